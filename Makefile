@@ -1,0 +1,51 @@
+# Everything that is done with this project by name. Needs git, make, and either Bun or Node with npm:
+# each target does its own set-up first.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run build release check format test migration bench clean
+
+# The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
+BUN = $(shell .ci/bun || echo false)
+
+# From a tarball without git the commit is unknown.
+COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+COMPILE = build --compile --bytecode --format esm --minify-syntax --minify-whitespace \
+	--no-compile-autoload-dotenv --no-compile-autoload-bunfig \
+	--define GATEPOST_COMMIT='"$(COMMIT)"' src/main.ts
+
+help: ## what can be made
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
+
+setup: ## install the pinned Bun and the dependencies
+	@.ci/bun
+
+run: ## serve from source on http://127.0.0.1:8080, with a first provider
+	@exec $(BUN) src/main.ts serve --first-provider
+
+build: ## compile dist/gatepost for this machine
+	@$(BUN) $(COMPILE) --outfile dist/gatepost
+
+release: ## compile for x86-64 and arm64 Linux
+	@$(BUN) $(COMPILE) --target=bun-linux-x64 --outfile dist/gatepost-linux-x64
+	@$(BUN) $(COMPILE) --target=bun-linux-arm64 --outfile dist/gatepost-linux-arm64
+
+check: ## format, lint, types, tidiness
+	@.ci/bun >/dev/null
+	@$(BUN) node_modules/@biomejs/biome/bin/biome check --error-on-warnings .
+	@$(BUN) node_modules/typescript/bin/tsc
+	@$(BUN) test test/tidy.test.ts
+
+format: ## put the sources into the common format
+	@$(BUN) node_modules/@biomejs/biome/bin/biome check --write .
+
+test: build ## run every test; the last line is the count
+	@$(BUN) test/run.ts
+
+migration: ## write the next migration from the schema: make migration NAME=what_changes
+	@$(BUN) node_modules/drizzle-kit/bin.cjs generate --config migrations/drizzle.config.ts --name $(NAME)
+
+bench: build ## measure against a bare Bun.serve; writes bench/results/
+	@$(BUN) bench/run.ts
+
+clean: ## remove what was built and installed, but no data
+	rm -rf dist node_modules .bootstrap

@@ -1,0 +1,10 @@
+import type { Config } from 'drizzle-kit';
+
+/** Read by drizzle-kit alone, when `make migration NAME=…` writes the next migration. */
+export default {
+  dialect: 'sqlite',
+  schema: './src/store/sqlite/schema.ts',
+  out: './migrations/sqlite',
+  migrations: { prefix: 'index' },
+  breakpoints: false,
+} satisfies Config;

@@ -1,0 +1,55 @@
+/** What the commands are given: the product, and a way to speak. */
+
+import type { App } from '../app.ts';
+import type { Config, Flags } from '../config.ts';
+import type { Core } from '../core/core.ts';
+import { OperatorError } from '../operator-error.ts';
+
+export interface CliContext {
+  nowMs(): number;
+  loadConfig(flags: Flags): Config;
+  openCore(config: Config, create: boolean): Core;
+  startApp(config: Config): Promise<App>;
+  stdout(text: string): void;
+  stderr(text: string): void;
+  /** Is somebody there to answer a question? */
+  isTerminal: boolean;
+}
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  data?: string;
+  json?: boolean;
+}
+
+/**
+ * Opens the data, uses it, closes it. A missing database is made only for `create`, by commands that
+ * an operator may well run before the first start.
+ */
+export async function withCore<T>(
+  context: CliContext,
+  options: CommonOptions,
+  use: (core: Core) => Promise<T>,
+  create = false,
+): Promise<T> {
+  const core = context.openCore(context.loadConfig({ dataDir: options.data }), create);
+  try {
+    return await use(core);
+  } finally {
+    await core.store.close();
+  }
+}
+
+/** Prints a result: as JSON if it was asked for, else as text for people. */
+export function print(
+  context: CliContext,
+  options: CommonOptions,
+  json: unknown,
+  text: string,
+): void {
+  context.stdout(`${options.json ? JSON.stringify(json) : text.trimEnd()}\n`);
+}
+
+export function noSuchProvider(code: string): OperatorError {
+  return new OperatorError(`there is no provider '${code}': see 'gatepost provider list'`);
+}

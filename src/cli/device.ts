@@ -1,0 +1,145 @@
+/** `gatepost device …`: the devices that the appliance knows. */
+
+import type { Command } from 'commander';
+import type { Device } from '../core/device.ts';
+import { DOMAIN_ACTIVE } from '../core/domain.ts';
+import type { DeviceDetail } from '../core/store.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { sheet, table } from './table.ts';
+import { countValue, hwidValue, installCodeValue, providerCodeValue, showTime } from './values.ts';
+
+interface ListOptions extends CommonOptions {
+  provider?: string;
+  link?: string;
+  os?: string;
+  limit: number;
+}
+
+function view(device: Device) {
+  return {
+    hwid: device.hwid,
+    os: device.os,
+    os_version: device.osVersion,
+    device_name: device.deviceName,
+    app_version: device.appVersion,
+    user_agent: device.userAgent,
+    first_seen_at: showTime(device.firstSeenAtMs),
+    last_seen_at: showTime(device.lastSeenAtMs),
+  };
+}
+
+function detailView({ device, installs, domains, seenBy }: DeviceDetail) {
+  return {
+    ...view(device),
+    links: installs.map((link) => ({
+      install_code: link.installCode,
+      provider_code: link.providerCode,
+      registered_at: showTime(link.registeredAtMs),
+    })),
+    domains: domains.map((domain) => ({
+      domain_name: domain.domainName,
+      provider_code: domain.providerCode,
+      active: domain.status === DOMAIN_ACTIVE,
+      linked_at: showTime(domain.linkedAtMs),
+    })),
+    seen_by: seenBy.map((seen) => ({
+      provider_code: seen.providerCode,
+      last_seen_at: showTime(seen.lastSeenAtMs),
+    })),
+  };
+}
+
+async function list(context: CliContext, options: ListOptions): Promise<void> {
+  const filter = {
+    providerCode: options.provider ?? null,
+    installCode: options.link ?? null,
+    os: options.os ?? null,
+    countMax: options.limit,
+  };
+  const devices = await withCore(context, options, (core) => core.store.listDevices(filter));
+  const rows = devices.map((device) => [
+    device.hwid,
+    device.os,
+    device.osVersion,
+    device.deviceName,
+    device.appVersion,
+    showTime(device.lastSeenAtMs),
+  ]);
+  print(
+    context,
+    options,
+    devices.map(view),
+    table(['HWID', 'OS', 'VERSION', 'NAME', 'APP', 'LAST SEEN'], rows),
+  );
+}
+
+async function show(context: CliContext, hwid: string, options: CommonOptions): Promise<void> {
+  const found = await withCore(context, options, (core) => core.store.findDevice(hwid));
+  if (found === null) throw noSuchDevice(hwid);
+  const { links, domains, seen_by: seenBy, ...facts } = detailView(found);
+  const text = [
+    sheet(Object.entries(facts)),
+    '',
+    links.length === 0
+      ? 'On no link.'
+      : table(
+          ['LINK', 'PROVIDER', 'SINCE'],
+          links.map((link) => Object.values(link)),
+        ),
+    ...(domains.length === 0
+      ? []
+      : [
+          '',
+          table(
+            ['DOMAIN', 'PROVIDER', 'ACTIVE', 'SINCE'],
+            domains.map((domain) => Object.values(domain).map(String)),
+          ),
+        ]),
+    ...(seenBy.length === 0
+      ? []
+      : [
+          '',
+          table(
+            ['SEEN BY', 'LAST'],
+            seenBy.map((seen) => Object.values(seen)),
+          ),
+        ]),
+  ].join('\n');
+  print(context, options, detailView(found), text);
+}
+
+async function forget(context: CliContext, hwid: string, options: CommonOptions): Promise<void> {
+  const forgotten = await withCore(context, options, (core) => core.store.forgetDevice(hwid));
+  if (forgotten !== 'ok') throw noSuchDevice(hwid);
+  print(context, options, { hwid, done: 'forgotten' }, `${hwid} forgotten; its slots are free`);
+}
+
+function noSuchDevice(hwid: string): OperatorError {
+  return new OperatorError(`there is no device '${hwid}': see 'gatepost device list'`);
+}
+
+export function addDeviceCommands(program: Command, context: CliContext): void {
+  const device = program.command('device').description('look at the devices, forget one');
+
+  device
+    .command('list')
+    .description('list devices, the newest first')
+    .option('--provider <code>', 'only those on its links or seen by it', providerCodeValue)
+    .option('--link <code>', 'only those on this limited link', installCodeValue)
+    .option('--os <name>', 'only those with this operating system, such as ios or android')
+    .option('--limit <number>', 'at most so many', countValue, 50)
+    .action((options: ListOptions) => list(context, options));
+
+  device
+    .command('show')
+    .description('show a device and everything it belongs to')
+    .argument('<hwid>', '', hwidValue)
+    .action((hwid: string, options: CommonOptions) => show(context, hwid, options));
+
+  device
+    .command('forget')
+    .description('remove a device from everywhere; its slots are free again')
+    .argument('<hwid>', '', hwidValue)
+    .action((hwid: string, options: CommonOptions) => forget(context, hwid, options));
+}

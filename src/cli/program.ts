@@ -1,0 +1,89 @@
+/** The command line: which commands there are, and what a mistake looks like. */
+
+import { Command, CommanderError } from 'commander';
+import { OperatorError } from '../operator-error.ts';
+import { COMMIT, VERSION } from '../version.ts';
+import { type CliContext, type CommonOptions, print } from './context.ts';
+import { addDeviceCommands } from './device.ts';
+import { addProviderCommands } from './provider.ts';
+import { addServeCommand } from './serve.ts';
+
+export const EXIT_OK = 0;
+export const EXIT_ERROR = 1;
+export const EXIT_USAGE = 2;
+
+function buildProgram(context: CliContext): Command {
+  const program = new Command('gatepost')
+    .description(
+      'Limited install links, subscription domains and messages to devices, self-hosted.',
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: context.stdout,
+      writeErr: context.stderr,
+      outputError: (text, write) => write(`gatepost: ${plainMistake(text)}`),
+    })
+    .configureHelp({ showGlobalOptions: false })
+    .showHelpAfterError("(see 'gatepost help', or --help after a command)")
+    .helpCommand('help [command]', 'help for a command');
+
+  addServeCommand(program, context);
+  addProviderCommands(program, context);
+  addDeviceCommands(program, context);
+  program
+    .command('version')
+    .description('print version and commit')
+    .action((options: CommonOptions) => {
+      const facts = {
+        version: VERSION,
+        commit: COMMIT,
+        bun: Bun.version,
+        platform: `${process.platform}-${process.arch}`,
+      };
+      const text = `gatepost ${VERSION} (commit ${COMMIT}, bun ${facts.bun}, ${facts.platform})`;
+      print(context, options, facts, text);
+    });
+
+  for (const command of leaves(program)) {
+    command
+      .copyInheritedSettings(command.parent ?? program)
+      .option('--data <directory>', 'data directory (GATEPOST_DATA, default ./data)')
+      .option('--json', 'print JSON for machines');
+  }
+  return program;
+}
+
+/** commander's sentence, without what our own sentences already say. */
+function plainMistake(text: string): string {
+  return text.replace(/^error: /, '').replace(/^.* argument '.*' is invalid\. /, '');
+}
+
+/** The commands that do something, as opposed to groups of commands. */
+function leaves(command: Command): Command[] {
+  if (command.commands.length === 0) return [command];
+  return command.commands.flatMap(leaves);
+}
+
+/** Runs one command line. Returns the exit code; whatever went wrong has been said on stderr. */
+export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+  try {
+    await buildProgram(context).parseAsync([...argv], { from: 'user' });
+    return EXIT_OK;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE;
+    const isExpected = error instanceof OperatorError || isAddressError(error);
+    const text = isExpected ? (error as Error).message : unexpected(error);
+    context.stderr(`gatepost: ${text}\n`);
+    return EXIT_ERROR;
+  }
+}
+
+/** The address to listen on is taken or not ours. */
+function isAddressError(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return code === 'EADDRINUSE' || code === 'EADDRNOTAVAIL' || code === 'EACCES';
+}
+
+function unexpected(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

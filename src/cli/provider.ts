@@ -1,0 +1,285 @@
+/** `gatepost provider …`: the operator's customers. */
+
+import { createInterface } from 'node:readline/promises';
+import type { Command } from 'commander';
+import {
+  addProvider,
+  type Credentials,
+  isActive,
+  type Plan,
+  type Provider,
+  type ProviderChange,
+  rotateKey,
+} from '../core/provider.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type CliContext, type CommonOptions, noSuchProvider, print, withCore } from './context.ts';
+import { sheet, table } from './table.ts';
+import {
+  authKeyValue,
+  durationValue,
+  expiresValue,
+  maxLinksValue,
+  nameValue,
+  planValue,
+  providerCodeValue,
+  showExpires,
+  showTime,
+} from './values.ts';
+
+interface AddOptions extends CommonOptions {
+  name: string;
+  plan: Plan;
+  expires: number | null;
+  maxLinks: number | null;
+  code?: string;
+  key?: string;
+}
+
+interface SetOptions extends CommonOptions {
+  name?: string;
+  plan?: Plan;
+  expires?: number | null;
+  maxLinks?: number | null;
+}
+
+interface RotateOptions extends CommonOptions {
+  keepOld: number;
+  key?: string;
+}
+
+interface RemoveOptions extends CommonOptions {
+  yes?: boolean;
+}
+
+const KEY_NOTE = 'The key is shown this once: only its SHA-256 is stored.';
+
+/** What may be shown of a provider: everything but its keys. */
+function view(provider: Provider, nowMs: number) {
+  return {
+    provider_code: provider.code,
+    name: provider.name,
+    plan: provider.plan,
+    active: isActive(provider, nowMs),
+    suspended: provider.suspendedAtMs !== null,
+    expires: showExpires(provider.activeUntilMs),
+    links: provider.installCount,
+    max_links: provider.installCountMax,
+    created_at: showTime(provider.createdAtMs),
+    old_key_until:
+      provider.previousKeyUntilMs !== null && provider.previousKeyUntilMs > nowMs
+        ? showTime(provider.previousKeyUntilMs)
+        : null,
+  };
+}
+
+function state(provider: Provider, nowMs: number): string {
+  if (provider.suspendedAtMs !== null) return 'suspended';
+  return isActive(provider, nowMs) ? 'active' : 'expired';
+}
+
+function printCredentials(
+  context: CliContext,
+  options: CommonOptions,
+  { code, authKey }: Credentials,
+): void {
+  const text = sheet([
+    ['provider_code', code],
+    ['auth_key', authKey],
+  ]);
+  const json = { provider_code: code, auth_key: authKey };
+  print(context, options, json, `${text}\n${KEY_NOTE}`);
+}
+
+async function add(context: CliContext, options: AddOptions): Promise<void> {
+  const draft = {
+    name: options.name,
+    plan: options.plan,
+    activeUntilMs: options.expires,
+    installCountMax: options.maxLinks,
+    code: options.code,
+    authKey: options.key,
+  };
+  const nowMs = context.nowMs();
+  const added = await withCore(context, options, (core) => addProvider(core, draft, nowMs), true);
+  if (added === 'provider_code_exists') {
+    throw new OperatorError(`provider code '${options.code}' is taken`);
+  }
+  printCredentials(context, options, added);
+}
+
+async function list(context: CliContext, options: CommonOptions): Promise<void> {
+  const providers = await withCore(context, options, (core) => core.store.listProviders());
+  const nowMs = context.nowMs();
+  const rows = providers.map((provider) => [
+    provider.code,
+    provider.name,
+    provider.plan,
+    state(provider, nowMs),
+    showExpires(provider.activeUntilMs),
+    provider.installCount,
+  ]);
+  print(
+    context,
+    options,
+    providers.map((provider) => view(provider, nowMs)),
+    table(['CODE', 'NAME', 'PLAN', 'STATE', 'EXPIRES', 'LINKS'], rows),
+  );
+}
+
+async function show(context: CliContext, code: string, options: CommonOptions): Promise<void> {
+  const provider = await withCore(context, options, (core) => core.store.findProvider(code));
+  if (provider === null) throw noSuchProvider(code);
+  const nowMs = context.nowMs();
+  const facts = view(provider, nowMs);
+  const text = sheet([
+    ['provider_code', facts.provider_code],
+    ['name', facts.name],
+    ['plan', facts.plan],
+    ['state', state(provider, nowMs)],
+    ['expires', facts.expires],
+    ['links', facts.links],
+    ['max_links', facts.max_links ?? 'default'],
+    ['created_at', facts.created_at],
+    ['old_key_until', facts.old_key_until ?? 'no old key'],
+  ]);
+  print(context, options, facts, text);
+}
+
+async function change(
+  context: CliContext,
+  code: string,
+  options: CommonOptions,
+  wanted: ProviderChange,
+  done: string,
+): Promise<void> {
+  const changed = await withCore(context, options, (core) =>
+    core.store.updateProvider(code, wanted),
+  );
+  if (changed !== 'ok') throw noSuchProvider(code);
+  print(context, options, { provider_code: code, done }, `${code} ${done}`);
+}
+
+async function set(
+  context: CliContext,
+  code: string,
+  options: SetOptions,
+  command: Command,
+): Promise<void> {
+  const { name, plan, expires, maxLinks } = options;
+  const wanted: ProviderChange = {
+    ...(name !== undefined && { name }),
+    ...(plan !== undefined && { plan }),
+    ...(expires !== undefined && { activeUntilMs: expires }),
+    ...(maxLinks !== undefined && { installCountMax: maxLinks }),
+  };
+  if (Object.keys(wanted).length === 0) {
+    command.error('error: nothing to set: give --name, --plan, --expires or --max-links');
+  }
+  await change(context, code, options, wanted, 'changed');
+}
+
+async function rotate(context: CliContext, code: string, options: RotateOptions): Promise<void> {
+  const rotated = await withCore(context, options, (core) =>
+    rotateKey(core, code, options.keepOld, context.nowMs(), options.key),
+  );
+  if (rotated === 'provider_not_found') throw noSuchProvider(code);
+  printCredentials(context, options, rotated);
+}
+
+async function remove(context: CliContext, code: string, options: RemoveOptions): Promise<void> {
+  if (
+    context.isTerminal &&
+    !options.yes &&
+    !(await confirm(`Remove ${code} with all its links and domains?`))
+  ) {
+    throw new OperatorError('nothing was removed');
+  }
+  const removed = await withCore(context, options, (core) => core.store.removeProvider(code));
+  if (removed !== 'ok') throw noSuchProvider(code);
+  print(context, options, { provider_code: code, done: 'removed' }, `${code} removed`);
+}
+
+async function confirm(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+export function addProviderCommands(program: Command, context: CliContext): void {
+  const provider = program
+    .command('provider')
+    .description('manage providers and their credentials');
+
+  provider
+    .command('add')
+    .description('create a provider and print its credentials, the key for the only time')
+    .requiredOption('--name <name>', 'what you call the provider', nameValue)
+    .option('--plan <plan>', 'basic, pro or enterprise', planValue, 'basic')
+    .option(
+      '--expires <date>',
+      'last day of the subscription in UTC+3, or never',
+      expiresValue,
+      null,
+    )
+    .option('--code <code>', 'a provider code of your choice', providerCodeValue)
+    .option('--key <key>', 'a key of your choice', authKeyValue)
+    .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue, null)
+    .action((options: AddOptions) => add(context, options));
+
+  provider
+    .command('list')
+    .description('list the providers')
+    .action((options: CommonOptions) => list(context, options));
+
+  provider
+    .command('show')
+    .description('show one provider')
+    .argument('<code>')
+    .action((code: string, options: CommonOptions) => show(context, code, options));
+
+  provider
+    .command('set')
+    .description('change a provider; what is not given stays')
+    .argument('<code>')
+    .option('--name <name>', 'what you call the provider', nameValue)
+    .option('--plan <plan>', 'basic, pro or enterprise', planValue)
+    .option('--expires <date>', 'last day of the subscription in UTC+3, or never', expiresValue)
+    .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue)
+    .action((code: string, options: SetOptions, command: Command) =>
+      set(context, code, options, command),
+    );
+
+  provider
+    .command('suspend')
+    .description('stop a subscription until it is resumed')
+    .argument('<code>')
+    .action((code: string, options: CommonOptions) =>
+      change(context, code, options, { suspendedAtMs: context.nowMs() }, 'suspended'),
+    );
+
+  provider
+    .command('resume')
+    .description('end a suspension')
+    .argument('<code>')
+    .action((code: string, options: CommonOptions) =>
+      change(context, code, options, { suspendedAtMs: null }, 'resumed'),
+    );
+
+  provider
+    .command('rotate-key')
+    .description('give a provider a new key and print it, for the only time')
+    .argument('<code>')
+    .option('--keep-old <time>', 'how long the old key stays good, such as 24h', durationValue, 0)
+    .option('--key <key>', 'a key of your choice', authKeyValue)
+    .action((code: string, options: RotateOptions) => rotate(context, code, options));
+
+  provider
+    .command('remove')
+    .description('remove a provider with its links and domains; devices stay known')
+    .argument('<code>')
+    .option('--yes', 'do not ask')
+    .action((code: string, options: RemoveOptions) => remove(context, code, options));
+}

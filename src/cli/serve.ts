@@ -1,0 +1,57 @@
+/** `gatepost serve`: the appliance itself. */
+
+import type { Command } from 'commander';
+import type { App } from '../app.ts';
+import type { CliContext, CommonOptions } from './context.ts';
+import { welcome } from './welcome.ts';
+
+interface ServeOptions extends CommonOptions {
+  host?: string;
+  port?: string;
+  firstProvider?: boolean;
+}
+
+/** How long a stop may take before what still runs is abandoned, ms. */
+const STOP_MAX_MS = 8_000;
+
+async function serve(context: CliContext, options: ServeOptions): Promise<void> {
+  const { data: dataDir, host, port } = options;
+  const app = await context.startApp(context.loadConfig({ dataDir, host, port }));
+  const signal = nextSignal();
+  if (options.json) {
+    context.stdout(`${JSON.stringify({ message: `listening on ${app.url}`, url: app.url })}\n`);
+  } else {
+    context.stdout(`gatepost is listening on ${app.url}\n`);
+  }
+  if (options.firstProvider) context.stdout(await welcome(app, context.nowMs()));
+  await signal;
+  await closeInTime(app);
+}
+
+function nextSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
+  });
+}
+
+async function closeInTime(app: App): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, STOP_MAX_MS);
+  });
+  await Promise.race([app.close(), tooLong]);
+  clearTimeout(timer);
+}
+
+export function addServeCommand(program: Command, context: CliContext): void {
+  program
+    .command('serve')
+    .description('run the appliance until SIGTERM or SIGINT')
+    .option('--host <address>', 'address to listen on (GATEPOST_HOST, default 127.0.0.1)')
+    .option('--port <number>', 'port to listen on, 0 picks one (GATEPOST_PORT, default 8080)')
+    .option(
+      '--first-provider',
+      'create a provider if there is none, and print lines to try it with',
+    )
+    .action((options: ServeOptions) => serve(context, options));
+}

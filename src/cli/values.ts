@@ -1,0 +1,88 @@
+/** What people write on a command line, and how it is shown back to them. */
+
+import { InvalidArgumentError } from 'commander';
+import { dateEndingAt, endOfDateMs } from '../core/calendar.ts';
+import { HWID } from '../core/device.ts';
+import { INSTALL_CODE } from '../core/install.ts';
+import { AUTH_KEY, PLANS, type Plan, PROVIDER_CODE } from '../core/provider.ts';
+import { NOTE } from '../core/text.ts';
+
+const mistake = (text: string) => new InvalidArgumentError(text);
+
+export function planValue(text: string): Plan {
+  const plan = PLANS.find((candidate) => candidate === text);
+  if (plan === undefined) throw mistake(`unknown plan '${text}': basic, pro or enterprise`);
+  return plan;
+}
+
+/** `never`, or the last day (UTC+3) of a subscription; the first instant after it, or null. */
+export function expiresValue(text: string): number | null {
+  if (text === 'never') return null;
+  const endMs = endOfDateMs(text);
+  if (endMs === null) throw mistake(`'${text}' is not a date: YYYY-MM-DD, or never`);
+  return endMs;
+}
+
+export function maxLinksValue(text: string): number | null {
+  if (text === 'default') return null;
+  if (!/^\d{1,9}$/.test(text)) throw mistake(`'${text}' is not a number of links, or default`);
+  return Number(text);
+}
+
+export function countValue(text: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(text)) throw mistake(`'${text}' is not a number from 1 to 9999999`);
+  return Number(text);
+}
+
+export function nameValue(text: string): string {
+  if (text.trim() === '' || !NOTE.test(text))
+    throw mistake('a name is one line of 1 to 255 letters');
+  return text;
+}
+
+export function providerCodeValue(text: string): string {
+  if (!PROVIDER_CODE.test(text)) throw mistake('a provider code is 8 letters and digits');
+  return text;
+}
+
+export function authKeyValue(text: string): string {
+  if (!AUTH_KEY.test(text)) throw mistake('a key is 32 letters, digits, - and _');
+  return text;
+}
+
+export function installCodeValue(text: string): string {
+  if (!INSTALL_CODE.test(text)) throw mistake('the code of a link is 12 letters and digits');
+  return text;
+}
+
+export function hwidValue(text: string): string {
+  if (!HWID.test(text)) throw mistake('a HWID is 1 to 128 visible ASCII characters without comma');
+  return text;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** A duration such as `24h`, in ms. */
+export function durationValue(text: string): number {
+  const parts = /^(\d{1,6})([smhd])$/.exec(text);
+  const unitMs = UNIT_MS[parts?.[2] ?? ''];
+  if (!parts || unitMs === undefined) {
+    throw mistake(`'${text}' is not a duration: a number with s, m, h or d, such as 24h`);
+  }
+  return Number(parts[1]) * unitMs;
+}
+
+/** The last day of a subscription, or `never`. */
+export function showExpires(activeUntilMs: number | null): string {
+  return activeUntilMs === null ? 'never' : dateEndingAt(activeUntilMs);
+}
+
+/** An instant for people and for machines alike: ISO 8601 in UTC, to the second. */
+export function showTime(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,45 @@
+/** What a first start prints: credentials, and lines to paste that work as they stand. */
+
+import type { App } from '../app.ts';
+import { addProvider } from '../core/provider.ts';
+import { randomCode } from '../core/secret.ts';
+
+/** SHA-256 of `example.com`. */
+const EXAMPLE_DOMAIN_HASH = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d2125586ce1947';
+
+/**
+ * Creates a first provider on an appliance that has none. Returns what to print: with a new
+ * provider its credentials, otherwise how to get some.
+ */
+export async function welcome(app: App, nowMs: number): Promise<string> {
+  const providers = await app.core.store.listProviders();
+  const [first] = providers;
+  if (first) {
+    return `
+Provider ${first.code} (${first.name}) exists; its key was shown when it was created.
+For a new key: gatepost provider rotate-key ${first.code}
+`;
+  }
+  const draft = { name: 'first', plan: 'enterprise' as const, activeUntilMs: null };
+  const added = await addProvider(app.core, { ...draft, installCountMax: null }, nowMs);
+  if (typeof added === 'string') throw new Error(added);
+
+  const api = (path: string, rest: string) =>
+    `curl '${app.url}${path}?provider_code=${added.code}&auth_key=${added.authKey}${rest}'`;
+  const code = randomCode(12);
+  return `
+A first provider was created. Its key is shown this once: only its SHA-256 is stored.
+
+  provider_code  ${added.code}
+  auth_key       ${added.authKey}
+
+Bind the domain example.com, add a link for two devices, let a device in, list it:
+
+${api('/api/add-domain', `&domain_hash=${EXAMPLE_DOMAIN_HASH}&domain_name=example.com`)}
+${api('/api/add-install', `&install_limit=2&install_code=${code}&note=first`)}
+curl -H 'x-hwid: my-first-phone' -H 'x-device-os: Android' -H 'x-device-model: Pixel 9' '${app.url}/install?id=${EXAMPLE_DOMAIN_HASH}&installid=${code}'
+${api('/api/list-hwid', `&install_code=${code}`)}
+
+Ctrl-C stops the server.
+`;
+}

@@ -1,0 +1,33 @@
+/**
+ * Dates as providers write them. The specification's dates are in UTC+3, a fixed offset without
+ * summer time.
+ */
+
+const UTC3_MS = 3 * 3_600_000;
+export const DAY_MS = 86_400_000;
+
+/** First millisecond (UTC epoch) of a `YYYY-MM-DD` day in UTC+3, or null if there is no such day. */
+export function startOfDateMs(date: string): number | null {
+  const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date);
+  if (!parts) return null;
+  const midnightMs = Date.UTC(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]));
+  // Date.UTC rolls 02-30 over to March: what comes back differs from what was asked for.
+  if (new Date(midnightMs).toISOString().slice(0, 10) !== date) return null;
+  return midnightMs - UTC3_MS;
+}
+
+/** First millisecond after a `YYYY-MM-DD` day in UTC+3, or null if there is no such day. */
+export function endOfDateMs(date: string): number | null {
+  const startMs = startOfDateMs(date);
+  return startMs === null ? null : startMs + DAY_MS;
+}
+
+/** The `YYYY-MM-DD` day in UTC+3 that ends at `endMs`; the inverse of {@link endOfDateMs}. */
+export function dateEndingAt(endMs: number): string {
+  return new Date(endMs + UTC3_MS - DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Do both instants fall on one UTC day? Apps check in once per UTC day. */
+export function sameUtcDay(aMs: number, bMs: number): boolean {
+  return Math.floor(aMs / DAY_MS) === Math.floor(bMs / DAY_MS);
+}

@@ -1,0 +1,92 @@
+/** Devices: what they say about themselves, and the daily call by which they stay known. */
+
+import { sameUtcDay } from './calendar.ts';
+import type { Core } from './core.ts';
+import { DOMAIN_HASH } from './domain.ts';
+import { PROVIDER_CODE } from './provider.ts';
+import { tidyFact } from './text.ts';
+
+/** 1 to 128 visible ASCII characters without comma; opaque: never parsed, never case-folded. */
+export const HWID = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
+
+/** What a device says about itself; an empty text: it did not say. */
+export interface DeviceFacts {
+  os: string;
+  osVersion: string;
+  deviceName: string;
+  appVersion: string;
+  userAgent: string;
+}
+
+export interface Device extends DeviceFacts {
+  id: number;
+  hwid: string;
+  firstSeenAtMs: number;
+  lastSeenAtMs: number;
+}
+
+const FACT_LENGTH_MAX = 128;
+
+/** Makes facts fit to keep: tidy texts, and the operating system under the name used for targets. */
+export function tidyFacts(said: DeviceFacts): DeviceFacts {
+  return {
+    os: osName(tidyFact(said.os, FACT_LENGTH_MAX)),
+    osVersion: tidyFact(said.osVersion, FACT_LENGTH_MAX),
+    deviceName: tidyFact(said.deviceName, FACT_LENGTH_MAX),
+    appVersion: tidyFact(said.appVersion, FACT_LENGTH_MAX),
+    userAgent: tidyFact(said.userAgent, FACT_LENGTH_MAX),
+  };
+}
+
+/** `ios` for iOS and iPadOS, `android` for Android, anything else as it came. */
+function osName(said: string): string {
+  if (/^(ios|ipados|iphone ?os)\b/i.test(said)) return 'ios';
+  if (/^android\b/i.test(said)) return 'android';
+  return said;
+}
+
+/** The facts now known: what is said anew wins, silence erases nothing. */
+export function mergeFacts(known: DeviceFacts, said: DeviceFacts): DeviceFacts {
+  return {
+    os: said.os || known.os,
+    osVersion: said.osVersion || known.osVersion,
+    deviceName: said.deviceName || known.deviceName,
+    appVersion: said.appVersion || known.appVersion,
+    userAgent: said.userAgent || known.userAgent,
+  };
+}
+
+/** Would keeping `said` change anything? */
+export function saysNothingNew(known: DeviceFacts, said: DeviceFacts): boolean {
+  const merged = mergeFacts(known, said);
+  return (
+    merged.os === known.os &&
+    merged.osVersion === known.osVersion &&
+    merged.deviceName === known.deviceName &&
+    merged.appVersion === known.appVersion &&
+    merged.userAgent === known.userAgent
+  );
+}
+
+/**
+ * A device's daily call to its provider (`GET /provider`). With the hash of an active binding it
+ * becomes linked to the provider; without one it is only seen. A device that called today and has
+ * nothing new to link writes nothing.
+ */
+export async function checkIn(
+  core: Core,
+  call: { providerCode: string | null; domainHash: string | null; hwid: string | null },
+  facts: DeviceFacts,
+  nowMs: number,
+): Promise<'ok' | 'hwid_required' | 'provider_not_found'> {
+  const { hwid, providerCode } = call;
+  if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
+  if (providerCode === null || !PROVIDER_CODE.test(providerCode)) return 'provider_not_found';
+  const domainHash = DOMAIN_HASH.test(call.domainHash ?? '') ? call.domainHash : null;
+
+  const known = await core.store.findCheckIn({ providerCode, domainHash, hwid });
+  if (known === 'provider_not_found') return known;
+  const calledToday = known.lastSeenAtMs !== null && sameUtcDay(known.lastSeenAtMs, nowMs);
+  if (calledToday && !known.isNewLink) return 'ok';
+  return core.store.recordCheckIn({ providerCode, domainHash, hwid }, tidyFacts(facts), nowMs);
+}

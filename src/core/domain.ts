@@ -1,0 +1,73 @@
+/** Bindings: the subscription domains of a provider, each known by its SHA-256. */
+
+import type { Core } from './core.ts';
+import { type NotSaved, saving } from './outcome.ts';
+import type { Provider } from './provider.ts';
+import type { Page } from './store.ts';
+
+/** The stricter of the two patterns in the specification, "Identifier formats". */
+export const DOMAIN_HASH = /^[a-f0-9]{64}$/;
+
+export const DOMAIN_DISABLED = 5;
+export const DOMAIN_ACTIVE = 10;
+
+export interface Domain {
+  id: number;
+  domainName: string;
+  domainHash: string;
+  /** {@link DOMAIN_DISABLED} or {@link DOMAIN_ACTIVE}. */
+  status: number;
+  createdAtMs: number;
+}
+
+export type AddDomainOutcome =
+  | { says: 'ok' | 'domain_exists' | 'domain_activated'; id: number }
+  | NotSaved<'domain_save_error' | 'domain_activate_error'>;
+
+/**
+ * Binds a hash to a provider. A hash bound already is `domain_exists`, or `domain_activated` if it
+ * was disabled and is active again with its old id; in both cases a given name replaces the old.
+ */
+export async function addDomain(
+  core: Core,
+  provider: Provider,
+  domainHash: string,
+  domainName: string | null,
+  nowMs: number,
+): Promise<AddDomainOutcome> {
+  const added = await saving(
+    'domain_save_error',
+    core.store.addDomain({
+      providerId: provider.id,
+      domainHash,
+      domainName: domainName ?? domainHash.slice(0, 10),
+      createdAtMs: nowMs,
+    }),
+  );
+  if (!('id' in added)) return added;
+  if (added.outcome === 'added') return { says: 'ok', id: added.id };
+
+  const activated = await saving(
+    'domain_activate_error',
+    core.store.activateDomain(provider.id, added.id, domainName),
+  );
+  if (typeof activated !== 'string') return activated;
+  return { says: activated === 'activated' ? 'domain_activated' : 'domain_exists', id: added.id };
+}
+
+/**
+ * Disables a binding; it stays in the list. Deleting it twice succeeds. Refuses `domain_not_found`
+ * for an id that is unknown or another provider's.
+ */
+export function deleteDomain(
+  core: Core,
+  provider: Provider,
+  id: number,
+): Promise<'ok' | 'domain_not_found' | NotSaved<'domain_delete_error'>> {
+  return saving('domain_delete_error', core.store.disableDomain(provider.id, id));
+}
+
+/** The provider's bindings, newest first. */
+export function listDomains(core: Core, provider: Provider, page: Page): Promise<Domain[]> {
+  return core.store.listDomains(provider.id, page);
+}

@@ -1,0 +1,130 @@
+/** Providers: credentials, subscriptions, plans, and who may do what. */
+
+import type { Core } from './core.ts';
+import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
+
+export const PLANS = ['basic', 'pro', 'enterprise'] as const;
+export type Plan = (typeof PLANS)[number];
+
+/** Formats of the specification, "Identifier formats". */
+export const PROVIDER_CODE = /^[A-Za-z0-9]{8}$/;
+export const AUTH_KEY = /^[-_A-Za-z0-9]{32}$/;
+
+export interface Provider {
+  id: number;
+  code: string;
+  name: string;
+  plan: Plan;
+  /** First instant at which the subscription is over; null: it has no end. */
+  activeUntilMs: number | null;
+  suspendedAtMs: number | null;
+  /** Cap on limited links; null: the appliance's `linksPerProviderMax`. */
+  installCountMax: number | null;
+  installCount: number;
+  createdAtMs: number;
+  /** SHA-256 of the key. */
+  keyHash: Uint8Array;
+  /** SHA-256 of the key before the last rotation, good until `previousKeyUntilMs`. */
+  previousKeyHash: Uint8Array | null;
+  previousKeyUntilMs: number | null;
+}
+
+export interface ProviderDraft {
+  name: string;
+  plan: Plan;
+  activeUntilMs: number | null;
+  installCountMax: number | null;
+  /** Chosen by the operator when a provider moves in with the credentials its bots already use. */
+  code?: string | undefined;
+  authKey?: string | undefined;
+}
+
+/** What `provider set` may change; an absent field stays as it is. */
+export interface ProviderChange {
+  name?: string;
+  plan?: Plan;
+  activeUntilMs?: number | null;
+  installCountMax?: number | null;
+  suspendedAtMs?: number | null;
+}
+
+export interface Credentials {
+  code: string;
+  /** Shown once, never stored. */
+  authKey: string;
+}
+
+const NO_HASH = new Uint8Array(32);
+/** Stand-ins that no provider can have, so that malformed credentials take the same steps. */
+const NO_CODE = '????????';
+const NO_KEY = '????????????????????????????????';
+
+/**
+ * The provider whose credentials these are, or null. Missing, malformed, unknown and wrong
+ * credentials take the same steps: one hash, one look-up, two constant-time comparisons.
+ */
+export async function authenticate(
+  core: Core,
+  code: string | null,
+  authKey: string | null,
+  nowMs: number,
+): Promise<Provider | null> {
+  const wellFormed =
+    code !== null && authKey !== null && PROVIDER_CODE.test(code) && AUTH_KEY.test(authKey);
+  const hash = hashKey(wellFormed ? authKey : NO_KEY);
+  const provider = await core.store.findProvider(wellFormed ? code : NO_CODE);
+  const isCurrent = sameHash(hash, provider?.keyHash ?? NO_HASH);
+  const isPrevious = sameHash(hash, provider?.previousKeyHash ?? NO_HASH);
+  if (provider === null || !wellFormed) return null;
+  const previousIsGood = isPrevious && nowMs < (provider.previousKeyUntilMs ?? 0);
+  return isCurrent || previousIsGood ? provider : null;
+}
+
+/** Active: not suspended, and its end date, if it has one, has not passed. */
+export function isActive(provider: Provider, nowMs: number): boolean {
+  if (provider.suspendedAtMs !== null) return false;
+  return provider.activeUntilMs === null || nowMs < provider.activeUntilMs;
+}
+
+/**
+ * Creates a provider and returns its credentials, the key for the only time.
+ *
+ * Refuses `provider_code_exists` when the operator chose a code that is taken. The caller has
+ * checked a chosen code and key against {@link PROVIDER_CODE} and {@link AUTH_KEY}.
+ */
+export async function addProvider(
+  core: Core,
+  draft: ProviderDraft,
+  nowMs: number,
+): Promise<Credentials | 'provider_code_exists'> {
+  const authKey = draft.authKey ?? randomAuthKey();
+  const code = draft.code ?? randomCode(8);
+  const { name, plan, activeUntilMs, installCountMax } = draft;
+  const outcome = await core.store.addProvider({
+    code,
+    keyHash: hashKey(authKey),
+    name,
+    plan,
+    activeUntilMs,
+    installCountMax,
+    createdAtMs: nowMs,
+  });
+  if (outcome === 'ok') return { code, authKey };
+  // Of 62^8 random codes one was taken: draw again.
+  return draft.code === undefined ? addProvider(core, draft, nowMs) : outcome;
+}
+
+/**
+ * Gives a provider a new key, its own or a random one. The old key stays good for `keepOldMs`
+ * milliseconds (0: it dies now); a key from an earlier rotation dies in any case.
+ */
+export async function rotateKey(
+  core: Core,
+  code: string,
+  keepOldMs: number,
+  nowMs: number,
+  authKey: string = randomAuthKey(),
+): Promise<Credentials | 'provider_not_found'> {
+  const outcome = await core.store.rotateKey(code, hashKey(authKey), nowMs + keepOldMs);
+  return outcome === 'ok' ? { code, authKey } : outcome;
+}

@@ -1,0 +1,70 @@
+/** Who is calling, as far as the network tells. */
+
+import { BlockList, isIPv6 } from 'node:net';
+
+/** Networks whose `X-Forwarded-For` is believed. */
+export interface TrustedProxies {
+  includes(address: string): boolean;
+}
+
+/** Parses CIDR networks (`10.0.0.0/8`, `fd00::/8`) or single addresses. Throws RangeError. */
+export function parseTrustedProxies(networks: readonly string[]): TrustedProxies {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    const longest = family === 'ipv6' ? 128 : 32;
+    const bits = prefix === undefined ? longest : Number(prefix);
+    if (prefix === '' || !Number.isInteger(bits) || bits < 0 || bits > longest) {
+      throw new RangeError(`'${network}' is not a network`);
+    }
+    try {
+      list.addSubnet(address, bits, family);
+    } catch {
+      throw new RangeError(`'${network}' is not a network`);
+    }
+  }
+  return {
+    includes: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'),
+  };
+}
+
+/**
+ * The client's address: the peer's, or, if the peer is a trusted proxy, the last address in
+ * `X-Forwarded-For` that is not one itself. What an untrusted peer claims is ignored.
+ */
+export function clientAddress(
+  peer: string,
+  forwardedFor: string | null,
+  trusted: TrustedProxies,
+): string {
+  let address = plainIPv4(peer);
+  const hops = (forwardedFor ?? '').split(',');
+  while (hops.length > 0 && trusted.includes(address)) {
+    const hop = (hops.pop() ?? '').trim();
+    if (hop === '') break;
+    address = plainIPv4(hop);
+  }
+  return address;
+}
+
+/** An IPv4 address that a dual-stack socket shows as `::ffff:192.0.2.1`. */
+function plainIPv4(address: string): string {
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+}
+
+/**
+ * What one client is counted under: its IPv4 address, or the /64 of its IPv6 address, because
+ * whoever has one address of a /64 has them all.
+ */
+export function countedAs(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? [];
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === '' ? [] : tail.split(':');
+  const groups = address.includes('::')
+    ? [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
+    : left;
+  const network = groups.slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${network.join(':')}::/64`;
+}

@@ -1,0 +1,122 @@
+/**
+ * What an endpoint is: one record, read by the server, the documents, the compiler and the coverage
+ * test. Types only; the one interpreter is `server.ts`.
+ */
+
+import type { Static, TSchema } from '@sinclair/typebox';
+import type { Core } from '../core/core.ts';
+import type { NotSaved } from '../core/outcome.ts';
+import type { Provider } from '../core/provider.ts';
+import type { MessageKey } from './messages.ts';
+
+/** One parameter. The order of parameters in a record is the order in which they are checked. */
+export interface Param<
+  S extends TSchema = TSchema,
+  R extends boolean = boolean,
+  K extends MessageKey = MessageKey,
+> {
+  schema: S;
+  isRequired: R;
+  /** The answer when it is missing, malformed or given twice; null: it then counts as absent. */
+  misfit: K | null;
+  /** What it must be, for `x-error-detail` and the documents: "NAME must be …". */
+  rule: string;
+  /** A request header that goes before the query parameter. */
+  header?: string;
+  /** Present but empty is a value of its own, not absence. */
+  keepsEmpty?: boolean;
+}
+
+type Rest<S extends TSchema, R extends boolean, K extends MessageKey> = Omit<
+  Param<S, R, K>,
+  'schema' | 'isRequired'
+>;
+
+export function required<S extends TSchema, const K extends MessageKey = never>(
+  schema: S,
+  rest: Rest<S, true, K>,
+): Param<S, true, K> {
+  return { schema, isRequired: true, ...rest };
+}
+
+export function optional<S extends TSchema, const K extends MessageKey = never>(
+  schema: S,
+  rest: Rest<S, false, K>,
+): Param<S, false, K> {
+  return { schema, isRequired: false, ...rest };
+}
+
+/** Parameter values by wire name; an absent optional one is null. */
+export type Values<P extends Record<string, Param>> = {
+  [N in keyof P]: P[N] extends Param<infer S, true> ? Static<S> : Static<P[N]['schema']> | null;
+};
+
+/** What a handler says: a message by its key, or one with the documented fields of its body. */
+export type Answer<K extends MessageKey> =
+  | K
+  | { says: K; body?: Readonly<Record<string, unknown>>; detail?: string }
+  | NotSaved<K>;
+
+/** Who calls: a provider with credentials (and an active subscription), or a device without any. */
+export type Audience = 'provider' | 'device';
+
+export interface Call<P extends Record<string, Param>> {
+  core: Core;
+  params: Values<P>;
+  nowMs: number;
+  settings: WireSettings;
+}
+
+export interface ProviderCall<P extends Record<string, Param>> extends Call<P> {
+  provider: Provider;
+}
+
+/** What the operator decides about the wire. */
+export interface WireSettings {
+  /** Zone of the times in answers: minutes east of UTC. */
+  outputOffsetMinutes: number;
+}
+
+interface Described<P, K extends MessageKey> {
+  method: 'GET';
+  path: `/${string}`;
+  summary: string;
+  params: P;
+  /** The answers that `handle` and misfit parameters may give, beside those of the gates. */
+  says: readonly K[];
+  /** Headers of every answer. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+type Params<K extends MessageKey> = Record<string, Param<TSchema, boolean, K>>;
+
+/** Any record of the table. */
+export interface Endpoint extends Described<Record<string, Param>, MessageKey> {
+  audience: Audience;
+  handle(call: never): Promise<Answer<MessageKey>>;
+}
+
+/** A record for providers: credentials and an active subscription are checked before `handle`. */
+export function providerEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
+  record: Described<P, K> & {
+    handle(call: ProviderCall<P>): Promise<Answer<NoInfer<K>>>;
+  },
+): Endpoint {
+  return { audience: 'provider', ...record };
+}
+
+/** A record for devices, which have no credentials; names of parameters may come in any case. */
+export function deviceEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
+  record: Described<P, K> & {
+    handle(call: Call<P>): Promise<Answer<NoInfer<K>>>;
+  },
+): Endpoint {
+  return { audience: 'device', ...record };
+}
+
+/** Every answer that an endpoint can give: its own, those of its gates, and the fault. */
+export function answersOf(endpoint: Endpoint): MessageKey[] {
+  const gates: MessageKey[] =
+    endpoint.audience === 'provider' ? ['auth_error', 'subscription_required'] : [];
+  return [...new Set<MessageKey>([...gates, ...endpoint.says, 'unknown_error'])];
+}

@@ -1,0 +1,77 @@
+/** The two calls that existing apps make by themselves; the answers' bodies are ours. */
+
+import { type TString, Type } from '@sinclair/typebox';
+import { checkIn, type DeviceFacts } from '../../core/device.ts';
+import { admitDevice } from '../../core/install.ts';
+import { deviceEndpoint, optional, type Values } from '../endpoint.ts';
+import { HWID_RULE } from './params.ts';
+
+const Text = Type.String();
+
+/** A device is never turned away for what it says of itself. */
+const fact = (header: string, rule: string) =>
+  optional<TString, never>(Text, { misfit: null, rule, header });
+
+/** HWID and facts come from headers, else from the query. */
+const factParams = {
+  hwid: optional(Text, { misfit: 'hwid_required', rule: HWID_RULE, header: 'x-hwid' }),
+  os_name: fact('x-device-os', 'the operating system'),
+  os_version: fact('x-ver-os', 'the version of the operating system'),
+  device_model: fact('x-device-model', 'the model of the device'),
+  app_version: fact('x-app-version', 'the version of the app'),
+  user_agent: fact('user-agent', 'the name of the app'),
+};
+
+function factsOf(params: Values<Omit<typeof factParams, 'hwid'>>): DeviceFacts {
+  return {
+    os: params.os_name ?? '',
+    osVersion: params.os_version ?? '',
+    deviceName: params.device_model ?? '',
+    appVersion: params.app_version ?? '',
+    userAgent: params.user_agent ?? '',
+  };
+}
+
+const installEndpoint = deviceEndpoint({
+  method: 'GET',
+  path: '/install',
+  summary: 'Let a device in on a limited link',
+  params: {
+    ...factParams,
+    id: optional(Text, { misfit: 'link_not_found', rule: 'the SHA-256 of a domain' }),
+    installid: optional(Text, { misfit: 'link_not_found', rule: 'the code of a limited link' }),
+  },
+  headers: { 'x-hwid-active': 'true' },
+  says: ['ok', 'hwid_required', 'link_not_found', 'link_disabled', 'link_limit_reached'],
+  async handle({ core, params, nowMs }) {
+    const { hwid, id: domainHash, installid: installCode } = params;
+    const key = { hwid, domainHash, installCode };
+    const link = await admitDevice(core, key, factsOf(params), nowMs);
+    if (typeof link === 'string') return link;
+    const body = {
+      provider_id: link.providerCode,
+      status: link.status,
+      install_limit: link.installLimit,
+      install_count: link.deviceCount,
+    };
+    return { says: 'ok', body };
+  },
+});
+
+const providerEndpoint = deviceEndpoint({
+  method: 'GET',
+  path: '/provider',
+  summary: "A device's daily check with its provider",
+  params: {
+    ...factParams,
+    id: optional(Text, { misfit: 'provider_not_found', rule: 'a provider_code' }),
+    domain_hash: optional<TString, never>(Text, { misfit: null, rule: 'the SHA-256 of a domain' }),
+  },
+  says: ['ok', 'hwid_required', 'provider_not_found'],
+  handle({ core, params, nowMs }) {
+    const { hwid, id: providerCode, domain_hash: domainHash } = params;
+    return checkIn(core, { hwid, providerCode, domainHash }, factsOf(params), nowMs);
+  },
+});
+
+export const deviceEndpoints = [installEndpoint, providerEndpoint];

@@ -1,0 +1,89 @@
+/** The HTTP server: the endpoint table on an Elysia app, and an answer for everything else. */
+
+import { Elysia } from 'elysia';
+import type { Clock } from '../clock.ts';
+import type { Core } from '../core/core.ts';
+import type { Log } from '../log.ts';
+import { clientAddress, countedAs, type TrustedProxies } from './address.ts';
+import { AuthFailures } from './auth-failures.ts';
+import type { WireSettings } from './endpoint.ts';
+import { endpoints } from './endpoints/index.ts';
+import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
+
+export interface ServerOptions {
+  core: Core;
+  clock: Clock;
+  log: Log;
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  settings: WireSettings;
+  trustedProxies: TrustedProxies;
+  authFailuresPerMinuteMax: number;
+}
+
+export interface RunningServer {
+  /** `http://HOST:PORT`. */
+  url: string;
+  /** Takes no new requests, finishes those under way, closes every connection. */
+  stop(): Promise<void>;
+}
+
+/** Seconds after which a connection without a request under way is closed. */
+const IDLE_TIMEOUT_S = 30;
+
+/** Starts to listen. Rejects when the address cannot be had. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { core, clock, log, settings, trustedProxies } = options;
+  const failures = new AuthFailures(options.authFailuresPerMinuteMax, log);
+  const app = new Elysia();
+  const deps: InterpreterDeps = {
+    core,
+    clock,
+    log,
+    settings,
+    authFailed(request, nowMs) {
+      const peer = app.server?.requestIP(request)?.address ?? '';
+      const forwardedFor = request.headers.get('x-forwarded-for');
+      return failures.record(countedAs(clientAddress(peer, forwardedFor, trustedProxies)), nowMs);
+    },
+  };
+
+  for (const endpoint of endpoints) {
+    const answer = interpret(endpoint, deps);
+    app.all(endpoint.path, ({ request }) => answer(request), { parse: 'none' });
+  }
+  for (const unknown of ['/api', '/api/*', '/remote', '/remote/*']) {
+    app.all(unknown, () => respond('no_such_endpoint'), { parse: 'none' });
+  }
+  app.all('*', () => new Response('Not found\n', { status: 404 }), { parse: 'none' });
+  // Elysia's own errors would put the request into the answer.
+  app.onError(({ error, request, set }) => {
+    set.status = 200;
+    return respond('unknown_error', { detail: reportFault(log, pathOf(request.url), error) });
+  });
+
+  app.listen({
+    hostname: options.host,
+    port: options.port,
+    idleTimeout: IDLE_TIMEOUT_S,
+    // Bun's own refusal of a large body is not JSON; what no endpoint reads, nobody buffers.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  });
+  const { server } = app;
+  if (!server) throw new Error('the server did not start');
+  return {
+    url: `http://${bracketed(options.host)}:${server.port}`,
+    stop: async () => {
+      await server.stop(false);
+    },
+  };
+}
+
+function pathOf(url: string): string {
+  return url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '');
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

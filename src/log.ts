@@ -1,0 +1,40 @@
+/** One line per event on stderr. Never a credential, a device token or a query string. */
+
+export type Fields = Readonly<Record<string, string | number | boolean | null>>;
+export type LogFormat = 'human' | 'json';
+
+export interface Log {
+  info(event: string, fields?: Fields): void;
+  warn(event: string, fields?: Fields): void;
+  error(event: string, fields?: Fields): void;
+}
+
+/** A log in `format`; `write` gets whole lines, `nowMs` stamps them. */
+export function makeLog(
+  format: LogFormat,
+  nowMs: () => number,
+  write: (line: string) => void = (line) => process.stderr.write(line),
+): Log {
+  const emit =
+    (level: string) =>
+    (event: string, fields: Fields = {}) => {
+      const time = new Date(nowMs()).toISOString();
+      write(
+        format === 'json'
+          ? `${JSON.stringify({ time, level, event, ...fields })}\n`
+          : `${time} ${level} ${event}${humanFields(fields)}\n`,
+      );
+    };
+  return { info: emit('info'), warn: emit('warn'), error: emit('error') };
+}
+
+function humanFields(fields: Fields): string {
+  return Object.entries(fields)
+    .map(([name, value]) => ` ${name}=${quoteIfNeeded(String(value))}`)
+    .join('');
+}
+
+/** JSON quoting also keeps a line break in a value from forging a second log line. */
+function quoteIfNeeded(text: string): string {
+  return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text);
+}

@@ -1,0 +1,15 @@
+import type { Database } from 'bun:sqlite';
+import { sql } from 'drizzle-orm';
+import type { drizzle } from 'drizzle-orm/bun-sqlite';
+import type { GroupWriter } from './writer.ts';
+
+/** What each noun's file builds its statements with. */
+export interface Context {
+  db: Database;
+  /** drizzle, for writing SQL; `prepare` runs it. */
+  query: ReturnType<typeof drizzle>;
+  writer: GroupWriter;
+}
+
+/** A value that is filled in at each run. */
+export const value = sql.placeholder;

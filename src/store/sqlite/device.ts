@@ -1,0 +1,307 @@
+import { and, desc, eq, exists, type SQL, sql } from 'drizzle-orm';
+import { type DeviceFacts, mergeFacts } from '../../core/device.ts';
+import { DOMAIN_ACTIVE } from '../../core/domain.ts';
+import type { CheckInKey, DeviceDetail, DeviceFilter, Store } from '../../core/store.ts';
+import { type Context, value } from './context.ts';
+import {
+  device,
+  deviceDomain,
+  deviceProvider,
+  domain,
+  install,
+  installDevice,
+  provider,
+} from './schema.ts';
+import { named, prepare } from './statement.ts';
+
+type DeviceStore = Pick<
+  Store,
+  'findCheckIn' | 'recordCheckIn' | 'listDevices' | 'findDevice' | 'forgetDevice'
+>;
+
+export const DEVICE_COLUMNS = named({
+  id: device.id,
+  hwid: device.hwid,
+  os: device.os,
+  osVersion: device.os_version,
+  deviceName: device.device_name,
+  appVersion: device.app_version,
+  userAgent: device.user_agent,
+  firstSeenAtMs: device.first_seen_at_ms,
+  lastSeenAtMs: device.last_seen_at_ms,
+});
+
+/** Makes a device known, or refreshes what is known of it; returns its id. Part of a write. */
+export function deviceKeeper({ db, query }: Context) {
+  const find = prepare(
+    db,
+    query
+      .select(DEVICE_COLUMNS)
+      .from(device)
+      .where(eq(device.hwid, value('hwid'))),
+  );
+  const add = prepare(
+    db,
+    query
+      .insert(device)
+      .values({
+        hwid: value('hwid'),
+        os: value('os'),
+        os_version: value('osVersion'),
+        device_name: value('deviceName'),
+        app_version: value('appVersion'),
+        user_agent: value('userAgent'),
+        first_seen_at_ms: value('nowMs'),
+        last_seen_at_ms: value('nowMs'),
+      })
+      .returning({ id: device.id }),
+  );
+  const refresh = prepare(
+    db,
+    query
+      .update(device)
+      .set({
+        os: sql`${value('os')}`,
+        os_version: sql`${value('osVersion')}`,
+        device_name: sql`${value('deviceName')}`,
+        app_version: sql`${value('appVersion')}`,
+        user_agent: sql`${value('userAgent')}`,
+        last_seen_at_ms: sql`${value('nowMs')}`,
+      })
+      .where(eq(device.id, value('id'))),
+  );
+  return (hwid: string, said: DeviceFacts, nowMs: number): number => {
+    const known = find.get({ hwid });
+    if (known === null) return (add.get({ hwid, ...said, nowMs }) as { id: number }).id;
+    refresh.run({ id: known.id, ...mergeFacts(known, said), nowMs });
+    return known.id;
+  };
+}
+
+function checkInStatements({ db, query }: Context) {
+  return {
+    findProvider: prepare(
+      db,
+      query
+        .select({ id: provider.id })
+        .from(provider)
+        .where(eq(provider.code, value('providerCode'))),
+    ),
+    findActiveDomain: prepare(
+      db,
+      query
+        .select({ id: domain.id })
+        .from(domain)
+        .where(
+          and(
+            eq(domain.provider_id, value('providerId')),
+            eq(domain.domain_hash, value('domainHash')),
+            eq(domain.status, DOMAIN_ACTIVE),
+          ),
+        ),
+    ),
+    findDevice: prepare(
+      db,
+      query
+        .select({ id: device.id })
+        .from(device)
+        .where(eq(device.hwid, value('hwid'))),
+    ),
+    lastSeen: prepare(
+      db,
+      query
+        .select(named({ lastSeenAtMs: deviceProvider.last_seen_at_ms }))
+        .from(deviceProvider)
+        .where(
+          and(
+            eq(deviceProvider.device_id, value('deviceId')),
+            eq(deviceProvider.provider_id, value('providerId')),
+          ),
+        ),
+    ),
+    isLinked: prepare(
+      db,
+      query
+        .select(named({ linkedAtMs: deviceDomain.linked_at_ms }))
+        .from(deviceDomain)
+        .where(
+          and(
+            eq(deviceDomain.device_id, value('deviceId')),
+            eq(deviceDomain.domain_id, value('domainId')),
+          ),
+        ),
+    ),
+    see: prepare(
+      db,
+      query
+        .insert(deviceProvider)
+        .values({
+          device_id: value('deviceId'),
+          provider_id: value('providerId'),
+          last_seen_at_ms: value('nowMs'),
+        })
+        .onConflictDoUpdate({
+          target: [deviceProvider.device_id, deviceProvider.provider_id],
+          set: { last_seen_at_ms: sql`excluded.last_seen_at_ms` },
+        }),
+    ),
+    link: prepare(
+      db,
+      query
+        .insert(deviceDomain)
+        .values({
+          device_id: value('deviceId'),
+          domain_id: value('domainId'),
+          linked_at_ms: value('nowMs'),
+        })
+        .onConflictDoNothing(),
+    ),
+  };
+}
+
+/** What the operator asks about devices. */
+function operatorStatements({ db, query }: Context) {
+  const ofDevice = value('deviceId');
+  return {
+    find: prepare(
+      db,
+      query
+        .select(DEVICE_COLUMNS)
+        .from(device)
+        .where(eq(device.hwid, value('hwid'))),
+    ),
+    installs: prepare(
+      db,
+      query
+        .select(
+          named({
+            installCode: install.install_code,
+            providerCode: provider.code,
+            registeredAtMs: installDevice.registered_at_ms,
+          }),
+        )
+        .from(installDevice)
+        .innerJoin(install, eq(install.id, installDevice.install_id))
+        .innerJoin(provider, eq(provider.id, install.provider_id))
+        .where(eq(installDevice.device_id, ofDevice))
+        .orderBy(desc(installDevice.id)),
+    ),
+    domains: prepare(
+      db,
+      query
+        .select(
+          named({
+            domainName: domain.domain_name,
+            providerCode: provider.code,
+            status: domain.status,
+            linkedAtMs: deviceDomain.linked_at_ms,
+          }),
+        )
+        .from(deviceDomain)
+        .innerJoin(domain, eq(domain.id, deviceDomain.domain_id))
+        .innerJoin(provider, eq(provider.id, domain.provider_id))
+        .where(eq(deviceDomain.device_id, ofDevice))
+        .orderBy(desc(deviceDomain.linked_at_ms)),
+    ),
+    seenBy: prepare(
+      db,
+      query
+        .select(
+          named({ providerCode: provider.code, lastSeenAtMs: deviceProvider.last_seen_at_ms }),
+        )
+        .from(deviceProvider)
+        .innerJoin(provider, eq(provider.id, deviceProvider.provider_id))
+        .where(eq(deviceProvider.device_id, ofDevice))
+        .orderBy(desc(deviceProvider.last_seen_at_ms)),
+    ),
+    forget: prepare(db, query.delete(device).where(eq(device.hwid, value('hwid')))),
+  };
+}
+
+/** Every way in which a device can belong to the providers of `filter`. */
+function filterConditions({ query }: Context, filter: DeviceFilter): (SQL | undefined)[] {
+  const { os, installCode, providerCode } = filter;
+  const onLink = query
+    .select({ one: sql`1` })
+    .from(installDevice)
+    .innerJoin(install, eq(install.id, installDevice.install_id))
+    .innerJoin(provider, eq(provider.id, install.provider_id));
+  const seen = query
+    .select({ one: sql`1` })
+    .from(deviceProvider)
+    .innerJoin(provider, eq(provider.id, deviceProvider.provider_id))
+    .where(and(eq(deviceProvider.device_id, device.id), eq(provider.code, providerCode ?? '')));
+  const isOnLink = (of: SQL) =>
+    exists(onLink.where(and(eq(installDevice.device_id, device.id), of)));
+  return [
+    os === null ? undefined : eq(device.os, os),
+    installCode === null ? undefined : isOnLink(eq(install.install_code, installCode)),
+    providerCode === null
+      ? undefined
+      : sql`(${isOnLink(eq(provider.code, providerCode))} OR ${exists(seen)})`,
+  ];
+}
+
+export function deviceStore(context: Context): DeviceStore {
+  const { db, query, writer } = context;
+  const on = checkInStatements(context);
+  const operator = operatorStatements(context);
+  const keepDevice = deviceKeeper(context);
+
+  function findIds({ providerCode, domainHash }: CheckInKey) {
+    const found = on.findProvider.get({ providerCode });
+    if (found === null) return null;
+    const providerId = found.id;
+    const bound = domainHash === null ? null : on.findActiveDomain.get({ providerId, domainHash });
+    return { providerId, domainId: bound?.id ?? null };
+  }
+
+  return {
+    findCheckIn: async (key) => {
+      const ids = findIds(key);
+      if (ids === null) return 'provider_not_found';
+      const { providerId, domainId } = ids;
+      const deviceId = on.findDevice.get({ hwid: key.hwid })?.id ?? null;
+      if (deviceId === null) return { lastSeenAtMs: null, isNewLink: domainId !== null };
+      return {
+        lastSeenAtMs: on.lastSeen.get({ deviceId, providerId })?.lastSeenAtMs ?? null,
+        isNewLink: domainId !== null && on.isLinked.get({ deviceId, domainId }) === null,
+      };
+    },
+
+    recordCheckIn: (key, facts, nowMs) =>
+      writer.run(() => {
+        const ids = findIds(key);
+        if (ids === null) return 'provider_not_found';
+        const deviceId = keepDevice(key.hwid, facts, nowMs);
+        on.see.run({ deviceId, providerId: ids.providerId, nowMs });
+        if (ids.domainId !== null) on.link.run({ deviceId, domainId: ids.domainId, nowMs });
+        return 'ok';
+      }),
+
+    listDevices: async (filter) => {
+      const list = query
+        .select(DEVICE_COLUMNS)
+        .from(device)
+        .where(and(...filterConditions(context, filter)))
+        .orderBy(desc(device.id))
+        .limit(filter.countMax);
+      return prepare(db, list).all();
+    },
+
+    findDevice: async (hwid): Promise<DeviceDetail | null> => {
+      const found = operator.find.get({ hwid });
+      if (found === null) return null;
+      const deviceId = found.id;
+      return {
+        device: found,
+        installs: operator.installs.all({ deviceId }),
+        domains: operator.domains.all({ deviceId }),
+        seenBy: operator.seenBy.all({ deviceId }),
+      };
+    },
+
+    forgetDevice: (hwid) =>
+      writer.run(() => (operator.forget.run({ hwid }) > 0 ? 'ok' : 'device_not_found')),
+  };
+}

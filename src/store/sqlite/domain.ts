@@ -1,0 +1,103 @@
+import { and, desc, eq, lt, sql } from 'drizzle-orm';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/domain.ts';
+import type { Store } from '../../core/store.ts';
+import { type Context, value } from './context.ts';
+import { domain } from './schema.ts';
+import { named, prepare } from './statement.ts';
+
+type DomainStore = Pick<Store, 'addDomain' | 'activateDomain' | 'disableDomain' | 'listDomains'>;
+
+const COLUMNS = named({
+  id: domain.id,
+  domainName: domain.domain_name,
+  domainHash: domain.domain_hash,
+  status: domain.status,
+  createdAtMs: domain.created_at_ms,
+});
+
+function statements({ db, query }: Context) {
+  const ofProvider = eq(domain.provider_id, value('providerId'));
+  const thisOne = and(eq(domain.id, value('id')), ofProvider);
+  const find = (condition: ReturnType<typeof and>) =>
+    prepare(db, query.select(COLUMNS).from(domain).where(condition));
+  return {
+    find: find(thisOne),
+    findByHash: find(and(ofProvider, eq(domain.domain_hash, value('domainHash')))),
+    list: prepare(
+      db,
+      query
+        .select(COLUMNS)
+        .from(domain)
+        .where(and(ofProvider, lt(domain.id, value('beforeId'))))
+        .orderBy(desc(domain.id))
+        .limit(value('countMax')),
+    ),
+    add: prepare(
+      db,
+      query
+        .insert(domain)
+        .values({
+          provider_id: value('providerId'),
+          domain_hash: value('domainHash'),
+          domain_name: value('domainName'),
+          status: DOMAIN_ACTIVE,
+          created_at_ms: value('createdAtMs'),
+        })
+        .returning({ id: domain.id }),
+    ),
+    activate: prepare(
+      db,
+      query
+        .update(domain)
+        .set({ status: DOMAIN_ACTIVE })
+        .where(and(thisOne, eq(domain.status, DOMAIN_DISABLED))),
+    ),
+    rename: prepare(
+      db,
+      query
+        .update(domain)
+        .set({ domain_name: sql`${value('domainName')}` })
+        .where(thisOne),
+    ),
+    disable: prepare(
+      db,
+      query
+        .update(domain)
+        .set({ status: DOMAIN_DISABLED })
+        .where(and(thisOne, eq(domain.status, DOMAIN_ACTIVE))),
+    ),
+  };
+}
+
+export function domainStore(context: Context): DomainStore {
+  const { writer } = context;
+  const on = statements(context);
+  return {
+    addDomain: (draft) =>
+      writer.run(() => {
+        const { providerId, domainHash } = draft;
+        const bound = on.findByHash.get({ providerId, domainHash });
+        if (bound !== null) return { outcome: 'exists', id: bound.id };
+        const added = on.add.get({ ...draft }) as { id: number };
+        return { outcome: 'added', id: added.id };
+      }),
+
+    activateDomain: (providerId, id, domainName) =>
+      writer.run(() => {
+        if (domainName !== null) on.rename.run({ providerId, id, domainName });
+        return on.activate.run({ providerId, id }) > 0 ? 'activated' : 'was_active';
+      }),
+
+    disableDomain: (providerId, id) =>
+      writer.run(() => {
+        if (on.disable.run({ providerId, id }) > 0) return 'ok';
+        return on.find.get({ providerId, id }) === null ? 'domain_not_found' : 'ok';
+      }),
+
+    listDomains: async (providerId, { id, beforeId, countMax }) => {
+      const bound = beforeId ?? Number.MAX_SAFE_INTEGER;
+      if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });
+      return id < bound ? on.find.all({ providerId, id }) : [];
+    },
+  };
+}

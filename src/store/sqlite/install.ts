@@ -1,0 +1,293 @@
+import { and, desc, eq, lt, sql } from 'drizzle-orm';
+import { DOMAIN_ACTIVE } from '../../core/domain.ts';
+import { INSTALL_ACTIVE, type Install } from '../../core/install.ts';
+import type { InstallSelector, Page, SlotKey, Store } from '../../core/store.ts';
+import { type Context, value } from './context.ts';
+import { DEVICE_COLUMNS, deviceKeeper } from './device.ts';
+import { device, domain, install, installDevice, provider } from './schema.ts';
+import { named, prepare } from './statement.ts';
+
+type InstallStore = Pick<
+  Store,
+  | 'addInstall'
+  | 'updateInstall'
+  | 'listInstalls'
+  | 'listSlots'
+  | 'freeSlot'
+  | 'findSlot'
+  | 'takeSlot'
+>;
+
+const COLUMNS = named({
+  id: install.id,
+  installCode: install.install_code,
+  installLimit: install.install_limit,
+  deviceCount: install.device_count,
+  status: install.status,
+  note: install.note,
+  createdAtMs: install.created_at_ms,
+});
+
+const SLOT_COLUMNS = named({
+  hwid: device.hwid,
+  deviceName: device.device_name,
+  registeredAtMs: installDevice.registered_at_ms,
+});
+
+function statements({ db, query }: Context) {
+  const ofProvider = eq(install.provider_id, value('providerId'));
+  const ofDomainProvider = eq(domain.provider_id, value('providerId'));
+  const slots = query
+    .select(SLOT_COLUMNS)
+    .from(installDevice)
+    .innerJoin(device, eq(device.id, installDevice.device_id));
+  const onInstall = eq(installDevice.install_id, value('installId'));
+  return {
+    codeIsTaken: prepare(
+      db,
+      query
+        .select({ id: install.id })
+        .from(install)
+        .where(eq(install.install_code, value('installCode'))),
+    ),
+    countOf: prepare(
+      db,
+      query
+        .select(named({ installCount: provider.install_count }))
+        .from(provider)
+        .where(eq(provider.id, value('providerId'))),
+    ),
+    add: prepare(
+      db,
+      query
+        .insert(install)
+        .values({
+          provider_id: value('providerId'),
+          install_code: value('installCode'),
+          install_limit: value('installLimit'),
+          status: INSTALL_ACTIVE,
+          note: value('note'),
+          created_at_ms: value('createdAtMs'),
+        })
+        .returning({ id: install.id }),
+    ),
+    change: prepare(
+      db,
+      query
+        .update(install)
+        .set({
+          install_limit: sql`coalesce(${value('installLimit')}, ${install.install_limit})`,
+          note: sql`iif(${value('changesNote')}, ${value('note')}, ${install.note})`,
+          status: sql`coalesce(${value('status')}, ${install.status})`,
+        })
+        .where(
+          and(
+            eq(install.id, value('id')),
+            ofProvider,
+            sql`${install.device_count} <= coalesce(${value('installLimit')}, ${install.install_limit})`,
+          ),
+        )
+        .returning(named({ installCode: install.install_code })),
+    ),
+    find: prepare(
+      db,
+      query
+        .select(COLUMNS)
+        .from(install)
+        .where(and(eq(install.id, value('id')), ofProvider)),
+    ),
+    findByCode: prepare(
+      db,
+      query
+        .select(COLUMNS)
+        .from(install)
+        .where(and(eq(install.install_code, value('installCode')), ofProvider)),
+    ),
+    list: prepare(
+      db,
+      query
+        .select(COLUMNS)
+        .from(install)
+        .where(and(ofProvider, lt(install.id, value('beforeId'))))
+        .orderBy(desc(install.id))
+        .limit(value('countMax')),
+    ),
+    listSlots: prepare(
+      db,
+      slots.where(onInstall).orderBy(desc(installDevice.id)).limit(value('countMax')),
+    ),
+    findSlotByHwid: prepare(db, slots.where(and(onInstall, eq(device.hwid, value('hwid'))))),
+    freeSlot: prepare(
+      db,
+      query
+        .delete(installDevice)
+        .where(
+          and(
+            onInstall,
+            sql`${installDevice.device_id} = (SELECT id FROM device WHERE hwid = ${value('hwid')})`,
+          ),
+        ),
+    ),
+    // The door is asked step by step: a join over bound values is planned anew at every run, which
+    // takes ten times as long as these five look-ups.
+    doorLink: prepare(
+      db,
+      query
+        .select(
+          named({
+            installId: install.id,
+            providerId: install.provider_id,
+            status: install.status,
+            installLimit: install.install_limit,
+            deviceCount: install.device_count,
+          }),
+        )
+        .from(install)
+        .where(eq(install.install_code, value('installCode'))),
+    ),
+    doorDomain: prepare(
+      db,
+      query
+        .select({ id: domain.id })
+        .from(domain)
+        .where(
+          and(
+            ofDomainProvider,
+            eq(domain.domain_hash, value('domainHash')),
+            eq(domain.status, DOMAIN_ACTIVE),
+          ),
+        ),
+    ),
+    providerCode: prepare(
+      db,
+      query
+        .select({ code: provider.code })
+        .from(provider)
+        .where(eq(provider.id, value('providerId'))),
+    ),
+    device: prepare(
+      db,
+      query
+        .select(DEVICE_COLUMNS)
+        .from(device)
+        .where(eq(device.hwid, value('hwid'))),
+    ),
+    holdsSlot: prepare(
+      db,
+      query
+        .select({ id: installDevice.id })
+        .from(installDevice)
+        .where(and(onInstall, eq(installDevice.device_id, value('deviceId')))),
+    ),
+    takeSlot: prepare(
+      db,
+      query.insert(installDevice).values({
+        install_id: value('installId'),
+        device_id: value('deviceId'),
+        registered_at_ms: value('nowMs'),
+      }),
+    ),
+  };
+}
+
+export function installStore(context: Context): InstallStore {
+  const { writer } = context;
+  const on = statements(context);
+  const keepDevice = deviceKeeper(context);
+
+  /** The provider's link that the selector names; by code and id only if both name the same. */
+  function select(providerId: number, selector: InstallSelector): Install | null {
+    const { installCode, installId } = selector;
+    if (installCode === null) return on.find.get({ providerId, id: installId });
+    const found = on.findByCode.get({ providerId, installCode });
+    return installId === null || found?.id === installId ? found : null;
+  }
+
+  /** The link that a device asks for, and the device if it holds a slot there. */
+  function knock({ installCode, domainHash, hwid }: SlotKey) {
+    const found = on.doorLink.get({ installCode });
+    if (found === null) return null;
+    const { installId, providerId, status, installLimit, deviceCount } = found;
+    if (on.doorDomain.get({ providerId, domainHash }) === null) return null;
+    const owner = on.providerCode.get({ providerId });
+    if (owner === null) return null;
+    const known = on.device.get({ hwid });
+    const holdsSlot = known && on.holdsSlot.get({ installId, deviceId: known.id }) !== null;
+    return {
+      installId,
+      link: { providerCode: owner.code, status, installLimit, deviceCount },
+      device: holdsSlot ? known : null,
+    };
+  }
+
+  function list(providerId: number, { id, beforeId, countMax }: Page): Install[] {
+    const bound = beforeId ?? Number.MAX_SAFE_INTEGER;
+    if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });
+    return id < bound ? on.find.all({ providerId, id }) : [];
+  }
+
+  return {
+    addInstall: ({ installCountMax, ...draft }) =>
+      writer.run(() => {
+        const { providerId, installCode } = draft;
+        if (on.codeIsTaken.get({ installCode }) !== null) return 'install_code_exists';
+        const provider = on.countOf.get({ providerId });
+        if (provider === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+        if (provider.installCount >= installCountMax) return 'install_code_limit_reached';
+        return on.add.get({ ...draft }) as { id: number };
+      }),
+
+    updateInstall: (providerId, id, { installLimit, note, status }) =>
+      writer.run(() => {
+        const changed = on.change.get({
+          providerId,
+          id,
+          installLimit: installLimit ?? null,
+          changesNote: note === undefined ? 0 : 1,
+          note: note ?? null,
+          status: status ?? null,
+        });
+        if (changed !== null) return { says: 'ok', installCode: changed.installCode };
+        return on.find.get({ providerId, id }) === null
+          ? 'install_not_found'
+          : 'install_limit_below_count';
+      }),
+
+    listInstalls: async (providerId, page) => list(providerId, page),
+
+    listSlots: async (providerId, selector, hwid, countMax) => {
+      const link = select(providerId, selector);
+      if (link === null) return 'install_code_error';
+      return hwid === null
+        ? on.listSlots.all({ installId: link.id, countMax })
+        : on.findSlotByHwid.all({ installId: link.id, hwid });
+    },
+
+    freeSlot: (providerId, selector, hwid) =>
+      writer.run(() => {
+        const link = select(providerId, selector);
+        if (link === null) return 'install_code_error';
+        const isFreed = on.freeSlot.run({ installId: link.id, hwid }) > 0;
+        return { deviceCount: link.deviceCount - (isFreed ? 1 : 0) };
+      }),
+
+    findSlot: async (key) => {
+      const door = knock(key);
+      return door && { link: door.link, device: door.device };
+    },
+
+    takeSlot: (key, facts, nowMs) =>
+      writer.run(() => {
+        const door = knock(key);
+        if (door === null) return 'link_not_found';
+        const { link, installId } = door;
+        if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
+        const isFull = link.deviceCount >= link.installLimit;
+        if (door.device === null && isFull) return 'link_limit_reached';
+        const deviceId = keepDevice(key.hwid, facts, nowMs);
+        if (door.device !== null) return link;
+        on.takeSlot.run({ installId, deviceId, nowMs });
+        return { ...link, deviceCount: link.deviceCount + 1 };
+      }),
+  };
+}

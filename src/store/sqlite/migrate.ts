@@ -1,0 +1,39 @@
+/** Brings a database to this program's schema. The number of migrations run is its user_version. */
+
+import type { Database } from 'bun:sqlite';
+import tables from '../../../migrations/sqlite/0000_tables.sql' with { type: 'text' };
+import counts from '../../../migrations/sqlite/0001_counts.sql' with { type: 'text' };
+
+/** In order, never edited once released, only added to. */
+const MIGRATIONS: readonly string[] = [tables, counts];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** "Gate" in ASCII: marks a SQLite file as a Gatepost database. */
+export const APPLICATION_ID = 0x47617465;
+
+export function pragmaNumber(db: Database, name: 'user_version' | 'application_id'): number {
+  const row = db.query<Record<string, number>, []>(`PRAGMA ${name}`).get();
+  return row?.[name] ?? 0;
+}
+
+/** Runs what is missing in one transaction: all of it or nothing. */
+export function migrate(db: Database): void {
+  if (pragmaNumber(db, 'user_version') === SCHEMA_VERSION) return;
+  // A migration that rebuilds a table needs this off, and it cannot be changed inside a transaction.
+  db.run('PRAGMA foreign_keys = OFF');
+  db.run('BEGIN IMMEDIATE');
+  try {
+    // Asked again under the lock: another process may have been faster.
+    for (const migration of MIGRATIONS.slice(pragmaNumber(db, 'user_version'))) db.run(migration);
+    if (db.query('PRAGMA foreign_key_check').get() !== null) {
+      throw new Error('a migration left rows that point nowhere');
+    }
+    db.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    db.run('COMMIT');
+  } catch (error) {
+    if (db.inTransaction) db.run('ROLLBACK');
+    throw error;
+  }
+}

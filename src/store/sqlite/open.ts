@@ -1,0 +1,150 @@
+/** Opens the database file. Whatever is wrong with it is one sentence, and nothing is touched. */
+
+import { Database, SQLiteError } from 'bun:sqlite';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { OperatorError } from '../../operator-error.ts';
+import { APPLICATION_ID, migrate, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
+
+export const DATABASE_FILE = 'gatepost.db';
+
+/** Page cache, KiB. */
+const CACHE_KIB = 32 * 1024;
+/** How long SQLite itself waits for another process, ms; the writer then waits without blocking. */
+const BUSY_TIMEOUT_MS = 10;
+/** How long opening waits for another process, ms: nothing is served yet, so it may block. */
+const OPEN_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a missing
+ * database are made, and an older schema is migrated; without it they are refused. Throws
+ * {@link OperatorError}.
+ */
+export function openDatabase(dataDir: string, create: boolean): Database {
+  const file = join(dataDir, DATABASE_FILE);
+  checkDirectory(dataDir, create);
+  const schema = existsSync(file) && statSync(file).size > 0 ? inspect(file) : 0;
+  if (schema === 0 && !create) {
+    throw new OperatorError(
+      `there is no Gatepost database in ${dataDir}: start 'gatepost serve' or add a provider first`,
+    );
+  }
+  if (schema < SCHEMA_VERSION && !create) {
+    throw new OperatorError(
+      `${file} has schema ${schema}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
+    );
+  }
+  try {
+    return configure(new Database(file, { create, readwrite: true, strict: true }));
+  } catch (error) {
+    throw explain(error, file);
+  }
+}
+
+function configure(db: Database): Database {
+  db.run(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
+  db.run('PRAGMA journal_mode = WAL');
+  db.run('PRAGMA synchronous = FULL');
+  db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+  migrate(db);
+  db.run('PRAGMA foreign_keys = ON');
+  db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  return db;
+}
+
+function checkDirectory(dataDir: string, create: boolean): void {
+  if (!existsSync(dataDir)) {
+    if (!create) throw new OperatorError(`the data directory ${dataDir} does not exist`);
+    if (!existsSync(dirname(dataDir))) {
+      throw new OperatorError(
+        `cannot create the data directory ${dataDir}: ${dirname(dataDir)} does not exist`,
+      );
+    }
+    try {
+      mkdirSync(dataDir, { mode: 0o700 });
+    } catch (error) {
+      throw new OperatorError(`cannot create the data directory ${dataDir}: ${reason(error)}`);
+    }
+  }
+  if (!statSync(dataDir).isDirectory()) {
+    throw new OperatorError(`the data directory ${dataDir} is not a directory`);
+  }
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new OperatorError(`the data directory ${dataDir} is not writable: ${reason(error)}`);
+  }
+}
+
+/** The schema version of an existing file, read without changing anything. */
+function inspect(file: string): number {
+  checkHeader(file);
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    throw new OperatorError(`${file} is not writable: ${reason(error)}`);
+  }
+  let db: Database | null = null;
+  try {
+    db = new Database(file, { readonly: true, strict: true });
+    db.run(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
+    const schema = pragmaNumber(db, 'user_version');
+    const tables = db.query('SELECT count(*) AS count FROM sqlite_schema').get();
+    // A crash while the file was being made leaves a database with nothing in it.
+    if (schema === 0 && (tables as { count: number }).count === 0) return 0;
+    if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {
+      throw new OperatorError(`${file} is a database of another program; nothing was changed`);
+    }
+    if (schema > SCHEMA_VERSION) {
+      throw new OperatorError(
+        `${file} has schema ${schema}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`,
+      );
+    }
+    return schema;
+  } catch (error) {
+    throw explain(error, file);
+  } finally {
+    db?.close();
+  }
+}
+
+const SQLITE_MAGIC = 'SQLite format 3\0';
+
+function checkHeader(file: string): void {
+  const header = Buffer.alloc(SQLITE_MAGIC.length);
+  try {
+    const fd = openSync(file, 'r');
+    readSync(fd, header, 0, header.length, 0);
+    closeSync(fd);
+  } catch (error) {
+    throw new OperatorError(`cannot read ${file}: ${reason(error)}`);
+  }
+  if (header.toString('latin1') !== SQLITE_MAGIC) throw damaged(file, 'not a SQLite database');
+}
+
+function damaged(file: string, detail: string): OperatorError {
+  return new OperatorError(
+    `${file} is damaged (${detail}); nothing was changed: put a copy of a good one in its place`,
+  );
+}
+
+function explain(error: unknown, file: string): Error {
+  if (error instanceof OperatorError) return error;
+  if (error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {
+    return damaged(file, error.message);
+  }
+  return new OperatorError(`cannot open ${file}: ${reason(error)}`);
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

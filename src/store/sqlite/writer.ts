@@ -1,0 +1,167 @@
+/**
+ * Group commit. The writes of one turn of the event loop run in one `BEGIN IMMEDIATE`, each in a
+ * savepoint of its own, and none is answered before the commit is on disk. Under load, one fsync
+ * pays for many writes; alone, a write costs what it always did.
+ */
+
+import { type Database, SQLiteError } from 'bun:sqlite';
+import { WriteFailed } from '../../core/outcome.ts';
+
+/** How long a write waits for another process that holds the database, ms. */
+const LOCK_WAIT_MAX_MS = 10_000;
+/** Pause between two attempts at the lock, ms: between this and twice this. */
+const LOCK_PAUSE_MS = 2;
+
+interface Job {
+  work: () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (reason: unknown) => void;
+}
+
+export class GroupWriter {
+  #queue: Job[] = [];
+  #isScheduled = false;
+  /** Milliseconds spent waiting for the lock since the last successful BEGIN. */
+  #waitedMs = 0;
+  #onIdle: (() => void)[] = [];
+  readonly #db: Database;
+  readonly #batchMax: number;
+  readonly #sql: TransactionSql;
+
+  /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
+  constructor(db: Database, batchMax: number) {
+    this.#db = db;
+    this.#batchMax = batchMax;
+    this.#sql = prepareTransactionSql(db);
+  }
+
+  /**
+   * Runs `work`, which must be synchronous, as one atomic write. Settles after the commit. Rejects
+   * with {@link WriteFailed} when it could not be saved, else with what `work` threw.
+   */
+  run<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      if (!this.#isScheduled) this.#schedule();
+    });
+  }
+
+  /** Settles when everything asked for so far is on disk or has failed. */
+  async idle(): Promise<void> {
+    if (this.#isScheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  #schedule(): void {
+    this.#isScheduled = true;
+    setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    const batch = this.#queue.splice(0, this.#batchMax);
+    if (!this.#begin(batch)) return;
+    this.#commit(
+      batch,
+      batch.map((job) => runInSavepoint(this.#db, this.#sql, job)),
+    );
+    if (this.#queue.length > 0) {
+      this.#schedule();
+    } else {
+      this.#isScheduled = false;
+      for (const resolve of this.#onIdle.splice(0)) resolve();
+    }
+  }
+
+  /** False: another process holds the lock, and another attempt has been arranged. */
+  #begin(batch: Job[]): boolean {
+    try {
+      this.#sql.begin.run();
+      this.#waitedMs = 0;
+      return true;
+    } catch (error) {
+      if (isBusy(error) && this.#waitedMs < LOCK_WAIT_MAX_MS) {
+        const pauseMs = LOCK_PAUSE_MS * (1 + Math.random());
+        this.#waitedMs += pauseMs;
+        this.#queue.unshift(...batch);
+        setTimeout(() => this.#turn(), pauseMs);
+        return false;
+      }
+      this.#waitedMs = 0;
+      const fault = new WriteFailed('the database could not be locked for writing', {
+        cause: error,
+      });
+      for (const job of batch) job.reject(fault);
+      // What came in meanwhile gets its own chance.
+      this.#schedule();
+      return false;
+    }
+  }
+
+  #commit(batch: Job[], results: Result[]): void {
+    try {
+      // A full disk can make SQLite roll the whole transaction back by itself.
+      if (!this.#db.inTransaction) throw new Error('SQLite rolled the transaction back');
+      this.#sql.commit.run();
+    } catch (error) {
+      if (this.#db.inTransaction) this.#sql.rollback.run();
+      const fault = new WriteFailed('the commit failed', { cause: error });
+      for (const job of batch) job.reject(fault);
+      return;
+    }
+    batch.forEach((job, i) => {
+      const result = results[i] as Result;
+      if ('fault' in result) job.reject(result.fault);
+      else job.resolve(result.value);
+    });
+  }
+}
+
+type Result = { value: unknown } | { fault: unknown };
+
+/** Prepared once: they run with every write. */
+function prepareTransactionSql(db: Database) {
+  return {
+    begin: db.prepare('BEGIN IMMEDIATE'),
+    commit: db.prepare('COMMIT'),
+    rollback: db.prepare('ROLLBACK'),
+    savepoint: db.prepare('SAVEPOINT job'),
+    release: db.prepare('RELEASE job'),
+    rollbackTo: db.prepare('ROLLBACK TO job'),
+  };
+}
+
+type TransactionSql = ReturnType<typeof prepareTransactionSql>;
+
+function runInSavepoint(db: Database, transaction: TransactionSql, job: Job): Result {
+  // An earlier job lost the transaction; #commit tells everybody.
+  if (!db.inTransaction) return { fault: null };
+  try {
+    transaction.savepoint.run();
+    const value = job.work();
+    transaction.release.run();
+    return { value };
+  } catch (error) {
+    if (db.inTransaction) {
+      transaction.rollbackTo.run();
+      transaction.release.run();
+    }
+    return { fault: isStorageFault(error) ? asWriteFailed(error) : error };
+  }
+}
+
+function asWriteFailed(error: unknown): WriteFailed {
+  return new WriteFailed('a write failed', { cause: error });
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof SQLiteError && (error.code ?? '').startsWith('SQLITE_BUSY');
+}
+
+/** The storage gave way, as opposed to a mistake of ours such as a broken constraint. */
+function isStorageFault(error: unknown): boolean {
+  return (
+    error instanceof SQLiteError &&
+    /^SQLITE_(FULL|IOERR|BUSY|LOCKED|READONLY|CORRUPT|NOMEM|CANTOPEN|PROTOCOL)/.test(
+      error.code ?? '',
+    )
+  );
+}
