@@ -1,6 +1,10 @@
 CREATE TABLE `device` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`hwid` text NOT NULL,
+	`token_hash` blob,
+	`unproven_from_ms` integer,
+	`locale` text,
+	`push` text,
 	`os` text NOT NULL,
 	`os_version` text NOT NULL,
 	`device_name` text NOT NULL,
@@ -11,6 +15,7 @@ CREATE TABLE `device` (
 );
 
 CREATE UNIQUE INDEX `device_hwid_unique` ON `device` (`hwid`);
+CREATE UNIQUE INDEX `device_by_token` ON `device` (`token_hash`) WHERE token_hash IS NOT NULL;
 CREATE TABLE `device_domain` (
 	`device_id` integer NOT NULL,
 	`domain_id` integer NOT NULL,
@@ -20,7 +25,7 @@ CREATE TABLE `device_domain` (
 	FOREIGN KEY (`domain_id`) REFERENCES `domain`(`id`) ON UPDATE no action ON DELETE cascade
 );
 
-CREATE INDEX `device_domain_by_domain` ON `device_domain` (`domain_id`);
+CREATE INDEX `device_domain_by_domain` ON `device_domain` (`domain_id`,`device_id`);
 CREATE TABLE `device_provider` (
 	`device_id` integer NOT NULL,
 	`provider_id` integer NOT NULL,
@@ -31,6 +36,46 @@ CREATE TABLE `device_provider` (
 );
 
 CREATE INDEX `device_provider_by_provider` ON `device_provider` (`provider_id`);
+CREATE TABLE `distribution` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`provider_id` integer NOT NULL,
+	`notification_type` integer NOT NULL,
+	`status` integer NOT NULL,
+	`target_os` text,
+	`target_hwid` text NOT NULL,
+	`payload` text NOT NULL,
+	`created_at_ms` integer NOT NULL,
+	`due_at_ms` integer NOT NULL,
+	`is_scheduled` integer NOT NULL,
+	`expires_at_ms` integer NOT NULL,
+	`began_at_ms` integer,
+	`finished_at_ms` integer,
+	`lease_owner` text,
+	`lease_until_ms` integer,
+	`cursor_source` integer DEFAULT 0 NOT NULL,
+	`cursor_id` integer DEFAULT 0 NOT NULL,
+	`unbound_count` integer DEFAULT 0 NOT NULL,
+	`recipient_count` integer DEFAULT 0 NOT NULL,
+	`sent_count` integer DEFAULT 0 NOT NULL,
+	`failed_count` integer DEFAULT 0 NOT NULL,
+	`expired_at_ms` integer,
+	`pruned_at_ms` integer,
+	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "distribution_type" CHECK("distribution"."notification_type" IN (10, 20)),
+	CONSTRAINT "distribution_status" CHECK("distribution"."status" IN (5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140))
+);
+
+CREATE INDEX `distribution_by_provider` ON `distribution` (`provider_id`);
+CREATE INDEX `distribution_unfinished` ON `distribution` (`due_at_ms`) WHERE status < 100;
+CREATE INDEX `distribution_to_expire` ON `distribution` (`expires_at_ms`) WHERE expired_at_ms IS NULL;
+CREATE INDEX `distribution_to_prune` ON `distribution` (`finished_at_ms`) WHERE pruned_at_ms IS NULL;
+CREATE INDEX `distribution_unbound` ON `distribution` (`provider_id`,`created_at_ms`) WHERE unbound_count > 0;
+CREATE TABLE `distribution_transition` (
+	`from_status` integer NOT NULL,
+	`to_status` integer NOT NULL,
+	PRIMARY KEY(`from_status`, `to_status`)
+);
+
 CREATE TABLE `domain` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`provider_id` integer NOT NULL,
@@ -82,6 +127,7 @@ CREATE TABLE `provider` (
 	`active_until_ms` integer,
 	`suspended_at_ms` integer,
 	`install_count_max` integer,
+	`last_general_at_ms` integer,
 	`install_count` integer DEFAULT 0 NOT NULL,
 	`created_at_ms` integer NOT NULL,
 	CONSTRAINT "provider_plan" CHECK("provider"."plan" IN ('basic', 'pro', 'enterprise')),
@@ -89,3 +135,26 @@ CREATE TABLE `provider` (
 );
 
 CREATE UNIQUE INDEX `provider_code_unique` ON `provider` (`code`);
+CREATE TABLE `recipient` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`distribution_id` integer NOT NULL,
+	`device_id` integer NOT NULL,
+	`state` integer NOT NULL,
+	`is_unbound` integer NOT NULL,
+	`is_waiting` integer NOT NULL,
+	`queued_at_ms` integer NOT NULL,
+	`sent_at_ms` integer,
+	`failed_at_ms` integer,
+	`expired_at_ms` integer,
+	`received_at_ms` integer,
+	`opened_at_ms` integer,
+	`executed_at_ms` integer,
+	`refused_at_ms` integer,
+	`detail` text,
+	FOREIGN KEY (`distribution_id`) REFERENCES `distribution`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "recipient_state" CHECK("recipient"."state" BETWEEN 1 AND 4)
+);
+
+CREATE INDEX `recipient_inbox` ON `recipient` (`device_id`,`id`) WHERE is_waiting = 1;
+CREATE UNIQUE INDEX `recipient_once` ON `recipient` (`distribution_id`,`device_id`);

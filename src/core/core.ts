@@ -1,8 +1,12 @@
+import type { Signals } from './signals.ts';
 import type { Store } from './store.ts';
 
 /** What every rule of the product works with. */
 export interface Core {
   store: Store;
+  signals: Signals;
   /** Cap on limited links for a provider without a cap of its own. */
   linksPerProviderMax: number;
+  /** How many commands to unbound HWIDs a provider may send in 24 hours. */
+  unboundCommandsPerDayMax: number;
 }

@@ -128,3 +128,13 @@ export async function rotateKey(
   const outcome = await core.store.rotateKey(code, hashKey(authKey), nowMs + keepOldMs);
   return outcome === 'ok' ? { code, authKey } : outcome;
 }
+
+/** Push notifications need an active subscription and the Enterprise plan. */
+export function mayNotify(provider: Provider, nowMs: number): boolean {
+  return isActive(provider, nowMs) && provider.plan === 'enterprise';
+}
+
+/** Remote commands need an active subscription and the Pro or Enterprise plan. */
+export function mayCommand(provider: Provider, nowMs: number): boolean {
+  return isActive(provider, nowMs) && provider.plan !== 'basic';
+}

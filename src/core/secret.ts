@@ -21,7 +21,12 @@ export function randomAuthKey(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64url');
 }
 
-/** SHA-256 of a key, 32 bytes. */
+/** A device token: 256 random bits, 43 letters of base64url. */
+export function randomToken(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
+}
+
+/** SHA-256 of a key or token, 32 bytes. */
 export function hashKey(key: string): Uint8Array {
   return Bun.SHA256.hash(key) as Uint8Array;
 }

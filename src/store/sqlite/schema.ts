@@ -18,6 +18,7 @@ import {
   sqliteTable,
   text,
   unique,
+  uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 
 const id = () => integer().primaryKey({ autoIncrement: true });
@@ -39,6 +40,8 @@ export const provider = sqliteTable(
     suspended_at_ms: integer(),
     /** The operator's cap for this provider; null: the appliance's. */
     install_count_max: integer(),
+    /** When the last general notification was accepted: the five-minute rule counts from it. */
+    last_general_at_ms: integer(),
     install_count: integer().notNull().default(0),
     created_at_ms: integer().notNull(),
   },
@@ -91,6 +94,14 @@ export const domain = sqliteTable(
 export const device = sqliteTable('device', {
   id: id(),
   hwid: text().notNull().unique(),
+  /** SHA-256 of the token that opens its inbox; null: it never registered for messages. */
+  token_hash: hash(),
+  /** Since when the token is held by somebody who proved nothing but a HWID; null: proven. */
+  unproven_from_ms: integer(),
+  /** BCP 47 tag of the language that the app shows. */
+  locale: text(),
+  /** A faster way to the same inbox: `fcm`, `apns` or `webpush` and its address, as JSON. */
+  push: text(),
   /** `ios`, `android`, or whatever else the device said; empty when it said nothing. */
   os: text().notNull(),
   os_version: text().notNull(),
@@ -99,7 +110,9 @@ export const device = sqliteTable('device', {
   user_agent: text().notNull(),
   first_seen_at_ms: integer().notNull(),
   last_seen_at_ms: integer().notNull(),
-});
+}, (t) => [
+  uniqueIndex('device_by_token').on(t.token_hash).where(sql`token_hash IS NOT NULL`),
+]);
 
 /** A device's slot on a link: what the cap counts. */
 export const installDevice = sqliteTable(
@@ -152,6 +165,103 @@ export const deviceDomain = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.device_id, t.domain_id] }),
-    index('device_domain_by_domain').on(t.domain_id),
+    index('device_domain_by_domain').on(t.domain_id, t.device_id),
+  ],
+);
+
+/** One push notification or remote command with all its recipients. */
+export const distribution = sqliteTable(
+  'distribution',
+  {
+    id: id(),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    /** 10 push, 20 command. */
+    notification_type: integer().notNull(),
+    /** See core/distribution.ts; a trigger allows the transitions in `distribution_transition`. */
+    status: integer().notNull(),
+    /** Like `ios,android`; null when the targets are HWIDs. */
+    target_os: text(),
+    /** Comma-separated; empty when the targets are operating systems. */
+    target_hwid: text().notNull(),
+    /** What the device gets, as JSON. */
+    payload: text().notNull(),
+    created_at_ms: integer().notNull(),
+    /** When delivery is to begin; the time of creation when it was not scheduled. */
+    due_at_ms: integer().notNull(),
+    is_scheduled: integer().notNull(),
+    expires_at_ms: integer().notNull(),
+    began_at_ms: integer(),
+    finished_at_ms: integer(),
+    /** The worker that delivers it, until when; see core/delivery.ts. */
+    lease_owner: text(),
+    lease_until_ms: integer(),
+    /** Where loading continues: 0 is the provider's links, else a binding, and the id reached there. */
+    cursor_source: integer().notNull().default(0),
+    cursor_id: integer().notNull().default(0),
+    /** HWIDs that were not linked to the provider when the command was accepted. */
+    unbound_count: integer().notNull().default(0),
+    recipient_count: integer().notNull().default(0),
+    sent_count: integer().notNull().default(0),
+    failed_count: integer().notNull().default(0),
+    /** When the last recipient that never fetched it was marked expired. */
+    expired_at_ms: integer(),
+    /** When its ledger was pruned. */
+    pruned_at_ms: integer(),
+  },
+  (t) => [
+    index('distribution_by_provider').on(t.provider_id),
+    index('distribution_unfinished').on(t.due_at_ms).where(sql`status < 100`),
+    index('distribution_to_expire').on(t.expires_at_ms).where(sql`expired_at_ms IS NULL`),
+    index('distribution_to_prune').on(t.finished_at_ms).where(sql`pruned_at_ms IS NULL`),
+    index('distribution_unbound').on(t.provider_id, t.created_at_ms).where(sql`unbound_count > 0`),
+    check('distribution_type', sql`${t.notification_type} IN (10, 20)`),
+    check(
+      'distribution_status',
+      sql`${t.status} IN (5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140)`,
+    ),
+  ],
+);
+
+/** Which status may follow which: filled by migration 0002, compared with the core by a test. */
+export const distributionTransition = sqliteTable(
+  'distribution_transition',
+  { from_status: integer().notNull(), to_status: integer().notNull() },
+  (t) => [primaryKey({ columns: [t.from_status, t.to_status] })],
+);
+
+/** The ledger: what became of a distribution at one device. */
+export const recipient = sqliteTable(
+  'recipient',
+  {
+    id: id(),
+    distribution_id: integer()
+      .notNull()
+      .references(() => distribution.id, { onDelete: 'cascade' }),
+    device_id: integer()
+      .notNull()
+      .references(() => device.id, { onDelete: 'cascade' }),
+    /** 1 queued, 2 sent, 3 failed, 4 expired. */
+    state: integer().notNull(),
+    /** Addressed although the device is not linked to the provider. */
+    is_unbound: integer().notNull(),
+    /** Still in the device's inbox: sent, not acknowledged, not expired. */
+    is_waiting: integer().notNull(),
+    queued_at_ms: integer().notNull(),
+    sent_at_ms: integer(),
+    failed_at_ms: integer(),
+    expired_at_ms: integer(),
+    received_at_ms: integer(),
+    opened_at_ms: integer(),
+    executed_at_ms: integer(),
+    refused_at_ms: integer(),
+    /** Why it failed, here or on the device. */
+    detail: text(),
+  },
+  (t) => [
+    unique('recipient_once').on(t.distribution_id, t.device_id),
+    index('recipient_inbox').on(t.device_id, t.id).where(sql`is_waiting = 1`),
+    check('recipient_state', sql`${t.state} BETWEEN 1 AND 4`),
   ],
 );

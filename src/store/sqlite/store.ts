@@ -4,10 +4,14 @@ import { drizzle } from 'drizzle-orm/bun-sqlite';
 import type { Store } from '../../core/store.ts';
 import type { Context } from './context.ts';
 import { deviceStore } from './device.ts';
+import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
 import { installStore } from './install.ts';
+import { messagingStore } from './messaging.ts';
 import { openDatabase } from './open.ts';
 import { providerStore } from './provider.ts';
+import { recipientStore } from './recipient.ts';
+import { targetStore } from './targets.ts';
 import { GroupWriter } from './writer.ts';
 
 export interface SqliteOptions {
@@ -23,11 +27,17 @@ export function openSqliteStore({ dataDir, create, commitBatchMax }: SqliteOptio
   const db = openDatabase(dataDir, create);
   const writer = new GroupWriter(db, commitBatchMax);
   const context: Context = { db, query: drizzle({ client: db }), writer };
+  const dataVersion = db.prepare<{ data_version: number }, []>('PRAGMA data_version');
   return {
     ...providerStore(context),
     ...installStore(context),
     ...domainStore(context),
     ...deviceStore(context),
+    ...targetStore(context),
+    ...distributionStore(context),
+    ...recipientStore(context),
+    ...messagingStore(context),
+    foreignChanges: async () => dataVersion.get()?.data_version ?? 0,
     close: async () => {
       await writer.idle();
       db.close();

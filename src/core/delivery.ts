@@ -1,0 +1,101 @@
+/**
+ * The worker that delivers what providers' sends were accepted as. Plain functions of the core and a
+ * time: something else rings. Each step is one guarded write, so a kill between any two of them loses
+ * nothing, and a step is small, so that it does not hold up the API.
+ *
+ * A worker holds a distribution by a lease; another one takes over when the lease ends. Of each
+ * provider's due distributions only the first is in hand, so a device gets them in order.
+ */
+
+import type { Core } from './core.ts';
+import {
+  BLOCKED,
+  CHECKING,
+  CREATED,
+  FAILED,
+  LOAD,
+  LOAD_FROM,
+  PENDING,
+  PUSH,
+  SENDING,
+  SENT,
+  SENT_WITH_ERRORS,
+} from './distribution.ts';
+import { mayCommand, mayNotify } from './provider.ts';
+import type { ClaimedDistribution, Lease } from './store.ts';
+import { nextTurn } from './turn.ts';
+
+/** How long a worker that says nothing keeps what it holds, ms. */
+export const LEASE_MS = 5_000;
+/** How many waiting devices are told of a message in one turn of the event loop. */
+const WAKE_BATCH = 200;
+
+/**
+ * Takes every piece of work one step further. Returns false when there was none, so that the caller
+ * repeats it until then.
+ */
+export async function deliverStep(core: Core, owner: string, nowMs: number): Promise<boolean> {
+  const claimed = await core.store.claimWork({ owner, nowMs, leaseMs: LEASE_MS });
+  const results = await Promise.allSettled(
+    claimed.map((work) =>
+      step(core, work, { id: work.id, owner, nowMs, leaseMs: LEASE_MS }),
+    ),
+  );
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return claimed.length > 0;
+}
+
+async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promise<void> {
+  const { store } = core;
+  const move = (to: number) => store.moveDistribution(lease, work.status, to);
+  switch (work.status) {
+    case CREATED:
+    case PENDING:
+      await move(CHECKING);
+      return;
+    case CHECKING:
+      await move(await nextAfterChecking(core, work, lease.nowMs));
+      return;
+    case LOAD:
+    case LOAD_FROM:
+      if (work.status === LOAD && work.isTakenOver) await move(LOAD_FROM);
+      else if ((await store.loadRecipients(lease))?.isDone) await move(SENDING);
+      return;
+    case SENDING:
+      await send(core, lease);
+  }
+}
+
+/** The gates are asked again when the time has come, not only when the call was accepted. */
+async function nextAfterChecking(
+  core: Core,
+  work: ClaimedDistribution,
+  nowMs: number,
+): Promise<number> {
+  const provider = await core.store.findProvider(work.providerCode);
+  const may = work.notificationType === PUSH ? mayNotify : mayCommand;
+  if (provider === null || !may(provider, nowMs)) return BLOCKED;
+  return work.dueAtMs <= nowMs ? LOAD : PENDING;
+}
+
+async function send(core: Core, lease: Lease): Promise<void> {
+  const sent = await core.store.sendRecipients(lease);
+  if (sent === null) return;
+  await tell(core, sent.deviceIds);
+  if (!sent.isDone) return;
+  const outcome = sent.sentCount === 0 ? FAILED : sent.failedCount > 0 ? SENT_WITH_ERRORS : SENT;
+  await core.store.moveDistribution(lease, SENDING, outcome);
+}
+
+async function tell(core: Core, deviceIds: readonly number[]): Promise<void> {
+  const awaited = core.signals.awaited(deviceIds);
+  for (let i = 0; i < awaited.length; i += WAKE_BATCH) {
+    if (i > 0) await nextTurn();
+    for (const deviceId of awaited.slice(i, i + WAKE_BATCH)) core.signals.messagesFor(deviceId);
+  }
+}
+
+/** Tells every waiting device to look: another process may have sent something. */
+export async function tellEverybody(core: Core): Promise<void> {
+  await tell(core, core.signals.allAwaited());
+}

@@ -1,0 +1,239 @@
+/**
+ * Distributions: one push notification or one remote command with all its recipients. This file has
+ * the law of their states and what a provider may do with them; core/delivery.ts delivers them.
+ */
+
+import { DAY_MS } from './calendar.ts';
+import type { CommandPayload } from './command.ts';
+import { encodePayload, type NotificationPayload, PUSH_ENCODED_MAX } from './content.ts';
+import type { Core } from './core.ts';
+import { type NotSaved, saving } from './outcome.ts';
+import type { Provider } from './provider.ts';
+import type { Page, TargetDevice } from './store.ts';
+import type { Targets } from './target.ts';
+import { nextTurn } from './turn.ts';
+
+export const PUSH = 10;
+export const COMMAND = 20;
+export type DistributionType = typeof PUSH | typeof COMMAND;
+
+/** Status values of the specification, "Distribution (notification/command) status values". */
+export const LOAD = 5;
+export const LOAD_FROM = 6;
+export const CREATED = 10;
+export const CHECKING = 20;
+export const PENDING = 30;
+export const SENDING = 40;
+export const SENT = 100;
+export const SENT_WITH_ERRORS = 110;
+export const FAILED = 120;
+export const CANCELLED = 130;
+export const BLOCKED = 140;
+
+/**
+ * The only law: which status may follow which. Migration 0002 says the same to the database, and
+ * docs/state-machine.md to people; tests compare the three.
+ */
+export const TRANSITIONS: Readonly<Record<number, readonly number[]>> = {
+  [CREATED]: [CHECKING, CANCELLED, BLOCKED],
+  [CHECKING]: [PENDING, LOAD, CANCELLED, BLOCKED],
+  [PENDING]: [CHECKING, CANCELLED, BLOCKED],
+  [LOAD]: [LOAD_FROM, SENDING, BLOCKED],
+  [LOAD_FROM]: [SENDING, BLOCKED],
+  [SENDING]: [SENT, SENT_WITH_ERRORS, FAILED, BLOCKED],
+  [SENT]: [],
+  [SENT_WITH_ERRORS]: [],
+  [FAILED]: [],
+  [CANCELLED]: [],
+  [BLOCKED]: [],
+};
+
+/** The statuses from which `to` can be reached in one step. */
+export function statusesBefore(to: number): number[] {
+  return Object.keys(TRANSITIONS)
+    .map(Number)
+    .filter((from) => TRANSITIONS[from]?.includes(to));
+}
+
+export function isTerminal(status: number): boolean {
+  return TRANSITIONS[status]?.length === 0;
+}
+
+/** Between two general notifications of a provider, ms (specification, "Limits"). */
+export const GENERAL_INTERVAL_MS = 5 * 60_000;
+/** A cancel later than this before the planned delivery is refused, ms (specification, "Limits"). */
+export const CANCEL_CUTOFF_MS = 10 * 60_000;
+/** How long a command waits for a device to fetch it. */
+export const COMMAND_EXPIRE_DAYS = 30;
+/** The quota of commands to unbound HWIDs is counted over this time. */
+export const UNBOUND_QUOTA_MS = DAY_MS;
+
+/** A distribution as `remote/list` shows it. */
+export interface Distribution {
+  id: number;
+  notificationType: DistributionType;
+  status: number;
+  targetOs: string | null;
+  targetHwid: string;
+  createdAtMs: number;
+  /** When delivery began, or, until then, when it is planned. */
+  sentAtMs: number;
+}
+
+/** The order of sends: what to send, to whom, when. */
+export interface SendOrder<P> {
+  payload: P;
+  targets: Targets;
+  /** Null: now. */
+  dueAtMs: number | null;
+}
+
+export type NotificationRefusal =
+  | 'device_not_found'
+  | 'no_devices_found'
+  | 'message_too_large'
+  | 'general_too_soon';
+
+export type CommandRefusal =
+  | 'device_not_found'
+  | 'unbound_not_allowed'
+  | 'unbound_quota_exceeded';
+
+/**
+ * Accepts a push notification; delivery is the worker's. Refuses, in this order:
+ * `message_too_large` (its base64 is over {@link PUSH_ENCODED_MAX} bytes), `device_not_found` (a
+ * HWID that is not one of the provider's devices; nothing is sent to anybody), `no_devices_found`,
+ * `general_too_soon` (less than {@link GENERAL_INTERVAL_MS} after the last one without HWIDs).
+ */
+export async function sendNotification(
+  core: Core,
+  provider: Provider,
+  order: SendOrder<NotificationPayload>,
+  nowMs: number,
+): Promise<{ id: number } | NotificationRefusal | NotSaved<'notification_save_error'>> {
+  if (encodePayload(order.payload).length > PUSH_ENCODED_MAX) return 'message_too_large';
+  const { targets } = order;
+  if ('hwids' in targets) {
+    const devices = await core.store.findTargets(provider.id, targets.hwids);
+    if (devices.some((device) => device === null || !device.isLinked)) return 'device_not_found';
+  } else if (!(await hasDeviceOf(core, provider, targets.os))) {
+    return 'no_devices_found';
+  }
+  const dueAtMs = order.dueAtMs ?? nowMs;
+  const draft = {
+    providerId: provider.id,
+    notificationType: PUSH,
+    ...targetColumns(targets),
+    payload: JSON.stringify(order.payload),
+    createdAtMs: nowMs,
+    dueAtMs,
+    isScheduled: order.dueAtMs !== null,
+    expiresAtMs: dueAtMs + order.payload.expire_days * DAY_MS,
+    unboundCount: 0,
+  } as const;
+  const generalIntervalMs = 'os' in targets ? GENERAL_INTERVAL_MS : null;
+  const added = await saving(
+    'notification_save_error',
+    core.store.addDistribution(draft, { generalIntervalMs, unboundQuota: null }),
+  );
+  if (typeof added === 'object' && 'id' in added) core.signals.workAccepted();
+  return added as Exclude<typeof added, 'unbound_quota_exceeded'>;
+}
+
+/**
+ * Accepts a remote command; delivery is the worker's. Refuses `device_not_found` (a HWID that nobody
+ * knows), `unbound_not_allowed` (an action other than `import-data` to a device that is not linked to
+ * the provider), `unbound_quota_exceeded`.
+ */
+export async function sendCommand(
+  core: Core,
+  provider: Provider,
+  order: SendOrder<CommandPayload>,
+  nowMs: number,
+): Promise<
+  { id: number } | CommandRefusal | NotSaved<'command_save_error'>
+> {
+  const { targets } = order;
+  let unboundCount = 0;
+  if ('hwids' in targets) {
+    const devices = await core.store.findTargets(provider.id, targets.hwids);
+    const known = devices.filter((device): device is TargetDevice => device !== null);
+    if (known.length < devices.length) return 'device_not_found';
+    unboundCount = known.filter((device) => !device.isLinked).length;
+    if (unboundCount > 0 && order.payload.action_type !== 'import-data') {
+      return 'unbound_not_allowed';
+    }
+  }
+  const dueAtMs = order.dueAtMs ?? nowMs;
+  const draft = {
+    providerId: provider.id,
+    notificationType: COMMAND,
+    ...targetColumns(targets),
+    payload: JSON.stringify(order.payload),
+    createdAtMs: nowMs,
+    dueAtMs,
+    isScheduled: order.dueAtMs !== null,
+    expiresAtMs: dueAtMs + COMMAND_EXPIRE_DAYS * DAY_MS,
+    unboundCount,
+  } as const;
+  const unboundQuota =
+    unboundCount === 0
+      ? null
+      : { sinceMs: nowMs - UNBOUND_QUOTA_MS, countMax: core.unboundCommandsPerDayMax };
+  const added = await saving(
+    'command_save_error',
+    core.store.addDistribution(draft, { generalIntervalMs: null, unboundQuota }),
+  );
+  if (typeof added === 'object' && 'id' in added) core.signals.workAccepted();
+  return added as Exclude<typeof added, 'general_too_soon'>;
+}
+
+/** The provider's distributions, newest first. */
+export function listDistributions(
+  core: Core,
+  provider: Provider,
+  page: Page,
+): Promise<Distribution[]> {
+  return core.store.listDistributions(provider.id, page);
+}
+
+/**
+ * Cancels a distribution: after `ok` no device ever gets it. Refuses `notification_not_found` for an
+ * id that is unknown or another provider's, `cancel_failed` when it has ended already,
+ * `cancel_too_late` when it was not scheduled or is due in less than {@link CANCEL_CUTOFF_MS}.
+ */
+export async function cancelDistribution(
+  core: Core,
+  provider: Provider,
+  id: number,
+  nowMs: number,
+): Promise<'ok' | 'notification_not_found' | 'cancel_too_late' | 'cancel_failed' | NotSaved<'cancel_failed'>> {
+  const outcome = await saving(
+    'cancel_failed',
+    core.store.cancelDistribution(provider.id, id, {
+      from: statusesBefore(CANCELLED),
+      dueFromMs: nowMs + CANCEL_CUTOFF_MS,
+      nowMs,
+    }),
+  );
+  if (typeof outcome !== 'number') return outcome;
+  return isTerminal(outcome) ? 'cancel_failed' : 'cancel_too_late';
+}
+
+function targetColumns(targets: Targets): { targetOs: string | null; targetHwid: string } {
+  return 'hwids' in targets
+    ? { targetOs: null, targetHwid: targets.hwids.join(',') }
+    : { targetOs: targets.os.join(','), targetHwid: '' };
+}
+
+/** Looked for in steps, so that a provider with many links does not hold up the others. */
+async function hasDeviceOf(core: Core, provider: Provider, os: readonly string[]) {
+  let cursor = { source: 0, id: 0 };
+  for (;;) {
+    const step = await core.store.scanTargets(provider.id, os, cursor);
+    if (step.hasMatch) return true;
+    if (step.next === null) return false;
+    cursor = step.next;
+    await nextTurn();
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Who waits for what inside this process: a worker for work, open streams and long polls for
+ * messages. Nothing here is remembered: the store is the truth, a signal only says "look now".
+ */
+
+export class Signals {
+  readonly #waiting = new Map<number, Set<() => void>>();
+  #onWork: (() => void) | null = null;
+
+  /** The worker of this process; at most one. */
+  onWork(look: () => void): void {
+    this.#onWork = look;
+  }
+
+  /** There may be something for the worker to do. */
+  workAccepted(): void {
+    this.#onWork?.();
+  }
+
+  /** Calls `look` whenever there may be messages for a device; returns how to stop that. */
+  onMessages(deviceId: number, look: () => void): () => void {
+    const waiting = this.#waiting.get(deviceId) ?? new Set();
+    waiting.add(look);
+    this.#waiting.set(deviceId, waiting);
+    return () => {
+      waiting.delete(look);
+      if (waiting.size === 0 && this.#waiting.get(deviceId) === waiting) {
+        this.#waiting.delete(deviceId);
+      }
+    };
+  }
+
+  messagesFor(deviceId: number): void {
+    for (const look of this.#waiting.get(deviceId) ?? []) look();
+  }
+
+  /** Of these devices, the ones that somebody waits for here. */
+  awaited(deviceIds: readonly number[]): number[] {
+    return this.#waiting.size === 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));
+  }
+
+  /** Every device that somebody waits for here. */
+  allAwaited(): number[] {
+    return [...this.#waiting.keys()];
+  }
+}

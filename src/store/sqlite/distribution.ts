@@ -1,0 +1,245 @@
+/** Distributions: accepting, listing, cancelling, and their moves from status to status. */
+
+import { sql } from 'drizzle-orm';
+import type { Distribution } from '../../core/distribution.ts';
+import type { ClaimedDistribution, DistributionDetail, Lease, Store } from '../../core/store.ts';
+import { type Context, value } from './context.ts';
+import { raw } from './raw.ts';
+import { prepare } from './statement.ts';
+
+type DistributionStore = Pick<
+  Store,
+  | 'addDistribution'
+  | 'listDistributions'
+  | 'cancelDistribution'
+  | 'claimWork'
+  | 'nextDueMs'
+  | 'moveDistribution'
+  | 'listAllDistributions'
+  | 'blockDistribution'
+>;
+
+/** How many due distributions a worker looks at for the first of each provider. */
+const CLAIM_LOOK_MAX = 500;
+/** How many it takes in hand at a time. */
+const CLAIM_COUNT_MAX = 16;
+
+const COLUMNS = sql.raw(`
+  x.id AS id, notification_type AS "notificationType", status, target_os AS "targetOs",
+  target_hwid AS "targetHwid", x.created_at_ms AS "createdAtMs",
+  coalesce(began_at_ms, due_at_ms) AS "sentAtMs"`);
+
+export const DETAIL_COLUMNS = sql.raw(`
+  x.id AS id, notification_type AS "notificationType", status, target_os AS "targetOs",
+  target_hwid AS "targetHwid", x.created_at_ms AS "createdAtMs",
+  coalesce(began_at_ms, due_at_ms) AS "sentAtMs", p.code AS "providerCode", payload,
+  due_at_ms AS "dueAtMs", expires_at_ms AS "expiresAtMs", began_at_ms AS "beganAtMs",
+  finished_at_ms AS "finishedAtMs", recipient_count AS "recipientCount",
+  sent_count AS "sentCount", failed_count AS "failedCount",
+  pruned_at_ms IS NOT NULL AS "isPruned"`);
+
+/** Nobody else holds it. A lease further ahead than any lease lasts is from a clock set back. */
+const FREE = sql`(lease_until_ms IS NULL OR lease_owner = ${value('owner')}
+  OR lease_until_ms <= ${value('nowMs')} OR lease_until_ms > ${value('nowMs')} + ${value('leaseMs')})`;
+
+export const HELD = sql`id = ${value('id')} AND lease_owner = ${value('owner')}`;
+
+interface Due {
+  id: number;
+  providerId: number;
+  isFree: number;
+}
+
+function statements({ db }: Context) {
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const claimable = sql`x.id AS id, x.provider_id AS "providerId", ${FREE} AS "isFree"`;
+  return {
+    add: prepare(
+      db,
+      raw<{ id: number }>(sql`
+        INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
+          payload, created_at_ms, due_at_ms, is_scheduled, expires_at_ms, unbound_count)
+        VALUES (${value('providerId')}, ${value('notificationType')}, 10, ${value('targetOs')},
+          ${value('targetHwid')}, ${value('payload')}, ${value('createdAtMs')},
+          ${value('dueAtMs')}, ${value('isScheduled')}, ${value('expiresAtMs')},
+          ${value('unboundCount')})
+        RETURNING id`),
+    ),
+    /** A clock set back must not hold a provider up for longer than the interval. */
+    noteGeneral: prepare(
+      db,
+      raw(sql`
+        UPDATE provider SET last_general_at_ms = ${value('createdAtMs')}
+        WHERE id = ${value('providerId')} AND (last_general_at_ms IS NULL
+          OR abs(${value('createdAtMs')} - last_general_at_ms) >= ${value('intervalMs')})`),
+    ),
+    unboundSince: prepare(
+      db,
+      raw<{ count: number }>(sql`
+        SELECT coalesce(sum(unbound_count), 0) AS count FROM distribution
+        WHERE ${ofProvider} AND unbound_count > 0 AND created_at_ms > ${value('sinceMs')}`),
+    ),
+    find: prepare(
+      db,
+      raw<Distribution>(sql`
+        SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`),
+    ),
+    list: prepare(
+      db,
+      raw<Distribution>(sql`
+        SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < ${value('beforeId')}
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+    ),
+    cancel: prepare(
+      db,
+      raw(sql`
+        UPDATE distribution SET status = 130, finished_at_ms = ${value('nowMs')}
+        WHERE id = ${value('id')} AND ${ofProvider} AND is_scheduled = 1
+          AND due_at_ms >= ${value('dueFromMs')}
+          AND status IN (SELECT value FROM json_each(${value('from')}))`),
+    ),
+    /** What is due, the one in delivery before the others, then in the order of time. */
+    due: prepare(
+      db,
+      raw<Due>(sql`
+        SELECT ${claimable} FROM distribution x
+        WHERE status < 100 AND due_at_ms <= ${value('nowMs')}
+        ORDER BY status IN (5, 6, 40) DESC, due_at_ms, x.id LIMIT ${CLAIM_LOOK_MAX}`),
+    ),
+    /** What has not been looked at yet, or whose worker died while it did. */
+    unchecked: prepare(
+      db,
+      raw<Due>(sql`
+        SELECT ${claimable} FROM distribution x
+        WHERE status < 100 AND status IN (10, 20) AND due_at_ms > ${value('nowMs')}
+        ORDER BY x.id LIMIT ${CLAIM_LOOK_MAX}`),
+    ),
+    claim: prepare(
+      db,
+      raw<ClaimedDistribution & { heldBy: string | null }>(sql`
+        SELECT x.id AS id, p.code AS "providerCode", notification_type AS "notificationType",
+          status, due_at_ms AS "dueAtMs", lease_owner AS "heldBy"
+        FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
+        WHERE x.id = ${value('id')}`),
+    ),
+    hold: prepare(
+      db,
+      raw(sql`
+        UPDATE distribution
+        SET lease_owner = ${value('owner')}, lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
+        WHERE id = ${value('id')}`),
+    ),
+    nextDue: prepare(
+      db,
+      raw<{ dueAtMs: number | null }>(sql`
+        SELECT min(due_at_ms) AS "dueAtMs" FROM distribution WHERE status < 100`),
+    ),
+    move: prepare(
+      db,
+      raw(sql`
+        UPDATE distribution
+        SET status = ${value('to')},
+          began_at_ms = iif(${value('to')} = 5, coalesce(began_at_ms, ${value('nowMs')}), began_at_ms),
+          finished_at_ms = iif(${value('to')} >= 100, ${value('nowMs')}, finished_at_ms),
+          cursor_id = iif(${value('to')} >= 40, 0, cursor_id),
+          lease_owner = iif(${value('to')} = 30 OR ${value('to')} >= 100, NULL, lease_owner),
+          lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
+        WHERE ${HELD} AND status = ${value('from')}`),
+    ),
+    listAll: prepare(
+      db,
+      raw<DistributionDetail>(sql`
+        SELECT ${DETAIL_COLUMNS} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
+        WHERE ${value('providerCode')} IS NULL OR p.code = ${value('providerCode')}
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+    ),
+    block: prepare(
+      db,
+      raw(sql`
+        UPDATE distribution SET status = 140, finished_at_ms = ${value('nowMs')}, lease_owner = NULL
+        WHERE id = ${value('id')} AND status IN (SELECT value FROM json_each(${value('from')}))`),
+    ),
+    statusOf: prepare(
+      db,
+      raw<{ status: number }>(sql`SELECT status FROM distribution WHERE id = ${value('id')}`),
+    ),
+  };
+}
+
+export function distributionStore(context: Context): DistributionStore {
+  const { writer } = context;
+  const on = statements(context);
+
+  /** The first free one of each provider, unless the provider's first is in other hands. */
+  function claimable(lease: Omit<Lease, 'id'>): number[] {
+    const lanes = new Set<number>();
+    const ids: number[] = [];
+    for (const { id, providerId, isFree } of on.due.all({ ...lease })) {
+      if (lanes.has(providerId)) continue;
+      lanes.add(providerId);
+      if (isFree === 1) ids.push(id);
+    }
+    for (const { id, isFree } of on.unchecked.all({ ...lease })) if (isFree === 1) ids.push(id);
+    return ids.slice(0, CLAIM_COUNT_MAX);
+  }
+
+  return {
+    addDistribution: (draft, { generalIntervalMs, unboundQuota }) =>
+      writer.run(() => {
+        const { providerId, createdAtMs, isScheduled, ...rest } = draft;
+        if (unboundQuota !== null) {
+          const { sinceMs, countMax } = unboundQuota;
+          const used = on.unboundSince.get({ providerId, sinceMs })?.count ?? 0;
+          if (used + draft.unboundCount > countMax) return 'unbound_quota_exceeded';
+        }
+        if (generalIntervalMs !== null) {
+          const intervalMs = generalIntervalMs;
+          const isNoted = on.noteGeneral.run({ providerId, createdAtMs, intervalMs }) > 0;
+          if (!isNoted) return 'general_too_soon';
+        }
+        const row = { providerId, createdAtMs, isScheduled: isScheduled ? 1 : 0, ...rest };
+        return on.add.get(row) as { id: number };
+      }),
+
+    listDistributions: async (providerId, { id, beforeId, countMax }) => {
+      const bound = beforeId ?? Number.MAX_SAFE_INTEGER;
+      if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });
+      return id < bound ? on.find.all({ providerId, id }) : [];
+    },
+
+    cancelDistribution: (providerId, id, { from, dueFromMs, nowMs }) =>
+      writer.run(() => {
+        const wanted = { providerId, id, from: JSON.stringify(from), dueFromMs, nowMs };
+        if (on.cancel.run(wanted) > 0) return 'ok';
+        return on.find.get({ providerId, id })?.status ?? 'notification_not_found';
+      }),
+
+    claimWork: async (lease) => {
+      // Looking costs no write: an idle worker leaves the disk alone.
+      if (claimable(lease).length === 0) return [];
+      return writer.run(() =>
+        claimable(lease).flatMap((id) => {
+          const found = on.claim.get({ id });
+          on.hold.run({ id, ...lease });
+          if (found === null) return [];
+          const { heldBy, ...work } = found;
+          return [{ ...work, isTakenOver: heldBy !== lease.owner }];
+        }),
+      );
+    },
+
+    nextDueMs: async () => on.nextDue.get()?.dueAtMs ?? null,
+
+    moveDistribution: (lease, from, to) =>
+      writer.run(() => on.move.run({ ...lease, from, to }) > 0),
+
+    listAllDistributions: async ({ providerCode, countMax }) =>
+      on.listAll.all({ providerCode, countMax }),
+
+    blockDistribution: (id, from, nowMs) =>
+      writer.run(() => {
+        if (on.block.run({ id, from: JSON.stringify(from), nowMs }) > 0) return 'ok';
+        return on.statusOf.get({ id })?.status ?? 'distribution_not_found';
+      }),
+  };
+}
