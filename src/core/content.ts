@@ -1,0 +1,264 @@
+/** What a push notification says: the form, the HTML that its bodies may hold, and its size. */
+
+import sanitizeHtml from 'sanitize-html';
+import {
+  isAbsent,
+  isRecord,
+  isText,
+  nameForDetail,
+  type Problem,
+  problem,
+  readInteger,
+} from './json-input.ts';
+import { isLink, isWebUrl } from './link.ts';
+
+/** Tags that survive the filter: specification, "Limits". */
+export const ALLOWED_TAGS: readonly string[] = [
+  ...['a', 'b', 'big', 'blockquote', 'br', 'cite', 'del', 'dfn', 'div', 'em', 'i', 'img', 'li'],
+  ...['p', 's', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'tt', 'u', 'ul'],
+];
+
+/** Elements that vanish with what they hold, because a browser would not show it as text. */
+const DROPPED_WITH_CONTENT = [
+  ...['script', 'style', 'textarea', 'option', 'xmp'],
+  ...['noscript', 'noembed', 'noframes', 'iframe'],
+];
+
+type Attributes = Record<string, string>;
+
+/** Attributes that survive: specification, "Limits"; null drops the attribute. */
+const ATTRIBUTES: ReadonlyMap<string, (value: string) => string | null> = new Map([
+  ['href', (value: string) => (isLink(value.trim()) ? value.trim() : null)],
+  ['src', (value: string) => (isWebUrl(value.trim()) ? value.trim() : null)],
+  ['title', (value: string) => value],
+  ['alt', (value: string) => value],
+  ['target', (value: string) => (value === '_blank' ? value : null)],
+]);
+
+function filterAttributes(attributes: Attributes): Attributes {
+  const kept: Attributes = {};
+  for (const [name, filter] of ATTRIBUTES) {
+    const value = attributes[name];
+    const filtered = value === undefined ? null : filter(value);
+    if (filtered !== null) kept[name] = filtered;
+  }
+  return kept;
+}
+
+const FILTER: sanitizeHtml.IOptions = {
+  allowedTags: [...ALLOWED_TAGS],
+  allowedAttributes: { '*': [...ATTRIBUTES.keys()] },
+  // filterAttributes judges the addresses: the library knows lists of schemes to allow, not to deny.
+  allowedSchemesAppliedToAttributes: [],
+  nonTextTags: DROPPED_WITH_CONTENT,
+  selfClosing: ['br', 'img'],
+  transformTags: {
+    '*': (tagName, attributes) => ({ tagName, attribs: filterAttributes(attributes) }),
+  },
+};
+
+/**
+ * Filters HTML: tags and attributes other than those of the specification's limits table are
+ * dropped (the text inside such tags stays), links must pass {@link isLink}, images
+ * {@link isWebUrl}. What comes back is well-formed HTML in which `&`, `<` and `>` of the text are
+ * escaped, so plain text such as `5 > 3` comes back as `5 &gt; 3`. Filtering twice changes nothing.
+ *
+ * Takes time that grows with the square of the number of tags: bound the input first.
+ */
+export function sanitizeBody(html: string): string {
+  return sanitizeHtml(html, FILTER);
+}
+
+/**
+ * How much HTML one form may hold before filtering, all bodies together. A quarter of a megabyte of
+ * nested tags kept the filter busy for seconds, and everybody else waiting.
+ * Text and allowed tags beyond either bound encode to more than {@link PUSH_ENCODED_MAX} anyway.
+ */
+const HTML_LENGTH_MAX = 32_768;
+const HTML_TAG_COUNT_MAX = 2000;
+
+/** Does filtered HTML show anything: a visible character or an image? */
+function showsAnything(filtered: string): boolean {
+  const text = filtered.replace(/<[^>]*>/g, '').replace(/[\s\p{Cc}\p{Cf}]/gu, '');
+  return text !== '' || / src="http/i.test(filtered);
+}
+
+export type PushType = 'force' | 'optional';
+
+/** One language of a notification. On the wire, unlike at the top level, the link has hyphens. */
+export interface LocalePayload {
+  title?: string;
+  body?: string;
+  'link-for-open'?: string;
+}
+
+/** What a device gets: the filtered form without its schedule, with the given fields only. */
+export interface NotificationPayload {
+  title?: string;
+  /** Filtered HTML. */
+  body: string;
+  link_for_open?: string;
+  background_image?: string;
+  locales?: Record<string, LocalePayload>;
+  type_push: PushType;
+  expire_days: number;
+}
+
+const EXPIRE_DAYS_MAX = 365;
+
+/** A language of 2 to 8 letters and perhaps a region or script: `RU`, `pt-BR`, `zh_Hans`. */
+const LOCALE_KEY = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})?$/;
+
+/**
+ * Composes the payload of a notification from its `PushNotificationForm`; the schedule in it is
+ * read by `parseSchedule`. Fields are checked in the order of the specification's table.
+ *
+ * Refuses `message_too_large` when the encoded payload is over {@link PUSH_ENCODED_MAX} bytes or
+ * the HTML is out of all proportion to that; anything else that is wrong is a problem. Strings with
+ * half a surrogate pair are refused.
+ */
+export function composeNotification(
+  form: unknown,
+): { payload: NotificationPayload } | 'message_too_large' | Problem {
+  if (!isRecord(form)) return problem('PushNotificationForm is required and must be an object');
+  const reader = new FormReader();
+  const payload: NotificationPayload = {
+    ...reader.text(form, 'title', 'title'),
+    body: reader.html(form, 'body', 'body') ?? reader.refuse('body', 'is required'),
+    ...reader.text(form, 'link_for_open', 'link_for_open', LINK),
+    ...reader.text(form, 'background_image', 'background_image', IMAGE),
+    ...reader.locales(form['locales']),
+    type_push: reader.pushType(form['type_push']),
+    expire_days: reader.expireDays(form['expire_days']),
+  };
+  if (reader.firstProblem !== null) return reader.firstProblem;
+  if (reader.isHtmlTooLarge || isTooLarge(encodePayload(payload))) return 'message_too_large';
+  return { payload };
+}
+
+interface TextRule {
+  fits(value: string): boolean;
+  rule: string;
+}
+
+const LINK: TextRule = {
+  fits: isLink,
+  rule: 'must be an absolute http or https URL, or a deep link of an app',
+};
+const IMAGE: TextRule = { fits: isWebUrl, rule: 'must be an absolute http or https URL' };
+
+/** Reads the fields of one form; remembers the first problem. */
+class FormReader {
+  firstProblem: Problem | null = null;
+  #htmlLength = 0;
+  #htmlTagCount = 0;
+
+  get isHtmlTooLarge(): boolean {
+    return this.#htmlLength > HTML_LENGTH_MAX || this.#htmlTagCount > HTML_TAG_COUNT_MAX;
+  }
+
+  /** Notes that a field breaks a rule. The text that it returns goes nowhere. */
+  refuse(field: string, rule: string): string {
+    this.firstProblem ??= problem(`${field} ${rule}`);
+    return '';
+  }
+
+  /** The field under its name, or nothing if it is absent. */
+  text<N extends string>(
+    from: Record<string, unknown>,
+    name: N,
+    field: string,
+    { fits, rule }: TextRule = { fits: () => true, rule: '' },
+  ): { [K in N]?: string } {
+    const value = from[name];
+    if (isAbsent(value)) return {};
+    if (!isText(value)) this.refuse(field, NOT_TEXT);
+    else if (!fits(value)) this.refuse(field, rule);
+    else return { [name]: value } as { [K in N]?: string };
+    return {};
+  }
+
+  /** The filtered HTML, or null if the field is absent. */
+  html(from: Record<string, unknown>, name: string, field: string): string | null {
+    const value = from[name];
+    if (isAbsent(value)) return null;
+    if (!isText(value)) return this.refuse(field, NOT_TEXT);
+    this.#htmlLength += value.length;
+    if (!this.isHtmlTooLarge) this.#htmlTagCount += value.split('<').length - 1;
+    if (this.isHtmlTooLarge) return '';
+    const filtered = sanitizeBody(value);
+    return showsAnything(filtered)
+      ? filtered
+      : this.refuse(field, 'is empty after the HTML filter has removed what is not allowed');
+  }
+
+  /** Locales that say something. Clients written in PHP send an empty map as `[]`. */
+  locales(value: unknown): { locales?: Record<string, LocalePayload> } {
+    if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) return {};
+    if (!isRecord(value)) {
+      this.refuse('locales', 'must be an object that maps locale codes to objects');
+      return {};
+    }
+    const said: [string, LocalePayload][] = [];
+    for (const [key, content] of Object.entries(value)) {
+      const locale = this.#locale(key, content);
+      if (Object.keys(locale).length > 0) said.push([key, locale]);
+      if (this.firstProblem !== null) return {};
+    }
+    return said.length === 0 ? {} : { locales: Object.fromEntries(said) };
+  }
+
+  #locale(key: string, content: unknown): LocalePayload {
+    const field = `locales.${nameForDetail(key)}`;
+    if (!LOCALE_KEY.test(key)) {
+      this.refuse(field, 'is not a locale: 2 to 8 letters, perhaps with a region');
+      return {};
+    }
+    if (isAbsent(content) || (Array.isArray(content) && content.length === 0)) return {};
+    if (!isRecord(content)) {
+      this.refuse(field, 'must be an object with title, body and link-for-open');
+      return {};
+    }
+    const body = this.html(content, 'body', `${field}.body`);
+    return {
+      ...this.text(content, 'title', `${field}.title`),
+      ...(body !== null && { body }),
+      ...this.text(content, 'link-for-open', `${field}.link-for-open`, LINK),
+    };
+  }
+
+  pushType(value: unknown): PushType {
+    if (value !== 'force' && value !== 'optional') {
+      this.refuse('type_push', 'is required and must be force or optional');
+      return 'optional';
+    }
+    return value;
+  }
+
+  expireDays(value: unknown): number {
+    const days = readInteger(value);
+    if (days === null || days < 1 || days > EXPIRE_DAYS_MAX) {
+      this.refuse(
+        'expire_days',
+        `is required and must be a whole number from 1 to ${EXPIRE_DAYS_MAX}`,
+      );
+      return 0;
+    }
+    return days;
+  }
+}
+
+const NOT_TEXT = 'must be a string of whole Unicode characters';
+
+/** Most bytes of an encoded push payload: specification, "Limits". */
+export const PUSH_ENCODED_MAX = 4096;
+
+/** Base64 of the payload as compact UTF-8 JSON: what the size rule measures. */
+export function encodePayload(payload: NotificationPayload): string {
+  return Buffer.from(JSON.stringify(payload), 'utf8').toString('base64');
+}
+
+/** Is an encoded payload over {@link PUSH_ENCODED_MAX} bytes? */
+export function isTooLarge(encoded: string): boolean {
+  return encoded.length > PUSH_ENCODED_MAX;
+}

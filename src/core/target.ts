@@ -1,0 +1,76 @@
+/** Whom a distribution is for: devices by HWID, or all of the provider's with an operating system. */
+
+import { HWID } from './device.ts';
+import { isAbsent, type Problem, problem, readBoolean, splitList } from './json-input.ts';
+
+/** The operating systems that can be targeted, in the order in which they are listed. */
+export const TARGET_OS = ['ios', 'android'] as const;
+export type TargetOs = (typeof TARGET_OS)[number];
+
+/** Either list has at least one item, and each item once. */
+export type Targets = { hwids: string[] } | { os: TargetOs[] };
+
+/** Most HWIDs of one distribution: specification, "Limits". */
+export const TARGET_HWID_COUNT_MAX = 5;
+
+/**
+ * Reads whom a notification is for: `hwid` if it is given, else `os`.
+ *
+ * Refuses `device_not_found` for what cannot be anybody's HWID, `no_devices_found` with neither
+ * field; more than five HWIDs or another operating system is a problem.
+ */
+export function parseNotificationTargets(
+  body: Readonly<Record<string, unknown>>,
+): Targets | 'device_not_found' | 'no_devices_found' | Problem {
+  return parseHwids(body['hwid']) ?? parseOs(body['os']) ?? 'no_devices_found';
+}
+
+/**
+ * Reads whom a command is for, by `specific_device_toggle` (`specific-device-toggle` is the same
+ * field): on takes `hwid`, off takes `os`, and the other one is not looked at. A missing toggle is
+ * on when `hwid` is given and off when not.
+ *
+ * Refuses `target_hwid_required` and `target_os_required` when what the toggle asks for is missing,
+ * `device_not_found` for what cannot be anybody's HWID; a malformed toggle, more than five HWIDs or
+ * another operating system is a problem.
+ */
+export function parseCommandTargets(
+  body: Readonly<Record<string, unknown>>,
+): Targets | 'target_hwid_required' | 'target_os_required' | 'device_not_found' | Problem {
+  const underscored = body['specific_device_toggle'];
+  const given = isAbsent(underscored) ? body['specific-device-toggle'] : underscored;
+  const toggle = isAbsent(given) ? !isAbsent(body['hwid']) : readBoolean(given);
+  if (toggle === null) return problem('specific_device_toggle must be true or false');
+  return toggle
+    ? (parseHwids(body['hwid']) ?? 'target_hwid_required')
+    : (parseOs(body['os']) ?? 'target_os_required');
+}
+
+/** The HWIDs in a comma-separated string, each once; null if there is none. */
+function parseHwids(value: unknown): { hwids: string[] } | 'device_not_found' | Problem | null {
+  if (isAbsent(value)) return null;
+  if (typeof value !== 'string') return problem('hwid must be a string of HWIDs between commas');
+  const hwids = [...new Set(splitList(value))];
+  if (hwids.length === 0) return null;
+  if (hwids.length > TARGET_HWID_COUNT_MAX) {
+    return problem(`hwid must name at most ${TARGET_HWID_COUNT_MAX} HWIDs`);
+  }
+  return hwids.every((hwid) => HWID.test(hwid)) ? { hwids } : 'device_not_found';
+}
+
+/** The operating systems in an array or a comma-separated string, each once; null if there is none. */
+function parseOs(value: unknown): { os: TargetOs[] } | Problem | null {
+  if (isAbsent(value)) return null;
+  const rule = problem(`os must be an array of ${TARGET_OS.join(' and ')}`);
+  const items = typeof value === 'string' ? splitList(value) : value;
+  if (!Array.isArray(items)) return rule;
+  const named = new Set<string>();
+  for (const item of items as unknown[]) {
+    if (isAbsent(item)) continue;
+    if (typeof item !== 'string') return rule;
+    named.add(item.trim().toLowerCase());
+  }
+  const os = TARGET_OS.filter((known) => named.has(known));
+  if (os.length < named.size) return rule;
+  return os.length === 0 ? null : { os };
+}
