@@ -3,14 +3,18 @@
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
 import type { Core } from './core/core.ts';
+import { Signals } from './core/signals.ts';
 import { startServer } from './http/server.ts';
+import { makeWorker } from './jobs/deliver.ts';
+import { startJobs } from './jobs/table.ts';
 import { makeLog } from './log.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 
 /** The product on its data. With `create`, a missing database is made and an old one migrated. */
 export function openCore(config: Config, create: boolean): Core {
-  const { dataDir, commitBatchMax, linksPerProviderMax } = config;
-  return { store: openSqliteStore({ dataDir, create, commitBatchMax }), linksPerProviderMax };
+  const { dataDir, commitBatchMax, linksPerProviderMax, unboundCommandsPerDayMax } = config;
+  const store = openSqliteStore({ dataDir, create, commitBatchMax });
+  return { store, signals: new Signals(), linksPerProviderMax, unboundCommandsPerDayMax };
 }
 
 export interface App {
@@ -23,22 +27,31 @@ export interface App {
 /** Starts everything that `gatepost serve` runs. Throws `OperatorError` when it cannot. */
 export async function startApp(config: Config): Promise<App> {
   const core = openCore(config, true);
-  const { host, port, outputOffsetMinutes, trustedProxies, authFailuresPerMinuteMax } = config;
+  const log = makeLog(config.logFormat, systemClock.nowMs);
+  const worker = makeWorker(core, systemClock, log);
+  core.signals.onWork(worker.look);
   const server = await startServer({
     core,
     clock: systemClock,
-    log: makeLog(config.logFormat, systemClock.nowMs),
-    host,
-    port,
-    settings: { outputOffsetMinutes },
-    trustedProxies,
-    authFailuresPerMinuteMax,
+    log,
+    host: config.host,
+    port: config.port,
+    settings: { outputOffsetMinutes: config.outputOffsetMinutes },
+    trustedProxies: config.trustedProxies,
+    authFailuresPerMinuteMax: config.authFailuresPerMinuteMax,
+    registrationsPerMinuteMax: config.registrationsPerMinuteMax,
+    streamCountMax: config.streamCountMax,
   });
+  const { ledgerDays } = config;
+  const stopJobs = startJobs({ core, clock: systemClock, log, worker, ledgerDays });
+  worker.look();
   return {
     core,
     url: server.url,
     close: async () => {
+      stopJobs();
       await server.stop();
+      await worker.stop();
       await core.store.close();
     },
   };

@@ -67,6 +67,33 @@ export const SETTINGS = {
     read: networks,
     about: 'Networks, separated by commas, whose X-Forwarded-For is believed.',
   }),
+  unboundCommandsPerDayMax: setting({
+    env: 'GATEPOST_UNBOUND_COMMANDS_PER_DAY_MAX',
+    // Enough to hand out first subscriptions, too few to write to strangers.
+    default: '10',
+    read: wholeNumber(0, 1_000_000_000),
+    about: 'How many HWIDs that are not linked to it a provider may send a command to in 24 hours.',
+  }),
+  registrationsPerMinuteMax: setting({
+    env: 'GATEPOST_REGISTRATIONS_PER_MINUTE_MAX',
+    // Many phones share the address of a mobile carrier.
+    default: '600',
+    read: wholeNumber(0, 1_000_000_000),
+    about: 'How many devices may register for messages in a minute from one address.',
+  }),
+  streamCountMax: setting({
+    env: 'GATEPOST_STREAMS_MAX',
+    // Each costs some 6 KB of memory and a file descriptor.
+    default: '20000',
+    read: wholeNumber(0, 1_000_000),
+    about: 'How many WebSocket streams of devices may be open at a time.',
+  }),
+  ledgerDays: setting({
+    env: 'GATEPOST_LEDGER_DAYS',
+    default: '90',
+    read: wholeNumber(1, 36_500),
+    about: 'For how many days the ledger of a finished distribution is kept.',
+  }),
   commitBatchMax: setting({
     env: 'GATEPOST_COMMIT_BATCH_MAX',
     // A batch holds up the event loop: 1024 writes take some 20 ms.

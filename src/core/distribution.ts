@@ -5,7 +5,7 @@
 
 import { DAY_MS } from './calendar.ts';
 import type { CommandPayload } from './command.ts';
-import { encodePayload, type NotificationPayload, PUSH_ENCODED_MAX } from './content.ts';
+import type { NotificationPayload } from './content.ts';
 import type { Core } from './core.ts';
 import { type NotSaved, saving } from './outcome.ts';
 import type { Provider } from './provider.ts';
@@ -91,7 +91,6 @@ export interface SendOrder<P> {
 export type NotificationRefusal =
   | 'device_not_found'
   | 'no_devices_found'
-  | 'message_too_large'
   | 'general_too_soon';
 
 export type CommandRefusal =
@@ -100,9 +99,8 @@ export type CommandRefusal =
   | 'unbound_quota_exceeded';
 
 /**
- * Accepts a push notification; delivery is the worker's. Refuses, in this order:
- * `message_too_large` (its base64 is over {@link PUSH_ENCODED_MAX} bytes), `device_not_found` (a
- * HWID that is not one of the provider's devices; nothing is sent to anybody), `no_devices_found`,
+ * Accepts a push notification; delivery is the worker's. Refuses `device_not_found` (a HWID that is
+ * not one of the provider's devices; nothing is sent to anybody), `no_devices_found`,
  * `general_too_soon` (less than {@link GENERAL_INTERVAL_MS} after the last one without HWIDs).
  */
 export async function sendNotification(
@@ -111,7 +109,6 @@ export async function sendNotification(
   order: SendOrder<NotificationPayload>,
   nowMs: number,
 ): Promise<{ id: number } | NotificationRefusal | NotSaved<'notification_save_error'>> {
-  if (encodePayload(order.payload).length > PUSH_ENCODED_MAX) return 'message_too_large';
   const { targets } = order;
   if ('hwids' in targets) {
     const devices = await core.store.findTargets(provider.id, targets.hwids);

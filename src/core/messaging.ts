@@ -18,6 +18,13 @@ export const DEVICE_TOKEN = /^[-_A-Za-z0-9]{43}$/;
 export const ACK_STATES = ['received', 'opened', 'executed', 'failed'] as const;
 export type AckState = (typeof ACK_STATES)[number];
 
+export interface AckItem {
+  id: number;
+  state: AckState;
+  /** Why it failed. */
+  detail: string | null;
+}
+
 export const PUSH_GATEWAYS = ['fcm', 'apns', 'webpush'] as const;
 
 /** A faster way to the same inbox; for webpush `token` is the standard subscription object. */
@@ -147,29 +154,42 @@ export async function fetchInbox(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Message[]> {
-  const now = await core.store.listInbox(deviceId, nowMs, INBOX_COUNT_MAX);
-  if (now.length > 0 || waitMs === 0 || signal.aborted) return now;
-  const waitedMs = await waitForMessages(core, deviceId, waitMs, signal);
-  return core.store.listInbox(deviceId, nowMs + waitedMs, INBOX_COUNT_MAX);
+  const startMs = performance.now();
+  let waitedMs = 0;
+  for (;;) {
+    // Listening begins before the look: what arrives in between is not missed.
+    const changed = listen(core, deviceId, waitMs - waitedMs, signal);
+    const messages = await core.store.listInbox(deviceId, nowMs + waitedMs, INBOX_COUNT_MAX);
+    if (messages.length > 0 || waitedMs >= waitMs || signal.aborted) {
+      changed.stop();
+      return messages;
+    }
+    await changed.settled;
+    waitedMs = performance.now() - startMs;
+  }
 }
 
-/** Settles with how long it waited, ms. */
-function waitForMessages(
+/** Notes what a device says of its messages. Coming twice, late or unasked, it changes nothing. */
+export function acknowledge(
   core: Core,
   deviceId: number,
-  waitMs: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const startMs = performance.now();
-  return new Promise((resolve) => {
-    const finish = () => {
-      stop();
-      clearTimeout(timer);
-      signal.removeEventListener('abort', finish);
-      resolve(performance.now() - startMs);
-    };
-    const stop = core.signals.onMessages(deviceId, finish);
-    const timer = setTimeout(finish, waitMs);
-    signal.addEventListener('abort', finish);
-  });
+  items: readonly AckItem[],
+  nowMs: number,
+): Promise<void> {
+  return core.store.acknowledge(deviceId, items, nowMs);
+}
+
+/** Settles when there may be messages, after `waitMs`, on abort, or when stopped. */
+function listen(core: Core, deviceId: number, waitMs: number, signal: AbortSignal) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stopListening = core.signals.onMessages(deviceId, stop);
+  const timer = setTimeout(stop, waitMs);
+  signal.addEventListener('abort', stop);
+  function stop(): void {
+    stopListening();
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
+    resolve();
+  }
+  return { settled: promise, stop };
 }

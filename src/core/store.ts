@@ -11,7 +11,7 @@ import type { Device, DeviceFacts } from './device.ts';
 import type { Distribution, DistributionType } from './distribution.ts';
 import type { Domain } from './domain.ts';
 import type { AdmitRefusal, AdmittedLink, Install, InstallChange, Slot } from './install.ts';
-import type { AckState, Message, PushAddress } from './messaging.ts';
+import type { AckItem, Message, PushAddress } from './messaging.ts';
 import type { Plan, Provider, ProviderChange } from './provider.ts';
 
 /** A part of a list, newest first. */
@@ -365,7 +365,7 @@ export interface Store {
   /** Notes what a device says of its messages; what it may not have is passed over. */
   acknowledge(
     deviceId: number,
-    items: readonly { id: number; state: AckState; detail: string | null }[],
+    items: readonly AckItem[],
     nowMs: number,
   ): Promise<void>;
 

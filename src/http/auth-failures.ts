@@ -5,21 +5,15 @@
  */
 
 import type { Log } from '../log.ts';
+import { MinuteCounter } from './limiter.ts';
 
 /** How late a failing answer is, ms. */
 export const FAILURE_DELAY_MS = 1_000;
 
-const WINDOW_MS = 60_000;
-/** Clients remembered at a time; the longest known is forgotten first. */
-const CLIENTS_MAX = 10_000;
-
-interface Window {
-  startMs: number;
-  count: number;
-}
+const LOG_INTERVAL_MS = 60_000;
 
 export class AuthFailures {
-  readonly #windows = new Map<string, Window>();
+  readonly #counter = new MinuteCounter();
   readonly #perMinuteMax: number;
   readonly #log: Log;
   #lastLogMs = Number.NEGATIVE_INFINITY;
@@ -32,29 +26,13 @@ export class AuthFailures {
 
   /** Counts a failure of `client`; returns how late to answer it, ms. */
   record(client: string, nowMs: number): number {
-    const window = this.#windowOf(client, nowMs);
-    window.count += 1;
-    if (window.count <= this.#perMinuteMax) return 0;
+    if (this.#counter.count(client, nowMs) <= this.#perMinuteMax) return 0;
     this.#delayedSinceLog += 1;
-    if (nowMs - this.#lastLogMs >= WINDOW_MS) {
+    if (Math.abs(nowMs - this.#lastLogMs) >= LOG_INTERVAL_MS) {
       this.#log.warn('auth_failures_delayed', { client, answers: this.#delayedSinceLog });
       this.#lastLogMs = nowMs;
       this.#delayedSinceLog = 0;
     }
     return FAILURE_DELAY_MS;
-  }
-
-  #windowOf(client: string, nowMs: number): Window {
-    const known = this.#windows.get(client);
-    // A clock set back starts a new window too, or it would never end.
-    if (known && nowMs >= known.startMs && nowMs - known.startMs < WINDOW_MS) return known;
-    const window = { startMs: nowMs, count: 0 };
-    this.#windows.delete(client);
-    this.#windows.set(client, window);
-    if (this.#windows.size > CLIENTS_MAX) {
-      const oldest = this.#windows.keys().next().value;
-      if (oldest !== undefined) this.#windows.delete(oldest);
-    }
-    return window;
   }
 }

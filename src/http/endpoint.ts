@@ -7,6 +7,7 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
 import type { NotSaved } from '../core/outcome.ts';
 import type { Provider } from '../core/provider.ts';
+import type { MinuteLimiter } from './limiter.ts';
 import type { MessageKey } from './messages.ts';
 
 /** One parameter. The order of parameters in a record is the order in which they are checked. */
@@ -57,18 +58,43 @@ export type Answer<K extends MessageKey> =
   | { says: K; body?: Readonly<Record<string, unknown>>; detail?: string }
   | NotSaved<K>;
 
-/** Who calls: a provider with credentials (and an active subscription), or a device without any. */
-export type Audience = 'provider' | 'device';
+/**
+ * Who calls: a provider with credentials (and an active subscription), an app as it has always
+ * called, without any, or a device with the token of the messaging protocol.
+ */
+export type Audience = 'provider' | 'app' | 'device';
+
+export type Method = 'GET' | 'POST';
+/** What a provider needs beside an active subscription. */
+export type PlanGate = 'pro' | 'enterprise';
 
 export interface Call<P extends Record<string, Param>> {
   core: Core;
   params: Values<P>;
+  /** The JSON object that a POST carried; empty for a GET. */
+  body: Readonly<Record<string, unknown>>;
   nowMs: number;
   settings: WireSettings;
+  limits: Limits;
+  /** The address that the caller is counted under. */
+  client(): string;
+  /** The bearer token, if there is one. */
+  token: string | null;
+  /** Aborted when the caller is gone. */
+  signal: AbortSignal;
 }
 
 export interface ProviderCall<P extends Record<string, Param>> extends Call<P> {
   provider: Provider;
+}
+
+export interface DeviceCall<P extends Record<string, Param>> extends Call<P> {
+  device: { id: number; hwid: string };
+}
+
+/** What a caller may not do as often as it likes. */
+export interface Limits {
+  registrations: MinuteLimiter;
 }
 
 /** What the operator decides about the wire. */
@@ -78,10 +104,13 @@ export interface WireSettings {
 }
 
 interface Described<P, K extends MessageKey> {
-  method: 'GET';
+  method: Method;
   path: `/${string}`;
   summary: string;
   params: P;
+  plan?: PlanGate;
+  /** How long an answer may take beyond the server's idle time, s: for a long poll. */
+  patienceSeconds?: number;
   /** The answers that `handle` and misfit parameters may give, beside those of the gates. */
   says: readonly K[];
   /** Headers of every answer. */
@@ -105,18 +134,25 @@ export function providerEndpoint<const K extends MessageKey, P extends Params<No
   return { audience: 'provider', ...record };
 }
 
-/** A record for devices, which have no credentials; names of parameters may come in any case. */
+/** A record for apps, which have no credentials; names of parameters may come in any case. */
+export function appEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
+  record: Described<P, K> & { handle(call: Call<P>): Promise<Answer<NoInfer<K>>> },
+): Endpoint {
+  return { audience: 'app', ...record };
+}
+
+/** A record for registered devices: the token is checked before `handle`. */
 export function deviceEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
-  record: Described<P, K> & {
-    handle(call: Call<P>): Promise<Answer<NoInfer<K>>>;
-  },
+  record: Described<P, K> & { handle(call: DeviceCall<P>): Promise<Answer<NoInfer<K>>> },
 ): Endpoint {
   return { audience: 'device', ...record };
 }
 
 /** Every answer that an endpoint can give: its own, those of its gates, and the fault. */
-export function answersOf(endpoint: Endpoint): MessageKey[] {
-  const gates: MessageKey[] =
-    endpoint.audience === 'provider' ? ['auth_error', 'subscription_required'] : [];
-  return [...new Set<MessageKey>([...gates, ...endpoint.says, 'unknown_error'])];
+export function answersOf({ audience, plan, says }: Endpoint): MessageKey[] {
+  const gates: MessageKey[] = [];
+  if (audience === 'provider') gates.push('auth_error', 'subscription_required');
+  if (audience === 'device') gates.push('device_token_error');
+  if (plan) gates.push(plan === 'pro' ? 'pro_required' : 'enterprise_required');
+  return [...new Set<MessageKey>([...gates, ...says, 'unknown_error'])];
 }

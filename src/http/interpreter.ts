@@ -1,16 +1,18 @@
 /**
- * The one interpreter of the endpoint table: credentials, subscription, parameters in the record's
- * order, then the handler; the first that fails answers.
+ * The one interpreter of the endpoint table: credentials, subscription, plan, body, parameters in
+ * the record's order, then the handler; the first that fails answers.
  */
 
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
+import { authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
-import { authenticate, isActive, type Provider } from '../core/provider.ts';
+import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
 import type { Log } from '../log.ts';
-import type { Answer, Endpoint, Param, WireSettings } from './endpoint.ts';
+import { readJsonObject } from './body.ts';
+import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { parseQuery, type Query, REPEATED } from './query.ts';
 
@@ -19,8 +21,13 @@ export interface InterpreterDeps {
   clock: Clock;
   log: Log;
   settings: WireSettings;
-  /** Counts a failed authentication of this request's client; returns how late to answer, ms. */
-  authFailed(request: Request, nowMs: number): number;
+  limits: Limits;
+  /** The address that a request's client is counted under. */
+  clientOf(request: Request): string;
+  /** Counts a failed authentication; returns how late to answer it, ms. */
+  authFailed(client: string, nowMs: number): number;
+  /** Lets a request go unanswered for longer than the server's idle time, s. */
+  grantPatience(request: Request, seconds: number): void;
 }
 
 export type Interpreter = (request: Request) => Promise<Response>;
@@ -49,46 +56,61 @@ export function respond(
   return new Response(body, { headers });
 }
 
+/** Who calls, once the gates are passed. */
+type Caller = Record<string, unknown>;
+type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller | MessageKey>;
+
 /** Compiles a record of the table into the function that answers its requests. */
 export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interpreter {
-  const { core, clock, settings } = deps;
-  const { audience, headers, method, path } = endpoint;
+  const { core, clock, limits, settings } = deps;
+  const { audience, headers, method, path, patienceSeconds } = endpoint;
+  const passGates = gateOf(endpoint, core);
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
   // What `call` holds is what the record's own types asked for: the builders in endpoint.ts see to it.
   const handle = endpoint.handle as (call: unknown) => Promise<Answer<MessageKey>>;
 
   async function answer(request: Request): Promise<Response> {
     const nowMs = clock.nowMs();
-    const query = parseQuery(request.url, audience === 'device');
-    let provider: Provider | null = null;
-    if (audience === 'provider') {
-      provider = await authenticate(
-        core,
-        credential(query, 'provider_code'),
-        credential(query, 'auth_key'),
-        nowMs,
-      );
-      if (provider === null) {
-        const delayMs = deps.authFailed(request, nowMs);
-        if (delayMs > 0) await clock.sleep(delayMs);
-        return respond('auth_error', { headers });
-      }
-      if (!isActive(provider, nowMs)) return respond('subscription_required', { headers });
+    const query = parseQuery(request.url, audience === 'app');
+    const caller = await passGates(request, query, nowMs);
+    if (typeof caller === 'string') {
+      if (caller === 'auth_error' || caller === 'device_token_error') await beLate(request, nowMs);
+      return respond(caller, { headers });
     }
 
+    const body = method === 'POST' ? await readJsonObject(request) : NO_BODY;
+    if ('problem' in body) return respond('unknown_error', { detail: body.problem, headers });
     const params: Record<string, unknown> = {};
     for (const readParam of read) {
       const misfit = readParam(query, request.headers, params);
       if (misfit) return respond(misfit.says, { detail: misfit.detail, headers });
     }
 
-    const says = await handle({ core, provider, params, nowMs, settings });
+    if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
+    const call = {
+      ...caller,
+      core,
+      params,
+      body: body.object,
+      nowMs,
+      settings,
+      limits,
+      client: () => deps.clientOf(request),
+      token: audience === 'provider' ? null : bearerToken(request.headers),
+      signal: request.signal,
+    };
+    const says = await handle(call);
     if (typeof says === 'string') return respond(says, { headers });
     if (says instanceof NotSaved) {
       const detail = `${messages[says.says].detail}; ${reportFault(deps.log, path, says.fault)}`;
       return respond(says.says, { detail, headers });
     }
     return respond(says.says, { body: says.body, detail: says.detail, headers });
+  }
+
+  async function beLate(request: Request, nowMs: number): Promise<void> {
+    const delayMs = deps.authFailed(deps.clientOf(request), nowMs);
+    if (delayMs > 0) await clock.sleep(delayMs);
   }
 
   return async (request) => {
@@ -100,6 +122,34 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       return respond('unknown_error', { detail: reportFault(deps.log, path, fault), headers });
     }
   };
+}
+
+const NO_BODY = { object: {} };
+
+/** The gates of a record, in the order of decision 1.3: credentials, subscription, plan. */
+function gateOf({ audience, plan }: Endpoint, core: Core): Gate {
+  if (audience === 'app') return async () => ({});
+  if (audience === 'device') {
+    return async (request) => {
+      const device = await authenticateDevice(core, bearerToken(request.headers));
+      return device === null ? 'device_token_error' : { device };
+    };
+  }
+  return async (_request, query, nowMs) => {
+    const code = credential(query, 'provider_code');
+    const authKey = credential(query, 'auth_key');
+    const provider = await authenticate(core, code, authKey, nowMs);
+    if (provider === null) return 'auth_error';
+    if (!isActive(provider, nowMs)) return 'subscription_required';
+    if (plan === 'enterprise' && !mayNotify(provider, nowMs)) return 'enterprise_required';
+    if (plan === 'pro' && !mayCommand(provider, nowMs)) return 'pro_required';
+    return { provider };
+  };
+}
+
+/** The token of `Authorization: Bearer TOKEN`, or null. */
+export function bearerToken(headers: Headers): string | null {
+  return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
 /** Logs a fault under an id and returns what the client may know of it. */

@@ -65,6 +65,63 @@ const TABLE = {
   domain_delete_error: refusal('Domain delete error', 'the binding could not be saved'),
   domain_not_found: refusal('Domain not found', 'id names no binding of this provider'),
 
+  enterprise_required: refusal(
+    'This feature requires Enterprise plan',
+    "push notifications are not part of the provider's plan",
+  ),
+  pro_required: refusal(
+    'This feature requires Pro or Enterprise plan',
+    "remote commands are not part of the provider's plan",
+  ),
+  general_too_soon: refusal(
+    'You can send general notifications only once every 5 minutes',
+    'less than 5 minutes have passed since the last notification without hwid',
+  ),
+  message_too_large: refusal(
+    'Message too large (max 4096 bytes)',
+    'the message as JSON in base64 is over 4096 bytes',
+  ),
+  device_not_found: refusal(
+    'Device with this HWID not found',
+    'a HWID in hwid is not known, or not of this provider; nothing was sent',
+  ),
+  no_devices_found: refusal(
+    'No devices found for selected OS and your provider IDs',
+    'the provider has no device with an operating system in os',
+  ),
+  notification_save_error: refusal('Failed to save notification', 'it could not be saved'),
+  target_hwid_required: refusal(
+    'HWID is required for specific device',
+    'hwid is required when specific_device_toggle is true',
+  ),
+  target_os_required: refusal(
+    'Select at least one OS or enable specific device',
+    'os is required when specific_device_toggle is false',
+  ),
+  import_data_empty: refusal('Import data cannot be empty', 'import_data is required'),
+  settings_empty: refusal('Settings cannot be empty', 'settings must be an object with a key'),
+  unbound_not_allowed: refusal(
+    'Action is not allowed for not linked HWIDs',
+    'only import-data may go to a HWID that is not linked to the provider',
+  ),
+  unbound_quota_exceeded: refusal(
+    'The maximum number of commands to unbound HWIDs has been exceeded',
+    'too many HWIDs that are not linked to the provider got a command in the last 24 hours',
+  ),
+  command_save_error: refusal('Failed to save command', 'it could not be saved'),
+  notification_not_found: refusal(
+    'Notification not found',
+    'id names no notification or command of this provider',
+  ),
+  cancel_too_late: refusal(
+    'Cannot cancel notification less than 10 minutes before scheduled time',
+    'it is not scheduled, or is due in less than 10 minutes',
+  ),
+  cancel_failed: refusal(
+    'Failed to cancel notification',
+    'it was sent, cancelled or blocked already, or the change could not be saved',
+  ),
+
   hwid_required: denial(
     'HWID is required',
     'hwid must be 1 to 128 visible ASCII characters without comma',
@@ -81,7 +138,21 @@ const TABLE = {
     'x-hwid-max-devices-reached',
     'x-hwid-limit',
   ),
-  provider_not_found: refusal('Provider not found', 'id names no provider'),
+  provider_not_found: refusal('Provider not found', 'there is no such provider'),
+
+  device_token_error: refusal(
+    'Device token error',
+    'the header Authorization must be Bearer and the token of a registered device',
+  ),
+  domain_not_bound: refusal(
+    'Domain not found',
+    'domain_hash is not actively bound to provider_code',
+  ),
+  registration_refused: refusal(
+    'Device is registered',
+    'show the token that the HWID has, or a link that it is on',
+  ),
+  too_many_requests: refusal('Too many requests', 'try again in a minute'),
 } satisfies Record<string, Message>;
 
 export type MessageKey = keyof typeof TABLE;

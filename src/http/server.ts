@@ -9,6 +9,8 @@ import { AuthFailures } from './auth-failures.ts';
 import type { WireSettings } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
+import { MinuteLimiter } from './limiter.ts';
+import { makeStreams } from './stream.ts';
 
 export interface ServerOptions {
   core: Core;
@@ -20,6 +22,8 @@ export interface ServerOptions {
   settings: WireSettings;
   trustedProxies: TrustedProxies;
   authFailuresPerMinuteMax: number;
+  registrationsPerMinuteMax: number;
+  streamCountMax: number;
 }
 
 export interface RunningServer {
@@ -37,22 +41,37 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { core, clock, log, settings, trustedProxies } = options;
   const failures = new AuthFailures(options.authFailuresPerMinuteMax, log);
   const app = new Elysia();
+
+  function clientOf(request: Request): string {
+    const peer = app.server?.requestIP(request)?.address ?? '';
+    const forwardedFor = request.headers.get('x-forwarded-for');
+    return countedAs(clientAddress(peer, forwardedFor, trustedProxies));
+  }
+
   const deps: InterpreterDeps = {
     core,
     clock,
     log,
     settings,
-    authFailed(request, nowMs) {
-      const peer = app.server?.requestIP(request)?.address ?? '';
-      const forwardedFor = request.headers.get('x-forwarded-for');
-      return failures.record(countedAs(clientAddress(peer, forwardedFor, trustedProxies)), nowMs);
-    },
+    limits: { registrations: new MinuteLimiter(options.registrationsPerMinuteMax) },
+    clientOf,
+    authFailed: (client, nowMs) => failures.record(client, nowMs),
+    grantPatience: (request, seconds) => app.server?.timeout(request, seconds),
   };
+  const streams = makeStreams({
+    core,
+    clock,
+    log,
+    settings,
+    streamCountMax: options.streamCountMax,
+    tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),
+  });
 
   for (const endpoint of endpoints) {
     const answer = interpret(endpoint, deps);
     app.all(endpoint.path, ({ request }) => answer(request), { parse: 'none' });
   }
+  app.use(streams.route());
   for (const unknown of ['/api', '/api/*', '/remote', '/remote/*']) {
     app.all(unknown, () => respond('no_such_endpoint'), { parse: 'none' });
   }
@@ -75,6 +94,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     url: `http://${bracketed(options.host)}:${server.port}`,
     stop: async () => {
+      streams.closeAll();
       await server.stop(false);
     },
   };

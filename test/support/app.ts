@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Core } from '../../src/core/core.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
+import { Signals } from '../../src/core/signals.ts';
 import { parseTrustedProxies } from '../../src/http/address.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server.ts';
 import { makeLog } from '../../src/log.ts';
@@ -35,7 +36,12 @@ export async function startTestApp(
   const clock = new FakeClock();
   const logLines: string[] = [];
   const store = openSqliteStore({ dataDir, create: true, commitBatchMax: 1024 });
-  const core = { store, linksPerProviderMax: 100_000 };
+  const core = {
+    store,
+    signals: new Signals(),
+    linksPerProviderMax: 100_000,
+    unboundCommandsPerDayMax: 10,
+  };
   const server: RunningServer = await startServer({
     core: wrap(core),
     clock,
@@ -45,6 +51,8 @@ export async function startTestApp(
     settings: { outputOffsetMinutes: 180 },
     trustedProxies: parseTrustedProxies([]),
     authFailuresPerMinuteMax: 1_000_000,
+    registrationsPerMinuteMax: 1_000_000,
+    streamCountMax: 20_000,
     ...options,
   });
   return {

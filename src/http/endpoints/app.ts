@@ -3,7 +3,7 @@
 import { type TString, Type } from '@sinclair/typebox';
 import { checkIn, type DeviceFacts } from '../../core/device.ts';
 import { admitDevice } from '../../core/install.ts';
-import { deviceEndpoint, optional, type Values } from '../endpoint.ts';
+import { appEndpoint, optional, type Values } from '../endpoint.ts';
 import { HWID_RULE } from './params.ts';
 
 const Text = Type.String();
@@ -32,7 +32,7 @@ function factsOf(params: Values<Omit<typeof factParams, 'hwid'>>): DeviceFacts {
   };
 }
 
-const installEndpoint = deviceEndpoint({
+const installEndpoint = appEndpoint({
   method: 'GET',
   path: '/install',
   summary: 'Let a device in on a limited link',
@@ -58,7 +58,7 @@ const installEndpoint = deviceEndpoint({
   },
 });
 
-const providerEndpoint = deviceEndpoint({
+const providerEndpoint = appEndpoint({
   method: 'GET',
   path: '/provider',
   summary: "A device's daily check with its provider",
@@ -74,4 +74,4 @@ const providerEndpoint = deviceEndpoint({
   },
 });
 
-export const deviceEndpoints = [installEndpoint, providerEndpoint];
+export const appEndpoints = [installEndpoint, providerEndpoint];

@@ -1,0 +1,103 @@
+/** Reads what devices send in JSON: registrations and acknowledgements. */
+
+import { isAbsent, isRecord, isText, type Problem, problem, readInteger } from './json-input.ts';
+import {
+  ACK_COUNT_MAX,
+  ACK_STATES,
+  type AckItem,
+  PUSH_GATEWAYS,
+  type PushAddress,
+  type Registration,
+} from './messaging.ts';
+import { tidyFact } from './text.ts';
+
+const ACK_DETAIL_LENGTH_MAX = 255;
+const PUSH_TOKEN_LENGTH_MAX = 4096;
+/** BCP 47: letters and digits in groups. */
+const LOCALE = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$/;
+
+/** Fields of a registration that are plain text. */
+const TEXT_FIELDS = [
+  'hwid',
+  'os',
+  'device_name',
+  'os_version',
+  'app_version',
+  'locale',
+  'provider_code',
+  'domain_hash',
+  'install_code',
+] as const;
+
+/** Reads the body of `POST /device/register`. The formats of codes are the core's to judge. */
+export function parseRegistration(
+  body: Readonly<Record<string, unknown>>,
+): Omit<Registration, 'token'> | Problem {
+  const text: Partial<Record<(typeof TEXT_FIELDS)[number], string>> = {};
+  for (const name of TEXT_FIELDS) {
+    const value = body[name];
+    if (isAbsent(value)) continue;
+    if (!isText(value)) return problem(`${name} must be a string`);
+    text[name] = value;
+  }
+  if (text.locale !== undefined && !LOCALE.test(text.locale)) {
+    return problem('locale must be a language tag such as en or pt-BR');
+  }
+  const push = parsePush(body['push']);
+  if (push !== null && 'problem' in push) return push;
+  return {
+    hwid: text.hwid ?? null,
+    facts: {
+      os: text.os ?? '',
+      osVersion: text.os_version ?? '',
+      deviceName: text.device_name ?? '',
+      appVersion: text.app_version ?? '',
+      userAgent: '',
+    },
+    locale: text.locale ?? null,
+    push,
+    installCode: text.install_code ?? null,
+    domainHash: text.domain_hash ?? null,
+    providerCode: text.provider_code ?? null,
+  };
+}
+
+function parsePush(value: unknown): PushAddress | Problem | null {
+  if (isAbsent(value)) return null;
+  if (!isRecord(value)) return problem('push must be an object with gateway and token');
+  const gateway = PUSH_GATEWAYS.find((known) => known === value['gateway']);
+  if (gateway === undefined) return problem(`push.gateway must be ${PUSH_GATEWAYS.join(', ')}`);
+  const { token } = value;
+  const isFit = gateway === 'webpush' ? isRecord(token) : isText(token) && token !== '';
+  if (!isFit) {
+    const kind = gateway === 'webpush' ? 'the subscription object' : 'a string';
+    return problem(`push.token must be ${kind}`);
+  }
+  if (JSON.stringify(token).length > PUSH_TOKEN_LENGTH_MAX) {
+    return problem(`push.token must not be longer than ${PUSH_TOKEN_LENGTH_MAX} characters`);
+  }
+  return { gateway, token: token as PushAddress['token'] };
+}
+
+/** Reads the `items` of an acknowledgement, by call or by stream. */
+export function parseAckItems(value: unknown): AckItem[] | Problem {
+  if (!Array.isArray(value) || value.length === 0 || value.length > ACK_COUNT_MAX) {
+    return problem(`items must be a list of 1 to ${ACK_COUNT_MAX} acknowledgements`);
+  }
+  const items: AckItem[] = [];
+  for (const item of value as unknown[]) {
+    const id = isRecord(item) ? readInteger(item['id']) : null;
+    if (!isRecord(item) || id === null) return problem('each item must have the id of a message');
+    const state = ACK_STATES.find((known) => known === item['state']);
+    if (state === undefined) {
+      return problem(`the state of an item must be ${ACK_STATES.join(', ')}`);
+    }
+    const detail = item['detail'];
+    items.push({
+      id,
+      state,
+      detail: typeof detail === 'string' ? tidyFact(detail, ACK_DETAIL_LENGTH_MAX) : null,
+    });
+  }
+  return items;
+}

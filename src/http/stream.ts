@@ -1,0 +1,223 @@
+/**
+ * The WebSocket at /device/stream: the inbox's messages as they come, acknowledgements on the same
+ * socket. The store stays the truth: a stream looks into the inbox when it is told to, keeps at most
+ * one answer's worth of messages unacknowledged on the wire, and forgets everything when it closes.
+ */
+
+import { Elysia } from 'elysia';
+import type { Clock } from '../clock.ts';
+import type { Core } from '../core/core.ts';
+import { parseAckItems } from '../core/device-input.ts';
+import { isRecord } from '../core/json-input.ts';
+import { acknowledge, authenticateDevice, INBOX_COUNT_MAX } from '../core/messaging.ts';
+import { hashKey } from '../core/secret.ts';
+import type { Log } from '../log.ts';
+import type { WireSettings } from './endpoint.ts';
+import { bearerToken, reportFault, respond } from './interpreter.ts';
+import { messageView } from './message-view.ts';
+
+export const STREAM_PATH = '/device/stream';
+
+/** Own pings: the server's writes would keep a dead connection's idle timer from ever running out. */
+const PING_INTERVAL_MS = 10_000;
+/** A link that did not answer for so long is dead; it is noticed within 30 s. */
+const PONG_WAIT_MAX_MS = 18_000;
+/** Nobody acknowledges a hundred messages in more than this, bytes. */
+const FRAME_BYTES_MAX = 64 * 1024;
+/** What a slow reader may leave unread before it is cut off, bytes. */
+const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
+
+/** Close codes of ours, from the range that RFC 6455 leaves to applications. */
+const CLOSE_TOKEN = 4001;
+const CLOSE_REPLACED = 4002;
+
+export interface StreamDeps {
+  core: Core;
+  clock: Clock;
+  log: Log;
+  settings: WireSettings;
+  /** The most streams at a time. */
+  streamCountMax: number;
+  /** Counts a failed authentication; returns how late to answer it, ms. */
+  tokenFailed(request: Request): number;
+}
+
+/** What the runtime gives us of a socket. */
+interface Socket {
+  send(text: string): number;
+  ping(): void;
+  close(code?: number, reason?: string): void;
+  terminate(): void;
+}
+
+export interface Streams {
+  /** The route, to be used by the server's app. */
+  route(): Elysia;
+  count(): number;
+  closeAll(): void;
+}
+
+/** One open stream of one device. */
+class DeviceStream {
+  lastPongMs: number;
+  /** Ids on the wire that the device has not acknowledged. */
+  readonly #unacknowledged = new Set<number>();
+  #isLooking = false;
+  #mustLookAgain = false;
+  #stopListening: () => void = () => {};
+  isClosed = false;
+
+  constructor(
+    readonly deviceId: number,
+    readonly socket: Socket,
+    private readonly tokenHash: Uint8Array,
+    private readonly deps: StreamDeps,
+  ) {
+    this.lastPongMs = performance.now();
+  }
+
+  open(): void {
+    const look = () => void this.#look();
+    this.#stopListening = this.deps.core.signals.onMessages(this.deviceId, look);
+    look();
+  }
+
+  close(): void {
+    this.isClosed = true;
+    this.#stopListening();
+  }
+
+  async receive(frame: unknown): Promise<void> {
+    const items = parseAckItems(isRecord(frame) ? frame['items'] : null);
+    if ('problem' in items) {
+      this.#send({ rc: 0, msg: 'Unknown error', detail: items.problem });
+      return;
+    }
+    const { core, clock } = this.deps;
+    await acknowledge(core, this.deviceId, items, clock.nowMs());
+    for (const item of items) this.#unacknowledged.delete(item.id);
+    this.#send({ rc: 1, msg: 'Ok' });
+    await this.#look();
+  }
+
+  /** Sends what waits and is not on the wire yet. One look at a time, or order would be lost. */
+  async #look(): Promise<void> {
+    this.#mustLookAgain = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      while (this.#mustLookAgain && !this.isClosed) {
+        this.#mustLookAgain = false;
+        await this.#lookOnce();
+      }
+    } catch (fault) {
+      reportFault(this.deps.log, STREAM_PATH, fault);
+      this.socket.terminate();
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { core, clock, settings } = this.deps;
+    const holder = await core.store.findDeviceByToken(this.tokenHash);
+    if (holder?.id !== this.deviceId) {
+      this.socket.close(CLOSE_TOKEN, 'the token is not good any more');
+      return;
+    }
+    const waiting = await core.store.listInbox(this.deviceId, clock.nowMs(), INBOX_COUNT_MAX);
+    const fresh = waiting.filter((message) => !this.#unacknowledged.has(message.id));
+    if (fresh.length === 0 || this.isClosed) return;
+    for (const message of fresh) this.#unacknowledged.add(message.id);
+    this.#send({ rc: 1, msg: 'Ok', data: fresh.map((message) => messageView(message, settings)) });
+  }
+
+  #send(value: unknown): void {
+    if (!this.isClosed) this.socket.send(JSON.stringify(value));
+  }
+}
+
+export function makeStreams(deps: StreamDeps): Streams {
+  const streams = new Map<string, DeviceStream>();
+  const byDevice = new Map<number, DeviceStream>();
+  let pinger: ReturnType<typeof setInterval> | null = null;
+
+  function pingAll(): void {
+    const nowMs = performance.now();
+    for (const stream of streams.values()) {
+      if (nowMs - stream.lastPongMs > PONG_WAIT_MAX_MS) stream.socket.terminate();
+      else stream.socket.ping();
+    }
+  }
+
+  function forget(key: string): void {
+    const stream = streams.get(key);
+    if (stream === undefined) return;
+    stream.close();
+    streams.delete(key);
+    if (byDevice.get(stream.deviceId) === stream) byDevice.delete(stream.deviceId);
+    if (streams.size === 0 && pinger !== null) {
+      clearInterval(pinger);
+      pinger = null;
+    }
+  }
+
+  function open(key: string, deviceId: number, tokenHash: Uint8Array, socket: Socket): void {
+    const stream = new DeviceStream(deviceId, socket, tokenHash, deps);
+    byDevice.get(deviceId)?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
+    streams.set(key, stream);
+    byDevice.set(deviceId, stream);
+    pinger ??= setInterval(pingAll, PING_INTERVAL_MS);
+    stream.open();
+  }
+
+  async function admit(request: Request): Promise<Response | { deviceId: number; tokenHash: Uint8Array }> {
+    const token = bearerToken(request.headers);
+    const device = await authenticateDevice(deps.core, token);
+    if (device === null || token === null) {
+      const delayMs = deps.tokenFailed(request);
+      if (delayMs > 0) await deps.clock.sleep(delayMs);
+      return respond('device_token_error');
+    }
+    if (streams.size >= deps.streamCountMax) return respond('too_many_requests');
+    return { deviceId: device.id, tokenHash: hashKey(token) };
+  }
+
+  return { route, count: () => streams.size, closeAll };
+
+  function route(): Elysia {
+    const app = new Elysia()
+      .resolve(async ({ request }) => ({ admission: await admit(request) }))
+      .ws(STREAM_PATH, {
+        maxPayloadLength: FRAME_BYTES_MAX,
+        backpressureLimit: BACKPRESSURE_BYTES_MAX,
+        closeOnBackpressureLimit: true,
+        beforeHandle: ({ admission }) => (admission instanceof Response ? admission : undefined),
+        open(ws) {
+          const { admission } = ws.data;
+          if (admission instanceof Response) return;
+          open(ws.id, admission.deviceId, admission.tokenHash, ws.raw as unknown as Socket);
+        },
+        message: (ws, frame) => receive(ws.id, frame),
+        pong(ws) {
+          const stream = streams.get(ws.id);
+          if (stream) stream.lastPongMs = performance.now();
+        },
+        close: (ws) => forget(ws.id),
+      });
+    return app as unknown as Elysia;
+  }
+
+  async function receive(key: string, frame: unknown): Promise<void> {
+    try {
+      await streams.get(key)?.receive(frame);
+    } catch (fault) {
+      reportFault(deps.log, STREAM_PATH, fault);
+      streams.get(key)?.socket.terminate();
+    }
+  }
+
+  function closeAll(): void {
+    for (const stream of [...streams.values()]) stream.socket.close(1001, 'the server stops');
+  }
+}

@@ -1,0 +1,65 @@
+/** Delivery: the worker of this process, woken by calls and by the bell. */
+
+import type { Clock } from '../clock.ts';
+import type { Core } from '../core/core.ts';
+import { deliverStep, tellEverybody } from '../core/delivery.ts';
+import { nextTurn } from '../core/turn.ts';
+import type { Log } from '../log.ts';
+
+export interface Worker {
+  /** Looks for work, unless it is at it already. */
+  look(): void;
+  /** The bell, once a second: looks if something is due or another process changed the database. */
+  ring(): Promise<void>;
+  /** Lets the step under way finish and takes no more. */
+  stop(): Promise<void>;
+}
+
+/** A worker under a name of its own, so that its leases are told from another process's. */
+export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
+  const owner = `${process.pid}-${crypto.randomUUID()}`;
+  let isStopped = false;
+  let mustLookAgain = false;
+  let running: Promise<void> | null = null;
+  let lastForeignChanges: number | null = null;
+  /** No need to look before: nothing is due. A bell that rings for nothing costs no query. */
+  let nextLookMs: number | null = Number.NEGATIVE_INFINITY;
+
+  async function work(): Promise<void> {
+    while (mustLookAgain && !isStopped) {
+      mustLookAgain = false;
+      while (!isStopped && (await deliverStep(core, owner, clock.nowMs()))) await nextTurn();
+      nextLookMs = await core.store.nextDueMs();
+    }
+  }
+
+  function look(): void {
+    if (isStopped) return;
+    mustLookAgain = true;
+    running ??= work()
+      .catch((fault: unknown) => {
+        // What is unfinished stays in the store; the next bell tries again.
+        nextLookMs = Number.NEGATIVE_INFINITY;
+        log.error('delivery_fault', { reason: String(fault) });
+      })
+      .finally(() => {
+        running = null;
+        if (mustLookAgain && !isStopped) setImmediate(look);
+      });
+  }
+
+  return {
+    look,
+    ring: async () => {
+      const foreignChanges = await core.store.foreignChanges();
+      const isForeign = lastForeignChanges !== null && foreignChanges !== lastForeignChanges;
+      lastForeignChanges = foreignChanges;
+      if (isForeign) await tellEverybody(core);
+      if (isForeign || (nextLookMs !== null && nextLookMs <= clock.nowMs())) look();
+    },
+    stop: async () => {
+      isStopped = true;
+      await running;
+    },
+  };
+}

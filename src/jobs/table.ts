@@ -1,0 +1,55 @@
+/** What happens by the clock. croner only rings; the work is plain functions of the core and a time. */
+
+import { Cron } from 'croner';
+import type { Clock } from '../clock.ts';
+import type { Core } from '../core/core.ts';
+import type { Log } from '../log.ts';
+import type { Worker } from './deliver.ts';
+import { expireMessages, pruneLedger } from './keep.ts';
+
+export interface JobDeps {
+  core: Core;
+  clock: Clock;
+  log: Log;
+  worker: Worker;
+  ledgerDays: number;
+}
+
+interface Job {
+  name: string;
+  /** With seconds. */
+  pattern: string;
+  run(): Promise<void>;
+}
+
+function jobs({ core, clock, worker, ledgerDays }: JobDeps): Job[] {
+  return [
+    // No deferred work waits for longer than a second.
+    { name: 'deliver', pattern: '* * * * * *', run: () => worker.ring() },
+    { name: 'expire', pattern: '20 * * * * *', run: () => expireMessages(core, clock.nowMs()) },
+    {
+      name: 'prune',
+      pattern: '40 7 * * * *',
+      run: () => pruneLedger(core, ledgerDays, clock.nowMs()),
+    },
+  ];
+}
+
+/** Starts the jobs; returns how to stop them. */
+export function startJobs(deps: JobDeps): () => void {
+  const crons = jobs(deps).map(
+    ({ name, pattern, run }) =>
+      new Cron(
+        pattern,
+        {
+          name: `${name}-${crypto.randomUUID()}`,
+          protect: true,
+          catch: (fault) => deps.log.error('job_fault', { job: name, reason: String(fault) }),
+        },
+        run,
+      ),
+  );
+  return () => {
+    for (const cron of crons) cron.stop();
+  };
+}
