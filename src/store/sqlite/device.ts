@@ -221,7 +221,7 @@ function operatorStatements({ db, query }: Context) {
 /** Every way in which a device can belong to the providers of `filter`. */
 function filterConditions({ query }: Context, filter: DeviceFilter): (SQL | undefined)[] {
   const { os, installCode, providerCode } = filter;
-  // Anew for each condition: `where` changes the query that it is called on.
+  // A new query each time: drizzle's builders change in place.
   const onLink = () =>
     query
       .select({ one: sql`1` })

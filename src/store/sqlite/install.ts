@@ -37,7 +37,7 @@ const SLOT_COLUMNS = named({
 function statements({ db, query }: Context) {
   const ofProvider = eq(install.provider_id, value('providerId'));
   const ofDomainProvider = eq(domain.provider_id, value('providerId'));
-  // Anew for each statement: `where`, `orderBy` and `limit` change the query that they are called on.
+  // A new query each time: drizzle's builders change in place.
   const slots = () =>
     query
       .select(SLOT_COLUMNS)
