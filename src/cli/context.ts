@@ -23,8 +23,8 @@ export interface CommonOptions {
 }
 
 /**
- * Opens the data, uses it, closes it. A missing database is made only for `create`, by commands that
- * an operator may well run before the first start.
+ * Opens the data, uses it, closes it. A missing database is made only for `create`, by commands
+ * that an operator may well run before the first start.
  */
 export async function withCore<T>(
   context: CliContext,

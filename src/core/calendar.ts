@@ -6,7 +6,7 @@
 const UTC3_MS = 3 * 3_600_000;
 export const DAY_MS = 86_400_000;
 
-/** First millisecond (UTC epoch) of a `YYYY-MM-DD` day in UTC+3, or null if there is no such day. */
+/** First millisecond (UTC epoch) of a `YYYY-MM-DD` day in UTC+3, or null: there is no such day. */
 export function startOfDateMs(date: string): number | null {
   const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date);
   if (!parts) return null;

@@ -27,7 +27,7 @@ export interface Device extends DeviceFacts {
 
 const FACT_LENGTH_MAX = 128;
 
-/** Makes facts fit to keep: tidy texts, and the operating system under the name used for targets. */
+/** Makes facts fit to keep: tidy texts, the operating system under the name used for targets. */
 export function tidyFacts(said: DeviceFacts): DeviceFacts {
   return {
     os: osName(tidyFact(said.os, FACT_LENGTH_MAX)),

@@ -154,8 +154,8 @@ export type AdmitRefusal =
   | 'link_limit_reached';
 
 /**
- * Lets a device in on a link (`GET /install`): takes a slot for a new HWID, refreshes the facts of a
- * known one. The cap holds because the store counts and inserts in one atomic step.
+ * Lets a device in on a link (`GET /install`): takes a slot for a new HWID, refreshes the facts of
+ * a known one. The cap holds because the store counts and inserts in one atomic step.
  *
  * Refuses `hwid_required`, `link_not_found` (unknown code, or the domain is not actively bound to
  * the link's provider), `link_disabled` (also to a HWID already on it), `link_limit_reached`.

@@ -70,7 +70,7 @@ export interface CheckInKey {
   hwid: string;
 }
 
-/** Which devices `device list` shows, latest seen first. */
+/** Which devices `device list` shows, newest first. */
 export interface DeviceFilter {
   providerCode: string | null;
   installCode: string | null;

@@ -1,4 +1,4 @@
-/** What the product asks of the texts that it keeps. Lengths count code points, not UTF-16 units. */
+/** What the product asks of texts that it keeps. Lengths count code points, not UTF-16 units. */
 
 /** One line: no control characters, no line or paragraph separators, nothing that was not UTF-8. */
 const ONE_LINE = '[^\\p{Cc}\\u2028\\u2029\\uFFFD]';

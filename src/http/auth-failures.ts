@@ -1,7 +1,7 @@
 /**
  * Failed credentials, counted per client. A key has 192 random bits, so guessing is hopeless and a
- * lock-out would only help an attacker: valid credentials always work at once, and beyond a number a
- * minute each failing answer is merely late.
+ * lock-out would only help an attacker: valid credentials always work at once, and beyond a number
+ * a minute each failing answer is merely late.
  */
 
 import type { Log } from '../log.ts';

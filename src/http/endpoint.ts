@@ -1,6 +1,6 @@
 /**
  * What an endpoint is: one record, read by the server, the documents, the compiler and the coverage
- * test. Types only; the one interpreter is `server.ts`.
+ * test. Types only; the one interpreter is `interpreter.ts`.
  */
 
 import type { Static, TSchema } from '@sinclair/typebox';

@@ -66,7 +66,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
   const { audience, headers, method, path, patienceSeconds } = endpoint;
   const passGates = gateOf(endpoint, core);
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
-  // What `call` holds is what the record's own types asked for: the builders in endpoint.ts see to it.
+  // What `call` holds is what the record's own types asked for: endpoint.ts's builders see to it.
   const handle = endpoint.handle as (call: unknown) => Promise<Answer<MessageKey>>;
 
   async function answer(request: Request): Promise<Response> {

@@ -1,6 +1,7 @@
 /**
  * Every answer that the API can give, one line each: the words of the specification, and one plain
- * sentence for `x-error-detail` where those words say little. Nothing else in the program knows them.
+ * sentence for `x-error-detail` where those words say little. Nothing else in the program knows
+ * them.
  */
 
 export interface Message {

@@ -1,4 +1,4 @@
-/** A real appliance for tests: SQLite in a fresh folder, a socket on a free port, a clock in hand. */
+/** A real appliance for tests: SQLite in a fresh folder, a socket on a free port, our own clock. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

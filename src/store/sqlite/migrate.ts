@@ -21,7 +21,7 @@ export function pragmaNumber(db: Database, name: 'user_version' | 'application_i
 /** Runs what is missing in one transaction: all of it or nothing. */
 export function migrate(db: Database): void {
   if (pragmaNumber(db, 'user_version') === SCHEMA_VERSION) return;
-  // A migration that rebuilds a table needs this off, and it cannot be changed inside a transaction.
+  // A migration that rebuilds a table needs this off; inside a transaction it cannot be changed.
   db.run('PRAGMA foreign_keys = OFF');
   db.run('BEGIN IMMEDIATE');
   try {

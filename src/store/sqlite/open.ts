@@ -25,8 +25,8 @@ const BUSY_TIMEOUT_MS = 10;
 const OPEN_TIMEOUT_MS = 5_000;
 
 /**
- * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a missing
- * database are made, and an older schema is migrated; without it they are refused. Throws
+ * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a
+ * missing database are made, and an older schema is migrated; without it they are refused. Throws
  * {@link OperatorError}.
  */
 export function openDatabase(dataDir: string, create: boolean): Database {

@@ -63,6 +63,10 @@ export class GroupWriter {
       batch,
       batch.map((job) => runInSavepoint(this.#db, this.#sql, job)),
     );
+    this.#next();
+  }
+
+  #next(): void {
     if (this.#queue.length > 0) {
       this.#schedule();
     } else {
@@ -71,7 +75,7 @@ export class GroupWriter {
     }
   }
 
-  /** False: another process holds the lock, and another attempt has been arranged. */
+  /** False: there is no lock; another attempt has been arranged, or the batch was refused. */
   #begin(batch: Job[]): boolean {
     try {
       this.#sql.begin.run();
@@ -91,7 +95,7 @@ export class GroupWriter {
       });
       for (const job of batch) job.reject(fault);
       // What came in meanwhile gets its own chance.
-      this.#schedule();
+      this.#next();
       return false;
     }
   }

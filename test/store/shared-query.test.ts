@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { addInstall } from '../../src/core/install.ts';
+import { authenticate } from '../../src/core/provider.ts';
+import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+
+// Two statements made from one drizzle builder share what is added to it later.
+
+const FACTS = { os: 'ios', osVersion: '', deviceName: '', appVersion: '', userAgent: '' };
+const HASH = 'a'.repeat(64);
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startTestApp();
+});
+afterAll(() => app.close());
+
+/** A provider with two links and a device on each. */
+async function seedTwoLinks() {
+  const credentials = await seedProvider(app);
+  const nowMs = app.clock.nowMs();
+  const provider = await authenticate(app.core, credentials.code, credentials.authKey, nowMs);
+  if (provider === null) throw new Error('the provider is not there');
+  const { store } = app.core;
+  const binding = { providerId: provider.id, domainHash: HASH, domainName: 'a' };
+  await store.addDomain({ ...binding, createdAtMs: nowMs });
+  for (const name of ['first', 'second']) {
+    const installCode = `${name}LINK`.padEnd(12, '0').slice(0, 12);
+    await addInstall(app.core, provider, { installCode, installLimit: 1, note: null }, nowMs);
+    await store.takeSlot({ installCode, domainHash: HASH, hwid: name }, FACTS, nowMs);
+  }
+  return credentials;
+}
+
+test('list-hwid finds one HWID, and device list takes --provider and --link together', async () => {
+  const credentials = await seedTwoLinks();
+  const query = { install_code: 'firstLINK000', hwid: 'first' };
+  const reply = await call(app, '/api/list-hwid', credentials, query);
+  expect(reply.json).toMatchObject({ rc: 1, data: [{ hwid: 'first' }] });
+
+  const devices = await app.core.store.listDevices({
+    providerCode: credentials.code,
+    installCode: 'secondLINK00',
+    os: null,
+    countMax: 10,
+  });
+  expect(devices.map((device) => device.hwid)).toEqual(['second']);
+});

@@ -1,0 +1,54 @@
+/** The files of this repository as they lie on disk, for tests that read sources and documents. */
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dir, '..', '..');
+
+/** The text of a file, named from the root of the repository. */
+export function readText(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+export function isThere(path: string): boolean {
+  return existsSync(join(ROOT, path));
+}
+
+/**
+ * Every file that is or could be committed, by its path from the root, sorted. Reads `.gitignore`
+ * itself, so that a copy without git gives the same answer.
+ */
+export function committedFiles(): string[] {
+  const ignored = readText('.gitignore')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => new Bun.Glob(line.replace(/\/$/, '')));
+  const walk = (folder: string): string[] =>
+    readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+      if (entry.name === '.git' || ignored.some((glob) => glob.match(entry.name))) return [];
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      return entry.isDirectory() ? walk(path) : [path];
+    });
+  return walk('').sort();
+}
+
+export interface Import {
+  /** What the source wrote: `./clock.ts`, `node:fs`. */
+  specifier: string;
+  /** The file it names, from the root; null: a package or something built in. */
+  file: string | null;
+  isTypeOnly: boolean;
+}
+
+const STATIC = /^(?:import|export)\b(?<type> type\b)?(?:[^;'"()]*?\bfrom)? '(?<from>[^']+)'/gm;
+const DYNAMIC = /\bimport\((['"`])(?<from>[^'"`]+)\1\)/g;
+
+/** What a source imports, in any of the ways the language has. */
+export function importsOf(path: string): Import[] {
+  const text = readText(path);
+  return [...text.matchAll(STATIC), ...text.matchAll(DYNAMIC)].map(({ groups }) => {
+    const specifier = groups?.['from'] ?? '';
+    const file = specifier.startsWith('.') ? join(path, '..', specifier) : null;
+    return { specifier, file, isTypeOnly: groups?.['type'] !== undefined };
+  });
+}

@@ -1,0 +1,261 @@
+/**
+ * What keeps the code base in shape, enforced by reading it. Every ban states its reason; whoever
+ * has a better one changes the rule here, not around it.
+ */
+
+import { expect, test } from 'bun:test';
+import { committedFiles, importsOf, isThere, readText } from './support/tree.ts';
+
+const files = committedFiles();
+const scripts = files.filter((path) => path.endsWith('.ts'));
+const sources = scripts.filter((path) => path.startsWith('src/') && !path.endsWith('.d.ts'));
+
+/**
+ * Who imports whom. `src/*` stands for the files directly under src. Nouns are in the middle and
+ * know no technology; the technologies know the nouns, never each other: a second database or
+ * gateway then adds a folder and edits none.
+ */
+interface Rule {
+  /** Files of ours that it may import, by the beginning of their path. */
+  ours: readonly string[];
+  /** Files of ours of which it may know the types alone. */
+  types?: readonly string[];
+  /** Packages and built-in modules. */
+  packages: readonly string[];
+  reason: string;
+}
+
+const LEAVES = ['src/clock.ts', 'src/log.ts', 'src/operator-error.ts', 'src/version.ts'];
+
+const RULES: Readonly<Record<string, Rule>> = {
+  'src/core': {
+    ours: ['src/core/'],
+    // sanitize-html is rules too: text in, text out.
+    packages: ['node:crypto', 'sanitize-html'],
+    reason: 'the core is rules without I/O: no clock, no log, no database, no HTTP',
+  },
+  'src/http': {
+    ours: ['src/http/', 'src/core/', ...LEAVES],
+    packages: ['elysia', '@sinclair/typebox', 'node:net'],
+    reason: 'HTTP asks the core; where the data lies is not its business',
+  },
+  'src/store/sqlite': {
+    ours: ['src/store/sqlite/', 'src/core/', 'migrations/sqlite/', ...LEAVES],
+    packages: ['bun:sqlite', 'drizzle-orm', 'node:fs', 'node:path'],
+    reason: 'a store fulfils the port in core/store.ts and knows no caller',
+  },
+  'src/cli': {
+    ours: ['src/cli/', 'src/core/', ...LEAVES],
+    types: ['src/app.ts', 'src/config.ts'],
+    packages: ['commander', 'node:readline'],
+    reason: 'commands are handed the product in CliContext, so that tests can hand them another',
+  },
+  'src/*': {
+    ours: ['src/', 'package.json'],
+    packages: [],
+    reason:
+      'main, app and config put the parts together; config takes the reader of a setting from the part that the setting is for',
+  },
+};
+
+const RULE_OF_LEAVES: Rule = {
+  ours: ['package.json'],
+  packages: [],
+  reason: 'a leaf may be imported from everywhere, so it imports nothing',
+};
+
+function ruleFor(path: string): Rule | undefined {
+  if (LEAVES.includes(path)) return RULE_OF_LEAVES;
+  if (/^src\/[^/]+$/.test(path)) return RULES['src/*'];
+  const folder = Object.keys(RULES).find((candidate) => path.startsWith(`${candidate}/`));
+  return folder === undefined ? undefined : RULES[folder];
+}
+
+test('imports follow the rules between folders', () => {
+  const broken = sources.flatMap((path) => {
+    const rule = ruleFor(path);
+    if (rule === undefined) return [`${path}: a new folder needs a row in RULES`];
+    return importsOf(path)
+      .filter(({ specifier, file, isTypeOnly }) => {
+        if (file === null) {
+          return !rule.packages.some((name) => `${specifier}/`.startsWith(`${name}/`));
+        }
+        const may = [...rule.ours, ...(isTypeOnly ? (rule.types ?? []) : [])];
+        return !may.some((allowed) => file.startsWith(allowed));
+      })
+      .map(({ specifier }) => `${path} imports ${specifier}: ${rule.reason}`);
+  });
+  expect(broken).toEqual([]);
+});
+
+test('every import names a file that is there', () => {
+  const named = scripts.flatMap((path) => importsOf(path).map(({ file }) => ({ path, file })));
+  const missing = named.filter(({ file }) => file !== null && !isThere(file));
+  expect(named.length).toBeGreaterThan(sources.length);
+  expect(missing).toEqual([]);
+});
+
+test('no dead files: main.ts reaches every source', () => {
+  const reached = new Set<string>();
+  const todo = ['src/main.ts'];
+  for (let path = todo.pop(); path !== undefined; path = todo.pop()) {
+    if (reached.has(path) || !path.endsWith('.ts')) continue;
+    reached.add(path);
+    for (const { file } of importsOf(path)) if (file !== null) todo.push(file);
+  }
+  expect(sources.filter((path) => !reached.has(path))).toEqual([]);
+});
+
+interface Ban {
+  pattern: RegExp;
+  /** Where it is allowed. */
+  except: readonly string[];
+  reason: string;
+}
+
+const BANS: readonly Ban[] = [
+  {
+    pattern: /\bDate\.now\b|\bnew Date\(\)|\bDate\(\)|\bperformance\.now\b/,
+    except: ['src/clock.ts'],
+    reason: 'the time is read once per request or tick and passed on, so that tests can move it',
+  },
+  {
+    pattern: /\b(?:process|Bun|import\.meta)\.env\b/,
+    except: ['src/main.ts'],
+    reason: 'a setting that is read elsewhere is in no table and no document',
+  },
+  {
+    pattern: /\bprocess\.(?:exit|abort|kill|reallyExit)\b/,
+    except: ['src/main.ts'],
+    reason: 'a part that ends the program cuts off the writes of all others',
+  },
+  {
+    pattern: /\bconsole\./,
+    except: [],
+    reason: 'stdout belongs to the commands (CliContext), stderr to the log',
+  },
+  {
+    pattern: /^ *export default\b|\bas default\b/m,
+    except: ['migrations/drizzle.config.ts', 'src/store/sqlite/sql-text.d.ts'],
+    reason: 'a thing has one name wherever it is used; only tools that ask for a default get one',
+  },
+  {
+    pattern: /\b(?:TODO|FIXME|XXX|HACK)\b/,
+    except: ['test/tidy.test.ts'],
+    reason: 'what is left to do belongs in an issue, where somebody looks for it',
+  },
+];
+
+test.each(BANS.map((ban) => [String(ban.pattern), ban] as const))('banned: %s', (_, ban) => {
+  // Tests start processes and read their environment; the last two bans hold for them too.
+  const isAboutSources = BANS.indexOf(ban) < 4;
+  const looked = isAboutSources ? sources : scripts;
+  const guilty = looked.filter(
+    (path) => !ban.except.includes(path) && ban.pattern.test(readText(path)),
+  );
+  expect(guilty, ban.reason).toEqual([]);
+  expect(ban.except.filter((path) => !ban.pattern.test(readText(path)))).toEqual([]);
+});
+
+/** A screenful or a few: whoever opens a file can hold it in mind. */
+const FILE_LINES_MAX = 320;
+/** Lines of a function's own, without the functions inside it. */
+const FUNCTION_LINES_MAX = 70;
+const COLUMNS_MAX = 100;
+
+test('files are short', () => {
+  const long = scripts.filter((path) => readText(path).split('\n').length > FILE_LINES_MAX);
+  expect(long).toEqual([]);
+});
+
+const OPENS = [
+  /^(?: *)(?:export )?(?:async )?function\b/,
+  /=> \(?\{$/,
+  /^ +(?:static |async |get |set )*(?!if\b|for\b|while\b|switch\b|catch\b)[#\w]+\(.*\{$/,
+];
+
+/** Functions with their own lines. Relies on the common format: a block ends at its indent. */
+function functionsOf(path: string): { name: string; lines: number }[] {
+  const lines = readText(path).split('\n');
+  const found = lines.flatMap((line, start) => {
+    if (!OPENS.some((opening) => opening.test(line))) return [];
+    const indent = /^ */.exec(line)?.[0] ?? '';
+    const rest = lines.slice(start + 1);
+    const length = /\}[;,)]*$/.test(line) ? 0 : rest.findIndex((l) => l.startsWith(`${indent}}`));
+    return [{ name: line.trim(), start, end: start + 1 + Math.max(length, 0) }];
+  });
+  return found.map(({ name, start, end }) => {
+    const inside = new Set<number>();
+    for (const other of found) {
+      if (other.start <= start || other.end > end) continue;
+      for (let at = other.start; at <= other.end; at++) inside.add(at);
+    }
+    return { name: `${path}: ${name}`, lines: end - start + 1 - inside.size };
+  });
+}
+
+test('functions are short', () => {
+  const functions = scripts.flatMap(functionsOf);
+  const long = functions.filter(
+    // Prepared statements and commands one after the other are a table; there is no path to follow.
+    ({ name, lines }) =>
+      lines > FUNCTION_LINES_MAX && !/function (?:\w*tatements|add\w+Commands)\(/.test(name),
+  );
+  expect(functions.length).toBeGreaterThan(100);
+  expect(long).toEqual([]);
+});
+
+test('lines are short', () => {
+  const tooLong = scripts.flatMap((path) =>
+    readText(path)
+      .split('\n')
+      // A text is not cut in two to please the margin: what can be searched for stays whole.
+      .map((line, at) => ({ line, at: at + 1 }))
+      .filter(({ line }) => {
+        const isComment = /^ *(?:\/?\*|\/\/)/.test(line);
+        const code = isComment ? line : line.replace(/'[^']*'|`[^`]*`/g, "''");
+        return code.length > COLUMNS_MAX;
+      })
+      .map(({ at }) => `${path}:${at}`),
+  );
+  expect(tooLong).toEqual([]);
+});
+
+test('files and folders have kebab-case names', () => {
+  // Names that tools or readers expect as they are.
+  const GIVEN = /^(?:Makefile|[A-Z]+(?:\.md)?|_journal\.json|\d{4}_\w+\.(?:sql|json))$/;
+  const KEBAB = /^\.?[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+(?:-[a-z0-9]+)*)*$/;
+  const parts = new Set(files.flatMap((path) => path.split('/')));
+  expect([...parts].filter((part) => !KEBAB.test(part) && !GIVEN.test(part))).toEqual([]);
+});
+
+test('the top of the repository holds what belongs there', () => {
+  const EXPECTED = new Set(
+    [
+      ['src', 'migrations', 'test', 'docs', 'packaging', 'bench'],
+      ['package.json', 'tsconfig.json', 'bunfig.toml', 'bun.lock', 'Makefile'],
+      ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'],
+    ].flat(),
+  );
+  const top = new Set(files.map((path) => path.split('/')[0] ?? ''));
+  expect([...top].filter((name) => !name.startsWith('.') && !EXPECTED.has(name))).toEqual([]);
+});
+
+/** A name that resolves on one network alone makes a clone that works there alone. */
+const HOSTS = new Set(['127.0.0.1', 'localhost', 'www.w3.org']);
+const isExample = (host: string) => /^(?:.*\.)?example(?:\.(?:com|org|net))?$/.test(host);
+
+test('no address but the machine itself and examples', () => {
+  const strange = files.flatMap((path) =>
+    [...readText(path).matchAll(/\bhttps?:\/\/([A-Za-z0-9.-]+\.[A-Za-z0-9-]+|localhost)/g)]
+      .map((match) => match[1] ?? '')
+      .filter((host) => !HOSTS.has(host) && !isExample(host))
+      .map((host) => `${path}: ${host}`),
+  );
+  expect(strange).toEqual([]);
+});
+
+test('no paths of somebody\u2019s machine', () => {
+  const HOME = /(?:^|[\s'"`=(:])\/(?:home|root|Users|work|tmp|mnt|opt\/homebrew)\/[\w.-]/m;
+  expect(files.filter((path) => HOME.test(readText(path)))).toEqual([]);
+});
