@@ -6,6 +6,7 @@ import { DOMAIN_ACTIVE } from '../core/domain.ts';
 import type { DeviceDetail } from '../core/store.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { addSimulateCommand } from './simulate.ts';
 import { sheet, table } from './table.ts';
 import { countValue, hwidValue, installCodeValue, providerCodeValue, showTime } from './values.ts';
 
@@ -120,7 +121,9 @@ function noSuchDevice(hwid: string): OperatorError {
 }
 
 export function addDeviceCommands(program: Command, context: CliContext): void {
-  const device = program.command('device').description('look at the devices, forget one');
+  const device = program
+    .command('device')
+    .description('look at the devices, forget one, simulate some');
 
   device
     .command('list')
@@ -142,4 +145,6 @@ export function addDeviceCommands(program: Command, context: CliContext): void {
     .description('remove a device from everywhere; its slots are free again')
     .argument('<hwid>', '', hwidValue)
     .action((hwid: string, options: CommonOptions) => forget(context, hwid, options));
+
+  addSimulateCommand(device, context);
 }

@@ -5,6 +5,7 @@ import { OperatorError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
+import { addDistributionCommands } from './distribution.ts';
 import { addProviderCommands } from './provider.ts';
 import { addServeCommand } from './serve.ts';
 
@@ -30,6 +31,7 @@ function buildProgram(context: CliContext): Command {
   addServeCommand(program, context);
   addProviderCommands(program, context);
   addDeviceCommands(program, context);
+  addDistributionCommands(program, context);
   program
     .command('version')
     .description('print version and commit')

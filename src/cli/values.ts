@@ -3,6 +3,7 @@
 import { InvalidArgumentError } from 'commander';
 import { dateEndingAt, endOfDateMs } from '../core/calendar.ts';
 import { HWID } from '../core/device.ts';
+import { DOMAIN_HASH } from '../core/domain.ts';
 import { INSTALL_CODE } from '../core/install.ts';
 import { AUTH_KEY, PLANS, type Plan, PROVIDER_CODE } from '../core/provider.ts';
 import { NOTE } from '../core/text.ts';
@@ -58,6 +59,28 @@ export function installCodeValue(text: string): string {
 export function hwidValue(text: string): string {
   if (!HWID.test(text)) throw mistake('a HWID is 1 to 128 visible ASCII characters without comma');
   return text;
+}
+
+export function domainHashValue(text: string): string {
+  if (!DOMAIN_HASH.test(text)) throw mistake('a domain hash is 64 lower-case hexadecimal digits');
+  return text;
+}
+
+export function distributionIdValue(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw mistake(`'${text}' is not the id of a distribution`);
+  return Number(text);
+}
+
+export function secondsValue(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw mistake(`'${text}' is not a number of seconds`);
+  return Number(text);
+}
+
+/** An `http` or `https` address without a path. */
+export function urlValue(text: string): string {
+  const url = URL.parse(text);
+  if (!/^https?:\/\//.test(text) || url === null) throw mistake(`'${text}' is not an http address`);
+  return url.origin;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = {

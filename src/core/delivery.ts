@@ -37,9 +37,7 @@ const WAKE_BATCH = 200;
 export async function deliverStep(core: Core, owner: string, nowMs: number): Promise<boolean> {
   const claimed = await core.store.claimWork({ owner, nowMs, leaseMs: LEASE_MS });
   const results = await Promise.allSettled(
-    claimed.map((work) =>
-      step(core, work, { id: work.id, owner, nowMs, leaseMs: LEASE_MS }),
-    ),
+    claimed.map((work) => step(core, work, { id: work.id, owner, nowMs, leaseMs: LEASE_MS })),
   );
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   return claimed.length > 0;

@@ -30,6 +30,21 @@ export const FAILED = 120;
 export const CANCELLED = 130;
 export const BLOCKED = 140;
 
+/** Names of the specification. */
+export const STATUS_NAMES: Readonly<Record<number, string>> = {
+  [LOAD]: 'Load',
+  [LOAD_FROM]: 'Load from',
+  [CREATED]: 'Created',
+  [CHECKING]: 'Checking',
+  [PENDING]: 'Pending',
+  [SENDING]: 'Sending',
+  [SENT]: 'Sent',
+  [SENT_WITH_ERRORS]: 'Sent with errors',
+  [FAILED]: 'Failed',
+  [CANCELLED]: 'Cancelled',
+  [BLOCKED]: 'Blocked',
+};
+
 /**
  * The only law: which status may follow which. Migration 0002 says the same to the database, and
  * docs/state-machine.md to people; tests compare the three.
@@ -88,15 +103,9 @@ export interface SendOrder<P> {
   dueAtMs: number | null;
 }
 
-export type NotificationRefusal =
-  | 'device_not_found'
-  | 'no_devices_found'
-  | 'general_too_soon';
+export type NotificationRefusal = 'device_not_found' | 'no_devices_found' | 'general_too_soon';
 
-export type CommandRefusal =
-  | 'device_not_found'
-  | 'unbound_not_allowed'
-  | 'unbound_quota_exceeded';
+export type CommandRefusal = 'device_not_found' | 'unbound_not_allowed' | 'unbound_quota_exceeded';
 
 /**
  * Accepts a push notification; delivery is the worker's. Refuses `device_not_found` (a HWID that is
@@ -147,9 +156,7 @@ export async function sendCommand(
   provider: Provider,
   order: SendOrder<CommandPayload>,
   nowMs: number,
-): Promise<
-  { id: number } | CommandRefusal | NotSaved<'command_save_error'>
-> {
+): Promise<{ id: number } | CommandRefusal | NotSaved<'command_save_error'>> {
   const { targets } = order;
   let unboundCount = 0;
   if ('hwids' in targets) {
@@ -204,7 +211,9 @@ export async function cancelDistribution(
   provider: Provider,
   id: number,
   nowMs: number,
-): Promise<'ok' | 'notification_not_found' | 'cancel_too_late' | 'cancel_failed' | NotSaved<'cancel_failed'>> {
+): Promise<
+  'ok' | 'notification_not_found' | 'cancel_too_late' | 'cancel_failed' | NotSaved<'cancel_failed'>
+> {
   const outcome = await saving(
     'cancel_failed',
     core.store.cancelDistribution(provider.id, id, {

@@ -95,7 +95,8 @@ export async function registerDevice(
     push: registration.push,
     tokenHash: hashKey(token),
     replacesTokenHash: before.tokenHash,
-    unprovenFromMs: linked === 'linked' ? null : (before.unprovenFromMs ?? (proof === 'free' ? nowMs : null)),
+    unprovenFromMs:
+      linked === 'linked' ? null : (before.unprovenFromMs ?? (proof === 'free' ? nowMs : null)),
     nowMs,
   });
   if (registered === 'registration_refused') return registered;

@@ -329,7 +329,12 @@ export interface Store {
   /** Hands the message to the next recipients; says to which devices. Null: it was lost. */
   sendRecipients(
     lease: Lease,
-  ): Promise<{ deviceIds: number[]; isDone: boolean; sentCount: number; failedCount: number } | null>;
+  ): Promise<{
+    deviceIds: number[];
+    isDone: boolean;
+    sentCount: number;
+    failedCount: number;
+  } | null>;
   /** Marks some recipients expired whose message nobody fetched. False: there are none left. */
   expireRecipients(nowMs: number): Promise<boolean>;
   /** Deletes some ledger rows of what finished before. False: there are none left. */
@@ -358,16 +363,14 @@ export interface Store {
   ): Promise<'ok' | 'distribution_not_found' | number>;
 
   findRegistration(claim: RegistrationClaim): Promise<RegistrationFacts>;
-  registerDevice(registration: NewRegistration): Promise<{ deviceId: number } | 'registration_refused'>;
+  registerDevice(
+    registration: NewRegistration,
+  ): Promise<{ deviceId: number } | 'registration_refused'>;
   findDeviceByToken(tokenHash: Uint8Array): Promise<{ id: number; hwid: string } | null>;
   /** What waits for a device, oldest first. */
   listInbox(deviceId: number, nowMs: number, countMax: number): Promise<Message[]>;
   /** Notes what a device says of its messages; what it may not have is passed over. */
-  acknowledge(
-    deviceId: number,
-    items: readonly AckItem[],
-    nowMs: number,
-  ): Promise<void>;
+  acknowledge(deviceId: number, items: readonly AckItem[], nowMs: number): Promise<void>;
 
   /** Finishes the writes under way, then closes. */
   close(): Promise<void>;

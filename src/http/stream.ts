@@ -171,7 +171,9 @@ export function makeStreams(deps: StreamDeps): Streams {
     stream.open();
   }
 
-  async function admit(request: Request): Promise<Response | { deviceId: number; tokenHash: Uint8Array }> {
+  async function admit(
+    request: Request,
+  ): Promise<Response | { deviceId: number; tokenHash: Uint8Array }> {
     const token = bearerToken(request.headers);
     const device = await authenticateDevice(deps.core, token);
     if (device === null || token === null) {

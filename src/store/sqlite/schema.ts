@@ -91,28 +91,30 @@ export const domain = sqliteTable(
   ],
 );
 
-export const device = sqliteTable('device', {
-  id: id(),
-  hwid: text().notNull().unique(),
-  /** SHA-256 of the token that opens its inbox; null: it never registered for messages. */
-  token_hash: hash(),
-  /** Since when the token is held by somebody who proved nothing but a HWID; null: proven. */
-  unproven_from_ms: integer(),
-  /** BCP 47 tag of the language that the app shows. */
-  locale: text(),
-  /** A faster way to the same inbox: `fcm`, `apns` or `webpush` and its address, as JSON. */
-  push: text(),
-  /** `ios`, `android`, or whatever else the device said; empty when it said nothing. */
-  os: text().notNull(),
-  os_version: text().notNull(),
-  device_name: text().notNull(),
-  app_version: text().notNull(),
-  user_agent: text().notNull(),
-  first_seen_at_ms: integer().notNull(),
-  last_seen_at_ms: integer().notNull(),
-}, (t) => [
-  uniqueIndex('device_by_token').on(t.token_hash).where(sql`token_hash IS NOT NULL`),
-]);
+export const device = sqliteTable(
+  'device',
+  {
+    id: id(),
+    hwid: text().notNull().unique(),
+    /** SHA-256 of the token that opens its inbox; null: it never registered for messages. */
+    token_hash: hash(),
+    /** Since when the token is held by somebody who proved nothing but a HWID; null: proven. */
+    unproven_from_ms: integer(),
+    /** BCP 47 tag of the language that the app shows. */
+    locale: text(),
+    /** A faster way to the same inbox: `fcm`, `apns` or `webpush` and its address, as JSON. */
+    push: text(),
+    /** `ios`, `android`, or whatever else the device said; empty when it said nothing. */
+    os: text().notNull(),
+    os_version: text().notNull(),
+    device_name: text().notNull(),
+    app_version: text().notNull(),
+    user_agent: text().notNull(),
+    first_seen_at_ms: integer().notNull(),
+    last_seen_at_ms: integer().notNull(),
+  },
+  (t) => [uniqueIndex('device_by_token').on(t.token_hash).where(sql`token_hash IS NOT NULL`)],
+);
 
 /** A device's slot on a link: what the cap counts. */
 export const installDevice = sqliteTable(
