@@ -66,7 +66,9 @@ const FILTER: sanitizeHtml.IOptions = {
  * Takes time that grows with the square of the number of tags: bound the input first.
  */
 export function sanitizeBody(html: string): string {
-  return sanitizeHtml(html, FILTER);
+  // Inside svg and math other rules of nesting hold. With those tags gone, the second pass reads the
+  // rest as the device will, and closes what it would close.
+  return sanitizeHtml(sanitizeHtml(html, FILTER), FILTER);
 }
 
 /**
