@@ -176,6 +176,7 @@ describe('HTML filter', () => {
     ['<a target="_top">x</a><a target=_blank>y</a>', '<a>x</a><a target="_blank">y</a>'],
     ['<img src="tg://x" alt="a">', '<img alt="a" />'],
     ['<img src="/x.png" width=1>', '<img />'],
+    ['<a>1<select><a>2</a></select>', '<a>1</a><a>2</a>'],
     ['<a>1<svg><a>2</a></svg>3</a>', '<a>1</a><a>2</a>3'],
     ['a<script>b</script><style>c</style>d<iframe>e</iframe>', 'ad'],
   ])('%s becomes %s', (html, filtered) => {
