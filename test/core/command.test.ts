@@ -177,6 +177,7 @@ describe('sub-change', () => {
   });
   test.each([
     `a${LABEL_63}.com`,
+    `${LABEL_63}.${LABEL_63}.${LABEL_63}.${'a'.repeat(62)}`,
     `${`${LABEL_63}.`.repeat(4)}com`,
     '01.2.3.4',
     '[::1]',
