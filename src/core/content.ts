@@ -66,7 +66,10 @@ const FILTER: sanitizeHtml.IOptions = {
  * Takes time that grows with the square of the number of tags: bound the input first.
  */
 export function sanitizeBody(html: string): string {
-  return sanitizeHtml(html, FILTER);
+  const filtered = sanitizeHtml(html, FILTER);
+  // Elements such as svg and select have rules of nesting of their own. With them gone, a second pass
+  // reads the rest as the device will, and closes what it would close.
+  return filtered.includes('<') ? sanitizeHtml(filtered, FILTER) : filtered;
 }
 
 /**
@@ -75,7 +78,7 @@ export function sanitizeBody(html: string): string {
  * Text and allowed tags beyond either bound encode to more than {@link PUSH_ENCODED_MAX} anyway.
  */
 const HTML_LENGTH_MAX = 32_768;
-const HTML_TAG_COUNT_MAX = 2000;
+const HTML_TAG_COUNT_MAX = 1000;
 
 /** Does filtered HTML show anything: a visible character or an image? */
 function showsAnything(filtered: string): boolean {

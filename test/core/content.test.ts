@@ -1,0 +1,420 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import {
+  ALLOWED_TAGS,
+  composeNotification,
+  encodePayload,
+  isTooLarge,
+  type NotificationPayload,
+  PUSH_ENCODED_MAX,
+  sanitizeBody,
+} from '../../src/core/content.ts';
+import { XSS_VECTORS } from '../support/xss-vectors.ts';
+
+const MINIMAL = { body: 'Hello', type_push: 'force', expire_days: 3 };
+
+function accepted(form: unknown): NotificationPayload {
+  const composed = composeNotification(form);
+  if (typeof composed === 'string' || 'problem' in composed) {
+    throw new Error(`refused: ${JSON.stringify(composed)}`);
+  }
+  return composed.payload;
+}
+
+/** The sentence of a problem, which every test also holds to what a response header can carry. */
+function refused(form: unknown): string {
+  const composed = composeNotification(form);
+  if (typeof composed === 'string' || !('problem' in composed)) throw new Error('no problem');
+  expect(composed.problem).toMatch(/^[\x20-\x7e]{1,200}$/);
+  return composed.problem;
+}
+
+// The specification's limits table once more, so that a slip in the source does not go unnoticed.
+const SPEC_TAGS =
+  'a b big blockquote br cite del dfn div em i img li p s small span strike strong sub sup tt u ul';
+const VOID_TAGS = ['br', 'img'];
+const NEVER = /^(javascript|vbscript|livescript|mocha|data|file|blob|filesystem|view-source|jar):/i;
+
+/**
+ * Reads filtered HTML by a grammar so narrow that no parser can see anything else in it: text
+ * without `<` and `>`, and tags with quoted attributes, all known, all closed in order.
+ */
+function expectHarmless(html: string): void {
+  const open: string[] = [];
+  let rest = html;
+  while (rest !== '') {
+    const token = /^(?:([^<>]+)|<\/([a-z]+)>|<([a-z]+)((?: [a-z]+="[^"<>]*")*)(?: \/)?>)/.exec(
+      rest,
+    );
+    if (!token) throw new Error(`not the expected grammar: ${rest.slice(0, 60)} in ${html}`);
+    const [whole, , closed, opened, attributes = ''] = token;
+    rest = rest.slice(whole.length);
+    if (closed !== undefined) expect(open.pop()).toBe(closed);
+    if (opened === undefined) continue;
+    expect(SPEC_TAGS.split(' ')).toContain(opened);
+    if (!VOID_TAGS.includes(opened)) open.push(opened);
+    for (const [, name = '', value = ''] of attributes.matchAll(/ ([a-z]+)="([^"]*)"/g)) {
+      expectHarmlessAttribute(name, decode(value));
+    }
+  }
+  expect(open).toEqual([]);
+}
+
+function expectHarmlessAttribute(name: string, value: string): void {
+  expect(['href', 'src', 'title', 'alt', 'target']).toContain(name);
+  // Browsers drop these before they look for the scheme.
+  const address = value.replace(/[\0-\x20\x7f-\xa0\u200b-\u200f\u2028\u2029]/g, '');
+  if (name === 'src') expect(address).toMatch(/^https?:\/\/[^/\\]/i);
+  if (name === 'href') {
+    expect(address).toMatch(/^[a-z][a-z0-9+.-]+:./i);
+    expect(address).not.toMatch(NEVER);
+  }
+  if (name === 'target') expect(value).toBe('_blank');
+}
+
+function decode(value: string): string {
+  return value
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+}
+
+/** The same question to an independent HTML parser, the one in Bun. */
+function expectHarmlessToParser(html: string): void {
+  const seen: string[] = [];
+  new HTMLRewriter()
+    .on('*', {
+      element(element) {
+        seen.push(element.tagName);
+        for (const [name, value] of element.attributes)
+          expectHarmlessAttribute(name, decode(value));
+      },
+      comments(comment) {
+        seen.push(`comment ${comment.text}`);
+      },
+    })
+    .transform(html);
+  expect(seen.filter((tag) => !SPEC_TAGS.split(' ').includes(tag))).toEqual([]);
+}
+
+describe('HTML filter', () => {
+  test('the corpus is large, and each vector in it is a different one', () => {
+    expect(new Set(XSS_VECTORS).size).toBe(XSS_VECTORS.length);
+    expect(XSS_VECTORS.length).toBeGreaterThanOrEqual(60);
+  });
+
+  test.each(XSS_VECTORS.map((vector) => [vector]))('harmless: %s', (vector) => {
+    for (const input of [
+      vector,
+      `<b>${vector}</b>`,
+      `<p title="${vector}">x</p>`,
+      vector + vector,
+    ]) {
+      const html = sanitizeBody(input);
+      expectHarmless(html);
+      expectHarmlessToParser(html);
+      expect(sanitizeBody(html)).toBe(html);
+    }
+  });
+
+  test('whatever is put together from pieces of HTML comes out harmless and stays as it is', () => {
+    const piece = fc.oneof(
+      fc.constantFrom(...XSS_VECTORS),
+      fc.constantFrom('<', '>', '"', "'", '`', '&', '/', '=', ' ', '<!--', '-->', '\0', '\n', '&#'),
+      fc.constantFrom('<a href="', '<img src=', 'javascript:', 'https://a.example/', 'onclick='),
+      fc.constantFrom(...ALLOWED_TAGS.flatMap((tag) => [`<${tag}>`, `</${tag}>`, `<${tag} `])),
+      fc.constantFrom('<svg>', '</svg>', '<style>', '</style>', '<table>', '<iframe>', '<select>'),
+      fc.string({ unit: 'binary', maxLength: 8 }),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const html = sanitizeBody(pieces.join(''));
+        expectHarmless(html);
+        expectHarmlessToParser(html);
+        expect(sanitizeBody(html)).toBe(html);
+      }),
+      { numRuns: 2000 },
+    );
+  }, 60_000);
+
+  test('the allowed tags are those of the specification', () => {
+    expect(ALLOWED_TAGS.join(' ')).toBe(SPEC_TAGS);
+  });
+
+  test.each(SPEC_TAGS.split(' ').map((tag) => [tag]))('<%s> survives', (tag) => {
+    const html = VOID_TAGS.includes(tag) ? `x<${tag} />y` : `x<${tag}>y</${tag}>z`;
+    expect(sanitizeBody(html)).toBe(html);
+    expect(sanitizeBody(html.toUpperCase()).toLowerCase()).toBe(html);
+  });
+
+  test.each(['h1', 'ol', 'pre', 'code', 'font', 'center', 'table', 'hr', 'video', 'form', 'ins'])(
+    '<%s> goes, its text stays',
+    (tag) => {
+      expect(sanitizeBody(`a<${tag}>b</${tag}>c`)).toBe('abc');
+    },
+  );
+
+  test.each([
+    ['<a href="https://a.example/?x=1&amp;y=2" title="t" target="_blank">x</a>'],
+    ['<a href="http://a.example">x</a>'],
+    ['<a href="tg://resolve?domain=x">x</a>'],
+    ['<a href="happ://add/https://a.example/sub">x</a>'],
+    ['<a href="mailto:help@a.example">x</a>'],
+    ['<a href="https://пример.рф/путь">x</a>'],
+    ['<img src="https://a.example/x.png" title="t" alt="" />'],
+    ['<p title="a &quot;b&quot; &lt;c&gt;">x</p>'],
+  ])('stays as it is: %s', (html) => {
+    expect(sanitizeBody(html)).toBe(html);
+  });
+
+  test.each([
+    ['<a href="/relative" class="x" id="y" rel="z" style="color:red">x</a>', '<a>x</a>'],
+    ['<a href="example.com:8443/pay">x</a>', '<a>x</a>'],
+    ['<a href="C:\\windows">x</a>', '<a>x</a>'],
+    ['<a href=" https://a.example ">x</a>', '<a href="https://a.example">x</a>'],
+    ['<a target="_top">x</a><a target=_blank>y</a>', '<a>x</a><a target="_blank">y</a>'],
+    ['<img src="tg://x" alt="a">', '<img alt="a" />'],
+    ['<img src="/x.png" width=1>', '<img />'],
+    ['<a>1<select><a>2</a></select>', '<a>1</a><a>2</a>'],
+    ['<a>1<svg><a>2</a></svg>3</a>', '<a>1</a><a>2</a>3'],
+    ['a<script>b</script><style>c</style>d<iframe>e</iframe>', 'ad'],
+  ])('%s becomes %s', (html, filtered) => {
+    expect(sanitizeBody(html)).toBe(filtered);
+  });
+
+  test.each([
+    ['5 > 3 & "x"', '5 &gt; 3 &amp; "x"'],
+    ['I <3 you', 'I &lt;3 you'],
+    ["it's «так»\n\tи 👩‍👩‍👧 ок", "it's «так»\n\tи 👩‍👩‍👧 ок"],
+    ['&lt;b&gt; &copy;&nbsp;&#128512;', '&lt;b&gt; ©\u00a0😀'],
+  ])('plain text %j becomes %j', (text, filtered) => {
+    expect(sanitizeBody(text)).toBe(filtered);
+  });
+
+  test('text without markup says the same afterwards', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        // `<` and `&` may begin markup; what does not is only escaped.
+        const plain = text.replace(/[<&]/g, '');
+        expect(decode(sanitizeBody(plain))).toBe(plain);
+      }),
+    );
+  });
+});
+
+describe('form', () => {
+  test('the minimal form is delivered as it is', () => {
+    expect(JSON.stringify(accepted(MINIMAL))).toBe(
+      '{"body":"Hello","type_push":"force","expire_days":3}',
+    );
+  });
+
+  test('the full form keeps its fields, filtered, in the order of the table, without schedule', () => {
+    const form = {
+      send_time: '10:00',
+      send_date: '2026-12-01',
+      expire_days: '365',
+      type_push: 'optional',
+      locales: {
+        RU: { title: 'Привет', body: '<b>мир</b><script>x</script>', 'link-for-open': 'happ://x' },
+        'pt-BR': { body: 'Olá' },
+        zh_CN: { title: '<b>', other: 1 },
+      },
+      background_image: 'https://a.example/x.png',
+      link_for_open: 'tg://resolve?domain=x',
+      body: '<i>x</i><h1>y</h1>',
+      title: '5 > 3 <b>& "x"</b>\n',
+      unknown: 'field',
+    };
+    expect(JSON.stringify(accepted(form))).toBe(
+      JSON.stringify({
+        title: '5 > 3 <b>& "x"</b>\n',
+        body: '<i>x</i>y',
+        link_for_open: 'tg://resolve?domain=x',
+        background_image: 'https://a.example/x.png',
+        locales: {
+          RU: { title: 'Привет', body: '<b>мир</b>', 'link-for-open': 'happ://x' },
+          'pt-BR': { body: 'Olá' },
+          zh_CN: { title: '<b>' },
+        },
+        type_push: 'optional',
+        expire_days: 365,
+      }),
+    );
+  });
+
+  test('null and empty fields count as absent', () => {
+    const empty = { title: '', body: null, 'link-for-open': '' };
+    const form = { ...MINIMAL, title: null, link_for_open: '', background_image: null };
+    for (const locales of [null, '', [], {}, { RU: {}, EN: null, FA: [], CN: empty }]) {
+      expect(accepted({ ...form, locales })).toEqual(MINIMAL as NotificationPayload);
+    }
+  });
+
+  test.each([[undefined], [null], ['x'], [[]], [1]])('the form must be an object: %j', (form) => {
+    expect(refused(form)).toContain('PushNotificationForm');
+  });
+
+  const BAD: [string, unknown[]][] = [
+    ['title', [1, true, {}, [], 'half a pair \ud83d']],
+    ['body', [null, '', undefined, 1, {}, ' \n', '<b></b>', '<script>x</script>', '&nbsp;\u200b']],
+    ['body', ['<img src="/x.png">', '<img title=" src=">', '<!-- x -->', '\udc00 half a pair']],
+    ['link_for_open', ['javascript:alert(1)', 'JavaScript:x', ' javascript:x', 'java\tscript:x']],
+    ['link_for_open', ['data:text/html,x', 'file:///x', 'vbscript:x', '/x', '//a.example', 'a.b']],
+    ['link_for_open', ['https://', 'https:a.example', 'https:///a', 'http://a b', 'https://[x', 1]],
+    [
+      'link_for_open',
+      ['tg:', 'x:y', '://x', 'https://a.example\\x', ' https://a.example', 'tg:\n'],
+    ],
+    [
+      'background_image',
+      ['tg://x', 'data:image/png;base64,AA==', 'x.png', 'ftp://a.example/x', {}],
+    ],
+    ['locales', ['RU', 1, true, ['RU']]],
+    ['type_push', [undefined, null, '', 'FORCE', 'both', 1, true]],
+    ['expire_days', [undefined, null, '', 0, 366, -1, 1.5, '0', '366', '+1', ' 1', '1.0', '1e1']],
+    ['expire_days', [Number.POSITIVE_INFINITY, Number.NaN, true, '0x1', [3], '9'.repeat(400)]],
+  ];
+  test.each(BAD)('%s is refused as %j', (field, values) => {
+    for (const value of values) {
+      expect(refused({ ...MINIMAL, [field]: value })).toStartWith(`${field} `);
+    }
+  });
+
+  test('expire_days takes 1 to 365 as number or digits', () => {
+    for (const days of [1, 365]) {
+      expect(accepted({ ...MINIMAL, expire_days: days }).expire_days).toBe(days);
+      expect(accepted({ ...MINIMAL, expire_days: String(days) }).expire_days).toBe(days);
+    }
+  });
+
+  test.each(['RU', 'ru', 'eng', 'abcdefgh', 'pt-BR', 'zh_CN', 'zh-Hans', 'es-419', 'valueOf'])(
+    'locale key %s is kept as given',
+    (key) => {
+      const locales = { [key]: { title: 'x' } };
+      expect(JSON.stringify(accepted({ ...MINIMAL, locales }).locales)).toBe(
+        JSON.stringify(locales),
+      );
+    },
+  );
+
+  test.each([
+    '',
+    'R',
+    'abcdefghi',
+    'RU-',
+    'RU-B',
+    'R1',
+    'РУ',
+    'RU\r\nx',
+    '__proto__',
+    'x'.repeat(999),
+  ])('locale key %j is refused', (key) => {
+    const locales = JSON.parse(`{${JSON.stringify(key)}:{"title":"x"}}`);
+    expect(refused({ ...MINIMAL, locales })).toStartWith('locales.');
+  });
+
+  test('what is wrong in a locale is named with the locale', () => {
+    const wrong = (content: unknown) => refused({ ...MINIMAL, locales: { RU: content } });
+    expect(wrong('x')).toStartWith('locales.RU must');
+    expect(wrong({ title: 1 })).toStartWith('locales.RU.title ');
+    expect(wrong({ body: '<p></p>' })).toStartWith('locales.RU.body ');
+    expect(wrong({ 'link-for-open': 'javascript:x' })).toStartWith('locales.RU.link-for-open ');
+  });
+
+  test('no form makes anything but a payload, a refusal or a problem that fits a header', () => {
+    const value = fc.oneof(
+      fc.jsonValue(),
+      fc.constantFrom('force', 'optional', '7', ...XSS_VECTORS),
+    );
+    const form = fc.record(
+      {
+        title: value,
+        body: value,
+        link_for_open: value,
+        background_image: value,
+        locales: fc.oneof(value, fc.dictionary(fc.string(), value)),
+        type_push: value,
+        expire_days: value,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), form), (given) => {
+        const composed = composeNotification(given);
+        if (typeof composed === 'string') return composed === 'message_too_large';
+        return 'payload' in composed || /^[\x20-\x7e]{1,250}$/.test(composed.problem);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('size', () => {
+  /** Computed apart from the source: bytes of UTF-8 by TextEncoder, base64 by its own arithmetic. */
+  const encodedLength = (payload: unknown) =>
+    Math.ceil(new TextEncoder().encode(JSON.stringify(payload)).length / 3) * 4;
+
+  /** A form whose payload has exactly `bytes` bytes of JSON, padded with ASCII after `start`. */
+  function formOfBytes(start: string, bytes: number) {
+    const empty = { title: start, ...MINIMAL };
+    const padding = bytes - new TextEncoder().encode(JSON.stringify(empty)).length;
+    return { ...empty, title: start + 'x'.repeat(padding) };
+  }
+
+  test('4096 encoded bytes are accepted, the next possible size is not', () => {
+    // Base64 comes in steps of four: 3070 to 3072 bytes make 4096, 3073 make 4100.
+    for (const bytes of [3070, 3071, 3072]) {
+      expect(encodePayload(accepted(formOfBytes('', bytes)))).toHaveLength(PUSH_ENCODED_MAX);
+    }
+    expect(composeNotification(formOfBytes('', 3073))).toBe('message_too_large');
+  });
+
+  test('4097 is too large, 4096 is not', () => {
+    expect(isTooLarge('A'.repeat(4096))).toBe(false);
+    expect(isTooLarge('A'.repeat(4097))).toBe(true);
+  });
+
+  test('text of several bytes a character counts in bytes', () => {
+    const start = fc.string({
+      unit: fc.constantFrom('a', 'ж', '漢', '😀', '"', '\n'),
+      maxLength: 400,
+    });
+    fc.assert(
+      fc.property(start, fc.integer({ min: 3060, max: 3085 }), (text, bytes) => {
+        const form = formOfBytes(text, bytes);
+        if (encodedLength(form) > 4096) {
+          expect(composeNotification(form)).toBe('message_too_large');
+        } else {
+          const encoded = encodePayload(accepted(form));
+          expect(encoded).toHaveLength(encodedLength(form));
+          expect(JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'))).toEqual(form);
+        }
+      }),
+    );
+  });
+
+  test('what counts is the filtered HTML', () => {
+    const padded = { ...MINIMAL, body: `x<!--${'x'.repeat(30_000)}-->` };
+    expect(accepted(padded).body).toBe('x');
+    // Each `&` becomes `&amp;`.
+    expect(composeNotification({ ...MINIMAL, body: '&'.repeat(700) })).toBe('message_too_large');
+  });
+
+  test.each([
+    ['text', 'x'.repeat(250_000)],
+    ['nested tags', '<b>'.repeat(80_000)],
+    ['tags that are closed out of order', '<b>'.repeat(2500) + '</p>'.repeat(5000)],
+  ])('a flood of %s is too large, and other mistakes are still named', (_, body) => {
+    expect(composeNotification({ ...MINIMAL, body })).toBe('message_too_large');
+    expect(refused({ ...MINIMAL, body, type_push: 'x' })).toStartWith('type_push ');
+  });
+
+  test('the bound on HTML holds for all locales together', () => {
+    const locales = Object.fromEntries(
+      ['RU', 'EN', 'CN', 'FA'].map((key) => [key, { body: `x<!--${'x'.repeat(9000)}-->` }]),
+    );
+    expect(composeNotification({ ...MINIMAL, locales })).toBe('message_too_large');
+  });
+});

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import {
+  CUSTOM_SETTING_KEY,
+  checkSettings,
+  SETTING_KEYS,
+  settingRule,
+} from '../../src/core/setting-keys.ts';
+
+// The specification's table once more, by hand, so that a slip in the source does not go unnoticed.
+const FLAG = {
+  good: [true, false, 'true', 'false', 1, 0, '1', '0'],
+  bad: ['', 'TRUE', 'yes', 'on', 2, -1, 0.5, '01', ' true'],
+};
+const SIZE = {
+  good: [0, 1, 100, '100', '1-3', '100-200', '5-5', 999_999_999_999_999],
+  bad: ['', -1, 1.5, 1e15, '3-1', '1-', '-1', '1-2-3', '1 - 2', 'a', '0x1', true, '1'.repeat(16)],
+};
+const TEXT = { good: ['', 'x', 'Привет 😀', 'a,b c', 'true', '1\t2'], bad: [1, 0, true, false] };
+const choice = (...values: string[]) => ({
+  good: values,
+  bad: ['', 'other', `${values[0]} `, values[0]?.toUpperCase(), 1, true],
+});
+const DOCUMENTED: Record<string, { good: unknown[]; bad: unknown[] }> = {
+  'fragmentation-enable': FLAG,
+  'fragmentation-packets': choice('tlshello', '1-3', '1-2', '1-5'),
+  'fragmentation-length': SIZE,
+  'fragmentation-interval': SIZE,
+  'local-dns-enable': FLAG,
+  'subscription-auto-update-enable': FLAG,
+  'subscription-auto-update-open-enable': FLAG,
+  'subscription-always-hwid-enable': FLAG,
+  'subscription-autoconnect': FLAG,
+  'subscription-ping-onopen-enabled': FLAG,
+  'subscription-autoconnect-type': choice('lastused', 'lowestdelay', 'random'),
+  'notification-subs-expire': FLAG,
+  'check-url-via-proxy': TEXT,
+  'ping-type': choice('proxy', 'tcp', 'icmp', 'proxy-head'),
+  'fragmentation-type': choice('xray', 'advanced'),
+  'fragmentation-advanced-param': TEXT,
+  'change-user-agent': TEXT,
+  'app-auto-start': FLAG,
+  'server-address-resolve-enable': FLAG,
+  'server-address-resolve-dns-ip': TEXT,
+  'server-address-resolve-dns-domain': TEXT,
+  'per-app-proxy-mode': choice('off', 'on', 'bypass'),
+  'per-app-proxy-list': TEXT,
+};
+/** No key takes these. */
+const NEVER_GOOD = [null, [], {}, ['x'], { a: 1 }, 'a\rb', 'a\nb', '\r\n', 'a\0b', 'half \ud83d'];
+
+/** One row for each value: a bare array in a table would be spread over the arguments. */
+const rows = (...values: unknown[]) => values.map((value) => [value]);
+
+/** The sentence of a problem, which every test also holds to what a response header can carry. */
+function refused(settings: unknown): string {
+  const checked = checkSettings(settings);
+  if (typeof checked === 'string' || !('problem' in checked)) throw new Error('no problem');
+  expect(checked.problem).toMatch(/^[\x20-\x7e]{1,250}$/);
+  return checked.problem;
+}
+
+test('the table has the keys of the specification in its order', () => {
+  expect(SETTING_KEYS.map((row) => row.key)).toEqual(Object.keys(DOCUMENTED));
+});
+
+describe.each(Object.entries(DOCUMENTED))('%s', (key, { good, bad }) => {
+  test.each(good.map((value) => [value]))('takes %j and delivers it in its type', (value) => {
+    expect(checkSettings({ [key]: value })).toEqual({ settings: { [key]: value } as never });
+  });
+
+  test.each([...bad, ...NEVER_GOOD].map((value) => [value]))('refuses %j by name', (value) => {
+    expect(refused({ [key]: value })).toStartWith(`settings key ${key} must`);
+    expect(refused({ 'my-key': 'x', [key]: value })).toContain(key);
+  });
+});
+
+describe('custom keys', () => {
+  test.each(['x', '0', 'My.Key_1-2', 'a'.repeat(64), 'constructor', 'toString', 'hasOwnProperty'])(
+    '%s takes a string, a number or a boolean',
+    (key) => {
+      for (const value of ['', 'x', -1.5, 0, true, false]) {
+        const checked = checkSettings({ [key]: value });
+        expect(JSON.stringify(checked)).toBe(JSON.stringify({ settings: { [key]: value } }));
+      }
+      for (const value of [...NEVER_GOOD, Number.POSITIVE_INFINITY, Number.NaN]) {
+        expect(refused({ [key]: value })).toContain(key);
+      }
+    },
+  );
+
+  test.each(['', '-x', '.x', '_x', '__proto__', 'a b', 'a\r\nb', 'a:b', 'ключ', 'a'.repeat(65)])(
+    '%j is no key',
+    (key) => {
+      const settings = JSON.parse(`{${JSON.stringify(key)}:{"polluted":true}}`);
+      expect(refused(settings)).toContain('must be 1 to 64');
+      expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
+    },
+  );
+
+  test('a long or strange key is not repeated in full', () => {
+    expect(refused({ ['x'.repeat(100_000)]: 1 }).length).toBeLessThan(200);
+    expect(refused({ 'Привет\r\nx-injected: 1': 1 })).toStartWith('settings key x-injected:1 must');
+  });
+
+  test('a key named constructor changes nothing but itself', () => {
+    const checked = checkSettings(JSON.parse('{"constructor":"x"}'));
+    expect(Object.getPrototypeOf((checked as { settings: object }).settings)).toBe(
+      Object.prototype,
+    );
+    expect({}.constructor).toBe(Object);
+  });
+});
+
+describe('the object', () => {
+  test.each(
+    rows(
+      undefined,
+      null,
+      '',
+      ' ',
+      {},
+      [],
+      ['x'],
+      1,
+      true,
+      'x',
+      '[]',
+      '{}',
+      'null',
+      '{"a":',
+      '"{}"',
+    ),
+  )('%j is empty', (settings) => {
+    expect(checkSettings(settings)).toBe('settings_empty');
+  });
+
+  test('may come as a string of JSON', () => {
+    const settings = { 'ping-type': 'tcp', 'fragmentation-length': 10, x: true };
+    expect(checkSettings(JSON.stringify(settings))).toEqual({ settings });
+    expect(refused('{"ping-type":"x"}')).toContain('ping-type');
+  });
+
+  test('nested a hundred thousand deep is no fault', () => {
+    expect(checkSettings(`{"a":${'['.repeat(100_000)}`)).toBe('settings_empty');
+  });
+
+  test('the first bad key is the one that is named', () => {
+    expect(refused({ 'app-auto-start': true, 'ping-type': 'x', 'local-dns-enable': 7 })).toContain(
+      'ping-type',
+    );
+  });
+
+  test('anything is either delivered as it came or refused with a sentence', () => {
+    const key = fc.oneof(
+      fc.constantFrom(...Object.keys(DOCUMENTED)),
+      fc.string(),
+      fc.stringMatching(CUSTOM_SETTING_KEY),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(key, fc.jsonValue({ maxDepth: 1 })), (settings) => {
+        const checked = checkSettings(settings);
+        if (typeof checked === 'string') return Object.keys(settings).length === 0;
+        if ('problem' in checked) return /^[\x20-\x7e]{1,250}$/.test(checked.problem);
+        return JSON.stringify(checked.settings) === JSON.stringify(settings);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+test('docs/settings.md has the table of the source', () => {
+  const page = readFileSync(join(import.meta.dir, '../../docs/settings.md'), 'utf8');
+  const [, ...documented] = [...page.matchAll(/^\| (\S+) +\| (.*?) +\|$/gm)].map(
+    ([, key, value]) => `${key} ${value}`,
+  );
+  expect(documented[0]).toMatch(/^-+ -+$/);
+  expect(documented.slice(1)).toEqual(
+    SETTING_KEYS.map((row) => `\`${row.key}\` ${settingRule(row)}`),
+  );
+  expect(page).toContain(CUSTOM_SETTING_KEY.source);
+});
