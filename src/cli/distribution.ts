@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { BLOCKED, PUSH, STATUS_NAMES, statusesBefore } from '../core/distribution.ts';
-import type { DistributionDetail, LedgerRow } from '../core/store.ts';
+import type { DistributionDetail, LedgerRow } from '../core/message-store.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { sheet, table } from './table.ts';

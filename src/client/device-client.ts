@@ -1,6 +1,7 @@
 /**
- * The reference device: all that an app has to do to get its messages. Written to be ported: it uses
- * `fetch`, `WebSocket` and nothing else of this project. The protocol is docs/device-protocol.md.
+ * The reference device: all that an app has to do to get its messages. Written to be ported: it
+ * uses `fetch`, `WebSocket` and nothing else of this project. The protocol is
+ * docs/device-protocol.md.
  *
  * It registers once and keeps its token, holds one stream open, comes back with growing, jittered
  * pauses, drops what it has seen before, and acknowledges.

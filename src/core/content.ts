@@ -48,7 +48,8 @@ function filterAttributes(attributes: Attributes): Attributes {
 const FILTER: sanitizeHtml.IOptions = {
   allowedTags: [...ALLOWED_TAGS],
   allowedAttributes: { '*': [...ATTRIBUTES.keys()] },
-  // filterAttributes judges the addresses: the library knows lists of schemes to allow, not to deny.
+  // filterAttributes judges the addresses: the library knows lists of schemes to allow, not to
+  // deny.
   allowedSchemesAppliedToAttributes: [],
   nonTextTags: DROPPED_WITH_CONTENT,
   selfClosing: ['br', 'img'],
@@ -67,8 +68,8 @@ const FILTER: sanitizeHtml.IOptions = {
  */
 export function sanitizeBody(html: string): string {
   const filtered = sanitizeHtml(html, FILTER);
-  // Elements such as svg and select have rules of nesting of their own. With them gone, a second pass
-  // reads the rest as the device will, and closes what it would close.
+  // Elements such as svg and select have rules of nesting of their own. With them gone, a second
+  // pass reads the rest as the device will, and closes what it would close.
   return filtered.includes('<') ? sanitizeHtml(filtered, FILTER) : filtered;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The worker that delivers what providers' sends were accepted as. Plain functions of the core and a
- * time: something else rings. Each step is one guarded write, so a kill between any two of them loses
- * nothing, and a step is small, so that it does not hold up the API.
+ * The worker that delivers what providers' sends were accepted as. Plain functions of the core and
+ * a time: something else rings. Each step is one guarded write, so a kill between any two of them
+ * loses nothing, and a step is small, so that it does not hold up the API.
  *
  * A worker holds a distribution by a lease; another one takes over when the lease ends. Of each
  * provider's due distributions only the first is in hand, so a device gets them in order.
@@ -21,8 +21,8 @@ import {
   SENT,
   SENT_WITH_ERRORS,
 } from './distribution.ts';
+import type { ClaimedDistribution, Lease } from './message-store.ts';
 import { mayCommand, mayNotify } from './provider.ts';
-import type { ClaimedDistribution, Lease } from './store.ts';
 import { nextTurn } from './turn.ts';
 
 /** How long a worker that says nothing keeps what it holds, ms. */

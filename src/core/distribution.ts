@@ -7,9 +7,10 @@ import { DAY_MS } from './calendar.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './content.ts';
 import type { Core } from './core.ts';
+import type { TargetDevice } from './message-store.ts';
 import { type NotSaved, saving } from './outcome.ts';
 import type { Provider } from './provider.ts';
-import type { Page, TargetDevice } from './store.ts';
+import type { Page } from './store.ts';
 import type { Targets } from './target.ts';
 import { nextTurn } from './turn.ts';
 
@@ -76,7 +77,9 @@ export function isTerminal(status: number): boolean {
 
 /** Between two general notifications of a provider, ms (specification, "Limits"). */
 export const GENERAL_INTERVAL_MS = 5 * 60_000;
-/** A cancel later than this before the planned delivery is refused, ms (specification, "Limits"). */
+/**
+ * A cancel later than this before the planned delivery is refused, ms (specification, "Limits").
+ */
 export const CANCEL_CUTOFF_MS = 10 * 60_000;
 /** How long a command waits for a device to fetch it. */
 export const COMMAND_EXPIRE_DAYS = 30;
@@ -147,9 +150,9 @@ export async function sendNotification(
 }
 
 /**
- * Accepts a remote command; delivery is the worker's. Refuses `device_not_found` (a HWID that nobody
- * knows), `unbound_not_allowed` (an action other than `import-data` to a device that is not linked to
- * the provider), `unbound_quota_exceeded`.
+ * Accepts a remote command; delivery is the worker's. Refuses `device_not_found` (a HWID that
+ * nobody knows), `unbound_not_allowed` (an action other than `import-data` to a device that is not
+ * linked to the provider), `unbound_quota_exceeded`.
  */
 export async function sendCommand(
   core: Core,
@@ -202,8 +205,8 @@ export function listDistributions(
 }
 
 /**
- * Cancels a distribution: after `ok` no device ever gets it. Refuses `notification_not_found` for an
- * id that is unknown or another provider's, `cancel_failed` when it has ended already,
+ * Cancels a distribution: after `ok` no device ever gets it. Refuses `notification_not_found` for
+ * an id that is unknown or another provider's, `cancel_failed` when it has ended already,
  * `cancel_too_late` when it was not scheduled or is due in less than {@link CANCEL_CUTOFF_MS}.
  */
 export async function cancelDistribution(

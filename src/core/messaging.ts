@@ -4,8 +4,8 @@ import type { Core } from './core.ts';
 import { checkIn, type DeviceFacts, HWID, tidyFacts } from './device.ts';
 import type { DistributionType } from './distribution.ts';
 import { type AdmitRefusal, admitDevice } from './install.ts';
+import type { RegistrationFacts } from './message-store.ts';
 import { hashKey, randomToken, sameHash } from './secret.ts';
-import type { RegistrationFacts } from './store.ts';
 
 /** The most messages in one answer. */
 export const INBOX_COUNT_MAX = 100;
@@ -145,8 +145,8 @@ export async function authenticateDevice(
 }
 
 /**
- * What waits for a device, oldest first, at most {@link INBOX_COUNT_MAX}. With nothing there it waits
- * for up to `waitMs`, or until `signal` is aborted.
+ * What waits for a device, oldest first, at most {@link INBOX_COUNT_MAX}. With nothing there it
+ * waits for up to `waitMs`, or until `signal` is aborted.
  */
 export async function fetchInbox(
   core: Core,
@@ -155,18 +155,18 @@ export async function fetchInbox(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Message[]> {
-  const startMs = performance.now();
-  let waitedMs = 0;
-  for (;;) {
-    // Listening begins before the look: what arrives in between is not missed.
-    const changed = listen(core, deviceId, waitMs - waitedMs, signal);
-    const messages = await core.store.listInbox(deviceId, nowMs + waitedMs, INBOX_COUNT_MAX);
-    if (messages.length > 0 || waitedMs >= waitMs || signal.aborted) {
-      changed.stop();
-      return messages;
+  const bell = listen(core, deviceId, waitMs, signal);
+  try {
+    for (;;) {
+      // Armed before the look: what arrives in between is not missed.
+      const rung = bell.next();
+      const atMs = bell.isOver() ? nowMs + waitMs : nowMs;
+      const messages = await core.store.listInbox(deviceId, atMs, INBOX_COUNT_MAX);
+      if (messages.length > 0 || bell.isOver()) return messages;
+      await rung;
     }
-    await changed.settled;
-    waitedMs = performance.now() - startMs;
+  } finally {
+    bell.stop();
   }
 }
 
@@ -180,17 +180,27 @@ export function acknowledge(
   return core.store.acknowledge(deviceId, items, nowMs);
 }
 
-/** Settles when there may be messages, after `waitMs`, on abort, or when stopped. */
+/** Rings when there may be messages, and once more when the time is over or the caller is gone. */
 function listen(core: Core, deviceId: number, waitMs: number, signal: AbortSignal) {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const stopListening = core.signals.onMessages(deviceId, stop);
-  const timer = setTimeout(stop, waitMs);
-  signal.addEventListener('abort', stop);
-  function stop(): void {
-    stopListening();
-    clearTimeout(timer);
-    signal.removeEventListener('abort', stop);
-    resolve();
-  }
-  return { settled: promise, stop };
+  let isOver = waitMs === 0 || signal.aborted;
+  let ring: () => void = () => {};
+  const stopListening = core.signals.onMessages(deviceId, () => ring());
+  const end = () => {
+    isOver = true;
+    ring();
+  };
+  const timer = setTimeout(end, waitMs);
+  signal.addEventListener('abort', end);
+  return {
+    isOver: () => isOver,
+    next: () =>
+      new Promise<void>((resolve) => {
+        ring = resolve;
+      }),
+    stop() {
+      stopListening();
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    },
+  };
 }

@@ -69,9 +69,9 @@ export type Settings = Record<string, SettingValue>;
  * "valid JSON", and clients with forms send it so). Values are returned in the type in which they
  * came. What is inside is data, not fields: `null` is refused, and `""` is a text like any other.
  *
- * Refuses `settings_empty` when it is missing, not an object, not valid JSON, or holds no key. A bad
- * key or value is a problem that names the key. No value may hold CR, LF or NUL, because apps put
- * some of them into HTTP headers.
+ * Refuses `settings_empty` when it is missing, not an object, not valid JSON, or holds no key. A
+ * bad key or value is a problem that names the key. No value may hold CR, LF or NUL, because apps
+ * put some of them into HTTP headers.
  */
 export function checkSettings(
   settings: unknown,

@@ -1,4 +1,6 @@
-/** Whom a distribution is for: devices by HWID, or all of the provider's with an operating system. */
+/**
+ * Whom a distribution is for: devices by HWID, or all of the provider's with an operating system.
+ */
 
 import { HWID } from './device.ts';
 import { isAbsent, type Problem, problem, readBoolean, splitList } from './json-input.ts';
@@ -58,7 +60,9 @@ function parseHwids(value: unknown): { hwids: string[] } | 'device_not_found' | 
   return hwids.every((hwid) => HWID.test(hwid)) ? { hwids } : 'device_not_found';
 }
 
-/** The operating systems in an array or a comma-separated string, each once; null if there is none. */
+/**
+ * The operating systems in an array or a comma-separated string, each once; null if there is none.
+ */
 function parseOs(value: unknown): { os: TargetOs[] } | Problem | null {
   if (isAbsent(value)) return null;
   const rule = problem(`os must be an array of ${TARGET_OS.join(' and ')}`);

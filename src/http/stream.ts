@@ -1,7 +1,7 @@
 /**
  * The WebSocket at /device/stream: the inbox's messages as they come, acknowledgements on the same
- * socket. The store stays the truth: a stream looks into the inbox when it is told to, keeps at most
- * one answer's worth of messages unacknowledged on the wire, and forgets everything when it closes.
+ * socket. The store stays the truth: a stream looks into the inbox when it is told to, keeps at
+ * most one answer's worth of messages unacknowledged on the wire, and forgets all when it closes.
  */
 
 import { Elysia } from 'elysia';
@@ -18,10 +18,12 @@ import { messageView } from './message-view.ts';
 
 export const STREAM_PATH = '/device/stream';
 
-/** Own pings: the server's writes would keep a dead connection's idle timer from ever running out. */
-const PING_INTERVAL_MS = 10_000;
-/** A link that did not answer for so long is dead; it is noticed within 30 s. */
-const PONG_WAIT_MAX_MS = 18_000;
+/**
+ * Own pings: the server's writes would keep a dead link's idle timer from ever running out. A link
+ * that left two pings unanswered when the next is due is dead: noticed within 27 s.
+ */
+const PING_INTERVAL_MS = 9_000;
+const UNANSWERED_PINGS_MAX = 2;
 /** Nobody acknowledges a hundred messages in more than this, bytes. */
 const FRAME_BYTES_MAX = 64 * 1024;
 /** What a slow reader may leave unread before it is cut off, bytes. */
@@ -59,7 +61,7 @@ export interface Streams {
 
 /** One open stream of one device. */
 class DeviceStream {
-  lastPongMs: number;
+  unansweredPings = 0;
   /** Ids on the wire that the device has not acknowledged. */
   readonly #unacknowledged = new Set<number>();
   #isLooking = false;
@@ -72,9 +74,7 @@ class DeviceStream {
     readonly socket: Socket,
     private readonly tokenHash: Uint8Array,
     private readonly deps: StreamDeps,
-  ) {
-    this.lastPongMs = performance.now();
-  }
+  ) {}
 
   open(): void {
     const look = () => void this.#look();
@@ -143,10 +143,13 @@ export function makeStreams(deps: StreamDeps): Streams {
   let pinger: ReturnType<typeof setInterval> | null = null;
 
   function pingAll(): void {
-    const nowMs = performance.now();
     for (const stream of streams.values()) {
-      if (nowMs - stream.lastPongMs > PONG_WAIT_MAX_MS) stream.socket.terminate();
-      else stream.socket.ping();
+      if (stream.unansweredPings >= UNANSWERED_PINGS_MAX) {
+        stream.socket.terminate();
+      } else {
+        stream.unansweredPings += 1;
+        stream.socket.ping();
+      }
     }
   }
 
@@ -203,7 +206,7 @@ export function makeStreams(deps: StreamDeps): Streams {
         message: (ws, frame) => receive(ws.id, frame),
         pong(ws) {
           const stream = streams.get(ws.id);
-          if (stream) stream.lastPongMs = performance.now();
+          if (stream) stream.unansweredPings = 0;
         },
         close: (ws) => forget(ws.id),
       });

@@ -1,4 +1,6 @@
-/** Housekeeping of the ledger, in small steps: what nobody fetched expires, what is old is pruned. */
+/**
+ * Housekeeping of the ledger, in small steps: what nobody fetched expires, what is old is pruned.
+ */
 
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';

@@ -1,4 +1,6 @@
-/** What happens by the clock. croner only rings; the work is plain functions of the core and a time. */
+/**
+ * What happens by the clock. croner only rings; the work is plain functions of the core and a time.
+ */
 
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';

@@ -352,7 +352,9 @@ describe('form', () => {
 });
 
 describe('size', () => {
-  /** Computed apart from the source: bytes of UTF-8 by TextEncoder, base64 by its own arithmetic. */
+  /**
+   * Computed apart from the source: bytes of UTF-8 by TextEncoder, base64 by its own arithmetic.
+   */
   const encodedLength = (payload: unknown) =>
     Math.ceil(new TextEncoder().encode(JSON.stringify(payload)).length / 3) * 4;
 

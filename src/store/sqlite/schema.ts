@@ -199,7 +199,9 @@ export const distribution = sqliteTable(
     /** The worker that delivers it, until when; see core/delivery.ts. */
     lease_owner: text(),
     lease_until_ms: integer(),
-    /** Where loading continues: 0 is the provider's links, else a binding, and the id reached there. */
+    /**
+     * Where loading continues: 0 is the provider's links, else a binding, and the id reached there.
+     */
     cursor_source: integer().notNull().default(0),
     cursor_id: integer().notNull().default(0),
     /** HWIDs that were not linked to the provider when the command was accepted. */

@@ -1,7 +1,8 @@
 /** Which devices are a provider's: asked by HWID, or searched in bounded steps. */
 
 import { sql } from 'drizzle-orm';
-import type { Store, TargetCursor } from '../../core/store.ts';
+import type { TargetCursor } from '../../core/message-store.ts';
+import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
@@ -31,7 +32,8 @@ export interface TargetRange {
 
 /** `FROM` and `WHERE` of the devices `d` in a range with one of two operating systems. */
 export const inLinkRange = sql`
-  install i CROSS JOIN install_device s ON s.install_id = i.id CROSS JOIN device d ON d.id = s.device_id
+  install i CROSS JOIN install_device s ON s.install_id = i.id
+  CROSS JOIN device d ON d.id = s.device_id
   WHERE i.provider_id = ${value('providerId')} AND i.id > ${value('afterId')} AND i.id <= ${value('toId')}
     AND d.os IN (${value('os1')}, ${value('os2')})`;
 export const inBindingRange = sql`

@@ -1,0 +1,216 @@
+/**
+ * The part of the port in store.ts that is about messages: distributions, their delivery and
+ * ledger, and the devices that registered for them. The same rules hold.
+ */
+
+import type { DeviceFacts } from './device.ts';
+import type { Distribution, DistributionType } from './distribution.ts';
+import type { AckItem, Message, PushAddress } from './messaging.ts';
+import type { Page } from './store.ts';
+
+/** A device that a provider names by HWID. */
+export interface TargetDevice {
+  id: number;
+  /** On one of the provider's links, or checked in from a binding that is active. */
+  isLinked: boolean;
+}
+
+/** How far the search for a provider's devices has come: its links first, then each binding. */
+export interface TargetCursor {
+  /** 0: the provider's links; otherwise the id of a binding. */
+  source: number;
+  /** The last link, or the last device of the binding, that was looked at. */
+  id: number;
+}
+
+export interface NewDistribution {
+  providerId: number;
+  notificationType: DistributionType;
+  targetOs: string | null;
+  targetHwid: string;
+  /** JSON. */
+  payload: string;
+  createdAtMs: number;
+  dueAtMs: number;
+  isScheduled: boolean;
+  expiresAtMs: number;
+  unboundCount: number;
+}
+
+/** What must hold at the moment at which a distribution is added; null: not asked. */
+export interface DistributionGuards {
+  /** Since the provider's last general notification, ms. */
+  generalIntervalMs: number | null;
+  /** At most so many unbound recipients since then, the new ones included. */
+  unboundQuota: { sinceMs: number; countMax: number } | null;
+}
+
+/** A worker's hold on a distribution; every step renews it. */
+export interface Lease {
+  id: number;
+  owner: string;
+  nowMs: number;
+  leaseMs: number;
+}
+
+/** A distribution that a worker has got hold of. */
+export interface ClaimedDistribution {
+  id: number;
+  providerCode: string;
+  notificationType: DistributionType;
+  status: number;
+  dueAtMs: number;
+  /** Another worker, or an earlier life of this one, held it before. */
+  isTakenOver: boolean;
+}
+
+/** For the operator. */
+export interface DistributionDetail extends Distribution {
+  providerCode: string;
+  payload: string;
+  dueAtMs: number;
+  expiresAtMs: number;
+  beganAtMs: number | null;
+  finishedAtMs: number | null;
+  recipientCount: number;
+  sentCount: number;
+  failedCount: number;
+  isPruned: boolean;
+}
+
+/** What became of a distribution: how many recipients are in which state, and what they said. */
+export interface LedgerTotals {
+  queued: number;
+  sent: number;
+  failed: number;
+  expired: number;
+  received: number;
+  opened: number;
+  executed: number;
+  refused: number;
+}
+
+export interface LedgerRow {
+  hwid: string;
+  state: 'queued' | 'sent' | 'failed' | 'expired';
+  queuedAtMs: number;
+  sentAtMs: number | null;
+  failedAtMs: number | null;
+  expiredAtMs: number | null;
+  receivedAtMs: number | null;
+  openedAtMs: number | null;
+  executedAtMs: number | null;
+  refusedAtMs: number | null;
+  detail: string | null;
+}
+
+/** What a device that wants to register can show for itself. */
+export interface RegistrationClaim {
+  hwid: string;
+  tokenHash: Uint8Array | null;
+  installCode: string | null;
+  domainHash: string | null;
+  providerCode: string | null;
+}
+
+export interface RegistrationFacts {
+  /** SHA-256 of the token in force; null: the HWID has none. */
+  tokenHash: Uint8Array | null;
+  /** Since when that token is held without proof; null: it is proven, or there is none. */
+  unprovenFromMs: number | null;
+  /** Something can be addressed to the HWID already: it is on a link or linked by a binding. */
+  isLinked: boolean;
+  isOnClaimedLink: boolean;
+  /** Linked through the binding of the claimed provider and hash. */
+  isOnClaimedBinding: boolean;
+}
+
+export interface NewRegistration {
+  hwid: string;
+  facts: DeviceFacts;
+  locale: string | null;
+  push: PushAddress | null;
+  tokenHash: Uint8Array;
+  /** The token that this one replaces: the step fails if it is another by now. */
+  replacesTokenHash: Uint8Array | null;
+  /** Since when the HWID is claimed without proof; null: it is proven. */
+  unprovenFromMs: number | null;
+  nowMs: number;
+}
+
+export interface MessageStore {
+  /** For each HWID, in order, the device or null. */
+  findTargets(providerId: number, hwids: readonly string[]): Promise<(TargetDevice | null)[]>;
+  /** One bounded step of looking for linked devices with one of these operating systems. */
+  scanTargets(
+    providerId: number,
+    os: readonly string[],
+    cursor: TargetCursor,
+  ): Promise<{ hasMatch: boolean; next: TargetCursor | null }>;
+  addDistribution(
+    draft: NewDistribution,
+    guards: DistributionGuards,
+  ): Promise<{ id: number } | 'general_too_soon' | 'unbound_quota_exceeded'>;
+  listDistributions(providerId: number, page: Page): Promise<Distribution[]>;
+  /** Cancels if it is scheduled, due from `dueFromMs` on, and in `from`; else says its status. */
+  cancelDistribution(
+    providerId: number,
+    id: number,
+    guard: { from: readonly number[]; dueFromMs: number; nowMs: number },
+  ): Promise<'ok' | 'notification_not_found' | number>;
+
+  /**
+   * Gets hold of work: what is new and what is due, unless another worker holds it. Of each
+   * provider's due distributions only the first, so that a device gets them in order.
+   */
+  claimWork(lease: Omit<Lease, 'id'>): Promise<ClaimedDistribution[]>;
+  /** When the next distribution becomes due; null: nothing waits. */
+  nextDueMs(): Promise<number | null>;
+  /** One transition by the worker that holds it. False: it was lost meanwhile. */
+  moveDistribution(lease: Lease, from: number, to: number): Promise<boolean>;
+  /** Writes the next recipients. Null: the distribution was lost meanwhile. */
+  loadRecipients(lease: Lease): Promise<{ isDone: boolean } | null>;
+  /** Hands the message to the next recipients; says to which devices. Null: it was lost. */
+  sendRecipients(lease: Lease): Promise<{
+    deviceIds: number[];
+    isDone: boolean;
+    sentCount: number;
+    failedCount: number;
+  } | null>;
+  /** Marks some recipients expired whose message nobody fetched. False: there are none left. */
+  expireRecipients(nowMs: number): Promise<boolean>;
+  /** Deletes some ledger rows of what finished before. False: there are none left. */
+  pruneLedger(finishedBeforeMs: number, nowMs: number): Promise<boolean>;
+  /** A number that changes when another process changes the database. */
+  foreignChanges(): Promise<number>;
+
+  listAllDistributions(filter: {
+    providerCode: string | null;
+    countMax: number;
+  }): Promise<DistributionDetail[]>;
+  findDistribution(
+    id: number,
+    ledgerCountMax: number,
+  ): Promise<{
+    distribution: DistributionDetail;
+    totals: LedgerTotals;
+    /** Recipients that did not say that they received it. */
+    missing: LedgerRow[];
+  } | null>;
+  /** Blocks if it is in `from`; else says its status. */
+  blockDistribution(
+    id: number,
+    from: readonly number[],
+    nowMs: number,
+  ): Promise<'ok' | 'distribution_not_found' | number>;
+
+  findRegistration(claim: RegistrationClaim): Promise<RegistrationFacts>;
+  registerDevice(
+    registration: NewRegistration,
+  ): Promise<{ deviceId: number } | 'registration_refused'>;
+  findDeviceByToken(tokenHash: Uint8Array): Promise<{ id: number; hwid: string } | null>;
+  /** What waits for a device, oldest first. */
+  listInbox(deviceId: number, nowMs: number, countMax: number): Promise<Message[]>;
+  /** Notes what a device says of its messages; what it may not have is passed over. */
+  acknowledge(deviceId: number, items: readonly AckItem[], nowMs: number): Promise<void>;
+}
