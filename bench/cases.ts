@@ -71,6 +71,8 @@ interface Target {
   shape: Shape;
   database: SeededDatabase | null;
   server: Server;
+  /** While warming up, when every answer was looked into. */
+  bytesPerAnswer: number;
   runs: Measurement[];
   aloneUs: number[];
 }
@@ -94,14 +96,22 @@ export async function measure(of: Case, plan: Plan): Promise<Row[]> {
   const targets = await startTargets(of, plan);
   try {
     const common = { kind: of.kind, connections: of.connections };
-    for (const { server, shape, variant } of targets) {
-      await load(server, { ...common, shape, seconds: 1, verify: variant !== 'bare' });
+    for (const target of targets) {
+      const { server, shape, variant } = target;
+      const verify = variant !== 'bare';
+      const looked = await load(server, { ...common, shape, seconds: 1, verify });
+      target.bytesPerAnswer = looked.bytesPerAnswer;
     }
     for (let round = 0; round < plan.rounds; round++) {
       for (const target of targets) {
         const { server, shape } = target;
         const wanted: Load = { ...common, shape, seconds: plan.seconds, verify: false };
-        target.runs.push(await load(server, wanted));
+        const run = await load(server, wanted);
+        // Answers that are not looked into can still be weighed: a refusal has another size.
+        if (Math.abs(run.bytesPerAnswer / target.bytesPerAnswer - 1) > 0.03) {
+          throw new Error(`${of.title}: answers changed: ${run.bytesPerAnswer} bytes each`);
+        }
+        target.runs.push(run);
         if (of.againstAlone && target.database) {
           target.aloneUs.push(await listAlone(target.database, plan.seconds));
         }
@@ -120,7 +130,7 @@ async function startTargets(of: Case, plan: Plan): Promise<Target[]> {
     shape: Shape,
     database: Target['database'],
     server: Server,
-  ) => targets.push({ variant, shape, database, server, runs: [], aloneUs: [] });
+  ) => targets.push({ variant, shape, database, server, bytesPerAnswer: 0, runs: [], aloneUs: [] });
 
   const [first] = plan.databases;
   if (!first) throw new Error('there is no database to measure');
