@@ -56,6 +56,8 @@ export interface Row {
   measured: Measurement;
   /** Requests per second against the bare server, the median over the rounds. */
   ratio: number;
+  /** The same in processor time per request, which other work on the machine disturbs less. */
+  cpuRatio: number;
   /** Against one commit per request on the same database. */
   gainOverSingle?: number;
   /** Requests per second against the first database. */
@@ -178,6 +180,7 @@ function rowOf(of: Case, target: Target, all: readonly Target[]): Row {
     variant,
     measured,
     ratio: ratioOf(target, all[0]),
+    cpuRatio: median(target.runs.map((run, i) => (all[0]?.runs[i]?.cpuUs ?? 0) / run.cpuUs)),
     rssKib: server.memory().rssKib,
   };
   if (variant !== 'gatepost') return row;

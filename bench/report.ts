@@ -28,11 +28,23 @@ export function markdown(report: Report): string {
     `# Bench of ${date}`,
     list(Object.entries(report.environment).map(([name, value]) => `${name}: ${value}`)),
     `Medians of ${report.rounds} rounds of ${report.seconds} s, the servers taking turns. "ratio" is
-requests/s against the bare server in the same round; "CPU" is processor time of the server per
-request; "busy" is the share of the server's core (well below 100 %: it waited for the disk or for
+requests/s against the bare server in the same round; "CPU us" is processor time of the
+server per request and "CPU ratio" that of the bare server against it, which other work on the
+machine disturbs less; "busy" is the share of the server's core (well below 100 %: it waited for the disk or for
 the load generator).`,
     table(
-      ['case', 'links', 'conn.', 'requests/s', 'p50 ms', 'p99 ms', 'ratio', 'CPU us', 'busy'],
+      [
+        'case',
+        'links',
+        'conn.',
+        'requests/s',
+        'p50 ms',
+        'p99 ms',
+        'ratio',
+        'CPU us',
+        'CPU ratio',
+        'busy',
+      ],
       rows.map(line),
     ),
   ];
@@ -62,6 +74,7 @@ function line(row: Row): string[] {
     ms(measured.p99Us),
     row.ratio.toFixed(3),
     measured.cpuUs.toFixed(1),
+    row.cpuRatio.toFixed(3),
     `${Math.round(measured.busy * 100)} %`,
   ];
 }

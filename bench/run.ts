@@ -4,7 +4,8 @@
  *
  *   --quick      short rounds, to see that everything works; writes no file
  *   --only NAME  only the case of that name (a case of `load.lua`, or `start`); writes no file
- *   --run N      links that a provider adds in a row before another's turn (default 1)
+ *   --run N      links that a provider adds in a row before another's turn (default 1); no file
+ *   --executable FILE  measure this one instead of dist/gatepost; writes no file
  */
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -19,7 +20,7 @@ import {
   type SeededDatabase,
   startGatepost,
 } from './cases.ts';
-import { environment } from './environment.ts';
+import { environment, processorTimes } from './environment.ts';
 import { median } from './load.ts';
 import { stopAll } from './process.ts';
 import { markdown, type StartFigures } from './report.ts';
@@ -31,11 +32,14 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     run: { type: 'string', default: '1' },
+    executable: { type: 'string' },
   },
 });
 const root = join(import.meta.dir, '..');
-const gatepost = join(root, 'dist', 'gatepost');
+const gatepost = options.executable ?? join(root, 'dist', 'gatepost');
 const run = Number(options.run);
+/** Only the whole bench, on what everybody would build, is worth keeping. */
+const isKept = !options.quick && !options.only && !options.executable && run === 1;
 
 const SMALL: Shape = {
   name: 'small',
@@ -79,6 +83,7 @@ if (!Bun.which('wrk')) {
   process.exit(1);
 }
 
+const before = processorTimes();
 const plan: Plan = {
   gatepost,
   bare: compileBare(),
@@ -99,13 +104,13 @@ const text = markdown({
   date,
   rounds: plan.rounds,
   seconds: plan.seconds,
-  environment: environment(plan.gatepost, folder),
+  environment: environment(plan.gatepost, folder, before),
   rows,
   start,
   notes: NOTES,
 });
 console.log(text);
-if (!options.quick && options.only === undefined) {
+if (isKept) {
   const results = join(root, 'bench', 'results');
   mkdirSync(results, { recursive: true });
   await Bun.write(join(results, `${date}.md`), text);
