@@ -62,7 +62,7 @@ export interface Row {
   gainOverSingle?: number;
   /** Requests per second against the first database. */
   ratioToFirst?: number;
-  /** Time of a list against bun:sqlite and JSON.stringify alone. */
+  /** Processor time of a list against bun:sqlite and JSON.stringify alone. */
   timesAlone?: number;
   aloneUs?: number;
   rssKib: number;
@@ -161,10 +161,10 @@ function copy(database: SeededDatabase, folder: string): SeededDatabase {
   return { ...database, dataDir };
 }
 
-/** Microseconds for a list of 5000 without Gatepost, on the server's core. */
+/** Processor time (us) of a list of 5000 without Gatepost, on the server's core. */
 async function listAlone({ dataDir, shape }: SeededDatabase, seconds: number): Promise<number> {
   const script = join(import.meta.dir, 'list-alone.ts');
-  const words = [join(dataDir, 'gatepost.db'), String(shape.providerCount), String(seconds)];
+  const words = [dataDir, String(shape.providerCount), String(seconds)];
   const alone = Bun.spawn(onServerCore([process.execPath, script, ...words]), { stdout: 'pipe' });
   const us = Number(await new Response(alone.stdout).text());
   if ((await alone.exited) !== 0 || !(us > 0)) throw new Error('the list alone failed');
@@ -190,9 +190,7 @@ function rowOf(of: Case, target: Target, all: readonly Target[]): Row {
   if (first && first !== target) row.ratioToFirst = ratioOf(target, first);
   if (aloneUs.length > 0) {
     row.aloneUs = median(aloneUs);
-    row.timesAlone = median(
-      target.runs.map((run, i) => 1e6 / run.requestsPerSecond / (aloneUs[i] ?? Number.NaN)),
-    );
+    row.timesAlone = median(target.runs.map((run, i) => run.cpuUs / (aloneUs[i] ?? Number.NaN)));
   }
   return row;
 }

@@ -115,7 +115,7 @@ function comparisons(rows: readonly Row[]): Line[] {
     }
     if (row.timesAlone !== undefined) {
       lines.push([
-        `${name}: time against .all() + JSON.stringify alone (${ms(row.aloneUs ?? 0)} ms)`,
+        `${name}: processor time against .all() + JSON.stringify alone (${ms(row.aloneUs ?? 0)} ms)`,
         times(row.timesAlone),
         '≤ 1.3',
         verdict(row.timesAlone <= 1.3),
