@@ -286,7 +286,7 @@ export function deviceStore(context: Context): DeviceStore {
         .select(DEVICE_COLUMNS)
         .from(device)
         .where(and(...filterConditions(context, filter)))
-        .orderBy(desc(device.id))
+        .orderBy(desc(device.last_seen_at_ms), desc(device.id))
         .limit(filter.countMax);
       return prepare(db, list).all();
     },
