@@ -21,17 +21,19 @@ interface Job {
 export class GroupWriter {
   #queue: Job[] = [];
   #isScheduled = false;
-  /** Milliseconds spent waiting for the lock since the last successful BEGIN. */
-  #waitedMs = 0;
+  /** Since when the lock is waited for, on the process's own steady clock; null: it is not. */
+  #waitingSinceMs: number | null = null;
   #onIdle: (() => void)[] = [];
   readonly #db: Database;
   readonly #batchMax: number;
+  readonly #lockWaitMaxMs: number;
   readonly #sql: TransactionSql;
 
   /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
-  constructor(db: Database, batchMax: number) {
+  constructor(db: Database, batchMax: number, lockWaitMaxMs = LOCK_WAIT_MAX_MS) {
     this.#db = db;
     this.#batchMax = batchMax;
+    this.#lockWaitMaxMs = lockWaitMaxMs;
     this.#sql = prepareTransactionSql(db);
   }
 
@@ -63,6 +65,10 @@ export class GroupWriter {
       batch,
       batch.map((job) => runInSavepoint(this.#db, this.#sql, job)),
     );
+    this.#goOn();
+  }
+
+  #goOn(): void {
     if (this.#queue.length > 0) {
       this.#schedule();
     } else {
@@ -75,23 +81,24 @@ export class GroupWriter {
   #begin(batch: Job[]): boolean {
     try {
       this.#sql.begin.run();
-      this.#waitedMs = 0;
+      this.#waitingSinceMs = null;
       return true;
     } catch (error) {
-      if (isBusy(error) && this.#waitedMs < LOCK_WAIT_MAX_MS) {
-        const pauseMs = LOCK_PAUSE_MS * (1 + Math.random());
-        this.#waitedMs += pauseMs;
+      // Each attempt waits in SQLite too, so adding up the pauses would not give the time.
+      const nowMs = performance.now();
+      this.#waitingSinceMs ??= nowMs;
+      if (isBusy(error) && nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs) {
         this.#queue.unshift(...batch);
-        setTimeout(() => this.#turn(), pauseMs);
+        setTimeout(() => this.#turn(), LOCK_PAUSE_MS * (1 + Math.random()));
         return false;
       }
-      this.#waitedMs = 0;
+      this.#waitingSinceMs = null;
       const fault = new WriteFailed('the database could not be locked for writing', {
         cause: error,
       });
       for (const job of batch) job.reject(fault);
       // What came in meanwhile gets its own chance.
-      this.#schedule();
+      this.#goOn();
       return false;
     }
   }
@@ -99,7 +106,11 @@ export class GroupWriter {
   #commit(batch: Job[], results: Result[]): void {
     try {
       // A full disk can make SQLite roll the whole transaction back by itself.
-      if (!this.#db.inTransaction) throw new Error('SQLite rolled the transaction back');
+      if (!this.#db.inTransaction) {
+        const faults = results.map((result) => 'fault' in result && result.fault);
+        const cause = faults.find((fault) => fault instanceof WriteFailed);
+        throw new Error('SQLite rolled the transaction back', { cause });
+      }
       this.#sql.commit.run();
     } catch (error) {
       if (this.#db.inTransaction) this.#sql.rollback.run();
