@@ -23,11 +23,45 @@ export interface Statement<Row> {
   run(values?: Values): number;
 }
 
+interface Native {
+  finalize(): void;
+}
+
+/** What is still compiled, by database. */
+const compiledOn = new WeakMap<Database, Set<Native>>();
+
+/** Remembers a statement until {@link finalizeAll}. */
+export function kept<S extends Native>(db: Database, statement: S): S {
+  const statements = compiledOn.get(db) ?? new Set();
+  compiledOn.set(db, statements.add(statement));
+  return statement;
+}
+
+/**
+ * Lets go of everything that was compiled. A database with statements left does not really close:
+ * its last writes stay in the write-ahead log, and whoever copies the file alone misses them.
+ */
+export function finalizeAll(db: Database): void {
+  for (const statement of compiledOn.get(db) ?? []) statement.finalize();
+  compiledOn.delete(db);
+}
+
+/** Compiles a query, runs it once and lets go of it. */
+export function listOnce<Q extends Query>(db: Database, query: Q): RowOf<Q>[] {
+  const { sql: text, params } = query.toSQL();
+  const native = db.prepare<RowOf<Q>, SQLQueryBindings[]>(text);
+  try {
+    return native.all(...(params as SQLQueryBindings[]));
+  } finally {
+    native.finalize();
+  }
+}
+
 /** Compiles a query once. Its `sql.placeholder`s are filled in by name at each run. */
 export function prepare<Q extends Query>(db: Database, query: Q): Statement<RowOf<Q>> {
   const compiled = query.toSQL();
   const params = compiled.params.map(nameOrValue);
-  const native = db.prepare<RowOf<Q>, SQLQueryBindings[]>(compiled.sql);
+  const native = kept(db, db.prepare<RowOf<Q>, SQLQueryBindings[]>(compiled.sql));
   const bind = (values: Values): SQLQueryBindings[] =>
     params.map((param) => {
       if (!(param instanceof Placeholder)) return param;

@@ -8,6 +8,7 @@ import { domainStore } from './domain.ts';
 import { installStore } from './install.ts';
 import { openDatabase } from './open.ts';
 import { providerStore } from './provider.ts';
+import { finalizeAll } from './statement.ts';
 import { GroupWriter } from './writer.ts';
 
 export interface SqliteOptions {
@@ -30,6 +31,7 @@ export function openSqliteStore({ dataDir, create, commitBatchMax }: SqliteOptio
     ...deviceStore(context),
     close: async () => {
       await writer.idle();
+      finalizeAll(db);
       db.close();
     },
   };

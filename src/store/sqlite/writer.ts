@@ -6,6 +6,7 @@
 
 import { type Database, SQLiteError } from 'bun:sqlite';
 import { WriteFailed } from '../../core/outcome.ts';
+import { kept } from './statement.ts';
 
 /** How long a write waits for another process that holds the database, ms. */
 const LOCK_WAIT_MAX_MS = 10_000;
@@ -131,12 +132,12 @@ type Result = { value: unknown } | { fault: unknown };
 /** Prepared once: they run with every write. */
 function prepareTransactionSql(db: Database) {
   return {
-    begin: db.prepare('BEGIN IMMEDIATE'),
-    commit: db.prepare('COMMIT'),
-    rollback: db.prepare('ROLLBACK'),
-    savepoint: db.prepare('SAVEPOINT job'),
-    release: db.prepare('RELEASE job'),
-    rollbackTo: db.prepare('ROLLBACK TO job'),
+    begin: kept(db, db.prepare('BEGIN IMMEDIATE')),
+    commit: kept(db, db.prepare('COMMIT')),
+    rollback: kept(db, db.prepare('ROLLBACK')),
+    savepoint: kept(db, db.prepare('SAVEPOINT job')),
+    release: kept(db, db.prepare('RELEASE job')),
+    rollbackTo: kept(db, db.prepare('ROLLBACK TO job')),
   };
 }
 
