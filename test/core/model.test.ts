@@ -8,16 +8,17 @@ import fc from 'fast-check';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { Model } from './model.ts';
 
-const CODES = ['LinkCode0001', 'LinkCode0002', 'LinkCode0003', 'LinkCode0004'];
-const HASHES = ['a'.repeat(64), 'b'.repeat(64)];
+const CODES = ['LinkCode0001', 'LinkCode0002', 'LinkCode0003'];
+/** The first is drawn most often: a link that nobody can enter teaches little. */
+const HASHES = ['a'.repeat(64), 'a'.repeat(64), 'a'.repeat(64), 'b'.repeat(64)];
 const HWIDS = ['h1', 'h2', 'h3', 'h4', 'H1'];
-const LINKS_MAX = 3;
+const LINKS_MAX = 2;
 
-const owner = fc.constantFrom(0, 1);
+const owner = fc.constantFrom(0, 0, 0, 1);
 const code = fc.constantFrom(...CODES);
 const hash = fc.constantFrom(...HASHES);
 const hwid = fc.constantFrom(...HWIDS);
-const id = fc.integer({ min: 1, max: 5 });
+const id = fc.integer({ min: 1, max: 3 });
 const limit = fc.integer({ min: 1, max: 4 });
 const name = fc.constantFrom('', 'shop', 'магазин');
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
@@ -35,7 +36,7 @@ const step = fc.oneof(
       id,
       limit: maybe(limit),
       note: maybe(name),
-      status: maybe(fc.constantFrom(5, 10, 10, 10)),
+      status: maybe(fc.constantFrom(5, 10)),
     }),
   },
   { weight: 9, arbitrary: fc.record({ do: fc.constant('knock' as const), code, hash, hwid }) },
@@ -201,6 +202,7 @@ test('whatever happens, answers and lists are those of the model', async () => {
       async (steps) => {
         const world = await makeWorld();
         try {
+          await take(world, { do: 'addDomain', owner: 0, hash: 'a'.repeat(64), name: '' });
           for (const now of steps) {
             await take(world, now);
             await compareLists(world);
