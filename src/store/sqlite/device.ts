@@ -12,7 +12,7 @@ import {
   installDevice,
   provider,
 } from './schema.ts';
-import { named, prepare } from './statement.ts';
+import { listOnce, named, prepare } from './statement.ts';
 
 type DeviceStore = Pick<
   Store,
@@ -286,9 +286,9 @@ export function deviceStore(context: Context): DeviceStore {
         .select(DEVICE_COLUMNS)
         .from(device)
         .where(and(...filterConditions(context, filter)))
-        .orderBy(desc(device.id))
+        .orderBy(desc(device.last_seen_at_ms), desc(device.id))
         .limit(filter.countMax);
-      return prepare(db, list).all();
+      return listOnce(db, list);
     },
 
     findDevice: async (hwid): Promise<DeviceDetail | null> => {
