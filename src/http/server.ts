@@ -36,7 +36,8 @@ const IDLE_TIMEOUT_S = 30;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { core, clock, log, settings, trustedProxies } = options;
   const failures = new AuthFailures(options.authFailuresPerMinuteMax, log);
-  const app = new Elysia();
+  // By default Elysia looks for the path behind a host name of at least four letters.
+  const app = new Elysia({ handler: { standardHostname: false } });
   const deps: InterpreterDeps = {
     core,
     clock,
@@ -49,14 +50,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   };
 
-  for (const endpoint of endpoints) {
-    const answer = interpret(endpoint, deps);
-    app.all(endpoint.path, ({ request }) => answer(request), { parse: 'none' });
-  }
-  for (const unknown of ['/api', '/api/*', '/remote', '/remote/*']) {
-    app.all(unknown, () => respond('no_such_endpoint'), { parse: 'none' });
-  }
-  app.all('*', () => new Response('Not found\n', { status: 404 }), { parse: 'none' });
+  const answers = new Map<string, Answer>();
+  for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
+  // Without a valid Host (HTTP/1.0 needs none) Bun's URL has no host, and Elysia takes the first
+  // slash in the query for the beginning of the path.
+  const route = (path: string, answer: Answer) =>
+    app.all(
+      path,
+      ({ request }) =>
+        request.url.startsWith('/') ? find(answers, pathOf(request.url))(request) : answer(request),
+      { parse: 'none' },
+    );
+  for (const [path, answer] of answers) route(path, answer);
+  for (const path of ['/api', '/api/*', '/remote', '/remote/*']) route(path, noSuchEndpoint);
+  route('*', notFound);
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
@@ -78,6 +85,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await server.stop(false);
     },
   };
+}
+
+type Answer = (request: Request) => Response | Promise<Response>;
+
+const noSuchEndpoint: Answer = () => respond('no_such_endpoint');
+const notFound: Answer = () => new Response('Not found\n', { status: 404 });
+
+/** What answers requests for `path`, by the rules of the routes above. */
+function find(answers: ReadonlyMap<string, Answer>, path: string): Answer {
+  const found = answers.get(path) ?? answers.get(path.replace(/\/$/, ''));
+  return found ?? (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
 }
 
 function pathOf(url: string): string {
