@@ -71,17 +71,10 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     return EXIT_OK;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE;
-    const isExpected = error instanceof OperatorError || isAddressError(error);
-    const text = isExpected ? (error as Error).message : unexpected(error);
+    const text = error instanceof OperatorError ? error.message : unexpected(error);
     context.stderr(`gatepost: ${text}\n`);
     return EXIT_ERROR;
   }
-}
-
-/** The address to listen on is taken or not ours. */
-function isAddressError(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return code === 'EADDRINUSE' || code === 'EADDRNOTAVAIL' || code === 'EACCES';
 }
 
 function unexpected(error: unknown): string {

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
+import { OperatorError } from '../operator-error.ts';
 import { clientAddress, countedAs, type TrustedProxies } from './address.ts';
 import { AuthFailures } from './auth-failures.ts';
 import type { WireSettings } from './endpoint.ts';
@@ -34,7 +35,7 @@ const IDLE_TIMEOUT_S = 30;
 /** How often a stop looks whether the last answer is out, ms. */
 const STOP_PAUSE_MS = 5;
 
-/** Starts to listen. Rejects when the address cannot be had. */
+/** Starts to listen. Rejects with {@link OperatorError} when the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { core, clock, log, settings, trustedProxies } = options;
   const failures = new AuthFailures(options.authFailuresPerMinuteMax, log);
@@ -72,15 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return respond('unknown_error', { detail: reportFault(log, pathOf(request.url), error) });
   });
 
-  app.listen({
-    hostname: options.host,
-    port: options.port,
-    idleTimeout: IDLE_TIMEOUT_S,
-    // Bun's own refusal of a large body is not JSON; what no endpoint reads, nobody buffers.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  });
-  const { server } = app;
-  if (!server) throw new Error('the server did not start');
+  const server = listen(app, options);
   return {
     url: `http://${bracketed(options.host)}:${server.port}`,
     stop: async () => {
@@ -92,6 +85,34 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   };
 }
+
+function listen(app: Elysia, { host, port }: ServerOptions): Bun.Server<unknown> {
+  try {
+    app.listen({
+      hostname: host,
+      port,
+      // Elysia's default would let a second server share the port in silence.
+      reusePort: false,
+      idleTimeout: IDLE_TIMEOUT_S,
+      // Bun's own refusal of a large body is not JSON; what no endpoint reads, nobody buffers.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    });
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    const reason = LISTEN_FAILURES[String(code)] ?? (error as Error).message;
+    throw new OperatorError(`cannot listen on ${bracketed(host)}:${port}: ${reason}`);
+  }
+  const { server } = app;
+  if (!server) throw new Error('the server did not start');
+  return server;
+}
+
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is taken',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  EACCES: 'that port needs more rights',
+  ENOENT: 'no such address',
+};
 
 type Answer = (request: Request) => Response | Promise<Response>;
 
