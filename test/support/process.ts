@@ -6,6 +6,7 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Credentials } from '../../src/core/provider.ts';
 
 export const ROOT = resolve(import.meta.dir, '../..');
 const BINARY = join(ROOT, 'dist/gatepost');
@@ -194,4 +195,16 @@ export async function until<T>(
 export async function residentMib(pid: number): Promise<number> {
   const status = await Bun.file(`/proc/${pid}/status`).text();
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
+/** A provider on a data directory, made as the operator makes one. */
+export async function addProviderByCommand(
+  dataDir: string,
+  ...more: string[]
+): Promise<Credentials> {
+  const words = ['provider', 'add', '--name', 'test', '--json', '--data', dataDir, ...more];
+  const { code, stdout, stderr } = await run(words);
+  if (code !== 0) throw new Error(`provider add failed: ${stderr}`);
+  const printed = JSON.parse(stdout) as { provider_code: string; auth_key: string };
+  return { code: printed.provider_code, authKey: printed.auth_key };
 }
