@@ -37,10 +37,12 @@ const SLOT_COLUMNS = named({
 function statements({ db, query }: Context) {
   const ofProvider = eq(install.provider_id, value('providerId'));
   const ofDomainProvider = eq(domain.provider_id, value('providerId'));
-  const slots = query
-    .select(SLOT_COLUMNS)
-    .from(installDevice)
-    .innerJoin(device, eq(device.id, installDevice.device_id));
+  // Anew each time: drizzle's builders change in place.
+  const slots = () =>
+    query
+      .select(SLOT_COLUMNS)
+      .from(installDevice)
+      .innerJoin(device, eq(device.id, installDevice.device_id));
   const onInstall = eq(installDevice.install_id, value('installId'));
   return {
     codeIsTaken: prepare(
@@ -114,9 +116,9 @@ function statements({ db, query }: Context) {
     ),
     listSlots: prepare(
       db,
-      slots.where(onInstall).orderBy(desc(installDevice.id)).limit(value('countMax')),
+      slots().where(onInstall).orderBy(desc(installDevice.id)).limit(value('countMax')),
     ),
-    findSlotByHwid: prepare(db, slots.where(and(onInstall, eq(device.hwid, value('hwid'))))),
+    findSlotByHwid: prepare(db, slots().where(and(onInstall, eq(device.hwid, value('hwid'))))),
     freeSlot: prepare(
       db,
       query
