@@ -55,7 +55,9 @@ function buildProgram(context: CliContext): Command {
 
 /** commander's sentence, without what our own sentences already say. */
 function plainMistake(text: string): string {
-  return text.replace(/^error: /, '').replace(/^.* argument '.*' is invalid\. /, '');
+  return text
+    .replace(/^error: /, '')
+    .replace(/^(option|command-argument) .* is invalid( for argument '[^']*')?\. /s, '');
 }
 
 /** The commands that do something, as opposed to groups of commands. */
