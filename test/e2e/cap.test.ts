@@ -119,6 +119,12 @@ test('200 check-ins of 100 HWIDs at once on a link of 7 let exactly 7 in', async
     expect(await knock(server, link, hwid)).toBe('Install limit reached');
   }
   expect(await hwidsOn(link)).toEqual(chosen.sort());
+  for (const hwid of [...chosen, others[0] ?? '']) {
+    const one = await ask('/api/list-hwid', { install_code: link.code, hwid });
+    expect(one.data.map((slot: { hwid: string }) => slot.hwid)).toEqual(
+      chosen.includes(hwid) ? [hwid] : [],
+    );
+  }
 });
 
 describe('four processes on one data directory', () => {
