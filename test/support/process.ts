@@ -90,6 +90,11 @@ export interface ServerProcess {
 const running = new Set<{ kill(signal: 'SIGKILL'): void; exited: Promise<unknown> }>();
 const folders: string[] = [];
 
+// A run that is interrupted leaves no server behind.
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** A fresh folder, removed by {@link cleanUp}. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'gatepost-process-'));
