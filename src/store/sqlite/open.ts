@@ -1,6 +1,6 @@
 /** Opens the database file. Whatever is wrong with it is one sentence, and nothing is touched. */
 
-import { Database, SQLiteError } from 'bun:sqlite';
+import { Database, SQLiteError, constants as sqlite } from 'bun:sqlite';
 import {
   accessSync,
   closeSync,
@@ -12,6 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../operator-error.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
@@ -95,7 +96,7 @@ function inspect(file: string): number {
   }
   let db: Database | null = null;
   try {
-    db = new Database(file, { readonly: true, strict: true });
+    db = openToLook(file);
     db.run(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
     const schema = pragmaNumber(db, 'user_version');
     const tables = db.query('SELECT count(*) AS count FROM sqlite_schema').get();
@@ -115,6 +116,19 @@ function inspect(file: string): number {
   } finally {
     db?.close();
   }
+}
+
+/**
+ * Without a write-ahead log beside it nobody is using the file, and SQLite, which would make a log and
+ * leave it there, is told that it needs none.
+ */
+function openToLook(file: string): Database {
+  if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite;
+  return new Database(
+    `${pathToFileURL(file).href}?immutable=1`,
+    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+  );
 }
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
