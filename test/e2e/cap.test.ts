@@ -1,7 +1,8 @@
 /**
- * The cap is a promise (docs, "Links and their devices"): under any concurrency and across processes
- * a link never holds more than its limit, never refuses a new HWID while a slot is free, and a known
- * HWID never takes a second slot. What happens when a server is killed is in crash.test.ts.
+ * The cap is a promise (docs, "Links and their devices"): under any concurrency and across
+ * processes a link never holds more than its limit, never refuses a new HWID while a slot is free,
+ * and a known HWID never takes a second slot. What happens when a server is killed is in
+ * crash.test.ts.
  *
  * CAP_SCALE=20 bun test test/e2e/cap.test.ts runs it longer, CAP_SEED=n otherwise.
  */

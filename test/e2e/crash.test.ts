@@ -1,7 +1,7 @@
 /**
- * Servers are killed with SIGKILL at random moments while clients keep changing things; afterwards no
- * acknowledged change may be missing, and the caps hold. A SIGKILL shows that nothing is answered
- * before SQLite has it; that a power cut loses nothing rests on `synchronous=FULL`.
+ * Servers are killed with SIGKILL at random moments while clients keep changing things; afterwards
+ * no acknowledged change may be missing, and the caps hold. A SIGKILL shows that nothing is
+ * answered before SQLite has it; that a power cut loses nothing rests on `synchronous=FULL`.
  *
  * CRASH_KILLS=200 bun test test/e2e/crash.test.ts runs it longer, CRASH_SEED=n otherwise.
  */

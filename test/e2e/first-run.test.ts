@@ -1,4 +1,6 @@
-/** What the operator meets first: one file that runs, says how to use it, and stops when told to. */
+/**
+ * What the operator meets first: one file that runs, says how to use it, and stops when told to.
+ */
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { copyFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';

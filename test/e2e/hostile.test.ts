@@ -1,7 +1,8 @@
 /**
  * Hostile requests by the ten thousand: whatever comes, an answer under /api/ and /remote/ is HTTP
- * 200 JSON with an integer `rc` and a string `msg`, except what Bun's HTTP parser refuses before any
- * handler runs. Those classes (but the last three, from `REFUSED` in support/hostile-words.ts):
+ * 200 JSON with an integer `rc` and a string `msg`, except what Bun's HTTP parser refuses before
+ * any handler runs. Those classes (but the last three, from `REFUSED` in
+ * support/hostile-words.ts):
  *
  * | class                                        | answer                 |
  * |----------------------------------------------|------------------------|
@@ -22,7 +23,8 @@
  * | malformed chunk, come before the answer      | 400                    |
  * | pipelined before the answer to another       | closed without answer  |
  *
- * HOSTILE_REQUESTS=100000 bun test test/e2e/hostile.test.ts runs it longer, HOSTILE_SEED=n otherwise.
+ * HOSTILE_REQUESTS=100000 bun test test/e2e/hostile.test.ts runs it longer, HOSTILE_SEED=n
+ * otherwise.
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';

@@ -3,10 +3,10 @@
 import { endpoints } from '../../src/http/endpoints/index.ts';
 
 /**
- * `json`: HTTP 200 with the envelope. `plain`: the 404 of a path that is not the API's. `either`: it
- * depends on how dots and backslashes in the path are read. `race`: on whether the answer or the
- * malformed rest of the request comes first. A number, or `closed` without an answer:
- * what Bun's HTTP parser says before any handler runs.
+ * `json`: HTTP 200 with the envelope. `plain`: the 404 of a path that is not the API's. `either`:
+ * it depends on how dots and backslashes in the path are read. `race`: on whether the answer or
+ * the malformed rest of the request comes first. A number, or `closed` without an answer: what
+ * Bun's HTTP parser says before any handler runs.
  */
 export type Verdict = 'json' | 'plain' | 'either' | 'race' | 400 | 431 | 505 | 'closed';
 

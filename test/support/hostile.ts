@@ -1,4 +1,6 @@
-/** A seeded generator of requests that no honest client would send, with the answer each must get. */
+/**
+ * A seeded generator of requests that no honest client would send, with the answer each must get.
+ */
 
 import type { Credentials } from '../../src/core/provider.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';

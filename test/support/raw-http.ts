@@ -1,4 +1,6 @@
-/** HTTP/1.1 spoken byte by byte, so that requests can be wrong and answers are seen as they came. */
+/**
+ * HTTP/1.1 spoken byte by byte, so that requests can be wrong and answers are seen as they came.
+ */
 
 import { connect, type Socket } from 'node:net';
 
@@ -46,7 +48,9 @@ export class Lane {
     return answers;
   }
 
-  /** Sends more, at the speed at which the other side takes it; a connection that is gone takes all. */
+  /**
+   * Sends more, at the speed at which the other side takes it; a connection that is gone takes all.
+   */
   push(bytes: Uint8Array): Promise<void> {
     return new Promise((resolve) => {
       if (this.#socket === null || this.#socket.write(bytes)) return resolve();

@@ -1,10 +1,10 @@
 /**
  * Judges from outside whether a link kept its promise, without knowing in which order concurrent
- * requests took effect. A request takes effect at some instant between its start and its answer, so
- * a HWID was *certainly* on the link from the answer that let it in to the start of its deletion, and
- * *possibly* from the start of the former to the end of the latter. At no instant may more HWIDs than
- * the limit have been on the link for certain; and a refusal is right only if at some instant between
- * its start and its answer the link may have been full.
+ * requests took effect. A request takes effect at some instant between its start and its answer,
+ * so a HWID was *certainly* on the link from the answer that let it in to the start of its
+ * deletion, and *possibly* from the start of the former to the end of the latter. At no instant
+ * may more HWIDs than the limit have been on the link for certain; and a refusal is right only if
+ * at some instant between its start and its answer the link may have been full.
  */
 
 export interface Call {

@@ -1,6 +1,7 @@
 /** A process of its own that knocks at links through the store itself, beside others. */
 
 import { admitDevice } from '../../src/core/install.ts';
+import { Signals } from '../../src/core/signals.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { Random } from './random.ts';
 
@@ -22,7 +23,12 @@ const AT_ONCE = 50;
 async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
   const { dataDir, domainHash, codes } = order;
   const store = openSqliteStore({ dataDir, create: false, commitBatchMax: 1024 });
-  const core = { store, linksPerProviderMax: 1 };
+  const core = {
+    store,
+    signals: new Signals(),
+    linksPerProviderMax: 1,
+    unboundCommandsPerDayMax: 0,
+  };
   const random = new Random(order.seed);
   const report: SlotWorkerReport = [];
   let left = order.callCount;
