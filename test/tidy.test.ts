@@ -120,6 +120,8 @@ interface Ban {
   pattern: RegExp;
   /** Where it is allowed. */
   except: readonly string[];
+  /** Also for tests and bench, which start processes and read their environment. */
+  isForAll?: true;
   reason: string;
 }
 
@@ -151,11 +153,13 @@ const BANS: readonly Ban[] = [
     reason: 'stdout belongs to the commands (CliContext), stderr to the log',
   },
   {
+    isForAll: true,
     pattern: /^ *export default\b|\bas default\b/m,
     except: ['migrations/drizzle.config.ts', 'src/store/sqlite/sql-text.d.ts'],
     reason: 'a thing has one name wherever it is used; only tools that ask for a default get one',
   },
   {
+    isForAll: true,
     pattern: /\b(?:TODO|FIXME|XXX|HACK)\b/,
     except: ['test/tidy.test.ts'],
     reason: 'what is left to do belongs in an issue, where somebody looks for it',
@@ -163,9 +167,7 @@ const BANS: readonly Ban[] = [
 ];
 
 test.each(BANS.map((ban) => [String(ban.pattern), ban] as const))('banned: %s', (_, ban) => {
-  // Tests start processes and read their environment; the last two bans hold for them too.
-  const isAboutSources = BANS.indexOf(ban) < 4;
-  const looked = isAboutSources ? sources : scripts;
+  const looked = ban.isForAll ? scripts : sources;
   const guilty = looked.filter(
     (path) => !ban.except.includes(path) && ban.pattern.test(readText(path)),
   );

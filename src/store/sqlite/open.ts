@@ -24,6 +24,7 @@ const CACHE_KIB = 32 * 1024;
 const BUSY_TIMEOUT_MS = 10;
 /** How long opening waits for another process, ms: nothing is served yet, so it may block. */
 const OPEN_TIMEOUT_MS = 5_000;
+const OPEN_PAUSE_MS = 10;
 
 /**
  * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a
@@ -45,9 +46,33 @@ export function openDatabase(dataDir: string, create: boolean): Database {
     );
   }
   try {
-    return configure(new Database(file, { create, readwrite: true, strict: true }));
+    return patiently(() => {
+      const db = new Database(file, { create, readwrite: true, strict: true });
+      try {
+        return configure(db);
+      } catch (error) {
+        db.close();
+        throw error;
+      }
+    });
   } catch (error) {
     throw explain(error, file);
+  }
+}
+
+/**
+ * Tries again while another process is at it: SQLite does not wait by itself for the change of a
+ * new file to WAL, in which each of two processes can hold the other up.
+ */
+function patiently<T>(open: () => T): T {
+  for (let waitedMs = 0; ; waitedMs += OPEN_PAUSE_MS) {
+    try {
+      return open();
+    } catch (error) {
+      const isBusy = error instanceof SQLiteError && /^SQLITE_BUSY/.test(error.code ?? '');
+      if (!isBusy || waitedMs >= OPEN_TIMEOUT_MS) throw error;
+      Bun.sleepSync(OPEN_PAUSE_MS);
+    }
   }
 }
 
