@@ -2,27 +2,31 @@
  * One general notification to many devices: how long it takes from the call to status 100, and what
  * other calls notice of it. Prints one table; nothing is written to the repository.
  *
- *   bun bench/messaging.ts [--devices 1000000] [--rate 200] [--executable dist/gatepost]
+ *   bun bench/messaging.ts [--devices 1000000] [--providers 1] [--rate 200]
+ *                          [--executable dist/gatepost]
  *
  * Without --executable the program runs from source. `--rate` is how many `list-install` calls of
- * one id a second another process makes before and meanwhile.
+ * one id a second another process makes before and meanwhile. Several providers share the devices and
+ * send at the same time.
  */
 
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { AUTH_KEY, PROVIDER_CODE, seedDevices } from './messaging-seed.ts';
+import { AUTH_KEY, providerCode, seedDevices } from './messaging-seed.ts';
 
 const { values: options } = parseArgs({
   options: {
     devices: { type: 'string', default: '1000000' },
+    providers: { type: 'string', default: '1' },
     rate: { type: 'string', default: '200' },
     executable: { type: 'string' },
     folder: { type: 'string', default: tmpdir() },
   },
 });
 const deviceCount = Number(options.devices);
+const providerCount = Number(options.providers);
 /** How long the calls are measured alone, before the notification. */
 const QUIET_MS = 5_000;
 const DEADLINE_MS = 15 * 60_000;
@@ -38,15 +42,15 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-const credentials = `provider_code=${PROVIDER_CODE}&auth_key=${AUTH_KEY}`;
+const credentials = (n: number) => `provider_code=${providerCode(n)}&auth_key=${AUTH_KEY}`;
 
 function makeDatabase(): void {
-  const identity = ['--name', 'bench', '--code', PROVIDER_CODE, '--key', AUTH_KEY];
+  const identity = ['--name', 'bench', '--code', providerCode(1), '--key', AUTH_KEY];
   const add = [...program, 'provider', 'add', '--data', dataDir, '--plan', 'enterprise'];
   const made = Bun.spawnSync([...add, ...identity]);
   if (made.exitCode !== 0) throw new Error(made.stderr.toString());
   const startMs = performance.now();
-  seedDevices(dataDir, deviceCount, Date.now());
+  seedDevices(dataDir, { deviceCount, providerCount }, Date.now());
   console.log(`seeded ${deviceCount} devices in ${seconds(performance.now() - startMs)}`);
 }
 
@@ -67,7 +71,7 @@ async function startServer(): Promise<{ pid: number; url: string }> {
 /** Starts the steady calls; the function returned ends them and gives what was measured. */
 function startLoad(url: string) {
   const script = join(import.meta.dir, 'messaging-load.ts');
-  const target = `${url}/api/list-install?${credentials}&id=1`;
+  const target = `${url}/api/list-install?${credentials(1)}&id=${providerCount}`;
   const load = Bun.spawn([process.execPath, script, target, options.rate], {
     stdin: 'pipe',
     stdout: 'pipe',
@@ -92,9 +96,9 @@ function peakMemoryMib(pid: number): number {
 const wallMs = () => performance.timeOrigin + performance.now();
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-async function send(url: string): Promise<number> {
+async function send(url: string, provider: number): Promise<number> {
   const form = { title: 'Bench', body: 'One for everybody', type_push: 'optional', expire_days: 7 };
-  const reply = await fetch(`${url}/remote/notification?${credentials}`, {
+  const reply = await fetch(`${url}/remote/notification?${credentials(provider)}`, {
     method: 'POST',
     body: JSON.stringify({ PushNotificationForm: form, os: ['android'] }),
   });
@@ -104,11 +108,11 @@ async function send(url: string): Promise<number> {
 }
 
 /** Waits until it has ended; says when each status was first seen. */
-async function follow(url: string, id: number): Promise<Map<number, number>> {
+async function follow(url: string, provider: number, id: number): Promise<Map<number, number>> {
   const seen = new Map<number, number>();
   const endMs = wallMs() + DEADLINE_MS;
   while (wallMs() < endMs) {
-    const reply = await fetch(`${url}/remote/list?${credentials}&id=${id}`);
+    const reply = await fetch(`${url}/remote/list?${credentials(provider)}&id=${id}`);
     const { data } = (await reply.json()) as { data: { status: number }[] };
     const status = data[0]?.status ?? 0;
     if (!seen.has(status)) seen.set(status, wallMs());
@@ -135,9 +139,12 @@ const idleMib = peakMemoryMib(pid);
 const endLoad = startLoad(url);
 await Bun.sleep(QUIET_MS);
 const sentMs = wallMs();
-const id = await send(url);
+const providers = Array.from({ length: providerCount }, (_, i) => i + 1);
+const ids = await Promise.all(providers.map((provider) => send(url, provider)));
 const acceptedMs = wallMs();
-const seen = await follow(url, id);
+const [seen = new Map<number, number>()] = await Promise.all(
+  providers.map((provider, i) => follow(url, provider, ids[i] ?? 0)),
+);
 const endedMs = wallMs();
 const walMib = statSync(join(dataDir, 'gatepost.db-wal')).size / 1024 / 1024;
 const { samples, failed } = await endLoad();
