@@ -2,12 +2,11 @@
  * One general notification to many devices: how long it takes from the call to status 100, and what
  * other calls notice of it. Prints one table; nothing is written to the repository.
  *
- *   bun bench/messaging.ts [--devices 1000000] [--providers 1] [--rate 200]
- *                          [--executable dist/gatepost]
+ *   bun bench/messaging.ts [--devices 1000000] [--providers 1] [--rate 200] [--executable FILE]
  *
  * Without --executable the program runs from source. `--rate` is how many `list-install` calls of
- * one id a second another process makes before and meanwhile. Several providers share the devices and
- * send at the same time.
+ * one id another process makes a second, before and meanwhile. Several providers share the devices
+ * and send at the same time.
  */
 
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
