@@ -2,7 +2,7 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build release check format test migration bench clean
+.PHONY: help setup run build release check format test migration bench bench-tools clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -14,7 +14,7 @@ COMPILE = build --compile --bytecode --format esm --minify-syntax --minify-white
 	--define GATEPOST_COMMIT='"$(COMMIT)"' src/main.ts
 
 help: ## what can be made
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-16s %s\n", $$1, $$2}'
 
 setup: ## install the pinned Bun and the dependencies
 	@.ci/bun
@@ -44,8 +44,11 @@ test: build ## run every test; the last line is the count
 migration: ## write the next migration from the schema: make migration NAME=what_changes
 	@$(BUN) node_modules/drizzle-kit/bin.cjs generate --config migrations/drizzle.config.ts --name $(NAME)
 
-bench: build ## measure against a bare Bun.serve; writes bench/results/
-	@$(BUN) bench/run.ts
+bench: build ## measure against a bare Bun.serve; writes bench/results/ (BENCH='--quick', '--only list-one')
+	@$(BUN) bench/run.ts $(BENCH)
+
+bench-tools: ## install the load generator of the bench (Debian, Ubuntu; as root)
+	@command -v wrk taskset >/dev/null || apt-get install --yes --no-install-recommends wrk util-linux
 
 clean: ## remove what was built and installed, but no data
 	rm -rf dist node_modules .bootstrap

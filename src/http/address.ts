@@ -1,6 +1,6 @@
 /** Who is calling, as far as the network tells. */
 
-import { BlockList, isIPv6 } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 
 /** Networks whose `X-Forwarded-For` is believed. */
 export interface TrustedProxies {
@@ -11,18 +11,14 @@ export interface TrustedProxies {
 export function parseTrustedProxies(networks: readonly string[]): TrustedProxies {
   const list = new BlockList();
   for (const network of networks) {
-    const [address = '', prefix] = network.split('/');
+    const [address = '', prefix, ...rest] = network.split('/');
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     const longest = family === 'ipv6' ? 128 : 32;
     const bits = prefix === undefined ? longest : Number(prefix);
-    if (prefix === '' || !Number.isInteger(bits) || bits < 0 || bits > longest) {
+    const isPrefix = prefix !== '' && Number.isInteger(bits) && bits >= 0 && bits <= longest;
+    if (isIP(address) === 0 || !isPrefix || rest.length > 0)
       throw new RangeError(`'${network}' is not a network`);
-    }
-    try {
-      list.addSubnet(address, bits, family);
-    } catch {
-      throw new RangeError(`'${network}' is not a network`);
-    }
+    list.addSubnet(address, bits, family);
   }
   return {
     includes: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4'),

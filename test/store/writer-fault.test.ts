@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WriteFailed } from '../../src/core/outcome.ts';
+import { Connection } from '../../src/store/sqlite/connection.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { freshFolder } from '../support/app.ts';
 
@@ -16,7 +17,7 @@ test('a transaction that cannot begin is refused, and the writer comes to rest',
   const file = join(folder, 'damaged.db');
   const db = new Database(file, { create: true });
   db.run('CREATE TABLE t (a)');
-  const writer = new GroupWriter(db, 10);
+  const writer = new GroupWriter(new Connection(db), 10);
   writeFileSync(file, Buffer.alloc(8192, 1));
 
   const insert = writer.run(() => db.run('INSERT INTO t VALUES (1)'));

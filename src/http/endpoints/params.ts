@@ -11,7 +11,8 @@ import { optional, required } from '../endpoint.ts';
 export const LIST_COUNT_MAX = 5000;
 
 export const Id = Type.Integer({ minimum: 0, maximum: 999_999_999_999_999 });
-export const OneLine = Type.RegExp(NOTE, { maxLength: 255 });
+/** No `maxLength`: TypeBox counts UTF-16 units, {@link NOTE} counts code points. */
+export const OneLine = Type.RegExp(NOTE);
 export const InstallCode = Type.RegExp(INSTALL_CODE);
 export const Hwid = Type.RegExp(HWID);
 

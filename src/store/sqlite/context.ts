@@ -1,11 +1,11 @@
-import type { Database } from 'bun:sqlite';
 import { sql } from 'drizzle-orm';
 import type { drizzle } from 'drizzle-orm/bun-sqlite';
+import type { Connection } from './connection.ts';
 import type { GroupWriter } from './writer.ts';
 
 /** What each noun's file builds its statements with. */
 export interface Context {
-  db: Database;
+  db: Connection;
   /** drizzle, for writing SQL; `prepare` runs it. */
   query: ReturnType<typeof drizzle>;
   writer: GroupWriter;

@@ -3,9 +3,10 @@
  * every row once more; a list of 5000 takes twice as long that way.
  */
 
-import type { Database, SQLQueryBindings } from 'bun:sqlite';
+import type { SQLQueryBindings } from 'bun:sqlite';
 import { type GetColumnData, Param, Placeholder, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import type { Connection } from './connection.ts';
 
 /** A drizzle query, whichever kind it is. */
 interface Query {
@@ -23,21 +24,40 @@ export interface Statement<Row> {
   run(values?: Values): number;
 }
 
+/** Compiles a query, runs it once and lets go of it. */
+export function listOnce<Q extends Query>(db: Connection, query: Q): RowOf<Q>[] {
+  const { sql: text, params } = query.toSQL();
+  const native = db.native.prepare<RowOf<Q>, SQLQueryBindings[]>(text);
+  try {
+    return native.all(...(params as SQLQueryBindings[]));
+  } finally {
+    native.finalize();
+  }
+}
+
 /** Compiles a query once. Its `sql.placeholder`s are filled in by name at each run. */
-export function prepare<Q extends Query>(db: Database, query: Q): Statement<RowOf<Q>> {
+export function prepare<Q extends Query>(db: Connection, query: Q): Statement<RowOf<Q>> {
   const compiled = query.toSQL();
   const params = compiled.params.map(nameOrValue);
-  const native = db.prepare<RowOf<Q>, SQLQueryBindings[]>(compiled.sql);
-  const bind = (values: Values): SQLQueryBindings[] =>
-    params.map((param) => {
-      if (!(param instanceof Placeholder)) return param;
-      const value = values[param.name];
-      if (value === undefined) throw new Error(`no value for :${param.name} in ${compiled.sql}`);
-      return value;
-    });
+  const native = db.compile<RowOf<Q>>(compiled.sql);
+  const bind = (values: Values): SQLQueryBindings[] => {
+    const bound: SQLQueryBindings[] = [];
+    for (const param of params) {
+      const value = param instanceof Placeholder ? values[param.name] : param;
+      if (value === undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);
+      bound.push(value);
+    }
+    return bound;
+  };
   return {
-    all: (values = {}) => native.all(...bind(values)),
-    get: (values = {}) => native.get(...bind(values)),
+    all: (values = {}) => {
+      db.read();
+      return native.all(...bind(values));
+    },
+    get: (values = {}) => {
+      db.read();
+      return native.get(...bind(values));
+    },
     run: (values = {}) => native.run(...bind(values)).changes,
   };
 }

@@ -2,6 +2,7 @@
 
 import { drizzle } from 'drizzle-orm/bun-sqlite';
 import type { Store } from '../../core/store.ts';
+import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
@@ -25,10 +26,10 @@ export interface SqliteOptions {
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
 export function openSqliteStore({ dataDir, create, commitBatchMax }: SqliteOptions): Store {
-  const db = openDatabase(dataDir, create);
+  const db = new Connection(openDatabase(dataDir, create));
   const writer = new GroupWriter(db, commitBatchMax);
-  const context: Context = { db, query: drizzle({ client: db }), writer };
-  const dataVersion = db.prepare<{ data_version: number }, []>('PRAGMA data_version');
+  const context: Context = { db, query: drizzle({ client: db.native }), writer };
+  const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
   return {
     ...providerStore(context),
     ...installStore(context),

@@ -4,8 +4,9 @@
  * pays for many writes; alone, a write costs what it always did.
  */
 
-import { type Database, SQLiteError } from 'bun:sqlite';
+import { SQLiteError } from 'bun:sqlite';
 import { WriteFailed } from '../../core/outcome.ts';
+import type { Connection } from './connection.ts';
 
 /** How long a write waits for another process that holds the database, ms. */
 const LOCK_WAIT_MAX_MS = 10_000;
@@ -21,17 +22,19 @@ interface Job {
 export class GroupWriter {
   #queue: Job[] = [];
   #isScheduled = false;
-  /** Milliseconds spent waiting for the lock since the last successful BEGIN. */
-  #waitedMs = 0;
+  /** Since when the lock is waited for, on the process's own steady clock; null: it is not. */
+  #waitingSinceMs: number | null = null;
   #onIdle: (() => void)[] = [];
-  readonly #db: Database;
+  readonly #db: Connection;
   readonly #batchMax: number;
+  readonly #lockWaitMaxMs: number;
   readonly #sql: TransactionSql;
 
   /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
-  constructor(db: Database, batchMax: number) {
+  constructor(db: Connection, batchMax: number, lockWaitMaxMs = LOCK_WAIT_MAX_MS) {
     this.#db = db;
     this.#batchMax = batchMax;
+    this.#lockWaitMaxMs = lockWaitMaxMs;
     this.#sql = prepareTransactionSql(db);
   }
 
@@ -63,10 +66,10 @@ export class GroupWriter {
       batch,
       batch.map((job) => runInSavepoint(this.#db, this.#sql, job)),
     );
-    this.#next();
+    this.#goOn();
   }
 
-  #next(): void {
+  #goOn(): void {
     if (this.#queue.length > 0) {
       this.#schedule();
     } else {
@@ -77,25 +80,27 @@ export class GroupWriter {
 
   /** False: there is no lock; another attempt has been arranged, or the batch was refused. */
   #begin(batch: Job[]): boolean {
+    this.#db.endReads();
     try {
       this.#sql.begin.run();
-      this.#waitedMs = 0;
+      this.#waitingSinceMs = null;
       return true;
     } catch (error) {
-      if (isBusy(error) && this.#waitedMs < LOCK_WAIT_MAX_MS) {
-        const pauseMs = LOCK_PAUSE_MS * (1 + Math.random());
-        this.#waitedMs += pauseMs;
+      // Each attempt waits in SQLite too, so adding up the pauses would not give the time.
+      const nowMs = performance.now();
+      this.#waitingSinceMs ??= nowMs;
+      if (isBusy(error) && nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs) {
         this.#queue.unshift(...batch);
-        setTimeout(() => this.#turn(), pauseMs);
+        setTimeout(() => this.#turn(), LOCK_PAUSE_MS * (1 + Math.random()));
         return false;
       }
-      this.#waitedMs = 0;
+      this.#waitingSinceMs = null;
       const fault = new WriteFailed('the database could not be locked for writing', {
         cause: error,
       });
       for (const job of batch) job.reject(fault);
       // What came in meanwhile gets its own chance.
-      this.#next();
+      this.#goOn();
       return false;
     }
   }
@@ -103,7 +108,11 @@ export class GroupWriter {
   #commit(batch: Job[], results: Result[]): void {
     try {
       // A full disk can make SQLite roll the whole transaction back by itself.
-      if (!this.#db.inTransaction) throw new Error('SQLite rolled the transaction back');
+      if (!this.#db.inTransaction) {
+        const faults = results.map((result) => 'fault' in result && result.fault);
+        const cause = faults.find((fault) => fault instanceof WriteFailed);
+        throw new Error('SQLite rolled the transaction back', { cause });
+      }
       this.#sql.commit.run();
     } catch (error) {
       if (this.#db.inTransaction) this.#sql.rollback.run();
@@ -122,20 +131,20 @@ export class GroupWriter {
 type Result = { value: unknown } | { fault: unknown };
 
 /** Prepared once: they run with every write. */
-function prepareTransactionSql(db: Database) {
+function prepareTransactionSql(db: Connection) {
   return {
-    begin: db.prepare('BEGIN IMMEDIATE'),
-    commit: db.prepare('COMMIT'),
-    rollback: db.prepare('ROLLBACK'),
-    savepoint: db.prepare('SAVEPOINT job'),
-    release: db.prepare('RELEASE job'),
-    rollbackTo: db.prepare('ROLLBACK TO job'),
+    begin: db.compile('BEGIN IMMEDIATE'),
+    commit: db.compile('COMMIT'),
+    rollback: db.compile('ROLLBACK'),
+    savepoint: db.compile('SAVEPOINT job'),
+    release: db.compile('RELEASE job'),
+    rollbackTo: db.compile('ROLLBACK TO job'),
   };
 }
 
 type TransactionSql = ReturnType<typeof prepareTransactionSql>;
 
-function runInSavepoint(db: Database, transaction: TransactionSql, job: Job): Result {
+function runInSavepoint(db: Connection, transaction: TransactionSql, job: Job): Result {
   // An earlier job lost the transaction; #commit tells everybody.
   if (!db.inTransaction) return { fault: null };
   try {

@@ -1,0 +1,83 @@
+/**
+ * Servers under measurement: started on one core, watched through /proc, stopped by their own id.
+ */
+
+import { readFileSync } from 'node:fs';
+import type { Subprocess } from 'bun';
+
+/**
+ * /proc counts processor time in ticks of 10 ms (USER_HZ is 100 on every Linux that Bun runs on).
+ */
+const TICK_S = 0.01;
+const START_MAX_MS = 10_000;
+
+const running = new Set<Subprocess>();
+
+/** Stops every server at once: for the end of the bench, however it ends. */
+export function stopAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+export interface Memory {
+  rssKib: number;
+  pssKib: number;
+  anonymousKib: number;
+}
+
+export interface Server {
+  url: string;
+  /** Processor time used so far by all threads, seconds. */
+  cpuSeconds(): number;
+  memory(): Memory;
+  stop(): Promise<void>;
+}
+
+/** Puts a command on one core; on a machine with a single one it stays where it is. */
+export function onCore(core: number, command: string[]): string[] {
+  return navigator.hardwareConcurrency > 1 ? ['taskset', '-c', String(core), ...command] : command;
+}
+
+/** Starts a server and waits for its line `… listening on URL`. */
+export async function startServer(
+  command: string[],
+  env: Record<string, string> = {},
+): Promise<Server> {
+  const child = Bun.spawn(command, {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  running.add(child);
+  const timer = setTimeout(() => child.kill(), START_MAX_MS);
+  let text = '';
+  let url: string | undefined;
+  const reader = child.stdout.getReader();
+  while (url === undefined) {
+    const { value, done } = await reader.read();
+    if (done) throw new Error(`${command.join(' ')} did not start: ${text}`);
+    text += new TextDecoder().decode(value);
+    url = /listening on (http:\/\/\S+)\n/.exec(text)?.[1];
+  }
+  clearTimeout(timer);
+  const proc = `/proc/${child.pid}`;
+  return {
+    url,
+    cpuSeconds: () => {
+      // The name in the second field may hold blanks: count from behind its parenthesis.
+      const fields = readFileSync(`${proc}/stat`, 'utf8')
+        .replace(/^.*\) /s, '')
+        .split(' ');
+      return (Number(fields[11]) + Number(fields[12])) * TICK_S;
+    },
+    memory: () => {
+      const rollup = readFileSync(`${proc}/smaps_rollup`, 'utf8');
+      const kib = (name: string) => Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(rollup)?.[1]);
+      return { rssKib: kib('Rss'), pssKib: kib('Pss'), anonymousKib: kib('Anonymous') };
+    },
+    stop: async () => {
+      child.kill();
+      await child.exited;
+      running.delete(child);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'bun:test';
+import { authenticate, isActive, type Provider } from '../../src/core/provider.ts';
+import { hashKey } from '../../src/core/secret.ts';
+import { Signals } from '../../src/core/signals.ts';
+import type { Store } from '../../src/core/store.ts';
+
+const KEY = 'k'.repeat(32);
+const OLD_KEY = 'o'.repeat(32);
+const provider: Provider = {
+  id: 1,
+  code: 'Provide1',
+  name: 'name',
+  plan: 'basic',
+  activeUntilMs: null,
+  suspendedAtMs: null,
+  installCountMax: null,
+  installCount: 0,
+  createdAtMs: 0,
+  keyHash: hashKey(KEY),
+  previousKeyHash: hashKey(OLD_KEY),
+  previousKeyUntilMs: 1_000,
+};
+
+/** A core that knows one provider and remembers what it was asked for. */
+function coreOf(asked: string[]) {
+  const store = {
+    findProvider: async (code: string) => {
+      asked.push(code);
+      return code === provider.code ? provider : null;
+    },
+  };
+  return {
+    store: store as unknown as Store,
+    signals: new Signals(),
+    linksPerProviderMax: 0,
+    unboundCommandsPerDayMax: 10,
+  };
+}
+
+describe('credentials', () => {
+  test.each([
+    ['the key', 'Provide1', KEY, 5_000, true],
+    ['the previous key in time', 'Provide1', OLD_KEY, 999, true],
+    ['the previous key too late', 'Provide1', OLD_KEY, 1_000, false],
+    ['a wrong key', 'Provide1', 'x'.repeat(32), 0, false],
+    ['an unknown code', 'Provide2', KEY, 0, false],
+    ['a malformed key', 'Provide1', `${KEY}x`, 0, false],
+    ['a key with a line break', 'Provide1', `${KEY}\n`, 0, false],
+    ['a malformed code', 'Provide1 ', KEY, 0, false],
+    ['no key', 'Provide1', null, 0, false],
+    ['no code', null, KEY, 0, false],
+  ])('%s', async (_, code, key, nowMs, isLetIn) => {
+    const asked: string[] = [];
+    const found = await authenticate(coreOf(asked), code, key, nowMs);
+    expect(found).toBe(isLetIn ? provider : null);
+    // The same steps whatever they are: one look-up.
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('a subscription', () => {
+  test.each([
+    ['without an end', {}, 1e15, true],
+    ['before its end', { activeUntilMs: 1_000 }, 999, true],
+    ['at its end', { activeUntilMs: 1_000 }, 1_000, false],
+    ['suspended', { suspendedAtMs: 5 }, 0, false],
+    ['suspended before its end', { activeUntilMs: 1_000, suspendedAtMs: 0 }, 5, false],
+  ])('%s', (_, more, nowMs, expected) => {
+    expect(isActive({ ...provider, ...more }, nowMs)).toBe(expected);
+  });
+});

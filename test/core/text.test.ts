@@ -1,0 +1,45 @@
+import { describe, expect, test } from 'bun:test';
+import { NOTE, tidyFact } from '../../src/core/text.ts';
+
+describe('a note', () => {
+  test.each([
+    ['nothing', ''],
+    ['255 letters', 'n'.repeat(255)],
+    ['255 characters outside the basic plane', '😀'.repeat(255)],
+    ['a family of code points', '👨‍👩‍👧'],
+    ['blanks and a no-break space', ' \u00a0 '],
+    ['text from right to left', 'یادداشت'],
+  ])('may be %s', (_, text) => {
+    expect(NOTE.test(text)).toBe(true);
+  });
+
+  test.each([
+    ['256 letters', 'n'.repeat(256)],
+    ['256 characters outside the basic plane', '😀'.repeat(256)],
+    ['a line break at the end', 'note\n'],
+    ['a carriage return', 'a\rb'],
+    ['a tab', 'a\tb'],
+    ['NUL', 'a\0b'],
+    ['DEL', 'a\x7fb'],
+    ['a C1 control', 'a\x9bb'],
+    ['a line separator', 'a\u2028b'],
+    ['a paragraph separator', 'a\u2029b'],
+    ['what was not UTF-8', 'a\ufffdb'],
+  ])('may not be %s', (_, text) => {
+    expect(NOTE.test(text)).toBe(false);
+  });
+});
+
+describe('a fact', () => {
+  test.each([
+    ['stays as it is', 'Pixel 9', 'Pixel 9'],
+    ['is trimmed', '  Pixel\u00a0', 'Pixel'],
+    ['becomes one line', 'a\r\nb\0c\u2028d', 'a b c d'],
+    ['of control characters alone is silence', '\n\0\x1b', ''],
+    ['is cut', 'abcdefghijkl', 'abcdefghij'],
+    ['is cut between code points', '😀'.repeat(11), '😀'.repeat(10)],
+    ['of ten code points is whole', '😀'.repeat(10), '😀'.repeat(10)],
+  ])('%s', (_, said, kept) => {
+    expect(tidyFact(said, 10)).toBe(kept);
+  });
+});

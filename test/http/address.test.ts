@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'bun:test';
+import { clientAddress, countedAs, parseTrustedProxies } from '../../src/http/address.ts';
+
+describe('trusted networks', () => {
+  test('are CIDR networks or single addresses', () => {
+    const trusted = parseTrustedProxies(['10.0.0.0/8', 'fd00::/8', '192.0.2.7', '2001:db8::7']);
+    const inside = ['10.255.0.1', 'fdff::1', '192.0.2.7', '2001:db8::7'];
+    const outside = ['11.0.0.1', 'fe00::1', '192.0.2.8', '2001:db8::8', 'no address', ''];
+    expect(inside.filter((address) => !trusted.includes(address))).toEqual([]);
+    expect(outside.filter((address) => trusted.includes(address))).toEqual([]);
+  });
+
+  test('none are trusted unless named', () => {
+    const none = parseTrustedProxies([]);
+    expect(none.includes('127.0.0.1')).toBe(false);
+    expect(none.includes('::1')).toBe(false);
+  });
+
+  test.each([
+    '10.0.0.0/33',
+    'fd00::/129',
+    '10.0.0/8',
+    'localhost',
+    '10.0.0.0/',
+    '10.0.0.0/-1',
+    '10.0.0.0/8/8',
+    '',
+  ])('what is no network is refused: %j', (network) => {
+    expect(() => parseTrustedProxies([network])).toThrow(
+      new RangeError(`'${network}' is not a network`),
+    );
+  });
+});
+
+describe('the address of a client', () => {
+  const trusted = parseTrustedProxies(['10.0.0.0/8', '::1']);
+
+  test.each([
+    ['no header', '192.0.2.1', null, '192.0.2.1'],
+    ['a peer that is not trusted', '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+    ['a trusted peer', '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['a trusted peer over IPv6', '::1', '198.51.100.1', '198.51.100.1'],
+    ['a trusted peer on a dual-stack socket', '::ffff:10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['a chain of trusted proxies', '10.0.0.1', '198.51.100.1,10.0.0.3 , 10.0.0.2', '198.51.100.1'],
+    ['a client that wrote the header itself', '10.0.0.1', '1.1.1.1, 198.51.100.1', '198.51.100.1'],
+    ['nothing but proxies', '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
+    ['an empty header', '10.0.0.1', '', '10.0.0.1'],
+    ['an empty hop', '10.0.0.1', '198.51.100.1,', '10.0.0.1'],
+    ['a hop on a dual-stack socket', '10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
+  ])('%s', (_, peer, forwardedFor, address) => {
+    expect(clientAddress(peer, forwardedFor, trusted)).toBe(address);
+  });
+});
+
+describe('what a client is counted under', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
+    ['2001:0db8:0001:0002:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:0:1::1', '2001:db8:0:1::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['', ''],
+    ['unknown', 'unknown'],
+  ])('%s', (address, network) => {
+    expect(countedAs(address)).toBe(network);
+  });
+});

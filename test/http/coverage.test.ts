@@ -1,0 +1,138 @@
+/**
+ * Every answer of every endpoint, provoked: what was so before, what was asked, the whole answer,
+ * what changed in the database and, by comparing all of it, what did not.
+ */
+
+import { describe, expect, test } from 'bun:test';
+import { WriteFailed } from '../../src/core/outcome.ts';
+import { addProvider } from '../../src/core/provider.ts';
+import { answersOf } from '../../src/http/endpoint.ts';
+import { endpoints } from '../../src/http/endpoints/index.ts';
+import { messages } from '../../src/http/messages.ts';
+import { call, startTestApp, type TestApp } from '../support/app.ts';
+import { difference, takeSnapshot } from '../support/database.ts';
+import { Faults } from '../support/faults.ts';
+import { deviceScenarios } from './scenarios/device.ts';
+import { domainScenarios } from './scenarios/domain.ts';
+import { hwidScenarios } from './scenarios/hwid.ts';
+import { installScenarios } from './scenarios/install.ts';
+import { FOREIGN, OWN, type Scenario } from './scenarios/scenario.ts';
+import { SPEC_MESSAGES, SPEC_NOTICES } from './scenarios/spec-messages.ts';
+
+const scenarios: readonly Scenario[] = [
+  ...installScenarios,
+  ...hwidScenarios,
+  ...domainScenarios,
+  ...deviceScenarios,
+];
+
+/** Stands for what an error of ours may hold: paths, SQL, values. No client may ever see it. */
+const SECRET = 'secret-of-the-fault';
+
+for (const { path } of endpoints) {
+  describe(path, () => {
+    for (const scenario of scenarios.filter((candidate) => candidate.path === path)) {
+      test(`${scenario.says}: ${scenario.name}`, () => play(scenario));
+    }
+  });
+}
+
+async function play(scenario: Scenario): Promise<void> {
+  const faults = new Faults();
+  const app = await startTestApp({}, faults.wrap);
+  try {
+    await settle(app, scenario);
+    const before = takeSnapshot(app.dataDir);
+    const { fault, path, request, headers = {}, credentials = OWN } = scenario;
+    if (fault) {
+      const error = fault.kind === 'broken' ? new Error(SECRET) : new WriteFailed(SECRET);
+      faults.arm(fault.method, error);
+    }
+    const reply = await call(app, path, credentials, request, { headers });
+
+    expect(reply.text).toBe(scenario.answer);
+    expect(reply.status).toBe(200);
+    expect(reply.headers.get('content-type')).toBe('application/json');
+    expect(reply.headers.get('cache-control')).toBe('no-store');
+    expect(hwidHeaders(reply.headers)).toEqual(scenario.answerHeaders ?? {});
+    expect(difference(before, takeSnapshot(app.dataDir))).toEqual([...(scenario.changed ?? [])]);
+    const detail = reply.headers.get('x-error-detail');
+    if (fault) {
+      expectReported(app, scenario, detail ?? '');
+    } else {
+      expect(detail).toBe(scenario.detail ?? null);
+      expect(app.logLines).toEqual([]);
+    }
+  } finally {
+    await app.close();
+  }
+}
+
+async function settle(app: TestApp, { given = [] }: Scenario): Promise<void> {
+  for (const { code, authKey } of [OWN, FOREIGN]) {
+    const draft = { name: code, plan: 'basic' as const, code, authKey };
+    const rest = { activeUntilMs: null, installCountMax: null };
+    await addProvider(app.core, { ...draft, ...rest }, app.clock.nowMs());
+  }
+  for (const step of given) await step(app);
+}
+
+/** The client learns an id and nothing else; under the same id the log has the reason. */
+function expectReported(app: TestApp, scenario: Scenario, detail: string): void {
+  const [, id = ''] = /internal fault ([0-9a-f]{8}), see the log of the server$/.exec(detail) ?? [];
+  expect(detail).toBe(`${scenario.detail}${id}, see the log of the server`);
+  expect(app.logLines).toHaveLength(1);
+  const line = JSON.parse(app.logLines[0] ?? '');
+  expect(line).toMatchObject({ level: 'error', event: 'fault', id, path: scenario.path });
+  expect(line.reason).toContain(SECRET);
+  expect(app.logLines[0]).not.toContain(OWN.authKey);
+}
+
+function hwidHeaders(headers: Headers): Record<string, string> {
+  return Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-hwid')));
+}
+
+describe('the table of scenarios', () => {
+  test('every scenario belongs to an endpoint and says what its answer is', () => {
+    for (const { answer, name, path, says } of scenarios) {
+      const endpoint = endpoints.find((candidate) => candidate.path === path);
+      expect({ name, answers: endpoint && answersOf(endpoint) }).toEqual({
+        name,
+        answers: expect.arrayContaining([says]),
+      });
+      const { rc, msg } = messages[says];
+      expect(JSON.parse(answer)).toMatchObject({ rc, msg });
+    }
+  });
+
+  test('every answer of every endpoint is provoked', () => {
+    const provoked = new Set(scenarios.map(({ path, says }) => `${path} ${says}`));
+    const all = endpoints.flatMap((endpoint) =>
+      answersOf(endpoint).map((says) => `${endpoint.path} ${says}`),
+    );
+    expect(all.filter((answer) => !provoked.has(answer))).toEqual([]);
+  });
+
+  test('"Unknown error" is also provoked by a fault of ours, everywhere', () => {
+    const broken = new Set(scenarios.filter(({ fault }) => fault).map(({ path }) => path));
+    expect(endpoints.map(({ path }) => path).filter((path) => !broken.has(path))).toEqual([]);
+  });
+
+  test('every text of the specification is reached, and no other is said', () => {
+    const said: Record<string, string[]> = {};
+    for (const path of Object.keys(SPEC_MESSAGES)) {
+      const own = scenarios.filter((scenario) => scenario.path === path);
+      said[path] = [...new Set(own.map(({ answer }) => JSON.parse(answer).msg as string))].sort();
+    }
+    const specified = Object.entries(SPEC_MESSAGES).map(([path, texts]) => [
+      path,
+      ['Ok', ...(SPEC_NOTICES[path] ?? []), ...texts].sort(),
+    ]);
+    expect(said).toEqual(Object.fromEntries(specified));
+  });
+
+  test('the specification has a row for every endpoint for providers', () => {
+    const forProviders = endpoints.filter(({ audience }) => audience === 'provider');
+    expect(Object.keys(SPEC_MESSAGES).sort()).toEqual(forProviders.map(({ path }) => path).sort());
+  });
+});

@@ -1,0 +1,220 @@
+/** The HWIDs of a limited link: list-hwid, delete-hwid. */
+
+import {
+  aBinding,
+  aDevice,
+  aLink,
+  CODE,
+  FOREIGN,
+  gateScenarios,
+  OTHER_CODE,
+  type Scenario,
+  timePasses,
+} from './scenario.ts';
+
+const LIST = '/api/list-hwid';
+const DELETE = '/api/delete-hwid';
+
+const CODE_ERROR = '{"rc":0,"msg":"Install code error"}';
+const CODE_ERROR_DETAIL = 'install_code and install_id name no limited link of this provider';
+const INVALID = '{"rc":0,"msg":"Invalid parameters"}';
+const HWID_RULE = '1 to 128 visible ASCII characters without comma';
+
+const twoDevices = [aLink(), aBinding(), aDevice('a'), timePasses(1000), aDevice('b')];
+const slot = (hwid: string, second: string) =>
+  `{"hwid":"${hwid}","date":"2026-11-20 15:00:${second}","device_name":"Pixel 9"}`;
+const bothSlots = `{"rc":1,"msg":"Ok","data":[${slot('b', '01')},${slot('a', '00')}]}`;
+
+const listHwid: Scenario[] = [
+  ...gateScenarios(LIST, { install_id: 1 }, [aLink()], 'listSlots'),
+  {
+    name: 'by code, latest registration first',
+    path: LIST,
+    says: 'ok',
+    given: twoDevices,
+    request: { install_code: CODE },
+    answer: bothSlots,
+  },
+  {
+    name: 'by id',
+    path: LIST,
+    says: 'ok',
+    given: twoDevices,
+    request: { install_id: 1 },
+    answer: bothSlots,
+  },
+  {
+    name: 'by code and id of one link, one HWID',
+    path: LIST,
+    says: 'ok',
+    given: twoDevices,
+    request: { install_code: CODE, install_id: 1, hwid: 'a' },
+    answer: `{"rc":1,"msg":"Ok","data":[${slot('a', '00')}]}`,
+  },
+  {
+    name: 'a HWID that is not on the link; HWIDs are never case-folded',
+    path: LIST,
+    says: 'ok',
+    given: twoDevices,
+    request: { install_code: CODE, hwid: 'A' },
+    answer: '{"rc":1,"msg":"Ok","data":[]}',
+  },
+  {
+    name: 'neither code nor id',
+    path: LIST,
+    says: 'install_code_error',
+    given: twoDevices,
+    request: { install_code: '' },
+    answer: CODE_ERROR,
+    detail: 'install_code or install_id is required',
+  },
+  {
+    name: 'code and id of different links',
+    path: LIST,
+    says: 'install_code_error',
+    given: [aLink(), aLink(OTHER_CODE)],
+    request: { install_code: CODE, install_id: 2 },
+    answer: CODE_ERROR,
+    detail: CODE_ERROR_DETAIL,
+  },
+  {
+    name: 'a code that nobody has',
+    path: LIST,
+    says: 'install_code_error',
+    request: { install_code: CODE },
+    answer: CODE_ERROR,
+    detail: CODE_ERROR_DETAIL,
+  },
+  {
+    name: "another provider's code",
+    path: LIST,
+    says: 'install_code_error',
+    given: [aLink(CODE, 2, FOREIGN)],
+    request: { install_code: CODE },
+    answer: CODE_ERROR,
+    detail: CODE_ERROR_DETAIL,
+  },
+  {
+    name: "another provider's id",
+    path: LIST,
+    says: 'install_code_error',
+    given: [aLink(CODE, 2, FOREIGN)],
+    request: { install_id: 1 },
+    answer: CODE_ERROR,
+    detail: CODE_ERROR_DETAIL,
+  },
+  {
+    name: 'a malformed code',
+    path: LIST,
+    says: 'install_code_error',
+    request: { install_code: 'short' },
+    answer: CODE_ERROR,
+    detail: 'install_code must be 12 letters and digits',
+  },
+  {
+    name: 'a malformed id',
+    path: LIST,
+    says: 'install_code_error',
+    given: [aLink()],
+    request: { install_code: CODE, install_id: '1e0' },
+    answer: CODE_ERROR,
+    detail: 'install_id must be a whole number of 1 to 15 digits',
+  },
+  {
+    name: 'a malformed HWID',
+    path: LIST,
+    says: 'unknown_error',
+    given: twoDevices,
+    request: { install_code: CODE, hwid: 'a,b' },
+    answer: '{"rc":0,"msg":"Unknown error"}',
+    detail: `hwid must be ${HWID_RULE}`,
+  },
+];
+
+const deleteHwid: Scenario[] = [
+  ...gateScenarios(DELETE, { install_id: 1, hwid: 'a' }, twoDevices, 'freeSlot'),
+  {
+    name: 'by code: the slot is free, the device stays known',
+    path: DELETE,
+    says: 'ok',
+    given: twoDevices,
+    request: { install_code: CODE, hwid: 'a' },
+    answer: '{"rc":1,"msg":"Ok","install_count":1}',
+    changed: ['install 1 device_count: 2 -> 1', 'install_device 1 removed'],
+  },
+  {
+    name: 'by id: only from that link',
+    path: DELETE,
+    says: 'ok',
+    given: [...twoDevices, aLink(OTHER_CODE), aDevice('a', OTHER_CODE)],
+    request: { install_id: 2, hwid: 'a' },
+    answer: '{"rc":1,"msg":"Ok","install_count":0}',
+    changed: ['install 2 device_count: 1 -> 0', 'install_device 3 removed'],
+  },
+  {
+    name: 'a HWID that is not on the link: a retry does not fail',
+    path: DELETE,
+    says: 'ok',
+    given: twoDevices,
+    request: { install_code: CODE, hwid: 'c' },
+    answer: '{"rc":1,"msg":"Ok","install_count":2}',
+  },
+  {
+    name: 'neither code nor id',
+    path: DELETE,
+    says: 'invalid_parameters',
+    given: twoDevices,
+    request: { hwid: 'a' },
+    answer: INVALID,
+    detail: 'install_code or install_id is required',
+  },
+  {
+    name: 'no HWID',
+    path: DELETE,
+    says: 'invalid_parameters',
+    given: twoDevices,
+    request: { install_code: CODE },
+    answer: INVALID,
+    detail: `hwid is required: ${HWID_RULE}`,
+  },
+  {
+    name: 'a HWID of 129 characters',
+    path: DELETE,
+    says: 'invalid_parameters',
+    given: twoDevices,
+    request: { install_code: CODE, hwid: 'a'.repeat(129) },
+    answer: INVALID,
+    detail: `hwid must be ${HWID_RULE}`,
+  },
+  {
+    name: "another provider's link",
+    path: DELETE,
+    says: 'install_code_error',
+    given: [aLink(CODE, 2, FOREIGN), aBinding('c'.repeat(64), FOREIGN)].concat(
+      aDevice('a', CODE, 'c'.repeat(64)),
+    ),
+    request: { install_code: CODE, hwid: 'a' },
+    answer: CODE_ERROR,
+    detail: CODE_ERROR_DETAIL,
+  },
+  {
+    name: 'code and id of different links',
+    path: DELETE,
+    says: 'install_code_error',
+    given: [...twoDevices, aLink(OTHER_CODE)],
+    request: { install_code: CODE, install_id: 2, hwid: 'a' },
+    answer: CODE_ERROR,
+    detail: CODE_ERROR_DETAIL,
+  },
+  {
+    name: 'a malformed code',
+    path: DELETE,
+    says: 'install_code_error',
+    given: twoDevices,
+    request: { install_code: `${CODE}!`, hwid: 'a' },
+    answer: CODE_ERROR,
+    detail: 'install_code must be 12 letters and digits',
+  },
+];
+
+export const hwidScenarios = [...listHwid, ...deleteHwid];

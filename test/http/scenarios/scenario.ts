@@ -1,0 +1,125 @@
+/** The form of a scenario, and the words in which its "given" is told. */
+
+import type { Credentials } from '../../../src/core/provider.ts';
+import type { Store } from '../../../src/core/store.ts';
+import type { MessageKey } from '../../../src/http/messages.ts';
+import { call, type TestApp } from '../../support/app.ts';
+
+/** The caller, and another provider whose things are none of the caller's business. */
+export const OWN: Credentials = { code: 'Provide1', authKey: 'own-key_own-key_own-key_own-key_' };
+export const FOREIGN: Credentials = {
+  code: 'Foreign2',
+  authKey: 'other-key_other-key_other-key_12',
+};
+
+export const CODE = 'LinkCode0001';
+export const OTHER_CODE = 'LinkCode0002';
+export const HASH = 'a'.repeat(64);
+export const OTHER_HASH = 'b'.repeat(64);
+export const HWID = 'hwid-1';
+
+/** One thing that is so before the request. */
+export type Given = (app: TestApp) => Promise<void>;
+
+export interface Scenario {
+  name: string;
+  path: string;
+  /** The answer of the endpoint's record that the scenario provokes. */
+  says: MessageKey;
+  given?: readonly Given[];
+  /** The query; {@link OWN} credentials go with it on endpoints for providers. */
+  request: Readonly<Record<string, string | number>>;
+  credentials?: Credentials | null;
+  headers?: Readonly<Record<string, string>>;
+  /** The store's method that gives way, with a fault of ours or because nothing can be saved. */
+  fault?: { method: keyof Store; kind: 'broken' | 'write_failed' };
+  /** The whole body. */
+  answer: string;
+  /** The whole `x-error-detail`; for a fault, what precedes its id. Absent: there is no header. */
+  detail?: string;
+  /** Answer headers beside the usual ones. */
+  answerHeaders?: Readonly<Record<string, string>>;
+  /** Every change in the database; all else must stay as it was. Absent: nothing changes. */
+  changed?: readonly string[];
+}
+
+const asked =
+  (path: string, credentials: Credentials | null, query: Record<string, string | number>): Given =>
+  async (app) => {
+    const reply = await call(app, path, credentials, query);
+    if (reply.json.rc === 0) throw new Error(`given ${path}: ${reply.text}`);
+  };
+
+export const aLink = (install_code = CODE, install_limit = 2, by = OWN): Given =>
+  asked('/api/add-install', by, { install_code, install_limit, note: 'note' });
+export const aDisabledLink = (id: number): Given =>
+  asked('/api/update-install', OWN, { id, status: 5 });
+export const aBinding = (domain_hash = HASH, by = OWN): Given =>
+  asked('/api/add-domain', by, { domain_hash, domain_name: 'shop' });
+export const aDeletedBinding = (id: number): Given => asked('/api/delete-domain', OWN, { id });
+/** Needs {@link aLink} and {@link aBinding}. */
+export const aDevice = (hwid = HWID, installid = CODE, id = HASH): Given =>
+  asked('/install', null, { id, installid, hwid, device_model: 'Pixel 9', os_name: 'Android' });
+
+export const aSuspendedProvider: Given = async (app) => {
+  await app.core.store.updateProvider(OWN.code, { suspendedAtMs: app.clock.nowMs() });
+};
+export const aCapOfLinks =
+  (installCountMax: number): Given =>
+  async (app) => {
+    await app.core.store.updateProvider(OWN.code, { installCountMax });
+  };
+export const timePasses =
+  (ms: number): Given =>
+  async (app) =>
+    app.clock.advance(ms);
+
+/** What every endpoint for providers answers at its gates, and when the store gives way. */
+export function gateScenarios(
+  path: string,
+  request: Scenario['request'],
+  given: readonly Given[],
+  method: keyof Store,
+): Scenario[] {
+  const wrong = { ...OWN, authKey: 'x'.repeat(32) };
+  return [
+    {
+      name: 'a wrong key',
+      path,
+      says: 'auth_error',
+      given,
+      request,
+      credentials: wrong,
+      answer: '{"rc":0,"msg":"Auth error"}',
+      detail: 'provider_code and auth_key are not those of a provider',
+    },
+    {
+      name: 'a suspended provider',
+      path,
+      says: 'subscription_required',
+      given: [...given, aSuspendedProvider],
+      request,
+      answer: '{"rc":0,"msg":"This feature requires an active subscription"}',
+      detail: 'the subscription has ended or is suspended',
+    },
+    brokenStore(path, request, given, method),
+  ];
+}
+
+export function brokenStore(
+  path: string,
+  request: Scenario['request'],
+  given: readonly Given[],
+  method: keyof Store,
+): Scenario {
+  return {
+    name: `a fault of ours in ${method}`,
+    path,
+    says: 'unknown_error',
+    given,
+    request,
+    fault: { method, kind: 'broken' },
+    answer: '{"rc":0,"msg":"Unknown error"}',
+    detail: 'internal fault ',
+  };
+}

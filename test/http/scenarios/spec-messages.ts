@@ -1,0 +1,39 @@
+/** The specification's error table, word for word. Of two listings, the later one. */
+
+const GATES = ['Auth error', 'This feature requires an active subscription'];
+
+export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
+  '/api/add-install': [
+    ...GATES,
+    'Install limit error',
+    'Install code limit reached',
+    'Unknown error',
+  ],
+  '/api/update-install': [
+    ...GATES,
+    'Install limit error',
+    'Install limit is less than the current install_count',
+    'Install status error',
+    'Error save install',
+    'Install not found',
+    'Unknown error',
+  ],
+  '/api/list-install': [...GATES, 'Unknown error'],
+  '/api/list-hwid': [...GATES, 'Install code error', 'Unknown error'],
+  '/api/delete-hwid': [...GATES, 'Invalid parameters', 'Install code error', 'Unknown error'],
+  '/api/add-domain': [
+    ...GATES,
+    'Domain hash error',
+    'Error save domain',
+    'Error change state to active',
+    'Unknown error',
+  ],
+  '/api/delete-domain': [...GATES, 'Domain delete error', 'Domain not found', 'Unknown error'],
+  '/api/list-domain': [...GATES, 'Unknown error'],
+};
+
+/** The `rc` 2 notices, which stand with the endpoints. */
+export const SPEC_NOTICES: Readonly<Record<string, readonly string[]>> = {
+  '/api/add-install': ['Install code exists'],
+  '/api/add-domain': ['Domain hash exists', 'Domain hash exists. State set to active'],
+};

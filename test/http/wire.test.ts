@@ -1,0 +1,218 @@
+/** What every answer under /api/ and /remote/ has in common (decisions 1.1, 1.2, 1.6, 1.7). */
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Credentials } from '../../src/core/provider.ts';
+import { endpoints } from '../../src/http/endpoints/index.ts';
+import { messages } from '../../src/http/messages.ts';
+import { wireTime } from '../../src/http/wire-time.ts';
+import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import { difference, takeSnapshot } from '../support/database.ts';
+import { type RawReply, rawRequest } from '../support/raw.ts';
+import { until } from '../support/until.ts';
+
+const HASH = 'a'.repeat(64);
+let app: TestApp;
+let own: Credentials;
+beforeAll(async () => {
+  app = await startTestApp();
+  own = await seedProvider(app);
+  await call(app, '/api/add-install', own, { install_limit: 2, install_code: 'LinkCode0001' });
+  await call(app, '/api/add-domain', own, { domain_hash: HASH });
+  const knock = { id: HASH, installid: 'LinkCode0001', hwid: 'a' };
+  await call(app, '/install', null, knock);
+});
+afterAll(() => app.close());
+
+/** A query that changes something when it is asked with GET. */
+const CHANGING: Readonly<Record<string, string>> = {
+  '/api/add-install': 'install_limit=1',
+  '/api/update-install': 'id=1&status=5',
+  '/api/list-install': '',
+  '/api/list-hwid': 'install_id=1',
+  '/api/delete-hwid': 'install_id=1&hwid=a',
+  '/api/add-domain': `domain_hash=${'b'.repeat(64)}`,
+  '/api/delete-domain': 'id=1',
+  '/api/list-domain': '',
+  '/install': `id=${HASH}&installid=LinkCode0001&hwid=b`,
+  '/provider': 'hwid=b&id=',
+};
+
+function targetOf(path: string): string {
+  const query = CHANGING[path];
+  if (query === undefined) throw new Error(`no request for ${path}`);
+  const id = path === '/provider' ? own.code : '';
+  return `${path}?provider_code=${own.code}&auth_key=${own.authKey}&${query}${id}`;
+}
+
+function expectJson(reply: RawReply): void {
+  expect(reply.status).toBe(200);
+  expect(reply.headers.get('content-type')).toBe('application/json');
+  expect(reply.headers.get('cache-control')).toBe('no-store');
+}
+
+describe('other methods change nothing', () => {
+  const methods = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'];
+  const cases = endpoints.flatMap(({ path }) => methods.map((method) => [method, path] as const));
+  test.each(cases)('%s %s', async (method, path) => {
+    const before = takeSnapshot(app.dataDir);
+    const reply = await rawRequest(app, method, targetOf(path), ['content-length: 0']);
+    expectJson(reply);
+    expect(reply.text).toBe(method === 'HEAD' ? '' : '{"rc":0,"msg":"Unknown error"}');
+    expect(reply.headers.get('x-error-detail')).toBe('this endpoint does not take that method');
+    expect(difference(before, takeSnapshot(app.dataDir))).toEqual([]);
+  });
+});
+
+test('what changes nothing under other methods would have changed something under GET', async () => {
+  const twin = await startTestApp();
+  try {
+    const twinOwn = await seedProvider(twin, { code: own.code, authKey: own.authKey });
+    await call(twin, '/api/add-install', twinOwn, {
+      install_limit: 2,
+      install_code: 'LinkCode0001',
+    });
+    await call(twin, '/api/add-domain', twinOwn, { domain_hash: HASH });
+    await call(twin, '/install', null, { id: HASH, installid: 'LinkCode0001', hwid: 'a' });
+    // Devices first: they need the link and the binding as they are.
+    for (const path of ['/install', '/provider', ...Object.keys(CHANGING)]) {
+      const before = takeSnapshot(twin.dataDir);
+      const reply = await rawRequest(twin, 'GET', targetOf(path));
+      expect(JSON.parse(reply.text)).toMatchObject({ rc: expect.any(Number) });
+      if (path.includes('list-')) continue;
+      const isRepeated = path === '/install' || path === '/provider';
+      if (!isRepeated) expect(difference(before, takeSnapshot(twin.dataDir))).not.toEqual([]);
+    }
+    const { store } = twin.core;
+    expect((await store.findDevice('b'))?.seenBy).toHaveLength(1);
+    expect((await store.findDevice('b'))?.installs).toHaveLength(1);
+  } finally {
+    await twin.close();
+  }
+});
+
+describe('what does not exist', () => {
+  test.each([
+    '/api',
+    '/api/',
+    '/api/nothing',
+    '/api/add-install/more',
+    '/api/Add-Install',
+    '/api//add-install',
+    '/api/%61dd-install',
+    '/api/../api/nothing',
+    '/api/%',
+    '/api/%ff%00',
+    '/remote',
+    '/remote/',
+    '/remote/nothing',
+  ])('%s', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const reply = await rawRequest(app, method, path, ['content-length: 0']);
+      expectJson(reply);
+      expect(JSON.parse(reply.text)).toEqual({ rc: 0, msg: 'Unknown error' });
+    }
+  });
+
+  test('a slash at the end of an endpoint is forgiven', async () => {
+    const reply = await rawRequest(app, 'GET', '/api/list-install/');
+    expectJson(reply);
+    expect(JSON.parse(reply.text)).toEqual({ rc: 0, msg: 'Auth error' });
+  });
+
+  test('elsewhere is a plain 404', async () => {
+    const reply = await rawRequest(app, 'GET', '/elsewhere');
+    expect(reply.status).toBe(404);
+    expect(reply.text).toBe('Not found\n');
+  });
+});
+
+test('a request with a body that nobody reads is answered, and does not keep the server', async () => {
+  const twin = await startTestApp();
+  const response = await fetch(`${twin.url}/api/add-install`, {
+    method: 'POST',
+    body: `{"broken":${' '.repeat(1_000_000)}`,
+    headers: { 'content-type': 'application/json' },
+  });
+  expect(response.status).toBe(200);
+  expect(await response.text()).toBe('{"rc":0,"msg":"Unknown error"}');
+  // Hangs, and the test with it, if the connection is waited for.
+  await twin.close();
+});
+
+test('a stop waits for the request under way', async () => {
+  const twin = await startTestApp({ authFailuresPerMinuteMax: 0 });
+  const late = call(twin, '/api/list-install', null);
+  await until('the answer is being delayed', () => twin.clock.sleeperCount === 1);
+  const closed = twin.close();
+  twin.clock.advance(1_000);
+  expect((await late).text).toBe('{"rc":0,"msg":"Auth error"}');
+  await closed;
+});
+
+describe('x-error-detail', () => {
+  test('every text of ours is one line of ASCII', () => {
+    const details = Object.values(messages).map(({ detail }) => detail ?? '');
+    const rules = endpoints.flatMap(({ params }) => Object.values(params).map(({ rule }) => rule));
+    expect([...details, ...rules].filter((text) => !/^[\x20-\x7e]*$/.test(text))).toEqual([]);
+  });
+
+  test('nothing that was sent comes back in it', async () => {
+    const marks = ['ZZsentZZ', 'привет', '%0D%0Ax-injected:1', own.authKey];
+    for (const path of Object.keys(CHANGING)) {
+      for (const name of ['id', 'install_limit', 'note', 'status', 'install_code', 'hwid']) {
+        const query = `${name}=${marks.map(encodeURIComponent).join('')}`.replaceAll('%25', '%');
+        const credentials = `provider_code=${own.code}&auth_key=${own.authKey}`;
+        const reply = await rawRequest(app, 'GET', `${path}?${credentials}&${query}`);
+        expectJson(reply);
+        const head = [...reply.headers].map(([key, value]) => `${key}: ${value}`).join('\n');
+        expect(head).toMatch(/^[\x20-\x7e\n]*$/);
+        for (const mark of ['ZZsentZZ', 'x-injected', own.authKey, own.code]) {
+          expect(head).not.toContain(mark);
+        }
+        expect(reply.text).not.toContain(own.authKey);
+      }
+    }
+    expect(app.logLines.join('')).not.toContain(own.authKey);
+  });
+});
+
+describe('times', () => {
+  test.each([
+    [180, '2026-11-21 00:00:00'],
+    [0, '2026-11-20 21:00:00'],
+    [-210, '2026-11-20 17:30:00'],
+    [840, '2026-11-21 11:00:00'],
+  ])('are in the configured zone, %d minutes east of UTC', async (outputOffsetMinutes, time) => {
+    const zoned = await startTestApp({ settings: { outputOffsetMinutes } });
+    try {
+      zoned.clock.set(Date.UTC(2026, 10, 20, 21, 0, 0, 999));
+      const provider = await seedProvider(zoned);
+      const knock = { id: HASH, installid: 'LinkCode0001', hwid: 'a' };
+      await call(zoned, '/api/add-domain', provider, { domain_hash: HASH });
+      await call(zoned, '/api/add-install', provider, {
+        install_limit: 1,
+        install_code: 'LinkCode0001',
+      });
+      await call(zoned, '/install', null, knock);
+      const links = await call(zoned, '/api/list-install', provider);
+      const domains = await call(zoned, '/api/list-domain', provider);
+      const hwids = await call(zoned, '/api/list-hwid', provider, { install_id: 1 });
+      expect(links.json.data[0].created_at).toBe(time);
+      expect(domains.json.data[0].created_at).toBe(time);
+      expect(hwids.json.data[0].date).toBe(time);
+    } finally {
+      await zoned.close();
+    }
+  });
+
+  test('are the same as those of the standard library, whatever was formatted before', () => {
+    let seed = 12345;
+    for (let i = 0; i < 2_000; i += 1) {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      const epochMs = seed * 1_000 + (i % 1_000);
+      const offsetMinutes = (seed % 1_681) - 840;
+      const iso = new Date(epochMs + offsetMinutes * 60_000).toISOString();
+      expect(wireTime(epochMs, offsetMinutes)).toBe(iso.slice(0, 19).replace('T', ' '));
+    }
+  });
+});

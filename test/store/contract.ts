@@ -1,0 +1,57 @@
+/**
+ * The meaning of the port `Store`: every method, its refusals, and that it happens whole or not at
+ * all. A second store is finished when it passes.
+ */
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import type { MessageStore } from '../../src/core/message-store.ts';
+import type { Store } from '../../src/core/store.ts';
+import { deviceContract } from './contract/device.ts';
+import { domainContract } from './contract/domain.ts';
+import { ALL, addDoor, addLink, knock, type OpenedStore, type Suite } from './contract/fixture.ts';
+import { installContract } from './contract/install.ts';
+import { providerContract } from './contract/provider.ts';
+import { slotContract } from './contract/slot.ts';
+
+/** A method without a suite does not compile. */
+const SUITES: Record<Exclude<keyof Store, keyof MessageStore>, Suite> = {
+  ...providerContract,
+  ...installContract,
+  ...slotContract,
+  ...domainContract,
+  ...deviceContract,
+};
+
+export function storeContract(name: string, open: () => Promise<OpenedStore>): void {
+  describe(name, () => {
+    let opened: OpenedStore;
+    beforeEach(async () => {
+      opened = await open();
+    });
+    afterEach(() => opened.close());
+
+    for (const [method, suite] of Object.entries(SUITES)) {
+      describe(method, () => suite(() => opened));
+    }
+
+    test('what is answered is there for everybody at once', async () => {
+      const { store, openBeside } = opened;
+      const beside = openBeside();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      expect(await beside.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+      await knock(beside, 'b');
+      expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
+    });
+
+    test('ids are never given twice', async () => {
+      const { store } = opened;
+      const { providerId, installId } = await addDoor(store);
+      await store.removeProvider('Provide1');
+      const again = await addDoor(store);
+      expect(again.providerId).toBeGreaterThan(providerId);
+      expect(again.installId).toBeGreaterThan(installId);
+      await addLink(store, again.providerId, { installCode: 'LinkCode0009' });
+    });
+  });
+}

@@ -1,0 +1,214 @@
+import { expect, test } from 'bun:test';
+import type { DeviceFilter, Store } from '../../../src/core/store.ts';
+import {
+  ALL,
+  addDoor,
+  addLink,
+  addProvider,
+  bind,
+  CODE,
+  FACTS,
+  HASH,
+  knock,
+  NOW_MS,
+  OTHER_CODE,
+  OTHER_HASH,
+  SILENCE,
+  type Suite,
+} from './fixture.ts';
+
+type Method =
+  | 'findCheckIn'
+  | 'recordCheckIn'
+  | 'listDevices'
+  | 'findDevice'
+  | 'forgetDevice'
+  | 'close';
+
+const keyOf = (hwid: string, domainHash: string | null = null, providerCode = 'Provide1') => ({
+  providerCode,
+  domainHash,
+  hwid,
+});
+
+export const deviceContract: Record<Method & keyof Store, Suite> = {
+  findCheckIn(opened) {
+    test('tells when this provider last saw the device', async () => {
+      const { store } = opened();
+      await addProvider(store, 'Provide1');
+      await addProvider(store, 'Provide2');
+      const never = { lastSeenAtMs: null, isNewLink: false };
+      expect(await store.findCheckIn(keyOf('a'))).toEqual(never);
+      await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS);
+      expect(await store.findCheckIn(keyOf('a'))).toEqual({ ...never, lastSeenAtMs: NOW_MS });
+      expect(await store.findCheckIn(keyOf('a', null, 'Provide2'))).toEqual(never);
+    });
+
+    test('tells whether the call would link it', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const stranger = await addProvider(store, 'Provide2');
+      const domainId = await bind(store, id);
+      await bind(store, stranger.id, OTHER_HASH);
+      const isNewLink = async (hash: string) =>
+        (await store.findCheckIn(keyOf('a', hash))) as { isNewLink: boolean };
+      expect(await isNewLink(HASH)).toMatchObject({ isNewLink: true });
+      expect(await isNewLink(OTHER_HASH)).toMatchObject({ isNewLink: false });
+      await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS);
+      expect(await isNewLink(HASH)).toMatchObject({ isNewLink: true });
+      await store.recordCheckIn(keyOf('a', HASH), FACTS, NOW_MS);
+      expect(await isNewLink(HASH)).toMatchObject({ isNewLink: false });
+      await store.disableDomain(id, domainId);
+      expect(await isNewLink(HASH)).toMatchObject({ isNewLink: false });
+    });
+
+    test('refuses an unknown provider', async () => {
+      expect(await opened().store.findCheckIn(keyOf('a'))).toBe('provider_not_found');
+    });
+  },
+
+  recordCheckIn(opened) {
+    test('keeps the device, the sighting and the link', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      await bind(store, id);
+      expect(await store.recordCheckIn(keyOf('a', HASH), FACTS, NOW_MS)).toBe('ok');
+      expect(await store.recordCheckIn(keyOf('a', HASH), SILENCE, NOW_MS + 1)).toBe('ok');
+      expect(await store.findDevice('a')).toMatchObject({
+        device: { hwid: 'a', ...FACTS, firstSeenAtMs: NOW_MS, lastSeenAtMs: NOW_MS + 1 },
+        installs: [],
+        domains: [{ domainName: 'shop', providerCode: 'Provide1', status: 10, linkedAtMs: NOW_MS }],
+        seenBy: [{ providerCode: 'Provide1', lastSeenAtMs: NOW_MS + 1 }],
+      });
+    });
+
+    test('a binding that is disabled, unknown or foreign does not link', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const stranger = await addProvider(store, 'Provide2');
+      await store.disableDomain(id, await bind(store, id));
+      await bind(store, stranger.id, OTHER_HASH);
+      for (const hash of [HASH, OTHER_HASH, 'c'.repeat(64)]) {
+        expect(await store.recordCheckIn(keyOf('a', hash), FACTS, NOW_MS)).toBe('ok');
+      }
+      expect((await store.findDevice('a'))?.domains).toEqual([]);
+    });
+
+    test('refuses an unknown provider and keeps nothing', async () => {
+      const { store } = opened();
+      expect(await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS)).toBe('provider_not_found');
+      expect(await store.findDevice('a')).toBeNull();
+    });
+  },
+
+  listDevices(opened) {
+    const everything: DeviceFilter = {
+      providerCode: null,
+      installCode: null,
+      os: null,
+      countMax: 100,
+    };
+
+    test('filters by provider (on a link or seen), link and system, together too', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      await addDoor(store, 'Provide2', 'OtherLink001');
+      await knock(store, 'on-one');
+      await knock(store, 'on-other', OTHER_CODE, { ...FACTS, os: 'ios' });
+      await knock(store, 'on-both', CODE);
+      await knock(store, 'on-both', 'OtherLink001');
+      await store.recordCheckIn(keyOf('seen', null, 'Provide2'), { ...FACTS, os: 'ios' }, NOW_MS);
+      const list = async (filter: Partial<DeviceFilter>) => {
+        const devices = await store.listDevices({ ...everything, ...filter });
+        return devices.map(({ hwid }) => hwid).sort();
+      };
+      expect(await list({})).toEqual(['on-both', 'on-one', 'on-other', 'seen']);
+      expect(await list({ providerCode: 'Provide1' })).toEqual(['on-both', 'on-one', 'on-other']);
+      expect(await list({ providerCode: 'Provide2' })).toEqual(['on-both', 'seen']);
+      expect(await list({ providerCode: 'Nobody00' })).toEqual([]);
+      expect(await list({ installCode: CODE })).toEqual(['on-both', 'on-one']);
+      expect(await list({ installCode: OTHER_CODE })).toEqual(['on-other']);
+      expect(await list({ os: 'ios' })).toEqual(['on-other', 'seen']);
+      expect(await list({ providerCode: 'Provide2', os: 'ios' })).toEqual(['seen']);
+      expect(await list({ providerCode: 'Provide2', installCode: CODE })).toEqual(['on-both']);
+      expect(await list({ providerCode: 'Provide2', installCode: OTHER_CODE })).toEqual([]);
+    });
+
+    test('latest seen first, and no more than asked for', async () => {
+      const { store } = opened();
+      await addProvider(store, 'Provide1');
+      for (const [i, hwid] of ['a', 'b', 'c', 'a'].entries()) {
+        await store.recordCheckIn(keyOf(hwid), FACTS, NOW_MS + i);
+      }
+      const list = async (countMax: number) =>
+        (await store.listDevices({ ...everything, countMax })).map(({ hwid }) => hwid);
+      expect(await list(100)).toEqual(['a', 'c', 'b']);
+      expect(await list(2)).toEqual(['a', 'c']);
+    });
+  },
+
+  findDevice(opened) {
+    test('shows everything that it belongs to', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a');
+      await knock(store, 'a', OTHER_CODE, FACTS, NOW_MS + 1);
+      await store.recordCheckIn(keyOf('a', HASH), FACTS, NOW_MS + 2);
+      await store.recordCheckIn(keyOf('a', HASH, 'Provide2'), FACTS, NOW_MS + 3);
+      const detail = await store.findDevice('a');
+      expect(detail?.installs).toEqual([
+        { installCode: OTHER_CODE, providerCode: 'Provide2', registeredAtMs: NOW_MS + 1 },
+        { installCode: CODE, providerCode: 'Provide1', registeredAtMs: NOW_MS },
+      ]);
+      expect(detail?.domains.map(({ providerCode }) => providerCode)).toEqual([
+        'Provide2',
+        'Provide1',
+      ]);
+      expect(detail?.seenBy).toEqual([
+        { providerCode: 'Provide2', lastSeenAtMs: NOW_MS + 3 },
+        { providerCode: 'Provide1', lastSeenAtMs: NOW_MS + 2 },
+      ]);
+    });
+
+    test('nothing for an unknown HWID', async () => {
+      expect(await opened().store.findDevice('a')).toBeNull();
+    });
+  },
+
+  forgetDevice(opened) {
+    test('removes it from everywhere; its slots are free again', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b');
+      await store.recordCheckIn(keyOf('a', HASH), FACTS, NOW_MS);
+      expect(await store.forgetDevice('a')).toBe('ok');
+      expect(await store.findDevice('a')).toBeNull();
+      expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+      expect(await knock(store, 'c')).toMatchObject({ deviceCount: 2 });
+      expect((await store.findDevice('b'))?.installs).toHaveLength(1);
+      expect(await store.findCheckIn(keyOf('a'))).toEqual({
+        lastSeenAtMs: null,
+        isNewLink: false,
+      });
+    });
+
+    test('refuses an unknown HWID', async () => {
+      expect(await opened().store.forgetDevice('a')).toBe('device_not_found');
+    });
+  },
+
+  close(opened) {
+    test('finishes the writes under way', async () => {
+      const { store, openBeside } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const closing = openBeside();
+      const added = [1, 2, 3].map((n) => addLink(closing, id, { installCode: `LinkCode000${n}` }));
+      await closing.close();
+      expect(await store.listInstalls(id, ALL)).toHaveLength(3);
+      expect(await Promise.all(added)).toHaveLength(3);
+    });
+  },
+};

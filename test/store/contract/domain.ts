@@ -1,0 +1,150 @@
+import { expect, test } from 'bun:test';
+import type { Store } from '../../../src/core/store.ts';
+import { ALL, addProvider, bind, FACTS, HASH, NOW_MS, OTHER_HASH, type Suite } from './fixture.ts';
+
+type Method = 'addDomain' | 'activateDomain' | 'disableDomain' | 'listDomains';
+
+const record = (id: number, more: object = {}) => ({
+  id,
+  domainName: 'shop',
+  domainHash: HASH,
+  status: 10,
+  createdAtMs: NOW_MS,
+  ...more,
+});
+
+export const domainContract: Record<Method & keyof Store, Suite> = {
+  addDomain(opened) {
+    const draft = { domainHash: HASH, domainName: 'shop', createdAtMs: NOW_MS };
+
+    test('adds an active binding, once for each provider', async () => {
+      const { store } = opened();
+      const one = await addProvider(store, 'Provide1');
+      const two = await addProvider(store, 'Provide2');
+      const first = await store.addDomain({ providerId: one.id, ...draft });
+      const second = await store.addDomain({ providerId: two.id, ...draft });
+      expect([first.outcome, second.outcome]).toEqual(['added', 'added']);
+      expect(second.id).not.toBe(first.id);
+      expect(await store.listDomains(one.id, ALL)).toEqual([record(first.id)]);
+      expect(await store.listDomains(two.id, ALL)).toEqual([record(second.id)]);
+    });
+
+    test('a hash that is there, active or not, changes nothing', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await bind(store, providerId);
+      const again = { providerId, ...draft, domainName: 'new', createdAtMs: NOW_MS + 1 };
+      expect(await store.addDomain(again)).toEqual({ outcome: 'exists', id });
+      expect(await store.listDomains(providerId, ALL)).toEqual([record(id)]);
+      await store.disableDomain(providerId, id);
+      expect(await store.addDomain(again)).toEqual({ outcome: 'exists', id });
+      expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { status: 5 })]);
+    });
+
+    test('many at once: one is added, all learn its id', async () => {
+      const { store, openBeside } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const beside = openBeside();
+      const all = await Promise.all(
+        Array.from({ length: 8 }, (_, i) =>
+          (i % 2 === 0 ? store : beside).addDomain({ providerId, ...draft }),
+        ),
+      );
+      expect(all.filter(({ outcome }) => outcome === 'added')).toHaveLength(1);
+      expect(new Set(all.map(({ id }) => id)).size).toBe(1);
+    });
+  },
+
+  activateDomain(opened) {
+    test('activates a disabled one and renames it if a name is given', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await bind(store, providerId);
+      expect(await store.activateDomain(providerId, id, null)).toBe('was_active');
+      expect(await store.listDomains(providerId, ALL)).toEqual([record(id)]);
+      expect(await store.activateDomain(providerId, id, 'new')).toBe('was_active');
+      expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { domainName: 'new' })]);
+      await store.disableDomain(providerId, id);
+      expect(await store.activateDomain(providerId, id, null)).toBe('activated');
+      expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { domainName: 'new' })]);
+      await store.disableDomain(providerId, id);
+      expect(await store.activateDomain(providerId, id, 'newer')).toBe('activated');
+      expect(await store.listDomains(providerId, ALL)).toEqual([
+        record(id, { domainName: 'newer' }),
+      ]);
+    });
+
+    test("never another provider's", async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const stranger = await addProvider(store, 'Provide2');
+      const id = await bind(store, providerId);
+      await store.disableDomain(providerId, id);
+      await store.activateDomain(stranger.id, id, 'stolen');
+      expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { status: 5 })]);
+    });
+
+    test('of many at once one activates', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await bind(store, providerId);
+      await store.disableDomain(providerId, id);
+      const all = await Promise.all(
+        [1, 2, 3].map(() => store.activateDomain(providerId, id, null)),
+      );
+      expect(all.sort()).toEqual(['activated', 'was_active', 'was_active']);
+    });
+  },
+
+  disableDomain(opened) {
+    test('disables it, and again without complaint; links of devices are kept', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await bind(store, providerId);
+      const otherId = await bind(store, providerId, OTHER_HASH);
+      const key = { providerCode: 'Provide1', domainHash: HASH, hwid: 'a' };
+      await store.recordCheckIn(key, FACTS, NOW_MS);
+      for (const _ of [1, 2]) {
+        expect(await store.disableDomain(providerId, id)).toBe('ok');
+        expect(await store.listDomains(providerId, ALL)).toEqual([
+          record(otherId, { domainHash: OTHER_HASH }),
+          record(id, { status: 5 }),
+        ]);
+      }
+      expect((await store.findDevice('a'))?.domains).toMatchObject([{ status: 5 }]);
+    });
+
+    test("refuses an unknown id and another provider's", async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const stranger = await addProvider(store, 'Provide2');
+      const id = await bind(store, providerId);
+      expect(await store.disableDomain(stranger.id, id)).toBe('domain_not_found');
+      expect(await store.disableDomain(providerId, 999)).toBe('domain_not_found');
+      expect(await store.listDomains(providerId, ALL)).toEqual([record(id)]);
+    });
+  },
+
+  listDomains(opened) {
+    test('newest first, page after page, of one provider alone', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const { id: otherId } = await addProvider(store, 'Provide2');
+      const ids: number[] = [];
+      for (const digit of ['1', '2', '3']) {
+        ids.unshift(await bind(store, id, digit.repeat(64)));
+        await bind(store, otherId, digit.repeat(64));
+      }
+      const list = async (page: object) =>
+        (await store.listDomains(id, { ...ALL, ...page })).map((domain) => domain.id);
+      const [newest = 0, middle = 0, oldest = 0] = ids;
+      expect(await list({})).toEqual(ids);
+      expect(await list({ countMax: 1 })).toEqual([newest]);
+      expect(await list({ countMax: 5, beforeId: newest })).toEqual([middle, oldest]);
+      expect(await list({ beforeId: oldest })).toEqual([]);
+      expect(await list({ id: middle })).toEqual([middle]);
+      expect(await list({ id: middle, beforeId: middle })).toEqual([]);
+      expect(await list({ id: middle + 1 })).toEqual([]);
+    });
+  },
+};

@@ -1,0 +1,102 @@
+/** What the suites of the contract share: a store to ask, and things to put into it. */
+
+import type { DeviceFacts } from '../../../src/core/device.ts';
+import type { Provider } from '../../../src/core/provider.ts';
+import { hashKey } from '../../../src/core/secret.ts';
+import type { NewInstall, NewProvider, Page, Store } from '../../../src/core/store.ts';
+
+export interface OpenedStore {
+  store: Store;
+  /** Another connection to the same data, as a second process has it. */
+  openBeside(): Store;
+  close(): Promise<void>;
+}
+
+/** The tests of one method. `opened` is a fresh, empty store in each test. */
+export type Suite = (opened: () => OpenedStore) => void;
+
+export const NOW_MS = Date.UTC(2026, 10, 20, 12);
+export const HASH = 'a'.repeat(64);
+export const OTHER_HASH = 'b'.repeat(64);
+export const CODE = 'LinkCode0001';
+export const OTHER_CODE = 'LinkCode0002';
+/** The first page of a list. */
+export const ALL: Page = { id: null, beforeId: null, countMax: 5000 };
+
+export const FACTS: DeviceFacts = {
+  os: 'android',
+  osVersion: '15',
+  deviceName: 'Pixel 9',
+  appVersion: '2.1.0',
+  userAgent: 'App/2.1.0',
+};
+export const SILENCE: DeviceFacts = {
+  os: '',
+  osVersion: '',
+  deviceName: '',
+  appVersion: '',
+  userAgent: '',
+};
+
+export function providerDraft(code: string, more: Partial<NewProvider> = {}): NewProvider {
+  return {
+    code,
+    keyHash: hashKey(`key of ${code}`),
+    name: `name of ${code}`,
+    plan: 'basic',
+    activeUntilMs: null,
+    installCountMax: null,
+    createdAtMs: NOW_MS,
+    ...more,
+  };
+}
+
+export async function provider(store: Store, code: string): Promise<Provider> {
+  const found = await store.findProvider(code);
+  if (found === null) throw new Error(`there is no provider ${code}`);
+  return found;
+}
+
+export async function addProvider(store: Store, code: string): Promise<Provider> {
+  await store.addProvider(providerDraft(code));
+  return provider(store, code);
+}
+
+export function installDraft(providerId: number, more: Partial<NewInstall> = {}): NewInstall {
+  return {
+    providerId,
+    installCode: CODE,
+    installLimit: 2,
+    note: 'note',
+    createdAtMs: NOW_MS,
+    installCountMax: 100,
+    ...more,
+  };
+}
+
+export async function addLink(
+  store: Store,
+  providerId: number,
+  more: Partial<NewInstall> = {},
+): Promise<number> {
+  const added = await store.addInstall(installDraft(providerId, more));
+  if (typeof added === 'string') throw new Error(added);
+  return added.id;
+}
+
+export async function bind(store: Store, providerId: number, domainHash = HASH): Promise<number> {
+  const draft = { providerId, domainHash, domainName: 'shop', createdAtMs: NOW_MS };
+  return (await store.addDomain(draft)).id;
+}
+
+/** A provider with a link and a binding: where devices can knock. */
+export async function addDoor(store: Store, code = 'Provide1', installCode = CODE) {
+  const { id: providerId } = await addProvider(store, code);
+  const installId = await addLink(store, providerId, { installCode });
+  const domainId = await bind(store, providerId);
+  return { providerId, installId, domainId };
+}
+
+export function knock(store: Store, hwid: string, installCode = CODE, facts = FACTS, ms = NOW_MS) {
+  return store.takeSlot({ installCode, domainHash: HASH, hwid }, facts, ms);
+}

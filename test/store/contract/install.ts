@@ -1,0 +1,248 @@
+import { expect, test } from 'bun:test';
+import type { Store } from '../../../src/core/store.ts';
+import {
+  ALL,
+  addDoor,
+  addLink,
+  addProvider,
+  bind,
+  CODE,
+  installDraft,
+  knock,
+  NOW_MS,
+  OTHER_CODE,
+  provider,
+  type Suite,
+} from './fixture.ts';
+
+type Method = 'addInstall' | 'updateInstall' | 'listInstalls' | 'listSlots' | 'freeSlot';
+
+export const installContract: Record<Method & keyof Store, Suite> = {
+  addInstall(opened) {
+    test('keeps an active link without devices and counts it', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addLink(store, providerId, { note: null, installLimit: 100 });
+      expect(await store.listInstalls(providerId, ALL)).toEqual([
+        {
+          id,
+          installCode: CODE,
+          installLimit: 100,
+          deviceCount: 0,
+          status: 10,
+          note: null,
+          createdAtMs: NOW_MS,
+        },
+      ]);
+      expect((await provider(store, 'Provide1')).installCount).toBe(1);
+    });
+
+    test('refuses a code that any provider has, before the cap', async () => {
+      const { store } = opened();
+      const one = await addProvider(store, 'Provide1');
+      const two = await addProvider(store, 'Provide2');
+      await addLink(store, one.id);
+      for (const { id } of [one, two]) {
+        const draft = installDraft(id, { installCountMax: 0 });
+        expect(await store.addInstall(draft)).toBe('install_code_exists');
+      }
+      expect(await store.listInstalls(two.id, ALL)).toEqual([]);
+    });
+
+    test('codes differ by case', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      await addLink(store, id, { installCode: 'aaaaaaaaaaaa' });
+      expect(await addLink(store, id, { installCode: 'AAAAAAAAAAAA' })).toBeGreaterThan(0);
+    });
+
+    test('refuses one link more than the cap, also to many at once', async () => {
+      const { store, openBeside } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const beside = openBeside();
+      const all = Array.from({ length: 12 }, (_, i) => {
+        const installCode = `LinkCode${String(i).padStart(4, '0')}`;
+        const draft = installDraft(id, { installCode, installCountMax: 5 });
+        return (i % 2 === 0 ? store : beside).addInstall(draft);
+      });
+      const refused = (await Promise.all(all)).filter((added) => typeof added === 'string');
+      expect(refused).toEqual(Array(7).fill('install_code_limit_reached'));
+      expect(await store.listInstalls(id, ALL)).toHaveLength(5);
+      expect((await provider(store, 'Provide1')).installCount).toBe(5);
+    });
+
+    test('a provider that is gone gets none', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      await store.removeProvider('Provide1');
+      expect(store.addInstall(installDraft(id))).rejects.toThrow();
+    });
+  },
+
+  updateInstall(opened) {
+    test('changes what it is given and nothing else', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addLink(store, providerId);
+      const otherId = await addLink(store, providerId, { installCode: OTHER_CODE });
+      const links = () => store.listInstalls(providerId, ALL);
+      const [other, one] = await links();
+      for (const change of [
+        {},
+        { installLimit: 50 },
+        { note: 'new' },
+        { note: null },
+        { status: 5 },
+        { installLimit: 1, note: 'all', status: 10 },
+      ]) {
+        const updated = await store.updateInstall(providerId, id, change);
+        expect(updated).toEqual({ says: 'ok', installCode: CODE });
+        Object.assign(one ?? {}, change);
+        expect(await links()).toEqual([other, one] as never);
+      }
+      expect(otherId).toBeGreaterThan(id);
+    });
+
+    test('a limit may come down to the devices on the link, not below; then nothing changes', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      for (const hwid of ['a', 'b']) await knock(store, hwid);
+      const before = await store.listInstalls(providerId, ALL);
+      const below = { installLimit: 1, note: 'new', status: 5 };
+      expect(await store.updateInstall(providerId, installId, below)).toBe(
+        'install_limit_below_count',
+      );
+      expect(await store.listInstalls(providerId, ALL)).toEqual(before);
+      const exact = await store.updateInstall(providerId, installId, { installLimit: 2 });
+      expect(exact).toMatchObject({ says: 'ok' });
+    });
+
+    test("refuses an unknown id and another provider's", async () => {
+      const { store } = opened();
+      const { installId } = await addDoor(store);
+      const { id } = await addProvider(store, 'Provide2');
+      const change = { status: 5 };
+      expect(await store.updateInstall(id, installId, change)).toBe('install_not_found');
+      expect(await store.updateInstall(id, 999, change)).toBe('install_not_found');
+    });
+  },
+
+  listInstalls(opened) {
+    test('newest first, page after page, of one provider alone', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const { id: otherId } = await addProvider(store, 'Provide2');
+      const ids: number[] = [];
+      for (let i = 0; i < 5; i += 1) {
+        ids.unshift(await addLink(store, id, { installCode: `LinkCode000${i}` }));
+        await addLink(store, otherId, { installCode: `OtherLink00${i}` });
+      }
+      const list = async (page: object) =>
+        (await store.listInstalls(id, { ...ALL, ...page })).map((link) => link.id);
+      const [newest = 0, second = 0, third = 0, fourth = 0] = ids;
+      expect(await list({})).toEqual(ids);
+      expect(await list({ countMax: 2 })).toEqual([newest, second]);
+      expect(await list({ countMax: 2, beforeId: second })).toEqual([third, fourth]);
+      expect(await list({ beforeId: ids[4] })).toEqual([]);
+      expect(await list({ id: third })).toEqual([third]);
+      expect(await list({ id: third, beforeId: third + 1 })).toEqual([third]);
+      expect(await list({ id: third, beforeId: third })).toEqual([]);
+      expect(await list({ id: third + 1 })).toEqual([]);
+      expect(await list({ id: 999 })).toEqual([]);
+    });
+  },
+
+  listSlots(opened) {
+    test('by code, by id or by both; latest registration first', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b', CODE, undefined, NOW_MS + 1);
+      const slots = [
+        { hwid: 'b', deviceName: 'Pixel 9', registeredAtMs: NOW_MS + 1 },
+        { hwid: 'a', deviceName: 'Pixel 9', registeredAtMs: NOW_MS },
+      ];
+      for (const selector of [
+        { installCode: CODE, installId: null },
+        { installCode: null, installId },
+        { installCode: CODE, installId },
+      ]) {
+        expect(await store.listSlots(providerId, selector, null, 5000)).toEqual(slots);
+        expect(await store.listSlots(providerId, selector, null, 1)).toEqual([slots[0]] as never);
+        expect(await store.listSlots(providerId, selector, 'a', 5000)).toEqual([slots[1]] as never);
+        expect(await store.listSlots(providerId, selector, 'A', 5000)).toEqual([]);
+      }
+    });
+
+    test('a device that comes back does not move up', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b');
+      await knock(store, 'a', CODE, undefined, NOW_MS + 9);
+      const selector = { installCode: null, installId };
+      const slots = await store.listSlots(providerId, selector, null, 5000);
+      expect(slots).toMatchObject([{ hwid: 'b' }, { hwid: 'a', registeredAtMs: NOW_MS }]);
+    });
+
+    test("refuses what is unknown, another provider's or contradicts itself", async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const otherId = await addLink(store, providerId, { installCode: OTHER_CODE });
+      const stranger = await addProvider(store, 'Provide2');
+      const ask = (id: number, installCode: string | null, linkId: number | null) =>
+        store.listSlots(id, { installCode, installId: linkId }, null, 5000);
+      expect(await ask(providerId, CODE, otherId)).toBe('install_code_error');
+      expect(await ask(providerId, CODE, 999)).toBe('install_code_error');
+      expect(await ask(providerId, 'NoSuchCode00', null)).toBe('install_code_error');
+      expect(await ask(providerId, 'NoSuchCode00', installId)).toBe('install_code_error');
+      expect(await ask(providerId, null, 999)).toBe('install_code_error');
+      expect(await ask(stranger.id, CODE, null)).toBe('install_code_error');
+      expect(await ask(stranger.id, null, installId)).toBe('install_code_error');
+    });
+  },
+
+  freeSlot(opened) {
+    const byCode = { installCode: CODE, installId: null };
+
+    test('frees the slot on that link alone; the device stays known', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      await knock(store, 'a');
+      await knock(store, 'b');
+      await knock(store, 'a', OTHER_CODE);
+      expect(await store.freeSlot(providerId, byCode, 'a')).toEqual({ deviceCount: 1 });
+      const links = await store.listInstalls(providerId, ALL);
+      expect(links.map(({ deviceCount }) => deviceCount)).toEqual([1, 1]);
+      expect((await store.findDevice('a'))?.installs).toHaveLength(1);
+    });
+
+    test('a HWID that is not there changes nothing', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      for (const hwid of ['A', 'unknown', 'a', 'a']) {
+        const expected = hwid === 'a' ? 0 : 1;
+        expect(await store.freeSlot(providerId, byCode, hwid)).toEqual({ deviceCount: expected });
+      }
+    });
+
+    test("refuses what is unknown, another provider's or contradicts itself", async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const stranger = await addProvider(store, 'Provide2');
+      await bind(store, stranger.id);
+      const otherId = await addLink(store, providerId, { installCode: OTHER_CODE });
+      await knock(store, 'a');
+      const wrong = { installCode: CODE, installId: otherId };
+      expect(await store.freeSlot(providerId, wrong, 'a')).toBe('install_code_error');
+      expect(await store.freeSlot(stranger.id, byCode, 'a')).toBe('install_code_error');
+      const byId = { installCode: null, installId };
+      expect(await store.freeSlot(stranger.id, byId, 'a')).toBe('install_code_error');
+      expect(await store.listInstalls(providerId, { ...ALL, id: installId })).toMatchObject([
+        { deviceCount: 1 },
+      ]);
+    });
+  },
+};

@@ -1,0 +1,169 @@
+import { expect, test } from 'bun:test';
+import { hashKey } from '../../../src/core/secret.ts';
+import type { Store } from '../../../src/core/store.ts';
+import {
+  ALL,
+  addDoor,
+  addProvider,
+  FACTS,
+  HASH,
+  knock,
+  NOW_MS,
+  provider,
+  providerDraft,
+  type Suite,
+} from './fixture.ts';
+
+type Method =
+  | 'addProvider'
+  | 'findProvider'
+  | 'listProviders'
+  | 'updateProvider'
+  | 'rotateKey'
+  | 'removeProvider';
+
+export const providerContract: Record<Method & keyof Store, Suite> = {
+  addProvider(opened) {
+    test('keeps everything it is given', async () => {
+      const { store } = opened();
+      const draft = providerDraft('Provide1', {
+        plan: 'enterprise',
+        activeUntilMs: NOW_MS + 1,
+        installCountMax: 7,
+      });
+      expect(await store.addProvider(draft)).toBe('ok');
+      const { keyHash, ...rest } = draft;
+      expect(await store.findProvider('Provide1')).toMatchObject({
+        ...rest,
+        installCount: 0,
+        suspendedAtMs: null,
+        previousKeyHash: null,
+        previousKeyUntilMs: null,
+      });
+      const kept = await provider(store, 'Provide1');
+      expect(Buffer.from(kept.keyHash)).toEqual(Buffer.from(keyHash));
+    });
+
+    test('refuses a taken code and leaves its owner alone', async () => {
+      const { store } = opened();
+      await addProvider(store, 'Provide1');
+      const before = await provider(store, 'Provide1');
+      const again = providerDraft('Provide1', { name: 'other', keyHash: hashKey('other') });
+      expect(await store.addProvider(again)).toBe('provider_code_exists');
+      expect(await provider(store, 'Provide1')).toEqual(before);
+      expect(await store.listProviders()).toHaveLength(1);
+    });
+  },
+
+  findProvider(opened) {
+    test('finds by the exact code', async () => {
+      const { store } = opened();
+      await addProvider(store, 'Provide1');
+      expect((await store.findProvider('Provide1'))?.code).toBe('Provide1');
+      expect(await store.findProvider('provide1')).toBeNull();
+      expect(await store.findProvider('Provide2')).toBeNull();
+      expect(await store.findProvider('')).toBeNull();
+    });
+  },
+
+  listProviders(opened) {
+    test('has all of them, in the order in which they came', async () => {
+      const { store } = opened();
+      expect(await store.listProviders()).toEqual([]);
+      const one = await addProvider(store, 'Zebra001');
+      const two = await addProvider(store, 'Alpha001');
+      expect(await store.listProviders()).toEqual([one, two]);
+    });
+  },
+
+  updateProvider(opened) {
+    test('changes what it is given and nothing else, of one provider alone', async () => {
+      const { store } = opened();
+      const one = await addProvider(store, 'Provide1');
+      const two = await addProvider(store, 'Provide2');
+      expect(await store.updateProvider('Provide1', { plan: 'pro' })).toBe('ok');
+      expect(await provider(store, 'Provide1')).toEqual({ ...one, plan: 'pro' });
+      const change = {
+        name: 'new',
+        plan: 'enterprise' as const,
+        activeUntilMs: 5,
+        installCountMax: 0,
+        suspendedAtMs: NOW_MS,
+      };
+      expect(await store.updateProvider('Provide1', change)).toBe('ok');
+      expect(await provider(store, 'Provide1')).toEqual({ ...one, ...change });
+      const cleared = { activeUntilMs: null, installCountMax: null, suspendedAtMs: null };
+      expect(await store.updateProvider('Provide1', cleared)).toBe('ok');
+      expect(await provider(store, 'Provide1')).toEqual({ ...one, ...change, ...cleared });
+      expect(await provider(store, 'Provide2')).toEqual(two);
+    });
+
+    test('with nothing to change succeeds', async () => {
+      const { store } = opened();
+      const one = await addProvider(store, 'Provide1');
+      expect(await store.updateProvider('Provide1', {})).toBe('ok');
+      expect(await provider(store, 'Provide1')).toEqual(one);
+    });
+
+    test('refuses an unknown code', async () => {
+      expect(await opened().store.updateProvider('Provide1', {})).toBe('provider_not_found');
+    });
+  },
+
+  rotateKey(opened) {
+    test('the key until now becomes the previous one, an older one is gone', async () => {
+      const { store } = opened();
+      const one = await addProvider(store, 'Provide1');
+      const [second, third] = [hashKey('second'), hashKey('third')];
+      expect(await store.rotateKey('Provide1', second, NOW_MS + 5)).toBe('ok');
+      const once = await provider(store, 'Provide1');
+      expect(Buffer.from(once.keyHash)).toEqual(Buffer.from(second));
+      expect(once.previousKeyHash).toEqual(one.keyHash);
+      expect(once.previousKeyUntilMs).toBe(NOW_MS + 5);
+      expect(await store.rotateKey('Provide1', third, NOW_MS)).toBe('ok');
+      const twice = await provider(store, 'Provide1');
+      expect(Buffer.from(twice.keyHash)).toEqual(Buffer.from(third));
+      expect(twice.previousKeyHash).toEqual(once.keyHash);
+      expect(twice.previousKeyUntilMs).toBe(NOW_MS);
+    });
+
+    test('refuses an unknown code', async () => {
+      const { store } = opened();
+      expect(await store.rotateKey('Provide1', hashKey('x'), 0)).toBe('provider_not_found');
+    });
+  },
+
+  removeProvider(opened) {
+    test('takes its links, slots, bindings and sightings along; devices stay known', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const other = await addDoor(store, 'Provide2', 'OtherCode001');
+      for (const code of ['LinkCode0001', 'OtherCode001']) await knock(store, 'a', code);
+      const key = { providerCode: 'Provide1', domainHash: HASH, hwid: 'a' };
+      await store.recordCheckIn(key, FACTS, NOW_MS);
+
+      expect(await store.removeProvider('Provide1')).toBe('ok');
+      expect(await store.findProvider('Provide1')).toBeNull();
+      expect(await store.listInstalls(providerId, ALL)).toEqual([]);
+      expect(await store.listDomains(providerId, ALL)).toEqual([]);
+      const detail = await store.findDevice('a');
+      expect(detail?.installs.map(({ installCode }) => installCode)).toEqual(['OtherCode001']);
+      expect(detail?.domains).toEqual([]);
+      expect(detail?.seenBy).toEqual([]);
+      expect(await store.listInstalls(other.providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+    });
+
+    test('its code can be given again, to one who inherits nothing', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await store.removeProvider('Provide1');
+      const again = await addProvider(store, 'Provide1');
+      expect(again.id).not.toBe(providerId);
+      expect(again.installCount).toBe(0);
+    });
+
+    test('refuses an unknown code', async () => {
+      expect(await opened().store.removeProvider('Provide1')).toBe('provider_not_found');
+    });
+  },
+};

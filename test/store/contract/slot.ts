@@ -1,0 +1,137 @@
+import { expect, test } from 'bun:test';
+import type { Store } from '../../../src/core/store.ts';
+import {
+  ALL,
+  addDoor,
+  addProvider,
+  bind,
+  CODE,
+  FACTS,
+  HASH,
+  knock,
+  NOW_MS,
+  OTHER_HASH,
+  SILENCE,
+  type Suite,
+} from './fixture.ts';
+
+type Method = 'findSlot' | 'takeSlot';
+
+const keyOf = (hwid: string, domainHash = HASH, installCode = CODE) => ({
+  installCode,
+  domainHash,
+  hwid,
+});
+
+const link = (deviceCount: number, status = 10) => ({
+  providerCode: 'Provide1',
+  status,
+  installLimit: 2,
+  deviceCount,
+});
+
+export const slotContract: Record<Method & keyof Store, Suite> = {
+  findSlot(opened) {
+    test('shows the link, and the device only if it holds a slot there', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await knock(store, 'a');
+      const known = await store.findSlot(keyOf('a'));
+      expect(known).toMatchObject({ link: link(1), device: { hwid: 'a', ...FACTS } });
+      expect(await store.findSlot(keyOf('b'))).toEqual({ link: link(1), device: null });
+      // Known to the appliance, but not on this link.
+      const key = { providerCode: 'Provide1', domainHash: null, hwid: 'c' };
+      await store.recordCheckIn(key, FACTS, NOW_MS);
+      expect((await store.findSlot(keyOf('c')))?.device).toBeNull();
+    });
+
+    test('shows a disabled link as such', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await store.updateInstall(providerId, installId, { status: 5 });
+      expect(await store.findSlot(keyOf('a'))).toEqual({ link: link(0, 5), device: null });
+    });
+
+    test('nothing without an active binding to the provider of the link', async () => {
+      const { store } = opened();
+      const { providerId, domainId } = await addDoor(store);
+      const stranger = await addProvider(store, 'Provide2');
+      await bind(store, stranger.id, OTHER_HASH);
+      expect(await store.findSlot(keyOf('a', OTHER_HASH))).toBeNull();
+      expect(await store.findSlot(keyOf('a', HASH, 'NoSuchCode00'))).toBeNull();
+      await store.disableDomain(providerId, domainId);
+      expect(await store.findSlot(keyOf('a'))).toBeNull();
+    });
+  },
+
+  takeSlot(opened) {
+    test('a new HWID takes a slot and becomes known', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      expect(await knock(store, 'a')).toEqual(link(1));
+      expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+      const detail = await store.findDevice('a');
+      expect(detail?.device).toMatchObject({
+        hwid: 'a',
+        ...FACTS,
+        firstSeenAtMs: NOW_MS,
+        lastSeenAtMs: NOW_MS,
+      });
+      expect(detail?.installs).toEqual([
+        { installCode: CODE, providerCode: 'Provide1', registeredAtMs: NOW_MS },
+      ]);
+    });
+
+    test('a known HWID takes no second slot, also on a full link; silence erases nothing', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b');
+      const said = { ...SILENCE, osVersion: '16' };
+      expect(await knock(store, 'a', CODE, said, NOW_MS + 1)).toEqual(link(2));
+      expect((await store.findDevice('a'))?.device).toMatchObject({
+        ...FACTS,
+        osVersion: '16',
+        firstSeenAtMs: NOW_MS,
+        lastSeenAtMs: NOW_MS + 1,
+      });
+      expect(await knock(store, 'c')).toBe('link_limit_reached');
+      expect(await store.findDevice('c')).toBeNull();
+    });
+
+    test('HWIDs are never case-folded', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await knock(store, 'a');
+      expect(await knock(store, 'A')).toEqual(link(2));
+    });
+
+    test('refuses without an active binding, and on a disabled link also known HWIDs', async () => {
+      const { store } = opened();
+      const { providerId, installId, domainId } = await addDoor(store);
+      await knock(store, 'a');
+      await store.updateInstall(providerId, installId, { status: 5 });
+      for (const hwid of ['a', 'b']) expect(await knock(store, hwid)).toBe('link_disabled');
+      await store.updateInstall(providerId, installId, { status: 10 });
+      await store.disableDomain(providerId, domainId);
+      for (const hwid of ['a', 'b']) expect(await knock(store, hwid)).toBe('link_not_found');
+      expect(await knock(store, 'a', 'NoSuchCode00')).toBe('link_not_found');
+      expect(await store.findDevice('b')).toBeNull();
+    });
+
+    test('many at once, over two connections: exactly as many as there are slots', async () => {
+      const { store, openBeside } = opened();
+      const { providerId } = await addDoor(store);
+      const beside = openBeside();
+      const all = Array.from({ length: 24 }, (_, i) =>
+        knock(i % 2 === 0 ? store : beside, `hwid-${i % 8}`),
+      );
+      const answers = await Promise.all(all);
+      const [holder] = await store.listInstalls(providerId, ALL);
+      expect(holder?.deviceCount).toBe(2);
+      // Each of the two HWIDs knocked three times.
+      expect(answers.filter((answer) => typeof answer !== 'string')).toHaveLength(6);
+      expect(answers.filter((answer) => answer === 'link_limit_reached')).toHaveLength(18);
+    });
+  },
+};

@@ -1,0 +1,240 @@
+/** Opening: what is wrong is one clear sentence, and nothing is touched. */
+
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError } from '../../src/operator-error.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { freshFolder } from '../support/app.ts';
+import { addProvider } from './contract/fixture.ts';
+
+let folder: string;
+let file: string;
+beforeEach(() => {
+  folder = freshFolder();
+  file = join(folder, DATABASE_FILE);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const open = (dataDir: string, create = true) =>
+  openSqliteStore({ dataDir, create, commitBatchMax: 1 });
+
+/** The one sentence with which opening is refused; it must leave the folder as it was. */
+function refusal(dataDir: string, create = true): string {
+  const before = contents();
+  let refused: unknown = 'it was opened';
+  try {
+    open(dataDir, create);
+  } catch (error) {
+    refused = error;
+  }
+  expect(refused).toBeInstanceOf(OperatorError);
+  expect(contents()).toEqual(before);
+  const { message } = refused as OperatorError;
+  expect(message).not.toContain('\n');
+  return message.replaceAll(folder, 'DIR');
+}
+
+/** All files with their bytes; SQLite's own files beside a database come and go with readers. */
+function contents(): Record<string, string> {
+  const names = readdirSync(folder).filter((name) => !/-(wal|shm)$/.test(name));
+  return Object.fromEntries(
+    names.map((name) => {
+      const path = join(folder, name);
+      return [name, statSync(path).isFile() ? readFileSync(path).toString('base64') : 'directory'];
+    }),
+  );
+}
+
+/** A good database with a provider in it, closed. */
+async function makeDatabase(change: (db: Database) => void = () => {}): Promise<void> {
+  const store = open(folder);
+  await addProvider(store, 'Provide1');
+  await store.close();
+  const db = new Database(file, { strict: true });
+  change(db);
+  db.close();
+}
+
+describe('a database that is not ours to use', () => {
+  test('newer than the program', async () => {
+    await makeDatabase((db) => db.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`));
+    const sentence =
+      `DIR/gatepost.db has schema ${SCHEMA_VERSION + 1}, this program knows up to ` +
+      `${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`;
+    expect(refusal(folder)).toBe(sentence);
+    expect(refusal(folder, false)).toBe(sentence);
+  });
+
+  test('of another program', () => {
+    const db = new Database(file, { create: true });
+    db.run('CREATE TABLE other (n)');
+    db.close();
+    const sentence = 'DIR/gatepost.db is a database of another program; nothing was changed';
+    expect(refusal(folder)).toBe(sentence);
+    expect(refusal(folder, false)).toBe(sentence);
+  });
+
+  test('of another program, with a schema number like ours', () => {
+    const db = new Database(file, { create: true });
+    db.run('CREATE TABLE other (n)');
+    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    db.close();
+    expect(refusal(folder)).toContain('is a database of another program');
+  });
+
+  test('older, without leave to migrate it', async () => {
+    const db = new Database(file, { create: true });
+    db.run('CREATE TABLE device (n)');
+    db.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+    db.run('PRAGMA user_version = 1');
+    db.close();
+    expect(refusal(folder, false)).toBe(
+      `DIR/gatepost.db has schema 1, this program needs ${SCHEMA_VERSION}: ` +
+        "restart 'gatepost serve' with this version first",
+    );
+  });
+});
+
+describe('a damaged database', () => {
+  const good = '; nothing was changed: put a copy of a good one in its place';
+
+  test.each([
+    ['text', 'this is no database at all'],
+    ['a few bytes', '\0'],
+    ['zeros', '\0'.repeat(8192)],
+    ['what begins almost like one', `SQLite format 2\0${'\0'.repeat(8192)}`],
+  ])('%s', (_, bytes) => {
+    writeFileSync(file, bytes);
+    expect(refusal(folder)).toBe(`DIR/gatepost.db is damaged (not a SQLite database)${good}`);
+    expect(refusal(folder, false)).toContain('is damaged');
+  });
+
+  test.each([16, 100, 1000, 4096, 20_000])('cut after %d bytes', async (length) => {
+    await makeDatabase();
+    truncateSync(file, length);
+    expect(refusal(folder)).toMatch(
+      /^DIR\/gatepost\.db is damaged \(.+\); nothing was changed: put a copy/,
+    );
+  });
+
+  test('a good beginning and garbage behind it', async () => {
+    await makeDatabase();
+    const bytes = readFileSync(file);
+    bytes.fill(0xa5, 100, 4096);
+    writeFileSync(file, bytes);
+    expect(refusal(folder)).toContain('is damaged');
+  });
+});
+
+describe('a place that cannot be used', () => {
+  test('no directory above the one to be made', () => {
+    const place = join(folder, 'missing', 'data');
+    expect(refusal(place)).toBe(
+      'cannot create the data directory DIR/missing/data: DIR/missing does not exist',
+    );
+    expect(existsSync(join(folder, 'missing'))).toBe(false);
+  });
+
+  test('no directory, and no leave to make one', () => {
+    const place = join(folder, 'data');
+    expect(refusal(place, false)).toBe('the data directory DIR/data does not exist');
+  });
+
+  test('no database, and no leave to make one', () => {
+    expect(refusal(folder, false)).toBe(
+      "there is no Gatepost database in DIR: start 'gatepost serve' or add a provider first",
+    );
+  });
+
+  test('a file where the directory should be', () => {
+    writeFileSync(join(folder, 'data'), 'text');
+    expect(refusal(join(folder, 'data'))).toBe('the data directory DIR/data is not a directory');
+  });
+
+  test('a file where the directory above should be', () => {
+    writeFileSync(join(folder, 'file'), 'text');
+    expect(refusal(join(folder, 'file', 'data'))).toContain('DIR/file/data');
+  });
+
+  test('a directory where the file should be', () => {
+    mkdirSync(file);
+    expect(refusal(folder)).toContain('DIR/gatepost.db');
+  });
+
+  // To root, everything is writable.
+  test.skipIf(process.getuid?.() === 0)('a directory that may not be written', () => {
+    chmodSync(folder, 0o500);
+    try {
+      expect(refusal(folder)).toContain('the data directory DIR is not writable');
+    } finally {
+      chmodSync(folder, 0o700);
+    }
+  });
+});
+
+describe('a place that is good', () => {
+  test('a directory is made, for its owner alone', async () => {
+    const place = join(folder, 'data');
+    await open(place).close();
+    expect(statSync(place).mode & 0o777).toBe(0o700);
+    expect(readdirSync(place)).toEqual([DATABASE_FILE]);
+  });
+
+  test('what is there is there again', async () => {
+    await makeDatabase();
+    for (const create of [true, false]) {
+      const store = open(folder, create);
+      expect((await store.findProvider('Provide1'))?.code).toBe('Provide1');
+      await store.close();
+    }
+  });
+
+  test('an empty file and an empty database are beginnings, not damage', async () => {
+    writeFileSync(file, '');
+    await open(folder).close();
+    rmSync(file);
+    const db = new Database(file, { create: true });
+    db.run('PRAGMA journal_mode = WAL');
+    db.close();
+    const store = open(folder);
+    expect(await store.listProviders()).toEqual([]);
+    await store.close();
+  });
+
+  test('two in one process at once', async () => {
+    const stores = [open(folder), open(folder), open(folder, false)];
+    for (const store of stores) expect(await store.listProviders()).toEqual([]);
+    for (const store of stores) await store.close();
+  });
+
+  test('several processes at once, none of which finds a database', async () => {
+    const script = join(import.meta.dir, 'open-once.fixture.ts');
+    const startMs = performance.timeOrigin + performance.now() + 300;
+    const processes = Array.from({ length: 4 }, () =>
+      Bun.spawn([process.execPath, script, folder, String(startMs)], {
+        stdout: 'pipe',
+        stderr: 'inherit',
+      }),
+    );
+    const said = await Promise.all(processes.map(({ stdout }) => new Response(stdout).text()));
+    await Promise.all(processes.map(({ exited }) => exited));
+    expect(said).toEqual(Array(4).fill('opened\n'));
+    const db = new Database(file, { readonly: true });
+    expect(db.query('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_VERSION });
+    db.close();
+  }, 60_000);
+});

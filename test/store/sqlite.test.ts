@@ -1,0 +1,147 @@
+/** The contract on SQLite, and what holds in the file itself whoever writes to it. */
+
+import type { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
+import type { Store } from '../../src/core/store.ts';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import * as schema from '../../src/store/sqlite/schema.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { freshFolder } from '../support/app.ts';
+import { openBeside } from '../support/database.ts';
+import { addDoor, knock, type OpenedStore } from './contract/fixture.ts';
+import { storeContract } from './contract.ts';
+
+async function open(): Promise<OpenedStore & { dataDir: string }> {
+  const dataDir = freshFolder();
+  const stores: Store[] = [];
+  const openOne = (create: boolean): Store => {
+    const store = openSqliteStore({ dataDir, create, commitBatchMax: 1024 });
+    let isClosed = false;
+    const close = async () => {
+      if (!isClosed) await store.close();
+      isClosed = true;
+    };
+    stores.push({ ...store, close });
+    return { ...store, close };
+  };
+  return {
+    dataDir,
+    store: openOne(true),
+    openBeside: () => openOne(false),
+    close: async () => {
+      for (const store of stores) await store.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+storeContract('the SQLite store', open);
+
+describe('in the database file, whoever writes to it', () => {
+  let opened: Awaited<ReturnType<typeof open>>;
+  let db: Database;
+  beforeEach(async () => {
+    opened = await open();
+    await addDoor(opened.store);
+    for (const hwid of ['a', 'b']) await knock(opened.store, hwid);
+    db = openBeside(opened.dataDir);
+    db.run(
+      `INSERT INTO device (hwid, os, os_version, device_name, app_version, user_agent,
+        first_seen_at_ms, last_seen_at_ms) VALUES ('c', '', '', '', '', '', 0, 0)`,
+    );
+  });
+  afterEach(async () => {
+    db.close();
+    await opened.close();
+  });
+
+  const count = () =>
+    db
+      .query('SELECT device_count, (SELECT count(*) FROM install_device) AS rows FROM install')
+      .get();
+
+  test('a link is never over-filled', () => {
+    const statement = 'INSERT INTO install_device (install_id, device_id, registered_at_ms)';
+    expect(() => db.run(`${statement} VALUES (1, 3, 0)`)).toThrow('install_never_over_full');
+    expect(() => db.run(`${statement} SELECT 1, id, 0 FROM device`)).toThrow();
+    expect(() => db.run('UPDATE install SET install_limit = 1')).toThrow('install_never_over_full');
+    expect(() => db.run('UPDATE install SET install_limit = 101')).toThrow('install_limit_range');
+    expect(() => db.run('UPDATE install SET device_count = 3')).toThrow('install_never_over_full');
+    expect(count()).toEqual({ device_count: 2, rows: 2 });
+  });
+
+  test('a device has one slot on a link', () => {
+    db.run('UPDATE install SET install_limit = 3');
+    const statement = 'INSERT INTO install_device (install_id, device_id, registered_at_ms)';
+    expect(() => db.run(`${statement} VALUES (1, 1, 0)`)).toThrow('UNIQUE');
+    expect(count()).toEqual({ device_count: 2, rows: 2 });
+  });
+
+  test('a slot and a link never move', () => {
+    expect(() => db.run('UPDATE install_device SET device_id = 3 WHERE id = 1')).toThrow(
+      'a slot never moves to another link or device',
+    );
+    expect(() => db.run('UPDATE install SET provider_id = provider_id')).toThrow(
+      'a link never moves to another provider',
+    );
+  });
+
+  test('the counts follow the rows, also when a device or a provider goes', () => {
+    db.run("DELETE FROM device WHERE hwid = 'a'");
+    expect(count()).toEqual({ device_count: 1, rows: 1 });
+    db.run('DELETE FROM install_device');
+    expect(count()).toEqual({ device_count: 0, rows: 0 });
+    expect(db.query('SELECT install_count FROM provider').get()).toEqual({ install_count: 1 });
+    db.run('DELETE FROM install');
+    expect(db.query('SELECT install_count FROM provider').get()).toEqual({ install_count: 0 });
+    db.run('DELETE FROM provider');
+    expect(db.query('SELECT count(*) AS count FROM domain').get()).toEqual({ count: 0 });
+  });
+
+  test('only the documented states are possible', () => {
+    expect(() => db.run('UPDATE install SET status = 1')).toThrow('install_status');
+    expect(() => db.run('UPDATE domain SET status = 1')).toThrow('domain_status');
+    expect(() => db.run("UPDATE provider SET plan = 'gold'")).toThrow('provider_plan');
+    expect(() => db.run("UPDATE provider SET key_hash = x'00'")).toThrow('provider_key_hash');
+  });
+
+  test('is written ahead', () => {
+    expect(db.query('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+    expect(db.query('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_VERSION });
+    expect(db.query('PRAGMA foreign_key_check').all()).toEqual([]);
+    expect(db.query('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+  });
+});
+
+describe('migrations', () => {
+  const folder = join(import.meta.dir, '../../migrations/sqlite');
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort();
+  const read = (path: string) => Bun.file(join(folder, path));
+
+  test('all that are in the folder travel with the program, in order', async () => {
+    const source = await Bun.file(
+      join(import.meta.dir, '../../src/store/sqlite/migrate.ts'),
+    ).text();
+    const imports = [...source.matchAll(/^import (\w+) from '.*\/sqlite\/(.*\.sql)'/gm)];
+    expect(imports.map(([, , file]) => file)).toEqual(files);
+    const [, list = ''] = /MIGRATIONS[^[]*\[\] = \[([^\]]*)\]/.exec(source) ?? [];
+    expect(list.split(',').map((name) => name.trim())).toEqual(
+      imports.map(([, name]) => name ?? ''),
+    );
+    expect(files).toHaveLength(SCHEMA_VERSION);
+    const journal = await read('meta/_journal.json').json();
+    expect(journal.entries.map(({ tag }: { tag: string }) => `${tag}.sql`)).toEqual(files);
+  });
+
+  test('lead to the schema of the program: drizzle-kit has nothing to add', async () => {
+    const last = String(files.length - 1).padStart(4, '0');
+    const migrated = await read(`meta/${last}_snapshot.json`).json();
+    const wanted = await generateSQLiteDrizzleJson(schema);
+    expect(await generateSQLiteMigration(migrated, wanted)).toEqual([]);
+  });
+});

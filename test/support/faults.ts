@@ -1,0 +1,22 @@
+import type { Core } from '../../src/core/core.ts';
+import type { Store } from '../../src/core/store.ts';
+
+/** A store that gives way on demand: `startTestApp({}, faults.wrap)`, then `faults.arm(...)`. */
+export class Faults {
+  #method: keyof Store | null = null;
+  #error: unknown = null;
+
+  /** From now on `method` throws `error`. */
+  arm(method: keyof Store, error: unknown): void {
+    this.#method = method;
+    this.#error = error;
+  }
+
+  wrap = (core: Core): Core => ({
+    ...core,
+    store: new Proxy(core.store, {
+      get: (store, name) =>
+        name === this.#method ? () => Promise.reject(this.#error) : Reflect.get(store, name, store),
+    }),
+  });
+}
