@@ -27,6 +27,10 @@ export interface Engine {
   close(): Promise<void>;
 }
 
+/** What seeding needs: the database file, and of a provider its id. */
+type Seeded = Pick<Engine, 'db'>;
+type Owner = Pick<Provider, 'id'>;
+
 export function openEngine(): Engine {
   const dataDir = freshFolder();
   const core = openCoreOn(dataDir);
@@ -64,7 +68,7 @@ export async function makeProvider(engine: Engine, plan: Plan = 'enterprise'): P
 }
 
 /** Makes devices known, or gives them another operating system; returns their ids. */
-export function makeDevices(engine: Engine, hwids: readonly string[], os = 'android'): number[] {
+export function makeDevices(engine: Seeded, hwids: readonly string[], os = 'android'): number[] {
   const add = engine.db.query<{ id: number }, [string, string]>(
     `INSERT INTO device (hwid, os, os_version, device_name, app_version, user_agent,
        first_seen_at_ms, last_seen_at_ms) VALUES (?, ?, '', '', '', '', 0, 0)
@@ -75,8 +79,8 @@ export function makeDevices(engine: Engine, hwids: readonly string[], os = 'andr
 
 /** Puts devices on new links of a provider, so many on each; returns the ids of the links. */
 export function putOnLinks(
-  engine: Engine,
-  provider: Provider,
+  engine: Seeded,
+  provider: Owner,
   deviceIds: readonly number[],
   perLink = 100,
 ): number[] {
@@ -100,11 +104,7 @@ export function putOnLinks(
 }
 
 /** Links devices to a provider through a new binding; returns its id. */
-export function bindDevices(
-  engine: Engine,
-  provider: Provider,
-  deviceIds: readonly number[],
-): number {
+export function bindDevices(engine: Seeded, provider: Owner, deviceIds: readonly number[]): number {
   const hash = crypto.randomUUID();
   const binding = engine.db
     .query<{ id: number }, [number, string]>(
