@@ -11,7 +11,7 @@ export interface Worker {
   look(): void;
   /** The bell, once a second: looks if something is due or another process changed the database. */
   ring(): Promise<void>;
-  /** Lets the step under way finish and takes no more. */
+  /** Lets the step under way finish, takes no more, and leaves the rest for another worker. */
   stop(): Promise<void>;
 }
 
@@ -60,6 +60,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
     stop: async () => {
       isStopped = true;
       await running;
+      await core.store.releaseWork(owner);
     },
   };
 }

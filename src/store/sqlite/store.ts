@@ -8,6 +8,7 @@ import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
 import { installStore } from './install.ts';
+import { laneStore } from './lane.ts';
 import { messagingStore } from './messaging.ts';
 import { openDatabase } from './open.ts';
 import { providerStore } from './provider.ts';
@@ -36,6 +37,7 @@ export function openSqliteStore({ dataDir, create, commitBatchMax }: SqliteOptio
     ...deviceStore(context),
     ...targetStore(context),
     ...distributionStore(context),
+    ...laneStore(context),
     ...recipientStore(context),
     ...messagingStore(context),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,
