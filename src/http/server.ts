@@ -10,7 +10,8 @@ import type { WireSettings } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
 import { MinuteLimiter } from './limiter.ts';
-import { makeStreams } from './stream.ts';
+import { Polls } from './polls.ts';
+import { makeStreams, PING_INTERVAL_MS } from './stream.ts';
 
 export interface ServerOptions {
   core: Core;
@@ -24,6 +25,8 @@ export interface ServerOptions {
   authFailuresPerMinuteMax: number;
   registrationsPerMinuteMax: number;
   streamCountMax: number;
+  /** How often a stream is asked whether it is alive, ms. */
+  pingIntervalMs?: number;
 }
 
 export interface RunningServer {
@@ -50,12 +53,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return countedAs(clientAddress(peer, forwardedFor, trustedProxies));
   }
 
+  const polls = new Polls();
   const deps: InterpreterDeps = {
     core,
     clock,
     log,
     settings,
-    limits: { registrations: new MinuteLimiter(options.registrationsPerMinuteMax) },
+    limits: { registrations: new MinuteLimiter(options.registrationsPerMinuteMax), polls },
     clientOf,
     authFailed: (client, nowMs) => failures.record(client, nowMs),
     grantPatience: (request, seconds) => app.server?.timeout(request, seconds),
@@ -66,6 +70,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     settings,
     streamCountMax: options.streamCountMax,
+    pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),
   });
 
@@ -97,6 +102,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: `http://${bracketed(options.host)}:${server.port}`,
     stop: async () => {
       streams.closeAll();
+      polls.endAll();
       const stopped = server.stop(false);
       while (server.pendingRequests > 0) {
         await new Promise((resolve) => setTimeout(resolve, STOP_POLL_MS));
