@@ -1,4 +1,6 @@
-/** What is measured, and how: short rounds, one server after the other, medians of what they gave. */
+/**
+ * What is measured, and how: short rounds, one server after the other, medians of what they gave.
+ */
 
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,9 +1,13 @@
-/** Servers under measurement: started on one core, watched through /proc, stopped by their own id. */
+/**
+ * Servers under measurement: started on one core, watched through /proc, stopped by their own id.
+ */
 
 import { readFileSync } from 'node:fs';
 import type { Subprocess } from 'bun';
 
-/** /proc counts processor time in ticks of 10 ms (USER_HZ is 100 on every Linux that Bun runs on). */
+/**
+ * /proc counts processor time in ticks of 10 ms (USER_HZ is 100 on every Linux that Bun runs on).
+ */
 const TICK_S = 0.01;
 const START_MAX_MS = 10_000;
 

@@ -30,8 +30,8 @@ export function markdown(report: Report): string {
     `Medians of ${report.rounds} rounds of ${report.seconds} s, the servers taking turns. "ratio" is
 requests/s against the bare server in the same round; "CPU us" is processor time of the
 server per request and "CPU ratio" that of the bare server against it, which other work on the
-machine disturbs less; "busy" is the share of the server's core (well below 100 %: it waited for the disk or for
-the load generator).`,
+machine disturbs less; "busy" is the share of the server's core (well below 100 %: it waited for
+the disk or for the load generator).`,
     table(
       [
         'case',

@@ -1,7 +1,7 @@
 /**
- * Makes a database with many rows in seconds: the product makes the schema, SQLite computes the rows.
- * Indexes and triggers are taken away meanwhile and put back as they were, and the counts that the
- * triggers keep are written as they would have left them.
+ * Makes a database with many rows in seconds: the product makes the schema, SQLite computes the
+ * rows. Indexes and triggers are taken away meanwhile and put back as they were, and the counts
+ * that the triggers keep are written as they would have left them.
  */
 
 import { Database } from 'bun:sqlite';

@@ -127,7 +127,7 @@ export function addDeviceCommands(program: Command, context: CliContext): void {
 
   device
     .command('list')
-    .description('list devices, the newest first')
+    .description('list devices, the latest seen first')
     .option('--provider <code>', 'only those on its links or seen by it', providerCodeValue)
     .option('--link <code>', 'only those on this limited link', installCodeValue)
     .option('--os <name>', 'only those with this operating system, such as ios or android')

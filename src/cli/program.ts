@@ -57,7 +57,9 @@ function buildProgram(context: CliContext): Command {
 
 /** commander's sentence, without what our own sentences already say. */
 function plainMistake(text: string): string {
-  return text.replace(/^error: /, '').replace(/^.* argument '.*' is invalid\. /, '');
+  return text
+    .replace(/^error: /, '')
+    .replace(/^(option|command-argument) .* is invalid( for argument '[^']*')?\. /s, '');
 }
 
 /** The commands that do something, as opposed to groups of commands. */
@@ -73,17 +75,10 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     return EXIT_OK;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE;
-    const isExpected = error instanceof OperatorError || isAddressError(error);
-    const text = isExpected ? (error as Error).message : unexpected(error);
+    const text = error instanceof OperatorError ? error.message : unexpected(error);
     context.stderr(`gatepost: ${text}\n`);
     return EXIT_ERROR;
   }
-}
-
-/** The address to listen on is taken or not ours. */
-function isAddressError(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return code === 'EADDRINUSE' || code === 'EADDRNOTAVAIL' || code === 'EACCES';
 }
 
 function unexpected(error: unknown): string {

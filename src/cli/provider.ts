@@ -29,8 +29,8 @@ import {
 interface AddOptions extends CommonOptions {
   name: string;
   plan: Plan;
-  expires: number | null;
-  maxLinks: number | null;
+  expires: number | 'never';
+  maxLinks: number | 'default';
   code?: string;
   key?: string;
 }
@@ -38,8 +38,8 @@ interface AddOptions extends CommonOptions {
 interface SetOptions extends CommonOptions {
   name?: string;
   plan?: Plan;
-  expires?: number | null;
-  maxLinks?: number | null;
+  expires?: number | 'never';
+  maxLinks?: number | 'default';
 }
 
 interface RotateOptions extends CommonOptions {
@@ -90,12 +90,17 @@ function printCredentials(
   print(context, options, json, `${text}\n${KEY_NOTE}`);
 }
 
+/** A number, or null for the word that stands for none. */
+function orNull(value: number | 'never' | 'default'): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
 async function add(context: CliContext, options: AddOptions): Promise<void> {
   const draft = {
     name: options.name,
     plan: options.plan,
-    activeUntilMs: options.expires,
-    installCountMax: options.maxLinks,
+    activeUntilMs: orNull(options.expires),
+    installCountMax: orNull(options.maxLinks),
     code: options.code,
     authKey: options.key,
   };
@@ -169,8 +174,8 @@ async function set(
   const wanted: ProviderChange = {
     ...(name !== undefined && { name }),
     ...(plan !== undefined && { plan }),
-    ...(expires !== undefined && { activeUntilMs: expires }),
-    ...(maxLinks !== undefined && { installCountMax: maxLinks }),
+    ...(expires !== undefined && { activeUntilMs: orNull(expires) }),
+    ...(maxLinks !== undefined && { installCountMax: orNull(maxLinks) }),
   };
   if (Object.keys(wanted).length === 0) {
     command.error('error: nothing to set: give --name, --plan, --expires or --max-links');
@@ -222,11 +227,11 @@ export function addProviderCommands(program: Command, context: CliContext): void
       '--expires <date>',
       'last day of the subscription in UTC+3, or never',
       expiresValue,
-      null,
+      'never',
     )
     .option('--code <code>', 'a provider code of your choice', providerCodeValue)
     .option('--key <key>', 'a key of your choice', authKeyValue)
-    .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue, null)
+    .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue, 'default')
     .action((options: AddOptions) => add(context, options));
 
   provider

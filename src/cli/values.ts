@@ -16,16 +16,19 @@ export function planValue(text: string): Plan {
   return plan;
 }
 
-/** `never`, or the last day (UTC+3) of a subscription; the first instant after it, or null. */
-export function expiresValue(text: string): number | null {
-  if (text === 'never') return null;
+/**
+ * `never`, or the last day (UTC+3) of a subscription: the first instant after it. Not null, which
+ * commander would turn into an empty text.
+ */
+export function expiresValue(text: string): number | 'never' {
+  if (text === 'never') return text;
   const endMs = endOfDateMs(text);
   if (endMs === null) throw mistake(`'${text}' is not a date: YYYY-MM-DD, or never`);
   return endMs;
 }
 
-export function maxLinksValue(text: string): number | null {
-  if (text === 'default') return null;
+export function maxLinksValue(text: string): number | 'default' {
+  if (text === 'default') return text;
   if (!/^\d{1,9}$/.test(text)) throw mistake(`'${text}' is not a number of links, or default`);
   return Number(text);
 }

@@ -82,7 +82,7 @@ export interface Call<P extends Record<string, Param>> {
   client(): string;
   /** The bearer token, if there is one. */
   token: string | null;
-  /** Aborted when the caller is gone. */
+  /** Aborted when the caller is gone or the server stops. */
   signal: AbortSignal;
 }
 

@@ -26,6 +26,8 @@ export interface InterpreterDeps {
   clientOf(request: Request): string;
   /** Counts a failed authentication; returns how late to answer it, ms. */
   authFailed(client: string, nowMs: number): number;
+  /** Aborted when the server stops. */
+  stopping: AbortSignal;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
 }
@@ -97,7 +99,9 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       limits,
       client: () => deps.clientOf(request),
       token: audience === 'provider' ? null : bearerToken(request.headers),
-      signal: request.signal,
+      get signal() {
+        return AbortSignal.any([request.signal, deps.stopping]);
+      },
     };
     const says = await handle(call);
     if (typeof says === 'string') return respond(says, { headers });

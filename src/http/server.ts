@@ -4,6 +4,7 @@ import { Elysia } from 'elysia';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
+import { OperatorError } from '../operator-error.ts';
 import { clientAddress, countedAs, type TrustedProxies } from './address.ts';
 import { AuthFailures } from './auth-failures.ts';
 import type { WireSettings } from './endpoint.ts';
@@ -38,14 +39,16 @@ export interface RunningServer {
 
 /** Seconds after which a connection without a request under way is closed. */
 const IDLE_TIMEOUT_S = 30;
-/** How often a stop asks whether the requests under way are finished, ms. */
-const STOP_POLL_MS = 5;
+/** How often a stop looks whether the last answer is out, ms. */
+const STOP_PAUSE_MS = 5;
 
-/** Starts to listen. Rejects when the address cannot be had. */
+/** Starts to listen. Rejects with {@link OperatorError} when the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { core, clock, log, settings, trustedProxies } = options;
   const failures = new AuthFailures(options.authFailuresPerMinuteMax, log);
-  const app = new Elysia();
+  // By default Elysia looks for the path behind a host name of at least four letters.
+  const app = new Elysia({ handler: { standardHostname: false } });
+  const stopping = new AbortController();
 
   function clientOf(request: Request): string {
     const peer = app.server?.requestIP(request)?.address ?? '';
@@ -62,6 +65,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     limits: { registrations: new MinuteLimiter(options.registrationsPerMinuteMax), polls },
     clientOf,
     authFailed: (client, nowMs) => failures.record(client, nowMs),
+    stopping: stopping.signal,
     grantPatience: (request, seconds) => app.server?.timeout(request, seconds),
   };
   const streams = makeStreams({
@@ -74,44 +78,81 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),
   });
 
-  for (const endpoint of endpoints) {
-    const answer = interpret(endpoint, deps);
-    app.all(endpoint.path, ({ request }) => answer(request), { parse: 'none' });
-  }
+  const answers = new Map<string, Answer>();
+  for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
+  // Without a valid Host (HTTP/1.0 needs none) Bun's URL has no host, and Elysia takes the first
+  // slash in the query for the beginning of the path.
+  const route = (path: string, answer: Answer) =>
+    app.all(
+      path,
+      ({ request }) =>
+        request.url.startsWith('/') ? find(answers, pathOf(request.url))(request) : answer(request),
+      { parse: 'none' },
+    );
+  for (const [path, answer] of answers) route(path, answer);
   app.use(streams.route());
-  for (const unknown of ['/api', '/api/*', '/remote', '/remote/*']) {
-    app.all(unknown, () => respond('no_such_endpoint'), { parse: 'none' });
-  }
-  app.all('*', () => new Response('Not found\n', { status: 404 }), { parse: 'none' });
+  for (const path of ['/api', '/api/*', '/remote', '/remote/*']) route(path, noSuchEndpoint);
+  route('*', notFound);
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
     return respond('unknown_error', { detail: reportFault(log, pathOf(request.url), error) });
   });
 
-  app.listen({
-    hostname: options.host,
-    port: options.port,
-    idleTimeout: IDLE_TIMEOUT_S,
-    // Bun's own refusal of a large body is not JSON; what no endpoint reads, nobody buffers.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-  });
-  const { server } = app;
-  if (!server) throw new Error('the server did not start');
+  const server = listen(app, options);
   return {
     url: `http://${bracketed(options.host)}:${server.port}`,
     stop: async () => {
+      stopping.abort();
       streams.closeAll();
       polls.endAll();
       const stopped = server.stop(false);
-      while (server.pendingRequests > 0) {
-        await new Promise((resolve) => setTimeout(resolve, STOP_POLL_MS));
-      }
-      // A connection whose large body nobody read stays open for ever otherwise (Bun 1.4.5).
+      // Bun's own stop waits for ever for a connection that sent half a request head, or one whose
+      // large body nobody read.
+      while (server.pendingRequests > 0) await Bun.sleep(STOP_PAUSE_MS);
       await server.stop(true);
       await stopped;
     },
   };
+}
+
+function listen(app: Elysia, { host, port }: ServerOptions): Bun.Server<unknown> {
+  try {
+    app.listen({
+      hostname: host,
+      port,
+      // Elysia's default would let a second server share the port in silence.
+      reusePort: false,
+      idleTimeout: IDLE_TIMEOUT_S,
+      // Bun's own refusal of a large body is not JSON; what no endpoint reads, nobody buffers.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    });
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    const reason = LISTEN_FAILURES[String(code)] ?? (error as Error).message;
+    throw new OperatorError(`cannot listen on ${bracketed(host)}:${port}: ${reason}`);
+  }
+  const { server } = app;
+  if (!server) throw new Error('the server did not start');
+  return server;
+}
+
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is taken',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+  EACCES: 'that port needs more rights',
+  ENOENT: 'no such address',
+};
+
+type Answer = (request: Request) => Response | Promise<Response>;
+
+const noSuchEndpoint: Answer = () => respond('no_such_endpoint');
+const notFound: Answer = () => new Response('Not found\n', { status: 404 });
+
+/** What answers requests for `path`, by the rules of the routes above. */
+function find(answers: ReadonlyMap<string, Answer>, path: string): Answer {
+  const found = answers.get(path) ?? answers.get(path.replace(/\/$/, ''));
+  return found ?? (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
 }
 
 function pathOf(url: string): string {

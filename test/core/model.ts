@@ -28,7 +28,9 @@ interface Reply {
 const OK = { rc: 1, msg: 'Ok' };
 const error = (msg: string): Reply => ({ rc: 0, msg });
 
-/** Each method answers as the API should, and changes the model as the API should change its data. */
+/**
+ * Each method answers as the API should, and changes the model as the API should change its data.
+ */
 export class Model {
   links: ModelLink[] = [];
   bindings: ModelBinding[] = [];

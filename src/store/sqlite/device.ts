@@ -221,20 +221,20 @@ function operatorStatements({ db, query }: Context) {
 /** Every way in which a device can belong to the providers of `filter`. */
 function filterConditions({ query }: Context, filter: DeviceFilter): (SQL | undefined)[] {
   const { os, installCode, providerCode } = filter;
-  // A new query each time: drizzle's builders change in place.
-  const onLink = () =>
-    query
-      .select({ one: sql`1` })
-      .from(installDevice)
-      .innerJoin(install, eq(install.id, installDevice.install_id))
-      .innerJoin(provider, eq(provider.id, install.provider_id));
   const seen = query
     .select({ one: sql`1` })
     .from(deviceProvider)
     .innerJoin(provider, eq(provider.id, deviceProvider.provider_id))
     .where(and(eq(deviceProvider.device_id, device.id), eq(provider.code, providerCode ?? '')));
   const isOnLink = (of: SQL) =>
-    exists(onLink().where(and(eq(installDevice.device_id, device.id), of)));
+    exists(
+      query
+        .select({ one: sql`1` })
+        .from(installDevice)
+        .innerJoin(install, eq(install.id, installDevice.install_id))
+        .innerJoin(provider, eq(provider.id, install.provider_id))
+        .where(and(eq(installDevice.device_id, device.id), of)),
+    );
   return [
     os === null ? undefined : eq(device.os, os),
     installCode === null ? undefined : isOnLink(eq(install.install_code, installCode)),

@@ -1,6 +1,6 @@
 /** Opens the database file. Whatever is wrong with it is one sentence, and nothing is touched. */
 
-import { Database, SQLiteError } from 'bun:sqlite';
+import { Database, SQLiteError, constants as sqlite } from 'bun:sqlite';
 import {
   accessSync,
   closeSync,
@@ -12,6 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../operator-error.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
@@ -23,6 +24,7 @@ const CACHE_KIB = 32 * 1024;
 const BUSY_TIMEOUT_MS = 10;
 /** How long opening waits for another process, ms: nothing is served yet, so it may block. */
 const OPEN_TIMEOUT_MS = 5_000;
+const OPEN_PAUSE_MS = 10;
 
 /**
  * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a
@@ -44,9 +46,33 @@ export function openDatabase(dataDir: string, create: boolean): Database {
     );
   }
   try {
-    return configure(new Database(file, { create, readwrite: true, strict: true }));
+    return patiently(() => {
+      const db = new Database(file, { create, readwrite: true, strict: true });
+      try {
+        return configure(db);
+      } catch (error) {
+        db.close();
+        throw error;
+      }
+    });
   } catch (error) {
     throw explain(error, file);
+  }
+}
+
+/**
+ * Tries again while another process is at it: SQLite does not wait by itself for the change of a
+ * new file to WAL, in which each of two processes can hold the other up.
+ */
+function patiently<T>(open: () => T): T {
+  for (let waitedMs = 0; ; waitedMs += OPEN_PAUSE_MS) {
+    try {
+      return open();
+    } catch (error) {
+      const isBusy = error instanceof SQLiteError && /^SQLITE_BUSY/.test(error.code ?? '');
+      if (!isBusy || waitedMs >= OPEN_TIMEOUT_MS) throw error;
+      Bun.sleepSync(OPEN_PAUSE_MS);
+    }
   }
 }
 
@@ -95,7 +121,7 @@ function inspect(file: string): number {
   }
   let db: Database | null = null;
   try {
-    db = new Database(file, { readonly: true, strict: true });
+    db = openToLook(file);
     db.run(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
     const schema = pragmaNumber(db, 'user_version');
     const tables = db.query('SELECT count(*) AS count FROM sqlite_schema').get();
@@ -115,6 +141,19 @@ function inspect(file: string): number {
   } finally {
     db?.close();
   }
+}
+
+/**
+ * Without a write-ahead log beside it nobody is using the file, and SQLite, which would make a log
+ * and leave it there, is told that it needs none.
+ */
+function openToLook(file: string): Database {
+  if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite;
+  return new Database(
+    `${pathToFileURL(file).href}?immutable=1`,
+    SQLITE_OPEN_READONLY | SQLITE_OPEN_URI,
+  );
 }
 
 const SQLITE_MAGIC = 'SQLite format 3\0';

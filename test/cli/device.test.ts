@@ -1,0 +1,148 @@
+/** `gatepost device …`, beside a server that is running. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import type { Credentials } from '../../src/core/provider.ts';
+import { call } from '../support/app.ts';
+import {
+  addProviderByCommand,
+  cleanUp,
+  PATIENCE_MS,
+  run,
+  type ServerProcess,
+  startServe,
+  temporaryFolder,
+} from '../support/process.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
+afterAll(cleanUp);
+
+const dataDir = join(temporaryFolder(), 'data');
+const DOMAIN_HASH = 'e'.repeat(64);
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+let server: ServerProcess;
+let owner: Credentials;
+let other: Credentials;
+
+beforeAll(async () => {
+  owner = await addProviderByCommand(dataDir);
+  other = await addProviderByCommand(dataDir);
+  server = await startServe({ dataDir });
+  const query = { domain_hash: DOMAIN_HASH, domain_name: 'example.com' };
+  await call(server, '/api/add-domain', owner, query);
+  for (const code of ['LinkLinkLin1', 'LinkLinkLin2']) {
+    await call(server, '/api/add-install', owner, { install_limit: 1, install_code: code });
+  }
+  const headers = { 'x-device-os': 'iPadOS', 'x-device-model': 'Планшет', 'x-app-version': '2.0' };
+  await checkIn('LinkLinkLin1', 'tablet-1', headers);
+  await checkIn('LinkLinkLin2', 'phone-2', { 'x-device-os': 'Android' });
+  await call(server, '/provider', null, {
+    id: owner.code,
+    hwid: 'tablet-1',
+    domain_hash: DOMAIN_HASH,
+  });
+  await call(server, '/provider', null, { id: other.code, hwid: 'seen-only' });
+});
+
+async function checkIn(installid: string, hwid: string, headers: Record<string, string> = {}) {
+  const query = { id: DOMAIN_HASH, installid, hwid };
+  const utf8 = Object.entries(headers).map(([name, value]): [string, string] => [
+    name,
+    Buffer.from(value).toString('latin1'),
+  ]);
+  return (await call(server, '/install', null, query, { headers: utf8 })).json.msg;
+}
+
+const device = (...words: string[]) => run(['device', ...words, '--data', dataDir]);
+
+async function json(...words: string[]) {
+  const { code, stdout, stderr } = await device(...words, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+async function hwids(...words: string[]): Promise<string[]> {
+  return (await json('list', ...words)).map((row: { hwid: string }) => row.hwid);
+}
+
+test('list shows every device, and filters', async () => {
+  const devices: { hwid: string }[] = await json('list');
+  expect(devices.map(({ hwid }) => hwid).sort()).toEqual(['phone-2', 'seen-only', 'tablet-1']);
+  expect<unknown>(devices.find(({ hwid }) => hwid === 'tablet-1')).toEqual({
+    hwid: 'tablet-1',
+    os: 'ios',
+    os_version: '',
+    device_name: 'Планшет',
+    app_version: '2.0',
+    user_agent: expect.any(String),
+    first_seen_at: TIME,
+    last_seen_at: TIME,
+  });
+  expect(await hwids('--limit', '1')).toHaveLength(1);
+  expect((await hwids('--provider', owner.code)).sort()).toEqual(['phone-2', 'tablet-1']);
+  expect(await hwids('--provider', other.code)).toEqual(['seen-only']);
+  expect(await hwids('--link', 'LinkLinkLin1')).toEqual(['tablet-1']);
+  expect(await hwids('--os', 'android')).toEqual(['phone-2']);
+  // Filters narrow each other.
+  expect(await hwids('--provider', owner.code, '--link', 'LinkLinkLin2')).toEqual(['phone-2']);
+  expect(await hwids('--provider', other.code, '--link', 'LinkLinkLin2')).toEqual([]);
+});
+
+test('list for people is aligned, wide letters or not', async () => {
+  const { stdout } = await device('list', '--provider', owner.code);
+  const [heading = '', ...rows] = stdout.trimEnd().split('\n');
+  expect(heading).toMatch(/^HWID +OS +VERSION +NAME +APP +LAST SEEN$/);
+  const row = rows.find((line) => line.startsWith('tablet-1')) ?? '';
+  expect(row.indexOf('Планшет')).toBe(heading.indexOf('NAME'));
+  expect(row.indexOf('2.0')).toBe(heading.indexOf('APP'));
+});
+
+test('show tells everything that a device belongs to', async () => {
+  const shown = await json('show', 'tablet-1');
+  expect(shown).toMatchObject({
+    hwid: 'tablet-1',
+    links: [{ install_code: 'LinkLinkLin1', provider_code: owner.code, registered_at: TIME }],
+    domains: [
+      { domain_name: 'example.com', provider_code: owner.code, active: true, linked_at: TIME },
+    ],
+    seen_by: [{ provider_code: owner.code, last_seen_at: TIME }],
+  });
+  const text = (await device('show', 'tablet-1')).stdout;
+  expect(text).toMatch(/^hwid +tablet-1$/m);
+  expect(text).toMatch(/^LinkLinkLin1 +\w{8} +\d/m);
+  expect((await device('show', 'seen-only')).stdout).toContain('On no link.');
+});
+
+test('forget frees the slot on the running server', async () => {
+  await call(server, '/api/add-install', owner, { install_limit: 1, install_code: 'LinkLinkLin3' });
+  expect(await checkIn('LinkLinkLin3', 'leaving')).toBe('Ok');
+  expect(await checkIn('LinkLinkLin3', 'coming')).toBe('Install limit reached');
+  expect((await device('forget', 'leaving')).stdout).toBe(
+    'leaving forgotten; its slots are free\n',
+  );
+  expect(await checkIn('LinkLinkLin3', 'coming')).toBe('Ok');
+  expect(await json('forget', 'coming')).toEqual({ hwid: 'coming', done: 'forgotten' });
+  expect(await hwids('--link', 'LinkLinkLin3')).toEqual([]);
+});
+
+for (const verb of ['show', 'forget']) {
+  test(`${verb} of a device that nobody knows is one sentence`, async () => {
+    const sentence = "gatepost: there is no device 'nobody': see 'gatepost device list'\n";
+    expect(await device(verb, 'nobody')).toEqual({ code: 1, stdout: '', stderr: sentence });
+  });
+}
+
+for (const [words, mistake] of [
+  [['show', 'a,b'], 'a HWID is 1 to 128 visible ASCII characters without comma'],
+  [['list', '--limit', '0'], "'0' is not a number from 1 to 9999999"],
+  [['list', '--link', 'short'], 'the code of a link is 12 letters and digits'],
+  [['list', '--provider', 'short'], 'a provider code is 8 letters and digits'],
+  [['show'], "missing required argument 'hwid'"],
+  [['lsit'], "unknown command 'lsit'"],
+] as const) {
+  test(`device ${words.join(' ')} is a mistake of usage`, async () => {
+    const { code, stdout, stderr } = await device(...words);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toStartWith(`gatepost: ${mistake}`);
+  });
+}

@@ -1,0 +1,235 @@
+/** `gatepost provider …`, run as the operator runs it, beside a server that is running. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import { call } from '../support/app.ts';
+import {
+  cleanUp,
+  PATIENCE_MS,
+  run,
+  type ServerProcess,
+  startServe,
+  temporaryFolder,
+} from '../support/process.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
+afterAll(cleanUp);
+
+const dataDir = join(temporaryFolder(), 'data');
+let server: ServerProcess;
+beforeAll(async () => {
+  server = await startServe({ dataDir });
+});
+
+const provider = (...words: string[]) => run(['provider', ...words, '--data', dataDir]);
+
+/** The JSON that a command prints; the command must succeed and say nothing else. */
+async function json(...words: string[]) {
+  const { code, stdout, stderr } = await provider(...words, '--json');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+async function add(...words: string[]): Promise<{ code: string; authKey: string }> {
+  const printed = await json('add', '--name', 'Name', ...words);
+  expect(Object.keys(printed)).toEqual(['provider_code', 'auth_key']);
+  return { code: printed.provider_code, authKey: printed.auth_key };
+}
+
+/** What the running server says to these credentials. */
+async function says(code: string, authKey: string): Promise<string> {
+  return (await call(server, '/api/list-install', { code, authKey })).json.msg;
+}
+
+describe('add', () => {
+  test('prints credentials that work on the next request', async () => {
+    const { code, authKey } = await add();
+    expect(code).toMatch(/^[A-Za-z0-9]{8}$/);
+    expect(authKey).toMatch(/^[-_A-Za-z0-9]{32}$/);
+    expect(await says(code, authKey)).toBe('Ok');
+  });
+
+  test('for people: two lines and a note', async () => {
+    const { code, stdout, stderr } = await provider('add', '--name', 'For people');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [codeLine, keyLine, ...rest] = stdout.split('\n');
+    expect(codeLine).toMatch(/^provider_code {2}\w{8}$/);
+    expect(keyLine).toMatch(/^auth_key {7}[-\w]{32}$/);
+    expect(rest).toEqual(['The key is shown this once: only its SHA-256 is stored.', '']);
+  });
+
+  test('takes a code and a key that the provider already has', async () => {
+    const key = 'Chosen-key_Chosen-key_Chosen-key';
+    const chosen = await add('--code', 'Chosen01', '--key', key);
+    expect(chosen).toEqual({ code: 'Chosen01', authKey: key });
+    expect(await says('Chosen01', key)).toBe('Ok');
+    const again = await provider('add', '--name', 'x', '--code', 'Chosen01');
+    const sentence = "gatepost: provider code 'Chosen01' is taken\n";
+    expect(again).toEqual({ code: 1, stdout: '', stderr: sentence });
+    expect(await says('Chosen01', key)).toBe('Ok');
+  });
+
+  test('makes the data directory when it comes before the first start', async () => {
+    const fresh = join(temporaryFolder(), 'data');
+    const { code } = await run(['provider', 'add', '--name', 'x', '--data', fresh]);
+    expect(code).toBe(0);
+    const listed = await run(['provider', 'list', '--json', '--data', fresh]);
+    expect(JSON.parse(listed.stdout)).toHaveLength(1);
+  });
+
+  test('--max-links and --expires hold on the next request', async () => {
+    const limited = await add('--max-links', '1');
+    const addLink = { install_limit: 1 };
+    expect((await call(server, '/api/add-install', limited, addLink)).json.msg).toBe('Ok');
+    expect((await call(server, '/api/add-install', limited, addLink)).json.msg).toBe(
+      'Install code limit reached',
+    );
+    const past = await add('--expires', '2020-02-29');
+    expect(await says(past.code, past.authKey)).toBe(
+      'This feature requires an active subscription',
+    );
+    expect(await json('show', past.code)).toMatchObject({ expires: '2020-02-29', active: false });
+  });
+
+  for (const [words, mistake] of [
+    [['--plan', 'entreprise'], "unknown plan 'entreprise': basic, pro or enterprise"],
+    [['--expires', '2026-02-30'], "'2026-02-30' is not a date: YYYY-MM-DD, or never"],
+    [['--code', 'short'], 'a provider code is 8 letters and digits'],
+    [['--key', 'short'], 'a key is 32 letters, digits, - and _'],
+    [['--max-links', '-1'], "'-1' is not a number of links, or default"],
+    [['--name', 'two\nlines'], 'a name is one line of 1 to 255 letters'],
+    [['--colour', 'red'], "unknown option '--colour'"],
+    [['surplus'], 'too many arguments for'],
+  ] as const) {
+    test(`${words.join(' ')} is a mistake of usage`, async () => {
+      const before = await json('list');
+      const { code, stdout, stderr } = await provider('add', '--name', 'n', ...words);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toStartWith(`gatepost: ${mistake}`);
+      expect(await json('list')).toEqual(before);
+    });
+  }
+
+  test('without a name it says so', async () => {
+    const { code, stderr } = await provider('add');
+    expect(code).toBe(2);
+    expect(stderr).toContain("required option '--name <name>' not specified");
+  });
+});
+
+test('list and show tell everything but keys', async () => {
+  const { code, authKey } = await add('--plan', 'pro', '--expires', 'never', '--max-links', '9');
+  const shown = {
+    provider_code: code,
+    name: 'Name',
+    plan: 'pro',
+    active: true,
+    suspended: false,
+    expires: 'never',
+    links: 0,
+    max_links: 9,
+    created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    old_key_until: null,
+  };
+  expect(await json('show', code)).toEqual(shown);
+  expect(await json('list')).toContainEqual(shown);
+
+  const [heading = '', ...rows] = (await provider('list')).stdout.split('\n');
+  expect(heading).toMatch(/^CODE +NAME +PLAN +STATE +EXPIRES +LINKS$/);
+  const row = rows.find((line) => line.startsWith(code)) ?? '';
+  expect(row.indexOf('pro')).toBe(heading.indexOf('PLAN'));
+  // Numbers are aligned on the right.
+  expect(row.length).toBe(heading.length);
+  const sheet = (await provider('show', code)).stdout;
+  expect(sheet).toContain('max_links      9\n');
+  expect(sheet).not.toContain(authKey);
+});
+
+test('set changes what is given and nothing else', async () => {
+  const { code } = await add('--plan', 'basic');
+  const before = await json('show', code);
+  expect(await json('set', code, '--plan', 'enterprise')).toEqual({
+    provider_code: code,
+    done: 'changed',
+  });
+  expect(await json('show', code)).toEqual({ ...before, plan: 'enterprise' });
+  await json('set', code, '--name', 'Other', '--max-links', '3', '--expires', '2099-12-31');
+  const after = { name: 'Other', plan: 'enterprise', max_links: 3, expires: '2099-12-31' };
+  expect(await json('show', code)).toEqual({ ...before, ...after });
+  await json('set', code, '--max-links', 'default', '--expires', 'never');
+  expect(await json('show', code)).toMatchObject({ max_links: null, expires: 'never' });
+
+  const nothing = await provider('set', code);
+  expect(nothing.code).toBe(2);
+  expect(nothing.stderr).toContain('nothing to set: give --name, --plan, --expires or --max-links');
+});
+
+test('suspend and resume are seen by the running server at once', async () => {
+  const { code, authKey } = await add();
+  expect((await provider('suspend', code)).stdout).toBe(`${code} suspended\n`);
+  expect(await says(code, authKey)).toBe('This feature requires an active subscription');
+  expect(await json('show', code)).toMatchObject({ active: false, suspended: true });
+  expect((await provider('resume', code)).stdout).toBe(`${code} resumed\n`);
+  expect(await says(code, authKey)).toBe('Ok');
+});
+
+describe('rotate-key', () => {
+  test('ends the old key at once', async () => {
+    const { code, authKey } = await add();
+    const rotated = await json('rotate-key', code);
+    expect(Object.keys(rotated)).toEqual(['provider_code', 'auth_key']);
+    expect(rotated.auth_key).not.toBe(authKey);
+    expect(await says(code, authKey)).toBe('Auth error');
+    expect(await says(code, rotated.auth_key)).toBe('Ok');
+  });
+
+  test('--keep-old 24h lets both work, until a second rotation', async () => {
+    const { code, authKey } = await add();
+    const second = await json('rotate-key', code, '--keep-old', '24h');
+    expect(await says(code, authKey)).toBe('Ok');
+    expect(await says(code, second.auth_key)).toBe('Ok');
+    const { old_key_until: until } = await json('show', code);
+    const hoursLeft = (Date.parse(until) - Date.now()) / 3_600_000;
+    expect(hoursLeft).toBeGreaterThan(23);
+    expect(hoursLeft).toBeLessThanOrEqual(24);
+    const third = await json('rotate-key', code, '--keep-old', '1h');
+    expect(await says(code, authKey)).toBe('Auth error');
+    expect(await says(code, second.auth_key)).toBe('Ok');
+    expect(await says(code, third.auth_key)).toBe('Ok');
+  });
+
+  test('takes a chosen key, and says what a duration is', async () => {
+    const { code } = await add();
+    const key = 'Another_chosen_key_Another_chose';
+    expect((await json('rotate-key', code, '--key', key)).auth_key).toBe(key);
+    expect(await says(code, key)).toBe('Ok');
+    const wrong = await provider('rotate-key', code, '--keep-old', '24');
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain("'24' is not a duration: a number with s, m, h or d");
+    expect(await says(code, key)).toBe('Ok');
+  });
+});
+
+test('remove takes the provider and its links away', async () => {
+  const { code, authKey } = await add();
+  await call(server, '/api/add-install', { code, authKey }, { install_limit: 1 });
+  expect(await json('remove', code)).toEqual({ provider_code: code, done: 'removed' });
+  expect(await says(code, authKey)).toBe('Auth error');
+  expect((await provider('remove', code, '--yes')).code).toBe(1);
+});
+
+for (const words of [
+  ['show'],
+  ['suspend'],
+  ['resume'],
+  ['rotate-key'],
+  ['remove'],
+  ['set', '--plan', 'pro'],
+]) {
+  test(`${words[0]} of a code that nobody has is one sentence`, async () => {
+    const [verb = '', ...rest] = words;
+    const sentence = "gatepost: there is no provider 'Nobody00': see 'gatepost provider list'\n";
+    const result = await provider(verb, 'Nobody00', ...rest);
+    expect(result).toEqual({ code: 1, stdout: '', stderr: sentence });
+  });
+}

@@ -1,0 +1,215 @@
+/**
+ * The appliance as the operator has it: a process of its own, from `dist/gatepost` or from source,
+ * started and stopped by its id, with nothing of the developer's own settings.
+ */
+
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Credentials } from '../../src/core/provider.ts';
+
+export const ROOT = resolve(import.meta.dir, '../..');
+const BINARY = join(ROOT, 'dist/gatepost');
+/** What `dist/gatepost` is made from. */
+const INGREDIENTS = ['src', 'migrations', 'package.json'];
+
+/** How long anything may take on a busy machine before a test gives up, ms. */
+export const PATIENCE_MS = 30_000;
+
+let isFresh = false;
+
+/** The compiled executable; built first if it is missing or older than what it is made from. */
+export function binary(): string {
+  if (!isFresh && newestMs(INGREDIENTS.map((name) => join(ROOT, name))) > mtimeMs(BINARY)) {
+    const made = Bun.spawnSync(['make', 'build'], { cwd: ROOT, env: plainEnv() });
+    if (made.exitCode !== 0) throw new Error(`make build failed:\n${made.stderr}`);
+  }
+  isFresh = true;
+  return BINARY;
+}
+
+function newestMs(paths: string[]): number {
+  return Math.max(
+    ...paths.map((path) =>
+      statSync(path).isDirectory()
+        ? newestMs(readdirSync(path).map((name) => join(path, name)))
+        : mtimeMs(path),
+    ),
+  );
+}
+
+function mtimeMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** The environment without the developer's own Gatepost settings. */
+export function plainEnv(more: Record<string, string> = {}): Record<string, string> {
+  const inherited = Object.entries(process.env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && !entry[0].startsWith('GATEPOST_'),
+  );
+  return { ...Object.fromEntries(inherited), ...more };
+}
+
+export interface StartOptions {
+  /** Data directory; a fresh one unless given. */
+  dataDir?: string;
+  args?: readonly string[];
+  env?: Record<string, string>;
+  cwd?: string;
+  /** `source` runs `src/main.ts` with this Bun; default: the executable. */
+  from?: 'binary' | 'source';
+  /** Another executable, such as a copy. */
+  executable?: string;
+}
+
+export interface Exit {
+  code: number | null;
+  signal: string | number | null;
+}
+
+export interface CliResult {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface ServerProcess {
+  pid: number;
+  url: string;
+  port: number;
+  dataDir: string;
+  /** Everything printed so far. */
+  stdout(): string;
+  stderr(): string;
+  exited: Promise<Exit>;
+  /** Sends a signal and waits for the end. */
+  stop(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<Exit>;
+}
+
+const running = new Set<{ kill(signal: 'SIGKILL'): void; exited: Promise<unknown> }>();
+const folders: string[] = [];
+
+// A run that is interrupted leaves no server behind.
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A fresh folder, removed by {@link cleanUp}. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gatepost-process-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Ends every process that was started here and removes the folders. For `afterAll`. */
+export async function cleanUp(): Promise<void> {
+  const left = [...running];
+  for (const child of left) child.kill('SIGKILL');
+  await Promise.all(left.map((child) => child.exited));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+function command(options: StartOptions): string[] {
+  if (options.from === 'source') return [process.execPath, join(ROOT, 'src/main.ts')];
+  return [options.executable ?? binary()];
+}
+
+function spawn(argv: readonly string[], options: StartOptions) {
+  const child = Bun.spawn([...command(options), ...argv], {
+    cwd: options.cwd ?? temporaryFolder(),
+    env: plainEnv(options.env),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  running.add(child);
+  void child.exited.then(() => running.delete(child));
+  return child;
+}
+
+/** Runs a command to its end. */
+export async function run(argv: readonly string[], options: StartOptions = {}): Promise<CliResult> {
+  const child = spawn(argv, options);
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code: child.exitCode, stdout, stderr };
+}
+
+/** Starts `serve` on a free port and waits until it says that it is ready. */
+export async function startServe(options: StartOptions = {}): Promise<ServerProcess> {
+  const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
+  const args = ['serve', '--port', '0', '--data', dataDir, ...(options.args ?? [])];
+  const child = spawn(args, options);
+  const out = collect(child.stdout);
+  const err = collect(child.stderr);
+  const exited = child.exited.then(async (): Promise<Exit> => {
+    await Promise.all([out.ended, err.ended]);
+    return { code: child.exitCode, signal: child.signalCode };
+  });
+  let hasEnded = false;
+  void exited.then(() => {
+    hasEnded = true;
+  });
+  const url = await until(() => {
+    if (hasEnded) throw new Error(`serve ended at once: ${err.text()}`);
+    return /listening on (http:\/\/[^\s"]+)/.exec(out.text())?.[1];
+  });
+  return {
+    pid: child.pid,
+    url,
+    port: Number(new URL(url).port),
+    dataDir,
+    stdout: out.text,
+    stderr: err.text,
+    exited,
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return exited;
+    },
+  };
+}
+
+function collect(stream: ReadableStream<Uint8Array>) {
+  let text = '';
+  const decoder = new TextDecoder();
+  const ended = (async () => {
+    for await (const chunk of stream) text += decoder.decode(chunk, { stream: true });
+  })();
+  return { text: () => text, ended };
+}
+
+/** Asks again and again until `probe` has an answer; throws when {@link PATIENCE_MS} is over. */
+export async function until<T>(
+  probe: () => T | undefined | null | false | Promise<T | undefined | null | false>,
+  what = 'a condition',
+): Promise<T> {
+  const giveUpMs = performance.now() + PATIENCE_MS;
+  while (performance.now() < giveUpMs) {
+    const found = await probe();
+    if (found !== undefined && found !== null && found !== false) return found;
+    await Bun.sleep(5);
+  }
+  throw new Error(`waited ${PATIENCE_MS} ms for ${what}`);
+}
+
+/** The resident memory of a process, MiB. */
+export async function residentMib(pid: number): Promise<number> {
+  const status = await Bun.file(`/proc/${pid}/status`).text();
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+}
+
+/** A provider on a data directory, made as the operator makes one. */
+export async function addProviderByCommand(
+  dataDir: string,
+  ...more: string[]
+): Promise<Credentials> {
+  const words = ['provider', 'add', '--name', 'test', '--json', '--data', dataDir, ...more];
+  const { code, stdout, stderr } = await run(words);
+  if (code !== 0) throw new Error(`provider add failed: ${stderr}`);
+  const printed = JSON.parse(stdout) as { provider_code: string; auth_key: string };
+  return { code: printed.provider_code, authKey: printed.auth_key };
+}
