@@ -1,4 +1,4 @@
-/** Long polls that wait for messages: bounded, and ended when the server stops. */
+/** Long polls that wait for messages: a bounded number for each device. */
 
 /**
  * Polls of one device at a time. An app needs one; a second may still be known here when its
@@ -8,7 +8,6 @@ export const POLLS_PER_DEVICE_MAX = 4;
 
 export class Polls {
   readonly #parked = new Map<number, Set<AbortController>>();
-  #isStopping = false;
 
   /** How many wait. */
   get count(): number {
@@ -18,8 +17,8 @@ export class Polls {
   }
 
   /**
-   * Runs `poll`, whose signal says that it must wait no longer: the caller is gone (`signal`), newer
-   * polls of the device took its place, or the server stops.
+   * Runs `poll`, whose signal says that it must wait no longer: `signal` does, or newer polls of the
+   * device took its place.
    */
   async park<T>(
     deviceId: number,
@@ -31,7 +30,6 @@ export class Polls {
     this.#parked.set(deviceId, ofDevice.add(end));
     const [oldest] = ofDevice;
     if (ofDevice.size > POLLS_PER_DEVICE_MAX) oldest?.abort();
-    if (this.#isStopping) end.abort();
     try {
       return await poll(AbortSignal.any([signal, end.signal]));
     } finally {
@@ -40,11 +38,5 @@ export class Polls {
         this.#parked.delete(deviceId);
       }
     }
-  }
-
-  /** Answers every poll, and lets none wait from now on. */
-  endAll(): void {
-    this.#isStopping = true;
-    for (const ofDevice of this.#parked.values()) for (const end of ofDevice) end.abort();
   }
 }

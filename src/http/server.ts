@@ -105,7 +105,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stop: async () => {
       stopping.abort();
       streams.closeAll();
-      polls.endAll();
       const stopped = server.stop(false);
       // Bun's own stop waits for ever for a connection that sent half a request head, or one whose
       // large body nobody read.
