@@ -33,6 +33,9 @@ export interface ServerOptions {
 export interface RunningServer {
   /** `http://HOST:PORT`. */
   url: string;
+  /** Devices that wait here at this moment. */
+  pollCount(): number;
+  streamCount(): number;
   /** Takes no new requests, finishes those under way, closes every connection. */
   stop(): Promise<void>;
 }
@@ -102,6 +105,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const server = listen(app, options);
   return {
     url: `http://${bracketed(options.host)}:${server.port}`,
+    pollCount: () => polls.count,
+    streamCount: streams.count,
     stop: async () => {
       stopping.abort();
       streams.closeAll();

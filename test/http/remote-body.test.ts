@@ -34,7 +34,10 @@ const keys = (by = own) => `provider_code=${by.code}&auth_key=${by.authKey}`;
 const target = (path = '/remote/command') => `${path}?${keys()}`;
 
 /** Posts bytes as they are; `null`: no content type at all. */
-async function post(body: BodyInit, contentType: string | null = null): Promise<Reply> {
+async function post(
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream,
+  contentType: string | null = null,
+): Promise<Reply> {
   const headers = contentType === null ? {} : { 'content-type': contentType };
   // A text would get a content type of its own; bytes get none.
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;

@@ -26,6 +26,7 @@ export interface TestApp {
   deliver(): Promise<void>;
   /** The worker, if it was asked for, as the bell rings it. */
   worker: Worker | null;
+  server: RunningServer;
   close(): Promise<void>;
 }
 
@@ -82,6 +83,7 @@ export async function startTestApp(
       while (await deliverStep(core, 'test', clock.nowMs())) await nextTurn();
     },
     worker,
+    server,
     close: async () => {
       await server.stop();
       await worker?.stop();
