@@ -234,8 +234,15 @@ export interface MessageStore {
     registration: NewRegistration,
   ): Promise<{ deviceId: number } | 'registration_refused'>;
   findDeviceByToken(tokenHash: Uint8Array): Promise<{ id: number; hwid: string } | null>;
-  /** What waits for a device and is its to read, oldest first; nothing for a dead token. */
-  listInbox(holder: TokenHolder, nowMs: number, countMax: number): Promise<Message[]>;
+  /**
+   * What waits for a device and is its to read, oldest first; nothing for a dead token. No more than
+   * `countMax`, and no further one once `bytesMax` bytes of payload are reached.
+   */
+  listInbox(
+    holder: TokenHolder,
+    nowMs: number,
+    limits: { countMax: number; bytesMax: number },
+  ): Promise<Message[]>;
   /** Notes what a device says of its messages; what it may not have is passed over. */
   acknowledge(holder: TokenHolder, items: readonly AckItem[], nowMs: number): Promise<void>;
 }

@@ -7,8 +7,11 @@ import { type AdmitRefusal, admitDevice } from './install.ts';
 import type { Proof, RegistrationClaim, RegistrationFacts, TokenHolder } from './message-store.ts';
 import { hashKey, randomToken, sameHash } from './secret.ts';
 
-/** The most messages in one answer. */
-export const INBOX_COUNT_MAX = 100;
+/**
+ * The most messages in one answer, and the bytes of payload after which no further one is added: data
+ * to import may be hundreds of kilobytes.
+ */
+export const INBOX_LIMITS = { countMax: 100, bytesMax: 256 * 1024 };
 /** The most acknowledgements in one call. */
 export const ACK_COUNT_MAX = 100;
 
@@ -194,8 +197,8 @@ export async function authenticateDevice(
 }
 
 /**
- * What waits for a device, oldest first, at most {@link INBOX_COUNT_MAX}. With nothing there it
- * waits for up to `waitMs`, or until `signal` is aborted. `device_token_error` if the token died
+ * What waits for a device, oldest first, as much as {@link INBOX_LIMITS} let through. With nothing
+ * there it waits for up to `waitMs`, or until `signal` is aborted. `device_token_error` if the token died
  * meanwhile.
  */
 export async function fetchInbox(
@@ -210,7 +213,7 @@ export async function fetchInbox(
     for (;;) {
       // Armed before the look: what arrives in between is not missed.
       const rung = bell.next();
-      const messages = await core.store.listInbox(device, nowMs, INBOX_COUNT_MAX);
+      const messages = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
       if (messages.length > 0) return messages;
       if ((await core.store.findDeviceByToken(device.tokenHash)) === null) {
         return 'device_token_error';

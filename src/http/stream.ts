@@ -13,7 +13,7 @@ import {
   type AuthenticDevice,
   acknowledge,
   authenticateDevice,
-  INBOX_COUNT_MAX,
+  INBOX_LIMITS,
 } from '../core/messaging.ts';
 import type { Log } from '../log.ts';
 import type { WireSettings } from './endpoint.ts';
@@ -31,10 +31,10 @@ export const PING_INTERVAL_MS = 9_000;
 const UNANSWERED_PINGS_MAX = 2;
 /** Nobody acknowledges a hundred messages in more than this, bytes. */
 const FRAME_BYTES_MAX = 64 * 1024;
-/** What a slow reader may leave unread before it is cut off, bytes. */
+/** What a slow reader may leave unread before it is cut off, bytes: more than one answer holds. */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 /** How many frames of a device may wait for the disk. */
-const FRAMES_IN_HAND_MAX = 64;
+const FRAMES_IN_HAND_MAX = 256;
 
 /** Close codes of RFC 6455. */
 const CLOSE_STOPPING = 1001;
@@ -145,7 +145,7 @@ class DeviceStream {
       this.socket.close(CLOSE_TOKEN, 'the token is not good any more');
       return;
     }
-    const waiting = await core.store.listInbox(this.device, clock.nowMs(), INBOX_COUNT_MAX);
+    const waiting = await core.store.listInbox(this.device, clock.nowMs(), INBOX_LIMITS);
     const fresh = waiting.filter((message) => !this.#unacknowledged.has(message.id));
     if (fresh.length === 0 || this.isClosed) return;
     for (const message of fresh) this.#unacknowledged.add(message.id);

@@ -15,6 +15,9 @@ type MessagingStore = Pick<
   'findRegistration' | 'registerDevice' | 'findDeviceByToken' | 'listInbox' | 'acknowledge'
 >;
 
+/** How many messages are read at a time: each may be large, and few are needed of such. */
+const INBOX_STEP = 10;
+
 interface Known {
   id: number;
   tokenHash: Uint8Array | null;
@@ -117,15 +120,15 @@ function inboxStatements({ db }: Context) {
     /** A device that is not the provider's any more reads nothing of what is the provider's. */
     list: prepare(
       db,
-      raw<Omit<Message, 'payload'> & { payload: string }>(sql`
-        SELECT x.id AS id, x.notification_type AS "notificationType",
+      raw<Omit<Message, 'payload'> & { payload: string; place: number }>(sql`
+        SELECT r.id AS place, x.id AS id, x.notification_type AS "notificationType",
           x.created_at_ms AS "createdAtMs", x.expires_at_ms AS "expiresAtMs", x.payload AS payload
         FROM recipient r CROSS JOIN distribution x ON x.id = r.distribution_id
           CROSS JOIN device d ON d.id = r.device_id
         WHERE r.device_id = ${value('deviceId')} AND d.token_hash = ${value('tokenHash')}
-          AND r.is_waiting = 1 AND x.status <> 140 AND x.expires_at_ms > ${value('nowMs')}
+          AND r.is_waiting = 1 AND r.id > ${value('afterPlace')} AND x.status <> 140 AND x.expires_at_ms > ${value('nowMs')}
           AND ${MAY_SEE} AND (r.is_unbound = 1 OR ${linked('r.device_id', 'x.provider_id')})
-        ORDER BY r.id LIMIT ${value('countMax')}`),
+        ORDER BY r.id LIMIT ${INBOX_STEP}`),
     ),
     /** Set once, never unset: an acknowledgement that comes twice or late changes nothing. */
     acknowledge: prepare(
@@ -188,10 +191,20 @@ export function messagingStore(context: Context): MessagingStore {
 
     findDeviceByToken: async (tokenHash) => inbox.findByToken.get({ tokenHash }),
 
-    listInbox: async ({ id: deviceId, tokenHash }, nowMs, countMax) =>
-      inbox.list
-        .all({ deviceId, tokenHash, nowMs, countMax })
-        .map(({ payload, ...message }) => ({ ...message, payload: JSON.parse(payload) })),
+    listInbox: async ({ id: deviceId, tokenHash }, nowMs, { countMax, bytesMax }) => {
+      const messages: Message[] = [];
+      let bytes = 0;
+      for (let afterPlace = 0; ; ) {
+        const step = inbox.list.all({ deviceId, tokenHash, nowMs, afterPlace });
+        for (const { payload, place, ...message } of step) {
+          messages.push({ ...message, payload: JSON.parse(payload) });
+          bytes += Buffer.byteLength(payload);
+          afterPlace = place;
+          if (messages.length === countMax || bytes >= bytesMax) return messages;
+        }
+        if (step.length < INBOX_STEP) return messages;
+      }
+    },
 
     acknowledge: ({ id: deviceId, tokenHash }, items, nowMs) =>
       writer.run(() => {
