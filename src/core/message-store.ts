@@ -107,25 +107,43 @@ export interface LedgerRow {
   detail: string | null;
 }
 
-/** What a device that wants to register can show for itself. */
+/** What a device that wants to register can show for itself, beside its token. */
 export interface RegistrationClaim {
   hwid: string;
-  tokenHash: Uint8Array | null;
   installCode: string | null;
   domainHash: string | null;
   providerCode: string | null;
 }
 
+/** The link or binding of a claim, if it is good: what it says about the HWID. */
+export interface ClaimedTie {
+  providerId: number;
+  /** Since when the HWID is on it; null: it is not. */
+  sinceMs: number | null;
+  /** Does it speak for the HWID at its provider? See `registerDevice` in core/messaging.ts. */
+  speaks: boolean;
+  /** The HWID was on it before it had the token in force, and on no other link before. */
+  isElder: boolean;
+  /** What of this provider was shown with the token in force. */
+  proven: 'link' | 'binding' | null;
+}
+
 export interface RegistrationFacts {
   /** SHA-256 of the token in force; null: the HWID has none. */
   tokenHash: Uint8Array | null;
-  /** Since when that token is held without proof; null: it is proven, or there is none. */
-  unprovenFromMs: number | null;
   /** Something can be addressed to the HWID already: it is on a link or linked by a binding. */
   isLinked: boolean;
-  isOnClaimedLink: boolean;
-  /** Linked through the binding of the claimed provider and hash. */
-  isOnClaimedBinding: boolean;
+  /** The token in force is proven for at least one provider. */
+  hasProofs: boolean;
+  link: ClaimedTie | null;
+  binding: ClaimedTie | null;
+}
+
+/** From when on a token may read what a provider sends to its linked devices. */
+export interface Proof {
+  providerId: number;
+  by: 'link' | 'binding';
+  fromMs: number;
 }
 
 export interface NewRegistration {
@@ -136,9 +154,16 @@ export interface NewRegistration {
   tokenHash: Uint8Array;
   /** The token that this one replaces: the step fails if it is another by now. */
   replacesTokenHash: Uint8Array | null;
-  /** Since when the HWID is claimed without proof; null: it is proven. */
-  unprovenFromMs: number | null;
+  /** The proofs of the token that it replaces stay good. */
+  isContinued: boolean;
+  proof: Proof | null;
   nowMs: number;
+}
+
+/** A device with the token by which it is known: both are asked in every step. */
+export interface TokenHolder {
+  id: number;
+  tokenHash: Uint8Array;
 }
 
 export interface MessageStore {
@@ -216,8 +241,15 @@ export interface MessageStore {
     registration: NewRegistration,
   ): Promise<{ deviceId: number } | 'registration_refused'>;
   findDeviceByToken(tokenHash: Uint8Array): Promise<{ id: number; hwid: string } | null>;
-  /** What waits for a device, oldest first. */
-  listInbox(deviceId: number, nowMs: number, countMax: number): Promise<Message[]>;
+  /**
+   * What waits for a device and is its to read, oldest first; nothing for a dead token. No more than
+   * `countMax`, and no further one once `bytesMax` bytes of payload are reached.
+   */
+  listInbox(
+    holder: TokenHolder,
+    nowMs: number,
+    limits: { countMax: number; bytesMax: number },
+  ): Promise<Message[]>;
   /** Notes what a device says of its messages; what it may not have is passed over. */
-  acknowledge(deviceId: number, items: readonly AckItem[], nowMs: number): Promise<void>;
+  acknowledge(holder: TokenHolder, items: readonly AckItem[], nowMs: number): Promise<void>;
 }

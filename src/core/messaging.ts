@@ -4,11 +4,14 @@ import type { Core } from './core.ts';
 import { checkIn, type DeviceFacts, HWID, tidyFacts } from './device.ts';
 import type { DistributionType } from './distribution.ts';
 import { type AdmitRefusal, admitDevice } from './install.ts';
-import type { RegistrationFacts } from './message-store.ts';
+import type { Proof, RegistrationClaim, RegistrationFacts, TokenHolder } from './message-store.ts';
 import { hashKey, randomToken, sameHash } from './secret.ts';
 
-/** The most messages in one answer. */
-export const INBOX_COUNT_MAX = 100;
+/**
+ * The most messages in one answer, and the bytes of payload after which no further one is added: data
+ * to import may be hundreds of kilobytes.
+ */
+export const INBOX_LIMITS = { countMax: 100, bytesMax: 256 * 1024 };
 /** The most acknowledgements in one call. */
 export const ACK_COUNT_MAX = 100;
 
@@ -63,13 +66,23 @@ export type RegisterRefusal =
 /**
  * Registers a device for messages and returns its token, for the only time; an older token dies.
  *
- * A HWID is no secret. Whoever names one that has a token, or that something may be addressed to
- * already, must show the token, or a link that it is on, or (if it never had a token) the binding
- * that it is linked through; otherwise `registration_refused`. A HWID alone gets an inbox, but an
- * unproven one: it holds nothing from before, and nothing that is addressed to a provider's linked
- * devices, until the device registers again with a link or a binding. What is shown links the
- * device, with the refusals of `admitDevice`; `provider_not_found` and `domain_not_bound` for a
- * binding that is not there.
+ * A HWID is no secret, so it opens nothing by itself. A token reads what a provider sends to its
+ * linked devices only if a link or binding of that provider was shown with it:
+ *
+ * - A link speaks for a HWID if no other link of its provider has had the HWID for longer: anybody
+ *   with a link of their own can put a HWID on it. It opens what was sent since the HWID is on it.
+ * - A binding is known to all of a provider's users. It speaks for a HWID that is on none of the
+ *   provider's links, and opens what is sent from now on.
+ *
+ * A HWID that has a token is only registered again with that token, which keeps what it opens; or
+ * with a link that speaks for it, if the token was shown such a link of the same provider, or nothing
+ * of any provider, or is younger than the HWID's place on the link, which must be its first: what
+ * was put on it later takes no token away. A HWID alone gets a token if it has none and is linked to
+ * nobody; what is sent from then on to it as an unbound device is all that it opens. All else is
+ * `registration_refused`.
+ *
+ * What is shown links the device, with the refusals of `admitDevice`; `provider_not_found` and
+ * `domain_not_bound` for a binding that is not there.
  */
 export async function registerDevice(
   core: Core,
@@ -79,13 +92,14 @@ export async function registerDevice(
   const { hwid, installCode, domainHash, providerCode } = registration;
   if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
   const claim = { hwid, installCode, domainHash, providerCode };
-  const tokenHash = registration.token === null ? null : hashKey(registration.token);
-  const before = await core.store.findRegistration({ ...claim, tokenHash });
-  const proof = proofOf(before, tokenHash);
-  if (proof === 'refused') return 'registration_refused';
+  const before = await core.store.findRegistration(claim);
+  const isContinued = holdsToken(before, registration.token);
+  if (!mayRegister(before, isContinued, registration)) return 'registration_refused';
 
   const linked = await link(core, registration, hwid, nowMs);
   if (linked !== 'linked' && linked !== 'nothing_shown') return linked;
+  const proof = linked === 'linked' ? await prove(core, claim, isContinued, nowMs) : null;
+  if (typeof proof === 'string') return proof;
 
   const token = randomToken();
   const registered = await core.store.registerDevice({
@@ -95,8 +109,8 @@ export async function registerDevice(
     push: registration.push,
     tokenHash: hashKey(token),
     replacesTokenHash: before.tokenHash,
-    unprovenFromMs:
-      linked === 'linked' ? null : (before.unprovenFromMs ?? (proof === 'free' ? nowMs : null)),
+    isContinued,
+    proof,
     nowMs,
   });
   if (registered === 'registration_refused') return registered;
@@ -105,14 +119,27 @@ export async function registerDevice(
   return { deviceId: registered.deviceId, token };
 }
 
-/** May it have the HWID? `free`: nobody has, and nothing could be addressed to it yet. */
-function proofOf(facts: RegistrationFacts, tokenHash: Uint8Array | null) {
-  const { tokenHash: current } = facts;
-  if (current !== null && tokenHash !== null && sameHash(current, tokenHash)) return 'proven';
-  if (facts.isOnClaimedLink) return 'proven';
-  if (current !== null) return 'refused';
-  if (facts.isOnClaimedBinding) return 'proven';
-  return facts.isLinked ? 'refused' : 'free';
+function holdsToken({ tokenHash }: RegistrationFacts, token: string | null): boolean {
+  return tokenHash !== null && token !== null && sameHash(tokenHash, hashKey(token));
+}
+
+/** See {@link registerDevice}. A link or binding that is not good is refused when it is used. */
+function mayRegister(
+  { tokenHash, isLinked, hasProofs, link, binding }: RegistrationFacts,
+  isHolder: boolean,
+  { installCode, domainHash, providerCode }: Registration,
+): boolean {
+  const isNew = tokenHash === null;
+  if (installCode !== null) {
+    if (link === null) return isNew || isHolder;
+    if (isHolder) return link.speaks || link.proven !== null;
+    return link.speaks && (isNew || link.isElder || link.proven === 'link' || !hasProofs);
+  }
+  if (providerCode !== null && domainHash !== null) {
+    if (binding === null) return isNew || isHolder;
+    return (isNew && binding.speaks) || (isHolder && (binding.speaks || binding.proven !== null));
+  }
+  return isHolder || (isNew && !isLinked);
 }
 
 /** Links the device through what it shows. */
@@ -129,40 +156,69 @@ async function link(
   if (providerCode === null) return 'nothing_shown';
   const seen = await checkIn(core, { providerCode, domainHash, hwid }, facts, nowMs);
   if (seen !== 'ok') return seen;
-  if (domainHash === null) return 'nothing_shown';
-  const claim = { hwid, tokenHash: null, installCode, domainHash, providerCode };
-  const linked = await core.store.findRegistration(claim);
-  return linked.isOnClaimedBinding ? 'linked' : 'domain_not_bound';
+  return domainHash === null ? 'nothing_shown' : 'linked';
+}
+
+/** What the claim opens, now that the device is linked through it. */
+async function prove(
+  core: Core,
+  claim: RegistrationClaim,
+  isHolder: boolean,
+  nowMs: number,
+): Promise<Proof | null | 'registration_refused' | 'domain_not_bound'> {
+  const { link, binding } = await core.store.findRegistration(claim);
+  const isByLink = claim.installCode !== null;
+  const tie = isByLink ? link : binding;
+  if (tie === null || tie.sinceMs === null) {
+    return isByLink ? 'registration_refused' : 'domain_not_bound';
+  }
+  if (tie.speaks) {
+    const by = isByLink ? 'link' : 'binding';
+    return { providerId: tie.providerId, by, fromMs: isByLink ? tie.sinceMs : nowMs };
+  }
+  // Otherwise the HWID got onto an older link meanwhile.
+  return isHolder && tie.proven !== null ? null : 'registration_refused';
+}
+
+/** A device that showed its token. */
+export interface AuthenticDevice extends TokenHolder {
+  hwid: string;
 }
 
 /** The device whose token this is, or null. */
 export async function authenticateDevice(
   core: Core,
   token: string | null,
-): Promise<{ id: number; hwid: string } | null> {
+): Promise<AuthenticDevice | null> {
   if (token === null || !DEVICE_TOKEN.test(token)) return null;
-  return core.store.findDeviceByToken(hashKey(token));
+  const tokenHash = hashKey(token);
+  const found = await core.store.findDeviceByToken(tokenHash);
+  return found && { ...found, tokenHash };
 }
 
 /**
- * What waits for a device, oldest first, at most {@link INBOX_COUNT_MAX}. With nothing there it
- * waits for up to `waitMs`, or until `signal` is aborted.
+ * What waits for a device, oldest first, as much as {@link INBOX_LIMITS} let through. With nothing
+ * there it waits for up to `waitMs`, or until `signal` is aborted. `device_token_error` if the token died
+ * meanwhile.
  */
 export async function fetchInbox(
   core: Core,
-  deviceId: number,
+  device: TokenHolder,
   waitMs: number,
   nowMs: number,
   signal: AbortSignal,
-): Promise<Message[]> {
-  const bell = listen(core, deviceId, waitMs, signal);
+): Promise<Message[] | 'device_token_error'> {
+  const bell = listen(core, device.id, waitMs, signal);
   try {
     for (;;) {
       // Armed before the look: what arrives in between is not missed.
       const rung = bell.next();
-      const atMs = bell.isOver() ? nowMs + waitMs : nowMs;
-      const messages = await core.store.listInbox(deviceId, atMs, INBOX_COUNT_MAX);
-      if (messages.length > 0 || bell.isOver()) return messages;
+      const messages = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
+      if (messages.length > 0) return messages;
+      if ((await core.store.findDeviceByToken(device.tokenHash)) === null) {
+        return 'device_token_error';
+      }
+      if (bell.isOver()) return messages;
       await rung;
     }
   } finally {
@@ -173,11 +229,11 @@ export async function fetchInbox(
 /** Notes what a device says of its messages. Coming twice, late or unasked, it changes nothing. */
 export function acknowledge(
   core: Core,
-  deviceId: number,
+  device: TokenHolder,
   items: readonly AckItem[],
   nowMs: number,
 ): Promise<void> {
-  return core.store.acknowledge(deviceId, items, nowMs);
+  return core.store.acknowledge(device, items, nowMs);
 }
 
 /** Rings when there may be messages, and once more when the time is over or the caller is gone. */

@@ -5,10 +5,12 @@
 
 import type { Static, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
+import type { AuthenticDevice } from '../core/messaging.ts';
 import type { NotSaved } from '../core/outcome.ts';
 import type { Provider } from '../core/provider.ts';
 import type { MinuteLimiter } from './limiter.ts';
 import type { MessageKey } from './messages.ts';
+import type { Polls } from './polls.ts';
 
 /** One parameter. The order of parameters in a record is the order in which they are checked. */
 export interface Param<
@@ -89,12 +91,13 @@ export interface ProviderCall<P extends Record<string, Param>> extends Call<P> {
 }
 
 export interface DeviceCall<P extends Record<string, Param>> extends Call<P> {
-  device: { id: number; hwid: string };
+  device: AuthenticDevice;
 }
 
 /** What a caller may not do as often as it likes. */
 export interface Limits {
   registrations: MinuteLimiter;
+  polls: Polls;
 }
 
 /** What the operator decides about the wire. */

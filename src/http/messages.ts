@@ -151,8 +151,9 @@ const TABLE = {
   ),
   registration_refused: refusal(
     'Device is registered',
-    'show the token that the HWID has, or a link that it is on',
+    'show the token that the HWID has, or the link that it has been on for longest',
   ),
+  too_many_streams: refusal('Too many requests', 'the server holds as many streams as it may'),
   too_many_requests: refusal('Too many requests', 'try again in a minute'),
 } satisfies Record<string, Message>;
 

@@ -11,7 +11,8 @@ import type { WireSettings } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
 import { MinuteLimiter } from './limiter.ts';
-import { makeStreams } from './stream.ts';
+import { Polls } from './polls.ts';
+import { makeStreams, PING_INTERVAL_MS } from './stream.ts';
 
 export interface ServerOptions {
   core: Core;
@@ -25,11 +26,16 @@ export interface ServerOptions {
   authFailuresPerMinuteMax: number;
   registrationsPerMinuteMax: number;
   streamCountMax: number;
+  /** How often a stream is asked whether it is alive, ms. */
+  pingIntervalMs?: number;
 }
 
 export interface RunningServer {
   /** `http://HOST:PORT`. */
   url: string;
+  /** Devices that wait here at this moment. */
+  pollCount(): number;
+  streamCount(): number;
   /** Takes no new requests, finishes those under way, closes every connection. */
   stop(): Promise<void>;
 }
@@ -53,12 +59,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return countedAs(clientAddress(peer, forwardedFor, trustedProxies));
   }
 
+  const polls = new Polls();
   const deps: InterpreterDeps = {
     core,
     clock,
     log,
     settings,
-    limits: { registrations: new MinuteLimiter(options.registrationsPerMinuteMax) },
+    limits: { registrations: new MinuteLimiter(options.registrationsPerMinuteMax), polls },
     clientOf,
     authFailed: (client, nowMs) => failures.record(client, nowMs),
     stopping: stopping.signal,
@@ -70,6 +77,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     settings,
     streamCountMax: options.streamCountMax,
+    pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),
   });
 
@@ -97,6 +105,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const server = listen(app, options);
   return {
     url: `http://${bracketed(options.host)}:${server.port}`,
+    pollCount: () => polls.count,
+    streamCount: streams.count,
     stop: async () => {
       stopping.abort();
       streams.closeAll();

@@ -9,12 +9,17 @@ import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import { parseAckItems } from '../core/device-input.ts';
 import { isRecord } from '../core/json-input.ts';
-import { acknowledge, authenticateDevice, INBOX_COUNT_MAX } from '../core/messaging.ts';
-import { hashKey } from '../core/secret.ts';
+import {
+  type AuthenticDevice,
+  acknowledge,
+  authenticateDevice,
+  INBOX_LIMITS,
+} from '../core/messaging.ts';
 import type { Log } from '../log.ts';
 import type { WireSettings } from './endpoint.ts';
 import { bearerToken, reportFault, respond } from './interpreter.ts';
 import { messageView } from './message-view.ts';
+import type { MessageKey } from './messages.ts';
 
 export const STREAM_PATH = '/device/stream';
 
@@ -22,13 +27,19 @@ export const STREAM_PATH = '/device/stream';
  * Own pings: the server's writes would keep a dead link's idle timer from ever running out. A link
  * that left two pings unanswered when the next is due is dead: noticed within 27 s.
  */
-const PING_INTERVAL_MS = 9_000;
+export const PING_INTERVAL_MS = 9_000;
 const UNANSWERED_PINGS_MAX = 2;
 /** Nobody acknowledges a hundred messages in more than this, bytes. */
 const FRAME_BYTES_MAX = 64 * 1024;
-/** What a slow reader may leave unread before it is cut off, bytes. */
+/** What a slow reader may leave unread before it is cut off, bytes: more than one answer holds. */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
+/** How many frames of a device may wait for the disk. */
+const FRAMES_IN_HAND_MAX = 256;
 
+/** Close codes of RFC 6455. */
+const CLOSE_STOPPING = 1001;
+const CLOSE_TOO_FAST = 1008;
+const CLOSE_TOO_MANY = 1013;
 /** Close codes of ours, from the range that RFC 6455 leaves to applications. */
 const CLOSE_TOKEN = 4001;
 const CLOSE_REPLACED = 4002;
@@ -40,6 +51,8 @@ export interface StreamDeps {
   settings: WireSettings;
   /** The most streams at a time. */
   streamCountMax: number;
+  /** {@link PING_INTERVAL_MS} unless a test is in a hurry. */
+  pingIntervalMs: number;
   /** Counts a failed authentication; returns how late to answer it, ms. */
   tokenFailed(request: Request): number;
 }
@@ -66,19 +79,19 @@ class DeviceStream {
   readonly #unacknowledged = new Set<number>();
   #isLooking = false;
   #mustLookAgain = false;
+  #framesInHand = 0;
   #stopListening: () => void = () => {};
   isClosed = false;
 
   constructor(
-    readonly deviceId: number,
+    readonly device: AuthenticDevice,
     readonly socket: Socket,
-    private readonly tokenHash: Uint8Array,
     private readonly deps: StreamDeps,
   ) {}
 
   open(): void {
     const look = () => void this.#look();
-    this.#stopListening = this.deps.core.signals.onMessages(this.deviceId, look);
+    this.#stopListening = this.deps.core.signals.onMessages(this.device.id, look);
     look();
   }
 
@@ -93,8 +106,16 @@ class DeviceStream {
       this.#send({ rc: 0, msg: 'Unknown error', detail: items.problem });
       return;
     }
-    const { core, clock } = this.deps;
-    await acknowledge(core, this.deviceId, items, clock.nowMs());
+    if (this.#framesInHand >= FRAMES_IN_HAND_MAX) {
+      this.socket.close(CLOSE_TOO_FAST, 'too many frames at once');
+      return;
+    }
+    this.#framesInHand += 1;
+    try {
+      await acknowledge(this.deps.core, this.device, items, this.deps.clock.nowMs());
+    } finally {
+      this.#framesInHand -= 1;
+    }
     for (const item of items) this.#unacknowledged.delete(item.id);
     this.#send({ rc: 1, msg: 'Ok' });
     await this.#look();
@@ -120,12 +141,11 @@ class DeviceStream {
 
   async #lookOnce(): Promise<void> {
     const { core, clock, settings } = this.deps;
-    const holder = await core.store.findDeviceByToken(this.tokenHash);
-    if (holder?.id !== this.deviceId) {
+    if ((await core.store.findDeviceByToken(this.device.tokenHash)) === null) {
       this.socket.close(CLOSE_TOKEN, 'the token is not good any more');
       return;
     }
-    const waiting = await core.store.listInbox(this.deviceId, clock.nowMs(), INBOX_COUNT_MAX);
+    const waiting = await core.store.listInbox(this.device, clock.nowMs(), INBOX_LIMITS);
     const fresh = waiting.filter((message) => !this.#unacknowledged.has(message.id));
     if (fresh.length === 0 || this.isClosed) return;
     for (const message of fresh) this.#unacknowledged.add(message.id);
@@ -141,6 +161,7 @@ export function makeStreams(deps: StreamDeps): Streams {
   const streams = new Map<string, DeviceStream>();
   const byDevice = new Map<number, DeviceStream>();
   let pinger: ReturnType<typeof setInterval> | null = null;
+  let isStopping = false;
 
   function pingAll(): void {
     for (const stream of streams.values()) {
@@ -158,34 +179,41 @@ export function makeStreams(deps: StreamDeps): Streams {
     if (stream === undefined) return;
     stream.close();
     streams.delete(key);
-    if (byDevice.get(stream.deviceId) === stream) byDevice.delete(stream.deviceId);
+    if (byDevice.get(stream.device.id) === stream) byDevice.delete(stream.device.id);
     if (streams.size === 0 && pinger !== null) {
       clearInterval(pinger);
       pinger = null;
     }
   }
 
-  function open(key: string, deviceId: number, tokenHash: Uint8Array, socket: Socket): void {
-    const stream = new DeviceStream(deviceId, socket, tokenHash, deps);
-    byDevice.get(deviceId)?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
+  function open(key: string, device: AuthenticDevice, socket: Socket): void {
+    const replaced = byDevice.get(device.id);
+    // Asked again: many may have been admitted at once.
+    if (isStopping) {
+      socket.close(CLOSE_STOPPING, 'the server stops');
+      return;
+    }
+    if (replaced === undefined && streams.size >= deps.streamCountMax) {
+      socket.close(CLOSE_TOO_MANY, 'too many streams');
+      return;
+    }
+    const stream = new DeviceStream(device, socket, deps);
     streams.set(key, stream);
-    byDevice.set(deviceId, stream);
-    pinger ??= setInterval(pingAll, PING_INTERVAL_MS);
+    byDevice.set(device.id, stream);
+    replaced?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
+    pinger ??= setInterval(pingAll, deps.pingIntervalMs);
     stream.open();
   }
 
-  async function admit(
-    request: Request,
-  ): Promise<Response | { deviceId: number; tokenHash: Uint8Array }> {
-    const token = bearerToken(request.headers);
-    const device = await authenticateDevice(deps.core, token);
-    if (device === null || token === null) {
+  async function admit(request: Request): Promise<Response | AuthenticDevice> {
+    const device = await authenticateDevice(deps.core, bearerToken(request.headers));
+    if (device === null) {
       const delayMs = deps.tokenFailed(request);
       if (delayMs > 0) await deps.clock.sleep(delayMs);
-      return respond('device_token_error');
+      return refuse('device_token_error', 401);
     }
-    if (streams.size >= deps.streamCountMax) return respond('too_many_requests');
-    return { deviceId: device.id, tokenHash: hashKey(token) };
+    const isFull = streams.size >= deps.streamCountMax && !byDevice.has(device.id);
+    return isFull || isStopping ? refuse('too_many_streams', 503) : device;
   }
 
   return { route, count: () => streams.size, closeAll };
@@ -200,8 +228,7 @@ export function makeStreams(deps: StreamDeps): Streams {
         beforeHandle: ({ admission }) => (admission instanceof Response ? admission : undefined),
         open(ws) {
           const { admission } = ws.data;
-          if (admission instanceof Response) return;
-          open(ws.id, admission.deviceId, admission.tokenHash, ws.raw as unknown as Socket);
+          if (!(admission instanceof Response)) open(ws.id, admission, ws.raw as unknown as Socket);
         },
         message: (ws, frame) => receive(ws.id, frame),
         pong(ws) {
@@ -223,6 +250,18 @@ export function makeStreams(deps: StreamDeps): Streams {
   }
 
   function closeAll(): void {
-    for (const stream of [...streams.values()]) stream.socket.close(1001, 'the server stops');
+    isStopping = true;
+    for (const stream of [...streams.values()]) {
+      stream.socket.close(CLOSE_STOPPING, 'the server stops');
+    }
   }
+}
+
+/**
+ * A handshake that is refused. Unlike the calls, with a status of its own: WebSocket libraries show
+ * that, and not the body.
+ */
+function refuse(says: MessageKey, status: 401 | 503): Response {
+  const { body, headers } = respond(says);
+  return new Response(body, { status, headers });
 }

@@ -16,7 +16,11 @@ import { deviceScenarios } from './scenarios/device.ts';
 import { domainScenarios } from './scenarios/domain.ts';
 import { hwidScenarios } from './scenarios/hwid.ts';
 import { installScenarios } from './scenarios/install.ts';
-import { FOREIGN, OWN, type Scenario } from './scenarios/scenario.ts';
+import { messagingScenarios } from './scenarios/messaging.ts';
+import { remoteScenarios } from './scenarios/remote.ts';
+import { commandScenarios } from './scenarios/remote-command.ts';
+import { notificationScenarios } from './scenarios/remote-notification.ts';
+import { DRAWN_TOKEN, FOREIGN, OWN, posted, type Scenario } from './scenarios/scenario.ts';
 import { SPEC_MESSAGES, SPEC_NOTICES } from './scenarios/spec-messages.ts';
 
 const scenarios: readonly Scenario[] = [
@@ -24,6 +28,10 @@ const scenarios: readonly Scenario[] = [
   ...hwidScenarios,
   ...domainScenarios,
   ...deviceScenarios,
+  ...notificationScenarios,
+  ...commandScenarios,
+  ...remoteScenarios,
+  ...messagingScenarios,
 ];
 
 /** Stands for what an error of ours may hold: paths, SQL, values. No client may ever see it. */
@@ -39,7 +47,7 @@ for (const { path } of endpoints) {
 
 async function play(scenario: Scenario): Promise<void> {
   const faults = new Faults();
-  const app = await startTestApp({}, faults.wrap);
+  const app = await startTestApp(scenario.options ?? {}, faults.wrap);
   try {
     await settle(app, scenario);
     const before = takeSnapshot(app.dataDir);
@@ -48,9 +56,11 @@ async function play(scenario: Scenario): Promise<void> {
       const error = fault.kind === 'broken' ? new Error(SECRET) : new WriteFailed(SECRET);
       faults.arm(fault.method, error);
     }
-    const reply = await call(app, path, credentials, request, { headers });
+    const init = { ...posted(scenario.body), headers };
+    const reply = await call(app, path, credentials, request, init);
 
-    expect(reply.text).toBe(scenario.answer);
+    const text = reply.text.replace(/"device_token":"[-_A-Za-z0-9]{43}"/, DRAWN_TOKEN);
+    expect(text).toBe(scenario.answer);
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toBe('application/json');
     expect(reply.headers.get('cache-control')).toBe('no-store');

@@ -4,10 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Core } from '../../src/core/core.ts';
+import { deliverStep } from '../../src/core/delivery.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { parseTrustedProxies } from '../../src/http/address.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server.ts';
+import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
 import { makeLog } from '../../src/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { FakeClock } from './clock.ts';
@@ -19,7 +22,18 @@ export interface TestApp {
   /** Everything logged so far, one line each. */
   logLines: string[];
   dataDir: string;
+  /** Delivers everything that is due by the clock. */
+  deliver(): Promise<void>;
+  /** The worker, if it was asked for, as the bell rings it. */
+  worker: Worker | null;
+  server: RunningServer;
   close(): Promise<void>;
+}
+
+/** What a test may have otherwise. */
+export interface TestAppOptions extends Partial<ServerOptions> {
+  /** A worker that wakes for every accepted call, as in the real appliance. */
+  hasWorker?: boolean;
 }
 
 /** A fresh folder under the system's temporary one. */
@@ -29,7 +43,7 @@ export function freshFolder(): string {
 
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
-  options: Partial<ServerOptions> = {},
+  { hasWorker = false, ...options }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
 ): Promise<TestApp> {
   const dataDir = freshFolder();
@@ -42,10 +56,14 @@ export async function startTestApp(
     linksPerProviderMax: 100_000,
     unboundCommandsPerDayMax: 10,
   };
+  const log = makeLog('json', clock.nowMs, (line) => logLines.push(line));
+  const served = wrap(core);
+  const worker = hasWorker ? makeWorker(served, clock, log) : null;
+  if (worker) core.signals.onWork(worker.look);
   const server: RunningServer = await startServer({
-    core: wrap(core),
+    core: served,
     clock,
-    log: makeLog('json', clock.nowMs, (line) => logLines.push(line)),
+    log,
     host: '127.0.0.1',
     port: 0,
     settings: { outputOffsetMinutes: 180 },
@@ -61,8 +79,14 @@ export async function startTestApp(
     url: server.url,
     logLines,
     dataDir,
+    deliver: async () => {
+      while (await deliverStep(core, 'test', clock.nowMs())) await nextTurn();
+    },
+    worker,
+    server,
     close: async () => {
       await server.stop();
+      await worker?.stop();
       await store.close();
       rmSync(dataDir, { recursive: true, force: true });
     },

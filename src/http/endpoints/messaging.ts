@@ -47,10 +47,13 @@ const inboxEndpoint = deviceEndpoint({
     }),
   },
   patienceSeconds: WAIT_SECONDS_MAX + 15,
-  says: ['ok', 'unknown_error'],
-  async handle({ core, device, params, nowMs, signal, settings }) {
+  says: ['ok', 'device_token_error', 'unknown_error'],
+  async handle({ core, device, params, nowMs, signal, settings, limits: { polls } }) {
     const waitMs = (params.wait ?? 0) * 1000;
-    const messages = await fetchInbox(core, device.id, waitMs, nowMs, signal);
+    const messages = await polls.park(device.id, signal, (whenOver) =>
+      fetchInbox(core, device, waitMs, nowMs, whenOver),
+    );
+    if (typeof messages === 'string') return messages;
     const data = messages.map((message) => messageView(message, settings));
     return { says: 'ok', body: { data } };
   },
@@ -65,7 +68,7 @@ const ackEndpoint = deviceEndpoint({
   async handle({ core, device, body, nowMs }) {
     const items = parseAckItems(body['items']);
     if ('problem' in items) return { says: 'unknown_error', detail: items.problem };
-    await acknowledge(core, device.id, items, nowMs);
+    await acknowledge(core, device, items, nowMs);
     return 'ok';
   },
 });

@@ -98,7 +98,7 @@ export const device = sqliteTable(
     hwid: text().notNull().unique(),
     /** SHA-256 of the token that opens its inbox; null: it never registered for messages. */
     token_hash: hash(),
-    /** Since when the token is held by somebody who proved nothing but a HWID; null: proven. */
+    /** Since when the HWID has had a token, each shown for the next: it proves no more than that. */
     unproven_from_ms: integer(),
     /** BCP 47 tag of the language that the app shows. */
     locale: text(),
@@ -168,6 +168,27 @@ export const deviceDomain = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.device_id, t.domain_id] }),
     index('device_domain_by_domain').on(t.domain_id, t.device_id),
+  ],
+);
+
+/** A link or binding of a provider was shown with the device's token: what that opens. */
+export const deviceProof = sqliteTable(
+  'device_proof',
+  {
+    device_id: integer()
+      .notNull()
+      .references(() => device.id, { onDelete: 'cascade' }),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    /** A link, or (0) a binding alone. */
+    is_by_link: integer().notNull(),
+    /** What was addressed to the device since then is the token's to read. */
+    from_ms: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.device_id, t.provider_id] }),
+    index('device_proof_by_provider').on(t.provider_id),
   ],
 );
 

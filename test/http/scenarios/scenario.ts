@@ -1,8 +1,10 @@
 /** The form of a scenario, and the words in which its "given" is told. */
 
-import type { Credentials } from '../../../src/core/provider.ts';
+import type { Credentials, Plan } from '../../../src/core/provider.ts';
+import { hashKey } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/core/store.ts';
 import type { MessageKey } from '../../../src/http/messages.ts';
+import type { ServerOptions } from '../../../src/http/server.ts';
 import { call, type TestApp } from '../../support/app.ts';
 
 /** The caller, and another provider whose things are none of the caller's business. */
@@ -24,6 +26,8 @@ export type Given = (app: TestApp) => Promise<void>;
 export interface Scenario {
   name: string;
   path: string;
+  /** What the appliance is set to otherwise. */
+  options?: Partial<ServerOptions>;
   /** The answer of the endpoint's record that the scenario provokes. */
   says: MessageKey;
   given?: readonly Given[];
@@ -31,9 +35,11 @@ export interface Scenario {
   request: Readonly<Record<string, string | number>>;
   credentials?: Credentials | null;
   headers?: Readonly<Record<string, string>>;
+  /** The JSON of a POST; a text goes out as it is. Absent: it is a GET. */
+  body?: unknown;
   /** The store's method that gives way, with a fault of ours or because nothing can be saved. */
   fault?: { method: keyof Store; kind: 'broken' | 'write_failed' };
-  /** The whole body. */
+  /** The whole body; {@link DRAWN_TOKEN} stands for a device token that was drawn. */
   answer: string;
   /** The whole `x-error-detail`; for a fault, what precedes its id. Absent: there is no header. */
   detail?: string;
@@ -43,10 +49,21 @@ export interface Scenario {
   changed?: readonly string[];
 }
 
-const asked =
-  (path: string, credentials: Credentials | null, query: Record<string, string | number>): Given =>
+/** How a body goes out. */
+export const posted = (body: unknown): RequestInit =>
+  body === undefined
+    ? {}
+    : { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) };
+
+export const asked =
+  (
+    path: string,
+    credentials: Credentials | null,
+    query: Record<string, string | number>,
+    body?: unknown,
+  ): Given =>
   async (app) => {
-    const reply = await call(app, path, credentials, query);
+    const reply = await call(app, path, credentials, query, posted(body));
     if (reply.json.rc === 0) throw new Error(`given ${path}: ${reply.text}`);
   };
 
@@ -74,12 +91,48 @@ export const timePasses =
   async (app) =>
     app.clock.advance(ms);
 
+export const onPlan =
+  (plan: Plan): Given =>
+  async (app) => {
+    await app.core.store.updateProvider(OWN.code, { plan });
+  };
+/** What was accepted is delivered. */
+export const delivered: Given = (app) => app.deliver();
+
+export const DRAWN_TOKEN = '"device_token":"(drawn)"';
+
+/** A token that a device has, without the randomness. */
+export const TOKEN = 'T'.repeat(43);
+export const OTHER_TOKEN = 'O'.repeat(43);
+/** The ids of {@link OWN} and {@link FOREIGN}. */
+export const OWN_ID = 1;
+export const FOREIGN_ID = 2;
+
+/** A device that registered for messages and has shown a link of a provider, if one is named. */
+export const aRegisteredDevice =
+  (hwid = HWID, token = TOKEN, providerId: number | null = OWN_ID): Given =>
+  async (app) => {
+    const silent = { osVersion: '', deviceName: '', appVersion: '', userAgent: '' };
+    await app.core.store.registerDevice({
+      hwid,
+      facts: { os: 'android', ...silent },
+      locale: null,
+      push: null,
+      tokenHash: hashKey(token),
+      replacesTokenHash: null,
+      isContinued: false,
+      proof: providerId === null ? null : { providerId, by: 'link', fromMs: 0 },
+      nowMs: app.clock.nowMs(),
+    });
+  };
+
 /** What every endpoint for providers answers at its gates, and when the store gives way. */
 export function gateScenarios(
   path: string,
   request: Scenario['request'],
   given: readonly Given[],
   method: keyof Store,
+  body?: unknown,
 ): Scenario[] {
   const wrong = { ...OWN, authKey: 'x'.repeat(32) };
   return [
@@ -89,6 +142,7 @@ export function gateScenarios(
       says: 'auth_error',
       given,
       request,
+      body,
       credentials: wrong,
       answer: '{"rc":0,"msg":"Auth error"}',
       detail: 'provider_code and auth_key are not those of a provider',
@@ -99,10 +153,11 @@ export function gateScenarios(
       says: 'subscription_required',
       given: [...given, aSuspendedProvider],
       request,
+      body,
       answer: '{"rc":0,"msg":"This feature requires an active subscription"}',
       detail: 'the subscription has ended or is suspended',
     },
-    brokenStore(path, request, given, method),
+    { ...brokenStore(path, request, given, method), body },
   ];
 }
 

@@ -30,6 +30,37 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
   ],
   '/api/delete-domain': [...GATES, 'Domain delete error', 'Domain not found', 'Unknown error'],
   '/api/list-domain': [...GATES, 'Unknown error'],
+  '/remote/cancel': [
+    ...GATES,
+    'Notification not found',
+    'Cannot cancel notification less than 10 minutes before scheduled time',
+    'Failed to cancel notification',
+    'Unknown error',
+  ],
+  '/remote/list': [...GATES, 'Unknown error'],
+  '/remote/notification': [
+    ...GATES,
+    'This feature requires Enterprise plan',
+    'You can send general notifications only once every 5 minutes',
+    'Message too large (max 4096 bytes)',
+    'Device with this HWID not found',
+    'No devices found for selected OS and your provider IDs',
+    'Failed to save notification',
+    'Unknown error',
+  ],
+  '/remote/command': [
+    ...GATES,
+    'This feature requires Pro or Enterprise plan',
+    'HWID is required for specific device',
+    'Select at least one OS or enable specific device',
+    'Import data cannot be empty',
+    'Settings cannot be empty',
+    'Action is not allowed for not linked HWIDs',
+    'Device with this HWID not found',
+    'The maximum number of commands to unbound HWIDs has been exceeded',
+    'Failed to save command',
+    'Unknown error',
+  ],
 };
 
 /** The `rc` 2 notices, which stand with the endpoints. */

@@ -1,0 +1,344 @@
+/** The inbox: long polls, what is in it for how long, and acknowledgements. */
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { Credentials } from '../../src/core/provider.ts';
+import type { Store } from '../../src/core/store.ts';
+import { nextTurn } from '../../src/core/turn.ts';
+import { POLLS_PER_DEVICE_MAX } from '../../src/http/polls.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { openBeside } from '../support/database.ts';
+import {
+  ack,
+  byBinding,
+  inbox,
+  notify,
+  order,
+  readable,
+  register,
+  seedShop,
+} from '../support/messaging.ts';
+import { until } from '../support/until.ts';
+
+const DAY_MS = 86_400_000;
+let app: TestApp;
+let own: Credentials;
+let token: string;
+beforeEach(async () => {
+  app = await startTestApp({ hasWorker: true });
+  own = await seedShop(app);
+  token = await register(app, byBinding('phone', own));
+});
+const beside: Store[] = [];
+afterEach(async () => {
+  for (const store of beside.splice(0)) await store.close();
+  await app.close();
+});
+
+/** The store as a second process has it. */
+function besideStore(): Store {
+  const store = openSqliteStore({ dataDir: app.dataDir, create: false, commitBatchMax: 1 });
+  beside.push(store);
+  return store;
+}
+
+const waiting = () => app.core.signals.allAwaited().length;
+const bodiesOf = (reply: { json: { data: { payload: { body: string } }[] } }) =>
+  reply.json.data.map(({ payload }) => payload.body);
+
+describe('a long poll', () => {
+  test('is answered when a message comes', async () => {
+    const poll = inbox(app, token, 60);
+    await until('the poll waits', () => waiting() === 1);
+    const sentMs = performance.now();
+    await notify(app, own, 'hello', { hwid: 'phone' });
+    expect(bodiesOf(await poll)).toEqual(['hello']);
+    expect(performance.now() - sentMs).toBeLessThan(1_000);
+    expect(waiting()).toBe(0);
+  });
+
+  test('is answered when another process accepted and delivered the message', async () => {
+    const store = besideStore();
+    await app.worker?.ring();
+    const poll = inbox(app, token, 60);
+    await until('the poll waits', () => waiting() === 1);
+    const draft = {
+      providerId: 1,
+      notificationType: 10 as const,
+      targetOs: null,
+      targetHwid: 'phone',
+      payload: JSON.stringify({ body: 'from beside' }),
+      createdAtMs: app.clock.nowMs(),
+      dueAtMs: app.clock.nowMs(),
+      isScheduled: false,
+      expiresAtMs: app.clock.nowMs() + DAY_MS,
+      unboundCount: 0,
+    };
+    await store.addDistribution(draft, {
+      generalIntervalMs: null,
+      unboundQuota: null,
+    });
+    await nextTurn();
+    // The bell rings once a second.
+    await app.worker?.ring();
+    expect(bodiesOf(await poll)).toEqual(['from beside']);
+  });
+
+  test('is answered with nothing at the end of its time', async () => {
+    const startMs = performance.now();
+    expect((await inbox(app, token, 1)).text).toBe('{"rc":1,"msg":"Ok","data":[]}');
+    expect(performance.now() - startMs).toBeGreaterThan(950);
+    expect(waiting()).toBe(0);
+  });
+
+  test('without wait is answered at once', async () => {
+    expect((await inbox(app, token)).text).toBe('{"rc":1,"msg":"Ok","data":[]}');
+  });
+
+  test('of a device that is gone is forgotten', async () => {
+    const caller = new AbortController();
+    const poll = inbox(app, token, 60, caller.signal).catch(() => 'gone');
+    await until('the poll waits', () => waiting() === 1);
+    caller.abort();
+    expect(await poll).toBe('gone');
+    await until('nobody waits', () => waiting() === 0);
+  });
+
+  test('is not held up by messages of others', async () => {
+    const other = await register(app, byBinding('tablet', own));
+    const poll = inbox(app, token, 60);
+    await until('the poll waits', () => waiting() === 1);
+    await notify(app, own, 'for the tablet', { hwid: 'tablet' });
+    await until('it was delivered', async () => (await readable(app, other)).length === 1);
+    expect(waiting()).toBe(1);
+    await notify(app, own, 'for the phone', { hwid: 'phone' });
+    expect(bodiesOf(await poll)).toEqual(['for the phone']);
+  });
+
+  test('learns that its token was replaced while it waited', async () => {
+    const poll = inbox(app, token, 60);
+    await until('the poll waits', () => waiting() === 1);
+    await register(app, { hwid: 'phone' }, token);
+    expect((await poll).text).toBe('{"rc":0,"msg":"Device token error"}');
+  });
+
+  test('learns that its device was forgotten, at the next bell', async () => {
+    const poll = inbox(app, token, 60);
+    await until('the poll waits', () => waiting() === 1);
+    await app.worker?.ring();
+    const store = besideStore();
+    await store.forgetDevice('phone');
+    // Reads of one turn share a snapshot.
+    await nextTurn();
+    await app.worker?.ring();
+    expect((await poll).text).toBe('{"rc":0,"msg":"Device token error"}');
+  });
+
+  test('beside another of the same device: both are answered', async () => {
+    const polls = [inbox(app, token, 60), inbox(app, token, 60)];
+    await until('both wait', () => app.server.pollCount() === 2);
+    await notify(app, own, 'hello', { hwid: 'phone' });
+    for (const poll of polls) expect(bodiesOf(await poll)).toEqual(['hello']);
+  });
+
+  test('too many of one device: the one that waited longest is answered with nothing', async () => {
+    const oldest = inbox(app, token, 60);
+    await until('the first waits', () => app.server.pollCount() === 1);
+    const rest = Array.from({ length: POLLS_PER_DEVICE_MAX }, () => inbox(app, token, 60));
+    expect((await oldest).text).toBe('{"rc":1,"msg":"Ok","data":[]}');
+    await until('the rest waits', () => app.server.pollCount() === POLLS_PER_DEVICE_MAX);
+    await notify(app, own, 'hello', { hwid: 'phone' });
+    for (const poll of rest) expect(bodiesOf(await poll)).toEqual(['hello']);
+    expect(app.server.pollCount()).toBe(0);
+    expect(waiting()).toBe(0);
+  });
+
+  test('does not hold up a stop of the server', async () => {
+    const twin = await startTestApp();
+    const twinToken = await register(twin, { hwid: 'phone' });
+    const poll = inbox(twin, twinToken, 60);
+    await until('the poll waits', () => twin.core.signals.allAwaited().length === 1);
+    await twin.close();
+    expect((await poll).text).toBe('{"rc":1,"msg":"Ok","data":[]}');
+  });
+});
+
+describe('what is in it', () => {
+  test('at most a hundred, the oldest first, until acknowledged', async () => {
+    const ids: number[] = [];
+    for (let n = 1; n <= 105; n += 1) ids.push(await notify(app, own, `n${n}`, { hwid: 'phone' }));
+    const delivered = () => openDone(app);
+    await until('all are delivered', async () => (await delivered()) === 105);
+    const first = await inbox(app, token);
+    expect(first.json.data.map(({ id }: { id: number }) => id)).toEqual(ids.slice(0, 100));
+    expect((await inbox(app, token)).text).toBe(first.text);
+    const items = ids.slice(0, 100).map((id) => ({ id, state: 'received' }));
+    expect((await ack(app, token, items)).text).toBe('{"rc":1,"msg":"Ok"}');
+    expect(await readable(app, token)).toEqual(['n101', 'n102', 'n103', 'n104', 'n105']);
+  });
+
+  test('until it expires, to the millisecond', async () => {
+    await notify(app, own, 'short-lived', { hwid: 'phone' }, { expire_days: 2 });
+    await until('it is there', async () => (await readable(app, token)).length === 1);
+    app.clock.advance(2 * DAY_MS - 1);
+    expect(await readable(app, token)).toEqual(['short-lived']);
+    app.clock.advance(1);
+    expect(await readable(app, token)).toEqual([]);
+  });
+
+  test('not what the operator blocked', async () => {
+    const id = await notify(app, own, 'blocked', { hwid: 'phone' });
+    await until('it is there', async () => (await readable(app, token)).length === 1);
+    const db = openBeside(app.dataDir);
+    db.run('DELETE FROM distribution_transition');
+    db.run('INSERT INTO distribution_transition VALUES (100, 140)');
+    db.run('UPDATE distribution SET status = 140 WHERE id = ?', [id]);
+    db.close();
+    expect(await readable(app, token)).toEqual([]);
+  });
+
+  test('every field, in the order of the time', async () => {
+    await notify(
+      app,
+      own,
+      '<b>bold</b><script>x</script>',
+      { hwid: 'phone' },
+      {
+        title: '<Title>',
+        link_for_open: 'https://example.com',
+        locales: { RU: { title: 'Да', 'link-for-open': 'tg://x' } },
+      },
+    );
+    const to = { hwid: 'phone' };
+    await order(app, own, { action_type: 'import-data', import_data: 'vless://é', ...to });
+    await order(app, own, { action_type: 'update-subscription', ...to });
+    await order(app, own, { action_type: 'set-settings', settings: { 'ping-type': 'tcp' }, ...to });
+    await order(app, own, {
+      action_type: 'sub-change',
+      change_type: 'domain',
+      change_value: 'example.com',
+      ...to,
+    });
+    await until('all are there', async () => (await readable(app, token)).length === 5);
+    const { data } = (await inbox(app, token)).json;
+    const common = { created_at: '2026-11-20 15:00:00' };
+    const ofCommand = { ...common, notification_type: 20, expires_at: '2026-12-20 15:00:00' };
+    expect(data).toEqual([
+      {
+        id: 1,
+        notification_type: 10,
+        ...common,
+        expires_at: '2026-11-21 15:00:00',
+        payload: {
+          title: '<Title>',
+          body: '<b>bold</b>',
+          link_for_open: 'https://example.com',
+          locales: { RU: { title: 'Да', 'link-for-open': 'tg://x' } },
+          type_push: 'optional',
+          expire_days: 1,
+        },
+      },
+      {
+        id: 2,
+        ...ofCommand,
+        payload: { action_type: 'import-data', 'input-data': btoa('vless://Ã©') },
+      },
+      { id: 3, ...ofCommand, payload: { action_type: 'update-subscription' } },
+      {
+        id: 4,
+        ...ofCommand,
+        payload: { action_type: 'set-settings', settings: { 'ping-type': 'tcp' } },
+      },
+      {
+        id: 5,
+        ...ofCommand,
+        payload: { action_type: 'sub-change', change_type: 'domain', change_value: 'example.com' },
+      },
+    ]);
+  });
+});
+
+async function openDone(of: TestApp): Promise<number> {
+  const all = await of.core.store.listAllDistributions({ providerCode: null, countMax: 1_000 });
+  return all.filter(({ status }) => status === 100).length;
+}
+
+describe('acknowledgements', () => {
+  interface Row {
+    received_at_ms: number | null;
+    opened_at_ms: number | null;
+    executed_at_ms: number | null;
+    refused_at_ms: number | null;
+    is_waiting: number;
+    detail: string | null;
+  }
+
+  test('in any order, any number of times: nothing that was said is ever unsaid', async () => {
+    const db = openBeside(app.dataDir);
+    const rowOf = (id: number) =>
+      db
+        .query<Row, [number]>(
+          'SELECT received_at_ms, opened_at_ms, executed_at_ms, refused_at_ms, is_waiting, detail' +
+            ' FROM recipient WHERE distribution_id = ?',
+        )
+        .get(id) as Row;
+    const state = fc.constantFrom('received', 'opened', 'executed', 'failed');
+    const said = fc.array(fc.record({ state, detail: fc.constantFrom('a', 'b') }), {
+      minLength: 1,
+      maxLength: 8,
+    });
+    await fc.assert(
+      fc.asyncProperty(said, fc.boolean(), async (items, isOneCall) => {
+        const id = await notify(app, own, 'x', { hwid: 'phone' });
+        await until('it is there', async () => rowOf(id)?.is_waiting === 1);
+        const expected: Row = { ...rowOf(id), is_waiting: 0 };
+        for (const item of items) {
+          const atMs = isOneCall ? app.clock.nowMs() + items.length - 1 : app.clock.nowMs();
+          if (!isOneCall) await ack(app, token, [{ id, ...item }]);
+          expected.received_at_ms ??= atMs;
+          if (item.state === 'opened') expected.opened_at_ms ??= atMs;
+          // Executed or failed: what was said first counts.
+          const isOpen = expected.executed_at_ms === null && expected.refused_at_ms === null;
+          if (isOpen && item.state === 'executed') expected.executed_at_ms = atMs;
+          if (isOpen && item.state === 'failed') {
+            expected.refused_at_ms = atMs;
+            expected.detail = item.detail;
+          }
+          if (!isOneCall) app.clock.advance(1);
+        }
+        if (isOneCall) {
+          app.clock.advance(items.length - 1);
+          await ack(
+            app,
+            token,
+            items.map((item) => ({ id, ...item })),
+          );
+        }
+        expect(rowOf(id)).toEqual(expected);
+      }),
+      { numRuns: 40 },
+    );
+    db.close();
+  });
+
+  test('of what is not its own, not delivered or unknown change nothing', async () => {
+    await register(app, byBinding('tablet', own));
+    const foreign = await notify(app, own, 'x', { hwid: 'tablet' });
+    await until('it is delivered', async () => (await openDone(app)) === 1);
+    const later = { send_date: '2026-11-20', send_time: '16:00' };
+    const planned = await notify(app, own, 'x', { hwid: 'phone' }, later);
+    const ids = [foreign, planned, 999_999, 0];
+    const reply = await ack(
+      app,
+      token,
+      ids.map((id) => ({ id, state: 'executed' })),
+    );
+    expect(reply.text).toBe('{"rc":1,"msg":"Ok"}');
+    const found = await app.core.store.findDistribution(foreign, 10);
+    expect(found?.totals).toMatchObject({ received: 0, executed: 0 });
+    app.clock.advance(3_600_000);
+    await app.worker?.ring();
+    await until('the planned one is there', async () => (await readable(app, token)).length === 1);
+  });
+});

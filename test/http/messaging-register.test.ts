@@ -1,0 +1,376 @@
+/**
+ * Who may register a HWID, and what its token then opens. A HWID is no secret: everybody here
+ * knows everybody's.
+ */
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Credentials } from '../../src/core/provider.ts';
+import { hashKey } from '../../src/core/secret.ts';
+import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import {
+  ack,
+  addLink,
+  byBinding,
+  byLink,
+  enter,
+  HASH,
+  notify,
+  order,
+  post,
+  readable,
+  register,
+  seedShop,
+  tryRegister,
+} from '../support/messaging.ts';
+import { until } from '../support/until.ts';
+
+const LINK = 'LinkCode0001';
+const SECOND = 'LinkCode0002';
+const REFUSED = { rc: 0, msg: 'Device is registered' };
+const DEAD = 'Device token error';
+
+let app: TestApp;
+let shop: Credentials;
+let rival: Credentials;
+beforeEach(async () => {
+  app = await startTestApp();
+  shop = await seedShop(app);
+  rival = await seedShop(app);
+  await addLink(app, shop, LINK);
+});
+afterEach(() => app.close());
+
+async function expectRefused(body: Record<string, unknown>, token: string | null = null) {
+  expect((await tryRegister(app, body, token)).json).toEqual(REFUSED);
+}
+
+/** A message from the shop to the victim that has not been fetched. */
+async function sendSecret(body = 'secret', hwid = 'victim'): Promise<void> {
+  await notify(app, shop, body, { hwid });
+  await app.deliver();
+}
+
+describe('a HWID alone', () => {
+  test('of a device on a link is refused', async () => {
+    await enter(app, 'victim', LINK);
+    await sendSecret();
+    await expectRefused({ hwid: 'victim' });
+  });
+
+  test('of a device linked by a binding is refused', async () => {
+    await call(app, '/provider', null, { id: shop.code, domain_hash: HASH, hwid: 'victim' });
+    await expectRefused({ hwid: 'victim' });
+  });
+
+  test('of a registered device is refused, and its token lives on', async () => {
+    const token = await register(app, byLink('victim', LINK));
+    await sendSecret();
+    await expectRefused({ hwid: 'victim' });
+    expect(await readable(app, token)).toEqual(['secret']);
+  });
+
+  test('that nobody had opens what an unbound device gets from then on, and nothing else', async () => {
+    await tryRegister(app, { hwid: 'other' });
+    const before = await register(app, { hwid: 'victim' });
+    const first = { action_type: 'import-data', hwid: 'victim', import_data: 'x' };
+    await order(app, shop, first);
+    await app.deliver();
+    expect(await readable(app, before)).toEqual(['import-data']);
+    app.clock.advance(1);
+    // Now it becomes a customer's: what the shop sends to its customers is not the token's.
+    await enter(app, 'victim', LINK);
+    await sendSecret();
+    expect(await readable(app, before)).toEqual(['import-data']);
+    // Whoever has the link takes the HWID over, and does not get what was there before.
+    const owner = await register(app, byLink('victim', LINK));
+    expect(await readable(app, before)).toBe(DEAD);
+    expect(await readable(app, owner)).toEqual(['secret']);
+  });
+
+  test('opens nothing that was sent to the HWID before', async () => {
+    // Known to the appliance, linked to nobody.
+    await call(app, '/provider', null, { id: shop.code, hwid: 'victim' });
+    await order(app, shop, { action_type: 'import-data', hwid: 'victim', import_data: 'x' });
+    await app.deliver();
+    app.clock.advance(1);
+    expect(await readable(app, await register(app, { hwid: 'victim' }))).toEqual([]);
+  });
+});
+
+describe("somebody else's link", () => {
+  const THEIRS = 'TheirCode001';
+  beforeEach(() => addLink(app, rival, THEIRS));
+
+  test("with the victim's HWID put on it takes no token away", async () => {
+    const token = await register(app, byLink('victim', LINK));
+    app.clock.advance(1);
+    await enter(app, 'victim', THEIRS);
+    await sendSecret();
+    await expectRefused(byLink('victim', THEIRS));
+    expect(await readable(app, token)).toEqual(['secret']);
+  });
+
+  test('registers a HWID that has no token, and opens nothing of the other provider', async () => {
+    await enter(app, 'victim', LINK);
+    await sendSecret();
+    app.clock.advance(1);
+    const thief = await register(app, byLink('victim', THEIRS));
+    await notify(app, rival, 'of the rival', { hwid: 'victim' });
+    await sendSecret('another secret');
+    expect(await readable(app, thief)).toEqual(['of the rival']);
+    await ack(app, thief, [{ id: 1, state: 'received' }]);
+    // The owner of the first link takes the HWID back, and nothing is lost.
+    const owner = await register(app, byLink('victim', LINK));
+    expect(await readable(app, thief)).toBe(DEAD);
+    expect(await readable(app, owner)).toEqual(['secret', 'another secret']);
+    await expectRefused(byLink('victim', THEIRS));
+  });
+
+  test("another customer's link of the same provider neither registers nor reads", async () => {
+    await addLink(app, shop, SECOND);
+    await enter(app, 'victim', LINK);
+    await sendSecret();
+    await expectRefused(byLink('victim', SECOND));
+    await enter(app, 'victim', SECOND);
+    await expectRefused(byLink('victim', SECOND));
+    const owner = await register(app, byLink('victim', LINK));
+    await expectRefused(byLink('victim', SECOND));
+    expect(await readable(app, owner)).toEqual(['secret']);
+  });
+
+  test('takes no token from a device that was linked by a binding', async () => {
+    const token = await register(app, byBinding('victim', shop));
+    await addLink(app, shop, SECOND);
+    app.clock.advance(1);
+    await expectRefused(byLink('victim', SECOND));
+    await enter(app, 'victim', SECOND);
+    await expectRefused(byLink('victim', SECOND));
+    await expectRefused(byLink('victim', THEIRS));
+    await sendSecret();
+    expect(await readable(app, token)).toEqual(['secret']);
+  });
+
+  test('opens nothing from before the HWID came onto it', async () => {
+    await enter(app, 'victim', LINK);
+    await sendSecret();
+    await call(app, '/api/delete-hwid', shop, { install_code: LINK, hwid: 'victim' });
+    app.clock.advance(1);
+    await addLink(app, shop, SECOND);
+    const thief = await register(app, byLink('victim', SECOND));
+    expect(await readable(app, thief)).toEqual([]);
+  });
+
+  test('that is refused for any reason takes no slot', async () => {
+    const token = await register(app, byLink('victim', LINK));
+    await expectRefused(byLink('victim', THEIRS));
+    const listed = await call(app, '/api/list-install', rival);
+    expect(listed.json.data[0].install_count).toBe(0);
+    expect(await readable(app, token)).toEqual([]);
+  });
+});
+
+describe('a link', () => {
+  test('that the HWID is on registers it again after a reinstall; the old token dies', async () => {
+    const old = await register(app, byLink('phone', LINK));
+    await sendSecret('before', 'phone');
+    app.clock.advance(1);
+    const fresh = await register(app, byLink('phone', LINK));
+    expect(await readable(app, old)).toBe(DEAD);
+    expect((await ack(app, old, [{ id: 1, state: 'received' }])).json.msg).toBe(DEAD);
+    expect(await readable(app, fresh)).toEqual(['before']);
+  });
+
+  test('registers again the device of two providers, for its own provider alone', async () => {
+    await addLink(app, rival, SECOND);
+    const first = await register(app, byLink('phone', LINK));
+    app.clock.advance(1);
+    const both = await register(app, byLink('phone', SECOND), first);
+    await sendSecret('of the shop', 'phone');
+    await notify(app, rival, 'of the rival', { hwid: 'phone' });
+    await app.deliver();
+    expect(await readable(app, both)).toEqual(['of the shop', 'of the rival']);
+    const second = await register(app, byLink('phone', SECOND));
+    expect(await readable(app, second)).toEqual(['of the rival']);
+    const again = await register(app, byLink('phone', LINK), second);
+    expect(await readable(app, again)).toEqual(['of the shop', 'of the rival']);
+  });
+
+  test('that is disabled does not register, not even its own device', async () => {
+    await register(app, byLink('phone', LINK));
+    await call(app, '/api/update-install', shop, { id: 1, status: 5 });
+    await expectRefused(byLink('phone', LINK));
+    expect((await tryRegister(app, byLink('new', LINK))).json.msg).toBe('Install disabled');
+  });
+
+  test("whose provider's binding is disabled does not register", async () => {
+    await register(app, byLink('phone', LINK));
+    await call(app, '/api/delete-domain', shop, { id: 1 });
+    await expectRefused(byLink('phone', LINK));
+    expect((await tryRegister(app, byLink('new', LINK))).json.msg).toBe('Install not found');
+  });
+});
+
+describe('a binding', () => {
+  test('registers a device that never had a token, once', async () => {
+    const token = await register(app, byBinding('phone', shop));
+    await expectRefused(byBinding('phone', shop));
+    await expectRefused(byBinding('phone', rival));
+    await sendSecret('hello', 'phone');
+    expect(await readable(app, token)).toEqual(['hello']);
+  });
+
+  test('does not speak for a device that is on a link of the provider', async () => {
+    await enter(app, 'victim', LINK);
+    await sendSecret();
+    await expectRefused(byBinding('victim', shop));
+  });
+
+  test('opens nothing from before', async () => {
+    await call(app, '/provider', null, { id: shop.code, domain_hash: HASH, hwid: 'victim' });
+    await sendSecret();
+    app.clock.advance(1);
+    const token = await register(app, byBinding('victim', shop));
+    await sendSecret('from now on');
+    expect(await readable(app, token)).toEqual(['from now on']);
+  });
+
+  test('that is disabled unlinks: neither what comes nor what waits is readable', async () => {
+    const token = await register(app, byBinding('phone', shop));
+    await sendSecret('waiting', 'phone');
+    await call(app, '/api/delete-domain', shop, { id: 1 });
+    expect(await readable(app, token)).toEqual([]);
+    const again = { domain_hash: HASH };
+    await call(app, '/api/add-domain', shop, again);
+    expect(await readable(app, token)).toEqual(['waiting']);
+  });
+});
+
+describe('a token', () => {
+  test('that is shown registers again and keeps what it opened', async () => {
+    const old = await register(app, byLink('phone', LINK));
+    await sendSecret('waiting', 'phone');
+    const fresh = await register(app, { hwid: 'phone' }, old);
+    expect(fresh).not.toBe(old);
+    expect(await readable(app, old)).toBe(DEAD);
+    expect(await readable(app, fresh)).toEqual(['waiting']);
+  });
+
+  test('of another device opens and registers nothing but its own', async () => {
+    const token = await register(app, byLink('phone', LINK));
+    const other = await register(app, byLink('tablet', LINK));
+    await sendSecret('for the phone', 'phone');
+    expect(await readable(app, other)).toEqual([]);
+    await ack(app, other, [{ id: 1, state: 'received' }]);
+    expect(await readable(app, token)).toEqual(['for the phone']);
+    await expectRefused({ hwid: 'phone' }, other);
+  });
+
+  test('that was replaced does not register again', async () => {
+    const old = await register(app, byLink('phone', LINK));
+    await register(app, { hwid: 'phone' }, old);
+    await expectRefused({ hwid: 'phone' }, old);
+  });
+
+  test('of a forgotten device is dead', async () => {
+    const token = await register(app, byLink('phone', LINK));
+    await app.core.store.forgetDevice('phone');
+    expect(await readable(app, token)).toBe(DEAD);
+  });
+
+  test('is nowhere to be found: not in the files, not in the log', async () => {
+    const token = await register(app, byLink('phone', LINK));
+    const second = await register(app, { hwid: 'phone' }, token);
+    await readable(app, second);
+    await post(app, '/device/ack', '{', second);
+    const names = readdirSync(app.dataDir);
+    const bytes = names.map((name) => readFileSync(join(app.dataDir, name)));
+    for (const secret of [token, second]) {
+      const raw = Buffer.from(secret, 'base64url');
+      for (const needle of [Buffer.from(secret), raw, Buffer.from(raw.toString('hex'))]) {
+        expect(bytes.some((file) => file.includes(needle))).toBe(false);
+      }
+      expect(app.logLines.join('\n')).not.toContain(secret);
+    }
+    // The search would have found it: the hash is there.
+    expect(bytes.some((file) => file.includes(Buffer.from(hashKey(second))))).toBe(true);
+  });
+});
+
+test('of simultaneous registrations exactly one wins, and the others opened nothing', async () => {
+  for (const draft of [{ hwid: 'new' }, byBinding('bound', shop), byLink('linked', LINK)]) {
+    const replies = await Promise.all(Array.from({ length: 10 }, () => tryRegister(app, draft)));
+    const tokens = replies.flatMap(({ json }) => (json.rc === 1 ? [json.device_token] : []));
+    const alive = [];
+    for (const token of tokens) if ((await readable(app, token)) !== DEAD) alive.push(token);
+    expect(alive).toHaveLength(1);
+    const refusals = replies.filter(({ json }) => json.rc === 0).map(({ json }) => json);
+    expect(refusals).toEqual(refusals.map(() => REFUSED));
+  }
+});
+
+test('a device that is freed gets no more, not even what waits, unless something else links it', async () => {
+  await addLink(app, shop, SECOND);
+  const token = await register(app, byLink('phone', LINK));
+  await enter(app, 'phone', SECOND);
+  await sendSecret('waiting', 'phone');
+  await call(app, '/api/delete-hwid', shop, { install_code: LINK, hwid: 'phone' });
+  expect(await readable(app, token)).toEqual(['waiting']);
+  await call(app, '/api/delete-hwid', shop, { install_code: SECOND, hwid: 'phone' });
+  expect(await readable(app, token)).toEqual([]);
+  await enter(app, 'other', LINK);
+  await notify(app, shop, 'to all', { os: ['android'] });
+  await app.deliver();
+  expect(await readable(app, token)).toEqual([]);
+});
+
+test('a device that is freed between the call and the delivery gets nothing', async () => {
+  const token = await register(app, byLink('phone', LINK));
+  await register(app, byLink('other', LINK));
+  await notify(app, shop, 'by name', { hwid: 'phone' });
+  await notify(app, shop, 'to all', { os: ['android'] });
+  await call(app, '/api/delete-hwid', shop, { install_code: LINK, hwid: 'phone' });
+  await app.deliver();
+  expect(await readable(app, token)).toEqual([]);
+});
+
+describe('limits', () => {
+  test('registrations are counted per address and minute', async () => {
+    const strict = await startTestApp({ registrationsPerMinuteMax: 2 });
+    try {
+      const msgs = async () => (await tryRegister(strict, { hwid: 'x' })).json.msg;
+      expect([await msgs(), await msgs(), await msgs()]).toEqual([
+        'Ok',
+        'Device is registered',
+        'Too many requests',
+      ]);
+      strict.clock.advance(60_000);
+      expect(await msgs()).toBe('Device is registered');
+    } finally {
+      await strict.close();
+    }
+  });
+
+  test('wrong tokens are answered late beyond a number a minute, good ones never', async () => {
+    const strict = await startTestApp({ authFailuresPerMinuteMax: 1 });
+    try {
+      const good = await register(strict, { hwid: 'x' });
+      expect(await readable(strict, 'w'.repeat(43))).toBe(DEAD);
+      const late = readable(strict, 'w'.repeat(43));
+      await until('the answer waits', () => strict.clock.sleeperCount === 1);
+      expect(await readable(strict, good)).toEqual([]);
+      strict.clock.advance(1_000);
+      expect(await late).toBe(DEAD);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  test("a provider without a binding of its own has no devices through another's", async () => {
+    const stranger = await seedProvider(app);
+    expect((await tryRegister(app, byBinding('phone', stranger))).json.msg).toBe(
+      'Domain not found',
+    );
+  });
+});

@@ -1,0 +1,121 @@
+/** A provider with devices that register for messages: the words of the messaging tests. */
+
+import type { Credentials } from '../../src/core/provider.ts';
+import { call, type Reply, read, seedProvider, type TestApp } from './app.ts';
+
+export const HASH = 'a'.repeat(64);
+
+/** An enterprise provider with a binding. */
+export async function seedShop(app: TestApp, hash = HASH): Promise<Credentials> {
+  const own = await seedProvider(app);
+  await call(app, '/api/add-domain', own, { domain_hash: hash });
+  return own;
+}
+
+export async function addLink(app: TestApp, by: Credentials, code: string): Promise<void> {
+  await expectOk(call(app, '/api/add-install', by, { install_limit: 5, install_code: code }));
+}
+
+/** What an app does when its user opens a link. */
+export async function enter(app: TestApp, hwid: string, code: string, hash = HASH) {
+  const knock = { id: hash, installid: code, hwid, os_name: 'android' };
+  await expectOk(call(app, '/install', null, knock));
+}
+
+export function post(
+  app: { url: string },
+  path: string,
+  body: unknown,
+  token: string | null = null,
+): Promise<Reply> {
+  const headers = token === null ? {} : { authorization: `Bearer ${token}` };
+  return fetch(`${app.url}${path}`, { method: 'POST', body: JSON.stringify(body), headers }).then(
+    read,
+  );
+}
+
+/** Registers and returns the token; throws when that is refused. */
+export async function register(
+  app: { url: string },
+  body: Record<string, unknown>,
+  token: string | null = null,
+): Promise<string> {
+  const reply = await tryRegister(app, body, token);
+  if (reply.json.rc !== 1) throw new Error(`refused: ${reply.text}`);
+  return reply.json.device_token;
+}
+
+export function tryRegister(
+  app: { url: string },
+  body: Record<string, unknown>,
+  token: string | null = null,
+): Promise<Reply> {
+  return post(app, '/device/register', { os: 'android', ...body }, token);
+}
+
+export const byBinding = (hwid: string, by: Credentials, hash = HASH) => ({
+  hwid,
+  provider_code: by.code,
+  domain_hash: hash,
+});
+export const byLink = (hwid: string, code: string, hash = HASH) => ({
+  hwid,
+  install_code: code,
+  domain_hash: hash,
+});
+
+export function inbox(
+  app: { url: string },
+  token: string,
+  wait = 0,
+  signal: AbortSignal | null = null,
+): Promise<Reply> {
+  const headers = { authorization: `Bearer ${token}` };
+  return call(app, '/device/inbox', null, { wait }, { headers, signal });
+}
+
+/** The bodies or actions of what waits, oldest first; or the refusal. */
+export async function readable(app: { url: string }, token: string): Promise<string[] | string> {
+  const { json } = await inbox(app, token);
+  if (json.rc !== 1) return json.msg;
+  return json.data.map(({ payload }: { payload: { body?: string; action_type?: string } }) =>
+    String(payload.body ?? payload.action_type),
+  );
+}
+
+export function ack(app: { url: string }, token: string, items: readonly unknown[]) {
+  return post(app, '/device/ack', { items }, token);
+}
+
+/** Sends a notification; `to` is `{ os }` or `{ hwid }`. Returns its id. */
+export async function notify(
+  app: { url: string },
+  by: Credentials,
+  body: string,
+  to: Record<string, unknown>,
+  more: Record<string, unknown> = {},
+): Promise<number> {
+  const form = { body, type_push: 'optional', expire_days: 1, ...more };
+  return sent(app, '/remote/notification', by, { PushNotificationForm: form, ...to });
+}
+
+/** Sends a command; `fields` says which and to whom. Returns its id. */
+export function order(app: { url: string }, by: Credentials, fields: Record<string, unknown>) {
+  return sent(app, '/remote/command', by, fields);
+}
+
+async function sent(
+  app: { url: string },
+  path: string,
+  by: Credentials,
+  body: unknown,
+): Promise<number> {
+  const init = { method: 'POST', body: JSON.stringify(body) };
+  return (await expectOk(call(app, path, by, {}, init))).json.id;
+}
+
+async function expectOk(call: Promise<Reply>): Promise<Reply> {
+  const reply = await call;
+  if (reply.json.rc !== 1) throw new Error(`not ok: ${reply.text}`);
+  return reply;
+}
