@@ -68,7 +68,7 @@ async function hwids(...words: string[]): Promise<string[]> {
 test('list shows every device, and filters', async () => {
   const devices: { hwid: string }[] = await json('list');
   expect(devices.map(({ hwid }) => hwid).sort()).toEqual(['phone-2', 'seen-only', 'tablet-1']);
-  expect(devices.find(({ hwid }) => hwid === 'tablet-1')).toEqual({
+  expect<unknown>(devices.find(({ hwid }) => hwid === 'tablet-1')).toEqual({
     hwid: 'tablet-1',
     os: 'ios',
     os_version: '',

@@ -205,19 +205,29 @@ export function installStore(context: Context): InstallStore {
     return installId === null || found?.id === installId ? found : null;
   }
 
+  /** Codes and ids of providers never change and are never used again, so they may be kept. */
+  const providerCodes = new Map<number, string>();
+  function providerCodeOf(providerId: number): string | null {
+    const kept = providerCodes.get(providerId);
+    if (kept !== undefined) return kept;
+    const code = on.providerCode.get({ providerId })?.code ?? null;
+    if (code !== null) providerCodes.set(providerId, code);
+    return code;
+  }
+
   /** The link that a device asks for, and the device if it holds a slot there. */
   function knock({ installCode, domainHash, hwid }: SlotKey) {
     const found = on.doorLink.get({ installCode });
     if (found === null) return null;
     const { installId, providerId, status, installLimit, deviceCount } = found;
     if (on.doorDomain.get({ providerId, domainHash }) === null) return null;
-    const owner = on.providerCode.get({ providerId });
-    if (owner === null) return null;
+    const code = providerCodeOf(providerId);
+    if (code === null) return null;
     const known = on.device.get({ hwid });
     const holdsSlot = known && on.holdsSlot.get({ installId, deviceId: known.id }) !== null;
     return {
       installId,
-      link: { providerCode: owner.code, status, installLimit, deviceCount },
+      link: { providerCode: code, status, installLimit, deviceCount },
       device: holdsSlot ? known : null,
     };
   }

@@ -40,13 +40,15 @@ export function prepare<Q extends Query>(db: Connection, query: Q): Statement<Ro
   const compiled = query.toSQL();
   const params = compiled.params.map(nameOrValue);
   const native = db.compile<RowOf<Q>>(compiled.sql);
-  const bind = (values: Values): SQLQueryBindings[] =>
-    params.map((param) => {
-      if (!(param instanceof Placeholder)) return param;
-      const value = values[param.name];
-      if (value === undefined) throw new Error(`no value for :${param.name} in ${compiled.sql}`);
-      return value;
-    });
+  const bind = (values: Values): SQLQueryBindings[] => {
+    const bound: SQLQueryBindings[] = [];
+    for (const param of params) {
+      const value = param instanceof Placeholder ? values[param.name] : param;
+      if (value === undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);
+      bound.push(value);
+    }
+    return bound;
+  };
   return {
     all: (values = {}) => {
       db.read();
