@@ -12,6 +12,7 @@ import { domainContract } from './contract/domain.ts';
 import { ALL, addDoor, addLink, knock, type OpenedStore, type Suite } from './contract/fixture.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
+import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { operatorContract } from './contract/operator.ts';
 import { providerContract } from './contract/provider.ts';
@@ -30,6 +31,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...targetContract,
   ...distributionContract,
   ...operatorContract,
+  ...laneContract,
   ...deliveryContract,
   ...recipientContract,
   ...ledgerContract,

@@ -107,7 +107,7 @@ export async function sendAll(store: Store, hold: Lease) {
     const step = await store.sendRecipients(hold);
     if (step === null) throw new Error('lost while sending');
     steps.push(step);
-    if (step.isDone) return steps;
+    if (step.outcome !== null) return steps;
   }
 }
 
