@@ -12,7 +12,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { addDoor, knock, NOW_MS, type OpenedStore } from './contract/fixture.ts';
-import { deliver, deviceId, to } from './contract/message-fixture.ts';
+import { deliver, holderOf, to } from './contract/message-fixture.ts';
 import { storeContract } from './contract.ts';
 
 async function open(): Promise<OpenedStore & { dataDir: string }> {
@@ -105,12 +105,12 @@ describe('in the database file, whoever writes to it', () => {
   test('an acknowledgement keeps its first time and reason', async () => {
     const { store } = opened;
     const id = await deliver(store, 1, to('a'));
-    const device = await deviceId(store, 1, 'a');
+    const device = await holderOf(store, 1, 'a');
     const states = ['failed', 'opened', 'executed', 'failed', 'received', 'opened'] as const;
     for (const [i, state] of states.entries()) {
       await store.acknowledge(device, [{ id, state, detail: `reason ${i}` }], NOW_MS + i);
     }
-    const row = db.query('SELECT * FROM recipient WHERE device_id = ?').get(device);
+    const row = db.query('SELECT * FROM recipient WHERE device_id = ?').get(device.id);
     expect(row).toMatchObject({
       is_waiting: 0,
       sent_at_ms: NOW_MS,

@@ -6,10 +6,10 @@ import {
   bringTo,
   deliver,
   detailOf,
-  deviceId,
   EXPIRES_MS,
   fillBinding,
   HOUR_MS,
+  holderOf,
   lease,
   ledgerOf,
   MANY,
@@ -37,7 +37,7 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'silent');
       const id = await deliver(store, providerId, to('fetched', 'silent', 'nobody'));
       const lasting = await deliver(store, providerId, { expiresAtMs: EXPIRES_MS + 1 });
-      const fetched = await deviceId(store, providerId, 'fetched');
+      const fetched = await holderOf(store, providerId, 'fetched');
       await store.acknowledge(fetched, [{ id, state: 'received', detail: null }], NOW_MS);
       expect(await expire(EXPIRES_MS - 1)).toBe(0);
       expect(await expire(EXPIRES_MS)).toBeGreaterThan(0);

@@ -1,6 +1,11 @@
 /** What the suites about messages share: sends, workers that deliver them, and many devices. */
 
-import type { Lease, NewDistribution, NewRegistration } from '../../../src/core/message-store.ts';
+import type {
+  Lease,
+  NewDistribution,
+  NewRegistration,
+  TokenHolder,
+} from '../../../src/core/message-store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/core/store.ts';
 import { addLink, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
@@ -133,8 +138,20 @@ export async function deviceId(store: Store, providerId: number, hwid: string): 
   return found.id;
 }
 
-export async function inboxOf(store: Store, id: number, nowMs = NOW_MS, countMax = 100) {
-  return (await store.listInbox(id, nowMs, countMax)).map((message) => message.id);
+export async function inboxOf(store: Store, holder: TokenHolder, nowMs = NOW_MS, countMax = 100) {
+  return (await store.listInbox(holder, nowMs, countMax)).map((message) => message.id);
+}
+
+/** Registers a device with a proof for the provider: it may read all that is addressed to it. */
+export async function holderOf(
+  store: Store,
+  providerId: number,
+  hwid: string,
+): Promise<TokenHolder> {
+  const proof = { providerId, by: 'link', fromMs: 0 } as const;
+  const registered = await store.registerDevice(registration(hwid, { proof }));
+  if (typeof registered === 'string') throw new Error(registered);
+  return { id: registered.deviceId, tokenHash: tokenHash(hwid) };
 }
 
 export const tokenHash = (word: string) => hashKey(`token ${word}`);
@@ -147,7 +164,8 @@ export function registration(hwid: string, more: Partial<NewRegistration> = {}):
     push: null,
     tokenHash: tokenHash(hwid),
     replacesTokenHash: null,
-    unprovenFromMs: null,
+    isContinued: false,
+    proof: null,
     nowMs: NOW_MS,
     ...more,
   };

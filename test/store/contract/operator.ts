@@ -7,9 +7,9 @@ import {
   claim,
   deliver,
   detailOf,
-  deviceId,
   EXPIRES_MS,
   HOUR_MS,
+  holderOf,
   inboxOf,
   lease,
   send,
@@ -66,8 +66,9 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
       await store.freeSlot(providerId, { installCode: null, installId }, 'freed');
       await bringTo(store, id, 100);
       for (const state of ['opened', 'executed', 'failed'] as const) {
-        const device = await deviceId(store, providerId, state === 'failed' ? 'refused' : state);
-        await store.acknowledge(device, [{ id, state, detail: 'why' }], NOW_MS + 9);
+        const hwid = state === 'failed' ? 'refused' : state;
+        const holder = await holderOf(store, providerId, hwid);
+        await store.acknowledge(holder, [{ id, state, detail: 'why' }], NOW_MS + 9);
       }
       const { distribution, totals, missing } = await detailOf(store, id);
       expect(distribution).toMatchObject({ recipientCount: 5, sentCount: 4, failedCount: 1 });
@@ -143,7 +144,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
       const id = await deliver(store, providerId);
       expect(await store.blockDistribution(id, FROM, NOW_MS)).toBe(100);
       expect(await store.blockDistribution(id + 1, FROM, NOW_MS)).toBe('distribution_not_found');
-      expect(await inboxOf(store, await deviceId(store, providerId, 'a'))).toEqual([id]);
+      expect(await inboxOf(store, await holderOf(store, providerId, 'a'))).toEqual([id]);
     });
   },
 };

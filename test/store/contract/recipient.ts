@@ -18,10 +18,10 @@ import {
   checkIn,
   claim,
   detailOf,
-  deviceId,
   EXPIRES_MS,
   fillBinding,
   fillLinks,
+  holderOf,
   IMPORT_DATA,
   inboxOf,
   LEASE_MS,
@@ -190,14 +190,16 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'b');
       await checkIn(store, 'unbound', { domainHash: null });
       const id = await begin(store, providerId, to('a', 'unbound', 'b', 'nobody'));
-      const ids = [await deviceId(store, providerId, 'a'), await deviceId(store, providerId, 'b')];
+      const holders = [await holderOf(store, providerId, 'a')];
+      holders.push(await holderOf(store, providerId, 'b'));
+      const ids = holders.map((holder) => holder.id);
       await bringTo(store, id, 40);
-      for (const device of ids) expect(await inboxOf(store, device)).toEqual([]);
+      for (const holder of holders) expect(await inboxOf(store, holder)).toEqual([]);
       const hold = lease(id, 'one', NOW_MS + 7);
       const [sent] = await sendAll(store, hold);
       expect(sent?.deviceIds.sort()).toEqual(ids.sort());
       expect(sent?.outcome).toEqual({ sentCount: 2, failedCount: 2 });
-      for (const device of ids) expect(await inboxOf(store, device)).toEqual([id]);
+      for (const holder of holders) expect(await inboxOf(store, holder)).toEqual([id]);
       expect(await ledgerOf(store, id)).toEqual({ a: 'sent', b: 'sent', unbound: 'failed' });
       expect((await detailOf(store, id)).missing[0]).toMatchObject({ sentAtMs: NOW_MS + 7 });
       expect(await countsOf(store, id)).toEqual([4, 2, 2]);
@@ -258,7 +260,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const [sent] = await sendAll(store, lease(id, 'one', EXPIRES_MS));
       expect(sent).toEqual({ deviceIds: [], outcome: { sentCount: 0, failedCount: 1 } });
       expect(await ledgerOf(store, id)).toEqual({ a: 'expired' });
-      expect(await inboxOf(store, await deviceId(store, providerId, 'a'))).toEqual([]);
+      expect(await inboxOf(store, await holderOf(store, providerId, 'a'))).toEqual([]);
     });
 
     test('only for the worker that holds it, and only while it is being sent', async () => {

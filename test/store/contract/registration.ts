@@ -3,6 +3,7 @@ import type { RegistrationClaim } from '../../../src/core/message-store.ts';
 import type { Store } from '../../../src/core/store.ts';
 import {
   addDoor,
+  addLink,
   bind,
   CODE,
   FACTS,
@@ -19,93 +20,158 @@ import { checkIn, registration, tokenHash } from './message-fixture.ts';
 type Method = 'findRegistration' | 'registerDevice' | 'findDeviceByToken';
 
 const NOTHING_SHOWN: Omit<RegistrationClaim, 'hwid'> = {
-  tokenHash: null,
   installCode: null,
   domainHash: null,
   providerCode: null,
 };
 const UNKNOWN = {
   tokenHash: null,
-  unprovenFromMs: null,
   isLinked: false,
-  isOnClaimedLink: false,
-  isOnClaimedBinding: false,
+  hasProofs: false,
+  link: null,
+  binding: null,
 };
 
 export const registrationContract: Record<Method & keyof Store, Suite> = {
   findRegistration(opened) {
     const facts = (hwid: string, shown: Partial<RegistrationClaim> = {}) =>
       opened().store.findRegistration({ ...NOTHING_SHOWN, hwid, ...shown });
-    const onLink = { installCode: CODE, domainHash: HASH };
+    const onLink = (installCode = CODE) => ({ installCode, domainHash: HASH });
     const onBinding = { providerCode: 'Provide1', domainHash: HASH };
+    const tie = { sinceMs: null, speaks: true, isElder: false, proven: null };
 
-    test('nothing of a HWID that nobody knows', async () => {
-      await addDoor(opened().store);
+    test('of a HWID that nobody knows, only the link or binding that it names', async () => {
+      const { providerId } = await addDoor(opened().store);
       expect(await facts('a')).toEqual(UNKNOWN);
-      expect(await facts('a', onLink)).toEqual(UNKNOWN);
-      expect(await facts('a', onBinding)).toEqual(UNKNOWN);
+      expect(await facts('a', onLink())).toEqual({ ...UNKNOWN, link: { ...tie, providerId } });
+      expect(await facts('a', onBinding)).toEqual({ ...UNKNOWN, binding: { ...tie, providerId } });
     });
 
-    test('the token in force, and since when it is unproven', async () => {
+    test('the token in force, of this HWID alone', async () => {
       const { store } = opened();
-      await store.registerDevice(registration('a', { unprovenFromMs: NOW_MS - 1 }));
+      await store.registerDevice(registration('a'));
       const { tokenHash: kept, ...rest } = await facts('a');
       expect(Buffer.from(kept ?? [])).toEqual(Buffer.from(tokenHash('a')));
-      expect(rest).toMatchObject({ unprovenFromMs: NOW_MS - 1, isLinked: false });
+      expect(rest).toMatchObject({ isLinked: false, hasProofs: false });
       expect(await facts('A')).toEqual(UNKNOWN);
     });
 
-    test('a link that it is on, with an active binding of the same provider', async () => {
+    test('no link or binding that is not good', async () => {
       const { store } = opened();
-      const { providerId, domainId } = await addDoor(store);
-      await addDoor(store, 'Provide2', OTHER_CODE);
-      const foreign = await store.findProvider('Provide2');
-      await bind(store, foreign?.id ?? 0, OTHER_HASH);
+      const { providerId, installId, domainId } = await addDoor(store);
+      const foreign = await addDoor(store, 'Provide2', OTHER_CODE);
+      await bind(store, foreign.providerId, OTHER_HASH);
       await knock(store, 'a');
-      expect(await facts('a')).toEqual({ ...UNKNOWN, isLinked: true });
-      const shown = { ...UNKNOWN, isLinked: true, isOnClaimedLink: true };
-      expect(await facts('a', onLink)).toEqual(shown);
+      const nothing = { ...UNKNOWN, isLinked: true };
+      expect(await facts('a')).toEqual(nothing);
       for (const wrong of [
-        { ...onLink, installCode: OTHER_CODE },
-        { ...onLink, domainHash: OTHER_HASH },
-        { ...onLink, domainHash: null },
-        { ...onLink, installCode: CODE.toLowerCase() },
-        onBinding,
+        { ...onLink(), domainHash: OTHER_HASH },
+        { ...onLink(), domainHash: null },
+        onLink(CODE.toLowerCase()),
+        { ...onBinding, domainHash: OTHER_HASH },
+        { ...onBinding, providerCode: 'Nobody00' },
       ]) {
-        expect(await facts('a', wrong)).toEqual({ ...UNKNOWN, isLinked: true });
+        expect(await facts('a', wrong)).toEqual(nothing);
       }
+      await store.updateInstall(providerId, installId, { status: 5 });
+      expect(await facts('a', onLink())).toEqual(nothing);
+      await store.updateInstall(providerId, installId, { status: 10 });
+      expect((await facts('a', onLink())).link).toMatchObject({ sinceMs: NOW_MS });
       await store.disableDomain(providerId, domainId);
-      expect(await facts('a', onLink)).toEqual({ ...UNKNOWN, isLinked: true });
+      expect(await facts('a', onLink())).toEqual(nothing);
+      expect(await facts('a', onBinding)).toEqual(nothing);
     });
 
-    test('a disabled link proves nothing, a slot that was freed neither', async () => {
+    test('of a provider’s links the one that has the HWID for longest speaks', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      const foreign = await addDoor(store, 'Provide2', 'OtherLink001');
       await knock(store, 'a');
+      await knock(store, 'a', 'OtherLink001', FACTS, NOW_MS + 1);
+      const speaks = async (code: string) => (await facts('a', onLink(code))).link?.speaks;
+      // Not on it yet, it does not speak either.
+      expect(await speaks(OTHER_CODE)).toBe(false);
+      await knock(store, 'a', OTHER_CODE, FACTS, NOW_MS + 2);
+      expect(await facts('a', onLink(OTHER_CODE))).toEqual({
+        ...UNKNOWN,
+        isLinked: true,
+        link: { ...tie, providerId, sinceMs: NOW_MS + 2, speaks: false },
+      });
+      expect(await speaks(CODE)).toBe(true);
+      expect((await facts('a', onLink('OtherLink001'))).link).toMatchObject({
+        providerId: foreign.providerId,
+        sinceMs: NOW_MS + 1,
+        speaks: true,
+      });
       await store.updateInstall(providerId, installId, { status: 5 });
-      expect(await facts('a', onLink)).toEqual({ ...UNKNOWN, isLinked: true });
+      expect(await speaks(OTHER_CODE)).toBe(true);
       await store.updateInstall(providerId, installId, { status: 10 });
+      expect(await speaks(OTHER_CODE)).toBe(false);
       await store.freeSlot(providerId, { installCode: null, installId }, 'a');
-      expect(await facts('a', onLink)).toEqual(UNKNOWN);
+      expect(await speaks(OTHER_CODE)).toBe(true);
     });
 
-    test('a binding that it is linked through, while that is active', async () => {
+    test('the first link of all is elder than a token that came later', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a');
+      await knock(store, 'a', OTHER_CODE);
+      const isElder = async (code: string) => (await facts('a', onLink(code))).link?.isElder;
+      expect(await isElder(CODE)).toBe(false);
+      await store.registerDevice(registration('a', { nowMs: NOW_MS }));
+      expect([await isElder(CODE), await isElder(OTHER_CODE)]).toEqual([true, false]);
+      await store.registerDevice(registration('b', { nowMs: NOW_MS - 1 }));
+      await knock(store, 'b');
+      expect((await facts('b', onLink())).link).toMatchObject({ speaks: true, isElder: false });
+    });
+
+    test('a binding speaks for what is on none of the provider’s links', async () => {
       const { store } = opened();
       const { providerId, domainId } = await addDoor(store);
       await addDoor(store, 'Provide2', OTHER_CODE);
       await checkIn(store, 'a');
-      await checkIn(store, 'seen', { domainHash: null });
-      const shown = { ...UNKNOWN, isLinked: true, isOnClaimedBinding: true };
-      expect(await facts('a', onBinding)).toEqual(shown);
-      // The link of the same provider is not one that it is on.
-      expect(await facts('a', onLink)).toEqual({ ...UNKNOWN, isLinked: true });
-      expect(await facts('a', { ...onBinding, providerCode: 'Provide2' })).toEqual({
+      await knock(store, 'a', OTHER_CODE);
+      expect(await facts('a', onBinding)).toEqual({
         ...UNKNOWN,
         isLinked: true,
+        binding: { ...tie, providerId, sinceMs: NOW_MS },
       });
-      expect(await facts('seen', onBinding)).toEqual(UNKNOWN);
+      await knock(store, 'a');
+      expect((await facts('a', onBinding)).binding).toMatchObject({ speaks: false });
+      await checkIn(store, 'b');
       await store.disableDomain(providerId, domainId);
-      expect(await facts('a', onBinding)).toEqual(UNKNOWN);
+      expect(await facts('b', onBinding)).toEqual(UNKNOWN);
+    });
+
+    test('what was shown with the token in force, to which provider', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      const proven = async () => {
+        const { hasProofs, link } = await facts('a', onLink());
+        const foreign = (await facts('a', onLink(OTHER_CODE))).link;
+        return [hasProofs, link?.proven, foreign?.proven];
+      };
+      const show = (by: 'link' | 'binding' | null, isContinued: boolean) =>
+        store.registerDevice(
+          registration('a', {
+            replacesTokenHash: tokenHash('a'),
+            proof: by && { providerId, by, fromMs: NOW_MS },
+            isContinued,
+          }),
+        );
+      await store.registerDevice(registration('a'));
+      expect(await proven()).toEqual([false, null, null]);
+      await show('binding', true);
+      expect(await proven()).toEqual([true, 'binding', null]);
+      await show('link', true);
+      await show('binding', true);
+      await show(null, true);
+      expect(await proven()).toEqual([true, 'link', null]);
+      await show(null, false);
+      expect(await proven()).toEqual([false, null, null]);
     });
   },
 
@@ -144,7 +210,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
 
     test('a new token replaces the one it names; the old one is dead', async () => {
       const { store } = opened();
-      const first = await store.registerDevice(registration('a', { unprovenFromMs: NOW_MS }));
+      const first = await store.registerDevice(registration('a'));
       const again = registration('a', {
         tokenHash: tokenHash('new'),
         replacesTokenHash: tokenHash('a'),
@@ -152,13 +218,11 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect(await store.registerDevice(again)).toEqual(first);
       expect(await store.findDeviceByToken(tokenHash('a'))).toBeNull();
       expect(await store.findDeviceByToken(tokenHash('new'))).toMatchObject({ hwid: 'a' });
-      const found = await store.findRegistration({ ...NOTHING_SHOWN, hwid: 'a' });
-      expect(found.unprovenFromMs).toBeNull();
     });
 
     test('refuses when another token is in force by now, which then stays', async () => {
       const { store } = opened();
-      await store.registerDevice(registration('a', { unprovenFromMs: NOW_MS }));
+      await store.registerDevice(registration('a'));
       const found = await store.findRegistration({ ...NOTHING_SHOWN, hwid: 'a' });
       for (const replacesTokenHash of [null, tokenHash('older')]) {
         const late = registration('a', {
