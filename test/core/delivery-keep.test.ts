@@ -11,6 +11,7 @@ import {
   deliver,
   deliverUntil,
   type Engine,
+  holderOf,
   inboxOf,
   ledgerOf,
   makeDevices,
@@ -126,7 +127,7 @@ describe('expiry', () => {
     await deliver(engine);
     const { store } = engine.core;
     const received = [{ id, state: 'received' as const, detail: null }];
-    await store.acknowledge(first, received, engine.clock.nowMs());
+    await store.acknowledge(holderOf(engine, first), received, engine.clock.nowMs());
 
     engine.clock.advance(2 * DAY_MS - 1);
     await expireMessages(engine.core, engine.clock.nowMs());
@@ -201,7 +202,11 @@ describe('pruning', () => {
       ...{ status: 100, isPruned: true, recipientCount: 2_500, sentCount: 2_500 },
     });
     const acknowledged = [{ id, state: 'opened' as const, detail: null }];
-    await engine.core.store.acknowledge(first, acknowledged, engine.clock.nowMs());
+    await engine.core.store.acknowledge(
+      holderOf(engine, first),
+      acknowledged,
+      engine.clock.nowMs(),
+    );
     expect(recipients()).toBe(0);
   });
 

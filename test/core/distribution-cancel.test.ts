@@ -10,6 +10,7 @@ import {
   deliverUntil,
   type Engine,
   HOUR_MS,
+  holderOf,
   inboxOf,
   makeDevices,
   makeProvider,
@@ -159,7 +160,7 @@ test(`${ROUNDS} cancellations race a worker in another process`, async () => {
         said === 'ok' ? status === 130 && !isDelivered : status === 100 && isDelivered;
       if (!isRight) problems.push({ id, said, status, isDelivered });
       const done = [{ id, state: 'received' as const, detail: null }];
-      await engine.core.store.acknowledge(device, done, nowMs);
+      await engine.core.store.acknowledge(holderOf(engine, device), done, nowMs);
     }
   }
   try {

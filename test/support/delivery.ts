@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs';
 import type { Core } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/delivery.ts';
 import { sendCommand, sendNotification } from '../../src/core/distribution.ts';
+import type { TokenHolder } from '../../src/core/message-store.ts';
 import { addProvider, type Plan, type Provider } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
 import type { Targets } from '../../src/core/target.ts';
@@ -223,9 +224,26 @@ export async function ledgerOf(engine: Engine, id: number) {
   return { ...found.totals, ...found.distribution };
 }
 
+/** A device as the holder of a token that every provider so far accepts as proven. */
+export function holderOf(engine: Seeded, deviceId: number): TokenHolder {
+  const tokenHash = new Uint8Array(32);
+  new DataView(tokenHash.buffer).setUint32(0, deviceId);
+  engine.db.run('UPDATE device SET token_hash = ?, unproven_from_ms = 0 WHERE id = ?', [
+    tokenHash,
+    deviceId,
+  ]);
+  engine.db.run(
+    'INSERT OR IGNORE INTO device_proof SELECT d.id, p.id, 1, 0 FROM device d, provider p WHERE d.id = ?',
+    [deviceId],
+  );
+  return { id: deviceId, tokenHash };
+}
+
 /** The ids of the messages in a device's inbox, in the order in which it gets them. */
 export async function inboxOf(engine: Engine, deviceId: number): Promise<number[]> {
   await seeded();
-  const messages = await engine.core.store.listInbox(deviceId, engine.clock.nowMs(), 1000);
+  const holder = holderOf(engine, deviceId);
+  const limits = { countMax: 1000, bytesMax: Number.MAX_SAFE_INTEGER };
+  const messages = await engine.core.store.listInbox(holder, engine.clock.nowMs(), limits);
   return messages.map((message) => message.id);
 }

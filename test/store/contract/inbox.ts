@@ -4,6 +4,7 @@ import type { AckState } from '../../../src/core/messaging.ts';
 import type { Store } from '../../../src/core/store.ts';
 import { addDoor, addLink, knock, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
 import {
+  ALL_OF_IT,
   bringTo,
   checkIn,
   deliver,
@@ -58,7 +59,7 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const first = await deliver(store, providerId, { payload: '{"body":"x"}' });
       const second = await deliver(store, providerId, command);
       const third = await deliver(store, providerId, { createdAtMs: NOW_MS - 1 });
-      expect(await store.listInbox(a, NOW_MS, 2)).toEqual([
+      expect(await store.listInbox(a, NOW_MS, { ...ALL_OF_IT, countMax: 2 })).toEqual([
         {
           id: first,
           notificationType: 10,

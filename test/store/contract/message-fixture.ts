@@ -138,8 +138,12 @@ export async function deviceId(store: Store, providerId: number, hwid: string): 
   return found.id;
 }
 
+/** No limit that a test could reach by accident. */
+export const ALL_OF_IT = { countMax: 100, bytesMax: Number.MAX_SAFE_INTEGER };
+
 export async function inboxOf(store: Store, holder: TokenHolder, nowMs = NOW_MS, countMax = 100) {
-  return (await store.listInbox(holder, nowMs, countMax)).map((message) => message.id);
+  const limits = { ...ALL_OF_IT, countMax };
+  return (await store.listInbox(holder, nowMs, limits)).map((message) => message.id);
 }
 
 /** Registers a device with a proof for the provider: it may read all that is addressed to it. */
