@@ -12,7 +12,7 @@ import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
 import { MinuteLimiter } from './limiter.ts';
 import { Polls } from './polls.ts';
-import { makeStreams, PING_INTERVAL_MS } from './stream.ts';
+import { makeStreams, PING_INTERVAL_MS, STREAM_PATH, type Streams } from './stream.ts';
 
 export interface ServerOptions {
   core: Core;
@@ -78,11 +78,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     settings,
     streamCountMax: options.streamCountMax,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
+    upgrade: (request, data) => app.server?.upgrade(request, { data }) ?? false,
     tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),
   });
 
   const answers = new Map<string, Answer>();
   for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
+  answers.set(STREAM_PATH, streams.answer);
   // Without a valid Host (HTTP/1.0 needs none) Bun's URL has no host, and Elysia takes the first
   // slash in the query for the beginning of the path.
   const route = (path: string, answer: Answer) =>
@@ -93,7 +95,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       { parse: 'none' },
     );
   for (const [path, answer] of answers) route(path, answer);
-  app.use(streams.route());
   for (const path of ['/api', '/api/*', '/remote', '/remote/*']) route(path, noSuchEndpoint);
   route('*', notFound);
   // Elysia's own errors would put the request into the answer.
@@ -102,7 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     return respond('unknown_error', { detail: reportFault(log, pathOf(request.url), error) });
   });
 
-  const server = listen(app, options);
+  const server = listen(app, options, streams.handlers);
   return {
     url: `http://${bracketed(options.host)}:${server.port}`,
     pollCount: () => polls.count,
@@ -120,7 +121,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
-function listen(app: Elysia, { host, port }: ServerOptions): Bun.Server<unknown> {
+function listen(
+  app: Elysia,
+  { host, port }: ServerOptions,
+  websocket: Streams['handlers'],
+): Bun.Server<unknown> {
   try {
     app.listen({
       hostname: host,
@@ -130,6 +135,8 @@ function listen(app: Elysia, { host, port }: ServerOptions): Bun.Server<unknown>
       idleTimeout: IDLE_TIMEOUT_S,
       // Bun's own refusal of a large body is not JSON; what no endpoint reads, nobody buffers.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      // Elysia's own .ws() keeps the whole request with each socket, and takes none of the limits.
+      websocket: websocket as Bun.WebSocketHandler<unknown>,
     });
   } catch (error) {
     const code = (error as { code?: unknown }).code;
@@ -148,7 +155,8 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: 'no such address',
 };
 
-type Answer = (request: Request) => Response | Promise<Response>;
+/** Null: the request became a WebSocket. */
+type Answer = (request: Request) => Response | Promise<Response | null>;
 
 const noSuchEndpoint: Answer = () => respond('no_such_endpoint');
 const notFound: Answer = () => new Response('Not found\n', { status: 404 });

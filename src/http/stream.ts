@@ -4,7 +4,6 @@
  * most one answer's worth of messages unacknowledged on the wire, and forgets all when it closes.
  */
 
-import { Elysia } from 'elysia';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import { parseAckItems } from '../core/device-input.ts';
@@ -39,6 +38,7 @@ const FRAMES_IN_HAND_MAX = 256;
 /** Close codes of RFC 6455. */
 const CLOSE_STOPPING = 1001;
 const CLOSE_TOO_FAST = 1008;
+const CLOSE_FAULT = 1011;
 const CLOSE_TOO_MANY = 1013;
 /** Close codes of ours, from the range that RFC 6455 leaves to applications. */
 const CLOSE_TOKEN = 4001;
@@ -53,21 +53,25 @@ export interface StreamDeps {
   streamCountMax: number;
   /** {@link PING_INTERVAL_MS} unless a test is in a hurry. */
   pingIntervalMs: number;
+  /** Makes a WebSocket of a request. False: it asks for none. */
+  upgrade(request: Request, data: unknown): boolean;
   /** Counts a failed authentication; returns how late to answer it, ms. */
   tokenFailed(request: Request): number;
 }
 
-/** What the runtime gives us of a socket. */
-interface Socket {
-  send(text: string): number;
-  ping(): void;
-  close(code?: number, reason?: string): void;
-  terminate(): void;
+/** What a socket carries; `stream` once it is admitted. */
+interface SocketData {
+  device: AuthenticDevice;
+  stream: DeviceStream | null;
 }
 
+type Socket = Bun.ServerWebSocket<SocketData>;
+
 export interface Streams {
-  /** The route, to be used by the server's app. */
-  route(): Elysia;
+  /** Answers a handshake, or (null) upgraded it. */
+  answer(request: Request): Promise<Response | null>;
+  /** For the server that the handshakes come to. */
+  handlers: Bun.WebSocketHandler<SocketData>;
   count(): number;
   closeAll(): void;
 }
@@ -75,7 +79,7 @@ export interface Streams {
 /** One open stream of one device. */
 class DeviceStream {
   unansweredPings = 0;
-  /** Ids on the wire that the device has not acknowledged. */
+  /** Ids on the wire that wait for the device's acknowledgement. */
   readonly #unacknowledged = new Set<number>();
   #isLooking = false;
   #mustLookAgain = false;
@@ -100,8 +104,9 @@ class DeviceStream {
     this.#stopListening();
   }
 
-  async receive(frame: unknown): Promise<void> {
-    const items = parseAckItems(isRecord(frame) ? frame['items'] : null);
+  async receive(frame: string | Buffer): Promise<void> {
+    const said = parseFrame(frame);
+    const items = parseAckItems(isRecord(said) ? said['items'] : null);
     if ('problem' in items) {
       this.#send({ rc: 0, msg: 'Unknown error', detail: items.problem });
       return;
@@ -113,6 +118,9 @@ class DeviceStream {
     this.#framesInHand += 1;
     try {
       await acknowledge(this.deps.core, this.device, items, this.deps.clock.nowMs());
+    } catch (fault) {
+      this.#fail(fault);
+      return;
     } finally {
       this.#framesInHand -= 1;
     }
@@ -132,8 +140,7 @@ class DeviceStream {
         await this.#lookOnce();
       }
     } catch (fault) {
-      reportFault(this.deps.log, STREAM_PATH, fault);
-      this.socket.terminate();
+      this.#fail(fault);
     } finally {
       this.#isLooking = false;
     }
@@ -146,25 +153,42 @@ class DeviceStream {
       return;
     }
     const waiting = await core.store.listInbox(this.device, clock.nowMs(), INBOX_LIMITS);
+    const ids = new Set(waiting.map(({ id }) => id));
+    for (const id of this.#unacknowledged) if (!ids.has(id)) this.#unacknowledged.delete(id);
     const fresh = waiting.filter((message) => !this.#unacknowledged.has(message.id));
     if (fresh.length === 0 || this.isClosed) return;
     for (const message of fresh) this.#unacknowledged.add(message.id);
     this.#send({ rc: 1, msg: 'Ok', data: fresh.map((message) => messageView(message, settings)) });
   }
 
+  /** The device comes back, and finds in its inbox what was not acknowledged. */
+  #fail(fault: unknown): void {
+    reportFault(this.deps.log, STREAM_PATH, fault);
+    this.socket.close(CLOSE_FAULT, 'internal fault');
+  }
+
   #send(value: unknown): void {
-    if (!this.isClosed) this.socket.send(JSON.stringify(value));
+    // 0: over the limit of what may be unread, and dropped; Bun 1.4.5 does not close by itself.
+    if (!this.isClosed && this.socket.send(JSON.stringify(value)) === 0) this.socket.terminate();
+  }
+}
+
+function parseFrame(frame: string | Buffer): unknown {
+  try {
+    return typeof frame === 'string' ? JSON.parse(frame) : null;
+  } catch {
+    return null;
   }
 }
 
 export function makeStreams(deps: StreamDeps): Streams {
-  const streams = new Map<string, DeviceStream>();
+  const streams = new Set<DeviceStream>();
   const byDevice = new Map<number, DeviceStream>();
   let pinger: ReturnType<typeof setInterval> | null = null;
   let isStopping = false;
 
   function pingAll(): void {
-    for (const stream of streams.values()) {
+    for (const stream of streams) {
       if (stream.unansweredPings >= UNANSWERED_PINGS_MAX) {
         stream.socket.terminate();
       } else {
@@ -174,11 +198,35 @@ export function makeStreams(deps: StreamDeps): Streams {
     }
   }
 
-  function forget(key: string): void {
-    const stream = streams.get(key);
-    if (stream === undefined) return;
+  function isFullFor(device: AuthenticDevice): boolean {
+    return streams.size >= deps.streamCountMax && !byDevice.has(device.id);
+  }
+
+  function open(socket: Socket): void {
+    const { device } = socket.data;
+    if (isStopping) {
+      socket.close(CLOSE_STOPPING, 'the server stops');
+      return;
+    }
+    // Asked again: many may have been admitted at once.
+    if (isFullFor(device)) {
+      socket.close(CLOSE_TOO_MANY, 'too many streams');
+      return;
+    }
+    const stream = new DeviceStream(device, socket, deps);
+    socket.data.stream = stream;
+    streams.add(stream);
+    const replaced = byDevice.get(device.id);
+    byDevice.set(device.id, stream);
+    replaced?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
+    pinger ??= setInterval(pingAll, deps.pingIntervalMs);
+    stream.open();
+  }
+
+  function forget({ data: { stream } }: Socket): void {
+    if (stream === null) return;
     stream.close();
-    streams.delete(key);
+    streams.delete(stream);
     if (byDevice.get(stream.device.id) === stream) byDevice.delete(stream.device.id);
     if (streams.size === 0 && pinger !== null) {
       clearInterval(pinger);
@@ -186,72 +234,40 @@ export function makeStreams(deps: StreamDeps): Streams {
     }
   }
 
-  function open(key: string, device: AuthenticDevice, socket: Socket): void {
-    const replaced = byDevice.get(device.id);
-    // Asked again: many may have been admitted at once.
-    if (isStopping) {
-      socket.close(CLOSE_STOPPING, 'the server stops');
-      return;
-    }
-    if (replaced === undefined && streams.size >= deps.streamCountMax) {
-      socket.close(CLOSE_TOO_MANY, 'too many streams');
-      return;
-    }
-    const stream = new DeviceStream(device, socket, deps);
-    streams.set(key, stream);
-    byDevice.set(device.id, stream);
-    replaced?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
-    pinger ??= setInterval(pingAll, deps.pingIntervalMs);
-    stream.open();
-  }
-
-  async function admit(request: Request): Promise<Response | AuthenticDevice> {
+  async function answer(request: Request): Promise<Response | null> {
     const device = await authenticateDevice(deps.core, bearerToken(request.headers));
     if (device === null) {
       const delayMs = deps.tokenFailed(request);
       if (delayMs > 0) await deps.clock.sleep(delayMs);
       return refuse('device_token_error', 401);
     }
-    const isFull = streams.size >= deps.streamCountMax && !byDevice.has(device.id);
-    return isFull || isStopping ? refuse('too_many_streams', 503) : device;
+    if (isFullFor(device) || isStopping) return refuse('too_many_streams', 503);
+    const data: SocketData = { device, stream: null };
+    return deps.upgrade(request, data) ? null : refuse('not_a_stream', 426);
   }
 
-  return { route, count: () => streams.size, closeAll };
-
-  function route(): Elysia {
-    const app = new Elysia()
-      .resolve(async ({ request }) => ({ admission: await admit(request) }))
-      .ws(STREAM_PATH, {
-        maxPayloadLength: FRAME_BYTES_MAX,
-        backpressureLimit: BACKPRESSURE_BYTES_MAX,
-        closeOnBackpressureLimit: true,
-        beforeHandle: ({ admission }) => (admission instanceof Response ? admission : undefined),
-        open(ws) {
-          const { admission } = ws.data;
-          if (!(admission instanceof Response)) open(ws.id, admission, ws.raw as unknown as Socket);
-        },
-        message: (ws, frame) => receive(ws.id, frame),
-        pong(ws) {
-          const stream = streams.get(ws.id);
-          if (stream) stream.unansweredPings = 0;
-        },
-        close: (ws) => forget(ws.id),
-      });
-    return app as unknown as Elysia;
-  }
-
-  async function receive(key: string, frame: unknown): Promise<void> {
-    try {
-      await streams.get(key)?.receive(frame);
-    } catch (fault) {
-      reportFault(deps.log, STREAM_PATH, fault);
-      streams.get(key)?.socket.terminate();
-    }
-  }
+  return {
+    answer,
+    handlers: {
+      maxPayloadLength: FRAME_BYTES_MAX,
+      backpressureLimit: BACKPRESSURE_BYTES_MAX,
+      // Ours do that: see PING_INTERVAL_MS.
+      idleTimeout: 0,
+      sendPings: false,
+      open,
+      message: (socket, frame) => socket.data.stream?.receive(frame),
+      pong({ data: { stream } }) {
+        if (stream !== null) stream.unansweredPings = 0;
+      },
+      close: forget,
+    },
+    count: () => streams.size,
+    closeAll,
+  };
 
   function closeAll(): void {
     isStopping = true;
-    for (const stream of [...streams.values()]) {
+    for (const stream of [...streams]) {
       stream.socket.close(CLOSE_STOPPING, 'the server stops');
     }
   }
@@ -261,7 +277,7 @@ export function makeStreams(deps: StreamDeps): Streams {
  * A handshake that is refused. Unlike the calls, with a status of its own: WebSocket libraries show
  * that, and not the body.
  */
-function refuse(says: MessageKey, status: 401 | 503): Response {
+function refuse(says: MessageKey, status: 401 | 426 | 503): Response {
   const { body, headers } = respond(says);
   return new Response(body, { status, headers });
 }

@@ -1,0 +1,86 @@
+/** The device's end of /device/stream: a WebSocket that remembers, and one made of bytes. */
+
+import { connect, type Socket } from 'node:net';
+import { until } from './until.ts';
+
+export interface Frame {
+  rc: number;
+  msg: string;
+  detail?: string;
+  data?: { id: number; payload: Record<string, unknown> }[];
+}
+
+export interface DeviceSocket {
+  socket: WebSocket;
+  frames: Frame[];
+  /** The ids of all messages that came, in order. */
+  ids(): number[];
+  send(value: unknown): void;
+  /** Settles with the close code. */
+  closed: Promise<number>;
+}
+
+/** Opens a stream; rejects when the handshake is refused. */
+export function openStream(app: { url: string }, token: string): Promise<DeviceSocket> {
+  const url = `${app.url.replace(/^http/, 'ws')}/device/stream`;
+  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
+  const frames: Frame[] = [];
+  socket.onmessage = ({ data }) => frames.push(JSON.parse(String(data)));
+  const closed = new Promise<number>((resolve) => {
+    socket.onclose = ({ code }) => resolve(code);
+  });
+  return new Promise((resolve, reject) => {
+    socket.onerror = (event) => reject(new Error((event as ErrorEvent).message));
+    socket.onopen = () =>
+      resolve({
+        socket,
+        frames,
+        ids: () => frames.flatMap(({ data = [] }) => data.map(({ id }) => id)),
+        send: (value) => socket.send(typeof value === 'string' ? value : JSON.stringify(value)),
+        closed,
+      });
+  });
+}
+
+export interface RawStream {
+  socket: Socket;
+  received(): string;
+  isClosed(): boolean;
+}
+
+/** A handshake by hand, after which nothing is answered: no pong, no close. */
+export async function openRawStream(app: { url: string }, token: string): Promise<RawStream> {
+  const { port } = new URL(app.url);
+  let text = '';
+  let isClosed = false;
+  const socket = connect({ port: Number(port), host: '127.0.0.1' });
+  socket.on('data', (chunk: Buffer) => {
+    text += chunk.toString('latin1');
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  socket.write(
+    [
+      'GET /device/stream HTTP/1.1',
+      'host: localhost',
+      'connection: upgrade',
+      'upgrade: websocket',
+      'sec-websocket-version: 13',
+      'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==',
+      `authorization: Bearer ${token}`,
+      '\r\n',
+    ].join('\r\n'),
+  );
+  await until('the handshake is answered', () => text.includes('\r\n\r\n'));
+  if (!text.startsWith('HTTP/1.1 101')) throw new Error(text);
+  return { socket, received: () => text, isClosed: () => isClosed };
+}
+
+/** A text frame as a client sends it: masked, here with zeros (RFC 6455, section 5.2). */
+export function textFrame(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  if (length > 125) throw new Error('short texts only');
+  return Buffer.concat([Buffer.from([0x81, 0x80 | length, 0, 0, 0, 0]), Buffer.from(text)]);
+}
