@@ -3,7 +3,8 @@
  * cancellations, fetches and acknowledgements run. Afterwards every accepted distribution has ended
  * or waits for its time, every recipient is accounted for, and what was cancelled reached nobody.
  *
- * DELIVERY_KILLS=200 bun test test/e2e/delivery-kill.test.ts runs it longer, DELIVERY_SEED=n otherwise.
+ * DELIVERY_KILLS=200 bun test test/e2e/delivery-kill.test.ts runs it longer, DELIVERY_SEED=n
+ * otherwise.
  */
 
 import type { Database } from 'bun:sqlite';
