@@ -269,9 +269,7 @@ async function check(world: World): Promise<void> {
     expect([one.id, ledger.status]).toEqual([one.id, expected]);
     if (one.status > 120 || one.status === 10) continue;
     const { recipientCount, sentCount, failedCount } = ledger;
-    expect({ sentCount, failedCount }).toEqual({
-      ...{ sentCount: one.got.length, failedCount: one.failed },
-    });
+    expect([one.id, sentCount, failedCount]).toEqual([one.id, one.got.length, one.failed]);
     expect(recipientCount).toBe(sentCount + failedCount);
     // Rows of devices that were forgotten are gone, and nothing is left in the queue.
     const rows = ledger.queued + ledger.sent + ledger.failed + ledger.expired;
