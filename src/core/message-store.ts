@@ -63,7 +63,7 @@ export interface ClaimedDistribution {
   isDue: boolean;
   /** The next step may take some 5 ms: not many of those in one commit. */
   isBulky: boolean;
-  /** Another worker, or an earlier life of this one, held it before. */
+  /** This worker did not hold it last: another one, an earlier life of this one, or nobody did. */
   isTakenOver: boolean;
 }
 

@@ -126,7 +126,8 @@ function inboxStatements({ db }: Context) {
         FROM recipient r CROSS JOIN distribution x ON x.id = r.distribution_id
           CROSS JOIN device d ON d.id = r.device_id
         WHERE r.device_id = ${value('deviceId')} AND d.token_hash = ${value('tokenHash')}
-          AND r.is_waiting = 1 AND r.id > ${value('afterPlace')} AND x.status <> 140 AND x.expires_at_ms > ${value('nowMs')}
+          AND r.is_waiting = 1 AND r.id > ${value('afterPlace')}
+          AND x.status <> 140 AND x.expires_at_ms > ${value('nowMs')}
           AND ${MAY_SEE} AND (r.is_unbound = 1 OR ${linked('r.device_id', 'x.provider_id')})
         ORDER BY r.id LIMIT ${INBOX_STEP}`),
     ),
