@@ -53,7 +53,7 @@ function memoryTokens() {
   let token: string | null = null;
   return {
     load: async () => token,
-    save: async (given: string) => {
+    save: async (given: string | null) => {
       token = given;
     },
   };
@@ -118,7 +118,7 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
     for (const go of waiting.splice(0)) go();
   });
 
-  const runs: Promise<void>[] = [];
+  const runs: Promise<unknown>[] = [];
   for (const client of clients) {
     if (starting >= STARTING_MAX) await new Promise<void>((go) => waiting.push(go));
     if (isEnded) break;

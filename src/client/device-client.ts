@@ -4,7 +4,8 @@
  * docs/device-protocol.md.
  *
  * It registers once and keeps its token, holds one stream open, comes back with growing, jittered
- * pauses, drops what it has seen before, and acknowledges.
+ * pauses, drops what it has seen before, and acknowledges. It ends by itself when coming back would
+ * not help: it was refused, or another one of its HWID has taken over.
  */
 
 export interface DeviceMessage {
@@ -33,91 +34,171 @@ export interface DeviceOptions {
 
 export interface TokenKeeper {
   load(): Promise<string | null>;
-  save(token: string): Promise<void>;
+  /** Null: the token died. */
+  save(token: string | null): Promise<void>;
 }
+
+/**
+ * Why a run ended: by {@link DeviceClient.stop}; another stream of the device took over; or the
+ * server refused the device, of which `onState` was told the reason.
+ */
+export type Ending = 'stopped' | 'replaced' | 'refused';
 
 /** Pauses between attempts, ms: doubled from the first to the last, each times 0.5 to 1.5. */
 const PAUSE_FIRST_MS = 500;
 const PAUSE_LAST_MS = 60_000;
+/** A stream that held for so long was a success: the next pause is the first again. */
+const STEADY_MS = 10_000;
+/** The server pings every 9 s. After so long without a sign of it the link is dead. */
+const SILENCE_MAX_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 /** How many ids of messages are remembered. */
 const SEEN_MAX = 1_000;
-/** Sent by the server when another stream of this device has taken over. */
+
+/** Close codes of the server. */
+const CLOSE_TOKEN = 4001;
 const CLOSE_REPLACED = 4002;
+/** The answer to a token that died. */
+const TOKEN_ERROR = 'Device token error';
+/** Answers to a registration that may be another one later. */
+const PASSING = new Set(['Too many requests', 'Unknown error']);
+
+interface Answer {
+  rc: number;
+  msg: string;
+  device_token?: string;
+}
 
 export class DeviceClient {
   readonly #options: DeviceOptions;
   readonly #seen = new Map<number, AckState>();
   #socket: WebSocket | null = null;
-  #isStopped = false;
+  #ending: Ending | null = null;
+  #hasRenewed = false;
   #wake: () => void = () => {};
 
   constructor(options: DeviceOptions) {
     this.#options = options;
   }
 
-  /** Runs until {@link stop}. */
-  async run(): Promise<void> {
-    let pauseMs = PAUSE_FIRST_MS;
-    while (!this.#isStopped) {
-      const token = await this.#token();
-      const wasOpen = token !== null && (await this.#stream(token));
-      if (this.#isStopped) return;
-      if (wasOpen) pauseMs = PAUSE_FIRST_MS;
+  /** Runs until {@link stop}, or until there is no point in it. */
+  async run(): Promise<Ending> {
+    for (let pauseMs = PAUSE_FIRST_MS; ; ) {
+      const token = (await this.#options.tokens.load()) ?? (await this.#register());
+      const wasSteady = token !== null && this.#ending === null && (await this.#stream(token));
+      if (this.#ending !== null) return this.#ending;
+      if (wasSteady) pauseMs = PAUSE_FIRST_MS;
       await this.#pause(pauseMs * (0.5 + Math.random()));
+      if (this.#ending !== null) return this.#ending;
       pauseMs = Math.min(pauseMs * 2, PAUSE_LAST_MS);
     }
   }
 
   stop(): void {
-    this.#isStopped = true;
+    this.#end('stopped');
+  }
+
+  #end(ending: Ending): void {
+    this.#ending ??= ending;
     this.#socket?.close();
     this.#wake();
   }
 
-  /** The kept token, or a new one; null: the server refused or could not be reached. */
-  async #token(): Promise<string | null> {
-    const kept = await this.#options.tokens.load();
-    return kept ?? this.#register();
+  #refused(reason: string): void {
+    this.#options.onState?.('refused', reason);
+    this.#end('refused');
   }
 
+  /** A new token; null: the server refused or could not be reached. */
   async #register(): Promise<string | null> {
+    const body = JSON.stringify(this.#options.registration);
+    const headers = { 'content-type': 'application/json' };
+    const answer = await this.#ask('/device/register', { method: 'POST', headers, body });
+    if (answer === null) return null;
+    const { rc, msg, device_token: token } = answer;
+    if (rc === 1 && token !== undefined) {
+      await this.#options.tokens.save(token);
+      return token;
+    }
+    if (PASSING.has(msg)) this.#options.onState?.('refused', msg);
+    else this.#refused(msg);
+    return null;
+  }
+
+  async #ask(path: string, init: RequestInit): Promise<Answer | null> {
     try {
-      const response = await fetch(`${this.#options.url}/device/register`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(this.#options.registration),
-        signal: AbortSignal.timeout(30_000),
-      });
-      const answer = (await response.json()) as { rc: number; msg: string; device_token?: string };
-      if (answer.rc !== 1 || answer.device_token === undefined) {
-        this.#options.onState?.('refused', answer.msg);
-        return null;
-      }
-      await this.#options.tokens.save(answer.device_token);
-      return answer.device_token;
+      const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+      const response = await fetch(this.#options.url + path, { ...init, signal });
+      return (await response.json()) as Answer;
     } catch (error) {
       this.#options.onState?.('closed', String(error));
       return null;
     }
   }
 
-  /** Holds a stream until it ends. Was it ever open? */
-  #stream(token: string): Promise<boolean> {
+  /**
+   * The token died: somebody registered the HWID anew, or the operator forgot the device. It is
+   * replaced once. If that one dies too, two devices have one HWID and would go on like this.
+   */
+  async #tokenDied(): Promise<void> {
+    await this.#options.tokens.save(null);
+    if (this.#hasRenewed) this.#refused('another device registers this HWID');
+    this.#hasRenewed = true;
+  }
+
+  /** Holds a stream until it ends. Did it hold for a while? */
+  async #stream(token: string): Promise<boolean> {
+    const headers = { authorization: `Bearer ${token}` };
+    const { wasOpen, wasSteady, code } = await this.#hold(headers);
+    if (code === CLOSE_REPLACED) this.#end('replaced');
+    if (this.#ending !== null) return wasSteady;
+    if (code === CLOSE_TOKEN) {
+      await this.#tokenDied();
+    } else if (!wasOpen) {
+      // WebSocket does not tell why a handshake failed; the inbox does.
+      const answer = await this.#ask('/device/inbox', { headers });
+      if (answer?.msg === TOKEN_ERROR) await this.#tokenDied();
+    }
+    return wasSteady;
+  }
+
+  #hold(
+    headers: Record<string, string>,
+  ): Promise<{ wasOpen: boolean; wasSteady: boolean; code: number }> {
+    const url = `${this.#options.url.replace(/^http/, 'ws')}/device/stream`;
+    const socket = new WebSocket(url, { headers });
+    this.#socket = socket;
+    let wasOpen = false;
+    let wasSteady = false;
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    let steady: ReturnType<typeof setTimeout> | undefined;
+    const heard = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => socket.terminate(), SILENCE_MAX_MS);
+    };
+    heard();
+    // In order, each after the one before, however long it takes.
+    let handling = Promise.resolve();
     return new Promise((resolve) => {
-      const url = `${this.#options.url.replace(/^http/, 'ws')}/device/stream`;
-      const headers = { authorization: `Bearer ${token}` };
-      const socket = new WebSocket(url, { headers });
-      let wasOpen = false;
-      this.#socket = socket;
       socket.onopen = () => {
         wasOpen = true;
+        steady = setTimeout(() => {
+          wasSteady = true;
+        }, STEADY_MS);
         this.#options.onState?.('open', '');
       };
-      socket.onmessage = (event) => void this.#receive(socket, String(event.data));
-      socket.onclose = (event) => {
-        this.#options.onState?.('closed', event.reason);
-        if (event.code === CLOSE_REPLACED) this.stop();
-        resolve(wasOpen);
+      socket.addEventListener('ping', heard);
+      socket.onmessage = ({ data }) => {
+        heard();
+        handling = handling
+          .then(() => this.#receive(socket, String(data)))
+          .catch(() => socket.terminate());
+      };
+      socket.onclose = ({ code, reason }) => {
+        clearTimeout(silence);
+        clearTimeout(steady);
+        this.#options.onState?.('closed', reason || `code ${code}`);
+        resolve({ wasOpen, wasSteady, code });
       };
     });
   }
@@ -125,22 +206,28 @@ export class DeviceClient {
   async #receive(socket: WebSocket, frame: string): Promise<void> {
     const { data } = JSON.parse(frame) as { data?: DeviceMessage[] };
     if (data === undefined) return;
-    const items: { id: number; state: AckState }[] = [];
-    for (const message of data) items.push({ id: message.id, state: await this.#handle(message) });
+    const items: { id: number; state: AckState; detail?: string }[] = [];
+    for (const message of data) items.push({ id: message.id, ...(await this.#handle(message)) });
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ items }));
   }
 
   /** A repeat is not handled again, but acknowledged again: the first one may have been lost. */
-  async #handle(message: DeviceMessage): Promise<AckState> {
+  async #handle(message: DeviceMessage): Promise<{ state: AckState; detail?: string }> {
     const before = this.#seen.get(message.id);
-    if (before !== undefined) return before;
-    const state = await this.#options.onMessage(message);
+    if (before !== undefined) return { state: before };
+    let detail: string | undefined;
+    let state: AckState = 'failed';
+    try {
+      state = await this.#options.onMessage(message);
+    } catch (error) {
+      detail = String(error);
+    }
     this.#seen.set(message.id, state);
     if (this.#seen.size > SEEN_MAX) {
       const oldest = this.#seen.keys().next().value;
       if (oldest !== undefined) this.#seen.delete(oldest);
     }
-    return state;
+    return detail === undefined ? { state } : { state, detail };
   }
 
   #pause(ms: number): Promise<void> {

@@ -243,13 +243,14 @@ export interface MessageStore {
   findDeviceByToken(tokenHash: Uint8Array): Promise<{ id: number; hwid: string } | null>;
   /**
    * What waits for a device and is its to read, oldest first; nothing for a dead token. No more
-   * than `countMax`, and no further one once `bytesMax` bytes of payload are reached.
+   * than `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut`
+   * then.
    */
   listInbox(
     holder: TokenHolder,
     nowMs: number,
     limits: { countMax: number; bytesMax: number },
-  ): Promise<Message[]>;
+  ): Promise<{ messages: Message[]; isCut: boolean }>;
   /** Notes what a device says of its messages; what it may not have is passed over. */
   acknowledge(holder: TokenHolder, items: readonly AckItem[], nowMs: number): Promise<void>;
 }

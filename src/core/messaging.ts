@@ -213,7 +213,7 @@ export async function fetchInbox(
     for (;;) {
       // Armed before the look: what arrives in between is not missed.
       const rung = bell.next();
-      const messages = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
+      const { messages } = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
       if (messages.length > 0) return messages;
       if ((await core.store.findDeviceByToken(device.tokenHash)) === null) {
         return 'device_token_error';

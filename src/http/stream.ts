@@ -80,7 +80,8 @@ export interface Streams {
 class DeviceStream {
   unansweredPings = 0;
   /** Ids on the wire that wait for the device's acknowledgement. */
-  readonly #unacknowledged = new Set<number>();
+  #unacknowledged = new Set<number>();
+  #isMoreWaiting = false;
   #isLooking = false;
   #mustLookAgain = false;
   #framesInHand = 0;
@@ -126,7 +127,8 @@ class DeviceStream {
     }
     for (const item of items) this.#unacknowledged.delete(item.id);
     this.#send({ rc: 1, msg: 'Ok' });
-    await this.#look();
+    // Whatever comes anew is told by a signal.
+    if (this.#isMoreWaiting) await this.#look();
   }
 
   /** Sends what waits and is not on the wire yet. One look at a time, or order would be lost. */
@@ -148,16 +150,23 @@ class DeviceStream {
 
   async #lookOnce(): Promise<void> {
     const { core, clock, settings } = this.deps;
-    if ((await core.store.findDeviceByToken(this.device.tokenHash)) === null) {
+    const { messages, isCut } = await core.store.listInbox(
+      this.device,
+      clock.nowMs(),
+      INBOX_LIMITS,
+    );
+    // With a dead token the inbox is empty.
+    if (
+      messages.length === 0 &&
+      (await core.store.findDeviceByToken(this.device.tokenHash)) === null
+    ) {
       this.socket.close(CLOSE_TOKEN, 'the token is not good any more');
       return;
     }
-    const waiting = await core.store.listInbox(this.device, clock.nowMs(), INBOX_LIMITS);
-    const ids = new Set(waiting.map(({ id }) => id));
-    for (const id of this.#unacknowledged) if (!ids.has(id)) this.#unacknowledged.delete(id);
-    const fresh = waiting.filter((message) => !this.#unacknowledged.has(message.id));
-    if (fresh.length === 0 || this.isClosed) return;
-    for (const message of fresh) this.#unacknowledged.add(message.id);
+    const fresh = messages.filter((message) => !this.#unacknowledged.has(message.id));
+    this.#unacknowledged = new Set(messages.map(({ id }) => id));
+    this.#isMoreWaiting = isCut;
+    if (fresh.length === 0) return;
     this.#send({ rc: 1, msg: 'Ok', data: fresh.map((message) => messageView(message, settings)) });
   }
 

@@ -244,6 +244,7 @@ export async function inboxOf(engine: Engine, deviceId: number): Promise<number[
   await seeded();
   const holder = holderOf(engine, deviceId);
   const limits = { countMax: 1000, bytesMax: Number.MAX_SAFE_INTEGER };
-  const messages = await engine.core.store.listInbox(holder, engine.clock.nowMs(), limits);
+  const nowMs = engine.clock.nowMs();
+  const { messages } = await engine.core.store.listInbox(holder, nowMs, limits);
   return messages.map((message) => message.id);
 }

@@ -208,9 +208,11 @@ export function messagingStore(context: Context): MessagingStore {
           messages.push({ ...message, payload: JSON.parse(payload) });
           bytes += Buffer.byteLength(payload);
           afterPlace = place;
-          if (messages.length === countMax || bytes >= bytesMax) return messages;
+          if (messages.length === countMax || bytes >= bytesMax) {
+            return { messages, isCut: true };
+          }
         }
-        if (step.length < INBOX_STEP) return messages;
+        if (step.length < INBOX_STEP) return { messages, isCut: false };
       }
     },
 

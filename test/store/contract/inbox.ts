@@ -59,7 +59,8 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const first = await deliver(store, providerId, { payload: '{"body":"x"}' });
       const second = await deliver(store, providerId, command);
       const third = await deliver(store, providerId, { createdAtMs: NOW_MS - 1 });
-      expect(await store.listInbox(a, NOW_MS, { ...ALL_OF_IT, countMax: 2 })).toEqual([
+      const limits = { ...ALL_OF_IT, countMax: 2 };
+      expect((await store.listInbox(a, NOW_MS, limits)).messages).toEqual([
         {
           id: first,
           notificationType: 10,

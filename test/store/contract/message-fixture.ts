@@ -143,7 +143,8 @@ export const ALL_OF_IT = { countMax: 100, bytesMax: Number.MAX_SAFE_INTEGER };
 
 export async function inboxOf(store: Store, holder: TokenHolder, nowMs = NOW_MS, countMax = 100) {
   const limits = { ...ALL_OF_IT, countMax };
-  return (await store.listInbox(holder, nowMs, limits)).map((message) => message.id);
+  const { messages } = await store.listInbox(holder, nowMs, limits);
+  return messages.map((message) => message.id);
 }
 
 /** Registers a device with a proof for the provider: it may read all that is addressed to it. */

@@ -1,0 +1,146 @@
+/** `gatepost device simulate`: from the provider's call to the device's hand, between processes. */
+
+import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import type { Credentials } from '../../src/core/provider.ts';
+import { call } from '../support/app.ts';
+import { HASH, notify, order } from '../support/messaging.ts';
+import {
+  addProviderByCommand,
+  binary,
+  cleanUp,
+  PATIENCE_MS,
+  plainEnv,
+  run,
+  type ServerProcess,
+  startServe,
+  until,
+} from '../support/process.ts';
+
+interface Event {
+  hwid?: string;
+  message?: { id: number; notification_type: number; payload: Record<string, unknown> };
+  open?: number;
+  messages?: number;
+  refused?: number;
+  last_refusal?: string | null;
+}
+
+const children: Bun.Subprocess<'ignore', 'pipe', 'pipe'>[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL');
+    await child.exited;
+  }
+});
+afterAll(cleanUp);
+
+async function shop(): Promise<{ server: ServerProcess; own: Credentials }> {
+  const server = await startServe();
+  const own = await addProviderByCommand(server.dataDir, '--plan', 'enterprise');
+  await call(server, '/api/add-domain', own, { domain_hash: HASH });
+  return { server, own };
+}
+
+function simulate(server: { url: string }, ...words: string[]) {
+  const argv = [binary(), 'device', 'simulate', '--json', '--url', server.url, ...words];
+  const child = Bun.spawn(argv, {
+    env: plainEnv(),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  children.push(child);
+  const events: Event[] = [];
+  const read = (async () => {
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of child.stdout) {
+      text += decoder.decode(chunk, { stream: true });
+      const lines = text.split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines) events.push(JSON.parse(line));
+    }
+  })();
+  return {
+    events,
+    messages: () => events.flatMap(({ hwid, message }) => (message ? [{ hwid, message }] : [])),
+    stop: async () => {
+      child.kill('SIGINT');
+      await read;
+      return child.exited;
+    },
+  };
+}
+
+describe('device simulate', () => {
+  test(
+    'three devices print a notification within a second of the call, and it is all accounted for',
+    async () => {
+      const { server, own } = await shop();
+      const words = ['--count', '3', '--provider', own.code, '--domain-hash', HASH];
+      const devices = simulate(server, ...words, '--os', 'android');
+      await until(() => devices.events.some(({ open }) => open === 3), 'three open streams');
+
+      const calledMs = performance.now();
+      const id = await notify(server, own, 'hello', { os: ['android'] });
+      await until(() => devices.messages().length === 3, 'three messages');
+      expect(performance.now() - calledMs).toBeLessThan(1_000);
+      const names = devices.messages().map(({ hwid }) => hwid);
+      expect(names.toSorted()).toEqual(['simulated-1', 'simulated-2', 'simulated-3']);
+      for (const { message } of devices.messages()) {
+        expect(message).toMatchObject({ id, notification_type: 10, payload: { body: 'hello' } });
+      }
+
+      const listed = await call(server, '/remote/list', own, { id });
+      expect(listed.json.data).toEqual([
+        expect.objectContaining({ id, status: 100, target_os: 'android', target_hwid: '' }),
+      ]);
+      const show = async (of: number) => {
+        const words = ['distribution', 'show', String(of), '--json', '--data', server.dataDir];
+        return JSON.parse((await run(words)).stdout);
+      };
+      await until(async () => (await show(id)).ledger.received === 3, 'three acknowledgements');
+
+      const to = { hwid: 'simulated-1,simulated-3' };
+      const command = await order(server, own, { action_type: 'update-subscription', ...to });
+      await until(async () => (await show(command)).ledger.executed === 2, 'both executed');
+      expect(await devices.stop()).toBe(0);
+      expect(devices.events.at(-1)).toMatchObject({ messages: 5, refused: 0, last_refusal: null });
+    },
+    2 * PATIENCE_MS,
+  );
+
+  test(
+    'says why its devices are refused, and ends by itself',
+    async () => {
+      const { server } = await shop();
+      const words = ['--count', '2', '--link', 'LinkCode0001', '--domain-hash', HASH];
+      const devices = simulate(server, ...words, '--duration', '2');
+      await until(() => devices.events.some(({ refused }) => refused === 2), 'two refusals');
+      expect(devices.events.at(-1)).toMatchObject({ open: 0, last_refusal: 'Install not found' });
+      expect(await children[0]?.exited).toBe(0);
+    },
+    2 * PATIENCE_MS,
+  );
+
+  test(
+    'its devices come back when the server was away',
+    async () => {
+      const { server, own } = await shop();
+      const words = ['--count', '2', '--provider', own.code, '--domain-hash', HASH];
+      const devices = simulate(server, ...words);
+      const opens = () => devices.events.filter(({ open }) => open === 2).length;
+      await until(() => opens() === 1, 'two open streams');
+      await server.stop();
+      await until(() => devices.events.at(-1)?.open === 0, 'both noticed');
+      const { port, dataDir } = server;
+      const again = await startServe({ dataDir, args: ['--port', String(port)] });
+      expect(again.port).toBe(port);
+      await until(() => devices.events.at(-1)?.open === 2, 'both came back');
+      await notify(again, own, 'hello again', { os: ['android'] });
+      await until(() => devices.messages().length === 2, 'two messages');
+      expect(await devices.stop()).toBe(0);
+    },
+    2 * PATIENCE_MS,
+  );
+});
