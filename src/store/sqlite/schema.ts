@@ -210,8 +210,6 @@ export const distribution = sqliteTable(
     target_os: text(),
     /** Comma-separated; empty when the targets are operating systems. */
     target_hwid: text().notNull(),
-    /** What the device gets, as JSON. */
-    payload: text().notNull(),
     created_at_ms: integer().notNull(),
     /** When delivery is to begin; the time of creation when it was not scheduled. */
     due_at_ms: integer().notNull(),
@@ -236,6 +234,10 @@ export const distribution = sqliteTable(
     expired_at_ms: integer(),
     /** When its ledger was pruned. */
     pruned_at_ms: integer(),
+    /**
+     * What the device gets, as JSON: last, because it can be long and most reads are without it.
+     */
+    payload: text().notNull(),
   },
   (t) => [
     index('distribution_by_provider').on(t.provider_id),
