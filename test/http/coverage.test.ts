@@ -17,8 +17,10 @@ import { domainScenarios } from './scenarios/domain.ts';
 import { hwidScenarios } from './scenarios/hwid.ts';
 import { installScenarios } from './scenarios/install.ts';
 import { messagingScenarios } from './scenarios/messaging.ts';
+import { registerScenarios } from './scenarios/register.ts';
 import { remoteScenarios } from './scenarios/remote.ts';
 import { commandScenarios } from './scenarios/remote-command.ts';
+import { formScenarios } from './scenarios/remote-form.ts';
 import { notificationScenarios } from './scenarios/remote-notification.ts';
 import { DRAWN_TOKEN, FOREIGN, OWN, posted, type Scenario } from './scenarios/scenario.ts';
 import { SPEC_MESSAGES, SPEC_NOTICES } from './scenarios/spec-messages.ts';
@@ -29,8 +31,10 @@ const scenarios: readonly Scenario[] = [
   ...domainScenarios,
   ...deviceScenarios,
   ...notificationScenarios,
+  ...formScenarios,
   ...commandScenarios,
   ...remoteScenarios,
+  ...registerScenarios,
   ...messagingScenarios,
 ];
 

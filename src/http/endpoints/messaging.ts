@@ -2,12 +2,26 @@
 
 import { Type } from '@sinclair/typebox';
 import { parseAckItems, parseRegistration } from '../../core/device-input.ts';
-import { acknowledge, fetchInbox, registerDevice } from '../../core/messaging.ts';
+import {
+  acknowledge,
+  fetchInbox,
+  type RegisterRefusal,
+  registerDevice,
+} from '../../core/messaging.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
 import { messageView } from '../message-view.ts';
 
 /** The longest that a poll may wait, s. */
 const WAIT_SECONDS_MAX = 60;
+
+/** Where the calls of apps have other names for the same fields. */
+const DETAILS: Partial<Record<RegisterRefusal, { detail: string }>> = {
+  link_not_found: {
+    detail:
+      'install_code names no limited link, or domain_hash is not actively bound to its provider',
+  },
+  provider_not_found: { detail: 'provider_code names no provider' },
+};
 
 const registerEndpoint = appEndpoint({
   method: 'POST',
@@ -31,7 +45,7 @@ const registerEndpoint = appEndpoint({
     const registration = parseRegistration(body);
     if ('problem' in registration) return { says: 'unknown_error', detail: registration.problem };
     const registered = await registerDevice(core, { ...registration, token }, nowMs);
-    if (typeof registered === 'string') return registered;
+    if (typeof registered === 'string') return { says: registered, ...DETAILS[registered] };
     return { says: 'ok', body: { device_token: registered.token } };
   },
 });

@@ -110,6 +110,12 @@ function registrationStatements({ db }: Context) {
   };
 }
 
+/**
+ * A value that SQLite cannot see while it plans. With those that it sees, in LIMIT too, it plans a
+ * join anew at each run, which took 37 of 40 us here.
+ */
+const once = (name: string) => sql`(SELECT ${value(name)})`;
+
 function inboxStatements({ db }: Context) {
   return {
     findByToken: prepare(
@@ -125,11 +131,11 @@ function inboxStatements({ db }: Context) {
           x.created_at_ms AS "createdAtMs", x.expires_at_ms AS "expiresAtMs", x.payload AS payload
         FROM recipient r CROSS JOIN distribution x ON x.id = r.distribution_id
           CROSS JOIN device d ON d.id = r.device_id
-        WHERE r.device_id = ${value('deviceId')} AND d.token_hash = ${value('tokenHash')}
-          AND r.is_waiting = 1 AND r.id > ${value('afterPlace')}
-          AND x.status <> 140 AND x.expires_at_ms > ${value('nowMs')}
+        WHERE r.device_id = ${once('deviceId')} AND d.token_hash = ${once('tokenHash')}
+          AND r.is_waiting = 1 AND r.id > ${once('afterPlace')}
+          AND x.status <> 140 AND x.expires_at_ms > ${once('nowMs')}
           AND ${MAY_SEE} AND (r.is_unbound = 1 OR ${linked('r.device_id', 'x.provider_id')})
-        ORDER BY r.id LIMIT ${INBOX_STEP}`),
+        ORDER BY r.id LIMIT ${sql.raw(String(INBOX_STEP))}`),
     ),
     /** Set once, never unset: an acknowledgement that comes twice or late changes nothing. */
     acknowledge: prepare(
@@ -145,10 +151,10 @@ function inboxStatements({ db }: Context) {
             coalesce(refused_at_ms, ${value('nowMs')}), refused_at_ms),
           detail = iif(${value('state')} = 'failed' AND executed_at_ms IS NULL
             AND refused_at_ms IS NULL, ${value('detail')}, detail)
-        WHERE distribution_id = ${value('id')} AND device_id = ${value('deviceId')}
+        WHERE distribution_id = ${once('id')} AND device_id = ${once('deviceId')}
           AND sent_at_ms IS NOT NULL
           AND EXISTS (SELECT 1 FROM device d CROSS JOIN distribution x
-            WHERE d.id = r.device_id AND d.token_hash = ${value('tokenHash')}
+            WHERE d.id = r.device_id AND d.token_hash = ${once('tokenHash')}
               AND x.id = r.distribution_id AND ${MAY_SEE})`),
     ),
   };

@@ -1,0 +1,250 @@
+import {
+  aBinding,
+  aDeletedBinding,
+  aDevice,
+  aDisabledLink,
+  aLink,
+  aRegisteredDevice,
+  brokenStore,
+  CODE,
+  DRAWN_TOKEN,
+  HASH,
+  HWID,
+  OTHER_HASH,
+  OWN,
+  type Scenario,
+  TOKEN,
+} from './scenario.ts';
+
+const REGISTER = '/device/register';
+
+const bearer = { authorization: `Bearer ${TOKEN}` };
+const door = [aLink(), aBinding()];
+const byLink = { hwid: HWID, os: 'Android', install_code: CODE, domain_hash: HASH };
+const byBinding = { hwid: HWID, os: 'Android', provider_code: OWN.code, domain_hash: HASH };
+
+const refused = (
+  says: Scenario['says'],
+  msg: string,
+  detail: string,
+  name: string,
+  given: Scenario['given'],
+  body: unknown,
+): Scenario => ({
+  name,
+  path: REGISTER,
+  says,
+  ...(given && { given }),
+  request: {},
+  body,
+  answer: JSON.stringify({ rc: 0, msg }),
+  detail,
+});
+const malformed = (name: string, detail: string, body: unknown) =>
+  refused('unknown_error', 'Unknown error', detail, name, [], body);
+const hwidRequired = (name: string, body: unknown): Scenario => ({
+  ...refused(
+    'hwid_required',
+    'HWID is required',
+    'hwid must be 1 to 128 visible ASCII characters without comma',
+    name,
+    [],
+    body,
+  ),
+  answerHeaders: { 'x-hwid-not-supported': 'true' },
+});
+const NOT_FOUND_DETAIL =
+  'install_code names no limited link, or domain_hash is not actively bound to its provider';
+const PUSH = 'push.gateway must be fcm, apns, webpush';
+
+const registered = (
+  name: string,
+  given: Scenario['given'],
+  body: unknown,
+  changed: readonly string[],
+  headers: Scenario['headers'] = {},
+): Scenario => ({
+  name,
+  path: REGISTER,
+  says: 'ok',
+  ...(given && { given }),
+  request: {},
+  headers,
+  body,
+  answer: `{"rc":1,"msg":"Ok",${DRAWN_TOKEN}}`,
+  changed,
+});
+
+const register: Scenario[] = [
+  registered(
+    'a HWID that nobody knows: an inbox for what comes to an unbound device',
+    [],
+    {
+      hwid: HWID,
+    },
+    ['device 1 added'],
+  ),
+  registered('with a link: admitted, and proven', door, byLink, [
+    'device 1 added',
+    'device_proof 1 added',
+    'install 1 device_count: 0 -> 1',
+    'install_device 1 added',
+  ]),
+  registered('with a binding: linked, and proven', [aBinding()], byBinding, [
+    'device 1 added',
+    'device_domain 1 added',
+    'device_proof 1 added',
+    'device_provider 1 added',
+  ]),
+  registered(
+    'every field',
+    [],
+    {
+      hwid: HWID,
+      os: 'iPadOS 18',
+      device_name: 'iPad',
+      os_version: '18',
+      app_version: '3.1',
+      locale: 'pt-BR',
+      provider_code: null,
+      domain_hash: '',
+      install_code: null,
+      push: { gateway: 'webpush', token: { endpoint: 'https://push.example/1', keys: {} } },
+    },
+    ['device 1 added'],
+  ),
+  registered(
+    'with the token that it has: the old one dies',
+    [aRegisteredDevice()],
+    { hwid: HWID },
+    ['device 1 token_hash: 32 bytes -> 32 bytes'],
+    bearer,
+  ),
+  {
+    ...refused(
+      'too_many_requests',
+      'Too many requests',
+      'try again in a minute',
+      'more registrations than an address may do in a minute',
+      [],
+      { hwid: HWID },
+    ),
+    options: { registrationsPerMinuteMax: 0 },
+  },
+  hwidRequired('no HWID', { os: 'android' }),
+  hwidRequired('a malformed HWID', { hwid: 'a,b' }),
+  refused(
+    'link_not_found',
+    'Install not found',
+    NOT_FOUND_DETAIL,
+    'an unknown link',
+    [aBinding()],
+    byLink,
+  ),
+  refused(
+    'link_not_found',
+    'Install not found',
+    NOT_FOUND_DETAIL,
+    'a link without a domain',
+    door,
+    {
+      hwid: HWID,
+      install_code: CODE,
+    },
+  ),
+  refused(
+    'link_not_found',
+    'Install not found',
+    NOT_FOUND_DETAIL,
+    'a domain that is not bound',
+    door,
+    {
+      ...byLink,
+      domain_hash: OTHER_HASH,
+    },
+  ),
+  refused(
+    'link_disabled',
+    'Install disabled',
+    'the limited link is disabled',
+    'a disabled link',
+    [...door, aDisabledLink(1)],
+    byLink,
+  ),
+  {
+    ...refused(
+      'link_limit_reached',
+      'Install limit reached',
+      'the limited link holds as many devices as it may',
+      'a full link',
+      [...door, aDevice('a'), aDevice('b')],
+      byLink,
+    ),
+    answerHeaders: { 'x-hwid-limit': 'true', 'x-hwid-max-devices-reached': 'true' },
+  },
+  refused(
+    'provider_not_found',
+    'Provider not found',
+    'provider_code names no provider',
+    'an unknown provider',
+    [],
+    {
+      ...byBinding,
+      provider_code: 'Nobody00',
+    },
+  ),
+  {
+    ...refused(
+      'domain_not_bound',
+      'Domain not found',
+      'domain_hash is not actively bound to provider_code',
+      'a binding that is disabled: the device is seen and gets no token',
+      [aBinding(), aDeletedBinding(1)],
+      byBinding,
+    ),
+    changed: ['device 1 added', 'device_provider 1 added'],
+  },
+  refused(
+    'registration_refused',
+    'Device is registered',
+    'show the token that the HWID has, or the link that it has been on for longest',
+    'a HWID that has a token, alone',
+    [aRegisteredDevice()],
+    { hwid: HWID },
+  ),
+  malformed('a field that is no text', 'os must be a string', { hwid: HWID, os: 5 }),
+  malformed('a locale that is none', 'locale must be a language tag such as en or pt-BR', {
+    hwid: HWID,
+    locale: 'e',
+  }),
+  malformed('push that is no object', 'push must be an object with gateway and token', {
+    hwid: HWID,
+    push: 'fcm',
+  }),
+  malformed('another gateway', PUSH, { hwid: HWID, push: { gateway: 'sms', token: 'x' } }),
+  malformed('a push token that is no text', 'push.token must be a string', {
+    hwid: HWID,
+    push: { gateway: 'fcm', token: {} },
+  }),
+  malformed('a subscription that is no object', 'push.token must be the subscription object', {
+    hwid: HWID,
+    push: { gateway: 'webpush', token: 'x' },
+  }),
+  malformed('a push token that is too long', 'push.token must not be longer than 4096 characters', {
+    hwid: HWID,
+    push: { gateway: 'apns', token: 'x'.repeat(4097) },
+  }),
+  malformed('a body that is no JSON', 'the body must be a JSON object in UTF-8', '?'),
+  { ...brokenStore(REGISTER, {}, [], 'registerDevice'), body: { hwid: HWID }, credentials: null },
+  {
+    ...brokenStore(REGISTER, {}, [], 'registerDevice'),
+    name: 'a registration that cannot be saved',
+    fault: { method: 'registerDevice', kind: 'write_failed' },
+    body: { hwid: HWID },
+  },
+];
+
+export const registerScenarios = register.map((scenario) => ({
+  ...scenario,
+  credentials: null,
+}));

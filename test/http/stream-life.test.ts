@@ -1,0 +1,186 @@
+/** How a stream on /device/stream begins and ends. */
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import type { Credentials } from '../../src/core/provider.ts';
+import { startTestApp, type TestApp } from '../support/app.ts';
+import { openBeside } from '../support/database.ts';
+import { byBinding, notify, register, seedShop } from '../support/messaging.ts';
+import { openRawStream, openStream, textFrame } from '../support/stream.ts';
+import { until } from '../support/until.ts';
+
+const toPhone = { hwid: 'phone' };
+let app: TestApp;
+let own: Credentials;
+let token: string;
+beforeEach(async () => {
+  app = await startTestApp({ hasWorker: true });
+  own = await seedShop(app);
+  token = await register(app, byBinding('phone', own));
+});
+afterEach(() => app.close());
+
+const nobodyStreams = () => until('no stream is left', () => app.server.streamCount() === 0);
+const received = (...ids: number[]) => ({ items: ids.map((id) => ({ id, state: 'received' })) });
+
+describe('a stream', () => {
+  test('is replaced by the next one of its device, with 4002', async () => {
+    const first = await openStream(app, token);
+    const second = await openStream(app, token);
+    expect(await first.closed).toBe(4002);
+    await until('one is left', () => app.server.streamCount() === 1);
+    await notify(app, own, 'hello', toPhone);
+    await until('it came', () => second.ids().length === 1);
+    expect(first.ids()).toEqual([]);
+  });
+
+  test('whose token was replaced is closed with 4001', async () => {
+    const stream = await openStream(app, token);
+    await register(app, toPhone, token);
+    expect(await stream.closed).toBe(4001);
+    await nobodyStreams();
+  });
+
+  test('whose token was replaced by another process gets and acknowledges nothing', async () => {
+    const stream = await openStream(app, token);
+    await notify(app, own, 'before', toPhone);
+    await until('it came', () => stream.ids().length === 1);
+    const db = openBeside(app.dataDir);
+    db.run("UPDATE device SET token_hash = zeroblob(32) WHERE hwid = 'phone'");
+    db.close();
+    stream.send(received(1));
+    await notify(app, own, 'after', toPhone);
+    expect(await stream.closed).toBe(4001);
+    expect(stream.ids()).toEqual([1]);
+    const found = await app.core.store.findDistribution(1, 1);
+    expect(found?.totals.received).toBe(0);
+  });
+
+  test('is closed with 1001 when the server stops', async () => {
+    const twin = await startTestApp();
+    const stream = await openStream(twin, await register(twin, toPhone));
+    await twin.close();
+    expect(await stream.closed).toBe(1001);
+  });
+
+  test('that its device left is forgotten', async () => {
+    const stream = await openStream(app, token);
+    expect(app.core.signals.allAwaited()).toHaveLength(1);
+    stream.socket.close();
+    await nobodyStreams();
+    expect(app.core.signals.allAwaited()).toEqual([]);
+  });
+
+  test('whose connection broke is forgotten', async () => {
+    const stream = await openRawStream(app, token);
+    stream.socket.destroy();
+    await nobodyStreams();
+    expect(app.core.signals.allAwaited()).toEqual([]);
+  });
+});
+
+describe('a handshake is refused', () => {
+  const refused = async (of: TestApp, bearer: string) => {
+    const handshake = { connection: 'upgrade', upgrade: 'websocket' };
+    const key = { 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+    const headers = { ...handshake, ...key, authorization: `Bearer ${bearer}` };
+    const response = await fetch(`${of.url}/device/stream`, { headers });
+    return { status: response.status, text: await response.text() };
+  };
+
+  test('without a good token: 401', async () => {
+    const answer = { status: 401, text: '{"rc":0,"msg":"Device token error"}' };
+    expect(await refused(app, 'x'.repeat(43))).toEqual(answer);
+    expect(await refused(app, 'phone')).toEqual(answer);
+    expect(openStream(app, 'x'.repeat(43))).rejects.toThrow('401');
+  });
+
+  test('late, beyond a number a minute', async () => {
+    const strict = await startTestApp({ authFailuresPerMinuteMax: 0 });
+    try {
+      const late = refused(strict, 'x'.repeat(43));
+      await until('the answer waits', () => strict.clock.sleeperCount === 1);
+      strict.clock.advance(1_000);
+      expect((await late).status).toBe(401);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  test('beyond the streams that the operator allows: 503; its own may be replaced', async () => {
+    const small = await startTestApp({ streamCountMax: 2 });
+    try {
+      const [a = '', b = '', c = ''] = await Promise.all(
+        ['a', 'b', 'c'].map((hwid) => register(small, { hwid })),
+      );
+      const first = await openStream(small, a);
+      await openStream(small, b);
+      expect(await refused(small, c)).toEqual({
+        status: 503,
+        text: '{"rc":0,"msg":"Too many requests"}',
+      });
+      await openStream(small, a);
+      expect(await first.closed).toBe(4002);
+      expect(small.server.streamCount()).toBe(2);
+    } finally {
+      await small.close();
+    }
+  });
+
+  test('many at once do not get past that number', async () => {
+    const small = await startTestApp({ streamCountMax: 3 });
+    try {
+      const names = Array.from({ length: 12 }, (_, n) => `device-${n}`);
+      const tokens = await Promise.all(names.map((hwid) => register(small, { hwid })));
+      const settled = await Promise.allSettled(tokens.map((each) => openStream(small, each)));
+      const open = settled.flatMap((s) => (s.status === 'fulfilled' ? [s.value] : []));
+      const alive = () => open.filter(({ socket }) => socket.readyState === WebSocket.OPEN);
+      await until('the surplus is closed', () => alive().length === 3);
+      expect(small.server.streamCount()).toBe(3);
+    } finally {
+      await small.close();
+    }
+  });
+
+  test('that is none: 426', async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    for (const method of ['GET', 'POST']) {
+      const response = await fetch(`${app.url}/device/stream`, { method, headers });
+      expect(response.status).toBe(426);
+      expect(await response.text()).toBe('{"rc":0,"msg":"Unknown error"}');
+    }
+  });
+});
+
+describe('a link', () => {
+  test('that is silently dead is noticed by pings, also while messages are written', async () => {
+    const quick = await startTestApp({ hasWorker: true, pingIntervalMs: 200 });
+    try {
+      const shop = await seedShop(quick);
+      const dead = await openRawStream(quick, await register(quick, byBinding('dead', shop)));
+      const alive = await openStream(quick, await register(quick, byBinding('alive', shop)));
+      await notify(quick, shop, 'hello', { hwid: 'dead' });
+      await until('the dead one is gone', dead.isClosed);
+      expect(dead.received()).toContain('hello');
+      expect(quick.server.streamCount()).toBe(1);
+      expect(alive.socket.readyState).toBe(WebSocket.OPEN);
+    } finally {
+      await quick.close();
+    }
+  });
+
+  test('whose reader is slow is cut off', async () => {
+    const stream = await openRawStream(app, token);
+    stream.socket.pause();
+    const wrong = textFrame('{}');
+    const flood = Buffer.concat(Array.from({ length: 2_000 }, () => wrong));
+    // Each frame is answered; nobody reads the answers.
+    await until('the stream is cut off', () => {
+      if (!stream.socket.destroyed && stream.socket.writableLength < 1_000_000) {
+        stream.socket.write(flood);
+      }
+      return app.server.streamCount() === 0;
+    });
+    stream.socket.destroy();
+    expect(app.core.signals.allAwaited()).toEqual([]);
+  });
+});
