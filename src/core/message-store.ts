@@ -63,7 +63,7 @@ export interface ClaimedDistribution {
   isDue: boolean;
   /** The next step may take some 5 ms: not many of those in one commit. */
   isBulky: boolean;
-  /** Another worker, or an earlier life of this one, held it before. */
+  /** This worker did not hold it last: another one, an earlier life of this one, or nobody did. */
   isTakenOver: boolean;
 }
 
@@ -242,8 +242,8 @@ export interface MessageStore {
   ): Promise<{ deviceId: number } | 'registration_refused'>;
   findDeviceByToken(tokenHash: Uint8Array): Promise<{ id: number; hwid: string } | null>;
   /**
-   * What waits for a device and is its to read, oldest first; nothing for a dead token. No more than
-   * `countMax`, and no further one once `bytesMax` bytes of payload are reached.
+   * What waits for a device and is its to read, oldest first; nothing for a dead token. No more
+   * than `countMax`, and no further one once `bytesMax` bytes of payload are reached.
    */
   listInbox(
     holder: TokenHolder,

@@ -8,8 +8,8 @@ import type { Proof, RegistrationClaim, RegistrationFacts, TokenHolder } from '.
 import { hashKey, randomToken, sameHash } from './secret.ts';
 
 /**
- * The most messages in one answer, and the bytes of payload after which no further one is added: data
- * to import may be hundreds of kilobytes.
+ * The most messages in one answer, and the bytes of payload after which no further one is added:
+ * data to import may be hundreds of kilobytes.
  */
 export const INBOX_LIMITS = { countMax: 100, bytesMax: 256 * 1024 };
 /** The most acknowledgements in one call. */
@@ -75,11 +75,11 @@ export type RegisterRefusal =
  *   provider's links, and opens what is sent from now on.
  *
  * A HWID that has a token is only registered again with that token, which keeps what it opens; or
- * with a link that speaks for it, if the token was shown such a link of the same provider, or nothing
- * of any provider, or is younger than the HWID's place on the link, which must be its first: what
- * was put on it later takes no token away. A HWID alone gets a token if it has none and is linked to
- * nobody; what is sent from then on to it as an unbound device is all that it opens. All else is
- * `registration_refused`.
+ * with a link that speaks for it, if the token was shown such a link of the same provider, or
+ * nothing of any provider, or is younger than the HWID's place on the link, which must be its
+ * first: what was put on it later takes no token away. A HWID alone gets a token if it has none
+ * and is linked to nobody; what is sent from then on to it as an unbound device is all that it
+ * opens. All else is `registration_refused`.
  *
  * What is shown links the device, with the refusals of `admitDevice`; `provider_not_found` and
  * `domain_not_bound` for a binding that is not there.
@@ -198,8 +198,8 @@ export async function authenticateDevice(
 
 /**
  * What waits for a device, oldest first, as much as {@link INBOX_LIMITS} let through. With nothing
- * there it waits for up to `waitMs`, or until `signal` is aborted. `device_token_error` if the token died
- * meanwhile.
+ * there it waits for up to `waitMs`, or until `signal` is aborted. `device_token_error` if the
+ * token died meanwhile.
  */
 export async function fetchInbox(
   core: Core,

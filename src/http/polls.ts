@@ -17,8 +17,8 @@ export class Polls {
   }
 
   /**
-   * Runs `poll`, whose signal says that it must wait no longer: `signal` does, or newer polls of the
-   * device took its place.
+   * Runs `poll`, whose signal says that it must wait no longer: `signal` does, or newer polls of
+   * the device took its place.
    */
   async park<T>(
     deviceId: number,

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import { deliverStep, tellEverybody } from '../core/delivery.ts';
 import { nextTurn } from '../core/turn.ts';
-import type { Log } from '../log.ts';
+import { type Log, reasonOf } from '../log.ts';
 
 export interface Worker {
   /** Looks for work, unless it is at it already. */
@@ -40,7 +40,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
       .catch((fault: unknown) => {
         // What is unfinished stays in the store; the next bell tries again.
         nextLookMs = Number.NEGATIVE_INFINITY;
-        log.error('delivery_fault', { reason: String(fault) });
+        log.error('delivery_fault', { reason: reasonOf(fault) });
       })
       .finally(() => {
         running = null;

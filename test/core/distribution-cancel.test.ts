@@ -143,7 +143,7 @@ test(`${ROUNDS} cancellations race a worker in another process`, async () => {
 
   async function lane(rounds: number): Promise<void> {
     const { provider, hwid, device } = await seed();
-    /** Turns of the event loop before the cancellation: longer after an `ok`, shorter after none. */
+    // Turns of the event loop before it: more of them after an ok, fewer after a refusal.
     let patience = 20;
     for (let round = 0; round < rounds; round++) {
       const id = await command(engine, provider, { hwids: [hwid] }, HOUR_MS);

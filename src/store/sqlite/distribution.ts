@@ -135,7 +135,9 @@ export function distributionStore(context: Context): DistributionStore {
       }),
 
     listAllDistributions: async ({ providerCode, countMax }) =>
-      on.listAll.all({ providerCode, countMax }),
+      on.listAll
+        .all({ providerCode, countMax })
+        .map((found) => ({ ...found, isPruned: Boolean(found.isPruned) })),
 
     blockDistribution: (id, from, nowMs) =>
       writer.run(() => {

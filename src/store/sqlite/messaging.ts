@@ -126,7 +126,8 @@ function inboxStatements({ db }: Context) {
         FROM recipient r CROSS JOIN distribution x ON x.id = r.distribution_id
           CROSS JOIN device d ON d.id = r.device_id
         WHERE r.device_id = ${value('deviceId')} AND d.token_hash = ${value('tokenHash')}
-          AND r.is_waiting = 1 AND r.id > ${value('afterPlace')} AND x.status <> 140 AND x.expires_at_ms > ${value('nowMs')}
+          AND r.is_waiting = 1 AND r.id > ${value('afterPlace')}
+          AND x.status <> 140 AND x.expires_at_ms > ${value('nowMs')}
           AND ${MAY_SEE} AND (r.is_unbound = 1 OR ${linked('r.device_id', 'x.provider_id')})
         ORDER BY r.id LIMIT ${INBOX_STEP}`),
     ),
@@ -160,6 +161,10 @@ function tieOf(row: Tie | null): ClaimedTie | null {
   return { providerId, sinceMs, speaks: speaks === 1, isElder: isElder === 1, proven };
 }
 
+function isSameToken(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : Buffer.compare(a, b) === 0;
+}
+
 export function messagingStore(context: Context): MessagingStore {
   const { writer } = context;
   const on = registrationStatements(context);
@@ -181,9 +186,12 @@ export function messagingStore(context: Context): MessagingStore {
 
     registerDevice: ({ hwid, facts, push, proof, isContinued, ...wanted }) =>
       writer.run(() => {
+        // Asked before anything is kept: a refusal leaves no trace.
+        const current = on.find.get({ hwid })?.tokenHash ?? null;
+        if (!isSameToken(current, wanted.replacesTokenHash)) return 'registration_refused';
         const id = keepDevice(hwid, facts, wanted.nowMs);
         const row = { push: push && JSON.stringify(push), isContinued: isContinued ? 1 : 0 };
-        if (on.register.run({ id, ...row, ...wanted }) === 0) return 'registration_refused';
+        on.register.run({ id, ...row, ...wanted });
         if (!isContinued) on.dropProofs.run({ id });
         if (proof !== null) on.addProof.run({ id, ...proof });
         return { deviceId: id };

@@ -98,7 +98,9 @@ export const device = sqliteTable(
     hwid: text().notNull().unique(),
     /** SHA-256 of the token that opens its inbox; null: it never registered for messages. */
     token_hash: hash(),
-    /** Since when the HWID has had a token, each shown for the next: it proves no more than that. */
+    /**
+     * Since when the HWID has had a token, each shown for the next: it proves no more than that.
+     */
     unproven_from_ms: integer(),
     /** BCP 47 tag of the language that the app shows. */
     locale: text(),

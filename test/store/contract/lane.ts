@@ -34,13 +34,6 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       ]);
     });
 
-    test.failing('what nobody held before is not taken over', async () => {
-      const { store } = opened();
-      const { id: providerId } = await addProvider(store, 'Provide1');
-      const id = await send(store, providerId);
-      expect(await claim(store)).toMatchObject([{ id, isTakenOver: false }]);
-    });
-
     test('what is pending only when it is due, to the millisecond, for any worker', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
