@@ -72,7 +72,7 @@ export type RegisterRefusal =
  * - A link speaks for a HWID if no other link of its provider has had the HWID for longer: anybody
  *   with a link of their own can put a HWID on it. It opens what was sent since the HWID is on it.
  * - A binding is known to all of a provider's users. It speaks for a HWID that is on none of the
- *   provider's links, and opens what is sent from now on.
+ *   provider's links, or that never had a token, and opens what is sent from now on.
  *
  * A HWID that has a token is only registered again with that token, which keeps what it opens; or
  * with a link that speaks for it, if the token was shown such a link of the same provider, or
@@ -98,7 +98,8 @@ export async function registerDevice(
 
   const linked = await link(core, registration, hwid, nowMs);
   if (linked !== 'linked' && linked !== 'nothing_shown') return linked;
-  const proof = linked === 'linked' ? await prove(core, claim, isContinued, nowMs) : null;
+  const isNew = before.tokenHash === null;
+  const proof = linked === 'linked' ? await prove(core, claim, isNew, isContinued, nowMs) : null;
   if (typeof proof === 'string') return proof;
 
   const token = randomToken();
@@ -137,7 +138,7 @@ function mayRegister(
   }
   if (providerCode !== null && domainHash !== null) {
     if (binding === null) return isNew || isHolder;
-    return (isNew && binding.speaks) || (isHolder && (binding.speaks || binding.proven !== null));
+    return isNew || (isHolder && (binding.speaks || binding.proven !== null));
   }
   return isHolder || (isNew && !isLinked);
 }
@@ -163,6 +164,7 @@ async function link(
 async function prove(
   core: Core,
   claim: RegistrationClaim,
+  isNew: boolean,
   isHolder: boolean,
   nowMs: number,
 ): Promise<Proof | null | 'registration_refused' | 'domain_not_bound'> {
@@ -172,7 +174,7 @@ async function prove(
   if (tie === null || tie.sinceMs === null) {
     return isByLink ? 'registration_refused' : 'domain_not_bound';
   }
-  if (tie.speaks) {
+  if (tie.speaks || (isNew && !isByLink)) {
     const by = isByLink ? 'link' : 'binding';
     return { providerId: tie.providerId, by, fromMs: isByLink ? tie.sinceMs : nowMs };
   }

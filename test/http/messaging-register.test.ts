@@ -217,10 +217,17 @@ describe('a binding', () => {
     expect(await readable(app, token)).toEqual(['hello']);
   });
 
-  test('does not speak for a device that is on a link of the provider', async () => {
-    await enter(app, 'victim', LINK);
-    await sendSecret();
-    await expectRefused(byBinding('victim', shop));
+  test('of a device on a link opens nothing from before, and the link takes it back', async () => {
+    await enter(app, 'phone', LINK);
+    await sendSecret('before', 'phone');
+    app.clock.advance(1);
+    const byWhoKnowsTheDomain = await register(app, byBinding('phone', shop));
+    await sendSecret('after', 'phone');
+    expect(await readable(app, byWhoKnowsTheDomain)).toEqual(['after']);
+    await expectRefused(byBinding('phone', shop));
+    const byTheLink = await register(app, byLink('phone', LINK));
+    expect(await readable(app, byWhoKnowsTheDomain)).toBe(DEAD);
+    expect(await readable(app, byTheLink)).toEqual(['before', 'after']);
   });
 
   test('opens nothing from before', async () => {
