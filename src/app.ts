@@ -10,10 +10,10 @@ import { startJobs } from './jobs/table.ts';
 import { makeLog } from './log.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 
-/** The product on its data. With `create`, a missing database is made and an old one migrated. */
-export function openCore(config: Config, create: boolean): Core {
+/** The product on its data. An old database is migrated by the server alone. */
+export function openCore(config: Config, create: boolean, migrates = false): Core {
   const { dataDir, commitBatchMax, linksPerProviderMax, unboundCommandsPerDayMax } = config;
-  const store = openSqliteStore({ dataDir, create, commitBatchMax });
+  const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax });
   return { store, signals: new Signals(), linksPerProviderMax, unboundCommandsPerDayMax };
 }
 
@@ -26,7 +26,7 @@ export interface App {
 
 /** Starts everything that `gatepost serve` runs. Throws `OperatorError` when it cannot. */
 export async function startApp(config: Config): Promise<App> {
-  const core = openCore(config, true);
+  const core = openCore(config, true, true);
   const log = makeLog(config.logFormat, systemClock.nowMs);
   const worker = makeWorker(core, systemClock, log);
   core.signals.onWork(worker.look);
@@ -49,7 +49,7 @@ export async function startApp(config: Config): Promise<App> {
     core,
     url: server.url,
     close: async () => {
-      stopJobs();
+      await stopJobs();
       await server.stop();
       await worker.stop();
       await core.store.close();

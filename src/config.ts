@@ -79,7 +79,7 @@ export const SETTINGS = {
     // Many phones share the address of a mobile carrier.
     default: '600',
     read: wholeNumber(0, 1_000_000_000),
-    about: 'How many devices may register for messages in a minute from one address.',
+    about: 'New devices a minute from one address, by /device/register or a first /provider.',
   }),
   streamCountMax: setting({
     env: 'GATEPOST_STREAMS_MAX',
@@ -131,12 +131,13 @@ export function loadConfig(
   const config: Record<string, unknown> = {};
   for (const [name, row] of Object.entries(SETTINGS)) {
     const flag = flags[name as SettingName];
-    const text = flag ?? (env[row.env] || row.default);
+    // An empty one, as from an unset variable in a unit file, is as good as none.
+    const text = flag || env[row.env] || row.default;
     try {
       config[name] = row.read(text);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      const source = flag === undefined ? row.env : `--${name}`;
+      const source = flag ? `--${name}` : row.env;
       problems.push(`${source}: ${error.message}`);
     }
   }

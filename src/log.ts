@@ -38,3 +38,10 @@ function humanFields(fields: Fields): string {
 function quoteIfNeeded(text: string): string {
   return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text);
 }
+
+/** A fault with its causes, for the log. */
+export function reasonOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault);
+  const trace = fault.stack || `${fault.name}: ${fault.message}`;
+  return fault.cause === undefined ? trace : `${trace}\ncaused by ${reasonOf(fault.cause)}`;
+}

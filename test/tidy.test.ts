@@ -177,12 +177,17 @@ test.each(BANS.map((ban) => [String(ban.pattern), ban] as const))('banned: %s', 
 
 /** A screenful or a few: whoever opens a file can hold it in mind. */
 const FILE_LINES_MAX = 320;
+/** Tests and bench: scenarios in a row, read one at a time. */
+const TEST_LINES_MAX = 430;
 /** Lines of a function's own, without the functions inside it. */
 const FUNCTION_LINES_MAX = 70;
 const COLUMNS_MAX = 100;
 
 test('files are short', () => {
-  const long = scripts.filter((path) => readText(path).split('\n').length > FILE_LINES_MAX);
+  const long = scripts.filter((path) => {
+    const most = sources.includes(path) ? FILE_LINES_MAX : TEST_LINES_MAX;
+    return readText(path).split('\n').length > most;
+  });
   expect(long).toEqual([]);
 });
 

@@ -26,6 +26,17 @@ CREATE TABLE `device_domain` (
 );
 
 CREATE INDEX `device_domain_by_domain` ON `device_domain` (`domain_id`,`device_id`);
+CREATE TABLE `device_proof` (
+	`device_id` integer NOT NULL,
+	`provider_id` integer NOT NULL,
+	`is_by_link` integer NOT NULL,
+	`from_ms` integer NOT NULL,
+	PRIMARY KEY(`device_id`, `provider_id`),
+	FOREIGN KEY (`device_id`) REFERENCES `device`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade
+);
+
+CREATE INDEX `device_proof_by_provider` ON `device_proof` (`provider_id`);
 CREATE TABLE `device_provider` (
 	`device_id` integer NOT NULL,
 	`provider_id` integer NOT NULL,
@@ -66,7 +77,9 @@ CREATE TABLE `distribution` (
 );
 
 CREATE INDEX `distribution_by_provider` ON `distribution` (`provider_id`);
-CREATE INDEX `distribution_unfinished` ON `distribution` (`due_at_ms`) WHERE status < 100;
+CREATE INDEX `distribution_unfinished` ON `distribution` (`provider_id`,`due_at_ms`) WHERE status < 100;
+CREATE INDEX `distribution_in_delivery` ON `distribution` (`provider_id`) WHERE status IN (5, 6, 40);
+CREATE INDEX `distribution_unchecked` ON `distribution` (`due_at_ms`) WHERE status IN (10, 20);
 CREATE INDEX `distribution_to_expire` ON `distribution` (`expires_at_ms`) WHERE expired_at_ms IS NULL;
 CREATE INDEX `distribution_to_prune` ON `distribution` (`finished_at_ms`) WHERE pruned_at_ms IS NULL;
 CREATE INDEX `distribution_unbound` ON `distribution` (`provider_id`,`created_at_ms`) WHERE unbound_count > 0;

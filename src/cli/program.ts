@@ -18,6 +18,7 @@ function buildProgram(context: CliContext): Command {
     .description(
       'Limited install links, subscription domains and messages to devices, self-hosted.',
     )
+    .version(VERSION, '--version', 'print the version')
     .exitOverride()
     .configureOutput({
       writeOut: context.stdout,

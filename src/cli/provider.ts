@@ -195,7 +195,7 @@ async function remove(context: CliContext, code: string, options: RemoveOptions)
   if (
     context.isTerminal &&
     !options.yes &&
-    !(await confirm(`Remove ${code} with all its links and domains?`))
+    !(await confirm(`Remove ${code} with its links, domains, notifications and commands?`))
   ) {
     throw new OperatorError('nothing was removed');
   }
@@ -283,7 +283,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
 
   provider
     .command('remove')
-    .description('remove a provider with its links and domains; devices stay known')
+    .description('remove a provider and all that is its own; devices stay known')
     .argument('<code>')
     .option('--yes', 'do not ask')
     .action((code: string, options: RemoveOptions) => remove(context, code, options));

@@ -40,7 +40,7 @@ export function countValue(text: string): number {
 
 export function nameValue(text: string): string {
   if (text.trim() === '' || !NOTE.test(text))
-    throw mistake('a name is one line of 1 to 255 letters');
+    throw mistake('a name is one line of 1 to 255 characters');
   return text;
 }
 

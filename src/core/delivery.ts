@@ -4,7 +4,8 @@
  * loses nothing, and a step is small, so that it does not hold up the API.
  *
  * A worker holds a distribution by a lease; another one takes over when the lease ends. Of each
- * provider's due distributions only the first is in hand, so a device gets them in order.
+ * provider's due distributions only the first is in hand, so a device gets them in order, and the
+ * providers take turns, so that a large send does not hold up a small one of somebody else.
  */
 
 import type { Core } from './core.ts';
@@ -36,9 +37,15 @@ const WAKE_BATCH = 200;
  */
 export async function deliverStep(core: Core, owner: string, nowMs: number): Promise<boolean> {
   const claimed = await core.store.claimWork({ owner, nowMs, leaseMs: LEASE_MS });
-  const results = await Promise.allSettled(
-    claimed.map((work) => step(core, work, { id: work.id, owner, nowMs, leaseMs: LEASE_MS })),
-  );
+  const run = (work: ClaimedDistribution) =>
+    step(core, work, { id: work.id, owner, nowMs, leaseMs: LEASE_MS });
+  const small = Promise.allSettled(claimed.filter(({ isBulky }) => !isBulky).map(run));
+  // One after the other: together they would be one long commit, and nobody else got a turn.
+  const results: PromiseSettledResult<void>[] = [];
+  for (const work of claimed.filter(({ isBulky }) => isBulky)) {
+    results.push(...(await Promise.allSettled([run(work)])));
+  }
+  results.push(...(await small));
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   return claimed.length > 0;
 }
@@ -73,16 +80,17 @@ async function nextAfterChecking(
   const provider = await core.store.findProvider(work.providerCode);
   const may = work.notificationType === PUSH ? mayNotify : mayCommand;
   if (provider === null || !may(provider, nowMs)) return BLOCKED;
-  return work.dueAtMs <= nowMs ? LOAD : PENDING;
+  return work.isDue ? LOAD : PENDING;
 }
 
 async function send(core: Core, lease: Lease): Promise<void> {
   const sent = await core.store.sendRecipients(lease);
   if (sent === null) return;
   await tell(core, sent.deviceIds);
-  if (!sent.isDone) return;
-  const outcome = sent.sentCount === 0 ? FAILED : sent.failedCount > 0 ? SENT_WITH_ERRORS : SENT;
-  await core.store.moveDistribution(lease, SENDING, outcome);
+  if (sent.outcome === null) return;
+  const { sentCount, failedCount } = sent.outcome;
+  const ended = sentCount === 0 ? FAILED : failedCount > 0 ? SENT_WITH_ERRORS : SENT;
+  await core.store.moveDistribution(lease, SENDING, ended);
 }
 
 async function tell(core: Core, deviceIds: readonly number[]): Promise<void> {

@@ -71,13 +71,15 @@ export function saysNothingNew(known: DeviceFacts, said: DeviceFacts): boolean {
 /**
  * A device's daily call to its provider (`GET /provider`). With the hash of an active binding it
  * becomes linked to the provider; without one it is only seen. A device that called today and has
- * nothing new to link writes nothing.
+ * nothing new to link writes nothing, nor does one that never called before and that `admitsNew`
+ * does not admit: the call needs no credentials, and the table of devices must not be anybody's.
  */
 export async function checkIn(
   core: Core,
   call: { providerCode: string | null; domainHash: string | null; hwid: string | null },
   facts: DeviceFacts,
   nowMs: number,
+  admitsNew: () => boolean = () => true,
 ): Promise<'ok' | 'hwid_required' | 'provider_not_found'> {
   const { hwid, providerCode } = call;
   if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
@@ -88,5 +90,6 @@ export async function checkIn(
   if (known === 'provider_not_found') return known;
   const calledToday = known.lastSeenAtMs !== null && sameUtcDay(known.lastSeenAtMs, nowMs);
   if (calledToday && !known.isNewLink) return 'ok';
+  if (known.lastSeenAtMs === null && !admitsNew()) return 'ok';
   return core.store.recordCheckIn({ providerCode, domainHash, hwid }, tidyFacts(facts), nowMs);
 }

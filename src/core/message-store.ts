@@ -59,8 +59,11 @@ export interface ClaimedDistribution {
   providerCode: string;
   notificationType: DistributionType;
   status: number;
-  dueAtMs: number;
-  /** Another worker, or an earlier life of this one, held it before. */
+  /** Its time has come, and none of the provider's goes before it. */
+  isDue: boolean;
+  /** The next step may take some 5 ms: not many of those in one commit. */
+  isBulky: boolean;
+  /** This worker did not hold it last: another one, an earlier life of this one, or nobody did. */
   isTakenOver: boolean;
 }
 
@@ -185,22 +188,26 @@ export interface MessageStore {
   ): Promise<'ok' | 'notification_not_found' | number>;
 
   /**
-   * Gets hold of work: what is new and what is due, unless another worker holds it. Of each
-   * provider's due distributions only the first, so that a device gets them in order.
+   * Gets hold of some work: what is new and what is due, unless another worker holds it. Of each
+   * provider's due distributions only the first, so that a device gets them in order; of the
+   * providers those first that were served longest ago.
    */
   claimWork(lease: Omit<Lease, 'id'>): Promise<ClaimedDistribution[]>;
-  /** When the next distribution becomes due; null: nothing waits. */
+  /** When there is something to do for a worker, which may be long ago; null: nothing waits. */
   nextDueMs(): Promise<number | null>;
   /** One transition by the worker that holds it. False: it was lost meanwhile. */
   moveDistribution(lease: Lease, from: number, to: number): Promise<boolean>;
+  /** Gives back what a worker holds, so that another need not wait for its leases to end. */
+  releaseWork(owner: string): Promise<void>;
   /** Writes the next recipients. Null: the distribution was lost meanwhile. */
   loadRecipients(lease: Lease): Promise<{ isDone: boolean } | null>;
-  /** Hands the message to the next recipients; says to which devices. Null: it was lost. */
+  /**
+   * Hands the message to the next recipients and says to which devices; with the last of them, how
+   * many of all got it and how many did not. Null: it was lost.
+   */
   sendRecipients(lease: Lease): Promise<{
     deviceIds: number[];
-    isDone: boolean;
-    sentCount: number;
-    failedCount: number;
+    outcome: { sentCount: number; failedCount: number } | null;
   } | null>;
   /** Marks some recipients expired whose message nobody fetched. False: there are none left. */
   expireRecipients(nowMs: number): Promise<boolean>;
@@ -236,7 +243,8 @@ export interface MessageStore {
   findDeviceByToken(tokenHash: Uint8Array): Promise<{ id: number; hwid: string } | null>;
   /**
    * What waits for a device and is its to read, oldest first; nothing for a dead token. No more
-   * than `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut` then.
+   * than `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut`
+   * then.
    */
   listInbox(
     holder: TokenHolder,

@@ -96,7 +96,11 @@ export interface Store extends MessageStore {
     keyHash: Uint8Array,
     previousUntilMs: number,
   ): Promise<'ok' | 'provider_not_found'>;
-  /** Removes a provider with its links and bindings; devices stay known. */
+  /**
+   * Removes a provider with everything that is its own; devices stay known. Not one step but many
+   * small ones: the first takes its credentials away, and doing it again finishes one that was
+   * interrupted.
+   */
   removeProvider(code: string): Promise<'ok' | 'provider_not_found'>;
 
   /** A taken code is told before a reached cap. */

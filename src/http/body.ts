@@ -14,7 +14,13 @@ export async function readJsonObject(
   request: Request,
 ): Promise<{ object: Readonly<Record<string, unknown>> } | Problem> {
   const declared = Number(request.headers.get('content-length') ?? 0);
-  const bytes = declared > BODY_BYTES_MAX ? null : await readBytes(request);
+  let bytes: Uint8Array | null;
+  try {
+    bytes = declared > BODY_BYTES_MAX ? null : await readBytes(request);
+  } catch {
+    // The client is gone, or what it sent is not framed as it said: not a fault of ours.
+    return problem('the body was not sent to its end');
+  }
   if (bytes === null) return problem(`the body must not be longer than ${BODY_BYTES_MAX} bytes`);
   try {
     const value: unknown = JSON.parse(utf8.decode(bytes));

@@ -10,7 +10,7 @@ import type { Core } from '../core/core.ts';
 import { authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
-import type { Log } from '../log.ts';
+import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
 import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
 import { type MessageKey, messages } from './messages.ts';
@@ -159,14 +159,8 @@ export function bearerToken(headers: Headers): string | null {
 /** Logs a fault under an id and returns what the client may know of it. */
 export function reportFault(log: Log, path: string, fault: unknown): string {
   const id = crypto.randomUUID().slice(0, 8);
-  log.error('fault', { id, path, reason: chain(fault) });
+  log.error('fault', { id, path, reason: reasonOf(fault) });
   return `internal fault ${id}, see the log of the server`;
-}
-
-function chain(fault: unknown): string {
-  if (!(fault instanceof Error)) return String(fault);
-  const trace = fault.stack ?? `${fault.name}: ${fault.message}`;
-  return fault.cause === undefined ? trace : `${trace}\ncaused by ${chain(fault.cause)}`;
 }
 
 function credential(query: Query, name: string): string | null {

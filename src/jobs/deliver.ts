@@ -4,14 +4,14 @@ import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import { deliverStep, tellEverybody } from '../core/delivery.ts';
 import { nextTurn } from '../core/turn.ts';
-import type { Log } from '../log.ts';
+import { type Log, reasonOf } from '../log.ts';
 
 export interface Worker {
   /** Looks for work, unless it is at it already. */
   look(): void;
   /** The bell, once a second: looks if something is due or another process changed the database. */
   ring(): Promise<void>;
-  /** Lets the step under way finish and takes no more. */
+  /** Lets the step under way finish, takes no more, and leaves the rest for another worker. */
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
       .catch((fault: unknown) => {
         // What is unfinished stays in the store; the next bell tries again.
         nextLookMs = Number.NEGATIVE_INFINITY;
-        log.error('delivery_fault', { reason: String(fault) });
+        log.error('delivery_fault', { reason: reasonOf(fault) });
       })
       .finally(() => {
         running = null;
@@ -60,6 +60,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
     stop: async () => {
       isStopped = true;
       await running;
+      await core.store.releaseWork(owner);
     },
   };
 }

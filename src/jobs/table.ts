@@ -5,7 +5,7 @@
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
-import type { Log } from '../log.ts';
+import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
 import { expireMessages, pruneLedger } from './keep.ts';
 
@@ -37,21 +37,22 @@ function jobs({ core, clock, worker, ledgerDays }: JobDeps): Job[] {
   ];
 }
 
-/** Starts the jobs; returns how to stop them. */
-export function startJobs(deps: JobDeps): () => void {
-  const crons = jobs(deps).map(
-    ({ name, pattern, run }) =>
-      new Cron(
-        pattern,
-        {
-          name: `${name}-${crypto.randomUUID()}`,
-          protect: true,
-          catch: (fault) => deps.log.error('job_fault', { job: name, reason: String(fault) }),
-        },
-        run,
-      ),
-  );
-  return () => {
+/** Starts the jobs; returns how to stop them and wait for what runs. */
+export function startJobs(deps: JobDeps): () => Promise<void> {
+  const running = new Set<Promise<void>>();
+  const crons = jobs(deps).map(({ name, pattern, run }) => {
+    const ring = async () => {
+      const job = run().catch((fault: unknown) => {
+        deps.log.error('job_fault', { job: name, reason: reasonOf(fault) });
+      });
+      running.add(job);
+      await job;
+      running.delete(job);
+    };
+    return new Cron(pattern, { protect: true }, ring);
+  });
+  return async () => {
     for (const cron of crons) cron.stop();
+    await Promise.all(running);
   };
 }

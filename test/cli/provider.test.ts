@@ -97,7 +97,7 @@ describe('add', () => {
     [['--code', 'short'], 'a provider code is 8 letters and digits'],
     [['--key', 'short'], 'a key is 32 letters, digits, - and _'],
     [['--max-links', '-1'], "'-1' is not a number of links, or default"],
-    [['--name', 'two\nlines'], 'a name is one line of 1 to 255 letters'],
+    [['--name', 'two\nlines'], 'a name is one line of 1 to 255 characters'],
     [['--colour', 'red'], "unknown option '--colour'"],
     [['surplus'], 'too many arguments for'],
   ] as const) {

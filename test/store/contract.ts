@@ -4,22 +4,39 @@
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { MessageStore } from '../../src/core/message-store.ts';
 import type { Store } from '../../src/core/store.ts';
+import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
+import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
 import { ALL, addDoor, addLink, knock, type OpenedStore, type Suite } from './contract/fixture.ts';
+import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
+import { laneContract } from './contract/lane.ts';
+import { ledgerContract } from './contract/ledger.ts';
+import { operatorContract } from './contract/operator.ts';
 import { providerContract } from './contract/provider.ts';
+import { recipientContract } from './contract/recipient.ts';
+import { registrationContract } from './contract/registration.ts';
 import { slotContract } from './contract/slot.ts';
+import { targetContract } from './contract/target.ts';
 
 /** A method without a suite does not compile. */
-const SUITES: Record<Exclude<keyof Store, keyof MessageStore>, Suite> = {
+const SUITES: Record<keyof Store, Suite> = {
   ...providerContract,
   ...installContract,
   ...slotContract,
   ...domainContract,
   ...deviceContract,
+  ...targetContract,
+  ...distributionContract,
+  ...operatorContract,
+  ...laneContract,
+  ...deliveryContract,
+  ...recipientContract,
+  ...ledgerContract,
+  ...registrationContract,
+  ...inboxContract,
 };
 
 export function storeContract(name: string, open: () => Promise<OpenedStore>): void {

@@ -11,7 +11,8 @@ import * as schema from '../../src/store/sqlite/schema.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
-import { addDoor, knock, type OpenedStore } from './contract/fixture.ts';
+import { addDoor, knock, NOW_MS, type OpenedStore } from './contract/fixture.ts';
+import { deliver, holderOf, to } from './contract/message-fixture.ts';
 import { storeContract } from './contract.ts';
 
 async function open(): Promise<OpenedStore & { dataDir: string }> {
@@ -99,6 +100,26 @@ describe('in the database file, whoever writes to it', () => {
     expect(db.query('SELECT install_count FROM provider').get()).toEqual({ install_count: 0 });
     db.run('DELETE FROM provider');
     expect(db.query('SELECT count(*) AS count FROM domain').get()).toEqual({ count: 0 });
+  });
+
+  test('an acknowledgement keeps its first time and reason', async () => {
+    const { store } = opened;
+    const id = await deliver(store, 1, to('a'));
+    const device = await holderOf(store, 1, 'a');
+    const states = ['failed', 'opened', 'executed', 'failed', 'received', 'opened'] as const;
+    for (const [i, state] of states.entries()) {
+      await store.acknowledge(device, [{ id, state, detail: `reason ${i}` }], NOW_MS + i);
+    }
+    const row = db.query('SELECT * FROM recipient WHERE device_id = ?').get(device.id);
+    expect(row).toMatchObject({
+      is_waiting: 0,
+      sent_at_ms: NOW_MS,
+      received_at_ms: NOW_MS,
+      refused_at_ms: NOW_MS,
+      opened_at_ms: NOW_MS + 1,
+      executed_at_ms: null,
+      detail: 'reason 0',
+    });
   });
 
   test('only the documented states are possible', () => {

@@ -68,9 +68,11 @@ const providerEndpoint = appEndpoint({
     domain_hash: optional<TString, never>(Text, { misfit: null, rule: 'the SHA-256 of a domain' }),
   },
   says: ['ok', 'hwid_required', 'provider_not_found'],
-  handle({ core, params, nowMs }) {
+  handle({ core, params, nowMs, limits, client }) {
     const { hwid, id: providerCode, domain_hash: domainHash } = params;
-    return checkIn(core, { hwid, providerCode, domainHash }, factsOf(params), nowMs);
+    const admitsNew = () => limits.registrations.admits(client(), nowMs);
+    const call = { hwid, providerCode, domainHash };
+    return checkIn(core, call, factsOf(params), nowMs, admitsNew);
   },
 });
 

@@ -1,6 +1,7 @@
 /** Limited links: specification, "Limited links". */
 
 import { Type } from '@sinclair/typebox';
+import { HWID } from '../../core/device.ts';
 import {
   addInstall,
   freeSlot,
@@ -17,7 +18,6 @@ import { wireTime } from '../wire-time.ts';
 import {
   CODE_RULE,
   HWID_RULE,
-  Hwid,
   ID_RULE,
   Id,
   InstallCode,
@@ -121,13 +121,17 @@ const listHwidEndpoint = providerEndpoint({
   summary: 'List the HWIDs of a limited link, latest registration first',
   params: {
     ...selectorParams,
-    hwid: optional(Hwid, { misfit: 'unknown_error', rule: HWID_RULE }),
+    // Its format is asked after the selectors, as the order of the table has it.
+    hwid: optional(Type.String(), { misfit: 'unknown_error', rule: HWID_RULE }),
   },
   says: ['ok', 'install_code_error', 'unknown_error'],
   async handle({ core, provider, params, settings }) {
     const { install_code: installCode, install_id: installId, hwid } = params;
     if (installCode === null && installId === null) {
       return { says: 'install_code_error', detail: 'install_code or install_id is required' };
+    }
+    if (hwid !== null && !HWID.test(hwid)) {
+      return { says: 'unknown_error', detail: `hwid must be ${HWID_RULE}` };
     }
     const selector = { installCode, installId };
     const slots = await listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);

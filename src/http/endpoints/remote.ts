@@ -42,6 +42,9 @@ const notificationEndpoint = providerEndpoint({
     const schedule = parseSchedule(sendDate, sendTime, nowMs);
     if ('problem' in schedule) return malformed(schedule);
     const targets = parseNotificationTargets(body);
+    if (targets === 'no_devices_found') {
+      return { says: targets, detail: 'os or hwid is required' };
+    }
     if (typeof targets === 'string') return targets;
     if ('problem' in targets) return malformed(targets);
 

@@ -41,7 +41,13 @@ export class Connection {
   endReads(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
-    if (this.native.inTransaction) this.#end.run();
+    if (!this.native.inTransaction) return;
+    try {
+      this.#end.run();
+    } catch {
+      // A snapshot that stays open would answer for ever with what it saw.
+      this.native.run('ROLLBACK');
+    }
   }
 
   /**

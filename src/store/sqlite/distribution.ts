@@ -1,8 +1,8 @@
-/** Distributions: accepting, listing, cancelling, and their moves from status to status. */
+/** Distributions: accepting, listing, cancelling and blocking; lane.ts moves them on. */
 
 import { sql } from 'drizzle-orm';
 import type { Distribution } from '../../core/distribution.ts';
-import type { ClaimedDistribution, DistributionDetail, Lease } from '../../core/message-store.ts';
+import type { DistributionDetail } from '../../core/message-store.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
@@ -13,17 +13,9 @@ type DistributionStore = Pick<
   | 'addDistribution'
   | 'listDistributions'
   | 'cancelDistribution'
-  | 'claimWork'
-  | 'nextDueMs'
-  | 'moveDistribution'
   | 'listAllDistributions'
   | 'blockDistribution'
 >;
-
-/** How many due distributions a worker looks at for the first of each provider. */
-const CLAIM_LOOK_MAX = 500;
-/** How many it takes in hand at a time. */
-const CLAIM_COUNT_MAX = 16;
 
 const COLUMNS = sql.raw(`
   x.id AS id, notification_type AS "notificationType", status, target_os AS "targetOs",
@@ -39,21 +31,8 @@ export const DETAIL_COLUMNS = sql.raw(`
   sent_count AS "sentCount", failed_count AS "failedCount",
   pruned_at_ms IS NOT NULL AS "isPruned"`);
 
-/** Nobody else holds it. A lease further ahead than any lease lasts is from a clock set back. */
-const FREE = sql`(lease_until_ms IS NULL OR lease_owner = ${value('owner')}
-  OR lease_until_ms <= ${value('nowMs')} OR lease_until_ms > ${value('nowMs')} + ${value('leaseMs')})`;
-
-export const HELD = sql`id = ${value('id')} AND lease_owner = ${value('owner')}`;
-
-interface Due {
-  id: number;
-  providerId: number;
-  isFree: number;
-}
-
 function statements({ db }: Context) {
   const ofProvider = sql`provider_id = ${value('providerId')}`;
-  const claimable = sql`x.id AS id, x.provider_id AS "providerId", ${FREE} AS "isFree"`;
   return {
     add: prepare(
       db,
@@ -99,54 +78,6 @@ function statements({ db }: Context) {
           AND due_at_ms >= ${value('dueFromMs')}
           AND status IN (SELECT value FROM json_each(${value('from')}))`),
     ),
-    /** What is due, the one in delivery before the others, then in the order of time. */
-    due: prepare(
-      db,
-      raw<Due>(sql`
-        SELECT ${claimable} FROM distribution x
-        WHERE status < 100 AND due_at_ms <= ${value('nowMs')}
-        ORDER BY status IN (5, 6, 40) DESC, due_at_ms, x.id LIMIT ${CLAIM_LOOK_MAX}`),
-    ),
-    /** What has not been looked at yet, or whose worker died while it did. */
-    unchecked: prepare(
-      db,
-      raw<Due>(sql`
-        SELECT ${claimable} FROM distribution x
-        WHERE status < 100 AND status IN (10, 20) AND due_at_ms > ${value('nowMs')}
-        ORDER BY x.id LIMIT ${CLAIM_LOOK_MAX}`),
-    ),
-    claim: prepare(
-      db,
-      raw<ClaimedDistribution & { heldBy: string | null }>(sql`
-        SELECT x.id AS id, p.code AS "providerCode", notification_type AS "notificationType",
-          status, due_at_ms AS "dueAtMs", lease_owner AS "heldBy"
-        FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
-        WHERE x.id = ${value('id')}`),
-    ),
-    hold: prepare(
-      db,
-      raw(sql`
-        UPDATE distribution
-        SET lease_owner = ${value('owner')}, lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
-        WHERE id = ${value('id')}`),
-    ),
-    nextDue: prepare(
-      db,
-      raw<{ dueAtMs: number | null }>(sql`
-        SELECT min(due_at_ms) AS "dueAtMs" FROM distribution WHERE status < 100`),
-    ),
-    move: prepare(
-      db,
-      raw(sql`
-        UPDATE distribution
-        SET status = ${value('to')},
-          began_at_ms = iif(${value('to')} = 5, coalesce(began_at_ms, ${value('nowMs')}), began_at_ms),
-          finished_at_ms = iif(${value('to')} >= 100, ${value('nowMs')}, finished_at_ms),
-          cursor_id = iif(${value('to')} >= 40, 0, cursor_id),
-          lease_owner = iif(${value('to')} = 30 OR ${value('to')} >= 100, NULL, lease_owner),
-          lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
-        WHERE ${HELD} AND status = ${value('from')}`),
-    ),
     listAll: prepare(
       db,
       raw<DistributionDetail>(sql`
@@ -157,7 +88,8 @@ function statements({ db }: Context) {
     block: prepare(
       db,
       raw(sql`
-        UPDATE distribution SET status = 140, finished_at_ms = ${value('nowMs')}, lease_owner = NULL
+        UPDATE distribution
+        SET status = 140, finished_at_ms = ${value('nowMs')}, lease_owner = NULL, cursor_id = 0
         WHERE id = ${value('id')} AND status IN (SELECT value FROM json_each(${value('from')}))`),
     ),
     statusOf: prepare(
@@ -170,19 +102,6 @@ function statements({ db }: Context) {
 export function distributionStore(context: Context): DistributionStore {
   const { writer } = context;
   const on = statements(context);
-
-  /** The first free one of each provider, unless the provider's first is in other hands. */
-  function claimable(lease: Omit<Lease, 'id'>): number[] {
-    const lanes = new Set<number>();
-    const ids: number[] = [];
-    for (const { id, providerId, isFree } of on.due.all({ ...lease })) {
-      if (lanes.has(providerId)) continue;
-      lanes.add(providerId);
-      if (isFree === 1) ids.push(id);
-    }
-    for (const { id, isFree } of on.unchecked.all({ ...lease })) if (isFree === 1) ids.push(id);
-    return ids.slice(0, CLAIM_COUNT_MAX);
-  }
 
   return {
     addDistribution: (draft, { generalIntervalMs, unboundQuota }) =>
@@ -215,27 +134,10 @@ export function distributionStore(context: Context): DistributionStore {
         return on.find.get({ providerId, id })?.status ?? 'notification_not_found';
       }),
 
-    claimWork: async (lease) => {
-      // Looking costs no write: an idle worker leaves the disk alone.
-      if (claimable(lease).length === 0) return [];
-      return writer.run(() =>
-        claimable(lease).flatMap((id) => {
-          const found = on.claim.get({ id });
-          on.hold.run({ id, ...lease });
-          if (found === null) return [];
-          const { heldBy, ...work } = found;
-          return [{ ...work, isTakenOver: heldBy !== lease.owner }];
-        }),
-      );
-    },
-
-    nextDueMs: async () => on.nextDue.get()?.dueAtMs ?? null,
-
-    moveDistribution: (lease, from, to) =>
-      writer.run(() => on.move.run({ ...lease, from, to }) > 0),
-
     listAllDistributions: async ({ providerCode, countMax }) =>
-      on.listAll.all({ providerCode, countMax }),
+      on.listAll
+        .all({ providerCode, countMax })
+        .map((found) => ({ ...found, isPruned: Boolean(found.isPruned) })),
 
     blockDistribution: (id, from, nowMs) =>
       writer.run(() => {

@@ -167,6 +167,10 @@ function tieOf(row: Tie | null): ClaimedTie | null {
   return { providerId, sinceMs, speaks: speaks === 1, isElder: isElder === 1, proven };
 }
 
+function isSameToken(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : Buffer.compare(a, b) === 0;
+}
+
 export function messagingStore(context: Context): MessagingStore {
   const { writer } = context;
   const on = registrationStatements(context);
@@ -188,9 +192,12 @@ export function messagingStore(context: Context): MessagingStore {
 
     registerDevice: ({ hwid, facts, push, proof, isContinued, ...wanted }) =>
       writer.run(() => {
+        // Asked before anything is kept: a refusal leaves no trace.
+        const current = on.find.get({ hwid })?.tokenHash ?? null;
+        if (!isSameToken(current, wanted.replacesTokenHash)) return 'registration_refused';
         const id = keepDevice(hwid, facts, wanted.nowMs);
         const row = { push: push && JSON.stringify(push), isContinued: isContinued ? 1 : 0 };
-        if (on.register.run({ id, ...row, ...wanted }) === 0) return 'registration_refused';
+        on.register.run({ id, ...row, ...wanted });
         if (!isContinued) on.dropProofs.run({ id });
         if (proof !== null) on.addProof.run({ id, ...proof });
         return { deviceId: id };

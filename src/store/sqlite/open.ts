@@ -20,6 +20,12 @@ export const DATABASE_FILE = 'gatepost.db';
 
 /** Page cache, KiB. */
 const CACHE_KIB = 32 * 1024;
+/**
+ * How much of the file is read as memory, bytes: on a database that the page cache cannot hold, a
+ * look-up then costs half. The pages are the file's own; the system takes them back when it needs
+ * to.
+ */
+const MMAP_BYTES = 1024 ** 3;
 /** How long SQLite itself waits for another process, ms; the writer then waits without blocking. */
 const BUSY_TIMEOUT_MS = 10;
 /** How long opening waits for another process, ms: nothing is served yet, so it may block. */
@@ -31,7 +37,7 @@ const OPEN_PAUSE_MS = 10;
  * missing database are made, and an older schema is migrated; without it they are refused. Throws
  * {@link OperatorError}.
  */
-export function openDatabase(dataDir: string, create: boolean): Database {
+export function openDatabase(dataDir: string, create: boolean, migrates = create): Database {
   const file = join(dataDir, DATABASE_FILE);
   checkDirectory(dataDir, create);
   const schema = existsSync(file) && statSync(file).size > 0 ? inspect(file) : 0;
@@ -40,7 +46,7 @@ export function openDatabase(dataDir: string, create: boolean): Database {
       `there is no Gatepost database in ${dataDir}: start 'gatepost serve' or add a provider first`,
     );
   }
-  if (schema < SCHEMA_VERSION && !create) {
+  if (schema !== 0 && schema < SCHEMA_VERSION && !migrates) {
     throw new OperatorError(
       `${file} has schema ${schema}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
     );
@@ -81,6 +87,7 @@ function configure(db: Database): Database {
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
   db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+  db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
   migrate(db);
   db.run('PRAGMA foreign_keys = ON');
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);

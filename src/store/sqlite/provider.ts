@@ -1,7 +1,10 @@
 import { asc, eq, sql } from 'drizzle-orm';
 import type { Provider } from '../../core/provider.ts';
 import type { Store } from '../../core/store.ts';
+import { nextTurn } from '../../core/turn.ts';
+import type { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';
+import { raw } from './raw.ts';
 import { provider } from './schema.ts';
 import { named, prepare } from './statement.ts';
 
@@ -29,6 +32,42 @@ const COLUMNS = named({
   previousKeyHash: provider.previous_key_hash,
   previousKeyUntilMs: provider.previous_key_until_ms,
 });
+
+/** How many rows a step of a removal deletes: it must not hold up the writes of others. */
+const REMOVE_STEP = 2_000;
+
+/** What belongs to a provider, in the order in which it can go; cascades would take all at once. */
+function removalStatements(db: Connection) {
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  const through = (table: string, parent: string) =>
+    sql`DELETE FROM ${sql.raw(table)} WHERE rowid IN (
+      SELECT t.rowid FROM ${sql.raw(parent)} o
+      CROSS JOIN ${sql.raw(table)} t ON t.${sql.raw(parent)}_id = o.id
+      WHERE o.${ofProvider} LIMIT ${REMOVE_STEP})`;
+  const own = (table: string) =>
+    sql`DELETE FROM ${sql.raw(table)} WHERE rowid IN (
+      SELECT rowid FROM ${sql.raw(table)} WHERE ${ofProvider} LIMIT ${REMOVE_STEP})`;
+  const steps = [
+    through('recipient', 'distribution'),
+    own('distribution'),
+    through('device_domain', 'domain'),
+    own('domain'),
+    own('device_proof'),
+    own('device_provider'),
+    through('install_device', 'install'),
+    own('install'),
+  ];
+  return {
+    /** From here on nobody can use the provider: no key is good, no subscription active. */
+    close: prepare(
+      db,
+      raw(sql`
+        UPDATE provider SET key_hash = randomblob(32), previous_key_hash = NULL, active_until_ms = 0
+        WHERE id = ${value('providerId')}`),
+    ),
+    steps: steps.map((step) => prepare(db, raw(step))),
+  };
+}
 
 export function providerStore({ db, query, writer }: Context): ProviderStore {
   const find = prepare(
@@ -79,6 +118,7 @@ export function providerStore({ db, query, writer }: Context): ProviderStore {
       .where(eq(provider.code, value('code'))),
   );
   const remove = prepare(db, query.delete(provider).where(eq(provider.code, value('code'))));
+  const removal = removalStatements(db);
 
   return {
     findProvider: async (code) => find.get({ code }) as Provider | null,
@@ -100,7 +140,15 @@ export function providerStore({ db, query, writer }: Context): ProviderStore {
       writer.run(() =>
         rotate.run({ code, keyHash, previousUntilMs }) > 0 ? 'ok' : 'provider_not_found',
       ),
-    removeProvider: (code) =>
-      writer.run(() => (remove.run({ code }) > 0 ? 'ok' : 'provider_not_found')),
+    removeProvider: async (code) => {
+      const found = find.get({ code });
+      if (found === null) return 'provider_not_found';
+      const of = { providerId: found.id };
+      await writer.run(() => removal.close.run(of));
+      for (const statement of removal.steps) {
+        while ((await writer.run(() => statement.run(of))) > 0) await nextTurn();
+      }
+      return writer.run(() => (remove.run({ code }) > 0 ? 'ok' : 'provider_not_found'));
+    },
   };
 }

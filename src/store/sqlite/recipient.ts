@@ -4,7 +4,8 @@ import { sql } from 'drizzle-orm';
 import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/message-store.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
-import { DETAIL_COLUMNS, HELD } from './distribution.ts';
+import { DETAIL_COLUMNS } from './distribution.ts';
+import { HELD } from './lane.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
 import { inBindingRange, inLinkRange, linked, osValues, targetRanges } from './targets.ts';
@@ -16,6 +17,10 @@ type RecipientStore = Pick<
 
 /** How many recipients a step serves, expires or prunes: some 5 ms. */
 const STEP_COUNT = 1_000;
+/** State of a recipient whose message is still to be sent. */
+const QUEUED = 1;
+/** Cursor of a distribution by HWID whose recipients are written. */
+const NAMED_LOADED = 1;
 
 interface InHand {
   providerId: number;
@@ -25,8 +30,6 @@ interface InHand {
   cursorId: number;
   isImport: number;
   expiresAtMs: number;
-  sentCount: number;
-  failedCount: number;
 }
 
 function workerStatements({ db }: Context) {
@@ -40,7 +43,7 @@ function workerStatements({ db }: Context) {
         SELECT provider_id AS "providerId", target_os AS "targetOs", target_hwid AS "targetHwid",
           cursor_source AS source, cursor_id AS "cursorId",
           payload ->> '$.action_type' IS 'import-data' AS "isImport",
-          expires_at_ms AS "expiresAtMs", sent_count AS "sentCount", failed_count AS "failedCount"
+          expires_at_ms AS "expiresAtMs"
         FROM distribution
         WHERE ${HELD} AND status IN (SELECT value FROM json_each(${value('statuses')}))`),
     ),
@@ -107,6 +110,14 @@ function workerStatements({ db }: Context) {
           failed_count = failed_count + ${value('failed')},
           lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
         WHERE id = ${value('id')}`),
+    ),
+    /** Devices that were forgotten since loading have no row any more, but were recipients. */
+    settled: prepare(
+      db,
+      raw<{ sentCount: number; failedCount: number }>(sql`
+        UPDATE distribution SET failed_count = recipient_count - sent_count
+        WHERE id = ${value('id')}
+        RETURNING sent_count AS "sentCount", failed_count AS "failedCount"`),
     ),
   };
 }
@@ -200,8 +211,10 @@ export function recipientStore(context: Context): RecipientStore {
         if (work === null) return null;
         const { providerId, targetOs, source, cursorId } = work;
         if (targetOs === null) {
-          // The counts are set with the rows, in one step: it cannot happen twice.
-          on.loaded.run({ ...lease, source, cursorId, ...loadNamed(id, work, nowMs) });
+          // Counted once, even if the worker dies before it can say that it is done.
+          if (cursorId === NAMED_LOADED) return { isDone: true };
+          const counts = loadNamed(id, work, nowMs);
+          on.loaded.run({ ...lease, source, cursorId: NAMED_LOADED, ...counts });
           return { isDone: true };
         }
         const found = nextRange(providerId, { source, id: cursorId });
@@ -220,21 +233,17 @@ export function recipientStore(context: Context): RecipientStore {
         const { id, nowMs } = lease;
         const work = on.inHand.get({ ...lease, statuses: '[40]' });
         if (work === null) return null;
-        const { cursorId, expiresAtMs, sentCount, failedCount } = work;
+        const { cursorId, expiresAtMs } = work;
         const batch = on.nextToSend.all({ id, cursorId });
-        const toId = batch.at(-1)?.deviceId;
-        if (toId === undefined) return { deviceIds: [], isDone: true, sentCount, failedCount };
+        const toId = batch.at(-1)?.deviceId ?? cursorId;
         const isExpired = expiresAtMs <= nowMs;
         const served = (isExpired ? on.expire : on.send).run({ id, cursorId, toId, nowMs });
-        const sent = isExpired ? 0 : served;
-        const failed = isExpired ? served : 0;
-        on.sent.run({ ...lease, cursorId: toId, sent, failed });
-        return {
-          deviceIds: isExpired ? [] : batch.filter((r) => r.state === 1).map((r) => r.deviceId),
-          isDone: batch.length < STEP_COUNT,
-          sentCount: sentCount + sent,
-          failedCount: failedCount + failed,
-        };
+        const counts = isExpired ? { sent: 0, failed: served } : { sent: served, failed: 0 };
+        on.sent.run({ ...lease, cursorId: toId, ...counts });
+        const queued = isExpired ? [] : batch.filter(({ state }) => state === QUEUED);
+        const deviceIds = queued.map(({ deviceId }) => deviceId);
+        if (batch.length === STEP_COUNT) return { deviceIds, outcome: null };
+        return { deviceIds, outcome: on.settled.get({ id }) };
       }),
 
     expireRecipients: async (nowMs) => {

@@ -98,7 +98,9 @@ export const device = sqliteTable(
     hwid: text().notNull().unique(),
     /** SHA-256 of the token that opens its inbox; null: it never registered for messages. */
     token_hash: hash(),
-    /** Since when the HWID has had a token, each shown for the next: it proves no more. */
+    /**
+     * Since when the HWID has had a token, each shown for the next: it proves no more than that.
+     */
     unproven_from_ms: integer(),
     /** BCP 47 tag of the language that the app shows. */
     locale: text(),
@@ -237,7 +239,9 @@ export const distribution = sqliteTable(
   },
   (t) => [
     index('distribution_by_provider').on(t.provider_id),
-    index('distribution_unfinished').on(t.due_at_ms).where(sql`status < 100`),
+    index('distribution_unfinished').on(t.provider_id, t.due_at_ms).where(sql`status < 100`),
+    index('distribution_in_delivery').on(t.provider_id).where(sql`status IN (5, 6, 40)`),
+    index('distribution_unchecked').on(t.due_at_ms).where(sql`status IN (10, 20)`),
     index('distribution_to_expire').on(t.expires_at_ms).where(sql`expired_at_ms IS NULL`),
     index('distribution_to_prune').on(t.finished_at_ms).where(sql`pruned_at_ms IS NULL`),
     index('distribution_unbound').on(t.provider_id, t.created_at_ms).where(sql`unbound_count > 0`),

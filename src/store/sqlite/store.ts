@@ -8,6 +8,7 @@ import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
 import { installStore } from './install.ts';
+import { laneStore } from './lane.ts';
 import { messagingStore } from './messaging.ts';
 import { openDatabase } from './open.ts';
 import { providerStore } from './provider.ts';
@@ -19,13 +20,16 @@ export interface SqliteOptions {
   dataDir: string;
   /** Make or migrate the database if need be; otherwise that is refused. */
   create: boolean;
+  /** Migrate an older database; `create` unless said. A command beside a server must not. */
+  migrates?: boolean;
   /** The most writes in one commit. */
   commitBatchMax: number;
 }
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
-export function openSqliteStore({ dataDir, create, commitBatchMax }: SqliteOptions): Store {
-  const db = new Connection(openDatabase(dataDir, create));
+export function openSqliteStore(options: SqliteOptions): Store {
+  const { dataDir, create, migrates = create, commitBatchMax } = options;
+  const db = new Connection(openDatabase(dataDir, create, migrates));
   const writer = new GroupWriter(db, commitBatchMax);
   const context: Context = { db, query: drizzle({ client: db.native }), writer };
   const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
@@ -36,6 +40,7 @@ export function openSqliteStore({ dataDir, create, commitBatchMax }: SqliteOptio
     ...deviceStore(context),
     ...targetStore(context),
     ...distributionStore(context),
+    ...laneStore(context),
     ...recipientStore(context),
     ...messagingStore(context),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,

@@ -62,6 +62,7 @@ export function targetRanges({ db }: Context) {
       SELECT max(device_id) AS "toId" FROM (
         SELECT device_id FROM device_domain
         WHERE domain_id = ${value('source')} AND device_id > ${value('afterId')}
+          AND EXISTS (SELECT 1 FROM domain WHERE id = domain_id AND status = 10)
         ORDER BY device_id LIMIT ${SCAN_DEVICES})`),
   );
   const nextBinding = prepare(

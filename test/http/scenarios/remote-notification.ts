@@ -84,15 +84,17 @@ const notFound = (name: string, body: unknown, given?: readonly Given[]): Scenar
     body,
     given,
   );
-const nobody = (name: string, body: unknown, given?: readonly Given[]): Scenario =>
+const nobody = (name: string, body: unknown, given?: readonly Given[], detail?: string): Scenario =>
   refused(
     'no_devices_found',
     'No devices found for selected OS and your provider IDs',
-    'the provider has no device with an operating system in os',
+    detail ?? 'the provider has no device with an operating system in os',
     name,
     body,
     given,
   );
+const untargeted = (name: string, body: unknown): Scenario =>
+  nobody(name, body, undefined, 'os or hwid is required');
 const tooSoon = (name: string, given: readonly Given[], body: unknown = toAndroid): Scenario =>
   refused(
     'general_too_soon',
@@ -209,9 +211,9 @@ const refusing: Scenario[] = [
     aDeletedBinding(1),
   ]),
   notFound('what cannot be a HWID', { ...toHwid, hwid: 'has blanks inside' }),
-  nobody('no os and no hwid', { PushNotificationForm: form }),
+  untargeted('no os and no hwid', { PushNotificationForm: form }),
   nobody('an os that none of its devices has', { ...toAndroid, os: ['ios'] }),
-  nobody('an empty os', { ...toAndroid, os: [] }),
+  untargeted('an empty os', { ...toAndroid, os: [] }),
   nobody("only another provider's devices", toAndroid, [onPlan('enterprise'), ...aForeignDevice]),
   tooSoon('a millisecond less than five minutes after the last one', [
     ...crowd,

@@ -146,6 +146,23 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       expect(await list(100)).toEqual(['a', 'c', 'b']);
       expect(await list(2)).toEqual(['a', 'c']);
     });
+
+    test('latest seen first, also of a provider, a link and a system', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b', CODE, FACTS, NOW_MS + 1);
+      // The older device and slot, seen later.
+      await knock(store, 'a', CODE, SILENCE, NOW_MS + 2);
+      for (const filter of [
+        { providerCode: 'Provide1' },
+        { installCode: CODE },
+        { os: 'android' },
+      ]) {
+        const devices = await store.listDevices({ ...everything, ...filter });
+        expect(devices.map(({ hwid }) => hwid)).toEqual(['a', 'b']);
+      }
+    });
   },
 
   findDevice(opened) {

@@ -1,0 +1,262 @@
+/** Order, turns and leases: several providers, several workers, one database. */
+
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Core } from '../../src/core/core.ts';
+import { deliverStep, LEASE_MS } from '../../src/core/delivery.ts';
+import { makeWorker } from '../../src/jobs/deliver.ts';
+import { makeLog } from '../../src/log.ts';
+import {
+  command,
+  deliver,
+  deliverUntil,
+  type Engine,
+  HOUR_MS,
+  inboxOf,
+  ledgerOf,
+  MINUTE_MS,
+  makeDevices,
+  makeProvider,
+  notify,
+  openCoreOn,
+  openEngine,
+  putOnLinks,
+  statusOf,
+  stepOnce,
+} from '../support/delivery.ts';
+import { PATIENCE_MS, until } from '../support/process.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
+
+let engine: Engine;
+let second: Core;
+beforeEach(() => {
+  engine = openEngine();
+  second = openCoreOn(engine.dataDir);
+});
+afterEach(async () => {
+  await second.store.close();
+  await engine.close();
+});
+
+async function seed(count: number) {
+  const provider = await makeProvider(engine);
+  const hwids = Array.from({ length: count }, (_, n) => `${provider.code}-${n}`);
+  const devices = makeDevices(engine, hwids);
+  putOnLinks(engine, provider, devices);
+  return { provider, hwids, devices, first: devices[0] ?? 0 };
+}
+
+describe('order', () => {
+  test('a device gets a provider\u2019s messages in the order of their times', async () => {
+    const { provider, hwids, first } = await seed(2_500);
+    const [hwid = ''] = hwids;
+    const later = await command(engine, provider, { hwids: [hwid] }, 2 * MINUTE_MS);
+    const sooner = await command(engine, provider, { os: ['android'] }, MINUTE_MS);
+    const large = await notify(engine, provider);
+    const small = await command(engine, provider, { hwids: [hwid] });
+    await deliver(engine);
+    engine.clock.advance(5 * MINUTE_MS);
+    const last = await command(engine, provider, { hwids: [hwid] });
+    await deliver(engine);
+    expect(await inboxOf(engine, first)).toEqual([large, small, sooner, later, last]);
+  });
+
+  test('of a provider one distribution is in delivery at a time', async () => {
+    const { provider } = await seed(2_500);
+    const ids = [];
+    for (let n = 0; n < 4; n++) ids.push(await command(engine, provider));
+    const inDelivery = engine.db.query<{ count: number }, []>(
+      'SELECT count(*) AS count FROM distribution WHERE status IN (5, 6, 40)',
+    );
+    const counts = new Set<number>();
+    while (await stepOnce(engine)) counts.add(inDelivery.get()?.count ?? 0);
+    expect([...counts].sort()).toEqual([0, 1]);
+    expect(ids.map((id) => statusOf(engine, id))).toEqual([100, 100, 100, 100]);
+  });
+});
+
+describe('turns', () => {
+  /** Steps until `id` has ended; the clock goes on as it does in life. */
+  async function stepsToEnd(id: number): Promise<number> {
+    for (let steps = 0; steps < 1_000; steps++) {
+      if (statusOf(engine, id) === 100) return steps;
+      await stepOnce(engine);
+      engine.clock.advance(1);
+    }
+    throw new Error('never');
+  }
+
+  test('large sends of twenty providers do not hold up a small one', async () => {
+    const large = [];
+    for (let n = 0; n < 20; n++) {
+      const { provider } = await seed(200);
+      // As many small steps as a large audience takes.
+      putOnLinks(engine, provider, makeDevices(engine, ['shared']));
+      for (let k = 0; k < 10; k++) large.push(await command(engine, provider));
+    }
+    for (let n = 0; n < 30; n++) {
+      await stepOnce(engine);
+      engine.clock.advance(1);
+    }
+    const { provider, first } = await seed(1);
+    const small = await notify(engine, provider);
+    const steps = await stepsToEnd(small);
+    expect(await inboxOf(engine, first)).toEqual([small]);
+    const unfinished = large.filter((id) => statusOf(engine, id) !== 100).length;
+    expect(unfinished).toBeGreaterThan(large.length / 2);
+    // Its four moves are small; its three bulky steps wait for a round of the twenty each time.
+    expect(steps).toBeLessThan(30);
+  });
+
+  test('600 due commands of one provider do not hide what another sends', async () => {
+    const { provider, hwids } = await seed(1);
+    const backlog = [];
+    for (let n = 0; n < 600; n++) backlog.push(command(engine, provider, { hwids }));
+    const ids = await Promise.all(backlog);
+    engine.clock.advance(1);
+    const other = await seed(1);
+    const id = await notify(engine, other.provider);
+    expect(await stepsToEnd(id)).toBeLessThan(10);
+    expect(ids.filter((one) => statusOf(engine, one) === 100).length).toBeLessThan(10);
+  });
+});
+
+describe('leases', () => {
+  test('two workers side by side: nothing twice, nothing lost', async () => {
+    const seeds = [await seed(2_500), await seed(1_500), await seed(3)];
+    const ids: number[] = [];
+    for (const { provider } of seeds) {
+      ids.push(await notify(engine, provider));
+      ids.push(await command(engine, provider));
+    }
+    const work = async (core: Core, owner: string) => {
+      let done = 0;
+      await until(async () => {
+        engine.clock.advance(1);
+        if (await deliverStep(core, owner, engine.clock.nowMs())) done += 1;
+        return ids.every((id) => statusOf(engine, id) === 100);
+      });
+      return done;
+    };
+    await Promise.all([work(engine.core, 'first'), work(second, 'second')]);
+    for (const [i, id] of ids.entries()) {
+      const count = seeds[Math.floor(i / 2)]?.devices.length ?? 0;
+      expect(await ledgerOf(engine, id)).toMatchObject({
+        ...{ sent: count, sentCount: count, recipientCount: count, failedCount: 0 },
+      });
+    }
+    for (const [i, { first }] of seeds.entries()) {
+      expect(await inboxOf(engine, first)).toEqual(ids.slice(2 * i, 2 * i + 2));
+    }
+  });
+
+  test('held by a worker, it is nobody else\u2019s, until the lease has ended', async () => {
+    const { provider } = await seed(2_500);
+    const id = await notify(engine, provider);
+    await deliverUntil(engine, id, 40, 'first');
+    engine.clock.advance(LEASE_MS - 1);
+    expect(await stepOnce(engine, 'second', second)).toBe(false);
+    engine.clock.advance(1);
+    expect(await stepOnce(engine, 'second', second)).toBe(true);
+    // The first one wakes up and finds that it was taken over.
+    expect(await stepOnce(engine, 'first')).toBe(false);
+    await deliver(engine, 'second', second);
+    expect(await ledgerOf(engine, id)).toMatchObject({ status: 100, sentCount: 2_500 });
+  });
+
+  test('a step that comes after the take-over changes nothing', async () => {
+    const { provider } = await seed(2_500);
+    const id = await notify(engine, provider);
+    await deliverUntil(engine, id, 5, 'first');
+    const nowMs = engine.clock.nowMs();
+    engine.clock.advance(LEASE_MS);
+    await stepOnce(engine, 'second', second);
+    const before = await ledgerOf(engine, id);
+    const lease = { id, owner: 'first', nowMs, leaseMs: LEASE_MS };
+    const { store } = engine.core;
+    expect(await store.loadRecipients(lease)).toBeNull();
+    expect(await store.sendRecipients(lease)).toBeNull();
+    expect(await store.moveDistribution(lease, before.status, 40)).toBe(false);
+    expect(await ledgerOf(engine, id)).toEqual(before);
+  });
+
+  test('a worker that works for longer than a lease keeps what it holds', async () => {
+    const { provider } = await seed(5_000);
+    const id = await notify(engine, provider);
+    let steps = 0;
+    while (await stepOnce(engine, 'first')) {
+      steps += 1;
+      engine.clock.advance(LEASE_MS - 1);
+      expect(await stepOnce(engine, 'second', second)).toBe(false);
+    }
+    expect(steps).toBeGreaterThan(5);
+    expect(statusOf(engine, id)).toBe(100);
+  });
+
+  test('a worker that stops gives back what it holds: 5 becomes 6 at once', async () => {
+    const { provider } = await seed(5_000);
+    const id = await notify(engine, provider);
+    const log = makeLog('json', engine.clock.nowMs, () => {});
+    const worker = makeWorker(engine.core, engine.clock, log);
+    worker.look();
+    await until(() => statusOf(engine, id) === 5);
+    await worker.stop();
+    expect(statusOf(engine, id)).toBe(5);
+    await deliverUntil(engine, id, 6, 'next');
+    await deliver(engine, 'next');
+    expect(await ledgerOf(engine, id)).toMatchObject({ status: 100, sentCount: 5_000 });
+  });
+});
+
+describe('the worker of a process', () => {
+  const makeOne = (core: Core) =>
+    makeWorker(
+      core,
+      engine.clock,
+      makeLog('json', engine.clock.nowMs, () => {}),
+    );
+
+  test('rests until something is due, and finds what another process accepted', async () => {
+    const { provider } = await seed(1);
+    const worker = makeOne(second);
+    await worker.ring();
+    const now = await notify(engine, provider);
+    await until(async () => {
+      await worker.ring();
+      return statusOf(engine, now) === 100;
+    });
+    const later = await command(engine, provider, { os: ['android'] }, HOUR_MS);
+    await until(async () => {
+      await worker.ring();
+      return statusOf(engine, later) === 30;
+    });
+    engine.clock.advance(HOUR_MS);
+    await until(async () => {
+      await worker.ring();
+      return statusOf(engine, later) === 100;
+    });
+    await worker.stop();
+  });
+
+  test('after a fault it tries again with the next bell, and says so in the log', async () => {
+    const { provider } = await seed(1);
+    const id = await notify(engine, provider);
+    const lines: string[] = [];
+    let faults = 2;
+    const store = {
+      ...engine.core.store,
+      claimWork: async (...args: Parameters<Core['store']['claimWork']>) => {
+        if (faults-- > 0) throw new Error('the disk is on fire');
+        return engine.core.store.claimWork(...args);
+      },
+    };
+    const log = makeLog('json', engine.clock.nowMs, (line) => lines.push(line));
+    const worker = makeWorker({ ...engine.core, store }, engine.clock, log);
+    await until(async () => {
+      await worker.ring();
+      return statusOf(engine, id) === 100;
+    });
+    expect(lines.filter((line) => line.includes('the disk is on fire')).length).toBe(2);
+    await worker.stop();
+  });
+});

@@ -1,0 +1,204 @@
+/**
+ * A server is killed with SIGKILL again and again, in every status of a distribution, while sends,
+ * cancellations, fetches and acknowledgements run. Afterwards every accepted distribution has ended
+ * or waits for its time, every recipient is accounted for, and what was cancelled reached nobody.
+ *
+ * DELIVERY_KILLS=200 bun test test/e2e/delivery-kill.test.ts runs it longer, DELIVERY_SEED=n
+ * otherwise.
+ */
+
+import type { Database } from 'bun:sqlite';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { call } from '../support/app.ts';
+import { openBeside } from '../support/database.ts';
+import { bindDevices, makeDevices, putOnLinks } from '../support/delivery.ts';
+import { DOMAIN_HASH, LiveDevice, Traffic } from '../support/delivery-traffic.ts';
+import {
+  addProviderByCommand,
+  cleanUp,
+  PATIENCE_MS,
+  type ServerProcess,
+  startServe,
+  temporaryFolder,
+  until,
+} from '../support/process.ts';
+import { Random } from '../support/random.ts';
+
+const KILLS = Number(process.env['DELIVERY_KILLS'] ?? 12);
+const SEED = Number(process.env['DELIVERY_SEED'] ?? 5);
+const PROVIDERS = 2;
+/** So many that writing recipients and sending take several steps. */
+const DEVICES_PER_PROVIDER = 20_000;
+const LIVE_PER_PROVIDER = 3;
+const STATUSES = [10, 20, 30, 5, 6, 40, 100, 130];
+
+setDefaultTimeout((4 + KILLS / 5) * PATIENCE_MS);
+afterAll(cleanUp);
+
+function seedMany(db: Database, provider: { id: number }): void {
+  const hwids = Array.from({ length: DEVICES_PER_PROVIDER }, (_, n) => `${provider.id}-${n}`);
+  const devices = makeDevices({ db }, hwids);
+  putOnLinks({ db }, provider, devices.slice(0, DEVICES_PER_PROVIDER / 2));
+  bindDevices({ db }, provider, devices.slice(DEVICES_PER_PROVIDER / 2));
+}
+
+async function makeTraffic(dataDir: string, random: Random): Promise<Traffic> {
+  const credentials = [];
+  for (let n = 0; n < PROVIDERS; n++) {
+    credentials.push(await addProviderByCommand(dataDir, '--plan', 'enterprise'));
+  }
+  const db = openBeside(dataDir);
+  for (let id = 1; id <= PROVIDERS; id++) seedMany(db, { id });
+  db.close();
+
+  const server = await startServe({ dataDir });
+  const devices = [];
+  for (const [provider, { code }] of credentials.entries()) {
+    const query = { domain_hash: DOMAIN_HASH };
+    const bound = await call(server, '/api/add-domain', credentials[provider] ?? null, query);
+    expect(bound.json).toMatchObject({ rc: 1 });
+    for (let n = 0; n < LIVE_PER_PROVIDER; n++) {
+      const device = new LiveDevice(`live-${provider}-${n}`, provider);
+      const facts = { hwid: device.hwid, os: 'android' };
+      const body = JSON.stringify({ ...facts, provider_code: code, domain_hash: DOMAIN_HASH });
+      const registered = await call(server, '/device/register', null, {}, { method: 'POST', body });
+      expect(registered.json).toMatchObject({ rc: 1 });
+      device.token = registered.json.device_token;
+      devices.push(device);
+    }
+  }
+  await server.stop();
+  return new Traffic(credentials, devices, random);
+}
+
+/** Kills the server when a distribution has the status, or after so many answers. */
+async function killWhen(
+  server: ServerProcess,
+  db: Database,
+  status: number,
+  isEnough: () => boolean,
+): Promise<void> {
+  const look = db.query('SELECT 1 FROM distribution WHERE status = ? LIMIT 1');
+  while (!isEnough() && look.get(status) === null) await new Promise(setImmediate);
+  await server.stop('SIGKILL');
+}
+
+/** What the hour of a dead machine does: leases end, schedules become due. */
+function letTimePass(db: Database): void {
+  db.run('UPDATE distribution SET lease_until_ms = lease_until_ms - 3600000');
+  db.run(
+    `UPDATE distribution SET due_at_ms = due_at_ms - 3600000
+     WHERE status = 30 AND id % 2 = 1 AND id IN
+       (SELECT id FROM distribution WHERE status = 30 ORDER BY due_at_ms LIMIT 20)`,
+  );
+}
+
+const histogram = (db: Database) =>
+  db
+    .query<{ status: number; count: number }, []>(
+      'SELECT status, count(*) AS count FROM distribution GROUP BY status',
+    )
+    .all();
+
+test(`${KILLS} kills in every status`, async () => {
+  const random = new Random(SEED);
+  const dataDir = temporaryFolder();
+  const traffic = await makeTraffic(dataDir, random);
+  const db = openBeside(dataDir);
+  const killedIn = new Map<number, number>();
+
+  for (let kill = 0; kill < KILLS; kill++) {
+    const server = await startServe({ dataDir });
+    let isOver = false;
+    const running = traffic.run(server.url, () => isOver);
+    const enough = traffic.answers + random.int(5, 150);
+    await killWhen(server, db, STATUSES[kill % STATUSES.length] ?? 0, () => {
+      return traffic.answers >= enough;
+    });
+    isOver = true;
+    await running;
+    for (const { status } of histogram(db)) {
+      killedIn.set(status, (killedIn.get(status) ?? 0) + 1);
+    }
+    // Loading is taken over by a worker that finds the lease of a dead one ended.
+    if (STATUSES[(kill + 1) % STATUSES.length] === 6 || random.chance(0.5)) letTimePass(db);
+  }
+
+  const last = await startServe({ dataDir });
+  const open = db.query('SELECT 1 FROM distribution WHERE status IN (5, 6, 10, 20, 40)');
+  await until(() => open.get() === null, 'every distribution to end or to wait for its time');
+  for (const device of traffic.devices) await fetchAll(traffic, last.url, device);
+  await last.stop();
+
+  expect(traffic.problems).toEqual([]);
+  checkDistributions(traffic, db);
+  checkDevices(traffic, db);
+  expect(db.query('PRAGMA integrity_check').values()).toEqual([['ok']]);
+  expect(db.query('PRAGMA foreign_key_check').values()).toEqual([]);
+  if (process.env['DELIVERY_KILLS']) {
+    console.log({
+      ...{ accepted: traffic.sent.size, cancelled: traffic.cancelled.size },
+      ...{ answers: traffic.answers, lost: traffic.lost },
+      'kills while a distribution was in': Object.fromEntries(killedIn),
+    });
+  }
+  db.close();
+});
+
+/** Until nothing is left but what the device never acknowledges. */
+async function fetchAll(traffic: Traffic, url: string, device: LiveDevice): Promise<void> {
+  await until(async () => (await traffic.fetch(url, device, 0)) === 0, 'an empty inbox');
+}
+
+function checkDistributions(traffic: Traffic, db: Database): void {
+  const statusOf = db.query<{ status: number }, [number]>(
+    'SELECT status FROM distribution WHERE id = ?',
+  );
+  for (const [id, sent] of traffic.sent) {
+    const status = statusOf.get(id)?.status;
+    if (traffic.cancelled.has(id)) expect([id, status]).toEqual([id, 130]);
+    else if (traffic.maybeCancelled.has(id)) expect([30, 100, 130]).toContain(status ?? 0);
+    else
+      expect([id, sent.isScheduled ? [30, 100] : [100]]).toEqual([
+        id,
+        expect.arrayContaining([status]),
+      ]);
+  }
+  const wrong = db
+    .query(
+      `SELECT x.id, x.status, recipient_count, sent_count, failed_count,
+         count(r.id) AS rows, count(r.sent_at_ms) AS sent,
+         iif(target_os IS NULL, 1, ${DEVICES_PER_PROVIDER + LIVE_PER_PROVIDER}) AS expected
+       FROM distribution x LEFT JOIN recipient r ON r.distribution_id = x.id
+       GROUP BY x.id
+       HAVING CASE WHEN x.status = 100
+         THEN rows <> expected OR sent <> expected OR recipient_count <> expected
+           OR sent_count <> expected OR failed_count <> 0
+         ELSE rows <> 0 END`,
+    )
+    .all();
+  expect(wrong).toEqual([]);
+}
+
+function checkDevices(traffic: Traffic, db: Database): void {
+  const sent = db.query<{ id: number; status: number }, []>('SELECT id, status FROM distribution');
+  const statuses = new Map(sent.all().map(({ id, status }) => [id, status]));
+  const received = db.query<{ at: number | null }, [number, string]>(
+    `SELECT executed_at_ms AS at FROM recipient r JOIN device d ON d.id = r.device_id
+     WHERE distribution_id = ? AND hwid = ?`,
+  );
+  for (const device of traffic.devices) {
+    for (const [id, { marker }] of device.got) {
+      expect([id, statuses.get(id)]).toEqual([id, 100]);
+      expect(traffic.cancelled.has(id)).toBe(false);
+      const known = traffic.sent.get(id);
+      if (known) expect(marker).toBe(known.marker);
+    }
+    for (const id of device.acknowledged) expect(received.get(id, device.hwid)?.at).toBeNumber();
+    for (const [id, { provider, hwids }] of traffic.sent) {
+      const isFor = provider === device.provider && (hwids?.includes(device.hwid) ?? true);
+      const isDue = isFor && statuses.get(id) === 100;
+      expect([id, device.hwid, device.got.has(id)]).toEqual([id, device.hwid, isDue]);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import { expect, test } from 'bun:test';
+import { TRANSITIONS } from '../../../src/core/distribution.ts';
+import type { Store } from '../../../src/core/store.ts';
+import { addProvider, NOW_MS, type Suite } from './fixture.ts';
+import {
+  at,
+  claim,
+  claimedIds,
+  detailOf,
+  LEASE_MS,
+  lease,
+  send,
+  statusOf,
+} from './message-fixture.ts';
+
+type Method = 'moveDistribution' | 'foreignChanges';
+
+const UNTIL_MS = NOW_MS + LEASE_MS;
+
+/** How each status is reached from 10, by the moves of a worker. */
+const PATHS: Readonly<Record<number, readonly number[]>> = {
+  10: [],
+  20: [20],
+  30: [20, 30],
+  5: [20, 5],
+  6: [20, 5, 6],
+  40: [20, 5, 40],
+  100: [20, 5, 40, 100],
+  110: [20, 5, 40, 110],
+  120: [20, 5, 40, 120],
+  130: [20, 130],
+  140: [20, 140],
+};
+
+export const deliveryContract: Record<Method & keyof Store, Suite> = {
+  moveDistribution(opened) {
+    /** A provider of its own for each, so that none waits for another. */
+    async function reach(store: Store, status: number): Promise<number> {
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await send(store, providerId, at(NOW_MS));
+      await claim(store);
+      let from = 10;
+      for (const next of PATHS[status] ?? []) {
+        expect(await store.moveDistribution(lease(id), from, next)).toBe(true);
+        from = next;
+      }
+      if (status === 30) expect(await claimedIds(store, 'one', UNTIL_MS)).toEqual([id]);
+      return id;
+    }
+
+    for (const from of Object.keys(TRANSITIONS).map(Number)) {
+      test(`from ${from} only where the law allows it`, async () => {
+        const { store } = opened();
+        for (const wanted of Object.keys(TRANSITIONS).map(Number)) {
+          if (wanted === from) continue;
+          const isAllowed = TRANSITIONS[from]?.includes(wanted) ?? false;
+          const id = await reach(store, from);
+          const hold = lease(id, 'one', UNTIL_MS);
+          const move = store.moveDistribution(hold, from, wanted).catch(() => false);
+          expect([wanted, await move]).toEqual([wanted, isAllowed]);
+          expect(await statusOf(store, id)).toBe(isAllowed ? wanted : from);
+          await store.removeProvider('Provide1');
+        }
+      });
+    }
+
+    test('only for the worker that holds it, and only from the status it saw', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await send(store, providerId);
+      expect(await store.moveDistribution(lease(id), 10, 20)).toBe(false);
+      await claim(store);
+      expect(await store.moveDistribution(lease(id, 'another'), 10, 20)).toBe(false);
+      expect(await store.moveDistribution(lease(id), 20, 5)).toBe(false);
+      expect(await store.moveDistribution(lease(id + 1), 10, 20)).toBe(false);
+      expect(await statusOf(store, id)).toBe(10);
+      expect(await store.moveDistribution(lease(id), 10, 20)).toBe(true);
+      expect(await store.moveDistribution(lease(id), 10, 20)).toBe(false);
+    });
+
+    test('notes when delivery began, once, and when it ended', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await send(store, providerId);
+      await claim(store);
+      const timesAfter = async (from: number, next: number, nowMs: number) => {
+        expect(await store.moveDistribution(lease(id, 'one', nowMs), from, next)).toBe(true);
+        const { beganAtMs, finishedAtMs } = (await detailOf(store, id)).distribution;
+        return [beganAtMs, finishedAtMs];
+      };
+      expect(await timesAfter(10, 20, NOW_MS + 1)).toEqual([null, null]);
+      expect(await timesAfter(20, 5, NOW_MS + 2)).toEqual([NOW_MS + 2, null]);
+      expect(await timesAfter(5, 6, NOW_MS + 3)).toEqual([NOW_MS + 2, null]);
+      expect(await timesAfter(6, 40, NOW_MS + 4)).toEqual([NOW_MS + 2, null]);
+      expect(await timesAfter(40, 110, NOW_MS + 5)).toEqual([NOW_MS + 2, NOW_MS + 5]);
+    });
+  },
+
+  foreignChanges(opened) {
+    test('changes when and only when another connection has changed something', async () => {
+      const { store, openBeside } = opened();
+      const beside = openBeside();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      let before = await store.foreignChanges();
+      const hasChanged = async () => {
+        const now = await store.foreignChanges();
+        const isOther = now !== before;
+        before = now;
+        return isOther;
+      };
+      expect(await hasChanged()).toBe(false);
+      await send(store, providerId);
+      expect(await hasChanged()).toBe(false);
+      await beside.findProvider('Provide1');
+      expect(await beside.updateProvider('Provide9', {})).toBe('provider_not_found');
+      expect(await hasChanged()).toBe(false);
+      await send(beside, providerId);
+      expect(await hasChanged()).toBe(true);
+      expect(await hasChanged()).toBe(false);
+      // A read in the same turn does not hide it for longer than that turn.
+      await Promise.all([store.nextDueMs(), send(beside, providerId)]);
+      expect(await hasChanged()).toBe(true);
+    });
+  },
+};

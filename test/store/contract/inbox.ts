@@ -1,0 +1,300 @@
+import { expect, test } from 'bun:test';
+import type { LedgerTotals, Proof, TokenHolder } from '../../../src/core/message-store.ts';
+import type { AckState } from '../../../src/core/messaging.ts';
+import type { Store } from '../../../src/core/store.ts';
+import { addDoor, addLink, knock, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
+import {
+  ALL_OF_IT,
+  bringTo,
+  checkIn,
+  deliver,
+  detailOf,
+  EXPIRES_MS,
+  holderOf,
+  IMPORT_DATA,
+  inboxOf,
+  lease,
+  registration,
+  send,
+  to,
+  tokenHash,
+} from './message-fixture.ts';
+
+type Method = 'listInbox' | 'acknowledge';
+
+const WORDS = ['received', 'opened', 'executed', 'refused'] as const;
+/** What the one recipient of a distribution said. */
+type Said = Pick<LedgerTotals, (typeof WORDS)[number]>;
+
+let tokenCount = 0;
+
+/** Gives a device a new token. */
+async function register(
+  store: Store,
+  hwid: string,
+  proof: Proof | null,
+  replacesTokenHash: Uint8Array | null = null,
+  isContinued = false,
+): Promise<TokenHolder> {
+  const hash = tokenHash(`${hwid} ${tokenCount++}`);
+  const more = { tokenHash: hash, proof, replacesTokenHash, isContinued };
+  const registered = await store.registerDevice(registration(hwid, more));
+  if (typeof registered === 'string') throw new Error(registered);
+  return { id: registered.deviceId, tokenHash: hash };
+}
+
+/** A provider with a device `a` on its link. */
+async function addInbox(store: Store) {
+  const door = await addDoor(store);
+  await knock(store, 'a');
+  return { ...door, a: await holderOf(store, door.providerId, 'a') };
+}
+
+export const inboxContract: Record<Method & keyof Store, Suite> = {
+  listInbox(opened) {
+    test('what was sent, oldest first, no more than asked for, until it expires', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      const command = { ...IMPORT_DATA, ...to('a'), expiresAtMs: EXPIRES_MS + 1 };
+      const first = await deliver(store, providerId, { payload: '{"body":"x"}' });
+      const second = await deliver(store, providerId, command);
+      const third = await deliver(store, providerId, { createdAtMs: NOW_MS - 1 });
+      const limits = { ...ALL_OF_IT, countMax: 2 };
+      expect((await store.listInbox(a, NOW_MS, limits)).messages).toEqual([
+        {
+          id: first,
+          notificationType: 10,
+          createdAtMs: NOW_MS,
+          expiresAtMs: EXPIRES_MS,
+          payload: { body: 'x' },
+        },
+        {
+          id: second,
+          notificationType: 20,
+          createdAtMs: NOW_MS,
+          expiresAtMs: EXPIRES_MS + 1,
+          payload: JSON.parse(IMPORT_DATA.payload),
+        },
+      ]);
+      expect(await inboxOf(store, a, EXPIRES_MS - 1)).toEqual([first, second, third]);
+      expect(await inboxOf(store, a, EXPIRES_MS)).toEqual([second]);
+      expect(await inboxOf(store, a, EXPIRES_MS + 1)).toEqual([]);
+      expect(await inboxOf(store, { ...a, id: a.id + 1 })).toEqual([]);
+    });
+
+    test('nothing of another device, or not sent yet, or blocked', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      await knock(store, 'b');
+      const b = await holderOf(store, providerId, 'b');
+      const id = await send(store, providerId, to('a'));
+      await bringTo(store, id, 40);
+      expect(await inboxOf(store, a)).toEqual([]);
+      await store.sendRecipients(lease(id));
+      expect(await inboxOf(store, a)).toEqual([id]);
+      expect(await inboxOf(store, b)).toEqual([]);
+      await store.blockDistribution(id, [40], NOW_MS);
+      expect(await inboxOf(store, a)).toEqual([]);
+    });
+
+    test('a device that nothing links to the provider any more reads nothing', async () => {
+      const { store } = opened();
+      const { providerId, installId, domainId, a } = await addInbox(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a', OTHER_CODE);
+      await checkIn(store, 'a', { providerCode: 'Provide2' });
+      const id = await deliver(store, providerId);
+      await checkIn(store, 'a');
+      await store.freeSlot(providerId, { installCode: null, installId }, 'a');
+      expect(await inboxOf(store, a)).toEqual([id]);
+      await store.disableDomain(providerId, domainId);
+      expect(await inboxOf(store, a)).toEqual([]);
+      await store.activateDomain(providerId, domainId, null);
+      expect(await inboxOf(store, a)).toEqual([id]);
+    });
+
+    test('a device on two links of the provider stays the provider’s on the other', async () => {
+      const { store } = opened();
+      const { providerId, installId, a } = await addInbox(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      await knock(store, 'a', OTHER_CODE);
+      const id = await deliver(store, providerId);
+      await store.freeSlot(providerId, { installCode: null, installId }, 'a');
+      expect(await inboxOf(store, a)).toEqual([id]);
+      await store.freeSlot(providerId, { installCode: OTHER_CODE, installId: null }, 'a');
+      expect(await inboxOf(store, a)).toEqual([]);
+    });
+
+    test('what was sent to it although it is not linked, it may read', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await checkIn(store, 'unbound', { domainHash: null });
+      const unbound = await holderOf(store, providerId, 'unbound');
+      const id = await deliver(store, providerId, { ...IMPORT_DATA, ...to('unbound') });
+      expect(await inboxOf(store, unbound)).toEqual([id]);
+    });
+
+    test('import-data to a device that was linked goes with the link', async () => {
+      const { store } = opened();
+      const { providerId, installId, a } = await addInbox(store);
+      const id = await deliver(store, providerId, { ...IMPORT_DATA, ...to('a') });
+      expect(await inboxOf(store, a)).toEqual([id]);
+      await store.freeSlot(providerId, { installCode: null, installId }, 'a');
+      expect(await inboxOf(store, a)).toEqual([]);
+    });
+
+    test('a token without proof reads nothing for linked devices, nothing from before it', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await checkIn(store, 'u', { domainHash: null });
+      const data = { ...IMPORT_DATA, ...to('u') };
+      await deliver(store, providerId, { ...data, createdAtMs: NOW_MS - 1 });
+      const u = await register(store, 'u', null);
+      const unbound = await deliver(store, providerId, data);
+      await knock(store, 'u');
+      await deliver(store, providerId);
+      expect(await inboxOf(store, u)).toEqual([unbound]);
+    });
+
+    test('a proof opens what its provider sends from its time on, and is no other’s', async () => {
+      const { store } = opened();
+      const one = await addDoor(store);
+      const two = await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a');
+      await knock(store, 'a', OTHER_CODE);
+      const proof = { providerId: one.providerId, by: 'binding', fromMs: NOW_MS + 1 } as const;
+      const a = await register(store, 'a', proof);
+      await deliver(store, one.providerId);
+      const open = await deliver(store, one.providerId, { dueAtMs: NOW_MS + 1 });
+      const foreign = await deliver(store, two.providerId, { dueAtMs: NOW_MS + 1 });
+      expect(await inboxOf(store, a)).toEqual([open]);
+      const more = { providerId: two.providerId, by: 'link', fromMs: 0 } as const;
+      const next = await register(store, 'a', more, a.tokenHash, true);
+      expect(await inboxOf(store, next)).toEqual([open, foreign]);
+    });
+
+    test('nothing for a token that was replaced, or with another device’s', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      const id = await deliver(store, providerId);
+      expect(await inboxOf(store, a)).toEqual([id]);
+      await checkIn(store, 'b', { domainHash: null });
+      const b = await register(store, 'b', null);
+      expect(await inboxOf(store, { ...a, tokenHash: b.tokenHash })).toEqual([]);
+      const kept = await register(store, 'a', null, a.tokenHash, true);
+      expect(await inboxOf(store, a)).toEqual([]);
+      expect(await inboxOf(store, kept)).toEqual([id]);
+      const unproven = await register(store, 'a', null, kept.tokenHash, false);
+      expect(await inboxOf(store, unproven)).toEqual([]);
+    });
+  },
+
+  acknowledge(opened) {
+    const ledgerOf = async (id: number): Promise<Said> => {
+      const {
+        received,
+        opened: shown,
+        executed,
+        refused,
+      } = (await detailOf(opened().store, id)).totals;
+      return { received, opened: shown, executed, refused };
+    };
+    const said = (received: number, shown: number, executed: number, refused: number): Said => ({
+      received,
+      opened: shown,
+      executed,
+      refused,
+    });
+
+    test('any word takes the message out of the inbox, and means that it was received', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      const ids: number[] = [];
+      for (const state of ['received', 'opened', 'executed', 'failed'] as const) {
+        const id = await deliver(store, providerId);
+        ids.push(id);
+        await store.acknowledge(a, [{ id, state, detail: null }], NOW_MS);
+        expect(await inboxOf(store, a)).toEqual([]);
+        expect((await detailOf(store, id)).missing).toEqual([]);
+      }
+      expect(await Promise.all(ids.map(ledgerOf))).toEqual([
+        said(1, 0, 0, 0),
+        said(1, 1, 0, 0),
+        said(1, 0, 1, 0),
+        said(1, 0, 0, 1),
+      ]);
+    });
+
+    test('several at once; in every order nothing is taken back, and twice is once', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      for (const order of permutations(['received', 'opened', 'executed', 'failed'])) {
+        const id = await deliver(store, providerId);
+        let before = await ledgerOf(id);
+        for (const state of [...order, ...order]) {
+          await store.acknowledge(a, [{ id, state, detail: state }], NOW_MS);
+          const after = await ledgerOf(id);
+          for (const name of WORDS) expect(after[name]).toBeGreaterThanOrEqual(before[name]);
+          before = after;
+        }
+        // It was done or it was not: the first word about that stands.
+        const isDone = order.indexOf('executed') < order.indexOf('failed');
+        expect(before).toEqual(isDone ? said(1, 1, 1, 0) : said(1, 1, 0, 1));
+      }
+      const both = [await deliver(store, providerId), await deliver(store, providerId)];
+      const items = both.map((id) => ({ id, state: 'received', detail: null }) as const);
+      await store.acknowledge(a, items, NOW_MS);
+      expect(await inboxOf(store, a)).toEqual([]);
+      await store.acknowledge(a, [], NOW_MS);
+    });
+
+    test('passes over what the device was never sent', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      await knock(store, 'b');
+      const foreign = await deliver(store, providerId, to('b'));
+      const unsent = await send(store, providerId);
+      await bringTo(store, unsent, 40);
+      const items = [foreign, unsent, unsent + 1].map(
+        (id) => ({ id, state: 'executed', detail: null }) as const,
+      );
+      await store.acknowledge(a, items, NOW_MS);
+      for (const id of [foreign, unsent]) expect(await ledgerOf(id)).toEqual(said(0, 0, 0, 0));
+      await bringTo(store, unsent, 100);
+      expect(await inboxOf(store, a)).toEqual([unsent]);
+    });
+
+    test('passes over what the token may not read, and all with a dead token', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'u');
+      const u = await register(store, 'u', null);
+      const id = await deliver(store, providerId);
+      const items = [{ id, state: 'received', detail: null }] as const;
+      await store.acknowledge(u, items, NOW_MS);
+      const proof = { providerId, by: 'link', fromMs: NOW_MS } as const;
+      const proven = await register(store, 'u', proof, u.tokenHash, true);
+      await store.acknowledge(u, items, NOW_MS);
+      expect(await ledgerOf(id)).toEqual(said(0, 0, 0, 0));
+      await store.acknowledge(proven, items, NOW_MS);
+      expect(await ledgerOf(id)).toEqual(said(1, 0, 0, 0));
+    });
+
+    test('a late word counts, but does not bring an expired message back', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      const id = await deliver(store, providerId);
+      while (await store.expireRecipients(EXPIRES_MS));
+      await store.acknowledge(a, [{ id, state: 'received', detail: null }], EXPIRES_MS);
+      expect((await detailOf(store, id)).totals).toMatchObject({ expired: 1, received: 1 });
+      expect(await inboxOf(store, a)).toEqual([]);
+    });
+  },
+};
+
+function permutations(states: readonly AckState[]): AckState[][] {
+  if (states.length === 0) return [[]];
+  return states.flatMap((state) =>
+    permutations(states.filter((other) => other !== state)).map((rest) => [state, ...rest]),
+  );
+}

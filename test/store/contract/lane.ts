@@ -1,0 +1,242 @@
+import { expect, test } from 'bun:test';
+import type { Store } from '../../../src/core/store.ts';
+import { addDoor, addProvider, knock, NOW_MS, type Suite } from './fixture.ts';
+import {
+  at,
+  bringTo,
+  claim,
+  claimedIds,
+  deliver,
+  EXPIRES_MS,
+  HOUR_MS,
+  LEASE_MS,
+  lease,
+  send,
+  to,
+} from './message-fixture.ts';
+
+type Method = 'claimWork' | 'releaseWork' | 'nextDueMs';
+
+const UNTIL_MS = NOW_MS + LEASE_MS;
+
+export const laneContract: Record<Method & keyof Store, Suite> = {
+  claimWork(opened) {
+    test('gets hold of what is new, also long before it is due', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      expect(await claim(store)).toEqual([]);
+      const now = await send(store, providerId);
+      const later = await send(store, providerId, { notificationType: 20, ...at(EXPIRES_MS) });
+      const work = { providerCode: 'Provide1', status: 10, isBulky: false };
+      expect(await claim(store)).toMatchObject([
+        { ...work, id: now, notificationType: 10, isDue: true },
+        { ...work, id: later, notificationType: 20, isDue: false },
+      ]);
+    });
+
+    test('what is pending only when it is due, to the millisecond, for any worker', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const dueAtMs = NOW_MS + HOUR_MS;
+      const id = await send(store, providerId, at(dueAtMs));
+      await bringTo(store, id, 20);
+      await store.moveDistribution(lease(id), 20, 30);
+      expect(await claim(store, 'one', dueAtMs - 1)).toEqual([]);
+      expect(await claimedIds(store, 'another', dueAtMs)).toEqual([id]);
+    });
+
+    test('what is pending also when it is due sooner than a lease ends', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await send(store, providerId, at(NOW_MS + 1));
+      await bringTo(store, id, 20);
+      await store.moveDistribution(lease(id), 20, 30);
+      expect(await claim(store)).toEqual([]);
+      expect(await claimedIds(store, 'one', NOW_MS + 1)).toEqual([id]);
+    });
+
+    test('not what another worker holds, until its lease ends; the own again', async () => {
+      const { store, openBeside } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await send(store, providerId);
+      expect(await claimedIds(store)).toEqual([id]);
+      const beside = openBeside();
+      expect(await claim(beside, 'another', UNTIL_MS - 1)).toEqual([]);
+      const [own] = await claim(store, 'one', UNTIL_MS - 1);
+      expect(own).toMatchObject({ id, isTakenOver: false });
+      // That renewed it.
+      expect(await claim(beside, 'another', UNTIL_MS)).toEqual([]);
+      const endMs = UNTIL_MS - 1 + LEASE_MS;
+      const [taken] = await claim(beside, 'another', endMs);
+      expect(taken).toMatchObject({ id, isTakenOver: true });
+      expect(await claim(store, 'one', endMs)).toEqual([]);
+      expect(await store.moveDistribution(lease(id, 'one', endMs), 10, 20)).toBe(false);
+      expect(await beside.moveDistribution(lease(id, 'another', endMs), 10, 20)).toBe(true);
+    });
+
+    test('the turn goes round: those first that were served longest ago', async () => {
+      const { store } = opened();
+      const ids: number[] = [];
+      for (let i = 0; i < 40; i++) {
+        const { id } = await addProvider(store, `Provid${10 + i}`);
+        ids.push(await send(store, id));
+      }
+      const served = new Set<number>();
+      for (let nowMs = NOW_MS; served.size < ids.length; nowMs += LEASE_MS - 1) {
+        const before = served.size;
+        for (const id of await claimedIds(store, 'one', nowMs)) served.add(id);
+        expect(served.size).toBeGreaterThan(before);
+      }
+    });
+
+    test('says what may take long: loading and sending to an operating system', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      for (const [target, isBulky] of [
+        [{}, true],
+        [to('a'), false],
+      ] as const) {
+        const id = await send(store, providerId, target);
+        await bringTo(store, id, 5);
+        expect(await claim(store)).toMatchObject([{ id, status: 5, isDue: true, isBulky }]);
+        await bringTo(store, id, 40);
+        expect(await claim(store)).toMatchObject([{ id, status: 40, isDue: true, isBulky }]);
+        await bringTo(store, id, 100);
+      }
+    });
+
+    test('takes over a lease from further ahead than any lasts: the clock was set back', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await send(store, providerId, { dueAtMs: NOW_MS - HOUR_MS });
+      await claim(store);
+      expect(await claim(store, 'another', NOW_MS)).toEqual([]);
+      expect(await claim(store, 'another', NOW_MS - 1)).toMatchObject([{ id, isTakenOver: true }]);
+    });
+
+    test('every step renews the lease', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      const id = await send(store, providerId);
+      let nowMs = NOW_MS;
+      const renewed = async (step: (hold: ReturnType<typeof lease>) => Promise<unknown>) => {
+        nowMs += LEASE_MS - 1;
+        expect(await step(lease(id, 'one', nowMs))).toBeTruthy();
+        expect(await claim(store, 'another', nowMs + LEASE_MS - 1)).toEqual([]);
+      };
+      await renewed((hold) => store.claimWork(hold));
+      await renewed((hold) => store.moveDistribution(hold, 10, 20));
+      await renewed((hold) => store.moveDistribution(hold, 20, 5));
+      await renewed((hold) => store.loadRecipients(hold));
+      await renewed((hold) => store.moveDistribution(hold, 5, 40));
+      await renewed((hold) => store.sendRecipients(hold));
+      expect(await claimedIds(store, 'another', nowMs + LEASE_MS)).toEqual([id]);
+    });
+
+    test('of what is due only the first of each provider, begun before due before id', async () => {
+      const { store } = opened();
+      const { id: one } = await addProvider(store, 'Provide1');
+      const { id: two } = await addProvider(store, 'Provide2');
+      const begun = await send(store, one);
+      const foreign = await send(store, two);
+      const tied = await send(store, one, { dueAtMs: NOW_MS - 1 });
+      const earliest = await send(store, one, { dueAtMs: NOW_MS - 2 });
+      const alsoTied = await send(store, one, { dueAtMs: NOW_MS - 1 });
+      const block = (id: number) => store.blockDistribution(id, [10, 20, 5], NOW_MS);
+      const lane = async (owner = 'one') => {
+        const ids = await claimedIds(store, owner);
+        return ids.filter((id) => id !== foreign);
+      };
+      expect((await claimedIds(store)).sort()).toEqual([foreign, earliest]);
+      for (const id of [earliest, tied, alsoTied]) {
+        expect(await lane()).toEqual([id]);
+        await block(id);
+      }
+      expect(await lane()).toEqual([begun]);
+      await bringTo(store, begun, 5);
+      const overtaking = await send(store, one, { dueAtMs: NOW_MS - 9 });
+      expect(await lane()).toEqual([begun]);
+      // In other hands the first still goes before the next.
+      expect(await lane('another')).toEqual([]);
+      await block(begun);
+      expect(await lane('another')).toEqual([overtaking]);
+    });
+
+    test('what is not due yet is looked at without waiting for its turn', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const due = await send(store, providerId);
+      const later = [];
+      for (let i = 0; i < 5; i++) later.push(await send(store, providerId, at(EXPIRES_MS)));
+      expect((await claimedIds(store)).sort()).toEqual([due, ...later].sort());
+    });
+
+    test('a long queue of one provider holds nobody else up', async () => {
+      const { store } = opened();
+      const { id: busy } = await addProvider(store, 'Provide1');
+      const { id: other } = await addProvider(store, 'Provide2');
+      await Promise.all(
+        Array.from({ length: 600 }, () => send(store, busy, { dueAtMs: NOW_MS - 1 })),
+      );
+      const id = await send(store, other);
+      expect(await claimedIds(store)).toContain(id);
+    });
+
+    test('two workers at once share the work out, and nobody gets what another has', async () => {
+      const { store, openBeside } = opened();
+      const beside = openBeside();
+      const ids: number[] = [];
+      for (let i = 0; i < 6; i++) {
+        const { id } = await addProvider(store, `Provide${i}`);
+        ids.push(await send(store, id));
+      }
+      const claims = await Promise.all(
+        [store, beside, store, beside].map((by, i) => claimedIds(by, `worker ${i}`)),
+      );
+      expect(claims.flat().sort()).toEqual(ids.sort());
+    });
+
+    test('never what has ended', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await deliver(store, providerId);
+      expect(await claim(store, 'one', EXPIRES_MS)).toEqual([]);
+    });
+  },
+
+  releaseWork(opened) {
+    test('gives back what this worker holds, and nothing else', async () => {
+      const { store, openBeside } = opened();
+      const { id: one } = await addProvider(store, 'Provide1');
+      const { id: two } = await addProvider(store, 'Provide2');
+      const mine = await send(store, one);
+      expect(await claimedIds(store)).toEqual([mine]);
+      const foreign = await send(store, two);
+      expect(await claimedIds(store, 'another')).toEqual([foreign]);
+      await store.releaseWork('nobody');
+      expect(await claimedIds(openBeside(), 'third')).toEqual([]);
+      await store.releaseWork('one');
+      expect(await store.moveDistribution(lease(mine), 10, 20)).toBe(false);
+      expect(await claimedIds(store, 'third')).toEqual([mine]);
+    });
+  },
+
+  nextDueMs(opened) {
+    test('the earliest of what has not ended', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      expect(await store.nextDueMs()).toBeNull();
+      const second = await send(store, providerId, at(NOW_MS + 2 * HOUR_MS));
+      const first = await send(store, providerId, at(NOW_MS + HOUR_MS));
+      expect(await store.nextDueMs()).toBe(NOW_MS + HOUR_MS);
+      const guard = { from: [10], dueFromMs: NOW_MS, nowMs: NOW_MS };
+      await store.cancelDistribution(providerId, first, guard);
+      expect(await store.nextDueMs()).toBe(NOW_MS + 2 * HOUR_MS);
+      await store.blockDistribution(second, [10], NOW_MS);
+      expect(await store.nextDueMs()).toBeNull();
+    });
+  },
+};

@@ -1,0 +1,172 @@
+import { expect, test } from 'bun:test';
+import type { Store } from '../../../src/core/store.ts';
+import { addDoor, knock, NOW_MS, type Suite } from './fixture.ts';
+import {
+  at,
+  bringTo,
+  deliver,
+  detailOf,
+  EXPIRES_MS,
+  fillBinding,
+  HOUR_MS,
+  holderOf,
+  lease,
+  ledgerOf,
+  MANY,
+  send,
+  sendAll,
+  to,
+} from './message-fixture.ts';
+
+type Method = 'expireRecipients' | 'pruneLedger';
+
+/** Repeats a step until it says that nothing is left; says how often something was. */
+async function untilDone(step: () => Promise<boolean>): Promise<number> {
+  for (let steps = 0; steps < 1_000; steps++) if (!(await step())) return steps;
+  throw new Error('there is always something left');
+}
+
+export const ledgerContract: Record<Method & keyof Store, Suite> = {
+  expireRecipients(opened) {
+    const expire = (nowMs: number) => untilDone(() => opened().store.expireRecipients(nowMs));
+
+    test('what nobody fetched, from the moment on at which it expires', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'fetched');
+      await knock(store, 'silent');
+      const id = await deliver(store, providerId, to('fetched', 'silent', 'nobody'));
+      const lasting = await deliver(store, providerId, { expiresAtMs: EXPIRES_MS + 1 });
+      const fetched = await holderOf(store, providerId, 'fetched');
+      await store.acknowledge(fetched, [{ id, state: 'received', detail: null }], NOW_MS);
+      expect(await expire(EXPIRES_MS - 1)).toBe(0);
+      expect(await expire(EXPIRES_MS)).toBeGreaterThan(0);
+      expect(await expire(EXPIRES_MS)).toBe(0);
+      const { totals, missing } = await detailOf(store, id);
+      expect(totals).toMatchObject({ sent: 1, expired: 1, received: 1, failed: 0 });
+      expect(missing).toMatchObject([
+        { hwid: 'silent', state: 'expired', sentAtMs: NOW_MS, expiredAtMs: EXPIRES_MS },
+      ]);
+      expect(await ledgerOf(store, lasting)).toEqual({ fetched: 'sent', silent: 'sent' });
+    });
+
+    test('leaves what failed, and what a worker still delivers', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'freed');
+      const failing = await send(store, providerId, to('freed'));
+      const selector = { installCode: null, installId: null };
+      const [link] = await store.listInstalls(providerId, {
+        id: null,
+        beforeId: null,
+        countMax: 1,
+      });
+      await store.freeSlot(providerId, { ...selector, installId: link?.id ?? 0 }, 'freed');
+      await bringTo(store, failing, 100);
+      const underWay = await send(store, providerId);
+      await bringTo(store, underWay, 40);
+      await expire(EXPIRES_MS);
+      expect(await ledgerOf(store, failing)).toEqual({ freed: 'failed' });
+      expect(await ledgerOf(store, underWay)).toEqual({ a: 'queued' });
+      await bringTo(store, underWay, 100, { nowMs: EXPIRES_MS - 1 });
+      await expire(EXPIRES_MS);
+      expect(await ledgerOf(store, underWay)).toEqual({ a: 'expired' });
+    });
+
+    test('many in several steps', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await fillBinding(store);
+      const id = await deliver(store, providerId);
+      expect(await store.expireRecipients(EXPIRES_MS)).toBe(true);
+      const { totals } = await detailOf(store, id);
+      expect(totals.expired).toBeGreaterThan(0);
+      expect(totals.sent).toBe(MANY - totals.expired);
+      expect(await expire(EXPIRES_MS)).toBeGreaterThan(1);
+      expect((await detailOf(store, id)).totals).toMatchObject({ sent: 0, expired: MANY });
+    });
+
+    test('everybody of what was blocked half-way', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await fillBinding(store);
+      const loading = await send(store, providerId);
+      await bringTo(store, loading, 5);
+      const isEmpty = async () => (await detailOf(store, loading)).totals.queued === 0;
+      while (await isEmpty()) expect(await store.loadRecipients(lease(loading))).not.toBeNull();
+      expect(await store.blockDistribution(loading, [5], NOW_MS)).toBe('ok');
+      const sending = await send(store, providerId);
+      await bringTo(store, sending, 40);
+      expect(await store.sendRecipients(lease(sending))).toMatchObject({ outcome: null });
+      expect(await store.blockDistribution(sending, [40], NOW_MS)).toBe('ok');
+      await expire(EXPIRES_MS);
+      for (const id of [loading, sending]) {
+        const { totals, distribution } = await detailOf(store, id);
+        expect(totals).toMatchObject({ queued: 0, sent: 0, expired: distribution.recipientCount });
+      }
+    });
+  },
+
+  pruneLedger(opened) {
+    const prune = (beforeMs: number, nowMs: number) =>
+      untilDone(() => opened().store.pruneLedger(beforeMs, nowMs));
+
+    test('what finished long enough ago and has expired; the counts stay', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b');
+      const id = await deliver(store, providerId);
+      const later = await deliver(store, providerId, { dueAtMs: NOW_MS + 1 });
+      const lasting = await deliver(store, providerId, { expiresAtMs: EXPIRES_MS + HOUR_MS });
+      expect(await prune(NOW_MS, EXPIRES_MS)).toBe(0);
+      expect(await prune(NOW_MS + 1, EXPIRES_MS - 1)).toBe(0);
+      expect(await prune(NOW_MS + 1, EXPIRES_MS)).toBeGreaterThan(0);
+      expect(await prune(NOW_MS + 1, EXPIRES_MS)).toBe(0);
+      const { distribution, totals, missing } = await detailOf(store, id);
+      expect(distribution).toMatchObject({
+        status: 100,
+        recipientCount: 2,
+        sentCount: 2,
+        isPruned: true,
+      });
+      expect(totals).toMatchObject({ queued: 0, sent: 0, expired: 0 });
+      expect(missing).toEqual([]);
+      for (const other of [later, lasting]) {
+        const kept = await detailOf(store, other);
+        expect(kept.distribution.isPruned).toBe(false);
+        expect(kept.totals.sent).toBe(2);
+      }
+    });
+
+    test('never what has not ended', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      const planned = await send(store, providerId, at(EXPIRES_MS));
+      const sending = await send(store, providerId);
+      await bringTo(store, sending, 40);
+      await sendAll(store, lease(sending));
+      expect(await prune(EXPIRES_MS + HOUR_MS, EXPIRES_MS + HOUR_MS)).toBe(0);
+      expect(await ledgerOf(store, sending)).toEqual({ a: 'sent' });
+      expect((await detailOf(store, planned)).distribution.isPruned).toBe(false);
+    });
+
+    test('many in several steps', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await fillBinding(store);
+      const id = await deliver(store, providerId);
+      expect(await store.pruneLedger(EXPIRES_MS, EXPIRES_MS)).toBe(true);
+      const { totals, distribution } = await detailOf(store, id);
+      expect(totals.sent).toBeGreaterThan(0);
+      expect(totals.sent).toBeLessThan(MANY);
+      expect(distribution.isPruned).toBe(false);
+      expect(await prune(EXPIRES_MS, EXPIRES_MS)).toBeGreaterThan(1);
+      const after = await detailOf(store, id);
+      expect(after.totals.sent).toBe(0);
+      expect(after.distribution).toMatchObject({ isPruned: true, sentCount: MANY });
+    });
+  },
+};

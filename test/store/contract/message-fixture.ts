@@ -1,0 +1,214 @@
+/** What the suites about messages share: sends, workers that deliver them, and many devices. */
+
+import type {
+  Lease,
+  NewDistribution,
+  NewRegistration,
+  TokenHolder,
+} from '../../../src/core/message-store.ts';
+import { hashKey } from '../../../src/core/secret.ts';
+import type { Store } from '../../../src/core/store.ts';
+import { addLink, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
+
+export const LEASE_MS = 5_000;
+export const HOUR_MS = 3_600_000;
+export const EXPIRES_MS = NOW_MS + 24 * HOUR_MS;
+/** More devices than a store looks at or serves in one step. */
+export const MANY = 2_100;
+
+export function draft(providerId: number, more: Partial<NewDistribution> = {}): NewDistribution {
+  return {
+    providerId,
+    notificationType: 10,
+    targetOs: 'android',
+    targetHwid: '',
+    payload: '{"body":"hello"}',
+    createdAtMs: NOW_MS,
+    dueAtMs: NOW_MS,
+    isScheduled: false,
+    expiresAtMs: EXPIRES_MS,
+    unboundCount: 0,
+    ...more,
+  };
+}
+
+export const to = (...hwids: string[]) => ({ targetOs: null, targetHwid: hwids.join(',') });
+export const at = (dueAtMs: number) => ({ dueAtMs, isScheduled: true });
+export const IMPORT_DATA = {
+  notificationType: 20,
+  payload: '{"action_type":"import-data","input-data":"aGk="}',
+} as const;
+
+export const UNGUARDED = { generalIntervalMs: null, unboundQuota: null };
+
+/** Adds a distribution that nothing guards. */
+export async function send(
+  store: Store,
+  providerId: number,
+  more: Partial<NewDistribution> = {},
+): Promise<number> {
+  const added = await store.addDistribution(draft(providerId, more), UNGUARDED);
+  if (typeof added === 'string') throw new Error(added);
+  return added.id;
+}
+
+export function lease(id: number, owner = 'one', nowMs = NOW_MS): Lease {
+  return { id, owner, nowMs, leaseMs: LEASE_MS };
+}
+
+export function claim(store: Store, owner = 'one', nowMs = NOW_MS) {
+  return store.claimWork({ owner, nowMs, leaseMs: LEASE_MS });
+}
+
+export async function claimedIds(store: Store, owner = 'one', nowMs = NOW_MS): Promise<number[]> {
+  return (await claim(store, owner, nowMs)).map(({ id }) => id);
+}
+
+/** The status that a worker without trouble gives it next. */
+const NEXT: Readonly<Record<number, number>> = { 10: 20, 30: 20, 20: 5, 5: 40, 6: 40, 40: 100 };
+
+/** Has a worker take hold of a distribution and carry it on until it has the status. */
+export async function bringTo(
+  store: Store,
+  id: number,
+  wanted: number,
+  { owner = 'one', nowMs = NOW_MS } = {},
+): Promise<void> {
+  const held = (await claim(store, owner, nowMs)).find((work) => work.id === id);
+  if (held === undefined) throw new Error(`${owner} did not get hold of ${id}`);
+  const hold = lease(id, owner, nowMs);
+  for (let { status } = held; status !== wanted; ) {
+    if (status === 5 || status === 6) await loadAll(store, hold);
+    if (status === 40) await sendAll(store, hold);
+    const next = NEXT[status] ?? wanted;
+    if (!(await store.moveDistribution(hold, status, next))) throw new Error(`lost at ${status}`);
+    status = next;
+  }
+}
+
+/** Sends and delivers; says which distribution it was. */
+export async function deliver(
+  store: Store,
+  providerId: number,
+  more: Partial<NewDistribution> = {},
+): Promise<number> {
+  const id = await send(store, providerId, more);
+  await bringTo(store, id, 100, { nowMs: more.dueAtMs ?? NOW_MS });
+  return id;
+}
+
+/** Loads to the end; says in how many steps. */
+export async function loadAll(store: Store, hold: Lease): Promise<number> {
+  for (let steps = 1; ; steps++) {
+    const step = await store.loadRecipients(hold);
+    if (step === null) throw new Error('lost while loading');
+    if (step.isDone) return steps;
+  }
+}
+
+/** Sends to the end; what each step said. */
+export async function sendAll(store: Store, hold: Lease) {
+  for (const steps = []; ; ) {
+    const step = await store.sendRecipients(hold);
+    if (step === null) throw new Error('lost while sending');
+    steps.push(step);
+    if (step.outcome !== null) return steps;
+  }
+}
+
+export async function detailOf(store: Store, id: number, ledgerCountMax = 5_000) {
+  const found = await store.findDistribution(id, ledgerCountMax);
+  if (found === null) throw new Error(`there is no distribution ${id}`);
+  return found;
+}
+
+export async function statusOf(store: Store, id: number): Promise<number> {
+  return (await detailOf(store, id)).distribution.status;
+}
+
+/** The HWIDs in the ledger that received nothing yet, with their state. */
+export async function ledgerOf(store: Store, id: number): Promise<Record<string, string>> {
+  const { missing } = await detailOf(store, id);
+  return Object.fromEntries(missing.map(({ hwid, state }) => [hwid, state]));
+}
+
+export async function deviceId(store: Store, providerId: number, hwid: string): Promise<number> {
+  const [found] = await store.findTargets(providerId, [hwid]);
+  if (!found) throw new Error(`there is no device ${hwid}`);
+  return found.id;
+}
+
+/** No limit that a test could reach by accident. */
+export const ALL_OF_IT = { countMax: 100, bytesMax: Number.MAX_SAFE_INTEGER };
+
+export async function inboxOf(store: Store, holder: TokenHolder, nowMs = NOW_MS, countMax = 100) {
+  const limits = { ...ALL_OF_IT, countMax };
+  const { messages } = await store.listInbox(holder, nowMs, limits);
+  return messages.map((message) => message.id);
+}
+
+/** Registers a device with a proof for the provider: it may read all that is addressed to it. */
+export async function holderOf(
+  store: Store,
+  providerId: number,
+  hwid: string,
+): Promise<TokenHolder> {
+  const proof = { providerId, by: 'link', fromMs: 0 } as const;
+  const registered = await store.registerDevice(registration(hwid, { proof }));
+  if (typeof registered === 'string') throw new Error(registered);
+  return { id: registered.deviceId, tokenHash: tokenHash(hwid) };
+}
+
+export const tokenHash = (word: string) => hashKey(`token ${word}`);
+
+export function registration(hwid: string, more: Partial<NewRegistration> = {}): NewRegistration {
+  return {
+    hwid,
+    facts: FACTS,
+    locale: null,
+    push: null,
+    tokenHash: tokenHash(hwid),
+    replacesTokenHash: null,
+    isContinued: false,
+    proof: null,
+    nowMs: NOW_MS,
+    ...more,
+  };
+}
+
+/** Lets in as many devices as asked for, a hundred on each new link. */
+export async function fillLinks(
+  store: Store,
+  providerId: number,
+  { count = MANY, os = 'android', prefix = 'device' } = {},
+): Promise<void> {
+  const codes = Array.from({ length: Math.ceil(count / 100) }, (_, i) => {
+    return `Filled${String(i).padStart(6, '0')}`;
+  });
+  for (const installCode of codes)
+    await addLink(store, providerId, { installCode, installLimit: 100 });
+  const facts = { ...FACTS, os };
+  await Promise.all(
+    Array.from({ length: count }, (_, i) =>
+      knock(store, `${prefix}-${i}`, codes[Math.floor(i / 100)], facts),
+    ),
+  );
+}
+
+export function checkIn(
+  store: Store,
+  hwid: string,
+  { providerCode = 'Provide1', domainHash = HASH as string | null, os = 'android' } = {},
+) {
+  return store.recordCheckIn({ providerCode, domainHash, hwid }, { ...FACTS, os }, NOW_MS);
+}
+
+/** Links as many devices as asked for through the provider's binding. */
+export async function fillBinding(
+  store: Store,
+  { count = MANY, os = 'android', prefix = 'device' } = {},
+): Promise<void> {
+  await Promise.all(
+    Array.from({ length: count }, (_, i) => checkIn(store, `${prefix}-${i}`, { os })),
+  );
+}

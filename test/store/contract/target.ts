@@ -1,0 +1,150 @@
+import { expect, test } from 'bun:test';
+import type { TargetCursor } from '../../../src/core/message-store.ts';
+import type { Store } from '../../../src/core/store.ts';
+import {
+  addDoor,
+  addLink,
+  addProvider,
+  CODE,
+  FACTS,
+  knock,
+  OTHER_CODE,
+  type Suite,
+} from './fixture.ts';
+import { checkIn, fillBinding, fillLinks, MANY } from './message-fixture.ts';
+
+type Method = 'findTargets' | 'scanTargets';
+
+/** Searches to the end or to the first match. */
+async function search(store: Store, providerId: number, os: readonly string[]) {
+  let cursor: TargetCursor = { source: 0, id: 0 };
+  for (let steps = 1; steps < 1_000; steps++) {
+    const { hasMatch, next } = await store.scanTargets(providerId, os, cursor);
+    if (hasMatch || next === null) return { hasMatch, steps };
+    cursor = next;
+  }
+  throw new Error('the search does not end');
+}
+
+export const targetContract: Record<Method & keyof Store, Suite> = {
+  findTargets(opened) {
+    const linkedOf = async (providerId: number, ...hwids: string[]) => {
+      const found = await opened().store.findTargets(providerId, hwids);
+      return found.map((device) => device?.isLinked ?? null);
+    };
+
+    test('says in the order asked who is known, and who is linked to the provider', async () => {
+      const { store } = opened();
+      const one = await addDoor(store);
+      const two = await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'on-link');
+      await knock(store, 'on-foreign-link', OTHER_CODE);
+      await checkIn(store, 'by-binding');
+      await checkIn(store, 'by-foreign-binding', { providerCode: 'Provide2' });
+      await checkIn(store, 'seen', { domainHash: null });
+      const hwids = ['seen', 'on-link', 'nobody', 'by-binding', 'on-foreign-link', 'On-Link'];
+      expect(await linkedOf(one.providerId, ...hwids)).toEqual([
+        false,
+        true,
+        null,
+        true,
+        false,
+        null,
+      ]);
+      expect(await linkedOf(two.providerId, 'on-foreign-link', 'by-foreign-binding')).toEqual([
+        true,
+        true,
+      ]);
+      expect(await linkedOf(one.providerId, 'by-foreign-binding')).toEqual([false]);
+      const [first] = await store.findTargets(one.providerId, ['on-link']);
+      const [same] = await store.findTargets(two.providerId, ['on-link']);
+      expect(same).toEqual({ id: first?.id ?? 0, isLinked: false });
+      expect(await linkedOf(one.providerId)).toEqual([]);
+    });
+
+    test('a link links while the device is on it, a binding while it is active', async () => {
+      const { store } = opened();
+      const { providerId, installId, domainId } = await addDoor(store);
+      await knock(store, 'on-link');
+      await checkIn(store, 'by-binding');
+      await store.updateInstall(providerId, installId, { status: 5 });
+      await store.disableDomain(providerId, domainId);
+      expect(await linkedOf(providerId, 'on-link', 'by-binding')).toEqual([true, false]);
+      await store.activateDomain(providerId, domainId, null);
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'on-link');
+      expect(await linkedOf(providerId, 'on-link', 'by-binding')).toEqual([false, true]);
+    });
+  },
+
+  scanTargets(opened) {
+    const hasMatch = async (providerId: number, ...os: string[]) =>
+      (await search(opened().store, providerId, os)).hasMatch;
+
+    test('finds devices with one of the systems, on links and by bindings', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      expect(await hasMatch(providerId, 'ios', 'android')).toBe(false);
+      await knock(store, 'a', CODE, { ...FACTS, os: 'ios' });
+      expect(await hasMatch(providerId, 'ios')).toBe(true);
+      expect(await hasMatch(providerId, 'android')).toBe(false);
+      expect(await hasMatch(providerId, 'android', 'ios')).toBe(true);
+      await checkIn(store, 'b');
+      expect(await hasMatch(providerId, 'android')).toBe(true);
+    });
+
+    test('not those of others, merely seen, freed, or of a disabled binding', async () => {
+      const { store } = opened();
+      const { providerId, domainId } = await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a', OTHER_CODE);
+      await checkIn(store, 'b', { providerCode: 'Provide2' });
+      await checkIn(store, 'c', { domainHash: null });
+      await checkIn(store, 'd');
+      await store.disableDomain(providerId, domainId);
+      await knock(store, 'e').then(() => checkIn(store, 'e', { domainHash: null }));
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'e');
+      expect(await hasMatch(providerId, 'android')).toBe(false);
+      await store.activateDomain(providerId, domainId, null);
+      expect(await hasMatch(providerId, 'android')).toBe(true);
+    });
+
+    test('nothing to look at: one step', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const step = await store.scanTargets(id, ['ios'], { source: 0, id: 0 });
+      expect(step).toEqual({ hasMatch: false, next: null });
+    });
+
+    test('goes through many devices on links in several steps, and misses none', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await fillLinks(store, providerId);
+      const last = await addLink(store, providerId, { installCode: OTHER_CODE });
+      expect(last).toBeGreaterThan(0);
+      const fruitless = await search(store, providerId, ['ios']);
+      expect(fruitless.hasMatch).toBe(false);
+      expect(fruitless.steps).toBeGreaterThan(2);
+      await knock(store, 'the-last', OTHER_CODE, { ...FACTS, os: 'ios' });
+      expect((await search(store, providerId, ['ios'])).hasMatch).toBe(true);
+    });
+
+    test('goes through many devices of a binding, and many empty links, likewise', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await fillBinding(store);
+      await Promise.all(
+        Array.from({ length: MANY }, (_, i) =>
+          addLink(store, providerId, {
+            installCode: `Link${String(i).padStart(8, '0')}`,
+            installCountMax: MANY + 1,
+          }),
+        ),
+      );
+      const fruitless = await search(store, providerId, ['ios']);
+      expect(fruitless.hasMatch).toBe(false);
+      expect(fruitless.steps).toBeGreaterThan(4);
+      await checkIn(store, 'the-last', { os: 'ios' });
+      expect((await search(store, providerId, ['ios'])).hasMatch).toBe(true);
+    });
+  },
+};

@@ -1,0 +1,18 @@
+/** A worker in a process of its own, whose clock stands still. Ends with its stdin. */
+
+import { deliverStep } from '../../src/core/delivery.ts';
+import { openCoreOn } from './delivery.ts';
+
+const [dataDir = '', nowMs = ''] = process.argv.slice(2);
+const core = openCoreOn(dataDir);
+let isOver = false;
+process.stdin.on('end', () => {
+  isOver = true;
+});
+process.stdin.resume();
+process.stdout.write('ready\n');
+while (!isOver) {
+  const isBusy = await deliverStep(core, `worker ${process.pid}`, Number(nowMs));
+  if (!isBusy) await Bun.sleep(1);
+}
+await core.store.close();
