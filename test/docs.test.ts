@@ -28,23 +28,19 @@ function section(text: string, heading: string): string {
 }
 
 const api = readText('docs/api.md');
-const protocol = readText('docs/device-protocol.md');
-const isOfProtocol = ({ path }: Endpoint) => path.startsWith('/device/');
-const apiSection = (endpoint: Endpoint) =>
-  section(isOfProtocol(endpoint) ? protocol : api, `${endpoint.method} \`${endpoint.path}\``);
-/** The two calls that apps have always made share parameters by which devices tell of themselves. */
-const isOldCall = (endpoint: Endpoint) => endpoint.audience === 'app' && !isOfProtocol(endpoint);
+const apiSection = (endpoint: Endpoint) => section(api, `${endpoint.method} \`${endpoint.path}\``);
 const byPath = endpoints.map((endpoint) => [endpoint.path, endpoint] as const);
 
-test.each(byPath)('the documents have every message of %s, and no other', (_, endpoint) => {
+test.each(byPath)('docs/api.md has every message of %s, and no other', (_, endpoint) => {
   const rows = tableRows(apiSection(endpoint), '`msg`');
   const documented = rows.map(([msg, rc]) => `${rc} ${msg}`);
   const given = answersOf(endpoint).map((key) => `${messages[key].rc} \`${messages[key].msg}\``);
   expect(documented.toSorted()).toEqual(given.toSorted());
 });
 
-test.each(byPath)('the documents have every parameter of %s with its rule', (_, endpoint) => {
-  const shared = isOldCall(endpoint) ? section(api, 'Calls that apps make') : '';
+test.each(byPath)('docs/api.md has every parameter of %s with its rule', (_, endpoint) => {
+  const isTold = Object.values(endpoint.params).some(({ header }) => header !== undefined);
+  const shared = isTold ? section(api, 'Calls that apps make') : '';
   const own = tableRows(apiSection(endpoint), 'Parameter');
   const all = [...own, ...tableRows(shared, 'Parameter')];
   const names = Object.keys(endpoint.params);
@@ -60,16 +56,24 @@ test.each(byPath)('the documents have every parameter of %s with its rule', (_, 
 /** The calls of apps take anything and refuse later; there the ids are as good as required. */
 function isNeeded(endpoint: Endpoint, name: string): boolean {
   const param = endpoint.params[name];
-  return param?.isRequired === true || (isOldCall(endpoint) && param?.misfit !== null);
+  return param?.isRequired === true || (endpoint.audience === 'app' && param?.misfit !== null);
 }
 
-test('the documents describe no endpoint that does not exist', () => {
-  const both = `${api}\n${protocol}`;
-  const described = [...both.matchAll(/^## ([A-Z]+) `([^`]+)`$/gm)].map((m) => `${m[1]} ${m[2]}`);
+const forDevices = byPath.filter(([path]) => path.startsWith('/device/'));
+
+test.each(forDevices)('docs/device-protocol.md has every message of %s', (_, endpoint) => {
+  const protocol = readText('docs/device-protocol.md');
+  const rows = tableRows(section(protocol, `${endpoint.method} \`${endpoint.path}\``), '`msg`');
+  const given = answersOf(endpoint).map((key) => `\`${messages[key].msg}\` ${messages[key].rc}`);
+  expect(rows.map(([msg, rc]) => `${msg} ${rc}`).toSorted()).toEqual(given.toSorted());
+});
+
+test('docs/api.md describes no endpoint that does not exist', () => {
+  const described = [...api.matchAll(/^## ([A-Z]+) `([^`]+)`$/gm)].map((m) => `${m[1]} ${m[2]}`);
   expect(described.toSorted()).toEqual(endpoints.map((e) => `${e.method} ${e.path}`).toSorted());
 });
 
-test('the documents quote only details that the program gives', () => {
+test('docs/api.md quotes only details that the program gives', () => {
   const details = new Set(Object.values(messages).flatMap(({ detail }) => detail ?? []));
   const source = ['install', 'messaging']
     .map((name) => readText(`src/http/endpoints/${name}.ts`))

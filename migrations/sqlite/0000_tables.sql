@@ -54,7 +54,6 @@ CREATE TABLE `distribution` (
 	`status` integer NOT NULL,
 	`target_os` text,
 	`target_hwid` text NOT NULL,
-	`payload` text NOT NULL,
 	`created_at_ms` integer NOT NULL,
 	`due_at_ms` integer NOT NULL,
 	`is_scheduled` integer NOT NULL,
@@ -71,6 +70,7 @@ CREATE TABLE `distribution` (
 	`failed_count` integer DEFAULT 0 NOT NULL,
 	`expired_at_ms` integer,
 	`pruned_at_ms` integer,
+	`payload` text NOT NULL,
 	FOREIGN KEY (`provider_id`) REFERENCES `provider`(`id`) ON UPDATE no action ON DELETE cascade,
 	CONSTRAINT "distribution_type" CHECK("distribution"."notification_type" IN (10, 20)),
 	CONSTRAINT "distribution_status" CHECK("distribution"."status" IN (5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140))

@@ -128,25 +128,19 @@ export async function sendNotification(
   } else if (!(await hasDeviceOf(core, provider, targets.os))) {
     return 'no_devices_found';
   }
-  const dueAtMs = order.dueAtMs ?? nowMs;
-  const draft = {
-    providerId: provider.id,
-    notificationType: PUSH,
-    ...targetColumns(targets),
-    payload: JSON.stringify(order.payload),
-    createdAtMs: nowMs,
-    dueAtMs,
-    isScheduled: order.dueAtMs !== null,
-    expiresAtMs: dueAtMs + order.payload.expire_days * DAY_MS,
-    unboundCount: 0,
-  } as const;
   const generalIntervalMs = 'os' in targets ? GENERAL_INTERVAL_MS : null;
   const added = await saving(
     'notification_save_error',
-    core.store.addDistribution(draft, { generalIntervalMs, unboundQuota: null }),
+    core.store.addDistribution(
+      {
+        ...draftOf(provider, order, order.payload.expire_days, nowMs),
+        notificationType: PUSH,
+        unboundCount: 0,
+      },
+      { generalIntervalMs, unboundQuota: null },
+    ),
   );
-  if (typeof added === 'object' && 'id' in added) core.signals.workAccepted();
-  return added as Exclude<typeof added, 'unbound_quota_exceeded'>;
+  return accepted(core, added, 'unbound_quota_exceeded');
 }
 
 /**
@@ -171,28 +165,47 @@ export async function sendCommand(
       return 'unbound_not_allowed';
     }
   }
-  const dueAtMs = order.dueAtMs ?? nowMs;
-  const draft = {
-    providerId: provider.id,
-    notificationType: COMMAND,
-    ...targetColumns(targets),
-    payload: JSON.stringify(order.payload),
-    createdAtMs: nowMs,
-    dueAtMs,
-    isScheduled: order.dueAtMs !== null,
-    expiresAtMs: dueAtMs + COMMAND_EXPIRE_DAYS * DAY_MS,
-    unboundCount,
-  } as const;
   const unboundQuota =
     unboundCount === 0
       ? null
       : { sinceMs: nowMs - UNBOUND_QUOTA_MS, countMax: core.unboundCommandsPerDayMax };
   const added = await saving(
     'command_save_error',
-    core.store.addDistribution(draft, { generalIntervalMs: null, unboundQuota }),
+    core.store.addDistribution(
+      {
+        ...draftOf(provider, order, COMMAND_EXPIRE_DAYS, nowMs),
+        notificationType: COMMAND,
+        unboundCount,
+      },
+      { generalIntervalMs: null, unboundQuota },
+    ),
   );
-  if (typeof added === 'object' && 'id' in added) core.signals.workAccepted();
-  return added as Exclude<typeof added, 'general_too_soon'>;
+  return accepted(core, added, 'general_too_soon');
+}
+
+/** What every order becomes, whatever is sent. */
+function draftOf(
+  provider: Provider,
+  { payload, targets, dueAtMs }: SendOrder<unknown>,
+  expireDays: number,
+  nowMs: number,
+) {
+  return {
+    providerId: provider.id,
+    ...targetColumns(targets),
+    payload: JSON.stringify(payload),
+    createdAtMs: nowMs,
+    dueAtMs: dueAtMs ?? nowMs,
+    isScheduled: dueAtMs !== null,
+    expiresAtMs: (dueAtMs ?? nowMs) + expireDays * DAY_MS,
+  };
+}
+
+/** Tells the worker of what was added; `unasked` is the guard that was not set. */
+function accepted<T, U extends string>(core: Core, added: T | U, unasked: U): Exclude<T, U> {
+  if (added === unasked) throw new Error(`the store refused with ${unasked}, which nobody asked`);
+  if (typeof added === 'object' && added !== null && 'id' in added) core.signals.workAccepted();
+  return added as Exclude<T, U>;
 }
 
 /** The provider's distributions, newest first. */

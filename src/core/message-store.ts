@@ -243,8 +243,7 @@ export interface MessageStore {
   findDeviceByToken(tokenHash: Uint8Array): Promise<{ id: number; hwid: string } | null>;
   /**
    * What waits for a device and is its to read, oldest first; nothing for a dead token. No more
-   * than `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut`
-   * then.
+   * than `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut` then.
    */
   listInbox(
     holder: TokenHolder,

@@ -77,8 +77,8 @@ export type RegisterRefusal =
  * A HWID that has a token is only registered again with that token, which keeps what it opens; or
  * with a link that speaks for it, if the token was shown such a link of the same provider, or
  * nothing of any provider, or is younger than the HWID's place on the link, which must be its
- * first: what was put on it later takes no token away. A HWID alone gets a token if it has none
- * and is linked to nobody; what is sent from then on to it as an unbound device is all that it
+ * first: a link that it was put on later takes no token away. A HWID alone gets a token if it has
+ * none and is linked to nobody; what is sent from then on to it as an unbound device is all that it
  * opens. All else is `registration_refused`.
  *
  * What is shown links the device, with the refusals of `admitDevice`; `provider_not_found` and

@@ -139,7 +139,7 @@ const TABLE = {
     'x-hwid-max-devices-reached',
     'x-hwid-limit',
   ),
-  provider_not_found: refusal('Provider not found', 'id names no provider'),
+  provider_not_found: refusal('Provider not found', 'there is no such provider'),
 
   device_token_error: refusal(
     'Device token error',

@@ -1,8 +1,8 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { type DeviceFacts, mergeFacts } from '../../core/device.ts';
-import { DOMAIN_ACTIVE } from '../../core/domain.ts';
 import type { CheckInKey, DeviceDetail, DeviceFilter, Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
+import { DEVICE_COLUMNS, lookups } from './lookups.ts';
 import {
   device,
   deviceDomain,
@@ -19,27 +19,10 @@ type DeviceStore = Pick<
   'findCheckIn' | 'recordCheckIn' | 'listDevices' | 'findDevice' | 'forgetDevice'
 >;
 
-export const DEVICE_COLUMNS = named({
-  id: device.id,
-  hwid: device.hwid,
-  os: device.os,
-  osVersion: device.os_version,
-  deviceName: device.device_name,
-  appVersion: device.app_version,
-  userAgent: device.user_agent,
-  firstSeenAtMs: device.first_seen_at_ms,
-  lastSeenAtMs: device.last_seen_at_ms,
-});
-
 /** Makes a device known, or refreshes what is known of it; returns its id. Part of a write. */
-export function deviceKeeper({ db, query }: Context) {
-  const find = prepare(
-    db,
-    query
-      .select(DEVICE_COLUMNS)
-      .from(device)
-      .where(eq(device.hwid, value('hwid'))),
-  );
+export function deviceKeeper(context: Context) {
+  const { db, query } = context;
+  const { device: find } = lookups(context);
   const add = prepare(
     db,
     query
@@ -80,33 +63,6 @@ export function deviceKeeper({ db, query }: Context) {
 
 function checkInStatements({ db, query }: Context) {
   return {
-    findProvider: prepare(
-      db,
-      query
-        .select({ id: provider.id })
-        .from(provider)
-        .where(eq(provider.code, value('providerCode'))),
-    ),
-    findActiveDomain: prepare(
-      db,
-      query
-        .select({ id: domain.id })
-        .from(domain)
-        .where(
-          and(
-            eq(domain.provider_id, value('providerId')),
-            eq(domain.domain_hash, value('domainHash')),
-            eq(domain.status, DOMAIN_ACTIVE),
-          ),
-        ),
-    ),
-    findDevice: prepare(
-      db,
-      query
-        .select({ id: device.id })
-        .from(device)
-        .where(eq(device.hwid, value('hwid'))),
-    ),
     lastSeen: prepare(
       db,
       query
@@ -163,13 +119,6 @@ function checkInStatements({ db, query }: Context) {
 function operatorStatements({ db, query }: Context) {
   const ofDevice = value('deviceId');
   return {
-    find: prepare(
-      db,
-      query
-        .select(DEVICE_COLUMNS)
-        .from(device)
-        .where(eq(device.hwid, value('hwid'))),
-    ),
     installs: prepare(
       db,
       query
@@ -243,14 +192,15 @@ function filterConditions({ os, installCode, providerCode }: DeviceFilter): (SQL
 export function deviceStore(context: Context): DeviceStore {
   const { db, query, writer } = context;
   const on = checkInStatements(context);
+  const find = lookups(context);
   const operator = operatorStatements(context);
   const keepDevice = deviceKeeper(context);
 
   function findIds({ providerCode, domainHash }: CheckInKey) {
-    const found = on.findProvider.get({ providerCode });
+    const found = find.provider.get({ providerCode });
     if (found === null) return null;
     const providerId = found.id;
-    const bound = domainHash === null ? null : on.findActiveDomain.get({ providerId, domainHash });
+    const bound = domainHash === null ? null : find.activeDomain.get({ providerId, domainHash });
     return { providerId, domainId: bound?.id ?? null };
   }
 
@@ -259,7 +209,7 @@ export function deviceStore(context: Context): DeviceStore {
       const ids = findIds(key);
       if (ids === null) return 'provider_not_found';
       const { providerId, domainId } = ids;
-      const deviceId = on.findDevice.get({ hwid: key.hwid })?.id ?? null;
+      const deviceId = find.device.get({ hwid: key.hwid })?.id ?? null;
       if (deviceId === null) return { lastSeenAtMs: null, isNewLink: domainId !== null };
       return {
         lastSeenAtMs: on.lastSeen.get({ deviceId, providerId })?.lastSeenAtMs ?? null,
@@ -288,7 +238,7 @@ export function deviceStore(context: Context): DeviceStore {
     },
 
     findDevice: async (hwid): Promise<DeviceDetail | null> => {
-      const found = operator.find.get({ hwid });
+      const found = find.device.get({ hwid });
       if (found === null) return null;
       const deviceId = found.id;
       return {

@@ -22,14 +22,11 @@ const COLUMNS = sql.raw(`
   target_hwid AS "targetHwid", x.created_at_ms AS "createdAtMs",
   coalesce(began_at_ms, due_at_ms) AS "sentAtMs"`);
 
-export const DETAIL_COLUMNS = sql.raw(`
-  x.id AS id, notification_type AS "notificationType", status, target_os AS "targetOs",
-  target_hwid AS "targetHwid", x.created_at_ms AS "createdAtMs",
-  coalesce(began_at_ms, due_at_ms) AS "sentAtMs", p.code AS "providerCode", payload,
-  due_at_ms AS "dueAtMs", expires_at_ms AS "expiresAtMs", began_at_ms AS "beganAtMs",
-  finished_at_ms AS "finishedAtMs", recipient_count AS "recipientCount",
-  sent_count AS "sentCount", failed_count AS "failedCount",
-  pruned_at_ms IS NOT NULL AS "isPruned"`);
+export const DETAIL_COLUMNS = sql`${COLUMNS}, ${sql.raw(`
+  p.code AS "providerCode", payload, due_at_ms AS "dueAtMs", expires_at_ms AS "expiresAtMs",
+  began_at_ms AS "beganAtMs", finished_at_ms AS "finishedAtMs",
+  recipient_count AS "recipientCount", sent_count AS "sentCount",
+  failed_count AS "failedCount", pruned_at_ms IS NOT NULL AS "isPruned"`)}`;
 
 function statements({ db }: Context) {
   const ofProvider = sql`provider_id = ${value('providerId')}`;

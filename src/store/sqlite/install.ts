@@ -1,10 +1,10 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
-import { DOMAIN_ACTIVE } from '../../core/domain.ts';
 import { INSTALL_ACTIVE, type Install } from '../../core/install.ts';
 import type { InstallSelector, Page, SlotKey, Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
-import { DEVICE_COLUMNS, deviceKeeper } from './device.ts';
-import { device, domain, install, installDevice, provider } from './schema.ts';
+import { deviceKeeper } from './device.ts';
+import { lookups } from './lookups.ts';
+import { device, install, installDevice, provider } from './schema.ts';
 import { named, prepare } from './statement.ts';
 
 type InstallStore = Pick<
@@ -36,7 +36,6 @@ const SLOT_COLUMNS = named({
 
 function statements({ db, query }: Context) {
   const ofProvider = eq(install.provider_id, value('providerId'));
-  const ofDomainProvider = eq(domain.provider_id, value('providerId'));
   // A new query each time: drizzle's builders change in place.
   const slots = () =>
     query
@@ -147,32 +146,12 @@ function statements({ db, query }: Context) {
         .from(install)
         .where(eq(install.install_code, value('installCode'))),
     ),
-    doorDomain: prepare(
-      db,
-      query
-        .select({ id: domain.id })
-        .from(domain)
-        .where(
-          and(
-            ofDomainProvider,
-            eq(domain.domain_hash, value('domainHash')),
-            eq(domain.status, DOMAIN_ACTIVE),
-          ),
-        ),
-    ),
     providerCode: prepare(
       db,
       query
         .select({ code: provider.code })
         .from(provider)
         .where(eq(provider.id, value('providerId'))),
-    ),
-    device: prepare(
-      db,
-      query
-        .select(DEVICE_COLUMNS)
-        .from(device)
-        .where(eq(device.hwid, value('hwid'))),
     ),
     holdsSlot: prepare(
       db,
@@ -195,6 +174,7 @@ function statements({ db, query }: Context) {
 export function installStore(context: Context): InstallStore {
   const { writer } = context;
   const on = statements(context);
+  const find = lookups(context);
   const keepDevice = deviceKeeper(context);
 
   /** The provider's link that the selector names; by code and id only if both name the same. */
@@ -220,10 +200,10 @@ export function installStore(context: Context): InstallStore {
     const found = on.doorLink.get({ installCode });
     if (found === null) return null;
     const { installId, providerId, status, installLimit, deviceCount } = found;
-    if (on.doorDomain.get({ providerId, domainHash }) === null) return null;
+    if (find.activeDomain.get({ providerId, domainHash }) === null) return null;
     const code = providerCodeOf(providerId);
     if (code === null) return null;
-    const known = on.device.get({ hwid });
+    const known = find.device.get({ hwid });
     const holdsSlot = known && on.holdsSlot.get({ installId, deviceId: known.id }) !== null;
     return {
       installId,

@@ -26,6 +26,8 @@ const CACHE_KIB = 32 * 1024;
  * to.
  */
 const MMAP_BYTES = 1024 ** 3;
+/** What the write-ahead log shrinks to after one long transaction made it larger, bytes. */
+const WAL_BYTES_MAX = 64 * 1024 ** 2;
 /** How long SQLite itself waits for another process, ms; the writer then waits without blocking. */
 const BUSY_TIMEOUT_MS = 10;
 /** How long opening waits for another process, ms: nothing is served yet, so it may block. */
@@ -86,6 +88,7 @@ function configure(db: Database): Database {
   db.run(`PRAGMA busy_timeout = ${OPEN_TIMEOUT_MS}`);
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
+  db.run(`PRAGMA journal_size_limit = ${WAL_BYTES_MAX}`);
   db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
   db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
   migrate(db);

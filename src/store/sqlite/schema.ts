@@ -98,9 +98,7 @@ export const device = sqliteTable(
     hwid: text().notNull().unique(),
     /** SHA-256 of the token that opens its inbox; null: it never registered for messages. */
     token_hash: hash(),
-    /**
-     * Since when the HWID has had a token, each shown for the next: it proves no more than that.
-     */
+    /** Since when the HWID has had a token, each shown for the next: it proves no more. */
     unproven_from_ms: integer(),
     /** BCP 47 tag of the language that the app shows. */
     locale: text(),
@@ -210,8 +208,6 @@ export const distribution = sqliteTable(
     target_os: text(),
     /** Comma-separated; empty when the targets are operating systems. */
     target_hwid: text().notNull(),
-    /** What the device gets, as JSON. */
-    payload: text().notNull(),
     created_at_ms: integer().notNull(),
     /** When delivery is to begin; the time of creation when it was not scheduled. */
     due_at_ms: integer().notNull(),
@@ -236,6 +232,10 @@ export const distribution = sqliteTable(
     expired_at_ms: integer(),
     /** When its ledger was pruned. */
     pruned_at_ms: integer(),
+    /**
+     * What the device gets, as JSON: last, because it can be long and most reads are without it.
+     */
+    payload: text().notNull(),
   },
   (t) => [
     index('distribution_by_provider').on(t.provider_id),

@@ -191,7 +191,7 @@ const provider: Scenario[] = [
     says: 'provider_not_found',
     request: { id: 'Nobody00', hwid: HWID },
     answer: '{"rc":0,"msg":"Provider not found"}',
-    detail: 'id names no provider',
+    detail: 'there is no such provider',
   },
   {
     name: 'a malformed code',
@@ -199,7 +199,7 @@ const provider: Scenario[] = [
     says: 'provider_not_found',
     request: { id: `${OWN.code}0`, hwid: HWID },
     answer: '{"rc":0,"msg":"Provider not found"}',
-    detail: 'id names no provider',
+    detail: 'there is no such provider',
   },
   brokenStore(PROVIDER, checkIn, [aBinding()], 'recordCheckIn'),
 ];
