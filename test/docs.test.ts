@@ -59,6 +59,15 @@ function isNeeded(endpoint: Endpoint, name: string): boolean {
   return param?.isRequired === true || (endpoint.audience === 'app' && param?.misfit !== null);
 }
 
+const forDevices = byPath.filter(([path]) => path.startsWith('/device/'));
+
+test.each(forDevices)('docs/device-protocol.md has every message of %s', (_, endpoint) => {
+  const protocol = readText('docs/device-protocol.md');
+  const rows = tableRows(section(protocol, `${endpoint.method} \`${endpoint.path}\``), '`msg`');
+  const given = answersOf(endpoint).map((key) => `\`${messages[key].msg}\` ${messages[key].rc}`);
+  expect(rows.map(([msg, rc]) => `${msg} ${rc}`).toSorted()).toEqual(given.toSorted());
+});
+
 test('docs/api.md describes no endpoint that does not exist', () => {
   const described = [...api.matchAll(/^## ([A-Z]+) `([^`]+)`$/gm)].map((m) => `${m[1]} ${m[2]}`);
   expect(described.toSorted()).toEqual(endpoints.map((e) => `${e.method} ${e.path}`).toSorted());
@@ -66,7 +75,9 @@ test('docs/api.md describes no endpoint that does not exist', () => {
 
 test('docs/api.md quotes only details that the program gives', () => {
   const details = new Set(Object.values(messages).flatMap(({ detail }) => detail ?? []));
-  const source = readText('src/http/endpoints/install.ts');
+  const source = ['install', 'messaging']
+    .map((name) => readText(`src/http/endpoints/${name}.ts`))
+    .join('\n');
   const quoted = endpoints.flatMap((endpoint) =>
     tableRows(apiSection(endpoint), '`msg`').flatMap(([, , , cell = '']) =>
       [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''),

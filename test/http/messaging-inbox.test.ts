@@ -190,7 +190,7 @@ describe('what is in it', () => {
     const id = await notify(app, own, 'blocked', { hwid: 'phone' });
     await until('it is there', async () => (await readable(app, token)).length === 1);
     const db = openBeside(app.dataDir);
-    // It may be 40 still, from which it may be blocked, or 100 already, from which this test lets it.
+    // It may be 40 still, from which it may be blocked; from 100 this test lets it.
     db.run('INSERT INTO distribution_transition VALUES (100, 140)');
     db.run('UPDATE distribution SET status = 140 WHERE id = ?', [id]);
     db.close();
