@@ -7,9 +7,9 @@ import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
-import { authenticateDevice } from '../core/messaging.ts';
+import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
-import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
+import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
 import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
@@ -34,9 +34,13 @@ export interface InterpreterDeps {
 
 export type Interpreter = (request: Request) => Promise<Response>;
 
-const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+/** Headers of every answer. */
+export const HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+};
 
-/** Builds the response for an answer. */
+/** Builds the response for an answer; `headers` has those of {@link HEADERS} too. */
 export function respond(
   says: MessageKey,
   more: {
@@ -46,26 +50,59 @@ export function respond(
   } = {},
 ): Response {
   const message = messages[says];
-  const detail = more.detail ?? message.detail;
-  const body = JSON.stringify({ rc: message.rc, msg: message.msg, ...more.body });
-  if (!detail && !more.headers && !message.headers) return new Response(body, { headers: HEADERS });
-  const headers = {
-    ...HEADERS,
-    ...(detail && { 'x-error-detail': detail }),
-    ...more.headers,
-    ...message.headers,
-  };
-  return new Response(body, { headers });
+  const { body, detail = message.detail, headers = HEADERS } = more;
+  const text = JSON.stringify({ rc: message.rc, msg: message.msg, ...body });
+  if (!detail && !message.headers) return new Response(text, { headers });
+  const named = { ...(detail && { 'x-error-detail': detail }), ...message.headers };
+  return new Response(text, { headers: { ...headers, ...named } });
 }
 
 /** Who calls, once the gates are passed. */
-type Caller = Record<string, unknown>;
+interface Caller {
+  provider?: Provider;
+  device?: AuthenticDevice;
+}
+
+/** What a handler is called with. What not every handler needs is made when it is asked for. */
+class Incoming {
+  readonly core: Core;
+  readonly settings: WireSettings;
+  readonly limits: Limits;
+
+  constructor(
+    private readonly request: Request,
+    private readonly deps: InterpreterDeps,
+    readonly provider: Provider | undefined,
+    readonly device: AuthenticDevice | undefined,
+    readonly params: Record<string, unknown>,
+    readonly body: Readonly<Record<string, unknown>>,
+    readonly nowMs: number,
+  ) {
+    this.core = deps.core;
+    this.settings = deps.settings;
+    this.limits = deps.limits;
+  }
+
+  get client(): () => string {
+    return () => this.deps.clientOf(this.request);
+  }
+
+  get token(): string | null {
+    return bearerToken(this.request.headers);
+  }
+
+  get signal(): AbortSignal {
+    return AbortSignal.any([this.request.signal, this.deps.stopping]);
+  }
+}
+
 type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller | MessageKey>;
 
 /** Compiles a record of the table into the function that answers its requests. */
 export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interpreter {
-  const { core, clock, limits, settings } = deps;
-  const { audience, headers, method, path, patienceSeconds } = endpoint;
+  const { core, clock } = deps;
+  const { audience, method, path, patienceSeconds } = endpoint;
+  const headers = { ...HEADERS, ...endpoint.headers };
   const passGates = gateOf(endpoint, core);
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
   // What `call` holds is what the record's own types asked for: endpoint.ts's builders see to it.
@@ -89,21 +126,10 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     }
 
     if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
-    const call = {
-      ...caller,
-      core,
-      params,
-      body: body.object,
-      nowMs,
-      settings,
-      limits,
-      client: () => deps.clientOf(request),
-      token: audience === 'provider' ? null : bearerToken(request.headers),
-      get signal() {
-        return AbortSignal.any([request.signal, deps.stopping]);
-      },
-    };
-    const says = await handle(call);
+    const { provider, device } = caller;
+    const says = await handle(
+      new Incoming(request, deps, provider, device, params, body.object, nowMs),
+    );
     if (typeof says === 'string') return respond(says, { headers });
     if (says instanceof NotSaved) {
       const detail = `${messages[says.says].detail}; ${reportFault(deps.log, path, says.fault)}`;
