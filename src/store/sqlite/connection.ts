@@ -31,7 +31,7 @@ export class Connection {
 
   /** To be called before a read: begins this turn's snapshot, unless a transaction is open. */
   read(): void {
-    if (this.native.inTransaction) return;
+    if (this.#isReading || this.native.inTransaction) return;
     this.#begin.run();
     this.#isReading = true;
     setImmediate(() => this.endReads());
