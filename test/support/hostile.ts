@@ -156,14 +156,19 @@ export class Hostility {
       ['well framed', `Content-Length: ${content.length}\r\n\r\n${content}`],
       ['well framed', `${CHUNKED}\r\n${size}\r\n${content}\r\n0\r\n\r\n`],
       ['badly framed', `Content-Length: ${content.length + random.int(1, 1e9)}\r\n\r\n${content}`],
-      ['badly framed', `Content-Length: ${random.int(0, content.length - 1)}\r\n\r\n${content}`],
+      // What comes after the length that was said is a request of its own, and none at all.
+      [
+        'longer than said',
+        `Content-Length: ${random.int(0, content.length - 1)}\r\n\r\n${content}`,
+      ],
       [
         'badly chunked',
         `${CHUNKED}\r\n${random.pick(['zz', '-1', 'f'.repeat(20)])}\r\n${content}\r\n`,
       ],
       ['badly chunked', `${CHUNKED}\r\n1\r\n${content}`],
     ] as const);
-    const verdict = framing === 'badly chunked' ? 'race' : 'json';
+    const isRace = framing === 'badly chunked' || framing === 'longer than said';
+    const verdict = isRace ? 'race' : 'json';
     const request = this.#make(`body ${framing}`, verdict, start + text);
     return { ...request, isClean: false };
   }

@@ -1,17 +1,23 @@
 /**
- * A connection whose reads of one event-loop turn share one snapshot. Outside a transaction, every
- * SELECT takes and drops a lock of its own, which for a look-up by key costs twice the look-up.
+ * A connection whose reads of one run of promise callbacks share one snapshot: those of a request,
+ * say. Outside a transaction, every SELECT takes and drops a lock of its own, which for a look-up by
+ * key costs twice the look-up. A snapshot never lasts until the event loop looks for new requests:
+ * one that comes after another process's commit sees it.
  */
 
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 
 type Compiled = Statement<unknown, SQLQueryBindings[]>;
 
+/** How many steps of promise callbacks after its last read a snapshot ends. */
+const IDLE_STEPS_MAX = 12;
+
 export class Connection {
   readonly #statements: Compiled[] = [];
   readonly #begin: Compiled;
   readonly #end: Compiled;
   #isReading = false;
+  #idleSteps = 0;
 
   constructor(readonly native: Database) {
     this.#begin = this.compile('BEGIN');
@@ -29,15 +35,23 @@ export class Connection {
     return statement;
   }
 
-  /** To be called before a read: begins this turn's snapshot, unless a transaction is open. */
+  /** To be called before a read: begins a snapshot, unless a transaction is open. */
   read(): void {
+    this.#idleSteps = 0;
     if (this.#isReading || this.native.inTransaction) return;
     this.#begin.run();
     this.#isReading = true;
-    setImmediate(() => this.endReads());
+    queueMicrotask(this.#step);
   }
 
-  /** Ends this turn's snapshot, so that a write may begin. */
+  #step = (): void => {
+    if (!this.#isReading) return;
+    this.#idleSteps += 1;
+    if (this.#idleSteps > IDLE_STEPS_MAX) this.endReads();
+    else queueMicrotask(this.#step);
+  };
+
+  /** Ends the snapshot, so that a write may begin. */
   endReads(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
