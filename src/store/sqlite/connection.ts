@@ -1,8 +1,8 @@
 /**
  * A connection whose reads of one run of promise callbacks share one snapshot: those of a request,
- * say. Outside a transaction, every SELECT takes and drops a lock of its own, which for a look-up by
- * key costs twice the look-up. A snapshot never lasts until the event loop looks for new requests:
- * one that comes after another process's commit sees it.
+ * say. Outside a transaction, every SELECT takes and drops a lock of its own, which for a look-up
+ * by key costs twice the look-up. A snapshot never lasts until the event loop looks for new
+ * requests: one that comes after another process's commit sees it.
  */
 
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
