@@ -207,7 +207,7 @@ type ReadParam = (
 
 /** The function that reads one parameter into `params`, or says how it does not fit. */
 function reader(name: string, param: Param): ReadParam {
-  const isFit = isAnyText(param.schema) ? () => true : compile(param.schema);
+  const checker = TypeCompiler.Compile(param.schema);
   const decode = isNumeric(param.schema) ? decodeDigits : (raw: string) => raw;
   const { header, isRequired, keepsEmpty, misfit, rule } = param;
   const refuse = (detail: string): Misfit | undefined =>
@@ -221,20 +221,10 @@ function reader(name: string, param: Param): ReadParam {
       return isRequired ? refuse(`${name} is required: ${rule}`) : undefined;
     }
     const decoded = decode(raw);
-    if (!isFit(decoded)) return refuse(`${name} must be ${rule}`);
+    if (!checker.Check(decoded)) return refuse(`${name} must be ${rule}`);
     params[name] = decoded;
     return undefined;
   };
-}
-
-function compile(schema: TSchema): (value: unknown) => boolean {
-  const checker = TypeCompiler.Compile(schema);
-  return (value) => checker.Check(value);
-}
-
-/** Every text fits: there is nothing to check. */
-function isAnyText(schema: TSchema): boolean {
-  return schema[Kind] === 'String' && Object.keys(schema).join() === 'type';
 }
 
 function isNumeric(schema: TSchema): boolean {

@@ -36,8 +36,8 @@ const OPEN_PAUSE_MS = 10;
 
 /**
  * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a
- * missing database are made, and an older schema is migrated; without it they are refused. Throws
- * {@link OperatorError}.
+ * missing database are made; with `migrates`, an older schema is migrated; without, they are
+ * refused. Throws {@link OperatorError}.
  */
 export function openDatabase(dataDir: string, create: boolean, migrates = create): Database {
   const file = join(dataDir, DATABASE_FILE);

@@ -28,7 +28,7 @@ export interface SqliteOptions {
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
 export function openSqliteStore(options: SqliteOptions): Store {
-  const { dataDir, create, migrates = create, commitBatchMax } = options;
+  const { dataDir, create, migrates, commitBatchMax } = options;
   const db = new Connection(openDatabase(dataDir, create, migrates));
   const writer = new GroupWriter(db, commitBatchMax);
   const context: Context = { db, query: drizzle({ client: db.native }), writer };
