@@ -3,29 +3,45 @@
 export type Fields = Readonly<Record<string, string | number | boolean | null>>;
 export type LogFormat = 'human' | 'json';
 
+/** From the least important on: a log of one level has the lines of all behind it too. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Looked at for each line, so that a change holds for the next one. */
+export interface LogSettings {
+  readonly logFormat: LogFormat;
+  readonly logLevel: LogLevel;
+}
+
 export interface Log {
+  debug(event: string, fields?: Fields): void;
   info(event: string, fields?: Fields): void;
   warn(event: string, fields?: Fields): void;
   error(event: string, fields?: Fields): void;
 }
 
-/** A log in `format`; `write` gets whole lines, `nowMs` stamps them. */
+/** A log as `settings` have it; `write` gets whole lines, `nowMs` stamps them. */
 export function makeLog(
-  format: LogFormat,
+  settings: LogSettings,
   nowMs: () => number,
   write: (line: string) => void = (line) => process.stderr.write(line),
+  /** Told of every event, also of those whose level is not written. */
+  onEvent: (level: LogLevel, event: string) => void = () => {},
 ): Log {
-  const emit =
-    (level: string) =>
-    (event: string, fields: Fields = {}) => {
+  const emit = (level: LogLevel) => {
+    const rank = LOG_LEVELS.indexOf(level);
+    return (event: string, fields: Fields = {}) => {
+      onEvent(level, event);
+      if (rank < LOG_LEVELS.indexOf(settings.logLevel)) return;
       const time = new Date(nowMs()).toISOString();
       write(
-        format === 'json'
+        settings.logFormat === 'json'
           ? `${JSON.stringify({ time, level, event, ...fields })}\n`
           : `${time} ${level} ${event}${humanFields(fields)}\n`,
       );
     };
-  return { info: emit('info'), warn: emit('warn'), error: emit('error') };
+  };
+  return { debug: emit('debug'), info: emit('info'), warn: emit('warn'), error: emit('error') };
 }
 
 function humanFields(fields: Fields): string {

@@ -45,7 +45,7 @@ export function clientAddress(
 }
 
 /** An IPv4 address that a dual-stack socket shows as `::ffff:192.0.2.1`. */
-function plainIPv4(address: string): string {
+export function plainIPv4(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 

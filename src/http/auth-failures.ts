@@ -13,6 +13,8 @@ export const FAILURE_DELAY_MS = 1_000;
 const LOG_INTERVAL_MS = 60_000;
 
 export class AuthFailures {
+  /** Since the start. */
+  delayedCount = 0;
   readonly #counter = new MinuteCounter();
   readonly #perMinuteMax: number;
   readonly #log: Log;
@@ -27,6 +29,7 @@ export class AuthFailures {
   /** Counts a failure of `client`; returns how late to answer it, ms. */
   record(client: string, nowMs: number): number {
     if (this.#counter.count(client, nowMs) <= this.#perMinuteMax) return 0;
+    this.delayedCount += 1;
     this.#delayedSinceLog += 1;
     if (Math.abs(nowMs - this.#lastLogMs) >= LOG_INTERVAL_MS) {
       this.#log.warn('auth_failures_delayed', { client, answers: this.#delayedSinceLog });

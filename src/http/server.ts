@@ -13,6 +13,7 @@ import { type InterpreterDeps, interpret, reportFault, respond } from './interpr
 import { MinuteLimiter } from './limiter.ts';
 import { Polls } from './polls.ts';
 import { makeStreams, PING_INTERVAL_MS, STREAM_PATH, type Streams } from './stream.ts';
+import { type EndpointTally, Traffic } from './traffic.ts';
 
 export interface ServerOptions {
   core: Core;
@@ -26,6 +27,7 @@ export interface ServerOptions {
   authFailuresPerMinuteMax: number;
   registrationsPerMinuteMax: number;
   streamCountMax: number;
+  logSettings: { readonly logRequests: boolean };
   /** How often a stream is asked whether it is alive, ms. */
   pingIntervalMs?: number;
 }
@@ -36,6 +38,10 @@ export interface RunningServer {
   /** Devices that wait here at this moment. */
   pollCount(): number;
   streamCount(): number;
+  /** What was answered since the start, of each endpoint. */
+  tallies(): Iterable<EndpointTally>;
+  /** How often each limit held something up since the start. */
+  limited(): Readonly<Record<'auth_failures' | 'registrations' | 'streams', number>>;
   /** Takes no new requests, finishes those under way, closes every connection. */
   stop(): Promise<void>;
 }
@@ -53,19 +59,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = new Elysia({ handler: { standardHostname: false } });
   const stopping = new AbortController();
 
-  function clientOf(request: Request): string {
-    const peer = app.server?.requestIP(request)?.address ?? '';
-    const forwardedFor = request.headers.get('x-forwarded-for');
-    return countedAs(clientAddress(peer, forwardedFor, trustedProxies));
-  }
+  const peerOf = (request: Request) => app.server?.requestIP(request)?.address ?? '';
+  const addressOf = (request: Request) =>
+    clientAddress(peerOf(request), request.headers.get('x-forwarded-for'), trustedProxies);
+  const clientOf = (request: Request) => countedAs(addressOf(request));
 
+  const { logSettings } = options;
+  const traffic = new Traffic({ log, trustedProxies, logSettings, peerOf, addressOf });
+  const registrations = new MinuteLimiter(options.registrationsPerMinuteMax);
   const polls = new Polls();
   const deps: InterpreterDeps = {
     core,
     clock,
     log,
     settings,
-    limits: { registrations: new MinuteLimiter(options.registrationsPerMinuteMax), polls },
+    limits: { registrations, polls },
+    traffic,
     clientOf,
     authFailed: (client, nowMs) => failures.record(client, nowMs),
     stopping: stopping.signal,
@@ -76,6 +85,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
+    traffic,
     streamCountMax: options.streamCountMax,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     upgrade: (request, data) => app.server?.upgrade(request, { data }) ?? false,
@@ -85,22 +95,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const answers = new Map<string, Answer>();
   for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
   answers.set(STREAM_PATH, streams.answer);
-  // Without a valid Host (HTTP/1.0 needs none) Bun's URL has no host, and Elysia takes the first
-  // slash in the query for the beginning of the path.
-  const route = (path: string, answer: Answer) =>
-    app.all(
-      path,
-      ({ request }) =>
-        request.url.startsWith('/') ? find(answers, pathOf(request.url))(request) : answer(request),
-      { parse: 'none' },
-    );
-  for (const [path, answer] of answers) route(path, answer);
-  for (const path of ['/api', '/api/*', '/remote', '/remote/*']) route(path, noSuchEndpoint);
-  route('*', notFound);
+  addRoutes(app, answers, traffic);
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
-    return respond('unknown_error', { detail: reportFault(log, pathOf(request.url), error) });
+    const requestId = traffic.requestIdOf(request);
+    const path = pathOf(request.url);
+    const known = answers.has(path) ? path : null;
+    const tally = traffic.tallyOf(known);
+    const detail = reportFault(log, tally.endpoint, error, requestId);
+    traffic.count(tally, { request, says: 'unknown_error', tookMs: 0, requestId });
+    return respond('unknown_error', { detail, requestId });
   });
 
   const server = listen(app, options, streams.handlers);
@@ -108,6 +113,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: `http://${bracketed(options.host)}:${server.port}`,
     pollCount: () => polls.count,
     streamCount: streams.count,
+    tallies: () => traffic.tallies,
+    limited: () => ({
+      auth_failures: failures.delayedCount,
+      registrations: registrations.refusedCount,
+      streams: streams.refusedCount(),
+    }),
     stop: async () => {
       stopping.abort();
       streams.closeAll();
@@ -119,6 +130,35 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await stopped;
     },
   };
+}
+
+function addRoutes(app: Elysia, answers: ReadonlyMap<string, Answer>, traffic: Traffic): void {
+  const other = traffic.tallyOf(null);
+  const noSuchEndpoint: Answer = (request) => {
+    const requestId = traffic.count(other, { request, says: 'no_such_endpoint', tookMs: 0 });
+    return respond('no_such_endpoint', { requestId });
+  };
+  const notFound: Answer = (request) => {
+    traffic.count(other, { request, says: 'not_found', tookMs: 0 });
+    return new Response('Not found\n', { status: 404 });
+  };
+  /** What answers requests for `path`, by the rules of the routes below. */
+  const find = (path: string): Answer => {
+    const found = answers.get(path) ?? answers.get(path.replace(/\/$/, ''));
+    return found ?? (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
+  };
+  // Without a valid Host (HTTP/1.0 needs none) Bun's URL has no host, and Elysia takes the first
+  // slash in the query for the beginning of the path.
+  const route = (path: string, answer: Answer) =>
+    app.all(
+      path,
+      ({ request }) =>
+        request.url.startsWith('/') ? find(pathOf(request.url))(request) : answer(request),
+      { parse: 'none' },
+    );
+  for (const [path, answer] of answers) route(path, answer);
+  for (const path of ['/api', '/api/*', '/remote', '/remote/*']) route(path, noSuchEndpoint);
+  route('*', notFound);
 }
 
 function listen(
@@ -157,15 +197,6 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
 
 /** Null: the request became a WebSocket. */
 type Answer = (request: Request) => Response | Promise<Response | null>;
-
-const noSuchEndpoint: Answer = () => respond('no_such_endpoint');
-const notFound: Answer = () => new Response('Not found\n', { status: 404 });
-
-/** What answers requests for `path`, by the rules of the routes above. */
-function find(answers: ReadonlyMap<string, Answer>, path: string): Answer {
-  const found = answers.get(path) ?? answers.get(path.replace(/\/$/, ''));
-  return found ?? (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
-}
 
 function pathOf(url: string): string {
   return url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '');

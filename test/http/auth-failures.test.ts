@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { AuthFailures, FAILURE_DELAY_MS } from '../../src/http/auth-failures.ts';
 import { makeLog } from '../../src/log.ts';
+import { JSON_LOG } from '../support/app.ts';
 
 const START_MS = 1_000_000;
 let lines: string[];
@@ -8,7 +9,7 @@ const failuresOf = (perMinuteMax: number) =>
   new AuthFailures(
     perMinuteMax,
     makeLog(
-      'json',
+      JSON_LOG,
       () => START_MS,
       (line) => lines.push(line),
     ),

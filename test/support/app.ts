@@ -11,7 +11,7 @@ import { nextTurn } from '../../src/core/turn.ts';
 import { parseTrustedProxies } from '../../src/http/address.ts';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server.ts';
 import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
-import { makeLog } from '../../src/log.ts';
+import { type LogSettings, makeLog } from '../../src/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { FakeClock } from './clock.ts';
 
@@ -36,6 +36,9 @@ export interface TestAppOptions extends Partial<ServerOptions> {
   hasWorker?: boolean;
 }
 
+/** Logs as the tests read them. */
+export const JSON_LOG: LogSettings = { logFormat: 'json', logLevel: 'info' };
+
 /** A fresh folder under the system's temporary one. */
 export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'gatepost-'));
@@ -56,7 +59,7 @@ export async function startTestApp(
     linksPerProviderMax: 100_000,
     unboundCommandsPerDayMax: 10,
   };
-  const log = makeLog('json', clock.nowMs, (line) => logLines.push(line));
+  const log = makeLog(JSON_LOG, clock.nowMs, (line) => logLines.push(line));
   const served = wrap(core);
   const worker = hasWorker ? makeWorker(served, clock, log) : null;
   if (worker) core.signals.onWork(worker.look);
@@ -71,6 +74,7 @@ export async function startTestApp(
     authFailuresPerMinuteMax: 1_000_000,
     registrationsPerMinuteMax: 1_000_000,
     streamCountMax: 20_000,
+    logSettings: { logRequests: false },
     ...options,
   });
   return {

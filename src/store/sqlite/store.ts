@@ -7,6 +7,7 @@ import type { Context } from './context.ts';
 import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
+import { healthStore } from './health.ts';
 import { installStore } from './install.ts';
 import { laneStore } from './lane.ts';
 import { messagingStore } from './messaging.ts';
@@ -14,7 +15,7 @@ import { openDatabase } from './open.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { targetStore } from './targets.ts';
-import { GroupWriter } from './writer.ts';
+import { type CommitObserver, GroupWriter } from './writer.ts';
 
 export interface SqliteOptions {
   dataDir: string;
@@ -24,13 +25,14 @@ export interface SqliteOptions {
   migrates?: boolean;
   /** The most writes in one commit. */
   commitBatchMax: number;
+  onCommit?: CommitObserver;
 }
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
 export function openSqliteStore(options: SqliteOptions): Store {
-  const { dataDir, create, migrates, commitBatchMax } = options;
+  const { dataDir, create, migrates, commitBatchMax, onCommit } = options;
   const db = new Connection(openDatabase(dataDir, create, migrates));
-  const writer = new GroupWriter(db, commitBatchMax);
+  const writer = new GroupWriter(db, commitBatchMax, onCommit);
   const context: Context = { db, query: drizzle({ client: db.native }), writer };
   const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
   return {
@@ -43,6 +45,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...laneStore(context),
     ...recipientStore(context),
     ...messagingStore(context),
+    ...healthStore(context, dataDir),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,
     close: async () => {
       await writer.idle();

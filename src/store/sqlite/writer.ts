@@ -13,6 +13,12 @@ const LOCK_WAIT_MAX_MS = 10_000;
 /** Pause between two attempts at the lock, ms: between this and twice this. */
 const LOCK_PAUSE_MS = 2;
 
+/**
+ * Told of every commit: how many writes were in it, for how long it had the lock, ms, and whether
+ * it is on disk. One that did not get the lock had it for 0 ms.
+ */
+export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
+
 interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
@@ -29,11 +35,19 @@ export class GroupWriter {
   readonly #batchMax: number;
   readonly #lockWaitMaxMs: number;
   readonly #sql: TransactionSql;
+  readonly #onCommit: CommitObserver;
+  #beganMs = 0;
 
   /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
-  constructor(db: Connection, batchMax: number, lockWaitMaxMs = LOCK_WAIT_MAX_MS) {
+  constructor(
+    db: Connection,
+    batchMax: number,
+    onCommit: CommitObserver = () => {},
+    lockWaitMaxMs = LOCK_WAIT_MAX_MS,
+  ) {
     this.#db = db;
     this.#batchMax = batchMax;
+    this.#onCommit = onCommit;
     this.#lockWaitMaxMs = lockWaitMaxMs;
     this.#sql = prepareTransactionSql(db);
   }
@@ -84,6 +98,7 @@ export class GroupWriter {
     try {
       this.#sql.begin.run();
       this.#waitingSinceMs = null;
+      this.#beganMs = performance.now();
       return true;
     } catch (error) {
       // Each attempt waits in SQLite too, so adding up the pauses would not give the time.
@@ -99,6 +114,7 @@ export class GroupWriter {
         cause: error,
       });
       for (const job of batch) job.reject(fault);
+      this.#onCommit(batch.length, 0, false);
       // What came in meanwhile gets its own chance.
       this.#goOn();
       return false;
@@ -118,8 +134,10 @@ export class GroupWriter {
       if (this.#db.inTransaction) this.#sql.rollback.run();
       const fault = new WriteFailed('the commit failed', { cause: error });
       for (const job of batch) job.reject(fault);
+      this.#onCommit(batch.length, performance.now() - this.#beganMs, false);
       return;
     }
+    this.#onCommit(batch.length, performance.now() - this.#beganMs, true);
     batch.forEach((job, i) => {
       const result = results[i] as Result;
       if ('fault' in result) job.reject(result.fault);
