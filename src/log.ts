@@ -2,14 +2,12 @@
 
 export type Fields = Readonly<Record<string, string | number | boolean | null>>;
 export type LogFormat = 'human' | 'json';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** From the least important on: a log of one level has the lines of all behind it too. */
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/** Looked at for each line, so that a change holds for the next one. */
+/** Looked at for each line, so that a change holds at once. */
 export interface LogSettings {
   readonly logFormat: LogFormat;
+  /** The least weighty level that is written. */
   readonly logLevel: LogLevel;
 }
 
@@ -20,19 +18,23 @@ export interface Log {
   error(event: string, fields?: Fields): void;
 }
 
-/** A log as `settings` have it; `write` gets whole lines, `nowMs` stamps them. */
+const WEIGHTS: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/**
+ * A log by `settings`; `write` gets whole lines, `nowMs` stamps them. `onEvent` is told of every
+ * event, also of those that are not written.
+ */
 export function makeLog(
   settings: LogSettings,
   nowMs: () => number,
   write: (line: string) => void = (line) => process.stderr.write(line),
-  /** Told of every event, also of those whose level is not written. */
   onEvent: (level: LogLevel, event: string) => void = () => {},
 ): Log {
-  const emit = (level: LogLevel) => {
-    const rank = LOG_LEVELS.indexOf(level);
-    return (event: string, fields: Fields = {}) => {
+  const emit =
+    (level: LogLevel) =>
+    (event: string, fields: Fields = {}) => {
       onEvent(level, event);
-      if (rank < LOG_LEVELS.indexOf(settings.logLevel)) return;
+      if (WEIGHTS[level] < WEIGHTS[settings.logLevel]) return;
       const time = new Date(nowMs()).toISOString();
       write(
         settings.logFormat === 'json'
@@ -40,7 +42,6 @@ export function makeLog(
           : `${time} ${level} ${event}${humanFields(fields)}\n`,
       );
     };
-  };
   return { debug: emit('debug'), info: emit('info'), warn: emit('warn'), error: emit('error') };
 }
 

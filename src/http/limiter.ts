@@ -39,14 +39,15 @@ export class MinuteLimiter {
   /** Since the start. */
   refusedCount = 0;
   readonly #counter = new MinuteCounter();
-  readonly #perMinuteMax: number;
+  readonly #perMinuteMax: () => number;
 
-  constructor(perMinuteMax: number) {
+  /** `perMinuteMax` is asked each time, so that a change holds at once. */
+  constructor(perMinuteMax: () => number) {
     this.#perMinuteMax = perMinuteMax;
   }
 
   admits(client: string, nowMs: number): boolean {
-    const isAdmitted = this.#counter.count(client, nowMs) <= this.#perMinuteMax;
+    const isAdmitted = this.#counter.count(client, nowMs) <= this.#perMinuteMax();
     if (!isAdmitted) this.refusedCount += 1;
     return isAdmitted;
   }

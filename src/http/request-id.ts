@@ -13,7 +13,7 @@ export class RequestIds {
   readonly #prefix = crypto.randomUUID().slice(0, 8);
   #count = 0;
 
-  constructor(private readonly trustedProxies: TrustedProxies) {}
+  constructor(private readonly settings: { readonly trustedProxies: TrustedProxies }) {}
 
   next(): string {
     this.#count += 1;
@@ -24,6 +24,6 @@ export class RequestIds {
   of(peer: string, headers: Headers): string {
     const foreign = headers.get('x-request-id');
     const isGood = foreign !== null && FOREIGN_ID.test(foreign);
-    return isGood && this.trustedProxies.includes(peer) ? foreign : this.next();
+    return isGood && this.settings.trustedProxies.includes(peer) ? foreign : this.next();
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
-import { clientAddress, countedAs, type TrustedProxies } from './address.ts';
+import { clientAddress, countedAs } from './address.ts';
 import { AuthFailures } from './auth-failures.ts';
 import type { WireSettings } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
@@ -13,7 +13,14 @@ import { type InterpreterDeps, interpret, reportFault, respond } from './interpr
 import { MinuteLimiter } from './limiter.ts';
 import { Polls } from './polls.ts';
 import { makeStreams, PING_INTERVAL_MS, STREAM_PATH, type Streams } from './stream.ts';
-import { type EndpointTally, Traffic } from './traffic.ts';
+import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
+
+/** Looked at for each request, so that a change holds at once. */
+export interface ServerSettings extends WireSettings, TrafficSettings {
+  readonly authFailuresPerMinuteMax: number;
+  readonly registrationsPerMinuteMax: number;
+  readonly streamCountMax: number;
+}
 
 export interface ServerOptions {
   core: Core;
@@ -22,12 +29,7 @@ export interface ServerOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
-  settings: WireSettings;
-  trustedProxies: TrustedProxies;
-  authFailuresPerMinuteMax: number;
-  registrationsPerMinuteMax: number;
-  streamCountMax: number;
-  logSettings: { readonly logRequests: boolean };
+  settings: ServerSettings;
   /** How often a stream is asked whether it is alive, ms. */
   pingIntervalMs?: number;
 }
@@ -53,20 +55,23 @@ const STOP_PAUSE_MS = 5;
 
 /** Starts to listen. Rejects with {@link OperatorError} when the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { core, clock, log, settings, trustedProxies } = options;
-  const failures = new AuthFailures(options.authFailuresPerMinuteMax, log);
+  const { core, clock, log, settings } = options;
+  const failures = new AuthFailures(settings, log);
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
   const stopping = new AbortController();
 
   const peerOf = (request: Request) => app.server?.requestIP(request)?.address ?? '';
   const addressOf = (request: Request) =>
-    clientAddress(peerOf(request), request.headers.get('x-forwarded-for'), trustedProxies);
+    clientAddress(
+      peerOf(request),
+      request.headers.get('x-forwarded-for'),
+      settings.trustedProxies,
+    );
   const clientOf = (request: Request) => countedAs(addressOf(request));
 
-  const { logSettings } = options;
-  const traffic = new Traffic({ log, trustedProxies, logSettings, peerOf, addressOf });
-  const registrations = new MinuteLimiter(options.registrationsPerMinuteMax);
+  const traffic = new Traffic({ log, settings, peerOf, addressOf });
+  const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   const deps: InterpreterDeps = {
     core,
@@ -86,7 +91,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     settings,
     traffic,
-    streamCountMax: options.streamCountMax,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     upgrade: (request, data) => app.server?.upgrade(request, { data }) ?? false,
     tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),

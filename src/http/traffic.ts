@@ -28,11 +28,17 @@ export class EndpointTally {
   constructor(readonly endpoint: string) {}
 }
 
+/** Looked at for each request, so that a change holds at once. */
+export interface TrafficSettings {
+  /** Networks whose `X-Forwarded-For` and `X-Request-Id` are believed. */
+  readonly trustedProxies: TrustedProxies;
+  /** Whether each request is a line in the log. */
+  readonly logRequests: boolean;
+}
+
 export interface TrafficOptions {
   log: Log;
-  trustedProxies: TrustedProxies;
-  /** Looked at for each request. */
-  logSettings: { readonly logRequests: boolean };
+  settings: TrafficSettings;
   /** The address of a request's peer. */
   peerOf(request: Request): string;
   /** The address of the client, behind whatever proxies are trusted. */
@@ -56,7 +62,7 @@ export class Traffic {
   readonly #ids: RequestIds;
 
   constructor(private readonly options: TrafficOptions) {
-    this.#ids = new RequestIds(options.trustedProxies);
+    this.#ids = new RequestIds(options.settings);
   }
 
   /** Of the endpoint with this path in the table; null: of everything else. */
@@ -79,7 +85,7 @@ export class Traffic {
   count(tally: EndpointTally, answered: Answered): string | undefined {
     tally.answers.add(answered.says);
     tally.seconds.observe(answered.tookMs / 1000);
-    return this.options.logSettings.logRequests ? this.#write(tally, answered) : answered.requestId;
+    return this.options.settings.logRequests ? this.#write(tally, answered) : answered.requestId;
   }
 
   #write({ endpoint }: EndpointTally, answered: Answered): string {

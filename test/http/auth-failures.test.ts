@@ -1,15 +1,14 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { AuthFailures, FAILURE_DELAY_MS } from '../../src/http/auth-failures.ts';
 import { makeLog } from '../../src/log.ts';
-import { JSON_LOG } from '../support/app.ts';
 
 const START_MS = 1_000_000;
 let lines: string[];
 const failuresOf = (perMinuteMax: number) =>
   new AuthFailures(
-    perMinuteMax,
+    { authFailuresPerMinuteMax: perMinuteMax },
     makeLog(
-      JSON_LOG,
+      { logFormat: 'json', logLevel: 'info' },
       () => START_MS,
       (line) => lines.push(line),
     ),
