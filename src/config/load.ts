@@ -112,11 +112,18 @@ function sourceText(path: string, isNeeded: boolean, problems: string[]): string
     const code = (error as { code?: unknown }).code;
     const isAbsent = code === 'ENOENT' || code === 'ENOTDIR';
     if (isNeeded || !isAbsent) {
-      problems.push(`cannot read ${path}: ${isAbsent ? 'there is no such file' : code}`);
+      problems.push(`cannot read ${path}: ${READ_FAILURES[String(code)] ?? code}`);
     }
     return null;
   }
 }
+
+const READ_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied; run the command as the user of the service',
+};
 
 function listed(problems: string[]): string {
   const [first = '', ...more] = problems;

@@ -107,7 +107,7 @@ describe('mistakes', () => {
     expect(mistakesOf({ configFile: missing }, {})).toBe(
       `cannot read ${missing}: there is no such file`,
     );
-    expect(mistakesOf({ configFile: folder }, {})).toBe(`cannot read ${folder}: EISDIR`);
+    expect(mistakesOf({ configFile: folder }, {})).toBe(`cannot read ${folder}: it is a directory`);
   });
 
   test.each([
