@@ -1,22 +1,40 @@
 /** The composition root: what the program is made of, put together in one place. */
 
 import { systemClock } from './clock.ts';
-import { type Change, changeBetween, type LoadedConfig, withLiveSettings } from './config/load.ts';
+import {
+  type Change,
+  changeBetween,
+  DEFAULT,
+  type LoadedConfig,
+  withLiveSettings,
+} from './config/load.ts';
 import type { Config } from './config/settings/index.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
-import { startServer } from './http/server.ts';
+import { type RunningServer, startServer } from './http/server.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { startJobs } from './jobs/table.ts';
 import { type Log, makeLog } from './log.ts';
+import { makeMetrics } from './monitor/metrics.ts';
+import { watchEventLoop } from './monitor/process.ts';
+import { Readiness } from './monitor/readiness.ts';
+import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
+import { Tallies } from './monitor/tallies.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
+import { COMMIT, VERSION } from './version.ts';
 
 /** The product on its data. An old database is migrated by the server alone. */
-export function openCore(config: Config, create: boolean, migrates = false): Core {
+export function openCore(
+  config: Config,
+  create: boolean,
+  migrates = false,
+  tallies = new Tallies(),
+): Core {
   const { dataDir, commitBatchMax } = config;
-  const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax });
+  const { onCommit } = tallies;
+  const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax, onCommit });
   return {
-    store,
+    store: tallies.counting(store),
     signals: new Signals(),
     // Read when they are needed: they may change in flight.
     get linksPerProviderMax() {
@@ -32,6 +50,8 @@ export interface App {
   core: Core;
   log: Log;
   url: string;
+  /** Where probes and metrics are served; null: nowhere. */
+  monitorUrl: string | null;
   /** Takes up what may change in flight; returns what did, and what waits for a restart. */
   reload(next: LoadedConfig): Change;
   /** Finishes what runs, then closes. */
@@ -43,18 +63,34 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
   // One object for everybody, read at each use: a reload changes it in place.
   const settings: Config = { ...loaded.config };
   let current = loaded;
-  const core = openCore(settings, true, true);
-  const log = makeLog(settings, systemClock.nowMs);
-  const worker = makeWorker(core, systemClock, log);
+  const clock = systemClock;
+  const startedAtMs = clock.nowMs();
+  const tallies = new Tallies();
+  const core = openCore(settings, true, true, tallies);
+  const log = makeLog(settings, clock.nowMs, undefined, tallies.onEvent);
+  const readiness = new Readiness(core.store, clock, log);
+  let server: RunningServer | null = null;
+  const { nowMs } = clock;
+  const http = () => server;
+  const metrics = makeMetrics({ nowMs, startedAtMs, store: core.store, http, tallies, log });
+  const monitor = openMonitor(loaded, { readiness, metrics, log });
+  const stopWatching = watchEventLoop(clock, tallies.loopLagSeconds);
+  const worker = makeWorker(core, clock, log);
   core.signals.onWork(worker.look);
   const { host, port } = settings;
-  const server = await startServer({ core, clock: systemClock, log, host, port, settings });
-  const stopJobs = startJobs({ core, clock: systemClock, log, worker, settings });
+  const listening = await startServer({ core, clock, log, host, port, settings });
+  server = listening;
+  const stopJobs = startJobs({ core, clock, log, worker, settings });
   worker.look();
+  readiness.serving();
+  const { url } = listening;
+  const monitorUrl = monitor?.url ?? null;
+  log.info('started', { version: VERSION, commit: COMMIT, url, monitor: monitorUrl ?? 'off' });
   return {
     core,
     log,
-    url: server.url,
+    url,
+    monitorUrl,
     reload: (next) => {
       const change = changeBetween(current, next);
       Object.assign(settings, withLiveSettings(settings, next.config));
@@ -62,10 +98,28 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
       return change;
     },
     close: async () => {
+      const stopMs = clock.steadyMs();
+      readiness.stopping();
+      log.info('stopping');
       await stopJobs();
-      await server.stop();
+      await listening.stop();
       await worker.stop();
+      // Last, so that it tells what happens until then.
+      await monitor?.stop();
+      stopWatching();
       await core.store.close();
+      log.info('stopped', { ms: Math.round(clock.steadyMs() - stopMs) });
     },
   };
+}
+
+/** The monitor's listener, unless it is off. */
+function openMonitor(
+  { config, sources }: LoadedConfig,
+  parts: Pick<MonitorOptions, 'readiness' | 'metrics' | 'log'>,
+): RunningMonitor | null {
+  const { monitorHost: host, monitorPort: port } = config;
+  if (port === null) return null;
+  const origins = [sources.monitorHost.origin, sources.monitorPort.origin];
+  return startMonitor({ host, port, isChosen: origins.some((from) => from !== DEFAULT), ...parts });
 }

@@ -2,7 +2,7 @@
 export interface Clock {
   /** UTC, milliseconds since the Unix epoch. */
   nowMs(): number;
-  /** Milliseconds since some moment, for durations: never set back, whatever the wall's clock does. */
+  /** Milliseconds since some moment, for durations: it is never set back. */
   steadyMs(): number;
   /** Settles after `ms` milliseconds, holding nothing but a timer. */
   sleep(ms: number): Promise<void>;

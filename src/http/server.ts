@@ -63,11 +63,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const peerOf = (request: Request) => app.server?.requestIP(request)?.address ?? '';
   const addressOf = (request: Request) =>
-    clientAddress(
-      peerOf(request),
-      request.headers.get('x-forwarded-for'),
-      settings.trustedProxies,
-    );
+    clientAddress(peerOf(request), request.headers.get('x-forwarded-for'), settings.trustedProxies);
   const clientOf = (request: Request) => countedAs(addressOf(request));
 
   const traffic = new Traffic({ log, settings, peerOf, addressOf });

@@ -63,7 +63,7 @@ export async function startTestApp(
     linksPerProviderMax: 100_000,
     unboundCommandsPerDayMax: 10,
   };
-  const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, clock.nowMs, (line) =>
+  const log = makeLog({ logFormat: 'json', logLevel: 'info' }, clock.nowMs, (line) =>
     logLines.push(line),
   );
   const served = wrap(core);

@@ -28,7 +28,8 @@ async function untilDone(step: () => Promise<boolean>): Promise<number> {
 
 export const ledgerContract: Record<Method & keyof Store, Suite> = {
   expireRecipients(opened) {
-    const expire = (nowMs: number) => untilDone(async () => (await opened().store.expireRecipients(nowMs)) !== null);
+    const expire = (nowMs: number) =>
+      untilDone(async () => (await opened().store.expireRecipients(nowMs)) !== null);
 
     test('what nobody fetched, from the moment on at which it expires', async () => {
       const { store } = opened();
