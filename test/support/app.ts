@@ -17,12 +17,15 @@ import {
 } from '../../src/http/server.ts';
 import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
 import { makeLog } from '../../src/log.ts';
+import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
+import { Tallies } from '../../src/monitor/tallies.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { FakeClock } from './clock.ts';
 
 export interface TestApp {
   core: Core;
   clock: FakeClock;
+  metrics: Metrics;
   url: string;
   /** Everything logged so far, one line each. */
   logLines: string[];
@@ -56,15 +59,21 @@ export async function startTestApp(
   const dataDir = freshFolder();
   const clock = new FakeClock();
   const logLines: string[] = [];
-  const store = openSqliteStore({ dataDir, create: true, commitBatchMax: 1024 });
+  const tallies = new Tallies();
+  const { onCommit } = tallies;
+  const opened = openSqliteStore({ dataDir, create: true, commitBatchMax: 1024, onCommit });
+  const store = tallies.counting(opened);
   const core = {
     store,
     signals: new Signals(),
     linksPerProviderMax: 100_000,
     unboundCommandsPerDayMax: 10,
   };
-  const log = makeLog({ logFormat: 'json', logLevel: 'info' }, clock.nowMs, (line) =>
-    logLines.push(line),
+  const log = makeLog(
+    { logFormat: 'json', logLevel: 'info' },
+    clock.nowMs,
+    (line) => logLines.push(line),
+    tallies.onEvent,
   );
   const served = wrap(core);
   const worker = hasWorker ? makeWorker(served, clock, log) : null;
@@ -86,9 +95,13 @@ export async function startTestApp(
       ...options,
     },
   });
+  const { nowMs } = clock;
+  const sources = { nowMs, startedAtMs: nowMs(), store: served.store, tallies, log };
+  const metrics = makeMetrics({ ...sources, http: () => server });
   return {
     core,
     clock,
+    metrics,
     url: server.url,
     logLines,
     dataDir,
