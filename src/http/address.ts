@@ -37,11 +37,18 @@ export function clientAddress(
   let address = plainIPv4(peer);
   const hops = (forwardedFor ?? '').split(',');
   while (hops.length > 0 && trusted.includes(address)) {
-    const hop = (hops.pop() ?? '').trim();
-    if (hop === '') break;
+    const hop = withoutPort((hops.pop() ?? '').trim());
+    // A proxy may hand on what a client wrote; that must not get into a count or a log.
+    if (isIP(hop) === 0) break;
     address = plainIPv4(hop);
   }
   return address;
+}
+
+/** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
+function withoutPort(hop: string): string {
+  const [, inBrackets, plain] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(hop) ?? [];
+  return inBrackets ?? plain ?? hop;
 }
 
 /** An IPv4 address that a dual-stack socket shows as `::ffff:192.0.2.1`. */

@@ -4,7 +4,6 @@
  * can be in both.
  */
 
-import { isIP } from 'node:net';
 import type { Log } from '../log.ts';
 import { Counts, Histogram } from '../tally.ts';
 import { plainIPv4, type TrustedProxies } from './address.ts';
@@ -91,15 +90,13 @@ export class Traffic {
   #write({ endpoint }: EndpointTally, answered: Answered): string {
     const { request, says, tookMs, providerCode } = answered;
     const id = answered.requestId ?? this.requestIdOf(request);
-    const address = this.options.addressOf(request);
     this.options.log.info('request', {
       id,
       method: METHODS.has(request.method) ? request.method : OTHER,
       path: endpoint,
       answer: says,
       ms: Math.round(tookMs * 100) / 100,
-      // A proxy may hand on whatever it was told.
-      client: isIP(address) === 0 ? 'unknown' : address,
+      client: this.options.addressOf(request),
       ...(providerCode !== undefined && { provider: providerCode }),
     });
     return id;

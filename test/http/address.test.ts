@@ -46,6 +46,11 @@ describe('the address of a client', () => {
     ['nothing but proxies', '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
     ['an empty header', '10.0.0.1', '', '10.0.0.1'],
     ['an empty hop', '10.0.0.1', '198.51.100.1,', '10.0.0.1'],
+    ['a hop that is no address', '10.0.0.1', 'auth_key=secret', '10.0.0.1'],
+    ['a hop before one that is no address', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['a hop with its port', '10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
+    ['a hop in brackets', '10.0.0.1', '[2001:db8::1]', '2001:db8::1'],
+    ['a hop in brackets with its port', '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
     ['a hop on a dual-stack socket', '10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
   ])('%s', (_, peer, forwardedFor, address) => {
     expect(clientAddress(peer, forwardedFor, trusted)).toBe(address);
