@@ -104,7 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const known = answers.has(path) ? path : null;
     const tally = traffic.tallyOf(known);
     const detail = reportFault(log, tally.endpoint, error, requestId);
-    traffic.count(tally, { request, says: 'unknown_error', tookMs: 0, requestId });
+    traffic.count(tally, { request, says: 'unknown_error', tookMs: null, requestId });
     return respond('unknown_error', { detail, requestId });
   });
 
@@ -135,11 +135,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 function addRoutes(app: Elysia, answers: ReadonlyMap<string, Answer>, traffic: Traffic): void {
   const other = traffic.tallyOf(null);
   const noSuchEndpoint: Answer = (request) => {
-    const requestId = traffic.count(other, { request, says: 'no_such_endpoint', tookMs: 0 });
+    const requestId = traffic.count(other, { request, says: 'no_such_endpoint', tookMs: null });
     return respond('no_such_endpoint', { requestId });
   };
   const notFound: Answer = (request) => {
-    traffic.count(other, { request, says: 'not_found', tookMs: 0 });
+    traffic.count(other, { request, says: 'not_found', tookMs: null });
     return new Response('Not found\n', { status: 404 });
   };
   /** What answers requests for `path`, by the rules of the routes below. */

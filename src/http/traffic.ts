@@ -49,7 +49,8 @@ export interface Answered {
   request: Request;
   /** Key of the message. */
   says: string;
-  tookMs: number;
+  /** Null: nothing was done that takes time. */
+  tookMs: number | null;
   /** The provider, once its credentials have proved good. */
   providerCode?: string | undefined;
   /** The id under which the request is in the log already. */
@@ -83,7 +84,7 @@ export class Traffic {
   /** Counts an answer and writes its line; returns the id that the log has it under, if any. */
   count(tally: EndpointTally, answered: Answered): string | undefined {
     tally.answers.add(answered.says);
-    tally.seconds.observe(answered.tookMs / 1000);
+    if (answered.tookMs !== null) tally.seconds.observe(answered.tookMs / 1000);
     return this.options.settings.logRequests ? this.#write(tally, answered) : answered.requestId;
   }
 
@@ -95,7 +96,7 @@ export class Traffic {
       method: METHODS.has(request.method) ? request.method : OTHER,
       path: endpoint,
       answer: says,
-      ms: Math.round(tookMs * 100) / 100,
+      ...(tookMs !== null && { ms: Math.round(tookMs * 100) / 100 }),
       client: this.options.addressOf(request),
       ...(providerCode !== undefined && { provider: providerCode }),
     });

@@ -56,7 +56,7 @@ const canLimit = Bun.which('prlimit') !== null && Bun.which('sh') !== null;
 test.skipIf(!canLimit)(
   'a disk without room is noticed, and so is that it has room again',
   async () => {
-    // Instead of a full disk: files of the process may not grow. Nobody else on the machine notices.
+    // Instead of a full disk: files of this process alone may not grow.
     const executable = join(temporaryFolder(), 'gatepost');
     writeFileSync(executable, `#!/bin/sh\ntrap '' XFSZ\nexec '${binary()}' "$@"\n`);
     chmodSync(executable, 0o700);
@@ -96,7 +96,8 @@ test.skipIf(!canLimit)(
 test('with the order to stop it is not ready any more, and finishes what runs', async () => {
   const server = await startServe({ env: MONITORED });
   const body = '{"hwid":"a","os":"android"}';
-  const head = `POST /device/register HTTP/1.1\r\nhost: h\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const length = `content-length: ${body.length}`;
+  const head = `POST /device/register HTTP/1.1\r\nhost: h\r\n${length}\r\n\r\n`;
   const half = await open(server.port, head, body.slice(0, 5));
   const inHand = async () => {
     const labels = { endpoint: '/device/register', answer: 'ok' };
