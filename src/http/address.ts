@@ -38,8 +38,9 @@ export function clientAddress(
   const hops = (forwardedFor ?? '').split(',');
   while (hops.length > 0 && trusted.includes(address)) {
     const hop = withoutPort((hops.pop() ?? '').trim());
-    // A proxy may hand on what a client wrote; that must not get into a count or a log.
-    if (isIP(hop) === 0) break;
+    // A proxy may hand on what a client wrote; that must not get into a count or a log, and the
+    // zone of an IPv6 address can be any word.
+    if (isIP(hop) === 0 || hop.includes('%')) break;
     address = plainIPv4(hop);
   }
   return address;

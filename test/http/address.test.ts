@@ -48,6 +48,7 @@ describe('the address of a client', () => {
     ['an empty hop', '10.0.0.1', '198.51.100.1,', '10.0.0.1'],
     ['a hop that is no address', '10.0.0.1', 'auth_key=secret', '10.0.0.1'],
     ['a hop before one that is no address', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['a hop with a zone', '10.0.0.1', 'fe80::1%secret', '10.0.0.1'],
     ['a hop with its port', '10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
     ['a hop in brackets', '10.0.0.1', '[2001:db8::1]', '2001:db8::1'],
     ['a hop in brackets with its port', '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
