@@ -8,11 +8,13 @@ process.umask(0o077);
 
 const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
+  sleep: systemClock.sleep,
   loadConfig: (flags) => loadConfig(flags, process.env),
   openCore,
   startApp,
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
+  isProgressDrawn: Boolean(process.stderr.isTTY),
 });
 process.exit(exitCode);

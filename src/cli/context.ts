@@ -7,6 +7,7 @@ import { OperatorError } from '../operator-error.ts';
 
 export interface CliContext {
   nowMs(): number;
+  sleep(ms: number): Promise<void>;
   loadConfig(flags: Flags): Config;
   openCore(config: Config, create: boolean): Core;
   startApp(config: Config): Promise<App>;
@@ -14,6 +15,8 @@ export interface CliContext {
   stderr(text: string): void;
   /** Is somebody there to answer a question? */
   isTerminal: boolean;
+  /** May a line on stderr be drawn over and over? */
+  isProgressDrawn: boolean;
 }
 
 /** Options that every command takes. */

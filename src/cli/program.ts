@@ -6,6 +6,8 @@ import { COMMIT, VERSION } from '../version.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
+import { addExportCommand } from './export.ts';
+import { addImportCommands } from './import.ts';
 import { addProviderCommands } from './provider.ts';
 import { addServeCommand } from './serve.ts';
 
@@ -33,6 +35,8 @@ function buildProgram(context: CliContext): Command {
   addProviderCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
+  addImportCommands(program, context);
+  addExportCommand(program, context);
   program
     .command('version')
     .description('print version and commit')
