@@ -57,7 +57,7 @@ export function summaryText(summary: Summary): string {
 }
 
 /** What could not be had, or not as it was; a line each. */
-function missing({ tally, isFromServer }: Summary): string[] {
+function missing({ tally, isFromServer, isComplete }: Summary): string[] {
   const counts: [number, string][] = [
     [tally.codesTaken, 'links left out: their codes are another provider’s here'],
     [tally.overCap, 'links left out: beyond the provider’s cap (provider set --max-links)'],
@@ -78,18 +78,22 @@ function missing({ tally, isFromServer }: Summary): string[] {
   if (domainsEndAtId !== null) {
     lines.push(`The source lists only its newest domains, down to id ${domainsEndAtId}.`);
   }
+  if (isFromServer && isComplete && waiting === null) {
+    lines.push('The source did not tell whether notifications or commands wait there.');
+  }
   if (waiting !== null && waiting > 0) {
     lines.push(
       `${waiting} notifications or commands still wait at the source. The API does not tell what they`,
       'say: let them run out there, or cancel them there and send them again here.',
     );
   }
-  if (isFromServer && waiting === null && !lines.length) return [];
   return lines.length > 0 ? ['', ...lines] : [];
 }
 
 function nextSteps({ providerCode, isComplete, isFromServer }: Summary): string[] {
   if (!isComplete) return ['', 'Not all is here yet: run the same command again to go on.'];
-  const what = isFromServer ? 'base address of the bots and the apps' : 'base address of its bots';
-  return ['', `Next: point the ${what} of ${providerCode} to this server.`];
+  const step = `Next: point the base address of the bots and apps of ${providerCode} to this server.`;
+  if (!isFromServer) return ['', step];
+  const plan = 'The API tells neither plan nor last day: see';
+  return ['', step, `${plan} provider show ${providerCode}, and provider set.`];
 }

@@ -70,9 +70,7 @@ async function importProvider(
   if ((path === undefined) === (from === undefined)) {
     command.error('error: give a file or --from URL, one of them');
   }
-  const stop = new AbortController();
-  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
-  const { signal } = stop;
+  const { signal, release } = stopSignal();
   await withCore(
     context,
     options,
@@ -100,10 +98,25 @@ async function importProvider(
         throw explain(error);
       } finally {
         progress.clear();
+        release();
       }
     },
     true,
   );
+}
+
+/** SIGINT and SIGTERM, until released. */
+function stopSignal(): { signal: AbortSignal; release(): void } {
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  const names = ['SIGTERM', 'SIGINT'] as const;
+  for (const name of names) process.once(name, stop);
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const name of names) process.off(name, stop);
+    },
+  };
 }
 
 function explain(error: unknown): unknown {
