@@ -113,8 +113,8 @@ async function everything(server: ServerProcess, own: Credentials) {
   return { lists, hwids };
 }
 
-/** Only the provider's links have such dates. */
-const COUNT = `SELECT count(*) AS n FROM install WHERE created_at_ms < ${Date.UTC(2026, 9, 1)}`;
+/** The provider's links; those of the neighbour have codes by chance. */
+const COUNT = "SELECT count(*) AS n FROM install WHERE install_code LIKE 'Link00%'";
 
 function linkCount(dataDir: string, sql = COUNT): number {
   const db = openBeside(dataDir);
