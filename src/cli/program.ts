@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
+import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
@@ -37,6 +38,7 @@ function buildProgram(context: CliContext): Command {
   addDistributionCommands(program, context);
   addImportCommands(program, context);
   addExportCommand(program, context);
+  addConfigCommand(program, context);
   program
     .command('version')
     .description('print version and commit')
@@ -55,6 +57,7 @@ function buildProgram(context: CliContext): Command {
     command
       .copyInheritedSettings(command.parent ?? program)
       .option('--data <directory>', 'data directory (GATEPOST_DATA, default ./data)')
+      .option('--config <file>', 'TOML file with settings (GATEPOST_CONFIG; none: no file)')
       .option('--json', 'print JSON for machines');
   }
   return program;

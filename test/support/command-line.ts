@@ -4,7 +4,8 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCore } from '../../src/app.ts';
 import { runCli } from '../../src/cli/program.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import { freshFolder } from './app.ts';
 
 export interface CommandLine {
@@ -35,6 +36,8 @@ export function commandLine(more: { isProgressDrawn?: boolean } = {}): CommandLi
           nowMs += ms;
         },
         loadConfig: (flags) => loadConfig(flags, {}),
+        shownSettings,
+        exampleConfig: exampleFile,
         openCore,
         startApp: () => Promise.reject(new Error('no server is started here')),
         stdout: (text) => {
