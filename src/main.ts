@@ -16,6 +16,10 @@ const exitCode = await runCli(process.argv.slice(2), {
   openCore,
   startApp,
   stdout: (text) => process.stdout.write(text),
+  writeOut: (text) =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+    }),
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
   isProgressDrawn: Boolean(process.stderr.isTTY),

@@ -16,6 +16,8 @@ export interface CliContext {
   openCore(config: Config, create: boolean): Core;
   startApp(loaded: LoadedConfig): Promise<App>;
   stdout(text: string): void;
+  /** For output of any length: settles when it has been taken, rejects when nobody reads it. */
+  writeOut(text: string): Promise<void>;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */
   isTerminal: boolean;

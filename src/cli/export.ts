@@ -13,7 +13,7 @@ import { providerCodeValue } from './values.ts';
 const WRITE_LENGTH = 256 * 1024;
 
 interface Sink {
-  write(text: string): Promise<unknown> | undefined;
+  write(text: string): Promise<void>;
   /** Everything is written; called once, at the end. */
   finish(): Promise<void>;
   /** Something went wrong: nothing half done is left. */
@@ -44,10 +44,7 @@ async function fileSink(path: string): Promise<Sink> {
 
 function stdoutSink(context: CliContext): Sink {
   return {
-    write: (text) => {
-      context.stdout(text);
-      return undefined;
-    },
+    write: context.writeOut,
     finish: async () => {},
     abandon: async () => {},
   };

@@ -22,6 +22,7 @@ export function summaryJson({ providerCode, tally, isComplete }: Summary) {
       code_taken: tally.codesTaken,
       over_cap: tally.overCap,
       vanished: tally.vanished,
+      refused: tally.refused,
     },
     hwids: {
       added: tally.slots.added,
@@ -63,6 +64,7 @@ function missing({ tally, isFromServer, isComplete }: Summary): string[] {
     [tally.overCap, 'links left out: beyond the provider’s cap (provider set --max-links)'],
     [tally.slots.withoutRoom, 'HWIDs left out: their links are full here'],
     [tally.vanished, 'links vanished from the source meanwhile'],
+    [tally.refused, 'links left out: the source did not tell their HWIDs'],
     [tally.unusable, 'records left out: not as the API specifies them'],
     [tally.mended, 'texts made fit: one line, not too long'],
     [tally.newIds, 'links or domains with another id than at the source'],

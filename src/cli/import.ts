@@ -88,12 +88,14 @@ async function importProvider(
           (error: unknown) => explain(error),
         );
         progress.clear();
-        const isComplete = fault === null && !signal.aborted;
+        const { refused } = work.tally;
+        const isComplete = fault === null && !signal.aborted && refused === 0;
         const facts = { providerCode: provider, tally: work.tally, isComplete };
         const summary = { ...facts, isFromServer: path === undefined };
         print(context, options, summaryJson(summary), summaryText(summary));
         if (signal.aborted) throw new OperatorError('interrupted: run the same command to go on');
         if (fault !== null) throw fault;
+        if (refused > 0) throw new OperatorError(`the source did not tell ${refused} links`);
       } catch (error) {
         throw explain(error);
       } finally {

@@ -71,13 +71,14 @@ export class ProviderClient {
     path: string,
     query: Readonly<Record<string, string | number>>,
   ): Promise<unknown[] | { refusal: string }> {
-    let unknownErrors = 0;
+    // A server may have no better word for an id that is nobody's.
+    let faultsLeft = query['id'] === undefined ? UNKNOWN_ERRORS_MAX : 1;
     for (let attempt = 1; ; attempt++) {
       await this.#turn();
       const got = await this.#attempt(path, query);
       if ('data' in got) return got.data;
       if ('refusal' in got) {
-        if (got.refusal !== 'Unknown error' || ++unknownErrors >= UNKNOWN_ERRORS_MAX) return got;
+        if (got.refusal !== 'Unknown error' || --faultsLeft === 0) return got;
       }
       const why = 'why' in got ? got.why : `the source answers ${got.refusal}`;
       if (attempt >= ATTEMPTS_MAX) throw new CallFailed(`${why} (${path}, ${attempt} attempts)`);

@@ -208,11 +208,11 @@ async function bringLinks(
     if (known && isCountSame && isSame(known, install)) return 'same';
     if (install.installCount === 0 || isCountSame) return { ...install, slots: [] };
     const slots = await source.slots(install.installCode);
-    return slots === null ? 'vanished' : { ...install, slots };
+    return typeof slots === 'string' ? slots : { ...install, slots };
   });
   whole.forEach((got, n) => {
-    if (got === 'vanished') {
-      tally.vanished += 1;
+    if (got === 'vanished' || got === 'refused') {
+      tally[got] += 1;
       tally.linksDone += 1;
     } else if (got === 'same') {
       tally.links.present += 1;

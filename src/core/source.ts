@@ -74,10 +74,14 @@ export class Source {
       .slice(0, 1);
   }
 
-  /** The HWIDs of a link, earliest first; null: the source has no such link any more. */
-  async slots(installCode: string): Promise<ImportedSlot[] | null> {
+  /** The HWIDs of a link, earliest first; or the source has no such link any more, or no answer. */
+  async slots(installCode: string): Promise<ImportedSlot[] | 'vanished' | 'refused'> {
     const rows = await this.ask('/api/list-hwid', { install_code: installCode });
-    if (!Array.isArray(rows)) return null;
+    if (!Array.isArray(rows)) {
+      if (rows.refusal === 'Install code error') return 'vanished';
+      this.tally.problem(`link ${installCode}: the source refuses its HWIDs: ${rows.refusal}`);
+      return 'refused';
+    }
     const { offsetMinutes } = this.options;
     return this.#usable(rows.map((row) => readSlotRecord(row, offsetMinutes))).reverse();
   }

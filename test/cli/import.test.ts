@@ -200,6 +200,54 @@ describe('what cannot be had', () => {
   });
 });
 
+describe('broken off', () => {
+  test('a link whose HWIDs are refused is left for the next time', async () => {
+    for (const id of [1, 2, 3]) source.add(id, [`h${id}`]);
+    source.meddle = (path, query) =>
+      path === '/api/list-hwid' && query['install_code']?.endsWith('2')
+        ? { rc: 0, msg: 'Unknown error' }
+        : undefined;
+    const { code, stdout, stderr } = await line.run(...words('--json'));
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'gatepost: the source did not tell 1 links\n',
+    });
+    const { complete, links, problems } = JSON.parse(stdout);
+    expect({ complete, ...links }).toMatchObject({ complete: false, added: 2, refused: 1 });
+    expect(problems).toEqual(['link Code00000002: the source refuses its HWIDs: Unknown error']);
+    source.meddle = () => undefined;
+    expect((await bring()).summary).toMatchObject({ complete: true, links: { added: 1 } });
+  });
+
+  test('a source that goes away: the summary so far, and the rest the next time', async () => {
+    for (let id = 1; id <= 120; id++) source.add(id, [`h${id}`]);
+    source.meddle = (_, __, n) => (n > 100 ? new Response('', { status: 503 }) : undefined);
+    const { code, stdout, stderr } = await line.run(...words('--json'));
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      complete: false,
+      links: { listed: 120, added: 50 },
+      hwids: { added: 50 },
+    });
+    expect(stderr).toMatch(
+      /gatepost: the source answers HTTP 503 \(\/api\/list-hwid, 8 attempts\)\n$/,
+    );
+    expect(stderr).toContain('trying again in');
+    source.meddle = () => undefined;
+    expect((await bring()).summary.links).toMatchObject({ added: 70, present: 50 });
+  });
+
+  test('a source with more links than the provider may have here', async () => {
+    for (const id of [1, 2, 3]) source.add(id);
+    const { code, stderr } = await bring('--max-links', '2');
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      'gatepost: the source lists more than the 2 records that the provider may have here (/api/list-install); see --max-links\n',
+    );
+    expect(linkRows()).toEqual([]);
+  });
+});
+
 describe('the provider', () => {
   test('a key that the source does not take makes no provider here', async () => {
     source.credentials.authKey = 'z'.repeat(32);

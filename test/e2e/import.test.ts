@@ -213,6 +213,13 @@ test('killed twice on the way, everything arrives', async () => {
   expect(again.links).toMatchObject({ added: 0, present: LINKS - 1, different: 1, updated: 0 });
   expect(again.hwids).toEqual({ added: 0, present: HWIDS, without_room: 0 });
 
+  // The whole of it through a pipe.
+  const exported = await run(['export', own.code, '--data', dataDir]);
+  expect(exported.stdout.split('\n')).toHaveLength(LINKS + DOMAINS + 3);
+  expect(JSON.parse(exported.stdout.trim().split('\n').at(-1) ?? '')).toEqual({
+    end: { installs: LINKS, hwids: HWIDS, domains: DOMAINS },
+  });
+
   if (process.env['IMPORT_SCALE']) {
     const totalMs = performance.now() - filling;
     console.log({

@@ -43,6 +43,9 @@ export function commandLine(more: { isProgressDrawn?: boolean } = {}): CommandLi
         stdout: (text) => {
           stdout += text;
         },
+        writeOut: async (text) => {
+          stdout += text;
+        },
         stderr: (text) => {
           stderr += text;
         },
