@@ -115,7 +115,7 @@ export class Source {
       for (const row of rows) records.push(read(row));
       if (records.length > countMax) {
         throw new SourceUnusable(
-          `the source lists more than the ${countMax} records that the provider may have here (${path}); see --max-links`,
+          `the source lists more than ${countMax} records (${path}), the most that are taken here; for links, provider set --max-links raises it`,
         );
       }
       if (ids.length === 0 || this.options.isStopped()) {
