@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { CallFailed, ProviderClient } from '../client/provider-client.ts';
 import type { Core } from '../core/core.ts';
 import { importFromSource, Mover, type Newcomer, settle } from '../core/moving-in.ts';
+import { WriteFailed } from '../core/outcome.ts';
 import { AUTH_KEY, type Plan } from '../core/provider.ts';
 import { hashKey } from '../core/secret.ts';
 import { SourceUnusable } from '../core/source.ts';
@@ -70,41 +71,34 @@ async function importProvider(
   if ((path === undefined) === (from === undefined)) {
     command.error('error: give a file or --from URL, one of them');
   }
-  const { signal, release } = stopSignal();
-  await withCore(
-    context,
-    options,
-    async (core) => {
-      const progress = new Progress(context, 'links');
-      const work: Work = { core, tally: new Tally(), progress, signal };
-      const mover =
+  const run = async (core: Core) => {
+    const { signal, release } = stopSignal();
+    const progress = new Progress(context, 'links');
+    const work: Work = { core, tally: new Tally(), progress, signal };
+    try {
+      const prepared =
         path === undefined
-          ? () => moverFromServer(context, work, options, command)
-          : () => moverFromFile(context, work, path, options);
-      try {
-        const { provider, run } = await mover();
-        const fault = await run().then(
-          () => null,
-          (error: unknown) => explain(error),
-        );
-        progress.clear();
-        const { refused } = work.tally;
-        const isComplete = fault === null && !signal.aborted && refused === 0;
-        const facts = { providerCode: provider, tally: work.tally, isComplete };
-        const summary = { ...facts, isFromServer: path === undefined };
-        print(context, options, summaryJson(summary), summaryText(summary));
-        if (signal.aborted) throw new OperatorError('interrupted: run the same command to go on');
-        if (fault !== null) throw fault;
-        if (refused > 0) throw new OperatorError(`the source did not tell ${refused} links`);
-      } catch (error) {
-        throw explain(error);
-      } finally {
-        progress.clear();
-        release();
+          ? await prepareFromServer(context, work, options, command)
+          : await prepareFromFile(context, work, path, options);
+      const fault = await prepared.run().catch((error: unknown) => explain(error));
+      progress.clear();
+      const { tally } = work;
+      const isComplete = fault === undefined && !signal.aborted && tally.refused === 0;
+      const isFromServer = path === undefined;
+      const summary = { providerCode: prepared.provider, tally, isComplete, isFromServer };
+      print(context, options, summaryJson(summary), summaryText(summary));
+      if (!isComplete) {
+        throw fault ?? new OperatorError(`the source did not tell ${tally.refused} links`);
       }
-    },
-    true,
-  );
+    } catch (error) {
+      if (signal.aborted) throw new OperatorError('interrupted: run the same command to go on');
+      throw explain(error);
+    } finally {
+      progress.clear();
+      release();
+    }
+  };
+  await withCore(context, options, run, true);
 }
 
 /** SIGINT and SIGTERM, until released. */
@@ -121,9 +115,16 @@ function stopSignal(): { signal: AbortSignal; release(): void } {
   };
 }
 
+/** What an operator can do something about becomes a sentence. */
 function explain(error: unknown): unknown {
-  const isTold = error instanceof CallFailed || error instanceof SourceUnusable;
-  return isTold ? new OperatorError(error.message) : error;
+  if (error instanceof CallFailed || error instanceof SourceUnusable) {
+    return new OperatorError(error.message);
+  }
+  if (error instanceof WriteFailed) {
+    const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    return new OperatorError(`${error.message}${cause}; what was saved before stays`);
+  }
+  return error;
 }
 
 /** Who moves in, and the work itself. */
@@ -132,7 +133,7 @@ interface Prepared {
   run(): Promise<void>;
 }
 
-async function moverFromServer(
+async function prepareFromServer(
   context: CliContext,
   work: Work,
   options: ImportOptions,
@@ -187,7 +188,7 @@ async function moverFromServer(
   };
 }
 
-async function moverFromFile(
+async function prepareFromFile(
   context: CliContext,
   work: Work,
   path: string,

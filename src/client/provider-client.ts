@@ -101,7 +101,7 @@ export class ProviderClient {
       throw new CallFailed(`${why} and asks to wait ${minutes} minutes: try again then`);
     }
     const growing = Math.min(PAUSE_FIRST_MS * 2 ** (attempt - 1), PAUSE_LAST_MS);
-    const pauseMs = afterMs ?? growing * (0.5 + Math.random());
+    const pauseMs = Math.max(afterMs ?? 0, growing * (0.5 + Math.random()));
     const { onPause, nowMs } = this.#options;
     onPause?.(why, pauseMs);
     if (afterMs !== null) this.#nextAtMs = Math.max(this.#nextAtMs, nowMs() + afterMs);

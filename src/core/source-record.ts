@@ -113,7 +113,8 @@ export function readSlotRecord(row: unknown, offsetMinutes: number): Read<Import
 }
 
 function readTime(value: unknown, offsetMinutes: number): number | null {
-  return typeof value === 'string' ? readWireTime(value, offsetMinutes) : null;
+  const epochMs = typeof value === 'string' ? readWireTime(value, offsetMinutes) : null;
+  return epochMs === null || epochMs < 0 ? null : epochMs;
 }
 
 /** The id, if it may be kept. */

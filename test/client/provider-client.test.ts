@@ -133,6 +133,17 @@ describe('patience', () => {
     expect(source.calls).toHaveLength(2);
   });
 
+  test('so is one that stops in the middle', async () => {
+    first(() => {
+      const half = new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode('{"rc":1,"data":[')),
+      });
+      return new Response(half);
+    });
+    expect(await client({ timeoutMs: 200 }).list(LIST, {})).toHaveLength(1);
+    expect(source.calls).toHaveLength(2);
+  });
+
   test('nobody there', async () => {
     await source.stop();
     expect(await failure(client())).toMatch(
