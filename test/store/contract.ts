@@ -11,6 +11,7 @@ import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
 import { ALL, addDoor, addLink, knock, type OpenedStore, type Suite } from './contract/fixture.ts';
 import { healthContract } from './contract/health.ts';
+import { importContract } from './contract/import.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
 import { laneContract } from './contract/lane.ts';
@@ -39,6 +40,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...registrationContract,
   ...inboxContract,
   ...healthContract,
+  ...importContract,
 };
 
 export function storeContract(name: string, open: () => Promise<OpenedStore>): void {
