@@ -128,6 +128,8 @@ interface Described<P, K extends MessageKey> {
   says: readonly K[];
   /** The fields that the body of an answer has beside `rc` and `msg`. */
   fields?: { readonly [A in NoInfer<K>]?: TProperties };
+  /** What a message means here, where its own detail names other fields. */
+  details?: { readonly [A in NoInfer<K>]?: string };
   /** Headers of every answer. */
   headers?: Readonly<Record<string, string>>;
 }

@@ -4,8 +4,11 @@ import type { TSchema } from '@sinclair/typebox';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** Keywords whose value is data: what looks like a schema in it is none. */
-const DATA_KEYWORDS = ['const', 'default', 'enum', 'examples'];
+/** Keywords whose value holds no schema, whatever it looks like. */
+const DATA_KEYWORDS = [
+  ...['const', 'default', 'dependentRequired', 'discriminator', 'enum', 'examples', 'required'],
+  'type',
+];
 
 /**
  * Turns TypeBox's schemas into JSON Schema. One that has a title is put into `components` once, and
@@ -33,10 +36,11 @@ export class SchemaBook {
       const { source, flags: _flags, ...rest } = schema;
       return { ...rest, type: 'string', pattern: source };
     }
+    if ('const' in schema) return { ...schema, type: typeOf(schema['const']) };
     const values = literalsOf(schema as TSchema);
     if (values !== null) {
       const { anyOf: _anyOf, ...rest } = schema;
-      return { type: typeof values[0], enum: values, ...rest };
+      return { type: typeOf(values[0]), enum: values, ...rest };
     }
     return Object.fromEntries(
       Object.entries(schema).map(([keyword, value]) => [keyword, this.#value(keyword, value)]),
@@ -44,8 +48,8 @@ export class SchemaBook {
   }
 
   #value(keyword: string, value: unknown): unknown {
-    if (typeof value !== 'object' || value === null || DATA_KEYWORDS.includes(keyword)) return value;
-    if (keyword === 'dependentRequired' || keyword === 'required' || keyword === 'type') return value;
+    if (typeof value !== 'object' || value === null || DATA_KEYWORDS.includes(keyword))
+      return value;
     if (keyword === 'properties' || keyword === 'patternProperties') {
       return Object.fromEntries(
         Object.entries(value).map(([name, schema]) => [name, this.refer(schema)]),
@@ -54,6 +58,11 @@ export class SchemaBook {
     if (Array.isArray(value)) return value.map((schema) => this.refer(schema));
     return this.refer(value as TSchema);
   }
+}
+
+/** TypeBox calls every literal number a number. */
+function typeOf(literal: unknown): string {
+  return Number.isInteger(literal) ? 'integer' : typeof literal;
 }
 
 /** The values of a union of literals, or null. */

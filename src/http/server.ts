@@ -12,6 +12,7 @@ import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
 import { MinuteLimiter } from './limiter.ts';
 import { Polls } from './polls.ts';
+import { publishedAnswers } from './published.ts';
 import { makeStreams, PING_INTERVAL_MS, STREAM_PATH, type Streams } from './stream.ts';
 
 export interface ServerOptions {
@@ -85,6 +86,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const answers = new Map<string, Answer>();
   for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
   answers.set(STREAM_PATH, streams.answer);
+  for (const [path, answer] of publishedAnswers()) answers.set(path, answer);
   // Without a valid Host (HTTP/1.0 needs none) Bun's URL has no host, and Elysia takes the first
   // slash in the query for the beginning of the path.
   const route = (path: string, answer: Answer) =>

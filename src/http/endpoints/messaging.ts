@@ -37,12 +37,10 @@ const Message = Type.Object(
 );
 
 /** Where the calls of apps have other names for the same fields. */
-const DETAILS: Partial<Record<RegisterRefusal, { detail: string }>> = {
-  link_not_found: {
-    detail:
-      'install_code names no limited link, or domain_hash is not actively bound to its provider',
-  },
-  provider_not_found: { detail: 'provider_code names no provider' },
+const DETAILS: Partial<Record<RegisterRefusal, string>> = {
+  link_not_found:
+    'install_code names no limited link, or domain_hash is not actively bound to its provider',
+  provider_not_found: 'provider_code names no provider',
 };
 
 const registerEndpoint = appEndpoint({
@@ -54,6 +52,7 @@ const registerEndpoint = appEndpoint({
   params: {},
   input: RegistrationInput,
   takesToken: true,
+  details: DETAILS,
   fields: {
     ok: {
       device_token: Type.RegExp(DEVICE_TOKEN, {
@@ -79,7 +78,10 @@ const registerEndpoint = appEndpoint({
     const registration = parseRegistration(body);
     if ('problem' in registration) return { says: 'unknown_error', detail: registration.problem };
     const registered = await registerDevice(core, { ...registration, token }, nowMs);
-    if (typeof registered === 'string') return { says: registered, ...DETAILS[registered] };
+    if (typeof registered === 'string') {
+      const detail = DETAILS[registered];
+      return { says: registered, ...(detail && { detail }) };
+    }
     return { says: 'ok', body: { device_token: registered.token } };
   },
 });

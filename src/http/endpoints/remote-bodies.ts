@@ -255,10 +255,21 @@ const SubChange = commandInput('SubChange', 'sub-change', change, {
   change_value: 'example.com',
 });
 
+const commandInputs = [ImportData, UpdateSubscription, SetSettings, SubChange];
+
 /** `POST /remote/command`. */
 export const CommandInput = Type.Unsafe<unknown>({
   title: 'CommandInput',
-  oneOf: [ImportData, UpdateSubscription, SetSettings, SubChange],
+  oneOf: commandInputs,
+  discriminator: {
+    propertyName: 'action_type',
+    mapping: Object.fromEntries(
+      commandInputs.map(({ properties, title }) => [
+        properties.action_type.const,
+        `#/components/schemas/${title}`,
+      ]),
+    ),
+  },
 });
 
 const payload = (name: string, action: string, fields: TProperties) =>
