@@ -28,9 +28,9 @@ code { font: .9em ui-monospace, Menlo, Consolas, monospace; }
 p code, td code, li code { background: var(--block); border-radius: .2rem; padding: .1em .3em; }
 pre {
   background: var(--block); border: 1px solid var(--line); border-radius: .4rem;
-  margin: .75rem 0; overflow-x: auto; overflow-wrap: normal; padding: .7rem .9rem;
+  margin: .75rem 0; padding: .7rem .9rem; white-space: pre-wrap;
 }
-pre.answer { border-style: dashed; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre.answer { border-style: dashed; }
 article { border-top: 1px solid var(--line); margin-top: 2rem; }
 article h3 a { color: inherit; font-family: ui-monospace, Menlo, Consolas, monospace; }
 article:target h3, [id]:target > td, td :target { background: var(--mark); }
@@ -43,7 +43,7 @@ article:target h3, [id]:target > td, td :target { background: var(--mark); }
 em::before { content: "\\b7  "; }
 table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem .75rem .4rem 0; text-align: left; vertical-align: top; }
-th { color: var(--soft); font-size: .875rem; font-weight: 600; }
+th { color: var(--soft); font-size: .875rem; font-weight: 600; overflow-wrap: normal; white-space: nowrap; }
 td:first-child { width: 17rem; }
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav > ul > li { margin: .5rem 0; }
@@ -63,6 +63,7 @@ nav li li a { font: .875rem ui-monospace, Menlo, Consolas, monospace; }
   thead { display: none; }
   tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
   td, td:first-child { border: 0; padding: .05rem 0; width: 100%; }
+  td:empty { display: none; }
   td:not(:first-child)::before { color: var(--soft); content: attr(data-head) ": "; font-size: .875rem; }
 }
 @media print { nav { display: none; } body { display: block; } }
