@@ -21,6 +21,8 @@ import { choice, HWID_EXAMPLE, text } from './params.ts';
 const uri = (description: string, example: string) =>
   Type.String({ format: 'uri', description, examples: [example] });
 
+const WEB_URL = { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' };
+
 /** Without its anchors, to be put into a longer pattern. */
 const HWID_INSIDE = HWID.source.slice(1, -1);
 
@@ -98,8 +100,7 @@ const notificationContent = {
   link_for_open: Type.Optional(link),
   background_image: Type.Optional(
     Type.String({
-      format: 'uri',
-      pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
+      ...WEB_URL,
       description: 'An absolute http or https URL.',
       examples: ['https://example.com/night.png'],
     }),
@@ -249,11 +250,17 @@ const SetSettings = commandInput(
   { settings: Settings },
   { os: ['android'], settings: { 'fragmentation-enable': true, 'ping-type': 'tcp' } },
 );
-const SubChange = commandInput('SubChange', 'sub-change', change, {
-  os: ['android'],
-  change_type: 'domain',
-  change_value: 'example.com',
-});
+const SubChange = {
+  ...commandInput('SubChange', 'sub-change', change, {
+    os: ['android'],
+    change_type: 'domain',
+    change_value: 'example.com',
+  }),
+  oneOf: [
+    { properties: { change_type: { const: 'domain' }, change_value: { format: 'hostname' } } },
+    { properties: { change_type: { const: 'url' }, change_value: WEB_URL } },
+  ],
+};
 
 const commandInputs = [ImportData, UpdateSubscription, SetSettings, SubChange];
 
