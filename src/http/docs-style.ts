@@ -42,8 +42,14 @@ article:target h3, [id]:target > td, td :target { background: var(--mark); }
 .type, em { color: var(--soft); font-size: .875rem; font-style: normal; }
 em::before { content: "\\b7  "; }
 table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
-th, td { border-bottom: 1px solid var(--line); padding: .4rem .75rem .4rem 0; text-align: left; vertical-align: top; }
-th { color: var(--soft); font-size: .875rem; font-weight: 600; overflow-wrap: normal; white-space: nowrap; }
+th, td {
+  border-bottom: 1px solid var(--line); padding: .4rem .75rem .4rem 0; text-align: left;
+  vertical-align: top;
+}
+th {
+  color: var(--soft); font-size: .875rem; font-weight: 600; overflow-wrap: normal;
+  white-space: nowrap;
+}
 td:first-child { width: 17rem; }
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav > ul > li { margin: .5rem 0; }
@@ -51,10 +57,15 @@ nav li li a { font: .875rem ui-monospace, Menlo, Consolas, monospace; }
 @media (min-width: 64rem) {
   body { display: grid; grid-template-columns: 15rem minmax(0, 1fr); column-gap: 3rem; }
   header { grid-column: 1 / -1; }
-  nav { max-height: 100vh; overflow-y: auto; padding: 1rem 0; position: sticky; top: 0; align-self: start; }
+  nav {
+    align-self: start; max-height: 100vh; overflow-y: auto; padding: 1rem 0; position: sticky;
+    top: 0;
+  }
 }
 @media (max-width: 63.99rem) {
-  nav > ul { display: grid; gap: 0 1.5rem; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr)); }
+  nav > ul {
+    display: grid; gap: 0 1.5rem; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr));
+  }
   nav { border-bottom: 1px solid var(--line); padding: .5rem 0; }
 }
 @media (max-width: 40rem) {
@@ -64,7 +75,9 @@ nav li li a { font: .875rem ui-monospace, Menlo, Consolas, monospace; }
   tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
   td, td:first-child { border: 0; padding: .05rem 0; width: 100%; }
   td:empty { display: none; }
-  td:not(:first-child)::before { color: var(--soft); content: attr(data-head) ": "; font-size: .875rem; }
+  td:not(:first-child)::before {
+    color: var(--soft); content: attr(data-head) ": "; font-size: .875rem;
+  }
 }
 @media print { nav { display: none; } body { display: block; } }
 `;

@@ -175,8 +175,8 @@ export function answersOf({ audience, plan, says }: Endpoint): MessageKey[] {
 }
 
 /**
- * Is a call of no use without the parameter? The calls of apps take anything and refuse later; there
- * the ids are as good as required.
+ * Is a call of no use without the parameter? The calls of apps take anything and refuse later;
+ * there the ids are as good as required.
  */
 export function isNeeded({ audience }: Endpoint, { header, isRequired, misfit }: Param): boolean {
   return isRequired || (audience === 'app' && misfit !== null && header === undefined);

@@ -133,7 +133,7 @@ function isForgiven(body: unknown): boolean {
   return [' ', 'a,,b'].includes(String((body as Body | null)?.['hwid']));
 }
 
-/** A text that can be nobody's HWID is answered like one that is nobody's, no os like an unused one. */
+/** What can be nobody's HWID is answered like what is nobody's, and an empty os like none. */
 function isTargetRefused(path: string, { headers, json }: Reply): boolean {
   if (path === 'hwid') return json.msg === 'Device with this HWID not found';
   return path === 'os' && headers.get('x-error-detail') === 'os or hwid is required';

@@ -43,7 +43,7 @@ const installEndpoint = appEndpoint({
   path: '/install',
   summary: 'Let a device in on a limited link',
   description:
-    "Asked when a link is added to an app: lets the device in, if a slot is free, and registers its HWID on the link. A HWID that is on the link already takes no second slot. The provider's subscription is not looked at.",
+    'Asked when a link is added to an app: lets the device in, if a slot is free, and registers its HWID on the link. A HWID that is on the link already takes no second slot. Whether the provider has an active subscription is not looked at.',
   params: {
     ...factParams,
     id: optional(Text, {

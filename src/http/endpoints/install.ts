@@ -230,7 +230,7 @@ const deleteHwidEndpoint = providerEndpoint({
   path: '/api/delete-hwid',
   summary: 'Delete a HWID from a limited link',
   description:
-    "Frees a HWID's slot on a link. A HWID that is not on the link succeeds with the unchanged count, so that a call can be repeated.",
+    'Frees the slot that a HWID has on a link. A HWID that is not on the link succeeds with the unchanged count, so that a call can be repeated.',
   params: { ...selectorParams, hwid: requiredHwid },
   fields: { ok: { install_count: CountField } },
   says: ['ok', 'invalid_parameters', 'install_code_error'],

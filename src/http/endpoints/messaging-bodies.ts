@@ -1,4 +1,4 @@
-/** What devices send in bodies, as schemas for the documents; `remote-bodies.ts` says how it is meant. */
+/** What devices send in bodies, as schemas for the documents: see `remote-bodies.ts`. */
 
 import { Type } from '@sinclair/typebox';
 import { HWID } from '../../core/device.ts';

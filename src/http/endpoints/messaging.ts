@@ -118,7 +118,7 @@ const ackEndpoint = deviceEndpoint({
   path: '/device/ack',
   summary: 'Acknowledge messages',
   description:
-    "Says what became of messages; every state takes a message out of the inbox. Twice, late or of a message that is not the device's, it changes nothing. If one item does not fit, none is kept.",
+    'Says what became of messages; every state takes a message out of the inbox. Twice, late or of a message of another device, it changes nothing. If one item does not fit, none is kept.',
   params: {},
   input: AckInput,
   says: ['ok', 'unknown_error'],

@@ -1,8 +1,8 @@
 /**
  * What providers send in bodies, and what of it devices get, as schemas for the documents. What
  * counts is read in the core, more patiently than is told here (numbers as digits, lists as text
- * between commas); these schemas are made of the core's own tables, and a test sends what they allow
- * and what they forbid.
+ * between commas); these schemas are made of the core's own tables, and a test sends what they
+ * allow and what they forbid.
  */
 
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
