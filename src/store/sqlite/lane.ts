@@ -72,7 +72,8 @@ function statements({ db }: Context) {
       db,
       raw<Candidate>(sql`
         SELECT ${candidate} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
-        WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)}) AND x.due_at_ms > ${value('nowMs')} AND x.is_scheduled = 1
+        WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
+          AND x.due_at_ms > ${value('nowMs')} AND x.is_scheduled = 1
         ORDER BY x.due_at_ms LIMIT ${CLAIM_COUNT_MAX}`),
     ),
     hold: prepare(

@@ -2,8 +2,6 @@
 
 import { sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/distribution.ts';
-import { DOMAIN_ACTIVE } from '../../core/domain.ts';
-import { INSTALL_ACTIVE } from '../../core/install.ts';
 import type { ClaimedTie } from '../../core/message-store.ts';
 import type { Message } from '../../core/messaging.ts';
 import type { Store } from '../../core/store.ts';
@@ -11,7 +9,7 @@ import { type Context, value } from './context.ts';
 import { deviceKeeper } from './device.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
-import { literal } from './status.ts';
+import { ACTIVE_BINDING, ACTIVE_LINK, literal } from './status.ts';
 import { linked } from './targets.ts';
 
 type MessagingStore = Pick<
@@ -40,7 +38,7 @@ interface Tie {
 /** The first slot of the device on a link that is active, among the links that `which` names. */
 const firstSlot = (which: string) =>
   sql`(SELECT min(o.id) FROM install_device o CROSS JOIN install j ON j.id = o.install_id
-       WHERE o.device_id = ${value('deviceId')} AND j.status = ${literal(INSTALL_ACTIVE)} ${sql.raw(which)})`;
+       WHERE o.device_id = ${value('deviceId')} AND j.status = ${ACTIVE_LINK} ${sql.raw(which)})`;
 
 /** Null: the device's token is not proven for the provider. */
 const provenBy = (providerId: string) =>
@@ -64,7 +62,7 @@ function registrationStatements({ db }: Context) {
         SELECT id, token_hash AS "tokenHash",
           EXISTS (SELECT 1 FROM install_device WHERE device_id = device.id)
           OR EXISTS (SELECT 1 FROM device_domain b CROSS JOIN domain m ON m.id = b.domain_id
-                     WHERE b.device_id = device.id AND m.status = ${literal(DOMAIN_ACTIVE)}) AS "isTied",
+                     WHERE b.device_id = device.id AND m.status = ${ACTIVE_BINDING}) AS "isTied",
           EXISTS (SELECT 1 FROM device_proof WHERE device_id = device.id) AS "hasProofs"
         FROM device WHERE hwid = ${value('hwid')}`),
     ),
@@ -79,9 +77,9 @@ function registrationStatements({ db }: Context) {
           ${provenBy('i.provider_id')}
         FROM install i LEFT JOIN install_device s
           ON s.install_id = i.id AND s.device_id = ${value('deviceId')}
-        WHERE i.install_code = ${value('installCode')} AND i.status = ${literal(INSTALL_ACTIVE)}
+        WHERE i.install_code = ${value('installCode')} AND i.status = ${ACTIVE_LINK}
           AND EXISTS (SELECT 1 FROM domain m WHERE m.provider_id = i.provider_id
-            AND m.domain_hash = ${value('domainHash')} AND m.status = ${literal(DOMAIN_ACTIVE)})`),
+            AND m.domain_hash = ${value('domainHash')} AND m.status = ${ACTIVE_BINDING})`),
     ),
     claimedBinding: prepare(
       db,
@@ -91,7 +89,7 @@ function registrationStatements({ db }: Context) {
         FROM provider p CROSS JOIN domain m ON m.provider_id = p.id
         LEFT JOIN device_domain b ON b.domain_id = m.id AND b.device_id = ${value('deviceId')}
         WHERE p.code = ${value('providerCode')}
-          AND m.domain_hash = ${value('domainHash')} AND m.status = ${literal(DOMAIN_ACTIVE)}`),
+          AND m.domain_hash = ${value('domainHash')} AND m.status = ${ACTIVE_BINDING}`),
     ),
     register: prepare(
       db,

@@ -7,7 +7,7 @@ import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
-import { literal } from './status.ts';
+import { ACTIVE_BINDING } from './status.ts';
 
 type TargetStore = Pick<Store, 'findTargets' | 'scanTargets'>;
 
@@ -64,14 +64,14 @@ export function targetRanges({ db }: Context) {
       SELECT max(device_id) AS "toId" FROM (
         SELECT device_id FROM device_domain
         WHERE domain_id = ${value('source')} AND device_id > ${value('afterId')}
-          AND EXISTS (SELECT 1 FROM domain WHERE id = domain_id AND status = ${literal(DOMAIN_ACTIVE)})
+          AND EXISTS (SELECT 1 FROM domain WHERE id = domain_id AND status = ${ACTIVE_BINDING})
         ORDER BY device_id LIMIT ${SCAN_DEVICES})`),
   );
   const nextBinding = prepare(
     db,
     raw<{ id: number | null }>(sql`
       SELECT min(id) AS id FROM domain
-      WHERE provider_id = ${value('providerId')} AND status = ${literal(DOMAIN_ACTIVE)} AND id > ${value('source')}`),
+      WHERE provider_id = ${value('providerId')} AND status = ${ACTIVE_BINDING} AND id > ${value('source')}`),
   );
 
   function endOf(providerId: number, { source, id: afterId }: TargetCursor): number | null {
