@@ -27,7 +27,7 @@ export function renderDocsPage(document: OpenApiDocument): string {
 <body>
 <header><h1>${info.title} API</h1>
 <p>${info.summary} Version ${info.version}. For programs:
-<a href="openapi.json">openapi.json</a> (OpenAPI ${document.openapi}).</p></header>
+<a href="/openapi.json">openapi.json</a> (OpenAPI ${document.openapi}).</p></header>
 <nav aria-label="Contents">${contents(document, calls)}</nav>
 <main>
 <section id="rules"><h2>Rules for every call</h2>${paragraphs(info.description)}
@@ -133,7 +133,7 @@ function parameterRow({
   schema,
 }: OpenApiParameter): Part[] {
   return [
-    html`${code(name)}${required ? html` <em>needed</em>` : ''}`,
+    html`${code(name)}${required ? html` <em>required</em>` : ''}`,
     where,
     html`${prose(description)} <span class="type">${typeOf(schema)}</span>`,
   ];
@@ -214,7 +214,7 @@ const kindOf = (kind: JsonSchema) => ('properties' in kind ? object(kind) : type
 function fieldRow(name: string, field: JsonSchema, isNeeded = false): Part[] {
   const description = (field['description'] as string | undefined) ?? '';
   return [
-    html`${code(name)}${isNeeded ? html` <em>needed</em>` : ''}`,
+    html`${code(name)}${isNeeded ? html` <em>required</em>` : ''}`,
     typeOf(field),
     prose(description),
   ];
@@ -233,6 +233,10 @@ function typeOf(schema: JsonSchema): Html {
   if (type === undefined && Array.isArray(choices)) return alternatives(choices.map(typeOf));
   if (type === 'array') return html`list of ${typeOf((items ?? {}) as JsonSchema)}`;
   if (Array.isArray(type)) return html`${type.join(' or ')}`;
+  const [byKey] = Object.values((schema['patternProperties'] ?? {}) as Record<string, JsonSchema>);
+  if (byKey !== undefined) return html`object of ${typeOf(byKey)}`;
+  // A branch that says only in what it differs.
+  if (type === undefined) return html`${String(schema['format'] ?? 'anything')}`;
   const isRange = minimum !== undefined && maximum !== undefined && Number(maximum) < 1e6;
   return isRange
     ? html`${String(type)} ${Number(minimum)}–${Number(maximum)}`

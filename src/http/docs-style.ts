@@ -51,6 +51,7 @@ th {
   white-space: nowrap;
 }
 td:first-child { width: 17rem; }
+td:nth-child(2) { overflow-wrap: break-word; }
 nav ul { list-style: none; margin: 0; padding: 0; }
 nav > ul > li { margin: .5rem 0; }
 nav li li a { font: .875rem ui-monospace, Menlo, Consolas, monospace; }

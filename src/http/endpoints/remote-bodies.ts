@@ -208,7 +208,8 @@ const COMMAND_TARGETS = [
 ];
 
 function commandInput(name: string, action: string, fields: TProperties, example: object) {
-  const toggle = 'True: by `hwid`; false: by `os`; when absent, true if `hwid` is given.';
+  const toggle =
+    'True: by `hwid`; false: by `os`; when absent, true if `hwid` is given. `specific-device-toggle` is the same field.';
   return Type.Object(
     {
       action_type: Type.Literal(action),
