@@ -24,6 +24,7 @@ process.stdout.on('error', () => {});
 
 const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
+  sleep: systemClock.sleep,
   loadConfig: (flags) => loadConfig(flags, process.env),
   shownSettings,
   exampleConfig: exampleFile,
@@ -31,8 +32,13 @@ const exitCode = await runCli(process.argv.slice(2), {
   openCore,
   startApp,
   stdout: print,
+  writeOut: (text) =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+    }),
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
+  isProgressDrawn: Boolean(process.stderr.isTTY),
 });
 // A pipe takes 64 KiB at a time: an exit must not cut off what its reader has yet to fetch.
 await printed;

@@ -93,9 +93,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
   answers.set(STREAM_PATH, streams.answer);
   for (const [path, answer] of publishedAnswers()) answers.set(path, answer);
-  // One route and one set of rules. Elysia's own router would not do: without a valid Host (HTTP/1.0
-  // needs none) Bun's URL has no host, and Elysia takes the first slash in the query for the
-  // beginning of the path.
+  // One route and one set of rules. Elysia's own router would not do: without a valid Host, which
+  // HTTP/1.0 does not need, Bun's URL has no host, and Elysia takes the first slash in the query
+  // for the beginning of the path.
   app.all('*', ({ request }) => find(answers, pathOf(request.url))(request), { parse: 'none' });
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
