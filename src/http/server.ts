@@ -12,6 +12,7 @@ import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
 import { MinuteLimiter } from './limiter.ts';
 import { Polls } from './polls.ts';
+import { publishedAnswers } from './published.ts';
 import { makeStreams, PING_INTERVAL_MS, STREAM_PATH, type Streams } from './stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 
@@ -95,7 +96,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const answers = new Map<string, Answer>();
   for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
   answers.set(STREAM_PATH, streams.answer);
-  addRoutes(app, answers, traffic);
+  for (const [path, answer] of publishedAnswers()) {
+    answers.set(path, counted(traffic, traffic.tallyOf(path), answer));
+  }
+  const elsewhere = elsewhereOf(traffic);
+  // One route and one set of rules. Elysia's own router would not do: without a valid Host, which
+  // HTTP/1.0 does not need, Bun's URL has no host, and Elysia takes the first slash in the query
+  // for the beginning of the path.
+  const find = (path: string) => findIn(answers, path) ?? elsewhere(path);
+  app.all('*', ({ request }) => find(pathOf(request.url))(request), { parse: 'none' });
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
@@ -130,35 +139,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await stopped;
     },
   };
-}
-
-function addRoutes(app: Elysia, answers: ReadonlyMap<string, Answer>, traffic: Traffic): void {
-  const other = traffic.tallyOf(null);
-  const noSuchEndpoint: Answer = (request) => {
-    const requestId = traffic.count(other, { request, says: 'no_such_endpoint', tookMs: null });
-    return respond('no_such_endpoint', { requestId });
-  };
-  const notFound: Answer = (request) => {
-    traffic.count(other, { request, says: 'not_found', tookMs: null });
-    return new Response('Not found\n', { status: 404 });
-  };
-  /** What answers requests for `path`, by the rules of the routes below. */
-  const find = (path: string): Answer => {
-    const found = answers.get(path) ?? answers.get(path.replace(/\/$/, ''));
-    return found ?? (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
-  };
-  // Without a valid Host (HTTP/1.0 needs none) Bun's URL has no host, and Elysia takes the first
-  // slash in the query for the beginning of the path.
-  const route = (path: string, answer: Answer) =>
-    app.all(
-      path,
-      ({ request }) =>
-        request.url.startsWith('/') ? find(pathOf(request.url))(request) : answer(request),
-      { parse: 'none' },
-    );
-  for (const [path, answer] of answers) route(path, answer);
-  for (const path of ['/api', '/api/*', '/remote', '/remote/*']) route(path, noSuchEndpoint);
-  route('*', notFound);
 }
 
 function listen(
@@ -198,8 +178,46 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
 /** Null: the request became a WebSocket. */
 type Answer = (request: Request) => Response | Promise<Response | null>;
 
+/** What a status says, in the words of the other answers. */
+const SAID: Readonly<Record<number, string>> = { 404: 'not_found', 405: 'wrong_method' };
+
+/** Counts what is answered with a page. */
+function counted(
+  traffic: Traffic,
+  tally: EndpointTally,
+  answer: (request: Request) => Response,
+): Answer {
+  return (request) => {
+    const response = answer(request);
+    traffic.count(tally, { request, says: SAID[response.status] ?? 'ok', tookMs: null });
+    return response;
+  };
+}
+
+/** The answer to what `path` asks for. A slash at its end is forgiven. */
+function findIn(answers: ReadonlyMap<string, Answer>, path: string): Answer | undefined {
+  return answers.get(path) ?? (path.endsWith('/') ? answers.get(path.slice(0, -1)) : undefined);
+}
+
+/** What answers requests for paths that are none of ours. */
+function elsewhereOf(traffic: Traffic): (path: string) => Answer {
+  const other = traffic.tallyOf(null);
+  const noSuchEndpoint: Answer = (request) => {
+    const requestId = traffic.count(other, { request, says: 'no_such_endpoint', tookMs: null });
+    return respond('no_such_endpoint', { requestId });
+  };
+  const pageNotFound = () => new Response('Not found\n', { status: 404 });
+  const notFound = counted(traffic, other, pageNotFound);
+  return (path) => (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
+}
+
+/** The path of a request's URL, which without a valid Host begins with it. */
 function pathOf(url: string): string {
-  return url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '');
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
+  const query = url.indexOf('?', start);
+  const path = url.slice(start, query < 0 ? undefined : query);
+  const fragment = path.indexOf('#');
+  return fragment < 0 ? path : path.slice(0, fragment);
 }
 
 function bracketed(host: string): string {
