@@ -36,7 +36,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/http': {
     ours: ['src/http/', 'src/core/', ...LEAVES],
-    packages: ['elysia', '@sinclair/typebox', 'node:net'],
+    // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
+    packages: ['elysia', '@sinclair/typebox', 'node:net', 'bun:ffi', 'node:fs'],
     reason: 'HTTP asks the core; where the data lies is not its business',
   },
   'src/store/sqlite': {

@@ -28,6 +28,8 @@ export interface InterpreterDeps {
   authFailed(client: string, nowMs: number): number;
   /** Aborted when the server stops. */
   stopping: AbortSignal;
+  /** How long a body may take to arrive, ms. */
+  bodyTimeMaxMs: number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
 }
@@ -117,7 +119,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       return respond(caller, { headers });
     }
 
-    const body = method === 'POST' ? await readJsonObject(request) : NO_BODY;
+    const body = method === 'POST' ? await readJsonObject(request, deps.bodyTimeMaxMs) : NO_BODY;
     if ('problem' in body) return respond('unknown_error', { detail: body.problem, headers });
     const params: Record<string, unknown> = {};
     for (const readParam of read) {
