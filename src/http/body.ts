@@ -1,4 +1,7 @@
-/** Reads the JSON object of a POST, no more of it than it may be long, no longer than it may take. */
+/**
+ * Reads the JSON object of a POST:
+ * no more of it than it may be long, no longer than it may take.
+ */
 
 import { isRecord, type Problem, problem } from '../core/json-input.ts';
 
@@ -19,7 +22,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export async function readJsonObject(
   request: Request,
   timeMaxMs: number,
-): Promise<{ object: Readonly<Record<string, unknown>> } | Problem> {
+): Promise<{ object: Readonly<Record<string, unknown>> } | (Problem & { isLate?: true })> {
   const declared = Number(request.headers.get('content-length') ?? 0);
   let bytes: Uint8Array | null | typeof LATE;
   try {
@@ -28,7 +31,9 @@ export async function readJsonObject(
     // The client is gone, or what it sent is not framed as it said: not a fault of ours.
     return problem('the body was not sent to its end');
   }
-  if (bytes === LATE) return problem(`the body did not arrive within ${timeMaxMs / 1000} s`);
+  if (bytes === LATE) {
+    return { ...problem(`the body did not arrive within ${timeMaxMs / 1000} s`), isLate: true };
+  }
   if (bytes === null) return problem(`the body must not be longer than ${BODY_BYTES_MAX} bytes`);
   try {
     const value: unknown = JSON.parse(utf8.decode(bytes));

@@ -120,7 +120,11 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     }
 
     const body = method === 'POST' ? await readJsonObject(request, deps.bodyTimeMaxMs) : NO_BODY;
-    if ('problem' in body) return respond('unknown_error', { detail: body.problem, headers });
+    if ('problem' in body) {
+      // What is still to come of a late body nobody waits for.
+      const last = body.isLate ? { ...headers, connection: 'close' } : headers;
+      return respond('unknown_error', { detail: body.problem, headers: last });
+    }
     const params: Record<string, unknown> = {};
     for (const readParam of read) {
       const misfit = readParam(query, request.headers, params);

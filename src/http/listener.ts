@@ -62,7 +62,7 @@ export function listen(
   const { host, tls, retirementMs = RETIREMENT_MS, canHandOver = true } = options;
   let current = start(app, options, websocket, false);
   const port = current.port ?? options.port;
-  /** Replaced ones until their last connection is gone, with the timer of those that still listen. */
+  /** Replaced ones until their last connection is gone; with a timer, those that still listen. */
   const older = new Map<Server, ReturnType<typeof setTimeout> | null>();
   const cameBy = new WeakMap<Request, Server>();
   let handover: PortHandover | null = null;
