@@ -136,7 +136,10 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     const says = await handle(
       new Incoming(request, deps, provider, device, params, body.object, nowMs),
     );
-    if (typeof says === 'string') return respond(says, { headers });
+    if (typeof says === 'string') {
+      if (GUESSES.has(says)) await beLate(request, nowMs);
+      return respond(says, { headers });
+    }
     if (says instanceof NotSaved) {
       const detail = `${messages[says.says].detail}; ${reportFault(deps.log, path, says.fault)}`;
       return respond(says.says, { detail, headers });
@@ -159,6 +162,9 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     }
   };
 }
+
+/** What whoever tries out codes of links or providers hears: counted as failed credentials. */
+const GUESSES: ReadonlySet<MessageKey> = new Set(['link_not_found', 'provider_not_found']);
 
 const NO_BODY = { object: {} };
 
