@@ -7,8 +7,10 @@ import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 
-/** How long before its end a certificate is warned of, ms. */
+/** How long before its end a certificate is warned of, ms … */
 const WARN_MS = 14 * 86_400_000;
+/** … but for those that never live long, this part of their life. */
+const WARN_PART = 1 / 4;
 /** How often it is warned of, ms. */
 const WARN_INTERVAL_MS = 86_400_000;
 /** Two files are written one after the other: how long a change may settle, ms. */
@@ -83,11 +85,12 @@ export class CertificateKeeper {
   }
 
   #warnOfEnd(nowMs: number): void {
-    const leftMs = this.#current.expiresAtMs - nowMs;
-    if (leftMs > WARN_MS || nowMs - this.#warnedMs < WARN_INTERVAL_MS) return;
+    const { startsAtMs, expiresAtMs, names } = this.#current;
+    const leftMs = expiresAtMs - nowMs;
+    const warnMs = Math.min(WARN_MS, (expiresAtMs - startsAtMs) * WARN_PART);
+    if (leftMs > warnMs || nowMs - this.#warnedMs < WARN_INTERVAL_MS) return;
     this.#warnedMs = nowMs;
     const days = Math.floor(leftMs / 86_400_000);
-    const { names, expiresAtMs } = this.#current;
     this.#deps.log.warn('certificate_expires', {
       names: names.join(','),
       expires: utc(expiresAtMs),

@@ -118,7 +118,7 @@ test('half of a renewal, and a bad one, leave the old certificate and one line e
 });
 
 test('it warns once a day from 14 days before the end', async () => {
-  const folder = await folderWith('gate', { fromMs: Date.now() - DAY_MS, days: 21 });
+  const folder = await folderWith('gate', { fromMs: Date.now() - 70 * DAY_MS, days: 90 });
   const { keeper, clock, logLines } = keeperOf(folder);
   const warnings = () => logLines.filter((line) => line.includes('certificate_expires'));
   clock.advance(5 * DAY_MS);
