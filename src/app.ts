@@ -57,6 +57,9 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
   let current = loaded;
   const core = openCore(settings, true, true);
   const log = makeLog(settings, systemClock.nowMs);
+  for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
+    log.warn('open_to_group', { path, problem });
+  }
   const worker = makeWorker(core, systemClock, log);
   core.signals.onWork(worker.look);
   const { host, port } = settings;

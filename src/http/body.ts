@@ -1,7 +1,4 @@
-/**
- * Reads the JSON object of a POST:
- * no more of it than it may be long, no longer than it may take.
- */
+/** Reads the JSON object of a POST: no more than it may be long, no longer than it may take. */
 
 import { isRecord, type Problem, problem } from '../core/json-input.ts';
 

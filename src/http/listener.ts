@@ -5,7 +5,7 @@ import { OperatorError } from '../operator-error.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
 
 /** Seconds after which a connection without a request under way is closed. */
-export const IDLE_TIMEOUT_S = 30;
+const IDLE_TIMEOUT_S = 30;
 /**
  * How long a listener that was replaced waits before it closes what is idle, ms. By then every
  * connection had an answer that closes it, or was closed for idling.
@@ -29,8 +29,7 @@ export interface ListenOptions {
   port: number;
   /** Null: plain HTTP. */
   tls: TlsPair | null;
-  /** As {@link IDLE_TIMEOUT_S}; tests are in a hurry. */
-  idleTimeoutS?: number;
+  /** {@link RETIREMENT_MS} unless a test is in a hurry. */
   retirementMs?: number;
   /** False: as on a system where two listeners cannot share a port. */
   canHandOver?: boolean;
@@ -67,6 +66,7 @@ export function listen(
   const cameBy = new WeakMap<Request, Server>();
   let handover: PortHandover | null = null;
 
+  /** Stops to listen, and closes what idles. What is under way is finished. */
   function leave(server: Server): void {
     clearTimeout(older.get(server) ?? undefined);
     older.set(server, null);
@@ -74,11 +74,8 @@ export function listen(
     handover?.close(port);
   }
 
+  /** Has everybody who is left come back by a new connection. */
   function retire(server: Server): void {
-    older.set(
-      server,
-      setTimeout(() => leave(server), retirementMs),
-    );
     // A client that keeps its connection busy comes back by a new one, with the new certificate.
     const fetch = async (request: Request) => {
       cameBy.set(request, server);
@@ -87,6 +84,15 @@ export function listen(
       return response;
     };
     server.reload({ fetch, routes: {}, websocket } as Bun.Serve.Options<unknown>);
+  }
+
+  function join(next: ListenOptions): Server {
+    try {
+      return start(app, next, websocket, true);
+    } catch (error) {
+      handover?.close(port);
+      throw error;
+    }
   }
 
   return {
@@ -100,12 +106,16 @@ export function listen(
       for (const [server, timer] of older) if (timer !== null) leave(server);
       if (canHandOver) handover ??= makePortHandover();
       if (handover?.open(port)) {
-        current = start(app, next, websocket, true);
+        current = join(next);
         handover.steer(port);
         retire(old);
+        older.set(
+          old,
+          setTimeout(() => leave(old), retirementMs),
+        );
       } else {
-        older.set(old, null);
-        void old.stop(false).then(() => older.delete(old));
+        retire(old);
+        leave(old);
         current = await startAgain(() => start(app, next, websocket, false));
       }
     },
@@ -118,7 +128,7 @@ export function listen(
 
 function start(
   app: Elysia,
-  { host, port, tls, idleTimeoutS = IDLE_TIMEOUT_S }: ListenOptions,
+  { host, port, tls }: ListenOptions,
   websocket: Bun.WebSocketHandler<unknown>,
   isShared: boolean,
 ): Server {
@@ -128,7 +138,7 @@ function start(
       port,
       // Elysia's default would let a second server share the port in silence.
       reusePort: isShared,
-      idleTimeout: idleTimeoutS,
+      idleTimeout: IDLE_TIMEOUT_S,
       // Bun's own refusal of a large body is not JSON; what no endpoint reads, nobody buffers.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       // Elysia's own .ws() keeps the whole request with each socket, and takes none of the limits.

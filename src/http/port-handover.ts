@@ -36,8 +36,11 @@ export function makePortHandover(): PortHandover | null {
   if (process.platform !== 'linux') return null;
   const setOption = loadSetOption();
   if (setOption === null) return null;
-  const share = (port: number, isShared: boolean) =>
-    listenersOf(port).every((fd) => setOption(fd, SO_REUSEPORT, int32(isShared ? 1 : 0)));
+  const share = (port: number, isShared: boolean) => {
+    const fds = listenersOf(port);
+    const done = fds.map((fd) => setOption(fd, SO_REUSEPORT, int32(isShared ? 1 : 0)));
+    return done.length > 0 && !done.includes(false);
+  };
   return {
     open: (port) => share(port, true),
     steer: (port) => {
@@ -75,11 +78,20 @@ function listenersOf(port: number): number[] {
 
 function listeningInodes(table: string, port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return readFileSync(`/proc/self/net/${table}`, 'latin1')
+  return readTable(table)
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
     .filter(([, local, , state]) => state === LISTENING && local?.endsWith(suffix))
     .map((columns) => columns[9] ?? '');
+}
+
+function readTable(name: string): string {
+  try {
+    return readFileSync(`/proc/self/net/${name}`, 'latin1');
+  } catch {
+    // Without IPv6 there is no tcp6.
+    return '';
+  }
 }
 
 function inodeOf(fd: number): string {

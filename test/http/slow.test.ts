@@ -1,7 +1,7 @@
 /**
  * Clients that take their time. Bun closes a connection whose request head is not whole after 10 s
- * (it looks every 4 s), and one whose body comes in at less than 16 KiB/s over the idle time; a body
- * that is read has a shorter time of ours, and gets an answer.
+ * (it looks every 4 s), and one whose body comes in at less than 16 KiB/s over the idle time. A
+ * body that is read has a shorter time of ours, and gets an answer.
  */
 
 import { afterEach, expect, test } from 'bun:test';
