@@ -7,6 +7,8 @@ import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
+import { addExportCommand } from './export.ts';
+import { addImportCommands } from './import.ts';
 import { addProviderCommands } from './provider.ts';
 import { addServeCommand } from './serve.ts';
 
@@ -34,6 +36,8 @@ function buildProgram(context: CliContext): Command {
   addProviderCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
+  addImportCommands(program, context);
+  addExportCommand(program, context);
   addConfigCommand(program, context);
   program
     .command('version')

@@ -5,7 +5,9 @@
  * both listen for a while, and the kernel is told to give every new connection to the newer one;
  * the older one closes when nobody is left on it.
  *
- * Until then the port is this program's alone: SO_REUSEPORT is set only here.
+ * Until the first change the port is this program's alone: SO_REUSEPORT is set only here, and taken
+ * back. After it Linux still lets a program of the same user join that asks for it; a second
+ * Gatepost never does.
  */
 
 import { dlopen, ptr } from 'bun:ffi';
