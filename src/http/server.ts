@@ -13,7 +13,7 @@ import { type InterpreterDeps, interpret, reportFault, respond } from './interpr
 import { MinuteLimiter } from './limiter.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { Polls } from './polls.ts';
-import { makeStreams, PING_INTERVAL_MS, STREAM_PATH } from './stream.ts';
+import { publishedAnswers } from './published.ts';
 
 /** Looked at for each request, so that a change holds at once. */
 export interface ServerSettings extends WireSettings {
@@ -91,20 +91,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const answers = new Map<string, Answer>();
   for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
   answers.set(STREAM_PATH, streams.answer);
-  // Elysia finds the path in a URL that begins with http://HOST. In one with https it looks too
-  // early, and without a valid Host (HTTP/1.0 needs none) Bun's URL has no host at all.
-  const route = (path: string, answer: Answer) =>
-    app.all(
-      path,
-      ({ request }) =>
-        request.url.startsWith('http:')
-          ? answer(request)
-          : find(answers, pathOf(request.url))(request),
-      { parse: 'none' },
-    );
-  for (const [path, answer] of answers) route(path, answer);
-  for (const path of ['/api', '/api/*', '/remote', '/remote/*']) route(path, noSuchEndpoint);
-  route('*', notFound);
+  for (const [path, answer] of publishedAnswers()) answers.set(path, answer);
+  // One route and one set of rules. Elysia's own router would not do: without a valid Host, which
+  // HTTP/1.0 does not need, Bun's URL has no host, and Elysia takes the first slash in the query
+  // for the beginning of the path.
+  app.all('*', ({ request }) => find(answers, pathOf(request.url))(request), { parse: 'none' });
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
@@ -135,12 +126,23 @@ type Answer = (request: Request) => Response | Promise<Response | null>;
 const noSuchEndpoint: Answer = () => respond('no_such_endpoint');
 const notFound: Answer = () => new Response('Not found\n', { status: 404 });
 
-/** What answers requests for `path`, by the rules of the routes above. */
+/** What answers requests for `path`. A slash at its end is forgiven. */
 function find(answers: ReadonlyMap<string, Answer>, path: string): Answer {
-  const found = answers.get(path) ?? answers.get(path.replace(/\/$/, ''));
-  return found ?? (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
+  const found = answers.get(path);
+  if (found) return found;
+  if (path.endsWith('/')) return answers.get(path.slice(0, -1)) ?? elsewhere(path);
+  return elsewhere(path);
 }
 
+function elsewhere(path: string): Answer {
+  return /^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound;
+}
+
+/** The path of a request's URL, which without a valid Host begins with it. */
 function pathOf(url: string): string {
-  return url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '');
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
+  const query = url.indexOf('?', start);
+  const path = url.slice(start, query < 0 ? undefined : query);
+  const fragment = path.indexOf('#');
+  return fragment < 0 ? path : path.slice(0, fragment);
 }
