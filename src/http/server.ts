@@ -14,6 +14,7 @@ import { MinuteLimiter } from './limiter.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { Polls } from './polls.ts';
 import { publishedAnswers } from './published.ts';
+import { makeStreams, PING_INTERVAL_MS, STREAM_PATH } from './stream.ts';
 
 /** Looked at for each request, so that a change holds at once. */
 export interface ServerSettings extends WireSettings {
