@@ -20,7 +20,10 @@ import { watchEventLoop } from './monitor/process.ts';
 import { Readiness } from './monitor/readiness.ts';
 import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
 import { Tallies } from './monitor/tallies.ts';
+import { OperatorError } from './operator-error.ts';
+import { checkDataDirectory, type Finding } from './permissions.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
+import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
 
 /** The product on its data. An old database is migrated by the server alone. */
@@ -31,6 +34,7 @@ export function openCore(
   tallies = new Tallies(),
 ): Core {
   const { dataDir, commitBatchMax } = config;
+  refuse(checkDataDirectory(dataDir));
   const { onCommit } = tallies;
   const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax, onCommit });
   return {
@@ -46,6 +50,12 @@ export function openCore(
   };
 }
 
+/** Stops on what others could read or change. */
+function refuse(findings: readonly Finding[]): void {
+  const problems = findings.filter(({ isRefused }) => isRefused).map(({ problem }) => problem);
+  if (problems.length > 0) throw new OperatorError(problems.join('; '));
+}
+
 export interface App {
   core: Core;
   log: Log;
@@ -54,6 +64,8 @@ export interface App {
   monitorUrl: string | null;
   /** Takes up what may change in flight; returns what did, and what waits for a restart. */
   reload(next: LoadedConfig): Change;
+  /** When the served certificate ends, UTC ms; null: plain HTTP. */
+  certificateExpiresAtMs(): number | null;
   /** Finishes what runs, then closes. */
   close(): Promise<void>;
 }
@@ -68,22 +80,31 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
   const tallies = new Tallies();
   const core = openCore(settings, true, true, tallies);
   const log = makeLog(settings, clock.nowMs, undefined, tallies.onEvent);
+  for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
+    log.warn('open_to_group', { path, problem });
+  }
   const readiness = new Readiness(core.store, clock, log);
-  let server: RunningServer | null = null;
-  const { nowMs } = clock;
-  const http = () => server;
-  const metrics = makeMetrics({ nowMs, startedAtMs, store: core.store, http, tallies, log });
+  let listening: RunningServer | null = null;
+  const certificateExpiresAtMs = () => tls?.expiresAtMs() ?? null;
+  const metrics = makeMetrics({
+    ...{ nowMs: clock.nowMs, startedAtMs, store: core.store, tallies, log },
+    http: () => listening,
+    certificateExpiresAtMs,
+  });
+  const tls = await startTls(settings, clock, log);
   const monitor = openMonitor(loaded, { readiness, metrics, log });
   const stopWatching = watchEventLoop(clock, tallies.loopLagSeconds);
   const worker = makeWorker(core, clock, log);
   core.signals.onWork(worker.look);
   const { host, port } = settings;
-  const listening = await startServer({ core, clock, log, host, port, settings });
-  server = listening;
-  const stopJobs = startJobs({ core, clock, log, worker, settings });
+  const listenOptions = { host, port, tls: tls?.first ?? null };
+  const server = await startServer({ core, clock, log, settings, ...listenOptions });
+  listening = server;
+  tls?.begin(server.replaceCertificate);
+  const stopJobs = startJobs({ core, clock, log, worker, tls, settings });
   worker.look();
   readiness.serving();
-  const { url } = listening;
+  const { url } = server;
   const monitorUrl = monitor?.url ?? null;
   log.info('started', { version: VERSION, commit: COMMIT, url, monitor: monitorUrl ?? 'off' });
   return {
@@ -95,14 +116,17 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
       const change = changeBetween(current, next);
       Object.assign(settings, withLiveSettings(settings, next.config));
       current = next;
+      void tls?.look();
       return change;
     },
+    certificateExpiresAtMs,
     close: async () => {
       const stopMs = clock.steadyMs();
       readiness.stopping();
       log.info('stopping');
       await stopJobs();
-      await listening.stop();
+      await tls?.stop();
+      await server.stop();
       await worker.stop();
       // Last, so that it tells what happens until then.
       await monitor?.stop();

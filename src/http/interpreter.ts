@@ -30,6 +30,8 @@ export interface InterpreterDeps {
   authFailed(client: string, nowMs: number): number;
   /** Aborted when the server stops. */
   stopping: AbortSignal;
+  /** How long a body may take to arrive, ms. */
+  bodyTimeMaxMs: number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
 }
@@ -79,6 +81,10 @@ interface Said {
   detail?: string | undefined;
   provider?: Provider | undefined;
   requestId?: string;
+  /** Counted as failed credentials, and perhaps late. */
+  isFailure?: boolean;
+  /** What is still to come of the request nobody waits for. */
+  isLast?: boolean | undefined;
 }
 
 /** What a handler is called with. What not every handler needs is made when it is asked for. */
@@ -121,6 +127,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
   const { core, clock, traffic } = deps;
   const { audience, method, path, patienceSeconds } = endpoint;
   const headers = { ...HEADERS, ...endpoint.headers };
+  const lastHeaders = { ...headers, connection: 'close' };
   const passGates = gateOf(endpoint, core);
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
   const tally = traffic.tallyOf(path);
@@ -131,10 +138,12 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     const nowMs = clock.nowMs();
     const query = parseQuery(request.url, audience === 'app');
     const { provider, device, refusal } = await passGates(request, query, nowMs);
-    if (refusal) return { says: refusal, provider };
+    if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
 
-    const body = method === 'POST' ? await readJsonObject(request) : NO_BODY;
-    if ('problem' in body) return { says: 'unknown_error', detail: body.problem, provider };
+    const body = method === 'POST' ? await readJsonObject(request, deps.bodyTimeMaxMs) : NO_BODY;
+    if ('problem' in body) {
+      return { says: 'unknown_error', detail: body.problem, provider, isLast: body.isLate };
+    }
     const params: Record<string, unknown> = {};
     for (const readParam of read) {
       const misfit = readParam(query, request.headers, params);
@@ -145,7 +154,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     const says = await handle(
       new Incoming(request, deps, provider, device, params, body.object, nowMs),
     );
-    if (typeof says === 'string') return { says, provider };
+    if (typeof says === 'string') return { says, provider, isFailure: GUESSES.has(says) };
     if (says instanceof NotSaved) {
       return { ...faulty(request, says.says, says.fault), provider };
     }
@@ -174,7 +183,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     } catch (fault) {
       said = faulty(request, 'unknown_error', fault);
     }
-    const { says, body, detail, provider, requestId: knownId } = said;
+    const { says, body, detail, provider, requestId: knownId, isFailure, isLast } = said;
     const tookMs = clock.steadyMs() - startMs;
     const providerCode = provider?.code;
     const requestId = traffic.count(tally, {
@@ -184,12 +193,15 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       providerCode,
       requestId: knownId,
     });
-    if (says === 'auth_error' || says === 'device_token_error') await beLate(request);
-    return respond(says, { body, detail, headers, requestId });
+    if (isFailure) await beLate(request);
+    return respond(says, { body, detail, headers: isLast ? lastHeaders : headers, requestId });
   };
 }
 
 const WRONG_METHOD: Said = { says: 'wrong_method' };
+/** What whoever tries out codes of links or providers hears: counted as failed credentials. */
+const GUESSES: ReadonlySet<MessageKey> = new Set(['link_not_found', 'provider_not_found']);
+
 const NO_BODY = { object: {} };
 
 /** The gates of a record, in the order of decision 1.3: credentials, subscription, plan. */

@@ -22,6 +22,7 @@ export interface Look {
   queue: QueueFacts | null;
   process: ProcessFacts;
   http: HttpFacts | null;
+  certificateExpiresAtMs: number | null;
   tallies: Tallies;
 }
 
@@ -109,6 +110,12 @@ const REQUESTS: MetricRow[] = [
     type: 'gauge',
     help: 'Long polls of devices that wait.',
     read: ({ http }) => one(http?.pollCount()),
+  }),
+  row({
+    name: 'gatepost_certificate_expires_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the certificate that is served ends.',
+    read: ({ certificateExpiresAtMs: atMs }) => one(atMs && atMs / 1000),
   }),
 ];
 

@@ -13,6 +13,8 @@ export interface MetricSources {
   store: Pick<Store, 'storageFacts' | 'queueFacts'>;
   /** Null: it does not listen yet. */
   http(): HttpFacts | null;
+  /** UTC, ms; null: plain HTTP. */
+  certificateExpiresAtMs(): number | null;
   tallies: Tallies;
   log: Log;
 }
@@ -56,5 +58,9 @@ async function lookAround(sources: MetricSources): Promise<Look> {
     store.queueFacts(nowMs).catch(orNull),
     processFacts(),
   ]);
-  return { nowMs, startedAtMs, storage, queue, process: processNow, http: http(), tallies };
+  const certificateExpiresAtMs = sources.certificateExpiresAtMs();
+  return {
+    ...{ nowMs, startedAtMs, storage, queue, process: processNow, http: http(), tallies },
+    certificateExpiresAtMs,
+  };
 }

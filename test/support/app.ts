@@ -97,7 +97,11 @@ export async function startTestApp(
   });
   const { nowMs } = clock;
   const sources = { nowMs, startedAtMs: nowMs(), store: served.store, tallies, log };
-  const metrics = makeMetrics({ ...sources, http: () => server });
+  const metrics = makeMetrics({
+    ...sources,
+    http: () => server,
+    certificateExpiresAtMs: () => null,
+  });
   return {
     core,
     clock,
