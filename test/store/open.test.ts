@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { OperatorError } from '../../src/operator-error.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
-import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';
+import { DATABASE_FILE, LOCK_FILE } from '../../src/store/sqlite/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProvider } from './contract/fixture.ts';
@@ -191,7 +191,7 @@ describe('a place that is good', () => {
     const place = join(folder, 'data');
     await open(place).close();
     expect(statSync(place).mode & 0o777).toBe(0o700);
-    expect(readdirSync(place)).toEqual([DATABASE_FILE]);
+    expect(readdirSync(place)).toEqual([DATABASE_FILE, LOCK_FILE]);
   });
 
   test('what is there is there again', async () => {

@@ -14,9 +14,12 @@ import {
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../operator-error.ts';
+import { takeLock } from './lock.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
 export const DATABASE_FILE = 'gatepost.db';
+/** Shared by all who have the database open, alone with whoever puts another in its place. */
+export const LOCK_FILE = 'gatepost.lock';
 
 /** Page cache, KiB. */
 const CACHE_KIB = 32 * 1024;
@@ -34,15 +37,67 @@ const BUSY_TIMEOUT_MS = 10;
 const OPEN_TIMEOUT_MS = 5_000;
 const OPEN_PAUSE_MS = 10;
 
+export interface OpenDatabase {
+  db: Database;
+  /** To be called after closing: from then on a restore may replace the file. */
+  release(): void;
+}
+
 /**
  * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a
  * missing database are made; with `migrates`, an older schema is migrated; without, they are
  * refused. Throws {@link OperatorError}.
  */
-export function openDatabase(dataDir: string, create: boolean, migrates = create): Database {
+export function openDatabase(dataDir: string, create: boolean, migrates = create): OpenDatabase {
   const file = join(dataDir, DATABASE_FILE);
   checkDirectory(dataDir, create);
-  const schema = existsSync(file) && statSync(file).size > 0 ? inspect(file) : 0;
+  const refuseUnfit = () => refuse(dataDir, create, migrates);
+  const looked = refuseUnfit();
+  const release = holdDatabase(dataDir);
+  try {
+    // A restore was faster: what is there now has not been looked at.
+    if (identityOf(file) !== looked) refuseUnfit();
+    return { db: patiently(() => open(file, create)), release };
+  } catch (error) {
+    release();
+    throw explain(error, file);
+  }
+}
+
+/**
+ * Has a restore wait while the database is open. Throws {@link OperatorError} while one is under
+ * way: whoever opened the file now would go on with the one that is being replaced.
+ */
+export function holdDatabase(dataDir: string): () => void {
+  const file = join(dataDir, LOCK_FILE);
+  const release = attempt(file, () => takeLock(file, 'shared', OPEN_TIMEOUT_MS));
+  if (release !== null) return release;
+  throw new OperatorError(`a restore into ${dataDir} is under way: try again when it has finished`);
+}
+
+function attempt<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw explain(error, file);
+  }
+}
+
+function open(file: string, create: boolean): Database {
+  const db = new Database(file, { create, readwrite: true, strict: true });
+  try {
+    return configure(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Refuses what this program cannot use; returns which file it has looked at. */
+function refuse(dataDir: string, create: boolean, migrates: boolean): number | null {
+  const file = join(dataDir, DATABASE_FILE);
+  const looked = identityOf(file);
+  const schema = looked !== null && statSync(file).size > 0 ? inspect(file) : 0;
   if (schema === 0 && !create) {
     throw new OperatorError(
       `there is no Gatepost database in ${dataDir}: start 'gatepost serve' or add a provider first`,
@@ -53,19 +108,11 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
       `${file} has schema ${schema}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
     );
   }
-  try {
-    return patiently(() => {
-      const db = new Database(file, { create, readwrite: true, strict: true });
-      try {
-        return configure(db);
-      } catch (error) {
-        db.close();
-        throw error;
-      }
-    });
-  } catch (error) {
-    throw explain(error, file);
-  }
+  return looked;
+}
+
+function identityOf(file: string): number | null {
+  return statSync(file, { throwIfNoEntry: false })?.ino ?? null;
 }
 
 /**
@@ -97,7 +144,7 @@ function configure(db: Database): Database {
   return db;
 }
 
-function checkDirectory(dataDir: string, create: boolean): void {
+export function checkDirectory(dataDir: string, create: boolean): void {
   if (!existsSync(dataDir)) {
     if (!create) throw new OperatorError(`the data directory ${dataDir} does not exist`);
     if (!existsSync(dirname(dataDir))) {
@@ -122,7 +169,7 @@ function checkDirectory(dataDir: string, create: boolean): void {
 }
 
 /** The schema version of an existing file, read without changing anything. */
-function inspect(file: string): number {
+export function inspect(file: string): number {
   checkHeader(file);
   try {
     accessSync(file, constants.R_OK | constants.W_OK);
@@ -186,7 +233,7 @@ function damaged(file: string, detail: string): OperatorError {
   );
 }
 
-function explain(error: unknown, file: string): Error {
+export function explain(error: unknown, file: string): Error {
   if (error instanceof OperatorError) return error;
   if (error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {
     return damaged(file, error.message);
