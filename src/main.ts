@@ -1,4 +1,5 @@
 import { openCore, startApp } from './app.ts';
+import { backupTools } from './backup/tools.ts';
 import { runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load.ts';
@@ -14,6 +15,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   exampleConfig: exampleFile,
   openCore,
   startApp,
+  backup: backupTools,
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),

@@ -46,7 +46,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/cli': {
     ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
-    types: ['src/app.ts', 'src/config/'],
+    types: ['src/app.ts', 'src/backup/', 'src/config/'],
     packages: ['commander', 'node:readline'],
     reason: 'commands are handed the product in CliContext, so that tests can hand them another',
   },
@@ -54,6 +54,14 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: ['src/jobs/', 'src/core/', ...LEAVES],
     packages: ['croner'],
     reason: "a job rings; what is done then is the core's",
+  },
+  'src/backup': {
+    ours: ['src/backup/', 'src/store/sqlite/', ...LEAVES],
+    packages: [
+      ...['age-encryption', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:stream'],
+      'node:zlib',
+    ],
+    reason: 'a backup is a file format around what the store copies and puts back',
   },
   'src/client': {
     ours: [],

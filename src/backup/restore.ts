@@ -1,7 +1,7 @@
 /** Restoring a backup: everything is checked before anything is replaced. */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
@@ -147,9 +147,4 @@ export function timeInName(nowMs: number): string {
 
 function removeDatabase(file: string): void {
   for (const end of ['', '-journal', '-wal', '-shm']) rmSync(file + end, { force: true });
-}
-
-/** The size of a backup file, bytes. */
-export function sizeOf(file: string): number {
-  return statSync(file).size;
 }

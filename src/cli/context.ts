@@ -1,6 +1,7 @@
 /** What the commands are given: the product, and a way to speak. */
 
 import type { App } from '../app.ts';
+import type { BackupTools } from '../backup/tools.ts';
 import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
@@ -14,6 +15,7 @@ export interface CliContext {
   exampleConfig(): string;
   openCore(config: Config, create: boolean): Core;
   startApp(loaded: LoadedConfig): Promise<App>;
+  backup: BackupTools;
   stdout(text: string): void;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */

@@ -1,4 +1,4 @@
-/** A copy of the database as it is at one moment, made beside running servers; and what is in one. */
+/** A copy of the database as it is at one moment, made beside servers; and what is in a file. */
 
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';

@@ -56,7 +56,8 @@ export class EmptiedPlace {
 
   /**
    * Puts the database file `other`, which lies in the same directory, in the place. What was there
-   * gets the name `kept`; with it go the files that SQLite had beside it, if it could not be opened.
+   * gets the name `kept`; with it go the files that SQLite had beside it, if it could not be
+   * opened.
    * At every moment there is a whole database under the name, the old or the new one. Returns
    * whether something was there.
    */
