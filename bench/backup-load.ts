@@ -81,9 +81,7 @@ export class BackupLoad {
       const sentMs = wallMs();
       if (sentMs - dueMs > 50) this.late += 1;
       line.call = { code, dueMs, sentMs, ackMs: 0 };
-      line.socket?.write(
-        `GET ${this.path}&install_code=${code} HTTP/1.1\r\nhost: bench\r\n\r\n`,
-      );
+      line.socket?.write(`GET ${this.path}&install_code=${code} HTTP/1.1\r\nhost: bench\r\n\r\n`);
     }
   }
 

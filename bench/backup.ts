@@ -88,7 +88,8 @@ async function startServer(): Promise<{ pid: number; url: string }> {
 function figures(name: string, calls: readonly Call[]): void {
   const took = calls.map(({ sentMs, ackMs }) => ackMs - sentMs).sort((a, b) => a - b);
   const queued = calls.map(({ dueMs, ackMs }) => ackMs - dueMs).sort((a, b) => a - b);
-  const at = (part: number) => (took[Math.floor((took.length - 1) * part)] ?? Number.NaN).toFixed(1);
+  const at = (part: number) =>
+    (took[Math.floor((took.length - 1) * part)] ?? Number.NaN).toFixed(1);
   const late = (ms: number) => took.filter((value) => value > ms).length;
   const first = Math.min(...calls.slice(0, 1).map(({ sentMs }) => sentMs));
   const seconds = ((calls.at(-1)?.sentMs ?? first) - first) / 1000;

@@ -5,6 +5,8 @@ import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 
+import { examine } from './doctor/examine.ts';
+
 // Whatever the program makes (the database, its backups) is the operator's alone.
 process.umask(0o077);
 
@@ -16,6 +18,8 @@ const exitCode = await runCli(process.argv.slice(2), {
   openCore,
   startApp,
   backup: backupTools,
+  examine: (loaded) =>
+    examine({ loaded, nowMs: systemClock.nowMs(), uid: process.getuid?.() ?? 0 }),
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),

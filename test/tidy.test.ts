@@ -46,7 +46,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/cli': {
     ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
-    types: ['src/app.ts', 'src/backup/', 'src/config/'],
+    types: ['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/'],
     packages: ['commander', 'node:readline'],
     reason: 'commands are handed the product in CliContext, so that tests can hand them another',
   },
@@ -62,6 +62,12 @@ const RULES: Readonly<Record<string, Rule>> = {
       'node:zlib',
     ],
     reason: 'a backup is a file format around what the store copies and puts back',
+  },
+  'src/doctor': {
+    ours: ['src/doctor/', 'src/backup/', 'src/store/sqlite/', ...LEAVES],
+    types: ['src/config/'],
+    packages: ['croner', 'node:crypto', 'node:fs', 'node:path'],
+    reason: 'a diagnosis looks at everything that lies on the machine, and at no caller',
   },
   'src/client': {
     ours: [],

@@ -1,7 +1,7 @@
 /**
- * What a backup file is. In order: a line that says what it is, a line of JSON (the manifest),
- * the database as one zstd stream, and the SHA-256 of everything before in hexadecimal digits on a
- * line of its own. With a passphrase, all of this lies inside of an age file, which the `age` tool opens.
+ * What a backup file is. In order: a line that says what it is, a line of JSON (the manifest), the
+ * database as one zstd stream, and the SHA-256 of all that in hexadecimal digits on a line of its
+ * own. With a passphrase, all of this lies inside of an age file, which the `age` tool opens.
  * Everything is streamed: memory does not grow with the database.
  */
 

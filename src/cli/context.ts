@@ -6,6 +6,7 @@ import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import type { Core } from '../core/core.ts';
+import type { Finding } from '../doctor/finding.ts';
 import { OperatorError } from '../operator-error.ts';
 
 export interface CliContext {
@@ -16,6 +17,8 @@ export interface CliContext {
   openCore(config: Config, create: boolean): Core;
   startApp(loaded: LoadedConfig): Promise<App>;
   backup: BackupTools;
+  /** Looks at data, machine and settings. */
+  examine(loaded: LoadedConfig): Finding[];
   stdout(text: string): void;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */

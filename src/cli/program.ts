@@ -8,6 +8,7 @@ import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addProviderCommands } from './provider.ts';
 import { addServeCommand } from './serve.ts';
 
@@ -36,6 +37,7 @@ function buildProgram(context: CliContext): Command {
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
   addBackupCommands(program, context);
+  addDoctorCommand(program, context);
   addConfigCommand(program, context);
   program
     .command('version')

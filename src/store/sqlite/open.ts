@@ -204,7 +204,7 @@ export function inspect(file: string): number {
  * Without a write-ahead log beside it nobody is using the file, and SQLite, which would make a log
  * and leave it there, is told that it needs none.
  */
-function openToLook(file: string): Database {
+export function openToLook(file: string): Database {
   if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite;
   return new Database(
