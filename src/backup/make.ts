@@ -5,9 +5,9 @@ import { createReadStream, existsSync, linkSync, renameSync, rmSync, statSync } 
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
 import { copyDatabase, examineDatabase, hasDatabase } from '../store/sqlite/copy.ts';
+import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
 import { VERSION } from '../version.ts';
 import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './container.ts';
-import { asDiskFault, syncFolder } from './disk.ts';
 
 export interface BackupOrder {
   dataDir: string;
@@ -55,7 +55,7 @@ export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
     return { file, bytes: statSync(file).size, isEncrypted, manifest };
   } catch (fault) {
     if (order.signal?.aborted) throw new OperatorError('the backup was interrupted');
-    throw asDiskFault(fault, dirname(file));
+    throw asDiskFault(fault, dirname(file), order.dataDir);
   } finally {
     for (const path of [copy, `${copy}-journal`, packed]) rmSync(path, { force: true });
   }

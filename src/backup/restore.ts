@@ -6,10 +6,10 @@ import { open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
 import { examineDatabase } from '../store/sqlite/copy.ts';
+import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
 import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
 import { EmptiedPlace } from '../store/sqlite/replace.ts';
 import { DamagedBackup, kindOf, type Manifest, readContainer } from './container.ts';
-import { asDiskFault, syncFolder } from './disk.ts';
 
 /** What a restore unpacks to, in the data directory, before it is good. */
 const UNPACKED_NAME = /^\.gatepost-[0-9a-f]{12}\.unpacked(?:-journal|-wal|-shm)?$/;

@@ -3,8 +3,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
+import { asDiskFault } from '../store/sqlite/disk.ts';
 import { giveToOwnerOfFolder, takeLock } from '../store/sqlite/lock.ts';
-import { asDiskFault } from './disk.ts';
 import { PARTIAL_NAME } from './make.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
 import { timeInName } from './restore.ts';

@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../operator-error.ts';
+import { fullDisk } from './disk.ts';
 import { takeLock } from './lock.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
@@ -170,7 +171,7 @@ export function checkDirectory(dataDir: string, create: boolean): void {
 
 /** The schema version of an existing file, read without changing anything. */
 export function inspect(file: string): number {
-  checkHeader(file);
+  if (!isSqlite(file)) throw damaged(file, 'not a SQLite database');
   try {
     accessSync(file, constants.R_OK | constants.W_OK);
   } catch (error) {
@@ -215,7 +216,13 @@ export function openToLook(file: string): Database {
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
-function checkHeader(file: string): void {
+/** Does the file begin as SQLite's do? Not to be asked while this process has it open: see below. */
+export function isSqlite(file: string): boolean {
+  return readHeader(file) === SQLITE_MAGIC;
+}
+
+/** Closing a file takes all locks of the process on it along, those of SQLite too. */
+function readHeader(file: string): string {
   const header = Buffer.alloc(SQLITE_MAGIC.length);
   try {
     const fd = openSync(file, 'r');
@@ -224,7 +231,7 @@ function checkHeader(file: string): void {
   } catch (error) {
     throw new OperatorError(`cannot read ${file}: ${reason(error)}`);
   }
-  if (header.toString('latin1') !== SQLITE_MAGIC) throw damaged(file, 'not a SQLite database');
+  return header.toString('latin1');
 }
 
 function damaged(file: string, detail: string): OperatorError {
@@ -238,7 +245,9 @@ export function explain(error: unknown, file: string): Error {
   if (error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {
     return damaged(file, error.message);
   }
-  return new OperatorError(`cannot open ${file}: ${reason(error)}`);
+  return (
+    fullDisk(error, dirname(file)) ?? new OperatorError(`cannot open ${file}: ${reason(error)}`)
+  );
 }
 
 function reason(error: unknown): string {

@@ -1,13 +1,13 @@
 /** Putting another database in the place of the present one, which is kept. */
 
 import { Database, SQLiteError } from 'bun:sqlite';
-import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../operator-error.ts';
 import { findDamage, tableNames } from './copy.ts';
 import { giveToOwnerOfFolder, takeLock } from './lock.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
-import { DATABASE_FILE, LOCK_FILE } from './open.ts';
+import { DATABASE_FILE, isSqlite, LOCK_FILE } from './open.ts';
 
 const COMPANIONS = ['-wal', '-shm', '-journal'] as const;
 
@@ -35,12 +35,17 @@ export class EmptiedPlace {
     return existsSync(this.file);
   }
 
+  /** A crash while a database is being made leaves an empty file. */
+  get #isBlank(): boolean {
+    return statSync(this.file).size === 0 && !existsSync(`${this.file}-wal`);
+  }
+
   /**
    * What would be lost if the database in the file `other` came here: one sentence, or null when
    * it holds everything that is here. Throws `OperatorError` when the present one is in use.
    */
   wouldLose(other: string): string | null {
-    if (!this.isTaken) return null;
+    if (!this.isTaken || this.#isBlank) return null;
     let present: Database | null = null;
     try {
       present = this.#present();
@@ -94,7 +99,8 @@ export class EmptiedPlace {
 
   /** The present database with nobody else at it; null: there is none, or it is none. */
   #present(): Database | null {
-    if (!this.isTaken) return null;
+    // SQLite would delete the log beside a file that is not its own.
+    if (!this.isTaken || !isSqlite(this.file)) return null;
     const db = new Database(this.file, { readwrite: true, strict: true });
     try {
       // Fails while anybody else has it open, reading or not; takes the lock for good.
