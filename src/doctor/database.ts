@@ -65,7 +65,7 @@ function logFindings(walBytes: number): Finding[] {
 }
 
 function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  return existsSync(file) ? statSync(file).size : 0;
 }
 
 function mib(bytes: number): string {

@@ -1,7 +1,7 @@
 /** The data directory: is it there, whose is it, and can it be written to? */
 
 import { randomBytes } from 'node:crypto';
-import { readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { about, type Finding, reasonIn } from './finding.ts';
 
@@ -78,7 +78,7 @@ function checkWriting(dataDir: string): Finding[] {
   } catch (error) {
     return [writingProblem(dataDir, error)];
   } finally {
-    rmSync(probe, { force: true });
+    if (existsSync(probe)) rmSync(probe);
   }
 }
 

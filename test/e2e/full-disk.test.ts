@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineDatabase } from '../../src/store/sqlite/copy.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { call, freshFolder } from '../support/app.ts';
 import {
   addProviderByCommand,
@@ -32,6 +33,15 @@ beforeEach(() => {
 });
 afterEach(() => disk?.unmount());
 afterAll(cleanUp);
+
+function schemaOf(file: string): number {
+  const db = new Database(file, { readonly: true });
+  try {
+    return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? -1;
+  } finally {
+    db.close();
+  }
+}
 
 const codeOf = (n: number) => `full${String(n).padStart(8, '0')}`;
 
@@ -136,8 +146,8 @@ testIf('in the middle of a migration: an error, the old schema stays, then it wo
   addLinks(20_000);
   // As the release before left it: without the last migration.
   const file = join(dataDir, 'gatepost.db');
+  const schema = schemaOf(file);
   const db = new Database(file);
-  const schema = db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version;
   db.run('DELETE FROM distribution_transition');
   db.run('DROP TRIGGER distribution_created');
   db.run('DROP TRIGGER distribution_moved');
@@ -146,14 +156,26 @@ testIf('in the middle of a migration: an error, the old schema stays, then it wo
   const old = join(freshFolder(), 'old');
   cpSync(dataDir, old, { recursive: true });
 
-  for (const leftKib of [0, 36, 48]) {
+  disk.fill(0);
+  const failed = await run(['serve', '--port', '0', '--data', dataDir]);
+  expect(failed.code).toBe(1);
+  expect(failed.stderr).toMatch(/^gatepost: no space left on the disk of [^\n]+\n$/);
+  // A page more at a time, until there is enough: it failed at every point on the way.
+  const refusals: string[] = [];
+  for (let leftKib = 4; refusals.length === (leftKib - 4) / 4; leftKib += 4) {
     disk.fill(leftKib * 1024);
-    const failed = await run(['serve', '--port', '0', '--data', dataDir]);
-    expect({ leftKib, code: failed.code }).toEqual({ leftKib, code: 1 });
-    expect(failed.stderr).toMatch(/^gatepost: no space left on the disk of [^\n]+\n$/);
-    disk.clear();
-    expect(examineDatabase(file)).toEqual(examineDatabase(join(old, 'gatepost.db')));
+    try {
+      await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 }).close();
+    } catch (error) {
+      refusals.push((error as Error).message);
+      disk.clear();
+      expect(schemaOf(file)).toBe(2);
+      expect(examineDatabase(file)).toEqual(examineDatabase(join(old, 'gatepost.db')));
+    }
   }
+  disk.clear();
+  expect(refusals.length).toBeGreaterThan(1);
+  expect(refusals.filter((message) => !message.startsWith('no space left'))).toEqual([]);
 
   const server = await startServe({ dataDir });
   await server.stop();
