@@ -9,6 +9,7 @@ import {
   addProviderByCommand,
   cleanUp,
   PATIENCE_MS,
+  ROOT,
   run,
   startServe,
   temporaryFolder,
@@ -76,7 +77,15 @@ test('a passphrase comes from a file or a setting, and is nowhere to be read', a
 
 test('an interrupted backup leaves nothing behind', async () => {
   const { folder, dataDir, file } = await makeData();
-  const words = ['src/main.ts', 'backup', file, '--data', dataDir, '--passphrase-file', '-'];
+  const words = [
+    join(ROOT, 'src/main.ts'),
+    'backup',
+    file,
+    '--data',
+    dataDir,
+    '--passphrase-file',
+    '-',
+  ];
   const child = Bun.spawn([process.execPath, ...words], {
     stdin: Buffer.from('secret\n'),
     stderr: 'pipe',

@@ -58,7 +58,7 @@ export function fingerprint(folder: string): Record<string, string> {
   );
 }
 
-/** Encrypted like a backup, but with a key that is quickly derived: for tests that read it often. */
+/** Encrypted like a backup, but with a key that is quickly derived, for tests that read often. */
 export async function quicklyEncrypted(plain: Uint8Array, passphrase: string): Promise<Uint8Array> {
   const encrypter = new Encrypter();
   encrypter.setPassphrase(passphrase);

@@ -216,7 +216,7 @@ export function openToLook(file: string): Database {
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
-/** Does the file begin as SQLite's do? Not to be asked while this process has it open: see below. */
+/** Does the file begin as SQLite's do? Not for a file that this process has open: see below. */
 export function isSqlite(file: string): boolean {
   return readHeader(file) === SQLITE_MAGIC;
 }

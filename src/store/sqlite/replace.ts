@@ -148,6 +148,8 @@ function lossOf(present: Database, other: string): string | null {
     return `it has schema ${schema}, the backup has ${offered?.user_version}`;
   }
   const lost = tableNames(present)
+    // A replicator's book-keeping, which it writes without anything having happened.
+    .filter((table) => !table.startsWith('_litestream_'))
     .map((table) => ({ table, count: changedRows(present, table) }))
     .filter(({ count }) => count > 0)
     .map(({ table, count }) => `${count} of ${table}`);
