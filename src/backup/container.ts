@@ -97,16 +97,19 @@ export async function readContainer(
   if (isEncrypted && passphrase === null) {
     throw new OperatorError(`${file} is encrypted: give its passphrase with --passphrase-file`);
   }
-  const raw = createReadStream(file, { highWaterMark: READ_BYTES }) as Bytes;
+  const raw = createReadStream(file, { highWaterMark: READ_BYTES });
   const own = new OwnFault();
   try {
-    const plain = isEncrypted ? await decrypted(raw, passphrase as string) : raw;
+    const bytes = raw as Bytes;
+    const plain = isEncrypted ? await decrypted(bytes, passphrase as string) : bytes;
     return await readPlain(plain, (chunk) => own.guard(() => write(chunk)));
   } catch (fault) {
     if (own.fault !== null) throw own.fault.cause;
     if (fault instanceof OperatorError && !(fault instanceof DamagedBackup)) throw fault;
     const detail = fault instanceof Error ? fault.message : String(fault);
     throw new DamagedBackup(`${file} is damaged (${detail})`);
+  } finally {
+    raw.destroy();
   }
 }
 

@@ -8,7 +8,7 @@ import { OperatorError } from '../operator-error.ts';
 import { examineDatabase } from '../store/sqlite/copy.ts';
 import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
 import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
-import { EmptiedPlace } from '../store/sqlite/replace.ts';
+import { DatabasePlace } from '../store/sqlite/replace.ts';
 import { DamagedBackup, kindOf, type Manifest, readContainer } from './container.ts';
 
 /** What a restore unpacks to, in the data directory, before it is good. */
@@ -80,9 +80,9 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreResult>
   }
 }
 
-function takePlace(dataDir: string): EmptiedPlace {
+function takePlace(dataDir: string): DatabasePlace {
   try {
-    return new EmptiedPlace(dataDir);
+    return new DatabasePlace(dataDir);
   } catch (fault) {
     throw asDiskFault(fault, dataDir);
   }

@@ -54,7 +54,7 @@ function flipped(bytes: Uint8Array, at: number, bit: number): Uint8Array {
   return copy;
 }
 
-describe.each(KINDS)('a %s backup', (_, bytesOf, passphrase) => {
+describe.each(KINDS)('a backup that is %s', (_, bytesOf, passphrase) => {
   test('as it was written is taken', async () => {
     expect(await isTaken(bytesOf(), passphrase)).toBe(true);
   });

@@ -26,7 +26,9 @@ export function copyDatabase(dataDir: string, target: string): void {
   try {
     // For the copy alone: it is worthless until whoever asked for it has put it on disk.
     reader.run('PRAGMA synchronous = OFF');
-    reader.query('VACUUM INTO ?').run(target);
+    const copy = reader.prepare('VACUUM INTO ?');
+    copy.run(target);
+    copy.finalize();
   } finally {
     // Before closing: a last connection that does not wait for the disk loses commits.
     reader.run('PRAGMA synchronous = FULL');
@@ -59,7 +61,7 @@ function openCopying(file: string): Database {
  * holding up anybody; otherwise the first commit of a server would do it, and its callers wait.
  */
 function catchUp(db: Database): void {
-  db.query('PRAGMA wal_checkpoint(PASSIVE)').get();
+  db.run('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
 /** What is in a database file, found by reading all of it. */
@@ -110,8 +112,14 @@ export function tableNames(db: Database): string[] {
     .map(({ name }) => name);
 }
 
+/** A name as SQL has it, whatever is in it. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
 function rowCounts(db: Database): Record<string, number> {
   const count = (table: string) =>
-    db.query<{ count: number }, []>(`SELECT count(*) AS count FROM "${table}"`).get()?.count ?? 0;
+    db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${quoted(table)}`).get()
+      ?.count ?? 0;
   return Object.fromEntries(tableNames(db).map((table) => [table, count(table)]));
 }

@@ -34,7 +34,11 @@ export function takeLock(
     if (error instanceof SQLiteError && /^SQLITE_BUSY/.test(error.code ?? '')) return null;
     throw error;
   }
-  return () => db.close();
+  return () => {
+    // Closing alone leaves the lock to whatever statement has not been collected yet.
+    db.run('ROLLBACK');
+    db.close();
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../operator-error.ts';
-import { findDamage, tableNames } from './copy.ts';
+import { findDamage, quoted, tableNames } from './copy.ts';
 import { giveToOwnerOfFolder, takeLock } from './lock.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 import { DATABASE_FILE, isSqlite, LOCK_FILE } from './open.ts';
@@ -12,7 +12,7 @@ import { DATABASE_FILE, isSqlite, LOCK_FILE } from './open.ts';
 const COMPANIONS = ['-wal', '-shm', '-journal'] as const;
 
 /** The place of the database, held by one alone. */
-export class EmptiedPlace {
+export class DatabasePlace {
   readonly file: string;
   readonly #release: () => void;
 
@@ -85,8 +85,8 @@ export class EmptiedPlace {
     }
     try {
       linkSync(this.file, kept);
-      if (present === null) this.#keepCompanions(kept);
-      renameSync(other, this.file);
+      if (present === null) moveCompanions(this.file, kept);
+      this.#rename(other, kept);
     } finally {
       present?.close();
     }
@@ -117,15 +117,26 @@ export class EmptiedPlace {
     }
   }
 
-  #keepCompanions(kept: string): void {
-    for (const end of COMPANIONS) {
-      if (existsSync(this.file + end)) renameSync(this.file + end, kept + end);
+  /** Undoes what went before when it fails. */
+  #rename(other: string, kept: string): void {
+    try {
+      renameSync(other, this.file);
+    } catch (error) {
+      moveCompanions(kept, this.file);
+      rmSync(kept, { force: true });
+      throw error;
     }
   }
 
   /** A log without its database belongs to none, and SQLite would apply it to the new one. */
   #dropCompanions(): void {
     for (const end of COMPANIONS) rmSync(this.file + end, { force: true });
+  }
+}
+
+function moveCompanions(from: string, to: string): void {
+  for (const end of COMPANIONS) {
+    if (existsSync(from + end)) renameSync(from + end, to + end);
   }
 }
 
@@ -168,28 +179,31 @@ interface Column {
  * id that has been given out here and is gone.
  */
 function changedRows(db: Database, table: string): number {
-  const count = (sql: string) => db.query<{ count: number }, []>(sql).get()?.count ?? 0;
+  const count = (sql: string, ...values: string[]) =>
+    db.query<{ count: number }, string[]>(sql).get(...values)?.count ?? 0;
+  const name = quoted(table);
   const columns = (schema: string) =>
-    db.query<Column, []>(`SELECT name, pk FROM pragma_table_info('${table}', '${schema}')`).all();
+    db.query<Column, [string]>(`SELECT name, pk FROM pragma_table_info(?, '${schema}')`).all(table);
   const mine = columns('main');
   const theirs = new Set(columns('other').map(({ name }) => name));
-  if (theirs.size === 0) return count(`SELECT count(*) AS count FROM main."${table}"`);
+  if (theirs.size === 0) return count(`SELECT count(*) AS count FROM main.${name}`);
   const keys = mine.filter(({ pk }) => pk > 0);
   const same = (list: readonly Column[]) =>
-    list.map(({ name }) => `o."${name}" IS m."${name}"`).join(' AND ') || '1';
+    list.map(({ name }) => `o.${quoted(name)} IS m.${quoted(name)}`).join(' AND ') || '1';
   const equal = (list: readonly Column[]) =>
-    list.map(({ name }) => `o."${name}" = m."${name}"`).join(' AND ') || '1';
+    list.map(({ name }) => `o.${quoted(name)} = m.${quoted(name)}`).join(' AND ') || '1';
   const shared = mine.filter(({ name, pk }) => pk === 0 && theirs.has(name));
   const changed = count(
-    `SELECT count(*) AS count FROM main."${table}" m WHERE NOT EXISTS
-       (SELECT 1 FROM other."${table}" o WHERE ${equal(keys)} AND ${same(shared)})`,
+    `SELECT count(*) AS count FROM main.${name} m WHERE NOT EXISTS
+       (SELECT 1 FROM other.${name} o WHERE ${equal(keys)} AND ${same(shared)})`,
   );
   const [key] = keys;
   if (keys.length !== 1 || key === undefined) return changed;
   const deleted = count(
-    `SELECT count(*) AS count FROM other."${table}" o
-     WHERE o."${key.name}" <= (SELECT seq FROM main.sqlite_sequence WHERE name = '${table}')
-       AND NOT EXISTS (SELECT 1 FROM main."${table}" m WHERE ${equal(keys)})`,
+    `SELECT count(*) AS count FROM other.${name} o
+     WHERE o.${quoted(key.name)} <= (SELECT seq FROM main.sqlite_sequence WHERE name = ?)
+       AND NOT EXISTS (SELECT 1 FROM main.${name} m WHERE ${equal(keys)})`,
+    table,
   );
   return changed + deleted;
 }
