@@ -9,8 +9,7 @@ const BACKSPACE = /[\u0008\u007f]/;
 
 /** Throws OperatorError when it was interrupted or nothing was typed. */
 export async function askPassphrase(question: string): Promise<string> {
-  process.stderr.write(`${question}: `);
-  const typed = await readHidden();
+  const typed = await readHidden(question);
   process.stderr.write('\n');
   if (typed === null || typed === '') throw new OperatorError('no passphrase was given');
   return typed;
@@ -25,9 +24,11 @@ export async function askNewPassphrase(): Promise<string> {
 }
 
 /** What is typed until Enter; null: interrupted. */
-function readHidden(): Promise<string | null> {
+function readHidden(question: string): Promise<string | null> {
   const { stdin } = process;
+  // Before asking: what is typed at once must not be shown either.
   stdin.setRawMode(true);
+  process.stderr.write(`${question}: `);
   stdin.setEncoding('utf8');
   stdin.resume();
   return new Promise((resolve) => {

@@ -8,8 +8,8 @@ import { checkDirectory, DATABASE_FILE, holdDatabase, inspect } from './open.ts'
 
 /** How long SQLite waits for a lock, ms: no server waits for this process. */
 const BUSY_TIMEOUT_MS = 10_000;
+/** Page cache. Not the file as memory, of which a process would seem to hold all, KiB. */
 const CACHE_KIB = 32 * 1024;
-const MMAP_BYTES = 1024 ** 3;
 
 /**
  * Writes the database in `dataDir` to the new file `target`, as it is when this is called: one
@@ -52,7 +52,6 @@ function openCopying(file: string): Database {
   const db = new Database(file, { readwrite: true, strict: true });
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-  db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
   return db;
 }
 
@@ -78,7 +77,7 @@ export interface Contents {
 export function examineDatabase(file: string): Contents {
   const db = new Database(file, { readonly: true, strict: true });
   try {
-    db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
+    db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
     const wrong = findDamage(db);
     if (wrong !== null) throw new OperatorError(`the database is damaged (${wrong})`);
     if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {
