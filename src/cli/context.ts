@@ -11,6 +11,7 @@ import { OperatorError } from '../operator-error.ts';
 
 export interface CliContext {
   nowMs(): number;
+  sleep(ms: number): Promise<void>;
   loadConfig(flags: Flags): LoadedConfig;
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
@@ -20,9 +21,13 @@ export interface CliContext {
   /** Looks at data, machine and settings. */
   examine(loaded: LoadedConfig): Finding[];
   stdout(text: string): void;
+  /** For output of any length: settles when it has been taken, rejects when nobody reads it. */
+  writeOut(text: string): Promise<void>;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */
   isTerminal: boolean;
+  /** May a line on stderr be drawn over and over? */
+  isProgressDrawn: boolean;
 }
 
 /** Options that every command takes. */

@@ -9,6 +9,8 @@ import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
 import { addDoctorCommand } from './doctor.ts';
+import { addExportCommand } from './export.ts';
+import { addImportCommands } from './import.ts';
 import { addProviderCommands } from './provider.ts';
 import { addServeCommand } from './serve.ts';
 
@@ -38,6 +40,8 @@ function buildProgram(context: CliContext): Command {
   addDistributionCommands(program, context);
   addBackupCommands(program, context);
   addDoctorCommand(program, context);
+  addImportCommands(program, context);
+  addExportCommand(program, context);
   addConfigCommand(program, context);
   program
     .command('version')
