@@ -6,9 +6,10 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineDatabase } from '../../src/store/sqlite/copy.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { call, freshFolder } from '../support/app.ts';
 import {
@@ -20,6 +21,7 @@ import {
   startServe,
 } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { readText } from '../support/tree.ts';
 
 setDefaultTimeout(3 * PATIENCE_MS);
 const testIf = test.skipIf(!MAY_MOUNT);
@@ -33,6 +35,20 @@ beforeEach(() => {
 });
 afterEach(() => disk?.unmount());
 afterAll(cleanUp);
+
+/** As the program of the first two migrations left it. */
+function makeOldDatabase(file: string): void {
+  mkdirSync(dataDir, { mode: 0o700 });
+  const db = new Database(file, { create: true });
+  for (const name of ['0000_tables', '0001_counts']) {
+    db.run(readText(`migrations/sqlite/${name}.sql`));
+  }
+  db.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+  db.run('PRAGMA user_version = 2');
+  db.run(`INSERT INTO provider (code, name, plan, key_hash, created_at_ms)
+    VALUES ('CODE0001', 'old', 'pro', zeroblob(32), 0)`);
+  db.close();
+}
 
 function schemaOf(file: string): number {
   const db = new Database(file, { readonly: true });
@@ -142,17 +158,9 @@ testIf('in the middle of writes: refused ones leave nothing, answered ones stay'
 });
 
 testIf('in the middle of a migration: an error, the old schema stays, then it works', async () => {
-  await addProviderByCommand(dataDir);
-  addLinks(20_000);
-  // As the release before left it: without the last migration.
   const file = join(dataDir, 'gatepost.db');
-  const schema = schemaOf(file);
-  const db = new Database(file);
-  db.run('DELETE FROM distribution_transition');
-  db.run('DROP TRIGGER distribution_created');
-  db.run('DROP TRIGGER distribution_moved');
-  db.run('PRAGMA user_version = 2');
-  db.close();
+  makeOldDatabase(file);
+  addLinks(20_000);
   const old = join(freshFolder(), 'old');
   cpSync(dataDir, old, { recursive: true });
 
@@ -179,6 +187,9 @@ testIf('in the middle of a migration: an error, the old schema stays, then it wo
 
   const server = await startServe({ dataDir });
   await server.stop();
-  expect(examineDatabase(file)).toMatchObject({ schema, rows: { install: 20_000 } });
+  expect(examineDatabase(file)).toMatchObject({
+    schema: SCHEMA_VERSION,
+    rows: { install: 20_000 },
+  });
   rmSync(join(old, '..'), { recursive: true, force: true });
 });

@@ -3,9 +3,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCore } from '../../src/app.ts';
+import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
+import { examine } from '../../src/doctor/examine.ts';
 import { freshFolder } from './app.ts';
 
 export interface CommandLine {
@@ -39,6 +41,8 @@ export function commandLine(more: { isProgressDrawn?: boolean } = {}): CommandLi
         shownSettings,
         exampleConfig: exampleFile,
         openCore,
+        backup: backupTools,
+        examine: (loaded) => examine({ loaded, nowMs, uid: process.getuid?.() ?? 0 }),
         startApp: () => Promise.reject(new Error('no server is started here')),
         stdout: (text) => {
           stdout += text;
