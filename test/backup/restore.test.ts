@@ -2,8 +2,18 @@
 
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { type Manifest, writeContainer } from '../../src/backup/container.ts';
 import { makeBackup } from '../../src/backup/make.ts';
 import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
 import { OperatorError } from '../../src/operator-error.ts';
@@ -148,11 +158,47 @@ test('something that is no database at all is kept too, with what lies beside it
   expect(providerCount(database)).toBe(2);
 });
 
-test('a newer schema there is in the way; a newer one in the backup cannot be used', async () => {
+test('a newer schema there is in the way', async () => {
   const db = new Database(database);
   db.run('PRAGMA user_version = 999');
   db.close();
   expect(await refusal(() => restore())).toContain('schema 999');
+});
+
+/** A backup with right checksums whose manifest, or schema, says something else. */
+async function forged(more: Partial<Manifest>, schema?: number): Promise<string> {
+  const { folder } = backed;
+  const copy = join(folder, 'copy.db');
+  const file = join(folder, 'forged.backup');
+  copyFileSync(database, copy);
+  if (schema !== undefined) {
+    const db = new Database(copy);
+    db.run(`PRAGMA user_version = ${schema}`);
+    db.close();
+  }
+  const bytes = readFileSync(copy);
+  const manifest: Manifest = {
+    ...(await verifyBackup(backed.file, null)),
+    database_bytes: bytes.length,
+    database_sha256: createHash('sha256').update(bytes).digest('hex'),
+    ...more,
+  };
+  await writeContainer(file, manifest, copy, null);
+  return file;
+}
+
+test('a backup of a newer schema cannot be used, forced or not', async () => {
+  const file = await forged({ schema: 999 }, 999);
+  expect(await refusal(() => restore({ file, isForced: true }))).toContain('use a newer gatepost');
+});
+
+test('a backup whose database is not the one that was counted cannot be used', async () => {
+  const fewer = await forged({ rows: { provider: 1 } });
+  expect(await refusal(() => restore({ file: fewer, isForced: true }))).toContain('cannot be used');
+  rmSync(fewer);
+  rmSync(join(backed.folder, 'copy.db'));
+  const other = await forged({}, 2);
+  expect(await refusal(() => restore({ file: other }))).toContain('the schema is 2');
 });
 
 test('a log that is left without its database is not applied to the new one', async () => {
