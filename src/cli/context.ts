@@ -15,6 +15,7 @@ export interface CliContext {
   loadConfig(flags: Flags): LoadedConfig;
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
+  openApiDocument(): unknown;
   openCore(config: Config, create: boolean): Core;
   startApp(loaded: LoadedConfig): Promise<App>;
   backup: BackupTools;

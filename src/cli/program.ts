@@ -11,6 +11,7 @@ import { addDistributionCommands } from './distribution.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExportCommand } from './export.ts';
 import { addImportCommands } from './import.ts';
+import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
 import { addServeCommand } from './serve.ts';
 
@@ -43,6 +44,7 @@ function buildProgram(context: CliContext): Command {
   addImportCommands(program, context);
   addExportCommand(program, context);
   addConfigCommand(program, context);
+  addOpenApiCommand(program, context);
   program
     .command('version')
     .description('print version and commit')

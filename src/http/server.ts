@@ -12,6 +12,7 @@ import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
 import { MinuteLimiter } from './limiter.ts';
 import { Polls } from './polls.ts';
+import { publishedAnswers } from './published.ts';
 import { makeStreams, PING_INTERVAL_MS, STREAM_PATH, type Streams } from './stream.ts';
 
 /** Looked at for each request, so that a change holds at once. */
@@ -91,18 +92,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const answers = new Map<string, Answer>();
   for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
   answers.set(STREAM_PATH, streams.answer);
-  // Without a valid Host (HTTP/1.0 needs none) Bun's URL has no host, and Elysia takes the first
-  // slash in the query for the beginning of the path.
-  const route = (path: string, answer: Answer) =>
-    app.all(
-      path,
-      ({ request }) =>
-        request.url.startsWith('/') ? find(answers, pathOf(request.url))(request) : answer(request),
-      { parse: 'none' },
-    );
-  for (const [path, answer] of answers) route(path, answer);
-  for (const path of ['/api', '/api/*', '/remote', '/remote/*']) route(path, noSuchEndpoint);
-  route('*', notFound);
+  for (const [path, answer] of publishedAnswers()) answers.set(path, answer);
+  // One route and one set of rules. Elysia's own router would not do: without a valid Host, which
+  // HTTP/1.0 does not need, Bun's URL has no host, and Elysia takes the first slash in the query
+  // for the beginning of the path.
+  app.all('*', ({ request }) => find(answers, pathOf(request.url))(request), { parse: 'none' });
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
@@ -167,14 +161,25 @@ type Answer = (request: Request) => Response | Promise<Response | null>;
 const noSuchEndpoint: Answer = () => respond('no_such_endpoint');
 const notFound: Answer = () => new Response('Not found\n', { status: 404 });
 
-/** What answers requests for `path`, by the rules of the routes above. */
+/** What answers requests for `path`. A slash at its end is forgiven. */
 function find(answers: ReadonlyMap<string, Answer>, path: string): Answer {
-  const found = answers.get(path) ?? answers.get(path.replace(/\/$/, ''));
-  return found ?? (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
+  const found = answers.get(path);
+  if (found) return found;
+  if (path.endsWith('/')) return answers.get(path.slice(0, -1)) ?? elsewhere(path);
+  return elsewhere(path);
 }
 
+function elsewhere(path: string): Answer {
+  return /^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound;
+}
+
+/** The path of a request's URL, which without a valid Host begins with it. */
 function pathOf(url: string): string {
-  return url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '');
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
+  const query = url.indexOf('?', start);
+  const path = url.slice(start, query < 0 ? undefined : query);
+  const fragment = path.indexOf('#');
+  return fragment < 0 ? path : path.slice(0, fragment);
 }
 
 function bracketed(host: string): string {

@@ -8,6 +8,7 @@ import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import { examine } from '../../src/doctor/examine.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
 import { freshFolder } from './app.ts';
 
 export interface CommandLine {
@@ -40,6 +41,7 @@ export function commandLine(more: { isProgressDrawn?: boolean } = {}): CommandLi
         loadConfig: (flags) => loadConfig(flags, {}),
         shownSettings,
         exampleConfig: exampleFile,
+        openApiDocument,
         openCore,
         backup: backupTools,
         examine: (loaded) => examine({ loaded, nowMs, uid: process.getuid?.() ?? 0 }),
