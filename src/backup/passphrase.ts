@@ -1,7 +1,8 @@
 /** Where the passphrase of backups comes from. Never from a command line, which others can read. */
 
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
+import { checkSecretFile } from '../permissions.ts';
 
 export interface PassphraseSettings {
   readonly backupPassphrase: string;
@@ -13,7 +14,7 @@ export const STANDARD_INPUT = '-';
 
 /**
  * The passphrase in `file` if one is named, else the one of the settings; null: none. Throws
- * `OperatorError` when a file cannot be read, is empty, or may be read by everybody.
+ * `OperatorError` when a file cannot be read, is empty, or others may read it.
  */
 export function readPassphrase(
   file: string | undefined,
@@ -27,9 +28,8 @@ export function readPassphrase(
 function firstLine(file: string): string {
   let text: string;
   try {
-    if (file !== STANDARD_INPUT && (statSync(file).mode & 0o007) !== 0) {
-      throw new OperatorError(`${file} may be read by everybody: chmod 600 ${file}`);
-    }
+    const [open] = file === STANDARD_INPUT ? [] : checkSecretFile(file);
+    if (open?.isRefused) throw new OperatorError(open.problem);
     text = readFileSync(file === STANDARD_INPUT ? 0 : file, 'utf8');
   } catch (error) {
     if (error instanceof OperatorError) throw error;

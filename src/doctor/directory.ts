@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { checkDataDirectory, type Finding as Permission } from '../permissions.ts';
 import { about, type Finding, reasonIn } from './finding.ts';
 
 const say = about('data directory');
@@ -21,44 +22,39 @@ export function checkDirectory(dataDir: string, uid: number): Finding[] {
     return [say.problem(`${dataDir} is not a directory`, 'name another with --data')];
   }
   const findings = [
-    ...checkMode(dataDir, stats),
+    ...checkMode(dataDir),
     ...checkOwners(dataDir, stats, uid),
     ...checkWriting(dataDir),
   ];
   return findings.length > 0 ? findings : [say.ok(`${dataDir} is private and can be written to`)];
 }
 
-function checkMode(dataDir: string, { mode }: Stats): Finding[] {
-  const open = [{ path: dataDir, mode }, ...filesOf(dataDir)].filter((f) => (f.mode & 0o077) !== 0);
-  return open.map(({ path }) => say.warning(`others may read ${path}`, `chmod go= '${path}'`));
+function checkMode(dataDir: string): Finding[] {
+  return checkDataDirectory(dataDir).map(asFinding);
 }
 
-/** The database and its companions, backups and settings; of subdirectories only the name. */
+/** A finding about permissions ends with what mends it. */
+function asFinding({ problem, isRefused }: Permission): Finding {
+  const [what = problem, todo = 'see docs/limits.md'] = problem.split(': run ');
+  return isRefused ? say.problem(what, `run ${todo}`) : say.warning(what, `run ${todo}`);
+}
+
+/** What is the appliance's own, and whose. */
 function filesOf(dataDir: string) {
   try {
     return readdirSync(dataDir)
       .filter((name) => name.startsWith('gatepost'))
       .map((name) => join(dataDir, name))
-      .flatMap((path) => {
-        const stats = statSync(path, { throwIfNoEntry: false });
-        return stats === undefined ? [] : [{ path, mode: stats.mode, uid: stats.uid }];
-      });
+      .map((path) => ({ path, uid: statSync(path).uid }));
   } catch {
-    // That it cannot be listed shows when it is written to.
+    // That it cannot be looked at shows when it is written to.
     return [];
   }
 }
 
-/** Root reads and writes everything, the appliance's user only what is its own. */
+/** Root reads and writes everything, the appliance's user only what is its own: seen as root. */
 function checkOwners(dataDir: string, { uid: owner }: Stats, uid: number): Finding[] {
-  if (uid !== 0 && uid !== owner) {
-    return [
-      say.problem(
-        `${dataDir} belongs to user ${owner}, this command runs as user ${uid}`,
-        'run gatepost as the user of the service',
-      ),
-    ];
-  }
+  if (uid !== 0) return [];
   return filesOf(dataDir)
     .filter((file) => file.uid !== owner)
     .map((file) =>

@@ -1,8 +1,9 @@
 /** All checks, in the order in which one would look. */
 
-import { statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { backupFolder } from '../backup/shelf.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { checkSecretFile } from '../permissions.ts';
 import { checkBackups } from './backups.ts';
 import { checkDatabase } from './database.ts';
 import { checkDirectory } from './directory.ts';
@@ -39,20 +40,18 @@ export function examine({ loaded, nowMs, uid }: Patient): Finding[] {
   ];
 }
 
+/** Mistakes in it, and secrets in it that others may read, would have kept it from being loaded. */
 function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
   const say = about('configuration');
-  const files = [file, config.backupPassphraseFile].filter((path) => path);
-  const open = files.flatMap((path) => {
-    const stats = statSync(path as string, { throwIfNoEntry: false });
-    if (stats === undefined)
-      return [say.problem(`${path} does not exist`, 'make it, or mend the setting')];
-    if ((stats.mode & 0o007) === 0) return [];
-    return [
-      say.warning(`everybody may read ${path}, which can hold secrets`, `chmod o= '${path}'`),
-    ];
-  });
-  if (open.length > 0) return open;
-  return [
-    say.ok(file === null ? 'there is no file; variables and defaults are good' : `${file} is good`),
-  ];
+  const path = config.backupPassphraseFile;
+  if (path !== '' && !existsSync(path)) {
+    return [say.problem(`${path} does not exist`, 'make it, or mend backup.passphrase_file')];
+  }
+  const open = path === '' ? [] : checkSecretFile(path);
+  if (open.length > 0) {
+    return open.map(({ problem }) => say.problem(problem, 'backups fail until then'));
+  }
+  const what =
+    file === null ? 'there is no file; variables and defaults are good' : `${file} is good`;
+  return [say.ok(what)];
 }

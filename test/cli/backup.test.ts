@@ -61,7 +61,7 @@ test('a passphrase comes from a file or a setting, and is nowhere to be read', a
   writeFileSync(passphraseFile, `${secret}\nand a second line\n`);
   chmodSync(passphraseFile, 0o644);
   const words = ['backup', file, '--data', dataDir, '--passphrase-file', passphraseFile];
-  expect((await run(words)).stderr).toContain('may be read by everybody');
+  expect((await run(words)).stderr).toContain('open to everybody');
   chmodSync(passphraseFile, 0o600);
   const made = await run(words);
   expect(made).toMatchObject({ code: 0 });

@@ -6,7 +6,6 @@ import {
   chmodSync,
   chownSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   rmSync,
   truncateSync,
@@ -28,8 +27,6 @@ beforeEach(async () => {
   folder = freshFolder();
   dataDir = join(folder, 'data');
   await addProviders(dataDir, 1);
-  // As main.ts makes them, which sets the mask of its process.
-  for (const name of readdirSync(dataDir)) chmodSync(join(dataDir, name), 0o600);
 });
 afterEach(() => {
   chmodSync(dataDir, 0o700);
@@ -77,7 +74,9 @@ describe('the data directory', () => {
 
   test('that others may read', () => {
     chmodSync(dataDir, 0o755);
-    expect(said(look(), 'warning')).toContain(`data directory: others may read ${dataDir}`);
+    expect(problems()).toEqual([
+      `data directory: the data directory ${dataDir} has mode 0755, open to everybody`,
+    ]);
   });
 
   test.skipIf(uid !== 0)('with a file that root has left in it', () => {
@@ -199,5 +198,5 @@ test('a passphrase that everybody may read, or that is not there', () => {
   expect(problems(env)).toContain(`configuration: ${file} does not exist`);
   writeFileSync(file, 'secret', { mode: 0o644 });
   chmodSync(file, 0o644);
-  expect(said(look(env), 'warning')[0]).toContain(`everybody may read ${file}`);
+  expect(problems(env)[0]).toContain(`${file} holds secrets and has mode 0644`);
 });

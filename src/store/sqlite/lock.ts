@@ -4,7 +4,7 @@
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
-import { chownSync, existsSync, statSync } from 'node:fs';
+import { chownSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
@@ -18,9 +18,13 @@ export function takeLock(
   waitMaxMs: number,
 ): (() => void) | null {
   const isNew = !existsSync(file);
+  if (isNew) {
+    // SQLite would make one that everybody may read.
+    closeSync(openSync(file, 'a', 0o600));
+    giveToOwnerOfFolder(file);
+  }
   const db = new Database(file, { create: true, readwrite: true, strict: true });
   try {
-    if (isNew) giveToOwnerOfFolder(file);
     db.run(`PRAGMA busy_timeout = ${waitMaxMs}`);
     if (kind === 'exclusive') {
       db.run('BEGIN EXCLUSIVE');

@@ -85,6 +85,8 @@ function attempt<T>(file: string, work: () => T): T {
 }
 
 function open(file: string, create: boolean): Database {
+  // SQLite makes files that everybody may read, and its logs with the mode of the database.
+  if (create && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
   const db = new Database(file, { create, readwrite: true, strict: true });
   try {
     return configure(db);
