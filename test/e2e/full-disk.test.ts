@@ -6,7 +6,7 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineDatabase } from '../../src/store/sqlite/copy.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
@@ -48,6 +48,7 @@ function makeOldDatabase(file: string): void {
   db.run(`INSERT INTO provider (code, name, plan, key_hash, created_at_ms)
     VALUES ('CODE0001', 'old', 'pro', zeroblob(32), 0)`);
   db.close();
+  chmodSync(file, 0o600);
 }
 
 function schemaOf(file: string): number {

@@ -76,7 +76,7 @@ test('what it makes is its owner\u2019s alone, whatever the umask says', async (
     const made = readdirSync(folder).toSorted();
     expect(made).toEqual([...['', '-shm', '-wal'].map((end) => DATABASE_FILE + end), LOCK_FILE]);
     const modes = made.map((name) => statSync(join(folder, name)).mode & 0o777);
-    expect(modes).toEqual([0o600, 0o600, 0o600]);
+    expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
     await store.close();
   } finally {
     process.umask(before);
