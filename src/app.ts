@@ -1,5 +1,6 @@
 /** The composition root: what the program is made of, put together in one place. */
 
+import { addScheduledBackup, backupByChild } from './backup/shelf.ts';
 import { systemClock } from './clock.ts';
 import {
   type Change,
@@ -12,6 +13,7 @@ import type { Config } from './config/settings/index.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
 import { type RunningServer, startServer } from './http/server.ts';
+import { type BackupHistory, startBackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { startJobs } from './jobs/table.ts';
 import { type Log, makeLog } from './log.ts';
@@ -62,6 +64,8 @@ export interface App {
   url: string;
   /** Where probes and metrics are served; null: nowhere. */
   monitorUrl: string | null;
+  /** How the scheduled backups went since the start. */
+  backups: Readonly<BackupHistory>;
   /** Takes up what may change in flight; returns what did, and what waits for a restart. */
   reload(next: LoadedConfig): Change;
   /** When the served certificate ends, UTC ms; null: plain HTTP. */
@@ -90,6 +94,14 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
     ...{ nowMs: clock.nowMs, startedAtMs, store: core.store, tallies, log },
     http: () => listening,
     certificateExpiresAtMs,
+    lastBackup: () => backups.history.lastSuccess,
+  });
+  const runBackup = backupByChild(ownCommand());
+  const backups = startBackupJob({
+    settings,
+    make: (nowMs, signal) => addScheduledBackup(settings, nowMs, runBackup, signal),
+    clock,
+    log,
   });
   const tls = await startTls(settings, clock, log);
   const monitor = openMonitor(loaded, { readiness, metrics, log });
@@ -112,9 +124,11 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
     log,
     url,
     monitorUrl,
+    backups: backups.history,
     reload: (next) => {
       const change = changeBetween(current, next);
       Object.assign(settings, withLiveSettings(settings, next.config));
+      backups.reschedule();
       current = next;
       void tls?.look();
       return change;
@@ -124,7 +138,7 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
       const stopMs = clock.steadyMs();
       readiness.stopping();
       log.info('stopping');
-      await stopJobs();
+      await Promise.all([stopJobs(), backups.stop()]);
       await tls?.stop();
       await server.stop();
       await worker.stop();
@@ -146,4 +160,10 @@ function openMonitor(
   if (port === null) return null;
   const origins = [sources.monitorHost.origin, sources.monitorPort.origin];
   return startMonitor({ host, port, isChosen: origins.some((from) => from !== DEFAULT), ...parts });
+}
+
+/** How this program is started once more: the executable alone, or Bun with its source. */
+function ownCommand(): string[] {
+  const isCompiled = Bun.main.startsWith('/$bunfs/');
+  return isCompiled ? [process.execPath] : [process.execPath, Bun.main];
 }

@@ -16,6 +16,10 @@ export class Counts {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + by);
   }
 
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
   has(name: string): boolean {
     return this.#counts.has(name);
   }

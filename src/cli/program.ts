@@ -3,10 +3,12 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
+import { addBackupCommands } from './backup.ts';
 import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addExportCommand } from './export.ts';
 import { addImportCommands } from './import.ts';
 import { addOpenApiCommand } from './openapi.ts';
@@ -37,6 +39,8 @@ function buildProgram(context: CliContext): Command {
   addProviderCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
+  addBackupCommands(program, context);
+  addDoctorCommand(program, context);
   addImportCommands(program, context);
   addExportCommand(program, context);
   addConfigCommand(program, context);

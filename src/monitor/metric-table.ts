@@ -4,7 +4,7 @@ import type { QueueFacts, StorageFacts } from '../core/store.ts';
 import type { Counts, Histogram } from '../tally.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import type { ProcessFacts } from './process.ts';
-import type { Tallies } from './tallies.ts';
+import { BACKUP_FAILED, type Tallies } from './tallies.ts';
 
 /** What the listener for callers tells of itself. */
 export interface HttpFacts {
@@ -12,6 +12,13 @@ export interface HttpFacts {
   limited(): Readonly<Record<string, number>>;
   streamCount(): number;
   pollCount(): number;
+}
+
+/** The last backup by the clock. */
+export interface BackupFacts {
+  atMs: number;
+  tookMs: number;
+  bytes: number;
 }
 
 /** What one look gathers. What could not be had is null, and its metrics have no value. */
@@ -23,6 +30,7 @@ export interface Look {
   process: ProcessFacts;
   http: HttpFacts | null;
   certificateExpiresAtMs: number | null;
+  lastBackup: BackupFacts | null;
   tallies: Tallies;
 }
 
@@ -233,25 +241,25 @@ const PROCESS: MetricRow[] = [
     name: 'gatepost_backup_last_success_timestamp_seconds',
     type: 'gauge',
     help: 'When the last good backup was made.',
-    read: ({ tallies: { backup } }) => one(backup.lastSuccess && backup.lastSuccess.atMs / 1000),
+    read: ({ lastBackup }) => one(lastBackup && lastBackup.atMs / 1000),
   }),
   row({
     name: 'gatepost_backup_last_duration_seconds',
     type: 'gauge',
     help: 'How long the last good backup took.',
-    read: ({ tallies: { backup } }) => one(backup.lastSuccess && backup.lastSuccess.tookMs / 1000),
+    read: ({ lastBackup }) => one(lastBackup && lastBackup.tookMs / 1000),
   }),
   row({
     name: 'gatepost_backup_last_bytes',
     type: 'gauge',
     help: 'Size of the last good backup.',
-    read: ({ tallies: { backup } }) => one(backup.lastSuccess?.bytes),
+    read: ({ lastBackup }) => one(lastBackup?.bytes),
   }),
   row({
     name: 'gatepost_backup_failures_total',
     type: 'counter',
     help: 'Backups by schedule that failed.',
-    read: ({ tallies: { backup } }) => one(backup.failureCount),
+    read: ({ tallies }) => one(tallies.logEvents.error.of(BACKUP_FAILED)),
   }),
   row({
     name: 'gatepost_event_loop_lag_seconds',

@@ -3,7 +3,7 @@
 import { type Metric, Registry } from 'prom-client';
 import type { Store } from '../core/store.ts';
 import { type Log, reasonOf } from '../log.ts';
-import { type HttpFacts, type Look, METRICS } from './metric-table.ts';
+import { type BackupFacts, type HttpFacts, type Look, METRICS } from './metric-table.ts';
 import { processFacts } from './process.ts';
 import type { Tallies } from './tallies.ts';
 
@@ -15,6 +15,8 @@ export interface MetricSources {
   http(): HttpFacts | null;
   /** UTC, ms; null: plain HTTP. */
   certificateExpiresAtMs(): number | null;
+  /** Null: this process made none yet. */
+  lastBackup(): BackupFacts | null;
   tallies: Tallies;
   log: Log;
 }
@@ -62,5 +64,6 @@ async function lookAround(sources: MetricSources): Promise<Look> {
   return {
     ...{ nowMs, startedAtMs, storage, queue, process: processNow, http: http(), tallies },
     certificateExpiresAtMs,
+    lastBackup: sources.lastBackup(),
   };
 }

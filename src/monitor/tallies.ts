@@ -1,15 +1,12 @@
-/** What is counted beside the requests: commits, deliveries, events of the log, backups. */
+/** What is counted beside the requests: commits, deliveries, events of the log. */
 
 import { CANCELLED, STATUS_NAMES } from '../core/distribution.ts';
 import type { Store } from '../core/store.ts';
 import type { LogLevel } from '../log.ts';
 import { Counts, Histogram } from '../tally.ts';
 
-/** The last backup, and how many failed since the start; null: there was none. */
-export interface BackupTally {
-  lastSuccess: { atMs: number; tookMs: number; bytes: number } | null;
-  failureCount: number;
-}
+/** The event of a backup by the clock that failed. */
+export const BACKUP_FAILED = 'backup_failed';
 
 export class Tallies {
   /** Writes that shared one commit. */
@@ -31,11 +28,10 @@ export class Tallies {
   /** Warnings and errors. */
   readonly logEvents: Readonly<Record<'warn' | 'error', Counts>> = {
     warn: new Counts(),
-    error: new Counts(['fault', 'delivery_fault', 'job_fault']),
+    error: new Counts(['fault', 'delivery_fault', 'job_fault', BACKUP_FAILED]),
   };
   /** How late the event loop comes to what is due. */
   readonly loopLagSeconds = new Histogram([0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]);
-  readonly backup: BackupTally = { lastSuccess: null, failureCount: 0 };
 
   onCommit = (writeCount: number, tookMs: number, isSaved: boolean): void => {
     this.commits.add(isSaved ? 'saved' : 'failed');

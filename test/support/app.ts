@@ -101,6 +101,7 @@ export async function startTestApp(
     ...sources,
     http: () => server,
     certificateExpiresAtMs: () => null,
+    lastBackup: () => null,
   });
   return {
     core,
