@@ -2,6 +2,7 @@ import { openCore, startApp } from './app.ts';
 import { runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config.ts';
+import { serviceManager } from './systemd.ts';
 
 // Whatever the program makes (the database, its backups) is the operator's alone.
 process.umask(0o077);
@@ -11,6 +12,12 @@ const exitCode = await runCli(process.argv.slice(2), {
   loadConfig: (flags) => loadConfig(flags, process.env),
   openCore,
   startApp,
+  serviceManager: () =>
+    serviceManager({
+      notifySocket: process.env['NOTIFY_SOCKET'],
+      watchdogUsec: process.env['WATCHDOG_USEC'],
+      watchdogPid: process.env['WATCHDOG_PID'],
+    }),
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),

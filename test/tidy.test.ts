@@ -46,7 +46,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/cli': {
     ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
-    types: ['src/app.ts', 'src/config.ts'],
+    types: ['src/app.ts', 'src/config.ts', 'src/systemd.ts'],
     packages: ['commander', 'node:readline'],
     reason: 'commands are handed the product in CliContext, so that tests can hand them another',
   },
@@ -59,6 +59,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: [],
     packages: [],
     reason: 'the reference client is there to be ported: it needs nothing of ours',
+  },
+  'src/systemd.ts': {
+    ours: ['src/operator-error.ts'],
+    packages: ['bun:ffi'],
+    reason: 'calls into libc are in one small file, where they can be looked through',
   },
   'src/*': {
     ours: ['src/', 'package.json'],
@@ -76,6 +81,7 @@ const RULE_OF_LEAVES: Rule = {
 
 function ruleFor(path: string): Rule | undefined {
   if (LEAVES.includes(path)) return RULE_OF_LEAVES;
+  if (RULES[path] !== undefined) return RULES[path];
   if (/^src\/[^/]+$/.test(path)) return RULES['src/*'];
   const folder = Object.keys(RULES).find((candidate) => path.startsWith(`${candidate}/`));
   return folder === undefined ? undefined : RULES[folder];

@@ -4,12 +4,15 @@ import type { App } from '../app.ts';
 import type { Config, Flags } from '../config.ts';
 import type { Core } from '../core/core.ts';
 import { OperatorError } from '../operator-error.ts';
+import type { ServiceManager } from '../systemd.ts';
 
 export interface CliContext {
   nowMs(): number;
   loadConfig(flags: Flags): Config;
   openCore(config: Config, create: boolean): Core;
   startApp(config: Config): Promise<App>;
+  /** Who started the program and wants to hear how it is. */
+  serviceManager(): ServiceManager;
   stdout(text: string): void;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */

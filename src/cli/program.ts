@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
+import { addCompletionCommand } from './completion.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
@@ -13,7 +14,8 @@ export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
 export const EXIT_USAGE = 2;
 
-function buildProgram(context: CliContext): Command {
+/** Every command with its options; what is generated from them takes up new ones by itself. */
+export function buildProgram(context: CliContext): Command {
   const program = new Command('gatepost')
     .description(
       'Limited install links, subscription domains and messages to devices, self-hosted.',
@@ -33,6 +35,7 @@ function buildProgram(context: CliContext): Command {
   addProviderCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
+  addCompletionCommand(program, context);
   program
     .command('version')
     .description('print version and commit')

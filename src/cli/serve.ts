@@ -16,8 +16,11 @@ const STOP_MAX_MS = 8_000;
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const { data: dataDir, host, port } = options;
-  const app = await context.startApp(context.loadConfig({ dataDir, host, port }));
+  const config = context.loadConfig({ dataDir, host, port });
+  const manager = context.serviceManager();
+  const app = await context.startApp(config);
   const signal = nextSignal();
+  manager.ready(`listening on ${app.url}`);
   if (options.json) {
     context.stdout(`${JSON.stringify({ message: `listening on ${app.url}`, url: app.url })}\n`);
   } else {
@@ -25,6 +28,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   }
   if (options.firstProvider) context.stdout(await welcome(app, context.nowMs()));
   await signal;
+  manager.stopping();
   await closeInTime(app);
 }
 
