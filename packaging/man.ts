@@ -5,7 +5,7 @@
 
 import { type CommandFacts, commandTree } from '../src/cli/command-tree.ts';
 import { buildProgram } from '../src/cli/program.ts';
-import { SETTINGS } from '../src/config.ts';
+import { settingRows } from '../src/config/settings/index.ts';
 
 /** A text as roff shows it unchanged: no escapes, hyphens that can be copied, no requests. */
 function plain(text: string): string {
@@ -42,10 +42,12 @@ function sentence(text: string): string {
 }
 
 function settingEntries(): string {
-  return Object.values(SETTINGS)
-    .map(({ env, about, default: standard }) =>
-      entry(env, standard === '' ? about : `${about} Default: ${standard}`),
-    )
+  return settingRows
+    .map(([, { key, env, about, default: standard }]) => {
+      const meaning = about.join(' ').replaceAll('`', '');
+      const note = standard === '' ? '' : ` Default: ${standard}`;
+      return entry(`${env} (${key})`, meaning + note);
+    })
     .join('\n');
 }
 
@@ -75,7 +77,9 @@ ${(root?.options ?? []).map(({ flags, about }) => entry(flags, sentence(about)))
 .SH COMMANDS
 ${tree.slice(1).map(commandSection).join('\n')}
 .SH ENVIRONMENT
-An empty variable counts as absent.
+Each setting has a variable and, in brackets, a key in the configuration file.
+Flags go before variables, variables before the file. An empty variable counts as absent.
+${entry('GATEPOST_CONFIG', 'The configuration file, as --config.')}
 ${settingEntries()}
 .SH FILES
 ${entry('/etc/gatepost/gatepost.toml', 'The settings of the packaged service.')}
@@ -83,6 +87,7 @@ ${entry('/var/lib/gatepost', 'The data directory of the packaged service.')}
 ${entry('gatepost.db', 'In the data directory: everything there is, a SQLite database. While the program runs, gatepost.db-wal and gatepost.db-shm belong to it.')}
 .SH SIGNALS
 ${entry('SIGTERM, SIGINT', 'Finish what runs, then end.')}
+${entry('SIGHUP', 'Read the configuration again; the log says what takes effect and what waits for a restart.')}
 .SH "EXIT STATUS"
 ${entry('0', 'It was done.')}
 ${entry('1', 'It could not be done; one sentence on the standard error says why.')}

@@ -1,7 +1,8 @@
 import { openCore, startApp } from './app.ts';
 import { runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
-import { loadConfig } from './config.ts';
+import { loadConfig } from './config/load.ts';
+import { exampleFile, shownSettings } from './config/render.ts';
 import { serviceManager } from './systemd.ts';
 
 // Whatever the program makes (the database, its backups) is the operator's alone.
@@ -10,6 +11,8 @@ process.umask(0o077);
 const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
   loadConfig: (flags) => loadConfig(flags, process.env),
+  shownSettings,
+  exampleConfig: exampleFile,
   openCore,
   startApp,
   serviceManager: () =>

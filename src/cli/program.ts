@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { addCompletionCommand } from './completion.ts';
+import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
@@ -36,6 +37,7 @@ export function buildProgram(context: CliContext): Command {
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
   addCompletionCommand(program, context);
+  addConfigCommand(program, context);
   program
     .command('version')
     .description('print version and commit')
@@ -54,6 +56,7 @@ export function buildProgram(context: CliContext): Command {
     command
       .copyInheritedSettings(command.parent ?? program)
       .option('--data <directory>', 'data directory (GATEPOST_DATA, default ./data)')
+      .option('--config <file>', 'TOML file with settings (GATEPOST_CONFIG; none: no file)')
       .option('--json', 'print JSON for machines');
   }
   return program;

@@ -6,7 +6,7 @@ export interface Core {
   store: Store;
   signals: Signals;
   /** Cap on limited links for a provider without a cap of its own. */
-  linksPerProviderMax: number;
+  readonly linksPerProviderMax: number;
   /** How many commands to unbound HWIDs a provider may send in 24 hours. */
-  unboundCommandsPerDayMax: number;
+  readonly unboundCommandsPerDayMax: number;
 }

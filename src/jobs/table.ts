@@ -14,7 +14,8 @@ export interface JobDeps {
   clock: Clock;
   log: Log;
   worker: Worker;
-  ledgerDays: number;
+  /** Looked at whenever a job runs, so that a change holds at once. */
+  settings: { readonly ledgerDays: number };
 }
 
 interface Job {
@@ -24,7 +25,7 @@ interface Job {
   run(): Promise<void>;
 }
 
-function jobs({ core, clock, worker, ledgerDays }: JobDeps): Job[] {
+function jobs({ core, clock, worker, settings }: JobDeps): Job[] {
   return [
     // No deferred work waits for longer than a second.
     { name: 'deliver', pattern: '* * * * * *', run: () => worker.ring() },
@@ -32,7 +33,7 @@ function jobs({ core, clock, worker, ledgerDays }: JobDeps): Job[] {
     {
       name: 'prune',
       pattern: '40 7 * * * *',
-      run: () => pruneLedger(core, ledgerDays, clock.nowMs()),
+      run: () => pruneLedger(core, settings.ledgerDays, clock.nowMs()),
     },
   ];
 }
