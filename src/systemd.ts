@@ -83,7 +83,8 @@ const PATH_BYTES_MAX = 108;
 function datagramSender(socket: string): (text: string) => void {
   const path = Buffer.from(socket);
   if (!/^[/@]./.test(socket) || path.length > PATH_BYTES_MAX || path.includes(0)) {
-    throw new OperatorError(`NOTIFY_SOCKET '${socket}' is not the address of a unix socket`);
+    const problem = 'is not the address of a unix socket';
+    throw new OperatorError(`NOTIFY_SOCKET ${JSON.stringify(socket)} ${problem}`);
   }
   // An abstract name begins with a zero byte, and its length says where it ends.
   if (socket.startsWith('@')) path[0] = 0;

@@ -51,7 +51,8 @@ function candidates(value: Value): string {
 
 /** In single quotes, fish knows two escapes. */
 function fishText(text: string): string {
-  return `'${text.replace(/[\\']/g, '\\$&')}'`;
+  const escaped = text.replace(/[\\']/g, '\\$&');
+  return `'${escaped}'`;
 }
 
 const WALK = `# Is the cursor behind this command? With a second word: at its argument of that number?
