@@ -60,12 +60,15 @@ function licenseIn(folder: string): string {
     .join('\n\n');
 }
 
-/** The parts of the runtime that have versions of their own, as Bun names them. */
+/**
+ * The parts of the runtime that have versions of their own, as Bun names them, with the licences that
+ * Bun's LICENSE.md and the parts themselves state. `LicenseRef`: several, in a file of the part.
+ */
 const RUNTIME_LICENSES: Readonly<Record<string, string>> = {
   ares: 'MIT',
-  boringssl: 'OpenSSL AND ISC',
+  boringssl: 'LicenseRef-BoringSSL',
   icu: 'Unicode-3.0',
-  libarchive: 'BSD-2-Clause',
+  libarchive: 'LicenseRef-libarchive',
   libdeflate: 'MIT',
   llhttp: 'MIT',
   lolhtml: 'BSD-3-Clause',
