@@ -38,7 +38,7 @@ deb: release ## build the Debian packages, the bill of materials and SHA256SUMS
 
 package-test: release ## install, upgrade, remove and purge the package in a Debian root (as root, minutes)
 	@.ci/bun >/dev/null
-	@packaging/test-in-debootstrap.sh
+	@packaging/test/debootstrap.sh
 
 check: ## format, lint, types, tidiness
 	@.ci/bun >/dev/null

@@ -64,7 +64,7 @@ put 644 packaging/debian/lintian-overrides /usr/share/lintian/overrides/gatepost
 install -d -m 755 "$root/DEBIAN"
 for script in postinst prerm postrm; do put 755 "packaging/debian/$script" "/DEBIAN/$script"; done
 put 644 packaging/debian/conffiles /DEBIAN/conffiles
-(cd "$root" && find etc usr -type f -print0 | sort -z | xargs -0 md5sum) | made /DEBIAN/md5sums
+(cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) | made /DEBIAN/md5sums
 sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" \
   -e "s/@INSTALLED_SIZE@/$(du -k --apparent-size -s "$root/usr" | cut -f1)/" \
   packaging/debian/control.in | made /DEBIAN/control
