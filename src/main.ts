@@ -10,6 +10,7 @@ process.umask(0o077);
 
 const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
+  sleep: systemClock.sleep,
   loadConfig: (flags) => loadConfig(flags, process.env),
   shownSettings,
   exampleConfig: exampleFile,
@@ -22,7 +23,12 @@ const exitCode = await runCli(process.argv.slice(2), {
       watchdogPid: process.env['WATCHDOG_PID'],
     }),
   stdout: (text) => process.stdout.write(text),
+  writeOut: (text) =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+    }),
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
+  isProgressDrawn: Boolean(process.stderr.isTTY),
 });
 process.exit(exitCode);

@@ -10,6 +10,7 @@ import type { ServiceManager } from '../systemd.ts';
 
 export interface CliContext {
   nowMs(): number;
+  sleep(ms: number): Promise<void>;
   loadConfig(flags: Flags): LoadedConfig;
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
@@ -18,9 +19,13 @@ export interface CliContext {
   /** Who started the program and wants to hear how it is. */
   serviceManager(): ServiceManager;
   stdout(text: string): void;
+  /** For output of any length: settles when it has been taken, rejects when nobody reads it. */
+  writeOut(text: string): Promise<void>;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */
   isTerminal: boolean;
+  /** May a line on stderr be drawn over and over? */
+  isProgressDrawn: boolean;
 }
 
 /** Options that every command takes. */

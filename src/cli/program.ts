@@ -8,7 +8,10 @@ import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
+import { addExportCommand } from './export.ts';
+import { addImportCommands } from './import.ts';
 import { addProviderCommands } from './provider.ts';
+import { addReadyCommand } from './ready.ts';
 import { addServeCommand } from './serve.ts';
 
 export const EXIT_OK = 0;
@@ -36,7 +39,10 @@ export function buildProgram(context: CliContext): Command {
   addProviderCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
+  addReadyCommand(program, context);
   addCompletionCommand(program, context);
+  addImportCommands(program, context);
+  addExportCommand(program, context);
   addConfigCommand(program, context);
   program
     .command('version')

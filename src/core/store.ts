@@ -9,6 +9,7 @@
 
 import type { Device, DeviceFacts } from './device.ts';
 import type { Domain } from './domain.ts';
+import type { ImportStore } from './import-store.ts';
 import type { AdmitRefusal, AdmittedLink, Install, InstallChange, Slot } from './install.ts';
 import type { MessageStore } from './message-store.ts';
 import type { Plan, Provider, ProviderChange } from './provider.ts';
@@ -85,7 +86,7 @@ export interface DeviceDetail {
   seenBy: { providerCode: string; lastSeenAtMs: number }[];
 }
 
-export interface Store extends MessageStore {
+export interface Store extends MessageStore, ImportStore {
   addProvider(draft: NewProvider): Promise<'ok' | 'provider_code_exists'>;
   findProvider(code: string): Promise<Provider | null>;
   listProviders(): Promise<Provider[]>;

@@ -7,6 +7,8 @@ import type { Context } from './context.ts';
 import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
+import { exportStore } from './export.ts';
+import { importStore } from './import.ts';
 import { installStore } from './install.ts';
 import { laneStore } from './lane.ts';
 import { messagingStore } from './messaging.ts';
@@ -43,6 +45,8 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...laneStore(context),
     ...recipientStore(context),
     ...messagingStore(context),
+    ...importStore(context),
+    ...exportStore(context),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,
     close: async () => {
       await writer.idle();
