@@ -39,7 +39,9 @@ function optionWords({ names, value }: OptionFacts): string {
     name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`,
   );
   if (value === null) return spelled.join(' ');
-  return `${spelled.join(' ')} -r ${candidates(value)}`.trimEnd();
+  // -x: nothing else, so no files where none may stand.
+  const kind = value === 'file' ? '-r' : '-x';
+  return `${spelled.join(' ')} ${kind} ${candidates(value)}`.trimEnd();
 }
 
 function candidates(value: Value): string {

@@ -10,7 +10,7 @@ const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 
 async function ready(context: CliContext, options: CommonOptions): Promise<void> {
   const { monitorHost, monitorPort } = context.loadConfig(flagsOf(options)).config;
-  if (monitorPort === 'off') {
+  if (monitorPort === null) {
     throw new OperatorError('the monitor is off (monitor.port), so nobody can be asked');
   }
   const host = ANY_ADDRESS[monitorHost] ?? monitorHost;
