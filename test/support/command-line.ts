@@ -18,9 +18,11 @@ export interface CommandLine {
 }
 
 /** The clock stands still but for the pauses, which move it. */
-export function commandLine(more: { isProgressDrawn?: boolean } = {}): CommandLine {
+export function commandLine(
+  more: { isProgressDrawn?: boolean; dataDir?: string } = {},
+): CommandLine {
   const folder = freshFolder();
-  const dataDir = join(folder, 'data');
+  const dataDir = more.dataDir ?? join(folder, 'data');
   const pauses: number[] = [];
   let nowMs = Date.UTC(2026, 10, 20, 12);
   return {
