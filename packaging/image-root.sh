@@ -12,7 +12,7 @@ chmod 1777 "$root/tmp"
 
 # Names that lead to files, as ldd finds them, kept as the loader will look for them. The last two are
 # loaded when names of hosts are resolved.
-libraries=$(ldd "$executable" | sed -n 's/.*\(\/[^ ]*\) (0x.*/\1/p')
+libraries=$(ldd "$executable" | sed -n 's/^[^/]*\(\/[^ ]*\) (0x.*/\1/p')
 folder=$(dirname "$(echo "$libraries" | grep '/libc\.so')")
 for library in $libraries "$folder/libnss_dns.so.2" "$folder/libresolv.so.2"; do
   mkdir -p "$root$(dirname "$library")"

@@ -79,4 +79,11 @@ unshare --net --mount --pid --fork --kill-child --mount-proc packaging/test/in-c
 say 'Under systemd'
 root=$work/booted packaging/test/under-systemd.sh
 
+say 'The files of the container image'
+export executable
+packaging/test/image.sh
+
+say 'The package for arm64'
+packaging/test/arm64.sh
+
 say 'Everything holds.'

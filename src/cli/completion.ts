@@ -28,5 +28,5 @@ export function addCompletionCommand(program: Command, context: CliContext): voi
     .command('completion')
     .description('print the script with which a shell completes gatepost commands')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
-    .action((shell: string) => context.writeOut(completionScript(shell, program)));
+    .action((shell: string) => context.stdout(completionScript(shell, program)));
 }

@@ -14,6 +14,7 @@ export interface CliContext {
   loadConfig(flags: Flags): LoadedConfig;
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
+  openApiDocument(): unknown;
   openCore(config: Config, create: boolean): Core;
   startApp(loaded: LoadedConfig): Promise<App>;
   /** Who started the program and wants to hear how it is. */

@@ -10,6 +10,7 @@ import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
 import { addExportCommand } from './export.ts';
 import { addImportCommands } from './import.ts';
+import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
 import { addReadyCommand } from './ready.ts';
 import { addServeCommand } from './serve.ts';
@@ -44,6 +45,7 @@ export function buildProgram(context: CliContext): Command {
   addImportCommands(program, context);
   addExportCommand(program, context);
   addConfigCommand(program, context);
+  addOpenApiCommand(program, context);
   program
     .command('version')
     .description('print version and commit')

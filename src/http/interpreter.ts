@@ -28,6 +28,8 @@ export interface InterpreterDeps {
   authFailed(client: string, nowMs: number): number;
   /** Aborted when the server stops. */
   stopping: AbortSignal;
+  /** How long a body may take to arrive, ms. */
+  bodyTimeMaxMs: number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
 }
@@ -117,8 +119,12 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       return respond(caller, { headers });
     }
 
-    const body = method === 'POST' ? await readJsonObject(request) : NO_BODY;
-    if ('problem' in body) return respond('unknown_error', { detail: body.problem, headers });
+    const body = method === 'POST' ? await readJsonObject(request, deps.bodyTimeMaxMs) : NO_BODY;
+    if ('problem' in body) {
+      // What is still to come of a late body nobody waits for.
+      const last = body.isLate ? { ...headers, connection: 'close' } : headers;
+      return respond('unknown_error', { detail: body.problem, headers: last });
+    }
     const params: Record<string, unknown> = {};
     for (const readParam of read) {
       const misfit = readParam(query, request.headers, params);
@@ -130,7 +136,10 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     const says = await handle(
       new Incoming(request, deps, provider, device, params, body.object, nowMs),
     );
-    if (typeof says === 'string') return respond(says, { headers });
+    if (typeof says === 'string') {
+      if (GUESSES.has(says)) await beLate(request, nowMs);
+      return respond(says, { headers });
+    }
     if (says instanceof NotSaved) {
       const detail = `${messages[says.says].detail}; ${reportFault(deps.log, path, says.fault)}`;
       return respond(says.says, { detail, headers });
@@ -153,6 +162,9 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     }
   };
 }
+
+/** What whoever tries out codes of links or providers hears: counted as failed credentials. */
+const GUESSES: ReadonlySet<MessageKey> = new Set(['link_not_found', 'provider_not_found']);
 
 const NO_BODY = { object: {} };
 

@@ -9,9 +9,10 @@ import { addProvider } from '../../src/core/provider.ts';
 import { answersOf } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { messages } from '../../src/http/messages.ts';
-import { call, startTestApp, type TestApp } from '../support/app.ts';
+import { call, type Reply, startTestApp, type TestApp } from '../support/app.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
 import { Faults } from '../support/faults.ts';
+import { answerAt, answerSchemaAt, breaches } from '../support/openapi.ts';
 import { deviceScenarios } from './scenarios/device.ts';
 import { domainScenarios } from './scenarios/domain.ts';
 import { hwidScenarios } from './scenarios/hwid.ts';
@@ -70,6 +71,7 @@ async function play(scenario: Scenario): Promise<void> {
     expect(reply.headers.get('cache-control')).toBe('no-store');
     expect(hwidHeaders(reply.headers)).toEqual(scenario.answerHeaders ?? {});
     expect(difference(before, takeSnapshot(app.dataDir))).toEqual([...(scenario.changed ?? [])]);
+    expectDocumented(path, reply);
     const detail = reply.headers.get('x-error-detail');
     if (fault) {
       expectReported(app, scenario, detail ?? '');
@@ -80,6 +82,13 @@ async function play(scenario: Scenario): Promise<void> {
   } finally {
     await app.close();
   }
+}
+
+/** The OpenAPI document has this answer, with these headers. */
+function expectDocumented(path: string, { headers, json }: Reply): void {
+  expect(breaches(answerSchemaAt(path), json)).toEqual([]);
+  const own = [...headers.keys()].filter((name) => name.startsWith('x-'));
+  expect(Object.keys(answerAt(path).headers)).toEqual(expect.arrayContaining(own));
 }
 
 async function settle(app: TestApp, { given = [] }: Scenario): Promise<void> {

@@ -6,6 +6,7 @@ import { openCore } from '../../src/app.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
 import { freshFolder } from './app.ts';
 
 export interface CommandLine {
@@ -40,6 +41,7 @@ export function commandLine(
         loadConfig: (flags) => loadConfig(flags, {}),
         shownSettings,
         exampleConfig: exampleFile,
+        openApiDocument,
         openCore,
         startApp: () => Promise.reject(new Error('no server is started here')),
         serviceManager: () => {
