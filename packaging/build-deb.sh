@@ -59,6 +59,7 @@ gatepost ($version) stable; urgency=medium
 END
 gzip -9nc "$root$doc/changelog.Debian.tmp" | made $doc/changelog.gz
 rm "$root$doc/changelog.Debian.tmp"
+put 644 packaging/port-80.conf $doc/port-80.conf
 put 644 packaging/debian/lintian-overrides /usr/share/lintian/overrides/gatepost
 
 install -d -m 755 "$root/DEBIAN"

@@ -1,4 +1,4 @@
-/** What is in the executable: the packages of which the bundler put code into it, and Bun itself. */
+/** What is in the executable: the packages that the bundler took code from, and Bun itself. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,8 +61,8 @@ function licenseIn(folder: string): string {
 }
 
 /**
- * The parts of the runtime that have versions of their own, as Bun names them, with the licences that
- * Bun's LICENSE.md and the parts themselves state. `LicenseRef`: several, in a file of the part.
+ * The parts of the runtime that have versions of their own, as Bun names them, with the licences
+ * that Bun's LICENSE.md and the parts themselves state. `LicenseRef`: several, in a file of the part.
  */
 const RUNTIME_LICENSES: Readonly<Record<string, string>> = {
   ares: 'MIT',

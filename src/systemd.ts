@@ -77,8 +77,8 @@ const MSG_NOSIGNAL = 0x4000;
 const PATH_BYTES_MAX = 108;
 
 /**
- * Sends texts as datagrams to a unix socket. What cannot be sent is dropped: a manager that does not
- * listen must not stop the service. Throws {@link OperatorError} for an address that is none.
+ * Sends texts as datagrams to a unix socket. What cannot be sent is dropped: a manager that does
+ * not listen must not stop the service. Throws {@link OperatorError} for an address that is none.
  */
 function datagramSender(socket: string): (text: string) => void {
   const path = Buffer.from(socket);

@@ -57,7 +57,8 @@ function fishText(text: string): string {
   return `'${escaped}'`;
 }
 
-const WALK = `# Is the cursor behind this command? With a second word: at its argument of that number?
+const WALK = `# Is the cursor behind this command? With a second word: at its argument
+# of that number?
 function __gatepost_at
     set -l at
     set -l count 1

@@ -2,6 +2,7 @@
 
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { pragmaNumber, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';
@@ -43,6 +44,8 @@ test.each(RELEASES)('data of $release are brought up and listed as they were', a
   const before = counts(old);
   expect(Object.values(before)).not.toContain(0);
   old.close();
+  // The program's umask; more would be refused.
+  chmodSync(join(dataDir, DATABASE_FILE), 0o600);
 
   const app = await startTestApp({ dataDir });
   app.clock.set(madeAtMs);

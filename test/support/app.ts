@@ -41,7 +41,7 @@ export interface TestAppOptions
     Partial<ServerSettings> {
   /** A worker that wakes for every accepted call, as in the real appliance. */
   hasWorker?: boolean;
-  /** Data that are there already; older ones are migrated, and all are removed with the appliance. */
+  /** Data that are there already: migrated if they are older, removed with the appliance. */
   dataDir?: string;
 }
 
