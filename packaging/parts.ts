@@ -61,8 +61,8 @@ function licenseIn(folder: string): string {
 }
 
 /**
- * The parts of the runtime that have versions of their own, as Bun names them, with the licences
- * that Bun's LICENSE.md and the parts themselves state. `LicenseRef`: several, in a file of the part.
+ * The parts of the runtime with versions of their own, as Bun names them, and the licences that
+ * Bun's LICENSE.md and the parts themselves state. `LicenseRef`: several, in a file of the part.
  */
 const RUNTIME_LICENSES: Readonly<Record<string, string>> = {
   ares: 'MIT',
