@@ -30,9 +30,9 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   });
   manager.ready(listening);
   if (options.json) {
-    context.stdout(`${JSON.stringify({ message: listening, url: app.url })}\n`);
+    context.stdout(`${JSON.stringify({ message: `listening on ${app.url}`, url: app.url })}\n`);
   } else {
-    context.stdout(`gatepost is ${listening}\n`);
+    context.stdout(`gatepost is listening on ${app.url}\n`);
   }
   if (options.firstProvider) context.stdout(await welcome(app, context.nowMs()));
   await signal;
