@@ -1,8 +1,10 @@
 import { openCore, startApp } from './app.ts';
+import { backupTools } from './backup/tools.ts';
 import { EXIT_ERROR, runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
+import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { serviceManager } from './systemd.ts';
 
@@ -38,6 +40,9 @@ const exitCode = await runCli(process.argv.slice(2), {
       watchdogUsec: process.env['WATCHDOG_USEC'],
       watchdogPid: process.env['WATCHDOG_PID'],
     }),
+  backup: backupTools,
+  examine: (loaded) =>
+    examine({ loaded, nowMs: systemClock.nowMs(), uid: process.getuid?.() ?? 0 }),
   stdout: print,
   writeOut: (text) =>
     new Promise((resolve, reject) => {

@@ -53,7 +53,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/cli': {
     ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
-    types: ['src/app.ts', 'src/config/', 'src/systemd.ts'],
+    types: ['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
     // node:fs: an export goes into a file, with the rights and the care that such a file needs.
     packages: ['commander', 'node:readline', 'node:fs'],
     reason: 'commands are handed the product in CliContext, so that tests can hand them another',
@@ -68,6 +68,20 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: ['src/jobs/', 'src/core/', ...LEAVES],
     packages: ['croner'],
     reason: "a job rings; what is done then is the core's",
+  },
+  'src/backup': {
+    ours: ['src/backup/', 'src/store/sqlite/', ...LEAVES],
+    packages: [
+      ...['age-encryption', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:stream'],
+      'node:zlib',
+    ],
+    reason: 'a backup is a file format around what the store copies and puts back',
+  },
+  'src/doctor': {
+    ours: ['src/doctor/', 'src/backup/', 'src/store/sqlite/', ...LEAVES],
+    types: ['src/config/'],
+    packages: ['croner', 'node:crypto', 'node:fs', 'node:path'],
+    reason: 'a diagnosis looks at everything that lies on the machine, and at no caller',
   },
   'src/client': {
     ours: [],

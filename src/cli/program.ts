@@ -3,11 +3,13 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
+import { addBackupCommands } from './backup.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
+import { addDoctorCommand } from './doctor.ts';
 import { addExportCommand } from './export.ts';
 import { addImportCommands } from './import.ts';
 import { addOpenApiCommand } from './openapi.ts';
@@ -42,6 +44,8 @@ export function buildProgram(context: CliContext): Command {
   addDistributionCommands(program, context);
   addReadyCommand(program, context);
   addCompletionCommand(program, context);
+  addBackupCommands(program, context);
+  addDoctorCommand(program, context);
   addImportCommands(program, context);
   addExportCommand(program, context);
   addConfigCommand(program, context);

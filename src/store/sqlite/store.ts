@@ -31,7 +31,8 @@ export interface SqliteOptions {
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
 export function openSqliteStore(options: SqliteOptions): Store {
   const { dataDir, create, migrates, commitBatchMax } = options;
-  const db = new Connection(openDatabase(dataDir, create, migrates));
+  const opened = openDatabase(dataDir, create, migrates);
+  const db = new Connection(opened.db);
   const writer = new GroupWriter(db, commitBatchMax);
   const context: Context = { db, query: drizzle({ client: db.native }), writer };
   const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
@@ -51,6 +52,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
     close: async () => {
       await writer.idle();
       db.close();
+      opened.release();
     },
   };
 }
