@@ -2,6 +2,7 @@
 
 import { systemClock } from './clock.ts';
 import type { Config } from './config.ts';
+import { SYSTEM } from './core/audit.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
 import { startServer } from './http/server.ts';
@@ -14,7 +15,8 @@ import { openSqliteStore } from './store/sqlite/store.ts';
 export function openCore(config: Config, create: boolean, migrates = false): Core {
   const { dataDir, commitBatchMax, linksPerProviderMax, unboundCommandsPerDayMax } = config;
   const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax });
-  return { store, signals: new Signals(), linksPerProviderMax, unboundCommandsPerDayMax };
+  const actor = () => SYSTEM;
+  return { store, signals: new Signals(), actor, linksPerProviderMax, unboundCommandsPerDayMax };
 }
 
 export interface App {

@@ -1,4 +1,5 @@
 import { openCore, startApp } from './app.ts';
+import { operatorActor } from './cli/operator.ts';
 import { runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config.ts';
@@ -11,6 +12,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   loadConfig: (flags) => loadConfig(flags, process.env),
   openCore,
   startApp,
+  operator: () => operatorActor(process.env),
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),

@@ -2,6 +2,7 @@
 
 import type { App } from '../app.ts';
 import type { Config, Flags } from '../config.ts';
+import type { Actor } from '../core/audit.ts';
 import type { Core } from '../core/core.ts';
 import { OperatorError } from '../operator-error.ts';
 
@@ -10,6 +11,8 @@ export interface CliContext {
   loadConfig(flags: Flags): Config;
   openCore(config: Config, create: boolean): Core;
   startApp(config: Config): Promise<App>;
+  /** Who runs the command. */
+  operator: () => Actor;
   stdout(text: string): void;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */
@@ -34,7 +37,7 @@ export async function withCore<T>(
 ): Promise<T> {
   const core = context.openCore(context.loadConfig({ dataDir: options.data }), create);
   try {
-    return await use(core);
+    return await use({ ...core, actor: context.operator });
   } finally {
     await core.store.close();
   }

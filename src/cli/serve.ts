@@ -23,7 +23,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   } else {
     context.stdout(`gatepost is listening on ${app.url}\n`);
   }
-  if (options.firstProvider) context.stdout(await welcome(app, context.nowMs()));
+  if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
   await signal;
   await closeInTime(app);
 }

@@ -1,5 +1,6 @@
 /** Limited install links ("install" on the wire): their codes, caps and slots. */
 
+import { actAt } from './audit.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { type DeviceFacts, HWID, saysNothingNew, tidyFacts } from './device.ts';
@@ -64,14 +65,19 @@ export async function addInstall(
   nowMs: number,
 ): Promise<AddInstallOutcome> {
   const installCode = draft.installCode ?? randomCode(12);
-  const added = await core.store.addInstall({
-    providerId: provider.id,
-    installCode,
-    installLimit: draft.installLimit,
-    note: draft.note,
-    createdAtMs: nowMs,
-    installCountMax: provider.installCountMax ?? core.linksPerProviderMax,
-  });
+  const { installLimit, note } = draft;
+  const installCountMax = provider.installCountMax ?? core.linksPerProviderMax;
+  const added = await core.store.addInstall(
+    {
+      providerId: provider.id,
+      installCode,
+      installLimit,
+      note,
+      createdAtMs: nowMs,
+      installCountMax,
+    },
+    actAt(core, nowMs),
+  );
   if (typeof added === 'object') return { says: 'ok', id: added.id, installCode };
   // Of 62^12 random codes one was taken: draw again.
   const drawAgain = added === 'install_code_exists' && draft.installCode === null;
@@ -92,10 +98,11 @@ export async function updateInstall(
   provider: Provider,
   id: number,
   change: InstallChange,
+  nowMs: number,
 ): Promise<UpdateInstallOutcome> {
   const updated = await saving(
     'install_save_error',
-    core.store.updateInstall(provider.id, id, change),
+    core.store.updateInstall(provider.id, id, change, actAt(core, nowMs)),
   );
   return typeof updated === 'string' ? { says: updated } : updated;
 }
@@ -129,8 +136,9 @@ export function freeSlot(
   provider: Provider,
   install: InstallSelector,
   hwid: string,
+  nowMs: number,
 ): Promise<{ deviceCount: number } | 'install_code_error'> {
-  return core.store.freeSlot(provider.id, install, hwid);
+  return core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs));
 }
 
 /** What an app presents when a link is added to it. */

@@ -6,10 +6,12 @@
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Clock } from '../clock.ts';
+import type { Actor } from '../core/audit.ts';
 import type { Core } from '../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
+import { hashKey, keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
 import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
@@ -77,10 +79,17 @@ class Incoming {
     readonly params: Record<string, unknown>,
     readonly body: Readonly<Record<string, unknown>>,
     readonly nowMs: number,
+    query: Query,
   ) {
-    this.core = deps.core;
+    this.core = provider ? { ...deps.core, actor: () => this.#actor(provider, query) } : deps.core;
     this.settings = deps.settings;
     this.limits = deps.limits;
+  }
+
+  /** The caller as the audit log names it. The gates have passed the key. */
+  #actor(provider: Provider, query: Query): Actor {
+    const key = keyFingerprint(hashKey(credential(query, 'auth_key') ?? ''));
+    return { kind: 'provider', name: provider.code, key, from: this.client() };
   }
 
   get client(): () => string {
@@ -128,7 +137,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
     const { provider, device } = caller;
     const says = await handle(
-      new Incoming(request, deps, provider, device, params, body.object, nowMs),
+      new Incoming(request, deps, provider, device, params, body.object, nowMs, query),
     );
     if (typeof says === 'string') return respond(says, { headers });
     if (says instanceof NotSaved) {

@@ -13,6 +13,7 @@ import { type RunningServer, type ServerOptions, startServer } from '../../src/h
 import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
 import { makeLog } from '../../src/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from './actor.ts';
 import { FakeClock } from './clock.ts';
 
 export interface TestApp {
@@ -54,6 +55,7 @@ export async function startTestApp(
     store,
     signals: new Signals(),
     linksPerProviderMax: 100_000,
+    actor: ACT.by,
     unboundCommandsPerDayMax: 10,
   };
   const log = makeLog('json', clock.nowMs, (line) => logLines.push(line));

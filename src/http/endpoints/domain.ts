@@ -40,7 +40,7 @@ const deleteDomainEndpoint = providerEndpoint({
   summary: 'Disable a domain',
   params: { id: required(Id, { misfit: 'domain_not_found', rule: ID_RULE }) },
   says: ['ok', 'domain_not_found', 'domain_delete_error'],
-  handle: ({ core, provider, params }) => deleteDomain(core, provider, params.id),
+  handle: ({ core, provider, params, nowMs }) => deleteDomain(core, provider, params.id, nowMs),
 });
 
 const listDomainEndpoint = providerEndpoint({

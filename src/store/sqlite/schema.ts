@@ -294,3 +294,31 @@ export const recipient = sqliteTable(
     check('recipient_state', sql`${t.state} BETWEEN 1 AND 4`),
   ],
 );
+
+/** A link of the audit log's chain: the entries of one commit. See core/audit-chain.ts. */
+export const audit = sqliteTable(
+  'audit',
+  {
+    /** Number of its last entry; entries are numbered without a gap. */
+    last_number: integer().primaryKey(),
+    /** Time of its last entry. */
+    at_ms: integer().notNull(),
+    prev_hash: hash().notNull(),
+    hash: hash().notNull(),
+    /** JSON array: last, because it can be long and pruning reads without it. */
+    entries: text().notNull(),
+  },
+  (t) => [check('audit_hashes', sql`length(${t.prev_hash}) = 32 AND length(${t.hash}) = 32`)],
+);
+
+/** The last link that was pruned: where the chain that is left begins. One row or none. */
+export const auditAnchor = sqliteTable(
+  'audit_anchor',
+  {
+    id: integer().primaryKey(),
+    last_number: integer().notNull(),
+    hash: hash().notNull(),
+    until_ms: integer().notNull(),
+  },
+  (t) => [check('audit_anchor_once', sql`${t.id} = 1`)],
+);
