@@ -2,7 +2,7 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build release check format test migration bench bench-tools clean
+.PHONY: help setup run build release check format test migration generate bench bench-tools clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -43,6 +43,9 @@ test: build ## run every test; the last line is the count
 
 migration: ## write the next migration from the schema: make migration NAME=what_changes
 	@$(BUN) node_modules/drizzle-kit/bin.cjs generate --config migrations/drizzle.config.ts --name $(NAME)
+
+generate: ## write packaging/gatepost.toml and the table of docs/configuration.md from the settings
+	@$(BUN) packaging/generate.ts
 
 bench: build ## measure against a bare Bun.serve; writes bench/results/ (BENCH='--quick', '--only list-one')
 	@$(BUN) bench/run.ts $(BENCH)

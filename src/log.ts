@@ -2,30 +2,42 @@
 
 export type Fields = Readonly<Record<string, string | number | boolean | null>>;
 export type LogFormat = 'human' | 'json';
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** Looked at for each line, so that a change holds at once. */
+export interface LogSettings {
+  readonly logFormat: LogFormat;
+  /** The least weighty level that is written. */
+  readonly logLevel: LogLevel;
+}
 
 export interface Log {
+  debug(event: string, fields?: Fields): void;
   info(event: string, fields?: Fields): void;
   warn(event: string, fields?: Fields): void;
   error(event: string, fields?: Fields): void;
 }
 
-/** A log in `format`; `write` gets whole lines, `nowMs` stamps them. */
+const WEIGHTS: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
+
+/** A log by `settings`; `write` gets whole lines, `nowMs` stamps them. */
 export function makeLog(
-  format: LogFormat,
+  settings: LogSettings,
   nowMs: () => number,
   write: (line: string) => void = (line) => process.stderr.write(line),
 ): Log {
   const emit =
-    (level: string) =>
+    (level: LogLevel) =>
     (event: string, fields: Fields = {}) => {
+      if (WEIGHTS[level] < WEIGHTS[settings.logLevel]) return;
       const time = new Date(nowMs()).toISOString();
       write(
-        format === 'json'
+        settings.logFormat === 'json'
           ? `${JSON.stringify({ time, level, event, ...fields })}\n`
           : `${time} ${level} ${event}${humanFields(fields)}\n`,
       );
     };
-  return { info: emit('info'), warn: emit('warn'), error: emit('error') };
+  return { debug: emit('debug'), info: emit('info'), warn: emit('warn'), error: emit('error') };
 }
 
 function humanFields(fields: Fields): string {

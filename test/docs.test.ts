@@ -1,7 +1,9 @@
 /** The documents say what the program does: what can be compared by reading is compared here. */
 
 import { expect, test } from 'bun:test';
-import { SETTINGS } from '../src/config.ts';
+import { CONFIG_VARIABLE } from '../src/config/load.ts';
+import { exampleFile, settingsTable } from '../src/config/render.ts';
+import { SETTINGS } from '../src/config/settings/index.ts';
 import { answersOf, type Endpoint } from '../src/http/endpoint.ts';
 import { endpoints } from '../src/http/endpoints/index.ts';
 import { messages } from '../src/http/messages.ts';
@@ -87,19 +89,21 @@ test('docs/api.md quotes only details that the program gives', () => {
   expect(quoted.filter((text) => !details.has(text) && !source.includes(`'${text}'`))).toEqual([]);
 });
 
-test('docs/operating.md has every setting with its default, and no other', () => {
-  const text = readText('docs/operating.md');
-  const rows = tableRows(text, 'Variable').map(([name, value]) => `${name} ${value}`);
-  const settings = Object.values(SETTINGS).map(
-    (row) => `\`${row.env}\` ${row.default === '' ? '*(none)*' : `\`${row.default}\``}`,
-  );
-  expect(rows.toSorted()).toEqual(settings.toSorted());
+test('docs/configuration.md has the table of settings (make generate)', () => {
+  expect(readText('docs/configuration.md')).toContain(`\n${settingsTable()}\n`);
+});
+
+test('packaging/gatepost.toml is the example file (make generate)', () => {
+  expect(readText('packaging/gatepost.toml')).toBe(exampleFile());
 });
 
 const documents = committedFiles().filter((path) => path.endsWith('.md'));
 
 test('no document names a setting that does not exist', () => {
-  const known = new Set<string>(Object.values(SETTINGS).map((row) => row.env));
+  const known = new Set<string>([
+    CONFIG_VARIABLE,
+    ...Object.values(SETTINGS).map((row) => row.env),
+  ]);
   const named = documents.flatMap(
     (path) => readText(path).match(/\bGATEPOST_[A-Z_]*[A-Z]\b/g) ?? [],
   );

@@ -2,10 +2,11 @@
 
 import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ACTIONS, type Action, type AuditEntry, providerOf } from '../core/audit.ts';
+import { type Action, type AuditEntry, providerOf } from '../core/audit.ts';
 import {
   auditLinks,
   exportLine,
+  headText,
   listAudit,
   type NumberedEntry,
   verifyAudit,
@@ -14,7 +15,13 @@ import { hwidHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { sheet, table } from './table.ts';
-import { auditHeadValue, countValue, hwidValue, instantValue, providerCodeValue } from './values.ts';
+import {
+  auditHeadValue,
+  countValue,
+  hwidValue,
+  instantValue,
+  providerCodeValue,
+} from './values.ts';
 
 interface ListOptions extends CommonOptions {
   provider?: string;
@@ -35,7 +42,9 @@ function what({ object, change = {} }: AuditEntry): string {
     .filter(([, fact]) => fact !== null)
     .map(([name, fact]) => `${name}=${fact}`);
   const changes = Object.entries(change).map(([name, value]) =>
-    value === 'changed' ? `${name} changed` : `${name}=${value[0] ?? 'none'}->${value[1] ?? 'none'}`,
+    value === 'changed'
+      ? `${name} changed`
+      : `${name}=${value[0] ?? 'none'}->${value[1] ?? 'none'}`,
   );
   return [...facts, ...changes].join(' ');
 }
@@ -81,7 +90,7 @@ interface Sink {
 }
 
 function openSink(context: CliContext, file: string | undefined): Sink {
-  if (file === undefined) return { write: context.stream, close: () => undefined };
+  if (file === undefined) return { write: context.stdout, close: () => undefined };
   try {
     const fd = openSync(file, 'wx', 0o600);
     return {
@@ -104,26 +113,18 @@ async function exportLinks(
   file: string | undefined,
   options: CommonOptions,
 ): Promise<void> {
-  const count = await withCore(context, options, async (core) => {
+  const head = await withCore(context, options, async (core) => {
     const sink = openSink(context, file);
-    let last = 0;
-    let first = 0;
+    let head: string | null = null;
     for await (const { link } of auditLinks(core)) {
       await sink.write(`${exportLine(link)}\n`);
-      first ||= link.number;
-      last = link.number;
+      head = headText(link);
     }
     sink.close();
-    return { first, last };
+    return head;
   });
   if (file === undefined) return;
-  print(context, options, { file, last: count.last }, `entries up to ${count.last} are in ${file}`);
-}
-
-function actionValue(text: string): Action {
-  const action = Object.keys(ACTIONS).find((candidate) => candidate === text);
-  if (action !== undefined) return action as Action;
-  throw new OperatorError(`unknown action '${text}': ${Object.keys(ACTIONS).join(', ')}`);
+  print(context, options, { file, head }, `${file} holds the log up to ${head ?? 'no entry'}`);
 }
 
 export function addAuditCommands(program: Command, context: CliContext): void {
@@ -137,7 +138,11 @@ export function addAuditCommands(program: Command, context: CliContext): void {
     .option('--provider <code>', 'only by this provider, or to what is its own', providerCodeValue)
     .option('--action <action>', 'only this, such as install.update', actionValue)
     .option('--hwid <hwid>', 'only what was done to this HWID', hwidValue)
-    .option('--since <time>', 'from then on: a date or time in UTC, or 24h for so long', instantValue)
+    .option(
+      '--since <time>',
+      'from then on: a date or time in UTC, or 24h for so long',
+      instantValue,
+    )
     .option('--until <time>', 'before then', instantValue)
     .option('--limit <number>', 'at most so many', countValue, 50)
     .action((options: ListOptions) => list(context, options));

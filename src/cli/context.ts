@@ -1,19 +1,24 @@
 /** What the commands are given: the product, and a way to speak. */
 
 import type { App } from '../app.ts';
-import type { Config, Flags } from '../config.ts';
+import type { Flags, LoadedConfig } from '../config/load.ts';
+import type { ShownSetting } from '../config/render.ts';
+import type { Config } from '../config/settings/index.ts';
 import type { Actor } from '../core/audit.ts';
 import type { Core } from '../core/core.ts';
 import { OperatorError } from '../operator-error.ts';
 
 export interface CliContext {
   nowMs(): number;
-  loadConfig(flags: Flags): Config;
+  loadConfig(flags: Flags): LoadedConfig;
+  shownSettings(loaded: LoadedConfig): ShownSetting[];
+  exampleConfig(): string;
   openCore(config: Config, create: boolean): Core;
-  startApp(config: Config): Promise<App>;
+  startApp(loaded: LoadedConfig): Promise<App>;
   /** Who runs the command. */
   operator: () => Actor;
-  stdout(text: string): void;
+  /** Settles when the text has left: whoever says much waits for each piece. */
+  stdout(text: string): Promise<void>;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */
   isTerminal: boolean;
@@ -22,7 +27,13 @@ export interface CliContext {
 /** Options that every command takes. */
 export interface CommonOptions {
   data?: string;
+  config?: string;
   json?: boolean;
+}
+
+/** The flags among the options that every command takes. */
+export function flagsOf({ data, config }: CommonOptions): Flags {
+  return { dataDir: data, configFile: config };
 }
 
 /**
@@ -35,7 +46,7 @@ export async function withCore<T>(
   use: (core: Core) => Promise<T>,
   create = false,
 ): Promise<T> {
-  const core = context.openCore(context.loadConfig({ dataDir: options.data }), create);
+  const core = context.openCore(context.loadConfig(flagsOf(options)).config, create);
   try {
     return await use({ ...core, actor: context.operator });
   } finally {

@@ -3,6 +3,8 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
+import { addAuditCommands } from './audit.ts';
+import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
@@ -33,6 +35,8 @@ function buildProgram(context: CliContext): Command {
   addProviderCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
+  addAuditCommands(program, context);
+  addConfigCommand(program, context);
   program
     .command('version')
     .description('print version and commit')
@@ -51,6 +55,7 @@ function buildProgram(context: CliContext): Command {
     command
       .copyInheritedSettings(command.parent ?? program)
       .option('--data <directory>', 'data directory (GATEPOST_DATA, default ./data)')
+      .option('--config <file>', 'TOML file with settings (GATEPOST_CONFIG; none: no file)')
       .option('--json', 'print JSON for machines');
   }
   return program;

@@ -2,7 +2,9 @@
 
 import type { Command } from 'commander';
 import type { App } from '../app.ts';
-import type { CliContext, CommonOptions } from './context.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
 import { welcome } from './welcome.ts';
 
 interface ServeOptions extends CommonOptions {
@@ -15,9 +17,10 @@ interface ServeOptions extends CommonOptions {
 const STOP_MAX_MS = 8_000;
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
-  const { data: dataDir, host, port } = options;
-  const app = await context.startApp(context.loadConfig({ dataDir, host, port }));
+  const flags = { ...flagsOf(options), host: options.host, port: options.port };
+  const app = await context.startApp(context.loadConfig(flags));
   const signal = nextSignal();
+  process.on('SIGHUP', () => reload(app, () => context.loadConfig(flags)));
   if (options.json) {
     context.stdout(`${JSON.stringify({ message: `listening on ${app.url}`, url: app.url })}\n`);
   } else {
@@ -26,6 +29,18 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
   await signal;
   await closeInTime(app);
+}
+
+/** Reads the configuration again. One with mistakes changes nothing. */
+function reload(app: App, load: () => LoadedConfig): void {
+  try {
+    const { live, waiting } = app.reload(load());
+    app.log.info('config_reloaded', { changed: live.join(', ') });
+    if (waiting.length > 0) app.log.warn('config_needs_restart', { changed: waiting.join(', ') });
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    app.log.error('config_not_reloaded', { reason: error.message });
+  }
 }
 
 function nextSignal(): Promise<void> {

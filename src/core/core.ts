@@ -9,7 +9,7 @@ export interface Core {
   /** On whose behalf the rules are asked: whose name the audit log gets. */
   actor: () => Actor;
   /** Cap on limited links for a provider without a cap of its own. */
-  linksPerProviderMax: number;
+  readonly linksPerProviderMax: number;
   /** How many commands to unbound HWIDs a provider may send in 24 hours. */
-  unboundCommandsPerDayMax: number;
+  readonly unboundCommandsPerDayMax: number;
 }

@@ -12,21 +12,26 @@ export const FAILURE_DELAY_MS = 1_000;
 
 const LOG_INTERVAL_MS = 60_000;
 
+export interface AuthFailureSettings {
+  readonly authFailuresPerMinuteMax: number;
+}
+
 export class AuthFailures {
   readonly #counter = new MinuteCounter();
-  readonly #perMinuteMax: number;
+  readonly #settings: AuthFailureSettings;
   readonly #log: Log;
   #lastLogMs = Number.NEGATIVE_INFINITY;
   #delayedSinceLog = 0;
 
-  constructor(perMinuteMax: number, log: Log) {
-    this.#perMinuteMax = perMinuteMax;
+  constructor(settings: AuthFailureSettings, log: Log) {
+    this.#settings = settings;
     this.#log = log;
   }
 
   /** Counts a failure of `client`; returns how late to answer it, ms. */
   record(client: string, nowMs: number): number {
-    if (this.#counter.count(client, nowMs) <= this.#perMinuteMax) return 0;
+    const { authFailuresPerMinuteMax } = this.#settings;
+    if (this.#counter.count(client, nowMs) <= authFailuresPerMinuteMax) return 0;
     this.#delayedSinceLog += 1;
     if (Math.abs(nowMs - this.#lastLogMs) >= LOG_INTERVAL_MS) {
       this.#log.warn('auth_failures_delayed', { client, answers: this.#delayedSinceLog });

@@ -103,7 +103,7 @@ export interface Limits {
 /** What the operator decides about the wire. */
 export interface WireSettings {
   /** Zone of the times in answers: minutes east of UTC. */
-  outputOffsetMinutes: number;
+  readonly outputOffsetMinutes: number;
 }
 
 interface Described<P, K extends MessageKey> {

@@ -37,13 +37,14 @@ export class MinuteCounter {
 
 export class MinuteLimiter {
   readonly #counter = new MinuteCounter();
-  readonly #perMinuteMax: number;
+  readonly #perMinuteMax: () => number;
 
-  constructor(perMinuteMax: number) {
+  /** `perMinuteMax` is asked each time, so that a change holds at once. */
+  constructor(perMinuteMax: () => number) {
     this.#perMinuteMax = perMinuteMax;
   }
 
   admits(client: string, nowMs: number): boolean {
-    return this.#counter.count(client, nowMs) <= this.#perMinuteMax;
+    return this.#counter.count(client, nowMs) <= this.#perMinuteMax();
   }
 }

@@ -14,6 +14,14 @@ import { MinuteLimiter } from './limiter.ts';
 import { Polls } from './polls.ts';
 import { makeStreams, PING_INTERVAL_MS, STREAM_PATH, type Streams } from './stream.ts';
 
+/** Looked at for each request, so that a change holds at once. */
+export interface ServerSettings extends WireSettings {
+  readonly trustedProxies: TrustedProxies;
+  readonly authFailuresPerMinuteMax: number;
+  readonly registrationsPerMinuteMax: number;
+  readonly streamCountMax: number;
+}
+
 export interface ServerOptions {
   core: Core;
   clock: Clock;
@@ -21,11 +29,7 @@ export interface ServerOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
-  settings: WireSettings;
-  trustedProxies: TrustedProxies;
-  authFailuresPerMinuteMax: number;
-  registrationsPerMinuteMax: number;
-  streamCountMax: number;
+  settings: ServerSettings;
   /** How often a stream is asked whether it is alive, ms. */
   pingIntervalMs?: number;
 }
@@ -47,8 +51,8 @@ const STOP_PAUSE_MS = 5;
 
 /** Starts to listen. Rejects with {@link OperatorError} when the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { core, clock, log, settings, trustedProxies } = options;
-  const failures = new AuthFailures(options.authFailuresPerMinuteMax, log);
+  const { core, clock, log, settings } = options;
+  const failures = new AuthFailures(settings, log);
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
   const stopping = new AbortController();
@@ -56,7 +60,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   function clientOf(request: Request): string {
     const peer = app.server?.requestIP(request)?.address ?? '';
     const forwardedFor = request.headers.get('x-forwarded-for');
-    return countedAs(clientAddress(peer, forwardedFor, trustedProxies));
+    return countedAs(clientAddress(peer, forwardedFor, settings.trustedProxies));
   }
 
   const polls = new Polls();
@@ -65,7 +69,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
-    limits: { registrations: new MinuteLimiter(options.registrationsPerMinuteMax), polls },
+    limits: {
+      registrations: new MinuteLimiter(() => settings.registrationsPerMinuteMax),
+      polls,
+    },
     clientOf,
     authFailed: (client, nowMs) => failures.record(client, nowMs),
     stopping: stopping.signal,
@@ -76,7 +83,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
-    streamCountMax: options.streamCountMax,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     upgrade: (request, data) => app.server?.upgrade(request, { data }) ?? false,
     tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),

@@ -48,9 +48,8 @@ export interface StreamDeps {
   core: Core;
   clock: Clock;
   log: Log;
-  settings: WireSettings;
+  settings: WireSettings & { readonly streamCountMax: number };
   /** The most streams at a time. */
-  streamCountMax: number;
   /** {@link PING_INTERVAL_MS} unless a test is in a hurry. */
   pingIntervalMs: number;
   /** Makes a WebSocket of a request. False: it asks for none. */
@@ -208,7 +207,7 @@ export function makeStreams(deps: StreamDeps): Streams {
   }
 
   function isFullFor(device: AuthenticDevice): boolean {
-    return streams.size >= deps.streamCountMax && !byDevice.has(device.id);
+    return streams.size >= deps.settings.streamCountMax && !byDevice.has(device.id);
   }
 
   function open(socket: Socket): void {

@@ -7,14 +7,21 @@ import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
-import { expireMessages, pruneLedger } from './keep.ts';
+import {
+  type AuditBounds,
+  expireMessages,
+  keepAuditBounded,
+  logAuditHead,
+  pruneLedger,
+} from './keep.ts';
 
 export interface JobDeps {
   core: Core;
   clock: Clock;
   log: Log;
   worker: Worker;
-  ledgerDays: number;
+  /** Looked at whenever a job runs, so that a change holds at once. */
+  settings: AuditBounds & { readonly ledgerDays: number };
 }
 
 interface Job {
@@ -24,7 +31,7 @@ interface Job {
   run(): Promise<void>;
 }
 
-function jobs({ core, clock, worker, ledgerDays }: JobDeps): Job[] {
+function jobs({ core, clock, log, worker, settings }: JobDeps): Job[] {
   return [
     // No deferred work waits for longer than a second.
     { name: 'deliver', pattern: '* * * * * *', run: () => worker.ring() },
@@ -32,8 +39,14 @@ function jobs({ core, clock, worker, ledgerDays }: JobDeps): Job[] {
     {
       name: 'prune',
       pattern: '40 7 * * * *',
-      run: () => pruneLedger(core, ledgerDays, clock.nowMs()),
+      run: () => pruneLedger(core, settings.ledgerDays, clock.nowMs()),
     },
+    {
+      name: 'prune-audit',
+      pattern: '50 37 * * * *',
+      run: () => keepAuditBounded(core, settings, clock.nowMs()),
+    },
+    { name: 'audit-head', pattern: '30 0 0 * * *', run: () => logAuditHead(core, log) },
   ];
 }
 

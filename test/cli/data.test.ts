@@ -144,7 +144,8 @@ describe('settings', () => {
     ]) {
       expect(result.stderr).toContain(part);
     }
-    expect(result.stderr.trimEnd()).not.toContain('\n');
+    expect(result.stderr).toStartWith('gatepost: 5 mistakes in the configuration:\n  ');
+    expect(result.stderr.trimEnd().split('\n')).toHaveLength(6);
   });
 
   test('flags go before the environment, the environment before the defaults', async () => {

@@ -196,7 +196,7 @@ describe('leases', () => {
   test('a worker that stops gives back what it holds: 5 becomes 6 at once', async () => {
     const { provider } = await seed(5_000);
     const id = await notify(engine, provider);
-    const log = makeLog('json', engine.clock.nowMs, () => {});
+    const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, engine.clock.nowMs, () => {});
     const worker = makeWorker(engine.core, engine.clock, log);
     worker.look();
     await until(() => statusOf(engine, id) === 5);
@@ -213,7 +213,7 @@ describe('the worker of a process', () => {
     makeWorker(
       core,
       engine.clock,
-      makeLog('json', engine.clock.nowMs, () => {}),
+      makeLog({ logFormat: 'json', logLevel: 'debug' }, engine.clock.nowMs, () => {}),
     );
 
   test('rests until something is due, and finds what another process accepted', async () => {
@@ -250,7 +250,9 @@ describe('the worker of a process', () => {
         return engine.core.store.claimWork(...args);
       },
     };
-    const log = makeLog('json', engine.clock.nowMs, (line) => lines.push(line));
+    const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, engine.clock.nowMs, (line) =>
+      lines.push(line),
+    );
     const worker = makeWorker({ ...engine.core, store }, engine.clock, log);
     await until(async () => {
       await worker.ring();

@@ -6,9 +6,9 @@ const START_MS = 1_000_000;
 let lines: string[];
 const failuresOf = (perMinuteMax: number) =>
   new AuthFailures(
-    perMinuteMax,
+    { authFailuresPerMinuteMax: perMinuteMax },
     makeLog(
-      'json',
+      { logFormat: 'json', logLevel: 'info' },
       () => START_MS,
       (line) => lines.push(line),
     ),

@@ -6,10 +6,15 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { rotateKey } from '../../src/core/provider.ts';
 import type { Store } from '../../src/core/store.ts';
 import { parseTrustedProxies } from '../../src/http/address.ts';
-import type { ServerOptions } from '../../src/http/server.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
-import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import {
+  call,
+  seedProvider,
+  startTestApp,
+  type TestApp,
+  type TestAppOptions,
+} from '../support/app.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,7 +22,7 @@ const INACTIVE = 'This feature requires an active subscription';
 
 const apps: TestApp[] = [];
 const beside: Store[] = [];
-async function start(options: Partial<ServerOptions> = {}): Promise<TestApp> {
+async function start(options: TestAppOptions = {}): Promise<TestApp> {
   const app = await startTestApp(options);
   apps.push(app);
   return app;

@@ -199,7 +199,7 @@ describe('times', () => {
     [-210, '2026-11-20 17:30:00'],
     [840, '2026-11-21 11:00:00'],
   ])('are in the configured zone, %d minutes east of UTC', async (outputOffsetMinutes, time) => {
-    const zoned = await startTestApp({ settings: { outputOffsetMinutes } });
+    const zoned = await startTestApp({ outputOffsetMinutes });
     try {
       zoned.clock.set(Date.UTC(2026, 10, 20, 21, 0, 0, 999));
       const provider = await seedProvider(zoned);

@@ -9,7 +9,12 @@ import { addProvider, type Credentials, type ProviderDraft } from '../../src/cor
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { parseTrustedProxies } from '../../src/http/address.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/http/server.ts';
+import {
+  type RunningServer,
+  type ServerOptions,
+  type ServerSettings,
+  startServer,
+} from '../../src/http/server.ts';
 import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
 import { makeLog } from '../../src/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -32,7 +37,9 @@ export interface TestApp {
 }
 
 /** What a test may have otherwise. */
-export interface TestAppOptions extends Partial<ServerOptions> {
+export interface TestAppOptions
+  extends Partial<Omit<ServerOptions, 'settings'>>,
+    Partial<ServerSettings> {
   /** A worker that wakes for every accepted call, as in the real appliance. */
   hasWorker?: boolean;
 }
@@ -58,7 +65,9 @@ export async function startTestApp(
     actor: ACT.by,
     unboundCommandsPerDayMax: 10,
   };
-  const log = makeLog('json', clock.nowMs, (line) => logLines.push(line));
+  const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, clock.nowMs, (line) =>
+    logLines.push(line),
+  );
   const served = wrap(core);
   const worker = hasWorker ? makeWorker(served, clock, log) : null;
   if (worker) core.signals.onWork(worker.look);
@@ -68,12 +77,15 @@ export async function startTestApp(
     log,
     host: '127.0.0.1',
     port: 0,
-    settings: { outputOffsetMinutes: 180 },
-    trustedProxies: parseTrustedProxies([]),
-    authFailuresPerMinuteMax: 1_000_000,
-    registrationsPerMinuteMax: 1_000_000,
-    streamCountMax: 20_000,
     ...options,
+    settings: {
+      outputOffsetMinutes: 180,
+      trustedProxies: parseTrustedProxies([]),
+      authFailuresPerMinuteMax: 1_000_000,
+      registrationsPerMinuteMax: 1_000_000,
+      streamCountMax: 20_000,
+      ...options,
+    },
   });
   return {
     core,

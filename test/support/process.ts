@@ -42,13 +42,14 @@ function mtimeMs(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** The environment without the developer's own Gatepost settings. */
+/** The environment without the developer's own Gatepost settings and file. */
 export function plainEnv(more: Record<string, string> = {}): Record<string, string> {
   const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !entry[0].startsWith('GATEPOST_'),
   );
-  return { ...Object.fromEntries(inherited), ...more };
+  // Nor with a file of the machine's own.
+  return { ...Object.fromEntries(inherited), GATEPOST_CONFIG: 'none', ...more };
 }
 
 export interface StartOptions {

@@ -83,7 +83,7 @@ export class GroupWriter {
     if (!this.#begin(batch)) return;
     this.#commit(
       batch,
-      batch.map((job) => this.#runInSavepoint(job)),
+      batch.map((job) => runInSavepoint(this.#db, this.#sql, this.#notes, job)),
     );
     this.#goOn();
   }
@@ -121,25 +121,6 @@ export class GroupWriter {
       // What came in meanwhile gets its own chance.
       this.#goOn();
       return false;
-    }
-  }
-
-  #runInSavepoint(job: Job): Result {
-    // An earlier job lost the transaction; #commit tells everybody.
-    if (!this.#db.inTransaction) return { fault: null };
-    const mark = this.#notes?.mark() ?? 0;
-    try {
-      this.#sql.savepoint.run();
-      const value = job.work();
-      this.#sql.release.run();
-      return { value };
-    } catch (error) {
-      this.#notes?.undo(mark);
-      if (this.#db.inTransaction) {
-        this.#sql.rollbackTo.run();
-        this.#sql.release.run();
-      }
-      return { fault: isStorageFault(error) ? asWriteFailed(error) : error };
     }
   }
 
@@ -184,6 +165,30 @@ function prepareTransactionSql(db: Connection) {
 }
 
 type TransactionSql = ReturnType<typeof prepareTransactionSql>;
+
+function runInSavepoint(
+  db: Connection,
+  transaction: TransactionSql,
+  notes: BatchNotes | null,
+  job: Job,
+): Result {
+  // An earlier job lost the transaction; #commit tells everybody.
+  if (!db.inTransaction) return { fault: null };
+  const mark = notes?.mark() ?? 0;
+  try {
+    transaction.savepoint.run();
+    const value = job.work();
+    transaction.release.run();
+    return { value };
+  } catch (error) {
+    notes?.undo(mark);
+    if (db.inTransaction) {
+      transaction.rollbackTo.run();
+      transaction.release.run();
+    }
+    return { fault: isStorageFault(error) ? asWriteFailed(error) : error };
+  }
+}
 
 function asWriteFailed(error: unknown): WriteFailed {
   return new WriteFailed('a write failed', { cause: error });

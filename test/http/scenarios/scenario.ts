@@ -4,9 +4,8 @@ import type { Credentials, Plan } from '../../../src/core/provider.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/core/store.ts';
 import type { MessageKey } from '../../../src/http/messages.ts';
-import type { ServerOptions } from '../../../src/http/server.ts';
 import { ACT } from '../../support/actor.ts';
-import { call, type TestApp } from '../../support/app.ts';
+import { call, type TestApp, type TestAppOptions } from '../../support/app.ts';
 
 /** The caller, and another provider whose things are none of the caller's business. */
 export const OWN: Credentials = { code: 'Provide1', authKey: 'own-key_own-key_own-key_own-key_' };
@@ -28,7 +27,7 @@ export interface Scenario {
   name: string;
   path: string;
   /** What the appliance is set to otherwise. */
-  options?: Partial<ServerOptions>;
+  options?: TestAppOptions;
   /** The answer of the endpoint's record that the scenario provokes. */
   says: MessageKey;
   given?: readonly Given[];

@@ -1,0 +1,157 @@
+/**
+ * The only reader of the configuration. Flags go before the environment, the environment before the
+ * file, the file before the defaults; everything that is wrong is reported at once.
+ */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError } from '../operator-error.ts';
+import { type FileValue, readConfigFile } from './file.ts';
+import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
+
+/** What was given on the command line, unread. */
+export type Flags = Partial<Record<SettingName | 'configFile', string | undefined>>;
+
+/** Where a value comes from: a flag or variable by its name, a file with the line, `default`. */
+export type Origin = string;
+
+export interface LoadedConfig {
+  config: Config;
+  /** The file that was read, or null. */
+  file: string | null;
+  /** Each value as it was written, and where. */
+  sources: Readonly<Record<SettingName, { text: string; origin: Origin }>>;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Names a file to read in place of the usual ones. */
+export const CONFIG_VARIABLE = 'GATEPOST_CONFIG';
+/** In place of a file's name: read none. */
+export const NO_FILE = 'none';
+export const FILE_NAME = 'gatepost.toml';
+export const SYSTEM_FILE = '/etc/gatepost/gatepost.toml';
+
+interface OpenedFile {
+  path: string;
+  values: ReadonlyMap<string, FileValue>;
+}
+
+/** The effective configuration. Throws {@link OperatorError} naming every problem. */
+export function loadConfig(flags: Flags, env: Environment): LoadedConfig {
+  const problems = unknownVariables(env);
+  const file = openFile(flags, env, problems);
+  const config: Record<string, unknown> = {};
+  const sources: Record<string, { text: string; origin: Origin }> = {};
+  for (const [name, row] of settingRows) {
+    const source = sourceOf(name, flags, env, file);
+    sources[name] = source;
+    try {
+      config[name] = row.read(source.text);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      problems.push(`${source.origin}: ${row.isSecret ? 'it does not fit' : error.message}`);
+    }
+  }
+  if (problems.length > 0) throw new OperatorError(listed(problems));
+  return {
+    config: config as Config,
+    file: file?.path ?? null,
+    sources: sources as LoadedConfig['sources'],
+  };
+}
+
+function unknownVariables(env: Environment): string[] {
+  const known = new Set([CONFIG_VARIABLE, ...settingRows.map(([, row]) => row.env)]);
+  return Object.keys(env)
+    .filter((name) => name.startsWith('GATEPOST_') && !known.has(name))
+    .map((name) => `unknown setting ${name}`);
+}
+
+function sourceOf(name: SettingName, flags: Flags, env: Environment, file: OpenedFile | null) {
+  const row = SETTINGS[name];
+  const flag = flags[name];
+  // An empty one, as from an unset variable in a unit file, is as good as none.
+  if (flag) return { text: flag, origin: `--${FLAG_NAMES[name] ?? name}` };
+  const variable = env[row.env];
+  if (variable) return { text: variable, origin: row.env };
+  const value = file?.values.get(name);
+  if (value) return { text: value.text, origin: `${file?.path}:${value.line}` };
+  return { text: row.default, origin: 'default' };
+}
+
+const FLAG_NAMES: Partial<Record<SettingName, string>> = { dataDir: 'data' };
+
+/** Opens the file that holds; its mistakes join `problems`. */
+function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFile | null {
+  const named = flags.configFile || env[CONFIG_VARIABLE];
+  if (named === NO_FILE) return null;
+  const dataDir = flags.dataDir || env[SETTINGS.dataDir.env] || SETTINGS.dataDir.default;
+  const inData = join(dataDir, FILE_NAME);
+  for (const path of named ? [named] : [inData, SYSTEM_FILE]) {
+    const source = sourceText(path, named !== undefined && named !== '', problems);
+    if (source === null) continue;
+    const content = readConfigFile(source);
+    problems.push(...content.problems.map((problem) => `${path}:${problem}`));
+    const values = new Map(content.values);
+    const data = values.get('dataDir');
+    if (path === inData && data) {
+      // It is found by way of the directory that it would name.
+      problems.push(`${path}:${data.line}: data cannot be set by the file in the data directory`);
+      values.delete('dataDir');
+    }
+    return { path, values };
+  }
+  return null;
+}
+
+function sourceText(path: string, isNeeded: boolean, problems: string[]): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = (error as { code?: unknown }).code;
+    const isAbsent = code === 'ENOENT' || code === 'ENOTDIR';
+    if (isNeeded || !isAbsent) {
+      problems.push(`cannot read ${path}: ${READ_FAILURES[String(code)] ?? code}`);
+    }
+    return null;
+  }
+}
+
+const READ_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'permission denied; run the command as the user of the service',
+};
+
+function listed(problems: string[]): string {
+  const [first = '', ...more] = problems;
+  return more.length === 0
+    ? first
+    : `${problems.length} mistakes in the configuration:\n  ${problems.join('\n  ')}`;
+}
+
+/** What a change of the configuration means for a process that runs. */
+export interface Change {
+  /** Keys of settings that take effect at once. */
+  live: string[];
+  /** Keys of settings that wait for a restart. */
+  waiting: string[];
+}
+
+export function changeBetween(before: LoadedConfig, after: LoadedConfig): Change {
+  const changed = settingRows.filter(
+    ([name]) => before.sources[name].text !== after.sources[name].text,
+  );
+  return {
+    live: changed.filter(([, row]) => row.isLive).map(([, row]) => row.key),
+    waiting: changed.filter(([, row]) => !row.isLive).map(([, row]) => row.key),
+  };
+}
+
+/** `config` with what may change in flight taken from `next`. */
+export function withLiveSettings(config: Config, next: Config): Config {
+  const live = settingRows.filter(([, row]) => row.isLive).map(([name]) => [name, next[name]]);
+  return { ...config, ...Object.fromEntries(live) };
+}

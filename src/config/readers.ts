@@ -1,0 +1,85 @@
+/** How the text of a setting becomes its value. Each throws RangeError with what it should be. */
+
+import { CronPattern } from 'croner';
+import { parseTrustedProxies, type TrustedProxies } from '../http/address.ts';
+
+export function text(given: string): string {
+  return given;
+}
+
+export function wholeNumber(minimum: number, maximum: number): (given: string) => number {
+  return (given) => {
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
+    if (value >= minimum && value <= maximum) return value;
+    throw new RangeError(`'${given}' is not a whole number from ${minimum} to ${maximum}`);
+  };
+}
+
+/** A port, or null for the word `off`. */
+export function portOrOff(given: string): number | null {
+  if (given === 'off') return null;
+  try {
+    return wholeNumber(0, 65_535)(given);
+  } catch {
+    throw new RangeError(`'${given}' is not a port from 0 to 65535 or off`);
+  }
+}
+
+export function oneOf<T extends string>(...values: T[]): (given: string) => T {
+  return (given) => {
+    const value = values.find((candidate) => candidate === given);
+    if (value !== undefined) return value;
+    throw new RangeError(`'${given}' is not ${values.join(' or ')}`);
+  };
+}
+
+export function yesOrNo(given: string): boolean {
+  return oneOf('true', 'false')(given) === 'true';
+}
+
+/** Minutes east of UTC. */
+export function utcOffset(given: string): number {
+  const parts = /^([+-])(\d{2}):([0-5]\d)$/.exec(given);
+  const minutes = parts ? Number(parts[2]) * 60 + Number(parts[3]) : Number.NaN;
+  if (minutes <= 14 * 60) return parts?.[1] === '-' ? -minutes : minutes;
+  throw new RangeError(`'${given}' is not an offset from UTC such as +03:00`);
+}
+
+export function list(given: string): string[] {
+  return given
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+export function networks(given: string): TrustedProxies {
+  return parseTrustedProxies(list(given));
+}
+
+const HOST_NAME = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/i;
+
+/** Host names as certificates have them; `*.` may stand for the first label. */
+export function hostNames(given: string): string[] {
+  const names = list(given);
+  const wrong = names.find((name) => !HOST_NAME.test(name.replace(/^\*\./, '')));
+  if (wrong !== undefined) throw new RangeError(`'${wrong}' is not a host name`);
+  return names.map((name) => name.toLowerCase());
+}
+
+export function httpUrl(given: string): string {
+  if (/^https?:\/\/[^\s/]+\S*$/.test(given) && URL.canParse(given)) return given;
+  throw new RangeError(`'${given}' is not an http or https address`);
+}
+
+/** Empty, a time of day in UTC, or a cron pattern; always returned as a pattern or empty. */
+export function schedule(given: string): string {
+  if (given === '') return '';
+  const time = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(given);
+  if (time) return `${Number(time[2])} ${Number(time[1])} * * *`;
+  try {
+    new CronPattern(given);
+    return given;
+  } catch {
+    throw new RangeError(`'${given}' is neither a time such as 03:30 nor a cron pattern`);
+  }
+}

@@ -1,0 +1,71 @@
+import { wholeNumber } from '../readers.ts';
+import { setting } from '../setting.ts';
+
+export const limitsSettings = {
+  linksPerProviderMax: setting({
+    key: 'limits.links_per_provider_max',
+    env: 'GATEPOST_LINKS_PER_PROVIDER_MAX',
+    default: '100000',
+    types: ['integer'],
+    read: wholeNumber(0, 1_000_000_000),
+    about: [
+      'How many limited links a provider may have that has no number of its own (`provider',
+      'set --max-links`).',
+    ],
+    isLive: true,
+  }),
+  authFailuresPerMinuteMax: setting({
+    key: 'limits.auth_failures_per_minute_max',
+    env: 'GATEPOST_AUTH_FAILURES_PER_MINUTE_MAX',
+    // A bot with an old key retries about twice a second; it need not be slowed down.
+    default: '120',
+    types: ['integer'],
+    read: wholeNumber(0, 1_000_000_000),
+    about: [
+      'Failed credentials a minute from one address (IPv6: one /64) before such answers are',
+      'delayed by one second.',
+      'Valid credentials are never delayed.',
+    ],
+    isLive: true,
+  }),
+  registrationsPerMinuteMax: setting({
+    key: 'limits.registrations_per_minute_max',
+    env: 'GATEPOST_REGISTRATIONS_PER_MINUTE_MAX',
+    // Many phones share the address of a mobile carrier.
+    default: '600',
+    types: ['integer'],
+    read: wholeNumber(0, 1_000_000_000),
+    about: [
+      'How many devices a minute may register for messages, or make their first call to',
+      '`/provider`, from one address (IPv6: one /64).',
+      'Many phones share the address of a mobile carrier.',
+    ],
+    isLive: true,
+  }),
+  unboundCommandsPerDayMax: setting({
+    key: 'limits.unbound_commands_per_day_max',
+    env: 'GATEPOST_UNBOUND_COMMANDS_PER_DAY_MAX',
+    // Enough to hand out first subscriptions, too few to write to strangers.
+    default: '10',
+    types: ['integer'],
+    read: wholeNumber(0, 1_000_000_000),
+    about: [
+      'How many HWIDs that are not linked to it a provider may send a command (`import-',
+      'data`) to in 24 hours.',
+    ],
+    isLive: true,
+  }),
+  streamCountMax: setting({
+    key: 'limits.streams_max',
+    env: 'GATEPOST_STREAMS_MAX',
+    // Each costs some 6 KB of memory and a file descriptor.
+    default: '20000',
+    types: ['integer'],
+    read: wholeNumber(0, 1_000_000),
+    about: [
+      'How many WebSocket streams of devices may be open at a time.',
+      'Each takes a file descriptor: see that the process may open as many (`ulimit -n`).',
+    ],
+    isLive: true,
+  }),
+} as const;

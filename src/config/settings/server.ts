@@ -1,0 +1,57 @@
+import { networks, text, utcOffset, wholeNumber } from '../readers.ts';
+import { setting } from '../setting.ts';
+
+export const serverSettings = {
+  dataDir: setting({
+    key: 'data',
+    env: 'GATEPOST_DATA',
+    default: './data',
+    types: ['string'],
+    read: text,
+    about: ['The data directory.', 'Flag `--data`, which every command takes.'],
+  }),
+  host: setting({
+    key: 'server.host',
+    env: 'GATEPOST_HOST',
+    // Open to the machine alone until the operator decides otherwise.
+    default: '127.0.0.1',
+    types: ['string'],
+    read: text,
+    about: [
+      'The address to listen on:',
+      'by default only this machine can call.',
+      'Flag `--host` of `serve`.',
+    ],
+  }),
+  port: setting({
+    key: 'server.port',
+    env: 'GATEPOST_PORT',
+    default: '8080',
+    types: ['integer'],
+    read: wholeNumber(0, 65_535),
+    about: ['The port to listen on; 0 picks a free one.', 'Flag `--port` of `serve`.'],
+  }),
+  outputOffsetMinutes: setting({
+    key: 'server.output_zone',
+    env: 'GATEPOST_OUTPUT_ZONE',
+    // The zone of send_date and send_time, so that a provider can compare them.
+    default: '+03:00',
+    types: ['string'],
+    read: utcOffset,
+    about: [
+      'The zone of the times in answers, as an offset from UTC.',
+      'The default is the zone in which the contract has its dates.',
+    ],
+    isLive: true,
+  }),
+  trustedProxies: setting({
+    key: 'server.trusted_proxies',
+    env: 'GATEPOST_TRUSTED_PROXIES',
+    // Anybody can write X-Forwarded-For.
+    default: '',
+    types: ['array'],
+    read: networks,
+    about: ['Networks whose `X-Forwarded-For` is believed.'],
+    isLive: true,
+  }),
+} as const;

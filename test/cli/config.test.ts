@@ -1,0 +1,107 @@
+/** The configuration as the operator meets it: `gatepost config`, mistakes, SIGHUP. */
+
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  cleanUp,
+  PATIENCE_MS,
+  run,
+  type ServerProcess,
+  startServe,
+  temporaryFolder,
+  until,
+} from '../support/process.ts';
+import { readText } from '../support/tree.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
+afterAll(cleanUp);
+
+interface Shown {
+  file: string | null;
+  settings: { key: string; variable: string; value: string; origin: string }[];
+}
+
+/** Keys and variables as the page names them, read without the program's help. */
+function documented(): string[] {
+  const rows = readText('docs/configuration.md').matchAll(
+    /^\| `([a-z_.]+)` \| `(GATEPOST_[A-Z_]+)` \|/gm,
+  );
+  return [...rows].map(([, key, variable]) => `${key} ${variable}`);
+}
+
+test('every setting of gatepost config is documented, and no other', async () => {
+  const { code, stdout } = await run(['config', '--json']);
+  expect(code).toBe(0);
+  const shown: Shown = JSON.parse(stdout);
+  expect(shown.file).toBeNull();
+  expect(shown.settings.length).toBeGreaterThan(20);
+  expect(shown.settings.map(({ key, variable }) => `${key} ${variable}`)).toEqual(documented());
+});
+
+test('gatepost config tells where each value comes from, and masks secrets', async () => {
+  const folder = temporaryFolder();
+  const file = join(folder, 'my.toml');
+  writeFileSync(file, '[server]\nport = 9000\n\n[log]\nformat = "json"\n', { mode: 0o600 });
+  const env = { GATEPOST_LOG_FORMAT: 'human', GATEPOST_BACKUP_PASSPHRASE: 'open sesame' };
+  const { stdout } = await run(['config', '--config', file, '--data', folder], { env });
+  expect(stdout).toStartWith(`Configuration file: ${file}\n`);
+  const line = (key: string) =>
+    stdout
+      .split('\n')
+      .find((row) => row.startsWith(`${key} `))
+      ?.split(/ {2,}/);
+  expect(line('data')).toEqual(['data', folder, '--data']);
+  expect(line('server.port')).toEqual(['server.port', '9000', `${file}:2`]);
+  expect(line('log.format')).toEqual(['log.format', 'human', 'GATEPOST_LOG_FORMAT']);
+  expect(line('backup.passphrase')?.slice(1)).toEqual(['********', 'GATEPOST_BACKUP_PASSPHRASE']);
+  expect(line('log.level')).toEqual(['log.level', 'info', 'default']);
+  expect(stdout).not.toContain('sesame');
+});
+
+test('gatepost config --example is a file that can be used as it is', async () => {
+  const file = join(temporaryFolder(), 'gatepost.toml');
+  writeFileSync(file, (await run(['config', '--example'])).stdout, { mode: 0o600 });
+  const { code, stdout } = await run(['config', '--json', '--config', file]);
+  expect(code).toBe(0);
+  const shown: Shown = JSON.parse(stdout);
+  expect(shown.settings.filter(({ origin }) => origin !== 'default')).toEqual([]);
+});
+
+describe('SIGHUP', () => {
+  /** A server on a file of its own in its data directory. */
+  async function started(text: string): Promise<{ server: ServerProcess; file: string }> {
+    const dataDir = join(temporaryFolder(), 'data');
+    mkdirSync(dataDir, { mode: 0o700 });
+    const file = join(dataDir, 'gatepost.toml');
+    writeFileSync(file, text, { mode: 0o600 });
+    // An empty variable is as good as none: the file in the data directory holds.
+    return { server: await startServe({ dataDir, env: { GATEPOST_CONFIG: '' } }), file };
+  }
+
+  const said = (server: ServerProcess, words: string) =>
+    until(() => server.stderr().includes(words), words);
+
+  test('takes up what may change in flight and names what waits', async () => {
+    const { server, file } = await started('[server]\noutput_zone = "+03:00"\n');
+    const now = '[server]\noutput_zone = "-05:00"\nhost = "::1"\n[log]\nformat = "json"\n';
+    writeFileSync(file, now);
+    process.kill(server.pid, 'SIGHUP');
+    await said(server, '"event":"config_needs_restart","changed":"server.host"');
+    expect(server.stderr()).toContain(
+      '"event":"config_reloaded","changed":"server.output_zone, log.format"',
+    );
+    const { code } = await server.stop();
+    expect(code).toBe(0);
+  });
+
+  test('leaves everything as it is when the file has mistakes', async () => {
+    const { server, file } = await started('[limits]\nstreams_max = 5\n');
+    writeFileSync(file, '[limits]\nstreams_max = -1\nfoo = 2\n');
+    process.kill(server.pid, 'SIGHUP');
+    await said(server, 'config_not_reloaded');
+    expect(server.stderr()).toContain('2 mistakes in the configuration');
+    expect((await fetch(`${server.url}/api/list-install`)).status).toBe(200);
+    await server.stop();
+  });
+});

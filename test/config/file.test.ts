@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'bun:test';
+import { readConfigFile } from '../../src/config/file.ts';
+import { exampleFile } from '../../src/config/render.ts';
+import { settingRows } from '../../src/config/settings/index.ts';
+
+const valuesOf = (source: string) => Object.fromEntries(readConfigFile(source).values);
+
+describe('a configuration file', () => {
+  test('gives each value with its line', () => {
+    const source = [
+      '# a comment',
+      'data = "/srv/gatepost"',
+      '[server]',
+      'port = 9_000',
+      'trusted_proxies = [',
+      '  "10.0.0.0/8",',
+      '  "::1",',
+      ']',
+      '[log]',
+      'requests = true',
+    ].join('\n');
+    expect(readConfigFile(source).problems).toEqual([]);
+    expect(valuesOf(source)).toEqual({
+      dataDir: { text: '/srv/gatepost', line: 2 },
+      port: { text: '9000', line: 4 },
+      trustedProxies: { text: '10.0.0.0/8,::1', line: 5 },
+      logRequests: { text: 'true', line: 10 },
+    });
+  });
+
+  test.each([
+    ['dotted keys', 'server.port = 1\nserver.host = "h"'],
+    ['an inline table', 'server = { port = 1, host = "h" }'],
+    ['quoted keys', '["server"]\n"port" = 1\nhost = "h"'],
+  ])('may be written with %s', (_, source) => {
+    expect(valuesOf(source)).toMatchObject({ port: { text: '1' }, host: { text: 'h' } });
+  });
+
+  test('names every mistake with its line', () => {
+    const source = [
+      'prot = 1',
+      '[server]',
+      'port = "9000"',
+      'host = 1',
+      'trusted_proxies = ["10.0.0.0/8", 7]',
+      '[sever]',
+      'port = 1',
+      '[[log]]',
+      'format = "json"',
+      '[server.tls]',
+      '[log]',
+    ].join('\n');
+    // The last line is a mistake to TOML itself: an array is no table.
+    const { problems } = readConfigFile(source.replace('\n[log]', ''));
+    expect(problems).toEqual([
+      '1: there is no setting prot',
+      '3: server.port must be a whole number',
+      '4: server.host must be a string',
+      '5: server.trusted_proxies must be an array of strings',
+      '6: there is no setting sever',
+      '8: there is no setting log',
+      '10: there is no setting server.tls',
+    ]);
+  });
+
+  test.each([
+    ['no value', 'data = "x"\n\nport = ]\n', 3],
+    ['a key twice', '[server]\nport = 1\nport = 2\n', 3],
+    ['a section twice', '[server]\nport = 1\n[server]\nhost = "h"\n', 3],
+    ['a string without an end', 'data = "x\n', 1],
+  ])('that is no TOML is one mistake with its line: %s', (_, source, line) => {
+    const { values, problems } = readConfigFile(source);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${line}: no TOML: `));
+    expect(values.size).toBe(0);
+  });
+
+  test('a date, a float and an infinity fit no setting', () => {
+    for (const value of ['2026-11-20', '1.0', 'inf', '{}', '[[]]']) {
+      expect(readConfigFile(`[server]\nport = ${value}`).problems).toEqual([
+        '2: server.port must be a whole number',
+      ]);
+    }
+  });
+});
+
+describe('the example file', () => {
+  test('sets nothing', () => {
+    const { values, problems } = readConfigFile(exampleFile());
+    expect({ size: values.size, problems }).toEqual({ size: 0, problems: [] });
+  });
+
+  test('without its comment signs sets every setting to its default', () => {
+    const { values, problems } = readConfigFile(exampleFile().replaceAll(/^#(?=\w+ = )/gm, ''));
+    expect(problems).toEqual([]);
+    const texts = settingRows.map(([name]) => [name, values.get(name)?.text]);
+    expect(texts).toEqual(settingRows.map(([name, row]) => [name, row.default]));
+  });
+});

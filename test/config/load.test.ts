@@ -1,0 +1,159 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { changeBetween, loadConfig, withLiveSettings } from '../../src/config/load.ts';
+import { shownSettings } from '../../src/config/render.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gatepost-config-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let count = 0;
+/** A file with this text; its path. */
+function fileOf(...lines: string[]): string {
+  count += 1;
+  const path = join(folder, `${count}.toml`);
+  writeFileSync(path, lines.join('\n'));
+  return path;
+}
+
+const NONE = { GATEPOST_CONFIG: 'none' };
+
+describe('where a value comes from', () => {
+  test('flags, then the environment, then the file, then the default', () => {
+    const file = fileOf('[server]', 'port = 1', 'host = "file"', 'output_zone = "+01:00"');
+    const env = { GATEPOST_CONFIG: file, GATEPOST_PORT: '2', GATEPOST_HOST: 'env' };
+    const loaded = loadConfig({ port: '3' }, env);
+    expect(loaded.file).toBe(file);
+    expect(loaded.config).toMatchObject({
+      port: 3,
+      host: 'env',
+      outputOffsetMinutes: 60,
+      ledgerDays: 90,
+    });
+    expect(loaded.sources).toMatchObject({
+      port: { text: '3', origin: '--port' },
+      host: { text: 'env', origin: 'GATEPOST_HOST' },
+      outputOffsetMinutes: { text: '+01:00', origin: `${file}:4` },
+      ledgerDays: { text: '90', origin: 'default' },
+    });
+  });
+
+  test('an empty variable or flag is as good as none', () => {
+    const file = fileOf('[server]', 'port = 1');
+    const env = { GATEPOST_CONFIG: file, GATEPOST_PORT: '' };
+    expect(loadConfig({ port: '' }, env).config.port).toBe(1);
+  });
+
+  test('the flag --config goes before GATEPOST_CONFIG', () => {
+    const wrong = fileOf('nothing = 1');
+    const right = fileOf('[server]', 'port = 7');
+    expect(loadConfig({ configFile: right }, { GATEPOST_CONFIG: wrong }).config.port).toBe(7);
+  });
+
+  test('the file in the data directory is found; it cannot set data', () => {
+    const file = join(folder, 'gatepost.toml');
+    writeFileSync(file, '[server]\nport = 5\n');
+    const loaded = loadConfig({ dataDir: folder }, {});
+    expect([loaded.file, loaded.config.port]).toEqual([file, 5]);
+    expect(loadConfig({}, { GATEPOST_DATA: folder }).file).toBe(file);
+    writeFileSync(file, 'data = "/elsewhere"\n');
+    expect(() => loadConfig({ dataDir: folder }, {})).toThrow(
+      `${file}:1: data cannot be set by the file in the data directory`,
+    );
+    rmSync(file);
+  });
+
+  test('a file that is named can say where the data is', () => {
+    const file = fileOf('data = "/srv/gatepost"');
+    expect(loadConfig({ configFile: file }, {}).config.dataDir).toBe('/srv/gatepost');
+    expect(loadConfig({ configFile: file, dataDir: '/d' }, {}).config.dataDir).toBe('/d');
+  });
+});
+
+describe('mistakes', () => {
+  const mistakesOf = (...args: Parameters<typeof loadConfig>): string => {
+    try {
+      loadConfig(...args);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return '';
+  };
+
+  test('are said all at once, those of the file with their line', () => {
+    const file = fileOf('[server]', 'prot = 1', 'port = 70000', 'host = 1', '[log]', 'level = "x"');
+    const env = { GATEPOST_CONFIG: file, GATEPOST_PROT: '1', GATEPOST_LOG_FORMAT: 'xml' };
+    expect(mistakesOf({ outputOffsetMinutes: 'x' }, env).split('\n  ')).toEqual([
+      '7 mistakes in the configuration:',
+      'unknown setting GATEPOST_PROT',
+      `${file}:2: there is no setting server.prot`,
+      `${file}:4: server.host must be a string`,
+      `${file}:3: '70000' is not a whole number from 0 to 65535`,
+      "--outputOffsetMinutes: 'x' is not an offset from UTC such as +03:00",
+      "GATEPOST_LOG_FORMAT: 'xml' is not human or json",
+      `${file}:6: 'x' is not debug or info or warn or error`,
+    ]);
+  });
+
+  test('one is one line', () => {
+    expect(mistakesOf({}, { ...NONE, GATEPOST_PORT: 'x' })).toBe(
+      "GATEPOST_PORT: 'x' is not a whole number from 0 to 65535",
+    );
+  });
+
+  test('a named file that is missing or cannot be read', () => {
+    const missing = join(folder, 'missing.toml');
+    expect(mistakesOf({ configFile: missing }, {})).toBe(
+      `cannot read ${missing}: there is no such file`,
+    );
+    expect(mistakesOf({ configFile: folder }, {})).toBe(`cannot read ${folder}: it is a directory`);
+  });
+
+  test.each([
+    ['GATEPOST_MONITOR_PORT', 'on', 'is not a port from 0 to 65535 or off'],
+    ['GATEPOST_BACKUP_AT', '25:00', 'is neither a time such as 03:30 nor a cron pattern'],
+    ['GATEPOST_LOG_REQUESTS', 'yes', 'is not true or false'],
+    ['GATEPOST_ACME_DOMAINS', 'a b.example', 'is not a host name'],
+    ['GATEPOST_ACME_DIRECTORY', 'ftp://x', 'is not an http or https address'],
+  ])('%s cannot be %s', (name, value, sentence) => {
+    expect(mistakesOf({}, { ...NONE, [name]: value })).toBe(`${name}: '${value}' ${sentence}`);
+  });
+});
+
+test('a time of day and a cron pattern are both patterns of croner', () => {
+  const at = (text: string) =>
+    loadConfig({}, { ...NONE, GATEPOST_BACKUP_AT: text }).config.backupAt;
+  expect([at(''), at('03:30'), at('00:00'), at('*/5 * * * *')]).toEqual([
+    '',
+    '30 3 * * *',
+    '0 0 * * *',
+    '*/5 * * * *',
+  ]);
+});
+
+test('secrets are never shown', () => {
+  const secret = 'correct horse battery staple';
+  const file = fileOf('[acme]', `eab_key = "${secret}"`);
+  const env = { GATEPOST_CONFIG: file, GATEPOST_BACKUP_PASSPHRASE: secret };
+  const shown = shownSettings(loadConfig({}, env));
+  expect(JSON.stringify(shown)).not.toContain(secret);
+  const masked = shown.filter(({ value }) => value === '********').map(({ key }) => key);
+  expect(masked).toEqual(['backup.passphrase', 'acme.eab_key']);
+});
+
+test('a reload takes what may change in flight, and says what waits', () => {
+  const before = loadConfig({}, { ...NONE, GATEPOST_PORT: '1' });
+  const env = { ...NONE, GATEPOST_PORT: '2', GATEPOST_STREAMS_MAX: '3', GATEPOST_LEDGER_DAYS: '4' };
+  const after = loadConfig({}, env);
+  expect(changeBetween(before, after)).toEqual({
+    live: ['limits.streams_max', 'database.ledger_days'],
+    waiting: ['server.port'],
+  });
+  expect(withLiveSettings(before.config, after.config)).toMatchObject({
+    port: 1,
+    streamCountMax: 3,
+    ledgerDays: 4,
+  });
+  expect(changeBetween(after, after)).toEqual({ live: [], waiting: [] });
+});
