@@ -16,6 +16,7 @@ import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { sheet, table } from './table.ts';
 import {
+  actionValue,
   auditHeadValue,
   countValue,
   hwidValue,
