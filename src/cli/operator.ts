@@ -1,6 +1,6 @@
 /** Who runs a command, as far as the machine tells: what the audit log gets. */
 
-import { userInfo } from 'node:os';
+import { readFileSync } from 'node:fs';
 import type { Actor } from '../core/audit.ts';
 import { tidyFact } from '../core/text.ts';
 
@@ -22,11 +22,21 @@ export function operatorActor(env: Readonly<Record<string, string | undefined>>)
   };
 }
 
-/** A user without an entry in the system's list, as in a container, has a number alone. */
+/**
+ * The name in the system's list of users; os.userInfo() would give that of the environment, which
+ * may say anything. Who is not in the list, as in a container, has a number alone.
+ */
 function userName(): string {
+  const uid = process.getuid?.();
+  const users = uid === undefined ? '' : readUsers();
+  const name = new RegExp(`^([^:\\n]+):[^:]*:${uid}:`, 'm').exec(users)?.[1];
+  return name ?? `uid ${uid ?? 'unknown'}`;
+}
+
+function readUsers(): string {
   try {
-    return userInfo().username;
+    return readFileSync('/etc/passwd', 'utf8');
   } catch {
-    return `uid ${process.getuid?.() ?? 'unknown'}`;
+    return '';
   }
 }

@@ -86,7 +86,6 @@ function factsOf({
 
 /** Notes what becomes of `known` by `change`: a suspension, and whatever else is another. */
 function noteChange(audit: AuditTrail, act: Act, known: Provider, change: ProviderChange): void {
-  const object = { provider_code: known.code };
   const provider = known.code;
   const wanted = { ...known, ...change };
   const suspension: Changes | null = changesOf(
@@ -95,14 +94,14 @@ function noteChange(audit: AuditTrail, act: Act, known: Provider, change: Provid
   );
   if (suspension !== null) {
     const action = wanted.suspendedAtMs === null ? 'provider.resume' : 'provider.suspend';
-    audit.note(act, { action, provider, object, change: suspension });
+    audit.note(act, { action, provider, object: {}, change: suspension });
   }
   const rest: Changes = {
     ...changesOf(factsOf(known), factsOf(wanted)),
     ...(wanted.name !== known.name && { name: 'changed' as const }),
   };
   if (Object.keys(rest).length > 0) {
-    audit.note(act, { action: 'provider.set', provider, object, change: rest });
+    audit.note(act, { action: 'provider.set', provider, object: {}, change: rest });
   }
 }
 
@@ -164,7 +163,7 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
       writer.run(() => {
         if (add.run({ ...draft }) === 0) return 'provider_code_exists';
         const { code, keyHash } = draft;
-        const object = { provider_code: code, key: keyFingerprint(keyHash), ...factsOf(draft) };
+        const object = { key: keyFingerprint(keyHash), ...factsOf(draft) };
         audit.note(act, { action: 'provider.add', provider: code, object });
         return 'ok';
       }),
@@ -185,7 +184,7 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
         const known = find.get({ code }) as Provider | null;
         if (known === null) return 'provider_not_found';
         rotate.run({ code, keyHash, previousUntilMs });
-        const object = { provider_code: code, old_key_until: isoTime(previousUntilMs) };
+        const object = { old_key_until: isoTime(previousUntilMs) };
         const key = [keyFingerprint(known.keyHash), keyFingerprint(keyHash)] as const;
         audit.note(act, { action: 'provider.rotate-key', provider: code, object, change: { key } });
         return 'ok';
@@ -196,7 +195,7 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
       const of = { providerId: found.id };
       await writer.run(() => {
         if (removal.close.run(of) === 0) return;
-        const object = { provider_code: code, links: found.installCount };
+        const object = { links: found.installCount };
         audit.note(act, { action: 'provider.remove', provider: code, object });
       });
       for (const statement of removal.steps) {

@@ -48,7 +48,7 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
           from: 'local',
           action: 'provider.set',
           provider: 'Provide1',
-          object: { provider_code: 'Provide1' },
+          object: {},
           change: { plan: ['basic', 'pro'] },
         },
       ]);
