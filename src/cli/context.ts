@@ -5,7 +5,7 @@ import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import type { Actor } from '../core/audit.ts';
-import type { Core } from '../core/core.ts';
+import { actingAs, type Core } from '../core/core.ts';
 import { OperatorError } from '../operator-error.ts';
 
 export interface CliContext {
@@ -48,7 +48,7 @@ export async function withCore<T>(
 ): Promise<T> {
   const core = context.openCore(context.loadConfig(flagsOf(options)).config, create);
   try {
-    return await use({ ...core, actor: context.operator });
+    return await use(actingAs(core, context.operator));
   } finally {
     await core.store.close();
   }

@@ -2,6 +2,7 @@
 
 import type { App } from '../app.ts';
 import type { Actor } from '../core/audit.ts';
+import { actingAs } from '../core/core.ts';
 import { addProvider } from '../core/provider.ts';
 import { randomCode } from '../core/secret.ts';
 
@@ -22,7 +23,7 @@ For a new key: gatepost provider rotate-key ${first.code}
 `;
   }
   const draft = { name: 'first', plan: 'enterprise' as const, activeUntilMs: null };
-  const core = { ...app.core, actor: operator };
+  const core = actingAs(app.core, operator);
   const added = await addProvider(core, { ...draft, installCountMax: null }, nowMs);
   if (typeof added === 'string') throw new Error(added);
 

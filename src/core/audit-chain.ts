@@ -3,9 +3,9 @@
  * hash of the link before it. The formula is in docs/audit.md, for strangers to compute.
  */
 
-import { createHash } from 'node:crypto';
 import { type Act, type AuditEntry, providerOf } from './audit.ts';
 import type { Core } from './core.ts';
+import { hashKey } from './secret.ts';
 import { nextTurn } from './turn.ts';
 
 /** The entries of one commit. */
@@ -45,7 +45,7 @@ export function bodyOf({ prevHash, number, entries }: Omit<AuditLink, 'hash' | '
 
 /** SHA-256 of a link's body. */
 export function hashOfLink(link: Omit<AuditLink, 'hash' | 'atMs'>): Uint8Array {
-  return createHash('sha256').update(bodyOf(link)).digest();
+  return hashKey(bodyOf(link));
 }
 
 /** A link as a line of an export: its body, with its hash in front. */

@@ -50,15 +50,18 @@ export interface Actor {
 /** The program itself, by the clock. */
 export const SYSTEM: Actor = { kind: 'system', name: 'gatepost', from: 'local' };
 
-/** Who does something, and when. The actor is made only if there is something to tell. */
+/** Who does something, and when. */
 export interface Act {
-  by: () => Actor;
+  actor: Actor;
   atMs: number;
 }
 
-/** What is done through `core` at `nowMs`. */
+/**
+ * What is done through `core` at `nowMs`. The actor is asked here, before the caller can be gone:
+ * the address of a connection that was closed is nobody's.
+ */
 export function actAt(core: Core, nowMs: number): Act {
-  return { by: core.actor, atMs: nowMs };
+  return { actor: core.actor(), atMs: nowMs };
 }
 
 export type Fact = string | number | boolean | null;

@@ -13,3 +13,10 @@ export interface Core {
   /** How many commands to unbound HWIDs a provider may send in 24 hours. */
   readonly unboundCommandsPerDayMax: number;
 }
+
+/** `core` on somebody else's behalf; what else it says stays what `core` says at the time. */
+export function actingAs(core: Core, actor: () => Actor): Core {
+  const acting = Object.create(core) as Core;
+  acting.actor = actor;
+  return acting;
+}

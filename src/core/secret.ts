@@ -33,7 +33,8 @@ export function hashKey(key: string): Uint8Array {
 
 /** Tells one key from another without telling the key: 8 hexadecimal digits of its SHA-256. */
 export function keyFingerprint(hash: Uint8Array): string {
-  return Buffer.from(hash.subarray(0, 4)).toString('hex');
+  const [a = 0, b = 0, c = 0, d = 0] = hash;
+  return (((a << 24) | (b << 16) | (c << 8) | d) >>> 0).toString(16).padStart(8, '0');
 }
 
 /** How the audit log names a HWID: by its SHA-256 in hexadecimal. */

@@ -7,11 +7,12 @@ import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Clock } from '../clock.ts';
 import type { Actor } from '../core/audit.ts';
-import type { Core } from '../core/core.ts';
+import { actingAs, type Core } from '../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
 import { hashKey, keyFingerprint } from '../core/secret.ts';
+import { tidyFact } from '../core/text.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
 import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
@@ -79,17 +80,11 @@ class Incoming {
     readonly params: Record<string, unknown>,
     readonly body: Readonly<Record<string, unknown>>,
     readonly nowMs: number,
-    query: Query,
+    actor: (() => Actor) | null,
   ) {
-    this.core = provider ? { ...deps.core, actor: () => this.#actor(provider, query) } : deps.core;
+    this.core = actor === null ? deps.core : actingAs(deps.core, actor);
     this.settings = deps.settings;
     this.limits = deps.limits;
-  }
-
-  /** The caller as the audit log names it. The gates have passed the key. */
-  #actor(provider: Provider, query: Query): Actor {
-    const key = keyFingerprint(hashKey(credential(query, 'auth_key') ?? ''));
-    return { kind: 'provider', name: provider.code, key, from: this.client() };
   }
 
   get client(): () => string {
@@ -105,6 +100,22 @@ class Incoming {
   }
 }
 
+/** Thrown instead of a change by somebody who has hung up: nobody waits for an answer. */
+class CallerGone extends Error {}
+
+/**
+ * The caller as the audit log names it, once the gates have passed its key. The address of a
+ * connection that was reset cannot be had any more, and nothing is changed from nowhere.
+ */
+function providerActor(provider: Provider, query: Query, from: string): Actor {
+  if (from === '') throw new CallerGone('the connection was closed');
+  const key = keyFingerprint(hashKey(credential(query, 'auth_key') ?? ''));
+  return { kind: 'provider', name: provider.code, key, from: tidyFact(from, FROM_LENGTH_MAX) };
+}
+
+/** What a proxy that is trusted says may be anything. */
+const FROM_LENGTH_MAX = 64;
+
 type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller | MessageKey>;
 
 /** Compiles a record of the table into the function that answers its requests. */
@@ -119,6 +130,8 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 
   async function answer(request: Request): Promise<Response> {
     const nowMs = clock.nowMs();
+    // Once its body is waited for, the caller may be gone, and its address with it.
+    const from = method === 'POST' ? deps.clientOf(request) : null;
     const query = parseQuery(request.url, audience === 'app');
     const caller = await passGates(request, query, nowMs);
     if (typeof caller === 'string') {
@@ -136,8 +149,11 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 
     if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
     const { provider, device } = caller;
+    const actor = provider
+      ? () => providerActor(provider, query, from ?? deps.clientOf(request))
+      : null;
     const says = await handle(
-      new Incoming(request, deps, provider, device, params, body.object, nowMs, query),
+      new Incoming(request, deps, provider, device, params, body.object, nowMs, actor),
     );
     if (typeof says === 'string') return respond(says, { headers });
     if (says instanceof NotSaved) {
@@ -158,6 +174,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     try {
       return await answer(request);
     } catch (fault) {
+      if (fault instanceof CallerGone) return respond('unknown_error', { headers });
       return respond('unknown_error', { detail: reportFault(deps.log, path, fault), headers });
     }
   };

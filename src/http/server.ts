@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
-import { clientAddress, countedAs, type TrustedProxies } from './address.ts';
+import { clientAddress, countedAs, plainIPv4, type TrustedProxies } from './address.ts';
 import { AuthFailures } from './auth-failures.ts';
 import type { WireSettings } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
@@ -58,8 +58,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const stopping = new AbortController();
 
   function clientOf(request: Request): string {
-    const peer = app.server?.requestIP(request)?.address ?? '';
-    const forwardedFor = request.headers.get('x-forwarded-for');
+    const peer = plainIPv4(app.server?.requestIP(request)?.address ?? '');
+    // Reading one header makes Bun take up all of them: not for a peer that is not believed.
+    const isProxy = settings.trustedProxies.includes(peer);
+    const forwardedFor = isProxy ? request.headers.get('x-forwarded-for') : null;
     return countedAs(clientAddress(peer, forwardedFor, settings.trustedProxies));
   }
 

@@ -16,6 +16,7 @@ import {
   type ServerProcess,
   startServe,
   temporaryFolder,
+  until,
 } from '../support/process.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
@@ -133,10 +134,10 @@ const timeless = (time: string) => (time.startsWith('"2030') ? time : '"TIME"');
 
 /** The worker has looked at the command and put it aside. */
 async function waitsForItsTime(): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const { stdout } = await gatepost('distribution', 'list', '--json');
-    if (JSON.parse(stdout)[0].status !== 10 && JSON.parse(stdout)[0].status !== 20) return;
-  }
+    return ![10, 20].includes(JSON.parse(stdout)[0].status);
+  }, 'the worker to put the command aside');
 }
 
 describe('verify and export', () => {

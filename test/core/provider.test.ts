@@ -34,7 +34,7 @@ function coreOf(asked: string[]) {
     store: store as unknown as Store,
     signals: new Signals(),
     linksPerProviderMax: 0,
-    actor: ACT.by,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
   };
 }

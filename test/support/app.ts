@@ -62,7 +62,7 @@ export async function startTestApp(
     store,
     signals: new Signals(),
     linksPerProviderMax: 100_000,
-    actor: ACT.by,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
   };
   const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, clock.nowMs, (line) =>

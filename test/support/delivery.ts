@@ -56,7 +56,7 @@ export function openCoreOn(dataDir: string): Core {
     store: openSqliteStore({ dataDir, create: true, commitBatchMax: 1024 }),
     signals: new Signals(),
     linksPerProviderMax: 100_000,
-    actor: ACT.by,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
   };
 }

@@ -28,7 +28,7 @@ async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
     store,
     signals: new Signals(),
     linksPerProviderMax: 1,
-    actor: ACT.by,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 0,
   };
   const random = new Random(order.seed);

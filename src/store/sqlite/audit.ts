@@ -56,12 +56,12 @@ export class AuditTrail implements BatchNotes {
   }
 
   /** To be called within a write, for what it changed. */
-  note(act: Act, { providerId, ...deed }: NotedDeed): void {
-    const actor = act.by();
+  note({ actor, atMs }: Act, deed: NotedDeed): void {
+    const { providerId } = deed;
     const isOwn = providerId === undefined || actor.kind === 'provider';
     const provider = isOwn ? undefined : this.#on.codeOf.get({ providerId })?.code;
     const told = provider === undefined ? deed : { ...deed, provider };
-    this.#entries.push({ text: entryText(actor, act.atMs, told), atMs: act.atMs });
+    this.#entries.push({ text: entryText(actor, atMs, told), atMs });
   }
 
   mark(): number {
@@ -89,8 +89,12 @@ export class AuditTrail implements BatchNotes {
   }
 }
 
-/** How many links a step of pruning deletes: it must not hold up the writes of others. */
-const PRUNE_STEP = 500;
+/**
+ * How many links and entries a step of pruning deletes, but for one link that alone holds more: it
+ * must not hold up the writes of others.
+ */
+const PRUNE_LINKS_MAX = 500;
+const PRUNE_ENTRIES_MAX = 5_000;
 
 function statements({ db }: Context) {
   const columns = sql.raw(
@@ -118,7 +122,7 @@ function statements({ db }: Context) {
       db,
       raw<Pick<AuditLink, 'number' | 'atMs' | 'hash'>>(sql`
         SELECT last_number AS number, at_ms AS "atMs", hash FROM audit
-        ORDER BY last_number LIMIT ${PRUNE_STEP}`),
+        ORDER BY last_number LIMIT ${PRUNE_LINKS_MAX}`),
     ),
     drop: prepare(db, raw(sql`DELETE FROM audit WHERE last_number <= ${value('number')}`)),
     moveAnchor: prepare(
@@ -136,7 +140,7 @@ export function auditStore(context: Context): AuditStore {
   const { writer, audit } = context;
   const on = statements(context);
 
-  /** The links that the next step deletes. */
+  /** The links that the next step deletes, and whether those are all that are to go. */
   function tooOld({ beforeMs, entriesMax }: { beforeMs: number; entriesMax: number }) {
     const newest = on.newestNumber.get()?.number ?? 0;
     const anchor = on.anchor.get() ?? NO_ANCHOR;
@@ -149,7 +153,10 @@ export function auditStore(context: Context): AuditStore {
       number = link.number;
       return !isOld;
     });
-    return end < 0 ? oldest : oldest.slice(0, end);
+    const old = end < 0 ? oldest : oldest.slice(0, end);
+    const few = old.filter((link) => link.number <= anchor.number + PRUNE_ENTRIES_MAX);
+    const gone = few.length > 0 ? few : old.slice(0, 1);
+    return { gone, isAll: gone.length === old.length && old.length < PRUNE_LINKS_MAX, anchor };
   }
 
   return {
@@ -162,19 +169,19 @@ export function auditStore(context: Context): AuditStore {
 
     pruneAudit: async (bounds, act) => {
       // Looking costs no write.
-      if (tooOld(bounds).length === 0) return false;
+      if (tooOld(bounds).gone.length === 0) return false;
       return writer.run(() => {
-        const gone = tooOld(bounds);
+        const { gone, isAll, anchor } = tooOld(bounds);
         const last = gone.at(-1);
         if (last === undefined) return false;
         const { number, hash, atMs: untilMs } = last;
-        const count = number - (on.anchor.get()?.number ?? 0);
+        const count = number - anchor.number;
         on.drop.run({ number });
         on.moveAnchor.run({ number, hash, untilMs });
         const until = new Date(untilMs).toISOString();
         const object = { entries: count, through: number, hash: Buffer.from(hash).toString('hex') };
         audit.note(act, { action: 'audit.prune', object: { ...object, until } });
-        return gone.length === PRUNE_STEP;
+        return !isAll;
       });
     },
   };

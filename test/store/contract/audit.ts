@@ -10,7 +10,7 @@ const END = Number.MAX_SAFE_INTEGER;
 const HOUR_MS = 3_600_000;
 
 const by = (name: string, atMs = NOW_MS) => ({
-  by: () => ({ kind: 'operator' as const, name, from: 'local' }),
+  actor: { kind: 'operator' as const, name, from: 'local' },
   atMs,
 });
 const entriesOf = (link: AuditLink) => JSON.parse(link.entries) as AuditEntry[];
@@ -173,6 +173,23 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       expect(anchor.number).toBe(3);
       expect(links).toHaveLength(1);
       expect(links[0]).toMatchObject({ number: 4, prevHash: anchor.hash });
+    });
+
+    test('a link goes whole, so that fewer entries may be left', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      for (const round of [0, 1]) {
+        await Promise.all(
+          Array.from({ length: 1_000 }, (_, n) => {
+            const installCode = `Code${round}${String(n).padStart(7, '0')}`;
+            const draft = installDraft(id, { installCode, installCountMax: 5_000 });
+            return store.addInstall(draft, by('alice'));
+          }),
+        );
+      }
+      expect(await numbersOf(store)).toEqual([1, 1_001, 2_001]);
+      expect(await store.pruneAudit({ beforeMs: 0, entriesMax: 1_000 }, by('prune'))).toBe(false);
+      expect(await numbersOf(store)).toEqual([2_002]);
     });
 
     test('many go in steps', async () => {
