@@ -10,11 +10,15 @@ import { startServer } from './http/server.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { startJobs } from './jobs/table.ts';
 import { type Log, makeLog } from './log.ts';
+import { OperatorError } from './operator-error.ts';
+import { checkDataDirectory, type Finding } from './permissions.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
+import { startTls } from './tls/tls.ts';
 
 /** The product on its data. An old database is migrated by the server alone. */
 export function openCore(config: Config, create: boolean, migrates = false): Core {
   const { dataDir, commitBatchMax } = config;
+  refuse(checkDataDirectory(dataDir));
   const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax });
   return {
     store,
@@ -30,12 +34,20 @@ export function openCore(config: Config, create: boolean, migrates = false): Cor
   };
 }
 
+/** Stops on what others could read or change. */
+function refuse(findings: readonly Finding[]): void {
+  const problems = findings.filter(({ isRefused }) => isRefused).map(({ problem }) => problem);
+  if (problems.length > 0) throw new OperatorError(problems.join('; '));
+}
+
 export interface App {
   core: Core;
   log: Log;
   url: string;
   /** Takes up what may change in flight; returns what did, and what waits for a restart. */
   reload(next: LoadedConfig): Change;
+  /** When the served certificate ends, UTC ms; null: plain HTTP. */
+  certificateExpiresAtMs(): number | null;
   /** Finishes what runs, then closes. */
   close(): Promise<void>;
 }
@@ -47,11 +59,24 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
   let current = loaded;
   const core = openCore(settings, true, true);
   const log = makeLog(settings, systemClock.nowMs);
+  for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
+    log.warn('open_to_group', { path, problem });
+  }
   const worker = makeWorker(core, systemClock, log);
   core.signals.onWork(worker.look);
   const { host, port } = settings;
-  const server = await startServer({ core, clock: systemClock, log, host, port, settings });
-  const stopJobs = startJobs({ core, clock: systemClock, log, worker, settings });
+  const tls = await startTls(settings, systemClock, log);
+  const server = await startServer({
+    core,
+    clock: systemClock,
+    log,
+    host,
+    port,
+    tls: tls?.first ?? null,
+    settings,
+  });
+  tls?.begin(server.replaceCertificate);
+  const stopJobs = startJobs({ core, clock: systemClock, log, worker, tls, settings });
   worker.look();
   return {
     core,
@@ -61,10 +86,13 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
       const change = changeBetween(current, next);
       Object.assign(settings, withLiveSettings(settings, next.config));
       current = next;
+      void tls?.look();
       return change;
     },
+    certificateExpiresAtMs: () => tls?.expiresAtMs() ?? null,
     close: async () => {
       await stopJobs();
+      await tls?.stop();
       await server.stop();
       await worker.stop();
       await core.store.close();

@@ -1,33 +1,48 @@
 import { openCore, startApp } from './app.ts';
 import { operatorActor } from './cli/operator.ts';
-import { runCli } from './cli/program.ts';
+import { EXIT_ERROR, runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
+import { openApiDocument } from './http/openapi.ts';
 
 // Whatever the program makes (the database, its backups) is the operator's alone.
 process.umask(0o077);
 
-let written: Promise<void> = Promise.resolve();
-
-/** One piece after the other: the end of the process would cut off what has not left. */
-function say(text: string): Promise<void> {
-  const left = () => new Promise<void>((done) => process.stdout.write(text, () => done()));
-  written = written.then(left);
-  return written;
+let printed: Promise<void> = Promise.resolve();
+let outputProblem = '';
+function print(text: string): void {
+  printed = new Promise((resolve) => {
+    process.stdout.write(text, (error?: NodeJS.ErrnoException | null) => {
+      // A reader that has seen enough and left (`| head`) is no error; a full disk is one.
+      if (error && error.code !== 'EPIPE') outputProblem = error.message;
+      resolve();
+    });
+  });
 }
+// What went wrong is told to whoever wrote; unheard, it would end the program.
+process.stdout.on('error', () => {});
 
 const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
+  sleep: systemClock.sleep,
   loadConfig: (flags) => loadConfig(flags, process.env),
   shownSettings,
   exampleConfig: exampleFile,
+  openApiDocument,
   openCore,
   startApp,
   operator: () => operatorActor(process.env),
-  stdout: say,
+  stdout: print,
+  writeOut: (text) =>
+    new Promise((resolve, reject) => {
+      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+    }),
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
+  isProgressDrawn: Boolean(process.stderr.isTTY),
 });
-await written;
-process.exit(exitCode);
+// A pipe takes 64 KiB at a time: an exit must not cut off what its reader has yet to fetch.
+await printed;
+if (outputProblem) process.stderr.write(`gatepost: cannot write the output: ${outputProblem}\n`);
+process.exit(outputProblem ? EXIT_ERROR : exitCode);

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { CONFIG_VARIABLE } from '../src/config/load.ts';
 import { exampleFile, settingsTable } from '../src/config/render.ts';
 import { SETTINGS } from '../src/config/settings/index.ts';
-import { answersOf, type Endpoint } from '../src/http/endpoint.ts';
+import { answersOf, type Endpoint, isNeeded } from '../src/http/endpoint.ts';
 import { endpoints } from '../src/http/endpoints/index.ts';
 import { messages } from '../src/http/messages.ts';
 import { committedFiles, isThere, readText } from './support/tree.ts';
@@ -51,15 +51,9 @@ test.each(byPath)('docs/api.md has every parameter of %s with its rule', (_, end
     const [, middle = '', rule = ''] = all.find(([cell]) => cell === `\`${name}\``) ?? [];
     expect(`${name}: ${rule}`).toStartWith(`${name}: ${param.rule}`);
     if (param.header) expect(middle).toBe(`\`${param.header}\``);
-    else expect([name, middle === 'yes']).toEqual([name, isNeeded(endpoint, name)]);
+    else expect([name, middle === 'yes']).toEqual([name, isNeeded(endpoint, param)]);
   }
 });
-
-/** The calls of apps take anything and refuse later; there the ids are as good as required. */
-function isNeeded(endpoint: Endpoint, name: string): boolean {
-  const param = endpoint.params[name];
-  return param?.isRequired === true || (endpoint.audience === 'app' && param?.misfit !== null);
-}
 
 const forDevices = byPath.filter(([path]) => path.startsWith('/device/'));
 

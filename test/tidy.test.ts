@@ -25,7 +25,13 @@ interface Rule {
   reason: string;
 }
 
-const LEAVES = ['src/clock.ts', 'src/log.ts', 'src/operator-error.ts', 'src/version.ts'];
+const LEAVES = [
+  'src/clock.ts',
+  'src/log.ts',
+  'src/operator-error.ts',
+  'src/permissions.ts',
+  'src/version.ts',
+];
 
 const RULES: Readonly<Record<string, Rule>> = {
   'src/core': {
@@ -36,7 +42,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/http': {
     ours: ['src/http/', 'src/core/', ...LEAVES],
-    packages: ['elysia', '@sinclair/typebox', 'node:net'],
+    // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
+    packages: ['elysia', '@sinclair/typebox', 'node:net', 'bun:ffi', 'node:fs'],
     reason: 'HTTP asks the core; where the data lies is not its business',
   },
   'src/store/sqlite': {
@@ -47,9 +54,16 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/cli': {
     ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
     types: ['src/app.ts', 'src/config/'],
-    // node:fs says who runs the command, for the audit log, and writes what is exported of it.
+    // node:fs: an export goes into a file, with the rights and the care that such a file needs;
+    // and who runs a command, for the audit log, is in a file.
     packages: ['commander', 'node:readline', 'node:fs'],
     reason: 'commands are handed the product in CliContext, so that tests can hand them another',
+  },
+  'src/tls': {
+    ours: ['src/tls/', ...LEAVES],
+    // SQLite's lock orders processes, whichever way they end.
+    packages: ['acme-client', 'bun:sqlite', 'node:crypto', 'node:fs', 'node:path'],
+    reason: 'certificates are had and handed on; who serves with them is not their business',
   },
   'src/jobs': {
     ours: ['src/jobs/', 'src/core/', ...LEAVES],
@@ -77,8 +91,9 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 const RULE_OF_LEAVES: Rule = {
   ours: ['package.json'],
-  packages: [],
-  reason: 'a leaf may be imported from everywhere, so it imports nothing',
+  // permissions.ts looks at the modes of files.
+  packages: ['node:fs', 'node:path'],
+  reason: 'a leaf may be imported from everywhere, so it imports nothing of ours',
 };
 
 function ruleFor(path: string): Rule | undefined {

@@ -91,7 +91,7 @@ interface Sink {
 }
 
 function openSink(context: CliContext, file: string | undefined): Sink {
-  if (file === undefined) return { write: context.stdout, close: () => undefined };
+  if (file === undefined) return { write: context.writeOut, close: () => undefined };
   try {
     const fd = openSync(file, 'wx', 0o600);
     return {

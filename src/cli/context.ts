@@ -10,18 +10,23 @@ import { OperatorError } from '../operator-error.ts';
 
 export interface CliContext {
   nowMs(): number;
+  sleep(ms: number): Promise<void>;
   loadConfig(flags: Flags): LoadedConfig;
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
+  openApiDocument(): unknown;
   openCore(config: Config, create: boolean): Core;
   startApp(loaded: LoadedConfig): Promise<App>;
   /** Who runs the command. */
   operator: () => Actor;
-  /** Settles when the text has left: whoever says much waits for each piece. */
-  stdout(text: string): Promise<void>;
+  stdout(text: string): void;
+  /** For output of any length: settles when it has been taken, rejects when nobody reads it. */
+  writeOut(text: string): Promise<void>;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */
   isTerminal: boolean;
+  /** May a line on stderr be drawn over and over? */
+  isProgressDrawn: boolean;
 }
 
 /** Options that every command takes. */

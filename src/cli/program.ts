@@ -8,6 +8,9 @@ import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
+import { addExportCommand } from './export.ts';
+import { addImportCommands } from './import.ts';
+import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
 import { addServeCommand } from './serve.ts';
 
@@ -36,7 +39,10 @@ function buildProgram(context: CliContext): Command {
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
   addAuditCommands(program, context);
+  addImportCommands(program, context);
+  addExportCommand(program, context);
   addConfigCommand(program, context);
+  addOpenApiCommand(program, context);
   program
     .command('version')
     .description('print version and commit')

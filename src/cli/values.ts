@@ -102,6 +102,39 @@ export function auditHeadValue(text: string): string {
   return text;
 }
 
+/** The base address of an API: a path is kept, without its last slash. */
+export function baseUrlValue(text: string): string {
+  const url = URL.parse(text);
+  if (!/^https?:\/\//i.test(text) || url === null)
+    throw mistake(`'${text}' is not an http address`);
+  if (url.username || url.password || url.search || url.hash) {
+    throw mistake('the base address has no user, query or fragment; the key goes into --key');
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
+}
+
+export function callsPerSecondValue(text: string): number {
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw mistake(`'${text}' is not a number from 1 to 99999`);
+  return Number(text);
+}
+
+/** An offset from UTC such as `+03:00`, in minutes. */
+export function zoneValue(text: string): number {
+  const parts = /^([+-])(0\d|1[0-4]):([0-5]\d)$/.exec(text);
+  if (!parts) throw mistake(`'${text}' is not an offset from UTC such as +03:00`);
+  const minutes = Number(parts[2]) * 60 + Number(parts[3]);
+  return parts[1] === '-' ? -minutes : minutes;
+}
+
+/** A range of ids such as `1-5000`. */
+export function idRangeValue(text: string): { from: number; to: number } {
+  const parts = /^(\d{1,15})-(\d{1,15})$/.exec(text);
+  const from = Number(parts?.[1]);
+  const to = Number(parts?.[2]);
+  if (!parts || from < 1 || from > to) throw mistake(`'${text}' is not a range such as 1-5000`);
+  return { from, to };
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1_000,
   m: 60_000,

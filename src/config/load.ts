@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
+import { checkSecretFile } from '../permissions.ts';
 import { type FileValue, readConfigFile } from './file.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 
@@ -53,12 +54,21 @@ export function loadConfig(flags: Flags, env: Environment): LoadedConfig {
       problems.push(`${source.origin}: ${row.isSecret ? 'it does not fit' : error.message}`);
     }
   }
+  problems.push(...openSecrets(file, sources));
   if (problems.length > 0) throw new OperatorError(listed(problems));
   return {
     config: config as Config,
     file: file?.path ?? null,
     sources: sources as LoadedConfig['sources'],
   };
+}
+
+/** A file with a secret in it that others can read. */
+function openSecrets(file: OpenedFile | null, sources: Readonly<Record<string, { text: string }>>) {
+  const holdsSecret = settingRows.some(
+    ([name, row]) => row.isSecret && file?.values.has(name) && sources[name]?.text !== '',
+  );
+  return file && holdsSecret ? checkSecretFile(file.path).map(({ problem }) => problem) : [];
 }
 
 function unknownVariables(env: Environment): string[] {

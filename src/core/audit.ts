@@ -11,15 +11,17 @@
 
 import type { Core } from './core.ts';
 
-/** What an entry can tell of; docs/audit.md has the same rows. A new deed begins with a row here. */
+/** What an entry can tell of, as docs/audit.md has it. A new deed begins with a row here. */
 export const ACTIONS = {
   'install.add': 'a limited link was created',
   'install.update': 'limit, note or status of a link changed',
+  'install.import': 'a limited link moved in, or HWIDs or changes of one',
   'hwid.delete': 'a HWID was taken off a link',
   'domain.add': 'a domain was bound',
   'domain.activate': 'a disabled domain was bound again',
   'domain.rename': 'the name of a domain changed',
   'domain.delete': 'a domain was disabled',
+  'domain.import': 'a binding moved in, or a change of one',
   'notification.send': 'a push notification was accepted',
   'command.send': 'a remote command was accepted',
   'distribution.cancel': 'a provider cancelled a notification or command',

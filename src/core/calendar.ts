@@ -31,3 +31,15 @@ export function dateEndingAt(endMs: number): string {
 export function sameUtcDay(aMs: number, bMs: number): boolean {
   return Math.floor(aMs / DAY_MS) === Math.floor(bMs / DAY_MS);
 }
+
+/**
+ * UTC epoch milliseconds of a `YYYY-MM-DD HH:MM:SS` in the zone `offsetMinutes` east of UTC, or
+ * null: there is no such time.
+ */
+export function readWireTime(text: string, offsetMinutes: number): number | null {
+  const parts = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):([0-5]\d):([0-5]\d)$/.exec(text);
+  const startMs = startOfDateMs(parts?.[1] ?? '');
+  if (parts === null || startMs === null) return null;
+  const seconds = Number(parts[2]) * 3600 + Number(parts[3]) * 60 + Number(parts[4]);
+  return startMs + UTC3_MS + seconds * 1000 - offsetMinutes * 60_000;
+}

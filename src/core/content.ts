@@ -108,10 +108,11 @@ export interface NotificationPayload {
   expire_days: number;
 }
 
-const EXPIRE_DAYS_MAX = 365;
+/** For how long a notification may wait for a device: specification, "Limits". */
+export const EXPIRE_DAYS_MAX = 365;
 
 /** A language of 2 to 8 letters and perhaps a region or script: `RU`, `pt-BR`, `zh_Hans`. */
-const LOCALE_KEY = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})?$/;
+export const LOCALE_KEY = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})?$/;
 
 /**
  * Composes the payload of a notification from its `PushNotificationForm`; the schedule in it is

@@ -12,9 +12,10 @@ import {
 import { tidyFact } from './text.ts';
 
 const ACK_DETAIL_LENGTH_MAX = 255;
-const PUSH_TOKEN_LENGTH_MAX = 4096;
+/** Length of a push token as JSON. */
+export const PUSH_TOKEN_LENGTH_MAX = 4096;
 /** BCP 47: letters and digits in groups. */
-const LOCALE = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$/;
+export const LOCALE = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$/;
 
 /** Fields of a registration that are plain text. */
 const TEXT_FIELDS = [

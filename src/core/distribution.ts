@@ -19,6 +19,11 @@ export const PUSH = 10;
 export const COMMAND = 20;
 export type DistributionType = typeof PUSH | typeof COMMAND;
 
+export const TYPE_NAMES: Readonly<Record<DistributionType, string>> = {
+  [PUSH]: 'push notification',
+  [COMMAND]: 'command',
+};
+
 /** Status values of the specification, "Distribution (notification/command) status values". */
 export const LOAD = 5;
 export const LOAD_FROM = 6;

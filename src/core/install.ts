@@ -1,6 +1,6 @@
 /** Limited install links ("install" on the wire): their codes, caps and slots. */
 
-import { actAt } from './audit.ts';
+import { actAt, type Changes, changesOf } from './audit.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { type DeviceFacts, HWID, saysNothingNew, tidyFacts } from './device.ts';
@@ -40,6 +40,25 @@ export interface InstallChange {
   installLimit?: number;
   note?: string | null;
   status?: number;
+}
+
+/** What a change of a link changes, for the audit log. */
+export function changesOfLink(
+  known: Pick<Install, 'installLimit' | 'status' | 'note'>,
+  wanted: InstallChange,
+): Changes | null {
+  const { installLimit, note, status } = wanted;
+  const changes = {
+    ...changesOf(
+      { install_limit: known.installLimit, status: known.status },
+      {
+        ...(installLimit !== undefined && { install_limit: installLimit }),
+        ...(status !== undefined && { status }),
+      },
+    ),
+    ...(note !== undefined && note !== known.note && { note: 'changed' as const }),
+  };
+  return Object.keys(changes).length === 0 ? null : changes;
 }
 
 /** A draft without a code gets a random one. */

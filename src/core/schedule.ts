@@ -4,7 +4,9 @@ import { DAY_MS, startOfDateMs } from './calendar.ts';
 import { isAbsent, type Problem, problem } from './json-input.ts';
 
 const MINUTE_MS = 60_000;
-const DAYS_AHEAD_MAX = 365;
+export const DAYS_AHEAD_MAX = 365;
+/** `00:00` to `23:59`. */
+export const TIME_OF_DAY = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
 export interface Schedule {
   /** Start of the minute to deliver in, UTC epoch milliseconds; null: as soon as possible. */
@@ -48,6 +50,6 @@ export function parseSchedule(
 
 /** Milliseconds since midnight of `00:00` to `23:59`, or null. */
 function parseTimeOfDay(time: string): number | null {
-  const parts = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time);
+  const parts = TIME_OF_DAY.exec(time);
   return parts && (Number(parts[1]) * 60 + Number(parts[2])) * MINUTE_MS;
 }

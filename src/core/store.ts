@@ -14,6 +14,7 @@ import type { Act } from './audit.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { Device, DeviceFacts } from './device.ts';
 import type { Domain } from './domain.ts';
+import type { ImportStore } from './import-store.ts';
 import type { AdmitRefusal, AdmittedLink, Install, InstallChange, Slot } from './install.ts';
 import type { MessageStore } from './message-store.ts';
 import type { Plan, Provider, ProviderChange } from './provider.ts';
@@ -90,7 +91,7 @@ export interface DeviceDetail {
   seenBy: { providerCode: string; lastSeenAtMs: number }[];
 }
 
-export interface Store extends MessageStore, AuditStore {
+export interface Store extends MessageStore, AuditStore, ImportStore {
   addProvider(draft: NewProvider, act: Act): Promise<'ok' | 'provider_code_exists'>;
   findProvider(code: string): Promise<Provider | null>;
   listProviders(): Promise<Provider[]>;

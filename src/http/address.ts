@@ -41,16 +41,27 @@ export function clientAddress(
   let address = plainIPv4(peer);
   const hops = (forwardedFor ?? '').split(',');
   while (hops.length > 0 && trusted.includes(address)) {
-    const hop = (hops.pop() ?? '').trim();
-    if (hop === '') break;
+    const hop = withoutPort((hops.pop() ?? '').trim());
+    // What is no address was not written by a proxy; the one that let it through answers for it.
+    if (isIP(hop) === 0) break;
     address = plainIPv4(hop);
   }
   return address;
 }
 
+/** Some proxies write `198.51.100.1:4711`, `[2001:db8::1]:4711`: another one each connection. */
+function withoutPort(hop: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
+}
+
 /** An IPv4 address that a dual-stack socket shows as `::ffff:192.0.2.1`. */
 export function plainIPv4(address: string): string {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+  const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (dotted) return dotted;
+  const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/i.exec(address) ?? [];
+  if (high === undefined || low === undefined) return address;
+  const [left, right] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [left >> 8, left & 255, right >> 8, right & 255].join('.');
 }
 
 /**

@@ -3,7 +3,7 @@
  * test. Types only; the one interpreter is `interpreter.ts`.
  */
 
-import type { Static, TSchema } from '@sinclair/typebox';
+import type { Static, TProperties, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/messaging.ts';
 import type { NotSaved } from '../core/outcome.ts';
@@ -24,6 +24,10 @@ export interface Param<
   misfit: K | null;
   /** What it must be, for `x-error-detail` and the documents: "NAME must be …". */
   rule: string;
+  /** What it is for, if the rule does not say so: one sentence for the documents. */
+  about?: string;
+  /** A value for the documents' example call, which leaves the parameter out if there is none. */
+  example?: string | number;
   /** A request header that goes before the query parameter. */
   header?: string;
   /** Present but empty is a value of its own, not absence. */
@@ -110,12 +114,22 @@ interface Described<P, K extends MessageKey> {
   method: Method;
   path: `/${string}`;
   summary: string;
+  /** What it does, for the documents: plain paragraphs with `code`. */
+  description: string;
   params: P;
+  /** The JSON object that a POST carries, as clients had better send it; the core reads it. */
+  input?: TSchema;
+  /** A device's token may come along although the call is open to everybody. */
+  takesToken?: true;
   plan?: PlanGate;
   /** How long an answer may take beyond the server's idle time, s: for a long poll. */
   patienceSeconds?: number;
   /** The answers that `handle` and misfit parameters may give, beside those of the gates. */
   says: readonly K[];
+  /** The fields that the body of an answer has beside `rc` and `msg`. */
+  fields?: { readonly [A in NoInfer<K>]?: TProperties };
+  /** What a message means here, where its own detail names other fields. */
+  details?: { readonly [A in NoInfer<K>]?: string };
   /** Headers of every answer. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -158,4 +172,12 @@ export function answersOf({ audience, plan, says }: Endpoint): MessageKey[] {
   if (audience === 'device') gates.push('device_token_error');
   if (plan) gates.push(plan === 'pro' ? 'pro_required' : 'enterprise_required');
   return [...new Set<MessageKey>([...gates, ...says, 'unknown_error'])];
+}
+
+/**
+ * Is a call of no use without the parameter? The calls of apps take anything and refuse later;
+ * there the ids are as good as required.
+ */
+export function isNeeded({ audience }: Endpoint, { header, isRequired, misfit }: Param): boolean {
+  return isRequired || (audience === 'app' && misfit !== null && header === undefined);
 }

@@ -12,7 +12,6 @@ import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
 import { hashKey, keyFingerprint } from '../core/secret.ts';
-import { tidyFact } from '../core/text.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
 import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
@@ -31,6 +30,8 @@ export interface InterpreterDeps {
   authFailed(client: string, nowMs: number): number;
   /** Aborted when the server stops. */
   stopping: AbortSignal;
+  /** How long a body may take to arrive, ms. */
+  bodyTimeMaxMs: number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
 }
@@ -110,11 +111,8 @@ class CallerGone extends Error {}
 function providerActor(provider: Provider, query: Query, from: string): Actor {
   if (from === '') throw new CallerGone('the connection was closed');
   const key = keyFingerprint(hashKey(credential(query, 'auth_key') ?? ''));
-  return { kind: 'provider', name: provider.code, key, from: tidyFact(from, FROM_LENGTH_MAX) };
+  return { kind: 'provider', name: provider.code, key, from };
 }
-
-/** What a proxy that is trusted says may be anything. */
-const FROM_LENGTH_MAX = 64;
 
 type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller | MessageKey>;
 
@@ -139,8 +137,12 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       return respond(caller, { headers });
     }
 
-    const body = method === 'POST' ? await readJsonObject(request) : NO_BODY;
-    if ('problem' in body) return respond('unknown_error', { detail: body.problem, headers });
+    const body = method === 'POST' ? await readJsonObject(request, deps.bodyTimeMaxMs) : NO_BODY;
+    if ('problem' in body) {
+      // What is still to come of a late body nobody waits for.
+      const last = body.isLate ? { ...headers, connection: 'close' } : headers;
+      return respond('unknown_error', { detail: body.problem, headers: last });
+    }
     const params: Record<string, unknown> = {};
     for (const readParam of read) {
       const misfit = readParam(query, request.headers, params);
@@ -155,7 +157,10 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     const says = await handle(
       new Incoming(request, deps, provider, device, params, body.object, nowMs, actor),
     );
-    if (typeof says === 'string') return respond(says, { headers });
+    if (typeof says === 'string') {
+      if (GUESSES.has(says)) await beLate(request, nowMs);
+      return respond(says, { headers });
+    }
     if (says instanceof NotSaved) {
       const detail = `${messages[says.says].detail}; ${reportFault(deps.log, path, says.fault)}`;
       return respond(says.says, { detail, headers });
@@ -179,6 +184,9 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     }
   };
 }
+
+/** What whoever tries out codes of links or providers hears: counted as failed credentials. */
+const GUESSES: ReadonlySet<MessageKey> = new Set(['link_not_found', 'provider_not_found']);
 
 const NO_BODY = { object: {} };
 

@@ -4,15 +4,17 @@ import { Elysia } from 'elysia';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
 import { clientAddress, countedAs, plainIPv4, type TrustedProxies } from './address.ts';
 import { AuthFailures } from './auth-failures.ts';
+import { BODY_TIME_MAX_MS } from './body.ts';
 import type { WireSettings } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
 import { MinuteLimiter } from './limiter.ts';
+import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { Polls } from './polls.ts';
-import { makeStreams, PING_INTERVAL_MS, STREAM_PATH, type Streams } from './stream.ts';
+import { publishedAnswers } from './published.ts';
+import { makeStreams, PING_INTERVAL_MS, STREAM_PATH } from './stream.ts';
 
 /** Looked at for each request, so that a change holds at once. */
 export interface ServerSettings extends WireSettings {
@@ -22,32 +24,30 @@ export interface ServerSettings extends WireSettings {
   readonly streamCountMax: number;
 }
 
-export interface ServerOptions {
+export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   core: Core;
   clock: Clock;
   log: Log;
-  host: string;
-  /** 0 picks a free one. */
-  port: number;
   settings: ServerSettings;
+  /** Plain HTTP without. */
+  tls?: ListenOptions['tls'];
+  /** {@link BODY_TIME_MAX_MS} unless a test is in a hurry. */
+  bodyTimeMaxMs?: number;
   /** How often a stream is asked whether it is alive, ms. */
   pingIntervalMs?: number;
 }
 
 export interface RunningServer {
-  /** `http://HOST:PORT`. */
+  /** `http://HOST:PORT` or `https://HOST:PORT`. */
   url: string;
   /** Devices that wait here at this moment. */
   pollCount(): number;
   streamCount(): number;
+  /** See {@link Listener}. */
+  replaceCertificate: Listener['replaceCertificate'];
   /** Takes no new requests, finishes those under way, closes every connection. */
   stop(): Promise<void>;
 }
-
-/** Seconds after which a connection without a request under way is closed. */
-const IDLE_TIMEOUT_S = 30;
-/** How often a stop looks whether the last answer is out, ms. */
-const STOP_PAUSE_MS = 5;
 
 /** Starts to listen. Rejects with {@link OperatorError} when the address cannot be had. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -58,7 +58,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const stopping = new AbortController();
 
   function clientOf(request: Request): string {
-    const peer = plainIPv4(app.server?.requestIP(request)?.address ?? '');
+    const peer = plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
     // Reading one header makes Bun take up all of them: not for a peer that is not believed.
     const isProxy = settings.trustedProxies.includes(peer);
     const forwardedFor = isProxy ? request.headers.get('x-forwarded-for') : null;
@@ -78,7 +78,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clientOf,
     authFailed: (client, nowMs) => failures.record(client, nowMs),
     stopping: stopping.signal,
-    grantPatience: (request, seconds) => app.server?.timeout(request, seconds),
+    bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
+    grantPatience: (request, seconds) => listener.serverOf(request).timeout(request, seconds),
   };
   const streams = makeStreams({
     core,
@@ -86,82 +87,41 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     settings,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
-    upgrade: (request, data) => app.server?.upgrade(request, { data }) ?? false,
+    upgrade: (request, data) => listener.serverOf(request).upgrade(request, { data }),
     tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),
   });
 
   const answers = new Map<string, Answer>();
   for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
   answers.set(STREAM_PATH, streams.answer);
-  // Without a valid Host (HTTP/1.0 needs none) Bun's URL has no host, and Elysia takes the first
-  // slash in the query for the beginning of the path.
-  const route = (path: string, answer: Answer) =>
-    app.all(
-      path,
-      ({ request }) =>
-        request.url.startsWith('/') ? find(answers, pathOf(request.url))(request) : answer(request),
-      { parse: 'none' },
-    );
-  for (const [path, answer] of answers) route(path, answer);
-  for (const path of ['/api', '/api/*', '/remote', '/remote/*']) route(path, noSuchEndpoint);
-  route('*', notFound);
+  for (const [path, answer] of publishedAnswers()) answers.set(path, answer);
+  // One route and one set of rules. Elysia's own router would not do: without a valid Host, which
+  // HTTP/1.0 does not need, Bun's URL has no host, and Elysia takes the first slash in the query
+  // for the beginning of the path.
+  app.all('*', ({ request }) => find(answers, pathOf(request.url))(request), { parse: 'none' });
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
     return respond('unknown_error', { detail: reportFault(log, pathOf(request.url), error) });
   });
 
-  const server = listen(app, options, streams.handlers);
+  const listener = listen(
+    app,
+    { ...options, tls: options.tls ?? null },
+    streams.handlers as Bun.WebSocketHandler<unknown>,
+  );
   return {
-    url: `http://${bracketed(options.host)}:${server.port}`,
+    url: listener.url,
     pollCount: () => polls.count,
     streamCount: streams.count,
+    replaceCertificate: listener.replaceCertificate,
     stop: async () => {
       stopping.abort();
       streams.closeAll();
-      const stopped = server.stop(false);
-      // Bun's own stop waits for ever for a connection that sent half a request head, or one whose
-      // large body nobody read.
-      while (server.pendingRequests > 0) await Bun.sleep(STOP_PAUSE_MS);
-      await server.stop(true);
-      await stopped;
+      await listener.stop();
     },
   };
 }
-
-function listen(
-  app: Elysia,
-  { host, port }: ServerOptions,
-  websocket: Streams['handlers'],
-): Bun.Server<unknown> {
-  try {
-    app.listen({
-      hostname: host,
-      port,
-      // Elysia's default would let a second server share the port in silence.
-      reusePort: false,
-      idleTimeout: IDLE_TIMEOUT_S,
-      // Bun's own refusal of a large body is not JSON; what no endpoint reads, nobody buffers.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // Elysia's own .ws() keeps the whole request with each socket, and takes none of the limits.
-      websocket: websocket as Bun.WebSocketHandler<unknown>,
-    });
-  } catch (error) {
-    const code = (error as { code?: unknown }).code;
-    const reason = LISTEN_FAILURES[String(code)] ?? (error as Error).message;
-    throw new OperatorError(`cannot listen on ${bracketed(host)}:${port}: ${reason}`);
-  }
-  const { server } = app;
-  if (!server) throw new Error('the server did not start');
-  return server;
-}
-
-const LISTEN_FAILURES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is taken',
-  EADDRNOTAVAIL: 'this machine does not have that address',
-  EACCES: 'that port needs more rights',
-  ENOENT: 'no such address',
-};
 
 /** Null: the request became a WebSocket. */
 type Answer = (request: Request) => Response | Promise<Response | null>;
@@ -169,16 +129,23 @@ type Answer = (request: Request) => Response | Promise<Response | null>;
 const noSuchEndpoint: Answer = () => respond('no_such_endpoint');
 const notFound: Answer = () => new Response('Not found\n', { status: 404 });
 
-/** What answers requests for `path`, by the rules of the routes above. */
+/** What answers requests for `path`. A slash at its end is forgiven. */
 function find(answers: ReadonlyMap<string, Answer>, path: string): Answer {
-  const found = answers.get(path) ?? answers.get(path.replace(/\/$/, ''));
-  return found ?? (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
+  const found = answers.get(path);
+  if (found) return found;
+  if (path.endsWith('/')) return answers.get(path.slice(0, -1)) ?? elsewhere(path);
+  return elsewhere(path);
 }
 
+function elsewhere(path: string): Answer {
+  return /^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound;
+}
+
+/** The path of a request's URL, which without a valid Host begins with it. */
 function pathOf(url: string): string {
-  return url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '');
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
+  const query = url.indexOf('?', start);
+  const path = url.slice(start, query < 0 ? undefined : query);
+  const fragment = path.indexOf('#');
+  return fragment < 0 ? path : path.slice(0, fragment);
 }

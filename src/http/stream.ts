@@ -41,8 +41,8 @@ const CLOSE_TOO_FAST = 1008;
 const CLOSE_FAULT = 1011;
 const CLOSE_TOO_MANY = 1013;
 /** Close codes of ours, from the range that RFC 6455 leaves to applications. */
-const CLOSE_TOKEN = 4001;
-const CLOSE_REPLACED = 4002;
+export const CLOSE_TOKEN = 4001;
+export const CLOSE_REPLACED = 4002;
 
 export interface StreamDeps {
   core: Core;

@@ -20,6 +20,8 @@ export interface JobDeps {
   clock: Clock;
   log: Log;
   worker: Worker;
+  /** Null: plain HTTP. */
+  tls: { look(): Promise<void> } | null;
   /** Looked at whenever a job runs, so that a change holds at once. */
   settings: AuditBounds & { readonly ledgerDays: number };
 }
@@ -31,11 +33,14 @@ interface Job {
   run(): Promise<void>;
 }
 
-function jobs({ core, clock, log, worker, settings }: JobDeps): Job[] {
+function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
   return [
     // No deferred work waits for longer than a second.
     { name: 'deliver', pattern: '* * * * * *', run: () => worker.ring() },
     { name: 'expire', pattern: '20 * * * * *', run: () => expireMessages(core, clock.nowMs()) },
+    ...(tls
+      ? [{ name: 'certificate', pattern: '50 * * * * *', run: async () => void tls.look() }]
+      : []),
     {
       name: 'prune',
       pattern: '40 7 * * * *',

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
 import {
@@ -68,17 +68,18 @@ describe('data that cannot be used is one sentence, exit 1, and stays as it is',
 
   test('a database of another program', async () => {
     const dataDir = join(temporaryFolder(), 'data');
-    mkdirSync(dataDir);
+    mkdirSync(dataDir, { mode: 0o700 });
     const db = new Database(join(dataDir, FILE));
     db.run('CREATE TABLE t (a)');
     db.close();
+    chmodSync(join(dataDir, FILE), 0o600);
     await expectRefusal(dataDir, /is a database of another program; nothing was changed/);
   });
 
   test('not a database at all', async () => {
     const dataDir = join(temporaryFolder(), 'data');
-    mkdirSync(dataDir);
-    writeFileSync(join(dataDir, FILE), 'This is not a database. '.repeat(100));
+    mkdirSync(dataDir, { mode: 0o700 });
+    writeFileSync(join(dataDir, FILE), 'This is not a database. '.repeat(100), { mode: 0o600 });
     await expectRefusal(dataDir, /is damaged \(not a SQLite database\); nothing was changed/);
   });
 

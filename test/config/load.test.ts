@@ -13,7 +13,7 @@ let count = 0;
 function fileOf(...lines: string[]): string {
   count += 1;
   const path = join(folder, `${count}.toml`);
-  writeFileSync(path, lines.join('\n'));
+  writeFileSync(path, lines.join('\n'), { mode: 0o600 });
   return path;
 }
 

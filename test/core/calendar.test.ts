@@ -3,9 +3,11 @@ import {
   DAY_MS,
   dateEndingAt,
   endOfDateMs,
+  readWireTime,
   sameUtcDay,
   startOfDateMs,
 } from '../../src/core/calendar.ts';
+import { wireTime } from '../../src/http/wire-time.ts';
 
 describe('a day in UTC+3', () => {
   test('begins and ends three hours before it does in UTC', () => {
@@ -57,4 +59,26 @@ test('two instants fall on one UTC day or not, to the millisecond', () => {
   expect(sameUtcDay(midnightMs - 1, midnightMs)).toBe(false);
   expect(sameUtcDay(midnightMs, midnightMs + DAY_MS)).toBe(false);
   expect(sameUtcDay(midnightMs, midnightMs + 7 * DAY_MS)).toBe(false);
+});
+
+describe('readWireTime', () => {
+  test('reads back what answers say, in any zone', () => {
+    for (const offset of [180, 0, -570, 840]) {
+      for (const ms of [0, Date.UTC(2024, 1, 29, 23, 59, 59), Date.UTC(2026, 11, 31, 21)]) {
+        expect(readWireTime(wireTime(ms, offset), offset)).toBe(ms);
+      }
+    }
+    expect(readWireTime('2026-01-02 03:04:05', 180)).toBe(Date.UTC(2026, 0, 2, 0, 4, 5));
+  });
+
+  test('null for what is no time', () => {
+    const wrong = ['', '2026-01-02', '2026-02-30 00:00:00', '2026-01-02 24:00:00'];
+    for (const text of [
+      ...wrong,
+      '2026-01-02 00:60:00',
+      '2026-01-02T00:00:00',
+      ' 2026-01-02 0:0:0',
+    ])
+      expect(readWireTime(text, 180)).toBeNull();
+  });
 });

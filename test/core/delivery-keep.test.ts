@@ -19,7 +19,7 @@ import {
   makeProvider,
   notify,
   openEngine,
-  putOnLinks,
+  seedDevices,
   statusOf,
   stepOnce,
 } from '../support/delivery.ts';
@@ -33,13 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => engine.close());
 
-async function seed(count: number) {
-  const provider = await makeProvider(engine);
-  const hwids = Array.from({ length: count }, (_, n) => `${provider.code}-${n}`);
-  const devices = makeDevices(engine, hwids);
-  putOnLinks(engine, provider, devices);
-  return { provider, hwids, devices, first: devices[0] ?? 0 };
-}
+const seed = (count: number) => seedDevices(engine, count);
 
 const recipients = () =>
   engine.db.query<{ count: number }, []>('SELECT count(*) AS count FROM recipient').get()?.count;

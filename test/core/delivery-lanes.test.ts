@@ -15,11 +15,11 @@ import {
   ledgerOf,
   MINUTE_MS,
   makeDevices,
-  makeProvider,
   notify,
   openCoreOn,
   openEngine,
   putOnLinks,
+  seedDevices,
   statusOf,
   stepOnce,
 } from '../support/delivery.ts';
@@ -38,13 +38,7 @@ afterEach(async () => {
   await engine.close();
 });
 
-async function seed(count: number) {
-  const provider = await makeProvider(engine);
-  const hwids = Array.from({ length: count }, (_, n) => `${provider.code}-${n}`);
-  const devices = makeDevices(engine, hwids);
-  putOnLinks(engine, provider, devices);
-  return { provider, hwids, devices, first: devices[0] ?? 0 };
-}
+const seed = (count: number) => seedDevices(engine, count);
 
 describe('order', () => {
   test('a device gets a provider\u2019s messages in the order of their times', async () => {

@@ -13,6 +13,7 @@ import {
   notify,
   openEngine,
   putOnLinks,
+  seedDevices,
 } from '../support/delivery.ts';
 import { PATIENCE_MS } from '../support/process.ts';
 
@@ -24,14 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => engine.close());
 
-/** A provider with so many Android devices on its links. */
-async function seed(count: number) {
-  const provider = await makeProvider(engine);
-  const hwids = Array.from({ length: count }, (_, n) => `${provider.code}-${n}`);
-  const devices = makeDevices(engine, hwids);
-  putOnLinks(engine, provider, devices);
-  return { provider, hwids, devices, first: devices[0] ?? 0 };
-}
+const seed = (count: number) => seedDevices(engine, count);
 
 describe('who gets it', () => {
   test('devices on links and bindings, each once; not those of a disabled binding', async () => {

@@ -16,10 +16,10 @@ import {
   ledgerOf,
   MINUTE_MS,
   makeDevices,
-  makeProvider,
   notify,
   openEngine,
   putOnLinks,
+  seedDevices,
   statusOf,
   stepOnce,
 } from '../support/delivery.ts';
@@ -33,14 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => engine.close());
 
-/** A provider with so many Android devices on its links. */
-async function seed(count: number) {
-  const provider = await makeProvider(engine);
-  const hwids = Array.from({ length: count }, (_, n) => `${provider.code}-${n}`);
-  const devices = makeDevices(engine, hwids);
-  putOnLinks(engine, provider, devices);
-  return { provider, hwids, devices, first: devices[0] ?? 0 };
-}
+const seed = (count: number) => seedDevices(engine, count);
 
 describe('each status is reached', () => {
   test('10, 20, 5, 40, 100: at once, to everybody', async () => {

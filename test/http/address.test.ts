@@ -46,6 +46,19 @@ describe('the address of a client', () => {
     ['nothing but proxies', '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
     ['an empty header', '10.0.0.1', '', '10.0.0.1'],
     ['an empty hop', '10.0.0.1', '198.51.100.1,', '10.0.0.1'],
+    ['a hop with a port', '10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
+    ['an IPv6 hop with a port', '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
+    ['an IPv6 hop in brackets', '10.0.0.1', '[2001:db8::1]', '2001:db8::1'],
+    ['a hop that is no address', '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['a hop that is far too long', '10.0.0.1', 'a'.repeat(10_000), '10.0.0.1'],
+    ['a proxy that names itself twice', '10.0.0.1', '198.51.100.1, 10.0.0.1', '198.51.100.1'],
+    [
+      'a hop on a dual-stack socket, in hexadecimal',
+      '10.0.0.1',
+      '::ffff:c633:6401',
+      '198.51.100.1',
+    ],
+    ['a trusted peer, in hexadecimal', '::ffff:0a00:1', '198.51.100.1', '198.51.100.1'],
     ['a hop on a dual-stack socket', '10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
   ])('%s', (_, peer, forwardedFor, address) => {
     expect(clientAddress(peer, forwardedFor, trusted)).toBe(address);

@@ -10,10 +10,11 @@ import { hashKey, keyFingerprint } from '../../src/core/secret.ts';
 import { answersOf } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { messages } from '../../src/http/messages.ts';
-import { call, startTestApp, type TestApp } from '../support/app.ts';
+import { call, type Reply, startTestApp, type TestApp } from '../support/app.ts';
 import { auditEntries, deedOf } from '../support/audit.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
 import { Faults } from '../support/faults.ts';
+import { answerAt, answerSchemaAt, breaches } from '../support/openapi.ts';
 import { DEEDS } from './scenarios/deeds.ts';
 import { deviceScenarios } from './scenarios/device.ts';
 import { domainScenarios } from './scenarios/domain.ts';
@@ -91,6 +92,7 @@ async function play(scenario: Scenario): Promise<void> {
     const entries = (await auditEntries(app.core)).slice(noted.length);
     expect(entries.map(deedOf)).toEqual([...(DEEDS[path]?.[scenario.name] ?? [])]);
     for (const entry of entries) expect(entry).toMatchObject(whoAndWhen(app, credentials));
+    expectDocumented(path, reply);
     const detail = reply.headers.get('x-error-detail');
     if (fault) {
       expectReported(app, scenario, detail ?? '');
@@ -101,6 +103,13 @@ async function play(scenario: Scenario): Promise<void> {
   } finally {
     await app.close();
   }
+}
+
+/** The OpenAPI document has this answer, with these headers. */
+function expectDocumented(path: string, { headers, json }: Reply): void {
+  expect(breaches(answerSchemaAt(path), json)).toEqual([]);
+  const own = [...headers.keys()].filter((name) => name.startsWith('x-'));
+  expect(Object.keys(answerAt(path).headers)).toEqual(expect.arrayContaining(own));
 }
 
 async function settle(app: TestApp, { given = [] }: Scenario): Promise<void> {

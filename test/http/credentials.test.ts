@@ -15,6 +15,7 @@ import {
   type TestApp,
   type TestAppOptions,
 } from '../support/app.ts';
+import { rawRequest } from '../support/raw.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -193,6 +194,54 @@ describe('failures beyond the number that the operator set', () => {
     await last;
     expect(app.logLines.join('')).not.toContain(wrong.authKey);
     expect(app.logLines.join('')).not.toContain(wrong.code);
+  });
+
+  test('whoever tries out codes of links or providers is slowed down too', async () => {
+    const app = await start({ authFailuresPerMinuteMax: 2 });
+    const own = await seedProvider(app);
+    const headers = { 'x-hwid': 'hwid-1' };
+    const tryOut = (path: string, query: Record<string, string>) =>
+      call(app, path, null, query, { headers });
+    const hash = 'a'.repeat(64);
+    const link = await tryOut('/install', { id: hash, installid: 'guess-1' });
+    expect(link.json.msg).toBe('Install not found');
+    expect((await tryOut('/provider', { id: 'guess-2' })).json.msg).toBe('Provider not found');
+    const late = tryOut('/install', { id: hash, installid: 'guess-3' });
+    await until('the answer waits', () => app.clock.sleeperCount === 1);
+    expect((await tryOut('/provider', { id: own.code })).json.msg).toBe('Ok');
+    app.clock.advance(1_000);
+    expect((await late).json.msg).toBe('Install not found');
+  });
+
+  test('are counted under one client, however many headers a stranger sends', async () => {
+    const app = await start({ authFailuresPerMinuteMax: 1 });
+    const target = '/api/list-install?provider_code=Unknown1&auth_key=wrong';
+    const forged = (last: number) => [
+      'x-forwarded-for: 10.0.0.1',
+      `x-forwarded-for: 198.51.100.${last}`,
+      `forwarded: for=198.51.100.${last}`,
+      `x-real-ip: 198.51.100.${last}`,
+    ];
+    await rawRequest(app, 'GET', target, forged(1));
+    const late = rawRequest(app, 'GET', target, forged(2));
+    await until('the second one waits', () => app.clock.sleeperCount === 1);
+    app.clock.advance(1_000);
+    expect((await late).text).toContain('Auth error');
+  });
+
+  test('are counted under the last of several headers of a trusted proxy', async () => {
+    const trustedProxies = parseTrustedProxies(['127.0.0.0/8']);
+    const app = await start({ authFailuresPerMinuteMax: 1, trustedProxies });
+    const target = '/api/list-install?provider_code=Unknown1&auth_key=wrong';
+    const passedOn = (forged: number) => [
+      `x-forwarded-for: 192.0.2.${forged}`,
+      'x-forwarded-for: 198.51.100.1',
+    ];
+    await rawRequest(app, 'GET', target, passedOn(1));
+    const late = rawRequest(app, 'GET', target, passedOn(2));
+    await until('the second one waits', () => app.clock.sleeperCount === 1);
+    app.clock.advance(1_000);
+    expect((await late).text).toContain('Auth error');
   });
 
   test('are counted under the peer, whatever it claims to forward', async () => {

@@ -12,19 +12,20 @@ import {
   byBinding,
   byLink,
   enter,
+  expectRefused,
   HASH,
   notify,
   order,
   readable,
   register,
   seedShop,
+  sendSecret,
   tryRegister,
 } from '../support/messaging.ts';
 import { until } from '../support/until.ts';
 
 const LINK = 'LinkCode0001';
 const SECOND = 'LinkCode0002';
-const REFUSED = { rc: 0, msg: 'Device is registered' };
 const DEAD = 'Device token error';
 
 let app: TestApp;
@@ -38,32 +39,22 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-async function expectRefused(body: Record<string, unknown>, token: string | null = null) {
-  expect((await tryRegister(app, body, token)).json).toEqual(REFUSED);
-}
-
-/** A message from the shop to the victim that has not been fetched. */
-async function sendSecret(body = 'secret', hwid = 'victim'): Promise<void> {
-  await notify(app, shop, body, { hwid });
-  await app.deliver();
-}
-
 describe('a HWID alone', () => {
   test('of a device on a link is refused', async () => {
     await enter(app, 'victim', LINK);
-    await sendSecret();
-    await expectRefused({ hwid: 'victim' });
+    await sendSecret(app, shop);
+    await expectRefused(app, { hwid: 'victim' });
   });
 
   test('of a device linked by a binding is refused', async () => {
     await call(app, '/provider', null, { id: shop.code, domain_hash: HASH, hwid: 'victim' });
-    await expectRefused({ hwid: 'victim' });
+    await expectRefused(app, { hwid: 'victim' });
   });
 
   test('of a registered device is refused, and its token lives on', async () => {
     const token = await register(app, byLink('victim', LINK));
-    await sendSecret();
-    await expectRefused({ hwid: 'victim' });
+    await sendSecret(app, shop);
+    await expectRefused(app, { hwid: 'victim' });
     expect(await readable(app, token)).toEqual(['secret']);
   });
 
@@ -77,7 +68,7 @@ describe('a HWID alone', () => {
     app.clock.advance(1);
     // Now it becomes a customer's: what the shop sends to its customers is not the token's.
     await enter(app, 'victim', LINK);
-    await sendSecret();
+    await sendSecret(app, shop);
     expect(await readable(app, before)).toEqual(['import-data']);
     // Whoever has the link takes the HWID over, and does not get what was there before.
     const owner = await register(app, byLink('victim', LINK));
@@ -103,36 +94,36 @@ describe("somebody else's link", () => {
     const token = await register(app, byLink('victim', LINK));
     app.clock.advance(1);
     await enter(app, 'victim', THEIRS);
-    await sendSecret();
-    await expectRefused(byLink('victim', THEIRS));
+    await sendSecret(app, shop);
+    await expectRefused(app, byLink('victim', THEIRS));
     expect(await readable(app, token)).toEqual(['secret']);
   });
 
   test('registers a HWID that has no token, and opens nothing of the other provider', async () => {
     await enter(app, 'victim', LINK);
-    await sendSecret();
+    await sendSecret(app, shop);
     app.clock.advance(1);
     const thief = await register(app, byLink('victim', THEIRS));
     await notify(app, rival, 'of the rival', { hwid: 'victim' });
-    await sendSecret('another secret');
+    await sendSecret(app, shop, 'another secret');
     expect(await readable(app, thief)).toEqual(['of the rival']);
     await ack(app, thief, [{ id: 1, state: 'received' }]);
     // The owner of the first link takes the HWID back, and nothing is lost.
     const owner = await register(app, byLink('victim', LINK));
     expect(await readable(app, thief)).toBe(DEAD);
     expect(await readable(app, owner)).toEqual(['secret', 'another secret']);
-    await expectRefused(byLink('victim', THEIRS));
+    await expectRefused(app, byLink('victim', THEIRS));
   });
 
   test("another customer's link of the same provider neither registers nor reads", async () => {
     await addLink(app, shop, SECOND);
     await enter(app, 'victim', LINK);
-    await sendSecret();
-    await expectRefused(byLink('victim', SECOND));
+    await sendSecret(app, shop);
+    await expectRefused(app, byLink('victim', SECOND));
     await enter(app, 'victim', SECOND);
-    await expectRefused(byLink('victim', SECOND));
+    await expectRefused(app, byLink('victim', SECOND));
     const owner = await register(app, byLink('victim', LINK));
-    await expectRefused(byLink('victim', SECOND));
+    await expectRefused(app, byLink('victim', SECOND));
     expect(await readable(app, owner)).toEqual(['secret']);
   });
 
@@ -140,17 +131,17 @@ describe("somebody else's link", () => {
     const token = await register(app, byBinding('victim', shop));
     await addLink(app, shop, SECOND);
     app.clock.advance(1);
-    await expectRefused(byLink('victim', SECOND));
+    await expectRefused(app, byLink('victim', SECOND));
     await enter(app, 'victim', SECOND);
-    await expectRefused(byLink('victim', SECOND));
-    await expectRefused(byLink('victim', THEIRS));
-    await sendSecret();
+    await expectRefused(app, byLink('victim', SECOND));
+    await expectRefused(app, byLink('victim', THEIRS));
+    await sendSecret(app, shop);
     expect(await readable(app, token)).toEqual(['secret']);
   });
 
   test('opens nothing from before the HWID came onto it', async () => {
     await enter(app, 'victim', LINK);
-    await sendSecret();
+    await sendSecret(app, shop);
     await call(app, '/api/delete-hwid', shop, { install_code: LINK, hwid: 'victim' });
     app.clock.advance(1);
     await addLink(app, shop, SECOND);
@@ -160,7 +151,7 @@ describe("somebody else's link", () => {
 
   test('that is refused for any reason takes no slot', async () => {
     const token = await register(app, byLink('victim', LINK));
-    await expectRefused(byLink('victim', THEIRS));
+    await expectRefused(app, byLink('victim', THEIRS));
     const listed = await call(app, '/api/list-install', rival);
     expect(listed.json.data[0].install_count).toBe(0);
     expect(await readable(app, token)).toEqual([]);
@@ -170,7 +161,7 @@ describe("somebody else's link", () => {
 describe('a link', () => {
   test('that the HWID is on registers it again after a reinstall; the old token dies', async () => {
     const old = await register(app, byLink('phone', LINK));
-    await sendSecret('before', 'phone');
+    await sendSecret(app, shop, 'before', 'phone');
     app.clock.advance(1);
     const fresh = await register(app, byLink('phone', LINK));
     expect(await readable(app, old)).toBe(DEAD);
@@ -183,7 +174,7 @@ describe('a link', () => {
     const first = await register(app, byLink('phone', LINK));
     app.clock.advance(1);
     const both = await register(app, byLink('phone', SECOND), first);
-    await sendSecret('of the shop', 'phone');
+    await sendSecret(app, shop, 'of the shop', 'phone');
     await notify(app, rival, 'of the rival', { hwid: 'phone' });
     await app.deliver();
     expect(await readable(app, both)).toEqual(['of the shop', 'of the rival']);
@@ -196,14 +187,14 @@ describe('a link', () => {
   test('that is disabled does not register, not even its own device', async () => {
     await register(app, byLink('phone', LINK));
     await call(app, '/api/update-install', shop, { id: 1, status: 5 });
-    await expectRefused(byLink('phone', LINK));
+    await expectRefused(app, byLink('phone', LINK));
     expect((await tryRegister(app, byLink('new', LINK))).json.msg).toBe('Install disabled');
   });
 
   test("whose provider's binding is disabled does not register", async () => {
     await register(app, byLink('phone', LINK));
     await call(app, '/api/delete-domain', shop, { id: 1 });
-    await expectRefused(byLink('phone', LINK));
+    await expectRefused(app, byLink('phone', LINK));
     expect((await tryRegister(app, byLink('new', LINK))).json.msg).toBe('Install not found');
   });
 });
@@ -211,20 +202,20 @@ describe('a link', () => {
 describe('a binding', () => {
   test('registers a device that never had a token, once', async () => {
     const token = await register(app, byBinding('phone', shop));
-    await expectRefused(byBinding('phone', shop));
-    await expectRefused(byBinding('phone', rival));
-    await sendSecret('hello', 'phone');
+    await expectRefused(app, byBinding('phone', shop));
+    await expectRefused(app, byBinding('phone', rival));
+    await sendSecret(app, shop, 'hello', 'phone');
     expect(await readable(app, token)).toEqual(['hello']);
   });
 
   test('of a device on a link opens nothing from before, and the link takes it back', async () => {
     await enter(app, 'phone', LINK);
-    await sendSecret('before', 'phone');
+    await sendSecret(app, shop, 'before', 'phone');
     app.clock.advance(1);
     const byWhoKnowsTheDomain = await register(app, byBinding('phone', shop));
-    await sendSecret('after', 'phone');
+    await sendSecret(app, shop, 'after', 'phone');
     expect(await readable(app, byWhoKnowsTheDomain)).toEqual(['after']);
-    await expectRefused(byBinding('phone', shop));
+    await expectRefused(app, byBinding('phone', shop));
     const byTheLink = await register(app, byLink('phone', LINK));
     expect(await readable(app, byWhoKnowsTheDomain)).toBe(DEAD);
     expect(await readable(app, byTheLink)).toEqual(['before', 'after']);
@@ -232,16 +223,16 @@ describe('a binding', () => {
 
   test('opens nothing from before', async () => {
     await call(app, '/provider', null, { id: shop.code, domain_hash: HASH, hwid: 'victim' });
-    await sendSecret();
+    await sendSecret(app, shop);
     app.clock.advance(1);
     const token = await register(app, byBinding('victim', shop));
-    await sendSecret('from now on');
+    await sendSecret(app, shop, 'from now on');
     expect(await readable(app, token)).toEqual(['from now on']);
   });
 
   test('that is disabled unlinks: neither what comes nor what waits is readable', async () => {
     const token = await register(app, byBinding('phone', shop));
-    await sendSecret('waiting', 'phone');
+    await sendSecret(app, shop, 'waiting', 'phone');
     await call(app, '/api/delete-domain', shop, { id: 1 });
     expect(await readable(app, token)).toEqual([]);
     const again = { domain_hash: HASH };

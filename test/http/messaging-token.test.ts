@@ -13,17 +13,19 @@ import {
   byBinding,
   byLink,
   enter,
+  expectRefused,
   notify,
   post,
+  REFUSED,
   readable,
   register,
   seedShop,
+  sendSecret,
   tryRegister,
 } from '../support/messaging.ts';
 
 const LINK = 'LinkCode0001';
 const SECOND = 'LinkCode0002';
-const REFUSED = { rc: 0, msg: 'Device is registered' };
 const DEAD = 'Device token error';
 
 let app: TestApp;
@@ -35,20 +37,10 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-async function expectRefused(body: Record<string, unknown>, token: string | null = null) {
-  expect((await tryRegister(app, body, token)).json).toEqual(REFUSED);
-}
-
-/** A message from the shop to the victim that has not been fetched. */
-async function sendSecret(body = 'secret', hwid = 'victim'): Promise<void> {
-  await notify(app, shop, body, { hwid });
-  await app.deliver();
-}
-
 describe('a token', () => {
   test('that is shown registers again and keeps what it opened', async () => {
     const old = await register(app, byLink('phone', LINK));
-    await sendSecret('waiting', 'phone');
+    await sendSecret(app, shop, 'waiting', 'phone');
     const fresh = await register(app, { hwid: 'phone' }, old);
     expect(fresh).not.toBe(old);
     expect(await readable(app, old)).toBe(DEAD);
@@ -58,17 +50,17 @@ describe('a token', () => {
   test('of another device opens and registers nothing but its own', async () => {
     const token = await register(app, byLink('phone', LINK));
     const other = await register(app, byLink('tablet', LINK));
-    await sendSecret('for the phone', 'phone');
+    await sendSecret(app, shop, 'for the phone', 'phone');
     expect(await readable(app, other)).toEqual([]);
     await ack(app, other, [{ id: 1, state: 'received' }]);
     expect(await readable(app, token)).toEqual(['for the phone']);
-    await expectRefused({ hwid: 'phone' }, other);
+    await expectRefused(app, { hwid: 'phone' }, other);
   });
 
   test('that was replaced does not register again', async () => {
     const old = await register(app, byLink('phone', LINK));
     await register(app, { hwid: 'phone' }, old);
-    await expectRefused({ hwid: 'phone' }, old);
+    await expectRefused(app, { hwid: 'phone' }, old);
   });
 
   test('of a forgotten device is dead', async () => {
@@ -112,7 +104,7 @@ test('a device that is freed gets no more, not even what waits, unless something
   await addLink(app, shop, SECOND);
   const token = await register(app, byLink('phone', LINK));
   await enter(app, 'phone', SECOND);
-  await sendSecret('waiting', 'phone');
+  await sendSecret(app, shop, 'waiting', 'phone');
   await call(app, '/api/delete-hwid', shop, { install_code: LINK, hwid: 'phone' });
   expect(await readable(app, token)).toEqual(['waiting']);
   await call(app, '/api/delete-hwid', shop, { install_code: SECOND, hwid: 'phone' });

@@ -134,6 +134,12 @@ describe('what does not exist', () => {
     expect(JSON.parse(reply.text)).toEqual({ rc: 0, msg: 'Auth error' });
   });
 
+  test('a fragment, which no client may send, is not part of the path', async () => {
+    const reply = await rawRequest(app, 'GET', '/api/list-install#x?y=/');
+    expectJson(reply);
+    expect(JSON.parse(reply.text)).toEqual({ rc: 0, msg: 'Auth error' });
+  });
+
   test('elsewhere is a plain 404', async () => {
     const reply = await rawRequest(app, 'GET', '/elsewhere');
     expect(reply.status).toBe(404);

@@ -12,6 +12,7 @@ import { deviceContract } from './contract/device.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
 import { ALL, addDoor, addLink, knock, type OpenedStore, type Suite } from './contract/fixture.ts';
+import { importContract } from './contract/import.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
 import { laneContract } from './contract/lane.ts';
@@ -40,6 +41,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...registrationContract,
   ...inboxContract,
   ...auditContract,
+  ...importContract,
 };
 
 export function storeContract(name: string, open: () => Promise<OpenedStore>): void {

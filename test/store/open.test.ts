@@ -69,6 +69,20 @@ async function makeDatabase(change: (db: Database) => void = () => {}): Promise<
   db.close();
 }
 
+test('what it makes is its owner\u2019s alone, whatever the umask says', async () => {
+  const before = process.umask(0o022);
+  try {
+    const store = open(folder);
+    const made = readdirSync(folder).toSorted();
+    expect(made).toEqual([DATABASE_FILE, `${DATABASE_FILE}-shm`, `${DATABASE_FILE}-wal`]);
+    const modes = made.map((name) => statSync(join(folder, name)).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+    await store.close();
+  } finally {
+    process.umask(before);
+  }
+});
+
 describe('a database that is not ours to use', () => {
   test('newer than the program', async () => {
     await makeDatabase((db) => db.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`));

@@ -106,6 +106,15 @@ export function putOnLinks(
   return links;
 }
 
+/** A provider with so many Android devices on its links. */
+export async function seedDevices(engine: Engine, count: number) {
+  const provider = await makeProvider(engine);
+  const hwids = Array.from({ length: count }, (_, n) => `${provider.code}-${n}`);
+  const devices = makeDevices(engine, hwids);
+  putOnLinks(engine, provider, devices);
+  return { provider, hwids, devices, first: devices[0] ?? 0 };
+}
+
 /** Links devices to a provider through a new binding; returns its id. */
 export function bindDevices(engine: Seeded, provider: Owner, deviceIds: readonly number[]): number {
   const hash = crypto.randomUUID();

@@ -1,5 +1,6 @@
 /** A provider with devices that register for messages: the words of the messaging tests. */
 
+import { expect } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call, type Reply, read, seedProvider, type TestApp } from './app.ts';
 
@@ -53,6 +54,17 @@ export function tryRegister(
   return post(app, '/device/register', { os: 'android', ...body }, token);
 }
 
+/** The answer to whoever shows nothing that speaks for a HWID. */
+export const REFUSED = { rc: 0, msg: 'Device is registered' };
+
+export async function expectRefused(
+  app: { url: string },
+  body: Record<string, unknown>,
+  token: string | null = null,
+): Promise<void> {
+  expect((await tryRegister(app, body, token)).json).toEqual(REFUSED);
+}
+
 export const byBinding = (hwid: string, by: Credentials, hash = HASH) => ({
   hwid,
   provider_code: by.code,
@@ -97,6 +109,17 @@ export async function notify(
 ): Promise<number> {
   const form = { body, type_push: 'optional', expire_days: 1, ...more };
   return sent(app, '/remote/notification', by, { PushNotificationForm: form, ...to });
+}
+
+/** A message to a device that has not been fetched. */
+export async function sendSecret(
+  app: TestApp,
+  by: Credentials,
+  body = 'secret',
+  hwid = 'victim',
+): Promise<void> {
+  await notify(app, by, body, { hwid });
+  await app.deliver();
 }
 
 /** Sends a command; `fields` says which and to whom. Returns its id. */

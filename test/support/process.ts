@@ -157,7 +157,7 @@ export async function startServe(options: StartOptions = {}): Promise<ServerProc
   });
   const url = await until(() => {
     if (hasEnded) throw new Error(`serve ended at once: ${err.text()}`);
-    return /listening on (http:\/\/[^\s"]+)/.exec(out.text())?.[1];
+    return /listening on (https?:\/\/[^\s"]+)/.exec(out.text())?.[1];
   });
   return {
     pid: child.pid,

@@ -2,22 +2,28 @@
 
 import { type TString, Type } from '@sinclair/typebox';
 import { checkIn, type DeviceFacts } from '../../core/device.ts';
-import { admitDevice } from '../../core/install.ts';
+import { admitDevice, INSTALL_ACTIVE, INSTALL_LIMIT_MAX } from '../../core/install.ts';
+import { PROVIDER_CODE } from '../../core/provider.ts';
 import { appEndpoint, optional, type Values } from '../endpoint.ts';
-import { HWID_RULE } from './params.ts';
+import { CODE_EXAMPLE, HASH_EXAMPLE, HWID_EXAMPLE, HWID_RULE, PROVIDER_EXAMPLE } from './params.ts';
 
 const Text = Type.String();
 
 /** A device is never turned away for what it says of itself. */
-const fact = (header: string, rule: string) =>
-  optional<TString, never>(Text, { misfit: null, rule, header });
+const fact = (header: string, rule: string, example?: string) =>
+  optional<TString, never>(Text, { misfit: null, rule, header, ...(example && { example }) });
 
 /** HWID and facts come from headers, else from the query. */
 const factParams = {
-  hwid: optional(Text, { misfit: 'hwid_required', rule: HWID_RULE, header: 'x-hwid' }),
-  os_name: fact('x-device-os', 'the operating system'),
+  hwid: optional(Text, {
+    misfit: 'hwid_required',
+    rule: HWID_RULE,
+    header: 'x-hwid',
+    example: HWID_EXAMPLE,
+  }),
+  os_name: fact('x-device-os', 'the operating system', 'Android'),
   os_version: fact('x-ver-os', 'the version of the operating system'),
-  device_model: fact('x-device-model', 'the model of the device'),
+  device_model: fact('x-device-model', 'the model of the device', 'Pixel 9'),
   app_version: fact('x-app-version', 'the version of the app'),
   user_agent: fact('user-agent', 'the name of the app'),
 };
@@ -36,10 +42,29 @@ const installEndpoint = appEndpoint({
   method: 'GET',
   path: '/install',
   summary: 'Let a device in on a limited link',
+  description:
+    'Asked when a link is added to an app: lets the device in, if a slot is free, and registers its HWID on the link. A HWID that is on the link already takes no second slot. Whether the provider has an active subscription is not looked at.',
   params: {
     ...factParams,
-    id: optional(Text, { misfit: 'link_not_found', rule: 'the SHA-256 of a domain' }),
-    installid: optional(Text, { misfit: 'link_not_found', rule: 'the code of a limited link' }),
+    id: optional(Text, {
+      misfit: 'link_not_found',
+      rule: 'the SHA-256 of a domain',
+      about: "It must be actively bound to the link's provider.",
+      example: HASH_EXAMPLE,
+    }),
+    installid: optional(Text, {
+      misfit: 'link_not_found',
+      rule: 'the code of a limited link',
+      example: CODE_EXAMPLE,
+    }),
+  },
+  fields: {
+    ok: {
+      provider_id: Type.RegExp(PROVIDER_CODE, { examples: [PROVIDER_EXAMPLE] }),
+      status: Type.Literal(INSTALL_ACTIVE),
+      install_limit: Type.Integer({ minimum: 1, maximum: INSTALL_LIMIT_MAX, examples: [3] }),
+      install_count: Type.Integer({ minimum: 1, examples: [1] }),
+    },
   },
   headers: { 'x-hwid-active': 'true' },
   says: ['ok', 'hwid_required', 'link_not_found', 'link_disabled', 'link_limit_reached'],
@@ -62,10 +87,20 @@ const providerEndpoint = appEndpoint({
   method: 'GET',
   path: '/provider',
   summary: "A device's daily check with its provider",
+  description:
+    'Asked by apps once a day. With the hash of an active binding the device becomes linked to the provider; without one, or with one that is not bound, it is only noted as seen. Repeated on the same UTC day without anything new to link, it writes nothing.',
   params: {
     ...factParams,
-    id: optional(Text, { misfit: 'provider_not_found', rule: 'a provider_code' }),
-    domain_hash: optional<TString, never>(Text, { misfit: null, rule: 'the SHA-256 of a domain' }),
+    id: optional(Text, {
+      misfit: 'provider_not_found',
+      rule: 'a provider_code',
+      example: PROVIDER_EXAMPLE,
+    }),
+    domain_hash: optional<TString, never>(Text, {
+      misfit: null,
+      rule: 'the SHA-256 of a domain',
+      example: HASH_EXAMPLE,
+    }),
   },
   says: ['ok', 'hwid_required', 'provider_not_found'],
   handle({ core, params, nowMs, limits, client }) {

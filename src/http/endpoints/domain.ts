@@ -1,22 +1,68 @@
 /** Subscription domains: specification, "Domains". */
 
-import { Type } from '@sinclair/typebox';
-import { addDomain, DOMAIN_HASH, deleteDomain, listDomains } from '../../core/domain.ts';
+import { type Static, Type } from '@sinclair/typebox';
+import {
+  addDomain,
+  DOMAIN_ACTIVE,
+  DOMAIN_DISABLED,
+  DOMAIN_HASH,
+  deleteDomain,
+  listDomains,
+} from '../../core/domain.ts';
 import { NotSaved } from '../../core/outcome.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
-import { ID_RULE, Id, ONE_LINE_RULE, OneLine, pageOf, pageParams } from './params.ts';
+import {
+  HASH_EXAMPLE,
+  ID_RULE,
+  Id,
+  LIST_COUNT_MAX,
+  ONE_LINE_RULE,
+  OneLine,
+  pageOf,
+  pageParams,
+  RecordId,
+  statusOf,
+  WireTime,
+} from './params.ts';
+
+/** What list-domain says of a binding. */
+const Binding = Type.Object(
+  {
+    id: RecordId,
+    domain_name: Type.String({ examples: ['example.com'] }),
+    domain_hash: Type.RegExp(DOMAIN_HASH, { examples: [HASH_EXAMPLE] }),
+    status: statusOf({ [DOMAIN_DISABLED]: 'Disabled', [DOMAIN_ACTIVE]: 'Active' }),
+    created_at: WireTime,
+  },
+  { title: 'Binding', additionalProperties: false },
+);
 
 const addDomainEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/add-domain',
   summary: 'Bind a subscription domain to the provider',
+  description:
+    'Binds a subscription domain to the provider. A hash that the provider has bound before becomes active again under the same `id`. A `domain_name` given for it replaces the description.',
   params: {
     domain_hash: required(Type.RegExp(DOMAIN_HASH), {
       misfit: 'domain_hash_error',
       rule: '64 lower-case hexadecimal digits',
+      about:
+        'SHA-256 of the host alone: lower case, without scheme, port, path and trailing dot; an international name in its ASCII form.',
+      example: HASH_EXAMPLE,
     }),
-    domain_name: optional(OneLine, { misfit: 'domain_save_error', rule: ONE_LINE_RULE }),
+    domain_name: optional(OneLine, {
+      misfit: 'domain_save_error',
+      rule: ONE_LINE_RULE,
+      about: 'A description; the first 10 digits of the hash when omitted.',
+      example: 'example.com',
+    }),
+  },
+  fields: {
+    ok: { id: RecordId },
+    domain_exists: { id: RecordId },
+    domain_activated: { id: RecordId },
   },
   says: [
     'ok',
@@ -38,7 +84,9 @@ const deleteDomainEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/delete-domain',
   summary: 'Disable a domain',
-  params: { id: required(Id, { misfit: 'domain_not_found', rule: ID_RULE }) },
+  description:
+    'Disables a binding: it stays in the list with status 5, and add-domain makes it active again with the same `id`. Doing so twice succeeds.',
+  params: { id: required(Id, { misfit: 'domain_not_found', rule: ID_RULE, example: 1 }) },
   says: ['ok', 'domain_not_found', 'domain_delete_error'],
   handle: ({ core, provider, params, nowMs }) => deleteDomain(core, provider, params.id, nowMs),
 });
@@ -47,11 +95,13 @@ const listDomainEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-domain',
   summary: 'List domains, newest first',
+  description: "Lists the provider's bindings, disabled ones too, the highest `id` first.",
   params: pageParams,
+  fields: { ok: { data: Type.Array(Binding, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
   async handle({ core, provider, params, settings }) {
     const domains = await listDomains(core, provider, pageOf(params));
-    const data = domains.map((domain) => ({
+    const data: Static<typeof Binding>[] = domains.map((domain) => ({
       id: domain.id,
       domain_name: domain.domainName,
       domain_hash: domain.domainHash,

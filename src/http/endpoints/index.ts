@@ -5,11 +5,19 @@ import { installEndpoints } from './install.ts';
 import { messagingEndpoints } from './messaging.ts';
 import { remoteEndpoints } from './remote.ts';
 
+/** Endpoints of one noun, as the documents put them together. */
+export interface EndpointGroup {
+  name: string;
+  endpoints: readonly Endpoint[];
+}
+
 /** The table of endpoints: the one place that says what the API is. */
-export const endpoints: readonly Endpoint[] = [
-  ...installEndpoints,
-  ...domainEndpoints,
-  ...remoteEndpoints,
-  ...appEndpoints,
-  ...messagingEndpoints,
-];
+export const groups = [
+  { name: 'Limited links', endpoints: installEndpoints },
+  { name: 'Domains', endpoints: domainEndpoints },
+  { name: 'Notifications and commands', endpoints: remoteEndpoints },
+  { name: 'Calls that apps make', endpoints: appEndpoints },
+  { name: 'Devices that get messages', endpoints: messagingEndpoints },
+] as const satisfies readonly EndpointGroup[];
+
+export const endpoints: readonly Endpoint[] = groups.flatMap((group) => group.endpoints);

@@ -1,11 +1,12 @@
 /** Limited links: specification, "Limited links". */
 
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { HWID } from '../../core/device.ts';
 import {
   addInstall,
   freeSlot,
   INSTALL_ACTIVE,
+  INSTALL_CODE,
   INSTALL_DISABLED,
   INSTALL_LIMIT_MAX,
   type InstallChange,
@@ -16,7 +17,9 @@ import {
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
 import {
+  CODE_EXAMPLE,
   CODE_RULE,
+  HWID_EXAMPLE,
   HWID_RULE,
   ID_RULE,
   Id,
@@ -26,8 +29,11 @@ import {
   OneLine,
   pageOf,
   pageParams,
+  RecordId,
   requiredHwid,
   selectorParams,
+  statusOf,
+  WireTime,
 } from './params.ts';
 
 const Limit = Type.Integer({ minimum: 1, maximum: INSTALL_LIMIT_MAX });
@@ -35,15 +41,67 @@ const Status = Type.Union([Type.Literal(INSTALL_DISABLED), Type.Literal(INSTALL_
 const LIMIT_RULE = `a whole number from 1 to ${INSTALL_LIMIT_MAX}`;
 const STATUS_RULE = `${INSTALL_DISABLED} or ${INSTALL_ACTIVE}`;
 
+const CodeField = Type.RegExp(INSTALL_CODE, { examples: [CODE_EXAMPLE] });
+const CountField = Type.Integer({
+  minimum: 0,
+  description: 'How many HWIDs are on the link: at any moment the true number.',
+  examples: [1],
+});
+const LimitField = Type.Integer({ minimum: 1, maximum: INSTALL_LIMIT_MAX, examples: [3] });
+
+/** What list-install says of a link. */
+const LimitedLink = Type.Object(
+  {
+    id: RecordId,
+    install_code: CodeField,
+    install_limit: LimitField,
+    install_count: CountField,
+    status: statusOf({ [INSTALL_DISABLED]: 'Disabled', [INSTALL_ACTIVE]: 'Active' }),
+    note: Type.Union([Type.String(), Type.Null()], { examples: ['spring offer'] }),
+    created_at: WireTime,
+  },
+  { title: 'LimitedLink', additionalProperties: false },
+);
+
+/** What list-hwid says of a device on a link. */
+const LinkedHwid = Type.Object(
+  {
+    hwid: Type.RegExp(HWID, { examples: [HWID_EXAMPLE] }),
+    date: WireTime,
+    device_name: Type.String({
+      description: 'What the app called the model; empty when it did not say.',
+      examples: ['Pixel 9'],
+    }),
+  },
+  { title: 'LinkedHwid', additionalProperties: false },
+);
+
 const addInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/add-install',
   summary: 'Create a limited link',
+  description:
+    'Creates a limited link, active at once. A taken code is told before a reached number of links.',
   params: {
-    install_limit: required(Limit, { misfit: 'install_limit_error', rule: LIMIT_RULE }),
-    install_code: optional(InstallCode, { misfit: 'unknown_error', rule: CODE_RULE }),
-    note: optional(OneLine, { misfit: 'unknown_error', rule: ONE_LINE_RULE }),
+    install_limit: required(Limit, {
+      misfit: 'install_limit_error',
+      rule: LIMIT_RULE,
+      about: 'How many devices the link lets in.',
+      example: 3,
+    }),
+    install_code: optional(InstallCode, {
+      misfit: 'unknown_error',
+      rule: CODE_RULE,
+      about: 'The code of the link; a random one when omitted.',
+    }),
+    note: optional(OneLine, {
+      misfit: 'unknown_error',
+      rule: ONE_LINE_RULE,
+      about: 'A note for the provider.',
+      example: 'spring offer',
+    }),
   },
+  fields: { ok: { install_code: CodeField, id: RecordId } },
   says: [
     'ok',
     'install_code_exists',
@@ -63,16 +121,29 @@ const updateInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/update-install',
   summary: 'Update a limited link',
+  description:
+    'Changes a link. What is not given stays; what is given changes together or not at all. With `id` alone it changes nothing and succeeds.',
   params: {
-    id: required(Id, { misfit: 'install_not_found', rule: ID_RULE }),
-    install_limit: optional(Limit, { misfit: 'install_limit_error', rule: LIMIT_RULE }),
+    id: required(Id, { misfit: 'install_not_found', rule: ID_RULE, example: 1 }),
+    install_limit: optional(Limit, {
+      misfit: 'install_limit_error',
+      rule: LIMIT_RULE,
+      about: 'How many devices the link lets in; not below the HWIDs that are on it.',
+      example: 5,
+    }),
     note: optional(OneLine, {
       misfit: 'install_save_error',
       rule: ONE_LINE_RULE,
+      about: 'A note for the provider; an empty one clears it.',
       keepsEmpty: true,
     }),
-    status: optional(Status, { misfit: 'install_status_error', rule: STATUS_RULE }),
+    status: optional(Status, {
+      misfit: 'install_status_error',
+      rule: STATUS_RULE,
+      about: `${INSTALL_DISABLED} Disabled lets no new device in, ${INSTALL_ACTIVE} is Active.`,
+    }),
   },
+  fields: { ok: { install_code: CodeField, id: RecordId } },
   says: [
     'ok',
     'install_not_found',
@@ -98,11 +169,13 @@ const listInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-install',
   summary: 'List limited links, newest first',
+  description: "Lists the provider's links, the highest `id` first.",
   params: pageParams,
+  fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
   async handle({ core, provider, params, settings }) {
     const installs = await listInstalls(core, provider, pageOf(params));
-    const data = installs.map((install) => ({
+    const data: Static<typeof LimitedLink>[] = installs.map((install) => ({
       id: install.id,
       install_code: install.installCode,
       install_limit: install.installLimit,
@@ -119,11 +192,18 @@ const listHwidEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/list-hwid',
   summary: 'List the HWIDs of a limited link, latest registration first',
+  description:
+    'Lists the HWIDs on a link. `date` is when the HWID took its slot. When both selectors are given, they must name the same link.',
   params: {
     ...selectorParams,
     // Its format is asked after the selectors, as the order of the table has it.
-    hwid: optional(Type.String(), { misfit: 'unknown_error', rule: HWID_RULE }),
+    hwid: optional(Type.String(), {
+      misfit: 'unknown_error',
+      rule: HWID_RULE,
+      about: 'Only this HWID.',
+    }),
   },
+  fields: { ok: { data: Type.Array(LinkedHwid, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'install_code_error', 'unknown_error'],
   async handle({ core, provider, params, settings }) {
     const { install_code: installCode, install_id: installId, hwid } = params;
@@ -136,7 +216,7 @@ const listHwidEndpoint = providerEndpoint({
     const selector = { installCode, installId };
     const slots = await listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);
     if (slots === 'install_code_error') return slots;
-    const data = slots.map((slot) => ({
+    const data: Static<typeof LinkedHwid>[] = slots.map((slot) => ({
       hwid: slot.hwid,
       date: wireTime(slot.registeredAtMs, settings.outputOffsetMinutes),
       device_name: slot.deviceName,
@@ -149,7 +229,10 @@ const deleteHwidEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/delete-hwid',
   summary: 'Delete a HWID from a limited link',
+  description:
+    'Frees the slot that a HWID has on a link. A HWID that is not on the link succeeds with the unchanged count, so that a call can be repeated.',
   params: { ...selectorParams, hwid: requiredHwid },
+  fields: { ok: { install_count: CountField } },
   says: ['ok', 'invalid_parameters', 'install_code_error'],
   async handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_id: installId, hwid } = params;

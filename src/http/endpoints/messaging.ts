@@ -2,32 +2,65 @@
 
 import { Type } from '@sinclair/typebox';
 import { parseAckItems, parseRegistration } from '../../core/device-input.ts';
+import { TYPE_NAMES } from '../../core/distribution.ts';
 import {
   acknowledge,
+  DEVICE_TOKEN,
   fetchInbox,
+  INBOX_LIMITS,
   type RegisterRefusal,
   registerDevice,
 } from '../../core/messaging.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
 import { messageView } from '../message-view.ts';
+import { AckInput, RegistrationInput } from './messaging-bodies.ts';
+import { statusOf, WireTime } from './params.ts';
+import { Payload } from './remote-bodies.ts';
 
 /** The longest that a poll may wait, s. */
 const WAIT_SECONDS_MAX = 60;
 
-/** Where the calls of apps have other names for the same fields. */
-const DETAILS: Partial<Record<RegisterRefusal, { detail: string }>> = {
-  link_not_found: {
-    detail:
-      'install_code names no limited link, or domain_hash is not actively bound to its provider',
+/** What waits for a device. */
+const Message = Type.Object(
+  {
+    id: Type.Integer({
+      minimum: 1,
+      description: 'The same in every copy, and what is acknowledged.',
+      examples: [1],
+    }),
+    notification_type: statusOf(TYPE_NAMES),
+    created_at: WireTime,
+    expires_at: WireTime,
+    payload: Payload,
   },
-  provider_not_found: { detail: 'provider_code names no provider' },
+  { title: 'Message', additionalProperties: false },
+);
+
+/** Where the calls of apps have other names for the same fields. */
+const DETAILS: Partial<Record<RegisterRefusal, string>> = {
+  link_not_found:
+    'install_code names no limited link, or domain_hash is not actively bound to its provider',
+  provider_not_found: 'provider_code names no provider',
 };
 
 const registerEndpoint = appEndpoint({
   method: 'POST',
   path: '/device/register',
   summary: 'Register a device for messages',
+  description:
+    'Registers the HWID for messages and answers with its token, for the only time; an older token dies. A HWID is no secret and opens nothing by itself: a link (`install_code` and `domain_hash`) or a binding (`provider_code` and `domain_hash`) shows whose device it is. A device that still has a token shows it as `Authorization: Bearer` and keeps what that opened.',
   params: {},
+  input: RegistrationInput,
+  takesToken: true,
+  details: DETAILS,
+  fields: {
+    ok: {
+      device_token: Type.RegExp(DEVICE_TOKEN, {
+        description: 'For the header `Authorization: Bearer`. It is shown this once.',
+        examples: ['6qDl-qvIqPWVCh0uVEyKg2DPj0bQ3jNYV6pwjp_LWS8'],
+      }),
+    },
+  },
   says: [
     'ok',
     'unknown_error',
@@ -45,7 +78,10 @@ const registerEndpoint = appEndpoint({
     const registration = parseRegistration(body);
     if ('problem' in registration) return { says: 'unknown_error', detail: registration.problem };
     const registered = await registerDevice(core, { ...registration, token }, nowMs);
-    if (typeof registered === 'string') return { says: registered, ...DETAILS[registered] };
+    if (typeof registered === 'string') {
+      const detail = DETAILS[registered];
+      return { says: registered, ...(detail && { detail }) };
+    }
     return { says: 'ok', body: { device_token: registered.token } };
   },
 });
@@ -54,12 +90,16 @@ const inboxEndpoint = deviceEndpoint({
   method: 'GET',
   path: '/device/inbox',
   summary: 'Fetch what waits for a device, oldest first',
+  description: `What waits for the device that the token names: at most ${INBOX_LIMITS.countMax} messages, and none after ${INBOX_LIMITS.bytesMax / 1024} KiB of payload. A message stays until it is acknowledged or expires, so a device drops an \`id\` that it has seen.`,
   params: {
     wait: optional(Type.Integer({ minimum: 0, maximum: WAIT_SECONDS_MAX }), {
       misfit: 'unknown_error',
       rule: `a whole number of seconds from 0 to ${WAIT_SECONDS_MAX}`,
+      about: 'How long the answer waits when there is nothing; 0 when omitted.',
+      example: WAIT_SECONDS_MAX,
     }),
   },
+  fields: { ok: { data: Type.Array(Message, { maxItems: INBOX_LIMITS.countMax }) } },
   patienceSeconds: WAIT_SECONDS_MAX + 15,
   says: ['ok', 'device_token_error', 'unknown_error'],
   async handle({ core, device, params, nowMs, signal, settings, limits: { polls } }) {
@@ -77,7 +117,10 @@ const ackEndpoint = deviceEndpoint({
   method: 'POST',
   path: '/device/ack',
   summary: 'Acknowledge messages',
+  description:
+    'Says what became of messages; every state takes a message out of the inbox. Twice, late or of a message of another device, it changes nothing. If one item does not fit, none is kept.',
   params: {},
+  input: AckInput,
   says: ['ok', 'unknown_error'],
   async handle({ core, device, body, nowMs }) {
     const items = parseAckItems(body['items']);

@@ -21,10 +21,21 @@ export const ONE_LINE_RULE = 'one line of up to 255 characters in UTF-8';
 export const CODE_RULE = '12 letters and digits';
 export const HWID_RULE = '1 to 128 visible ASCII characters without comma';
 
+/** What the examples of the documents are about. */
+export const CODE_EXAMPLE = 'FIRSTLINK001';
+export const HWID_EXAMPLE = 'my-first-phone';
+export const PROVIDER_EXAMPLE = 'EXAMPLE1';
+/** SHA-256 of example.com. */
+export const HASH_EXAMPLE = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d2125586ce1947';
+
 /** What every list takes. `before_id` is an extension of ours: it continues further back. */
 export const pageParams = {
-  id: optional(Id, { misfit: 'unknown_error', rule: ID_RULE }),
-  before_id: optional(Id, { misfit: 'unknown_error', rule: ID_RULE }),
+  id: optional(Id, { misfit: 'unknown_error', rule: ID_RULE, about: 'Only this record.' }),
+  before_id: optional(Id, {
+    misfit: 'unknown_error',
+    rule: ID_RULE,
+    about: 'Only records with a lower `id`: continues a list that was cut off.',
+  }),
 };
 
 export function pageOf(params: { id: number | null; before_id: number | null }): Page {
@@ -33,8 +44,52 @@ export function pageOf(params: { id: number | null; before_id: number | null }):
 
 /** How list-hwid and delete-hwid name a link. */
 export const selectorParams = {
-  install_code: optional(InstallCode, { misfit: 'install_code_error', rule: CODE_RULE }),
-  install_id: optional(Id, { misfit: 'install_code_error', rule: ID_RULE }),
+  install_code: optional(InstallCode, {
+    misfit: 'install_code_error',
+    rule: CODE_RULE,
+    about: 'The code of the link: this or `install_id` is needed.',
+    example: CODE_EXAMPLE,
+  }),
+  install_id: optional(Id, {
+    misfit: 'install_code_error',
+    rule: ID_RULE,
+    about: 'The id of the link: this or `install_code` is needed.',
+  }),
 };
 
-export const requiredHwid = required(Hwid, { misfit: 'invalid_parameters', rule: HWID_RULE });
+export const requiredHwid = required(Hwid, {
+  misfit: 'invalid_parameters',
+  rule: HWID_RULE,
+  example: HWID_EXAMPLE,
+});
+
+/** A time in an answer. */
+export const WireTime = Type.String({
+  pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$',
+  description: '`YYYY-MM-DD HH:MM:SS` in UTC+3, unless the operator set another zone.',
+  examples: ['2026-11-20 15:00:00'],
+});
+
+/** The id of a record in an answer. */
+export const RecordId = Type.Integer({ minimum: 1, examples: [1] });
+/** A status value with its name. */
+export const statusOf = (names: Readonly<Record<number, string>>) =>
+  Type.Union(
+    Object.keys(names).map((status) => Type.Literal(Number(status))),
+    {
+      description: `${Object.entries(names)
+        .map(([status, name]) => `${status} ${name}`)
+        .join(', ')}.`,
+    },
+  );
+
+/** One of a few strings. */
+export const choice = (values: readonly string[], description?: string) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    { ...(description && { description }) },
+  );
+
+/** A string with its meaning and an example. */
+export const text = (description: string, example: string) =>
+  Type.String({ description, examples: [example] });

@@ -1,19 +1,56 @@
 /** Notifications and commands: specification, from "Notifications and commands (common)" on. */
 
+import { type Static, Type } from '@sinclair/typebox';
 import { composeCommand, parseActionType } from '../../core/command.ts';
 import { composeNotification } from '../../core/content.ts';
 import {
   cancelDistribution,
   listDistributions,
+  STATUS_NAMES,
   sendCommand,
   sendNotification,
+  TYPE_NAMES,
 } from '../../core/distribution.ts';
 import { isRecord } from '../../core/json-input.ts';
 import { parseSchedule } from '../../core/schedule.ts';
 import { parseCommandTargets, parseNotificationTargets } from '../../core/target.ts';
 import { providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
-import { ID_RULE, Id, pageOf, pageParams } from './params.ts';
+import {
+  HWID_EXAMPLE,
+  ID_RULE,
+  Id,
+  LIST_COUNT_MAX,
+  pageOf,
+  pageParams,
+  RecordId,
+  statusOf,
+  WireTime,
+} from './params.ts';
+import { CommandInput, NotificationInput } from './remote-bodies.ts';
+
+/** What remote/list says of a notification or command. */
+const Distribution = Type.Object(
+  {
+    id: RecordId,
+    target_os: Type.Union([Type.String(), Type.Null()], {
+      description: 'Such as `ios,android`; null when it went by HWID.',
+      examples: [null],
+    }),
+    target_hwid: Type.String({
+      description: 'HWIDs between commas; empty when it went by os.',
+      examples: [HWID_EXAMPLE],
+    }),
+    status: statusOf(STATUS_NAMES),
+    created_at: WireTime,
+    sent_at: {
+      ...WireTime,
+      description: 'When delivery began; until then, the time for which it is planned.',
+    },
+    notification_type: statusOf(TYPE_NAMES),
+  },
+  { title: 'Distribution', additionalProperties: false },
+);
 
 const malformed = ({ problem }: { problem: string }) =>
   ({ says: 'unknown_error', detail: problem }) as const;
@@ -22,8 +59,12 @@ const notificationEndpoint = providerEndpoint({
   method: 'POST',
   path: '/remote/notification',
   summary: 'Send a push notification',
+  description:
+    'Sends a push notification. `Ok` means that it is on disk: a worker delivers it at once, or when its time has come, after a crash too. The filter keeps the tags and attributes of the contract; what a device gets is the form after the filter, without its schedule, and as JSON in base64 it must not be over 4096 bytes. A notification by `os` may be sent every five minutes.',
   plan: 'enterprise',
   params: {},
+  input: NotificationInput,
+  fields: { ok: { id: RecordId } },
   says: [
     'ok',
     'unknown_error',
@@ -59,8 +100,12 @@ const commandEndpoint = providerEndpoint({
   method: 'POST',
   path: '/remote/command',
   summary: 'Send a command to devices',
+  description:
+    'Sends a command to devices; it waits for a device for 30 days. Other than `import-data` it goes to linked devices alone. `import-data` may also go to any HWID that the server knows, to 10 that are not linked within 24 hours, or as many as the operator sets: that is how a new user gets a first subscription. Fields that an action does not need are not looked at.',
   plan: 'pro',
   params: {},
+  input: CommandInput,
+  fields: { ok: { id: RecordId } },
   says: [
     'ok',
     'unknown_error',
@@ -96,7 +141,9 @@ const cancelEndpoint = providerEndpoint({
   method: 'GET',
   path: '/remote/cancel',
   summary: 'Cancel a notification or command',
-  params: { id: required(Id, { misfit: 'notification_not_found', rule: ID_RULE }) },
+  description:
+    'Cancels a scheduled notification or command, at least ten minutes before its time. After `Ok` no device ever gets it.',
+  params: { id: required(Id, { misfit: 'notification_not_found', rule: ID_RULE, example: 1 }) },
   says: ['ok', 'notification_not_found', 'cancel_too_late', 'cancel_failed'],
   handle: ({ core, provider, params, nowMs }) =>
     cancelDistribution(core, provider, params.id, nowMs),
@@ -106,12 +153,14 @@ const listEndpoint = providerEndpoint({
   method: 'GET',
   path: '/remote/list',
   summary: 'List notifications and commands, newest first',
+  description: "Lists the provider's notifications and commands, the highest `id` first.",
   params: pageParams,
+  fields: { ok: { data: Type.Array(Distribution, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
   async handle({ core, provider, params, settings }) {
     const { outputOffsetMinutes } = settings;
     const distributions = await listDistributions(core, provider, pageOf(params));
-    const data = distributions.map((distribution) => ({
+    const data: Static<typeof Distribution>[] = distributions.map((distribution) => ({
       id: distribution.id,
       target_os: distribution.targetOs,
       target_hwid: distribution.targetHwid,

@@ -2,12 +2,13 @@
 
 import { sql } from 'drizzle-orm';
 import type { Deed } from '../../core/audit.ts';
-import { BLOCKED, CANCELLED, type Distribution, PUSH } from '../../core/distribution.ts';
+import { BLOCKED, CANCELLED, CREATED, type Distribution, PUSH } from '../../core/distribution.ts';
 import type { DistributionDetail, NewDistribution } from '../../core/message-store.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
+import { literal } from './status.ts';
 
 type DistributionStore = Pick<
   Store,
@@ -37,7 +38,7 @@ function statements({ db }: Context) {
       raw<{ id: number }>(sql`
         INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
           payload, created_at_ms, due_at_ms, is_scheduled, expires_at_ms, unbound_count)
-        VALUES (${value('providerId')}, ${value('notificationType')}, 10, ${value('targetOs')},
+        VALUES (${value('providerId')}, ${value('notificationType')}, ${literal(CREATED)}, ${value('targetOs')},
           ${value('targetHwid')}, ${value('payload')}, ${value('createdAtMs')},
           ${value('dueAtMs')}, ${value('isScheduled')}, ${value('expiresAtMs')},
           ${value('unboundCount')})
@@ -71,7 +72,7 @@ function statements({ db }: Context) {
     cancel: prepare(
       db,
       raw(sql`
-        UPDATE distribution SET status = 130, finished_at_ms = ${value('nowMs')}
+        UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = ${value('nowMs')}
         WHERE id = ${value('id')} AND ${ofProvider} AND is_scheduled = 1
           AND due_at_ms >= ${value('dueFromMs')}
           AND status IN (SELECT value FROM json_each(${value('from')}))`),
@@ -87,7 +88,8 @@ function statements({ db }: Context) {
       db,
       raw(sql`
         UPDATE distribution
-        SET status = 140, finished_at_ms = ${value('nowMs')}, lease_owner = NULL, cursor_id = 0
+        SET status = ${literal(BLOCKED)}, finished_at_ms = ${value('nowMs')}, lease_owner = NULL,
+          cursor_id = 0
         WHERE id = ${value('id')} AND status IN (SELECT value FROM json_each(${value('from')}))`),
     ),
     statusOf: prepare(

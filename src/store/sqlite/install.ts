@@ -1,6 +1,5 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
-import { type Changes, changesOf } from '../../core/audit.ts';
-import { INSTALL_ACTIVE, type Install, type InstallChange } from '../../core/install.ts';
+import { changesOfLink, INSTALL_ACTIVE, type Install } from '../../core/install.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { InstallSelector, Page, SlotKey, Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
@@ -171,22 +170,6 @@ function statements({ db, query }: Context) {
       }),
     ),
   };
-}
-
-/** What a change of a link changes, for the audit log. */
-function changesOfLink(known: Install, wanted: InstallChange): Changes | null {
-  const { installLimit, note, status } = wanted;
-  const changes = {
-    ...changesOf(
-      { install_limit: known.installLimit, status: known.status },
-      {
-        ...(installLimit !== undefined && { install_limit: installLimit }),
-        ...(status !== undefined && { status }),
-      },
-    ),
-    ...(note !== undefined && note !== known.note && { note: 'changed' as const }),
-  };
-  return Object.keys(changes).length === 0 ? null : changes;
 }
 
 export function installStore(context: Context): InstallStore {

@@ -4,11 +4,13 @@
  */
 
 import { sql } from 'drizzle-orm';
+import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/distribution.ts';
 import type { ClaimedDistribution, Lease } from '../../core/message-store.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
+import { FINAL, IN_DELIVERY, literal } from './status.ts';
 
 type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
@@ -25,19 +27,19 @@ const FREE = sql`(x.lease_owner IS NULL OR x.lease_owner = ${value('owner')}
   OR x.lease_until_ms > ${value('nowMs')} + ${value('leaseMs')})`;
 
 /** Not scheduled is "now", and what has begun goes on, even if the clock was set back since. */
-const READY_AT = sql`iif(x.is_scheduled = 0 OR x.status IN (5, 6, 40), 0, x.due_at_ms)`;
+const READY_AT = sql`iif(x.is_scheduled = 0 OR x.status IN ${IN_DELIVERY}, 0, x.due_at_ms)`;
 
 /** The first of each lane: the one in delivery, else the one that is due before the others. */
 const FIRST_OF_LANES = sql`
   WITH RECURSIVE lane (provider_id) AS (
-    SELECT min(provider_id) FROM distribution WHERE status < 100
+    SELECT min(provider_id) FROM distribution WHERE status < ${FINAL}
     UNION ALL
     SELECT (SELECT min(provider_id) FROM distribution
-            WHERE status < 100 AND provider_id > lane.provider_id)
+            WHERE status < ${FINAL} AND provider_id > lane.provider_id)
     FROM lane WHERE lane.provider_id IS NOT NULL)
   SELECT coalesce(
-    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND status IN (5, 6, 40)),
-    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND status < 100
+    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND status IN ${IN_DELIVERY}),
+    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND status < ${FINAL}
      ORDER BY due_at_ms, id LIMIT 1)) AS id
   FROM lane WHERE provider_id IS NOT NULL`;
 
@@ -56,7 +58,7 @@ interface Candidate {
 function statements({ db }: Context) {
   const candidate = sql`x.id AS id, x.status AS status, p.code AS "providerCode",
     x.notification_type AS "notificationType", ${READY_AT} AS "readyAtMs",
-    x.target_os IS NOT NULL AND x.status IN (5, 6, 40) AS "isBulky", ${FREE} AS "isFree",
+    x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY} AS "isBulky", ${FREE} AS "isFree",
     x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"`;
   return {
     lanes: prepare(
@@ -70,7 +72,8 @@ function statements({ db }: Context) {
       db,
       raw<Candidate>(sql`
         SELECT ${candidate} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
-        WHERE x.status IN (10, 20) AND x.due_at_ms > ${value('nowMs')} AND x.is_scheduled = 1
+        WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
+          AND x.due_at_ms > ${value('nowMs')} AND x.is_scheduled = 1
         ORDER BY x.due_at_ms LIMIT ${CLAIM_COUNT_MAX}`),
     ),
     hold: prepare(
@@ -91,10 +94,12 @@ function statements({ db }: Context) {
       raw(sql`
         UPDATE distribution
         SET status = ${value('to')},
-          began_at_ms = iif(${value('to')} = 5, coalesce(began_at_ms, ${value('nowMs')}), began_at_ms),
-          finished_at_ms = iif(${value('to')} >= 100, ${value('nowMs')}, finished_at_ms),
-          cursor_id = iif(${value('to')} >= 40, 0, cursor_id),
-          lease_owner = iif(${value('to')} = 30 OR ${value('to')} >= 100, NULL, lease_owner),
+          began_at_ms = iif(${value('to')} = ${literal(LOAD)},
+            coalesce(began_at_ms, ${value('nowMs')}), began_at_ms),
+          finished_at_ms = iif(${value('to')} >= ${FINAL}, ${value('nowMs')}, finished_at_ms),
+          cursor_id = iif(${value('to')} >= ${literal(SENDING)}, 0, cursor_id),
+          lease_owner = iif(${value('to')} = ${literal(PENDING)} OR ${value('to')} >= ${FINAL},
+            NULL, lease_owner),
           lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
         WHERE ${HELD} AND status = ${value('from')}`),
     ),
@@ -102,7 +107,7 @@ function statements({ db }: Context) {
       db,
       raw(sql`
         UPDATE distribution SET lease_owner = NULL
-        WHERE status < 100 AND lease_owner = ${value('owner')}`),
+        WHERE status < ${FINAL} AND lease_owner = ${value('owner')}`),
     ),
   };
 }

@@ -1,6 +1,7 @@
 /** Devices that registered for messages: their tokens, inboxes and acknowledgements. */
 
 import { sql } from 'drizzle-orm';
+import { BLOCKED } from '../../core/distribution.ts';
 import type { ClaimedTie } from '../../core/message-store.ts';
 import type { Message } from '../../core/messaging.ts';
 import type { Store } from '../../core/store.ts';
@@ -8,6 +9,7 @@ import { type Context, value } from './context.ts';
 import { deviceKeeper } from './device.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
+import { ACTIVE_BINDING, ACTIVE_LINK, literal } from './status.ts';
 import { linked } from './targets.ts';
 
 type MessagingStore = Pick<
@@ -36,7 +38,7 @@ interface Tie {
 /** The first slot of the device on a link that is active, among the links that `which` names. */
 const firstSlot = (which: string) =>
   sql`(SELECT min(o.id) FROM install_device o CROSS JOIN install j ON j.id = o.install_id
-       WHERE o.device_id = ${value('deviceId')} AND j.status = 10 ${sql.raw(which)})`;
+       WHERE o.device_id = ${value('deviceId')} AND j.status = ${ACTIVE_LINK} ${sql.raw(which)})`;
 
 /** Null: the device's token is not proven for the provider. */
 const provenBy = (providerId: string) =>
@@ -60,7 +62,7 @@ function registrationStatements({ db }: Context) {
         SELECT id, token_hash AS "tokenHash",
           EXISTS (SELECT 1 FROM install_device WHERE device_id = device.id)
           OR EXISTS (SELECT 1 FROM device_domain b CROSS JOIN domain m ON m.id = b.domain_id
-                     WHERE b.device_id = device.id AND m.status = 10) AS "isTied",
+                     WHERE b.device_id = device.id AND m.status = ${ACTIVE_BINDING}) AS "isTied",
           EXISTS (SELECT 1 FROM device_proof WHERE device_id = device.id) AS "hasProofs"
         FROM device WHERE hwid = ${value('hwid')}`),
     ),
@@ -75,9 +77,9 @@ function registrationStatements({ db }: Context) {
           ${provenBy('i.provider_id')}
         FROM install i LEFT JOIN install_device s
           ON s.install_id = i.id AND s.device_id = ${value('deviceId')}
-        WHERE i.install_code = ${value('installCode')} AND i.status = 10
+        WHERE i.install_code = ${value('installCode')} AND i.status = ${ACTIVE_LINK}
           AND EXISTS (SELECT 1 FROM domain m WHERE m.provider_id = i.provider_id
-            AND m.domain_hash = ${value('domainHash')} AND m.status = 10)`),
+            AND m.domain_hash = ${value('domainHash')} AND m.status = ${ACTIVE_BINDING})`),
     ),
     claimedBinding: prepare(
       db,
@@ -87,7 +89,7 @@ function registrationStatements({ db }: Context) {
         FROM provider p CROSS JOIN domain m ON m.provider_id = p.id
         LEFT JOIN device_domain b ON b.domain_id = m.id AND b.device_id = ${value('deviceId')}
         WHERE p.code = ${value('providerCode')}
-          AND m.domain_hash = ${value('domainHash')} AND m.status = 10`),
+          AND m.domain_hash = ${value('domainHash')} AND m.status = ${ACTIVE_BINDING}`),
     ),
     register: prepare(
       db,
@@ -133,7 +135,7 @@ function inboxStatements({ db }: Context) {
           CROSS JOIN device d ON d.id = r.device_id
         WHERE r.device_id = ${once('deviceId')} AND d.token_hash = ${once('tokenHash')}
           AND r.is_waiting = 1 AND r.id > ${once('afterPlace')}
-          AND x.status <> 140 AND x.expires_at_ms > ${once('nowMs')}
+          AND x.status <> ${literal(BLOCKED)} AND x.expires_at_ms > ${once('nowMs')}
           AND ${MAY_SEE} AND (r.is_unbound = 1 OR ${linked('r.device_id', 'x.provider_id')})
         ORDER BY r.id LIMIT ${sql.raw(String(INBOX_STEP))}`),
     ),

@@ -54,6 +54,8 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
     );
   }
   try {
+    // SQLite makes files that everybody may read, and its logs with the mode of the database.
+    if (create && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
     return patiently(() => {
       const db = new Database(file, { create, readwrite: true, strict: true });
       try {

@@ -21,7 +21,7 @@ type ProviderStore = Pick<
   | 'removeProvider'
 >;
 
-const COLUMNS = named({
+export const PROVIDER_COLUMNS = named({
   id: provider.id,
   code: provider.code,
   name: provider.name,
@@ -109,11 +109,11 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
   const find = prepare(
     db,
     query
-      .select(COLUMNS)
+      .select(PROVIDER_COLUMNS)
       .from(provider)
       .where(eq(provider.code, value('code'))),
   );
-  const list = prepare(db, query.select(COLUMNS).from(provider).orderBy(asc(provider.id)));
+  const list = prepare(db, query.select(PROVIDER_COLUMNS).from(provider).orderBy(asc(provider.id)));
   const add = prepare(
     db,
     query

@@ -1,6 +1,7 @@
 /** The ledger: recipients are written, served, expired and pruned, always a few at a time. */
 
 import { sql } from 'drizzle-orm';
+import { LOAD, LOAD_FROM, SENDING } from '../../core/distribution.ts';
 import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/message-store.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
@@ -8,6 +9,7 @@ import { DETAIL_COLUMNS } from './distribution.ts';
 import { HELD } from './lane.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
+import { FINAL } from './status.ts';
 import { inBindingRange, inLinkRange, linked, osValues, targetRanges } from './targets.ts';
 
 type RecipientStore = Pick<
@@ -19,6 +21,9 @@ type RecipientStore = Pick<
 const STEP_COUNT = 1_000;
 /** State of a recipient whose message is still to be sent. */
 const QUEUED = 1;
+/** Statuses in which recipients are written, and served, for `json_each`. */
+const LOADING = JSON.stringify([LOAD, LOAD_FROM]);
+const SERVING = JSON.stringify([SENDING]);
 /** Cursor of a distribution by HWID whose recipients are written. */
 const NAMED_LOADED = 1;
 
@@ -128,7 +133,7 @@ function keeperStatements({ db }: Context) {
       db,
       raw<{ id: number; cursorId: number }>(sql`
         SELECT id, cursor_id AS "cursorId" FROM distribution
-        WHERE expired_at_ms IS NULL AND expires_at_ms <= ${value('nowMs')} AND status >= 100
+        WHERE expired_at_ms IS NULL AND expires_at_ms <= ${value('nowMs')} AND status >= ${FINAL}
         ORDER BY expires_at_ms LIMIT 1`),
     ),
     expireMoved: prepare(
@@ -207,7 +212,7 @@ export function recipientStore(context: Context): RecipientStore {
     loadRecipients: (lease) =>
       writer.run(() => {
         const { id, nowMs } = lease;
-        const work = on.inHand.get({ ...lease, statuses: '[5, 6]' });
+        const work = on.inHand.get({ ...lease, statuses: LOADING });
         if (work === null) return null;
         const { providerId, targetOs, source, cursorId } = work;
         if (targetOs === null) {
@@ -231,7 +236,7 @@ export function recipientStore(context: Context): RecipientStore {
     sendRecipients: (lease) =>
       writer.run(() => {
         const { id, nowMs } = lease;
-        const work = on.inHand.get({ ...lease, statuses: '[40]' });
+        const work = on.inHand.get({ ...lease, statuses: SERVING });
         if (work === null) return null;
         const { cursorId, expiresAtMs } = work;
         const batch = on.nextToSend.all({ id, cursorId });

@@ -232,9 +232,7 @@ export const distribution = sqliteTable(
     expired_at_ms: integer(),
     /** When its ledger was pruned. */
     pruned_at_ms: integer(),
-    /**
-     * What the device gets, as JSON: last, because it can be long and most reads are without it.
-     */
+    /** What the device gets, as JSON: last, as it can be long and most reads are without it. */
     payload: text().notNull(),
   },
   (t) => [
@@ -295,17 +293,14 @@ export const recipient = sqliteTable(
   ],
 );
 
-/** A link of the audit log's chain: the entries of one commit. See core/audit-chain.ts. */
+/** The audit log: a row is the entries of one commit. See core/audit-chain.ts. */
 export const audit = sqliteTable(
   'audit',
   {
-    /** Number of its last entry; entries are numbered without a gap. */
     last_number: integer().primaryKey(),
-    /** Time of its last entry. */
     at_ms: integer().notNull(),
     prev_hash: hash().notNull(),
     hash: hash().notNull(),
-    /** JSON array: last, because it can be long and pruning reads without it. */
     entries: text().notNull(),
   },
   (t) => [check('audit_hashes', sql`length(${t.prev_hash}) = 32 AND length(${t.hash}) = 32`)],

@@ -8,6 +8,8 @@ import type { Context } from './context.ts';
 import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
+import { exportStore } from './export.ts';
+import { importStore } from './import.ts';
 import { installStore } from './install.ts';
 import { laneStore } from './lane.ts';
 import { messagingStore } from './messaging.ts';
@@ -46,6 +48,8 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...recipientStore(context),
     ...messagingStore(context),
     ...auditStore(context),
+    ...importStore(context),
+    ...exportStore(context),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,
     close: async () => {
       await writer.idle();

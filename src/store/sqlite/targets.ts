@@ -1,11 +1,13 @@
 /** Which devices are a provider's: asked by HWID, or searched in bounded steps. */
 
 import { sql } from 'drizzle-orm';
+import { DOMAIN_ACTIVE } from '../../core/domain.ts';
 import type { TargetCursor } from '../../core/message-store.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
+import { ACTIVE_BINDING } from './status.ts';
 
 type TargetStore = Pick<Store, 'findTargets' | 'scanTargets'>;
 
@@ -21,7 +23,7 @@ export const linked = (deviceId: string, providerId: string) =>
             WHERE s.device_id = ${deviceId} AND i.provider_id = ${providerId})
     OR EXISTS (SELECT 1 FROM device_domain b CROSS JOIN domain m ON m.id = b.domain_id
                WHERE b.device_id = ${deviceId} AND m.provider_id = ${providerId}
-                 AND m.status = 10))`);
+                 AND m.status = ${DOMAIN_ACTIVE}))`);
 
 /** A run of a provider's devices: those on the links, or of the binding, in a range of ids. */
 export interface TargetRange {
@@ -62,14 +64,14 @@ export function targetRanges({ db }: Context) {
       SELECT max(device_id) AS "toId" FROM (
         SELECT device_id FROM device_domain
         WHERE domain_id = ${value('source')} AND device_id > ${value('afterId')}
-          AND EXISTS (SELECT 1 FROM domain WHERE id = domain_id AND status = 10)
+          AND EXISTS (SELECT 1 FROM domain WHERE id = domain_id AND status = ${ACTIVE_BINDING})
         ORDER BY device_id LIMIT ${SCAN_DEVICES})`),
   );
   const nextBinding = prepare(
     db,
     raw<{ id: number | null }>(sql`
       SELECT min(id) AS id FROM domain
-      WHERE provider_id = ${value('providerId')} AND status = 10 AND id > ${value('source')}`),
+      WHERE provider_id = ${value('providerId')} AND status = ${ACTIVE_BINDING} AND id > ${value('source')}`),
   );
 
   function endOf(providerId: number, { source, id: afterId }: TargetCursor): number | null {

@@ -1,6 +1,7 @@
 /**
- * What the audit log gets of each scenario, by its name: one line for each entry, as `deedOf` writes
- * it. A scenario that is not here leaves none: refusals, repeats, lists, and what devices do.
+ * What the audit log gets of each scenario, by its name: one line for each entry, as `deedOf`
+ * writes it. A scenario that is not here leaves none: refusals, repeats, lists, and what devices
+ * do.
  */
 
 import { HASH } from './scenario.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { AuditEntry } from '../../../src/core/audit.ts';
 import { type AuditLink, NO_ANCHOR } from '../../../src/core/audit-chain.ts';
 import type { Store } from '../../../src/core/store.ts';
-import { addProvider, installDraft, NOW_MS, provider, type Suite } from './fixture.ts';
+import { addProvider, FACTS, HASH, installDraft, NOW_MS, provider, type Suite } from './fixture.ts';
 
 type Method = 'readAudit' | 'readAuditBack' | 'pruneAudit';
 
@@ -81,6 +81,48 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
         { id: expect.any(Number), install_limit: 2 },
       ]);
       expect(links.at(-1)?.number).toBe(3);
+    });
+
+    test('what moves in is told; the same once more is not', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const times = { registeredAtMs: 1, firstSeenAtMs: 1, lastSeenAtMs: 1 };
+      const link = {
+        id: 7,
+        installCode: 'LinkCode0001',
+        installLimit: 2,
+        status: 10,
+        note: 'note',
+        createdAtMs: 1,
+        slots: [{ hwid: 'a', ...FACTS, ...times }],
+      };
+      const binding = { id: 3, domainHash: HASH, domainName: 'a', status: 10, createdAtMs: 1 };
+      const act = by('alice');
+      const rules = { installCountMax: 9, updates: true };
+      const bring = async (install: typeof link, domain: typeof binding) => {
+        await store.importDomain(providerId, domain, rules, act);
+        await store.importInstall(providerId, install, rules, act);
+      };
+      await bring(link, binding);
+      await bring(link, binding);
+      const changed = { ...link, installLimit: 1, note: 'other' };
+      await bring(changed, { ...binding, domainName: 'b', status: 5 });
+      const { links } = await store.readAudit(1, 10);
+      expect(links.flatMap(entriesOf)).toMatchObject([
+        { action: 'domain.import', provider: 'Provide1', object: { id: 3, domain_hash: HASH } },
+        { action: 'install.import', object: { id: 7, install_limit: 2, hwids: 1 } },
+        {
+          action: 'domain.import',
+          object: { id: 3 },
+          change: { status: [10, 5], domain_name: 'changed' },
+        },
+        {
+          action: 'install.import',
+          object: { id: 7, hwids: 0 },
+          change: { install_limit: [2, 1], note: 'changed' },
+        },
+      ]);
+      expect(links).toHaveLength(4);
     });
 
     test('two processes write one chain', async () => {

@@ -1,0 +1,99 @@
+/** Reads what `gatepost export` wrote: the whole file is looked at before anything is stored. */
+
+import { type ExportCounts, type ExportLine, readLine } from '../core/export-lines.ts';
+import type { ImportedDomain, ImportedInstall } from '../core/import-store.ts';
+import type { Mover, Newcomer } from '../core/moving-in.ts';
+import { nextTurn } from '../core/turn.ts';
+import { OperatorError } from '../operator-error.ts';
+import { linesOf } from './lines.ts';
+
+/** Links are stored together until they have so many rows: others write in between. */
+const ROWS_MAX = 500;
+
+/** The lines in order. Throws {@link OperatorError} with the number of one that does not fit. */
+async function* read(path: string): AsyncGenerator<ExportLine> {
+  let number = 0;
+  let isOver = false;
+  for await (const text of linesOf(path)) {
+    number += 1;
+    const line = readLine(text);
+    const wrong = (what: string) => new OperatorError(`${path}: line ${number}: ${what}`);
+    if ('problem' in line) throw wrong(line.problem);
+    if ((line.kind === 'provider') !== (number === 1)) {
+      throw wrong('a file begins with its provider, and holds one');
+    }
+    if (isOver) throw wrong('comes after the end');
+    if (line.kind === 'end') isOver = true;
+    yield line;
+  }
+  if (!isOver) throw new OperatorError(`${path} is cut off after line ${number}: it has no end`);
+}
+
+/** What a file holds: who moves in, how much, and its highest ids. */
+export interface Contents {
+  newcomer: Newcomer;
+  counts: ExportCounts;
+  highest: { installId: number; domainId: number };
+}
+
+/** Looks through the whole file. */
+export async function readContents(path: string): Promise<Contents> {
+  const found: ExportCounts = { installs: 0, slots: 0, domains: 0 };
+  const highest = { installId: 0, domainId: 0 };
+  let newcomer: Newcomer | null = null;
+  let counts: ExportCounts | null = null;
+  for await (const line of read(path)) {
+    if (line.kind === 'provider') newcomer = line.provider;
+    if (line.kind === 'end') counts = line.counts;
+    if (line.kind === 'domain') {
+      found.domains += 1;
+      highest.domainId = Math.max(highest.domainId, line.domain.id ?? 0);
+    }
+    if (line.kind === 'install') {
+      found.installs += 1;
+      found.slots += line.install.slots.length;
+      highest.installId = Math.max(highest.installId, line.install.id ?? 0);
+    }
+  }
+  if (newcomer === null || counts === null) throw new OperatorError(`${path} has no provider`);
+  if (!Bun.deepEquals(found, counts)) {
+    throw new OperatorError(
+      `${path} holds ${inWords(found)}, but its last line says ${inWords(counts)}`,
+    );
+  }
+  return { newcomer, counts, highest };
+}
+
+function inWords({ installs, slots, domains }: ExportCounts): string {
+  return `${installs} links, ${slots} HWIDs and ${domains} domains`;
+}
+
+/** Stores all that the file holds. What is here already stays; broken off, it can begin again. */
+export async function storeFile(
+  path: string,
+  mover: Mover,
+  highest: Contents['highest'],
+  { isStopped, onStep }: { isStopped(): boolean; onStep(): void },
+): Promise<void> {
+  await mover.core.store.reserveIds(highest);
+  let domains: ImportedDomain[] = [];
+  let installs: ImportedInstall[] = [];
+  let rows = 0;
+  const flush = async () => {
+    await mover.domains(domains);
+    await mover.installs(installs);
+    domains = [];
+    installs = [];
+    rows = 0;
+    onStep();
+    await nextTurn();
+  };
+  for await (const line of read(path)) {
+    if (isStopped()) return;
+    if (line.kind === 'domain') domains.push(line.domain);
+    if (line.kind === 'install') installs.push(line.install);
+    rows += line.kind === 'install' ? 1 + line.install.slots.length : 1;
+    if (rows >= ROWS_MAX) await flush();
+  }
+  await flush();
+}

@@ -1,0 +1,24 @@
+/** `gatepost openapi`: the API for programs that read it. */
+
+import type { Command } from 'commander';
+import type { CliContext, CommonOptions } from './context.ts';
+
+interface OpenApiOptions extends CommonOptions {
+  yaml?: boolean;
+}
+
+function printDocument(context: CliContext, { json, yaml }: OpenApiOptions): void {
+  const document = context.openApiDocument();
+  const text = yaml
+    ? Bun.YAML.stringify(document, null, 2)
+    : JSON.stringify(document, null, json ? 0 : 2);
+  context.stdout(`${text.trimEnd()}\n`);
+}
+
+export function addOpenApiCommand(program: Command, context: CliContext): void {
+  program
+    .command('openapi')
+    .description('print the OpenAPI document of the HTTP API; a server has it at /openapi.json')
+    .option('--yaml', 'print YAML instead of JSON')
+    .action((options: OpenApiOptions) => printDocument(context, options));
+}

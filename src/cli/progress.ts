@@ -1,0 +1,58 @@
+import type { CliContext } from './context.ts';
+
+/** How often a line is drawn over on a terminal, and how often one is added to a log, ms. */
+const DRAW_MS = 100;
+const LINE_MS = 5_000;
+const BAR_WIDTH = 24;
+
+/** How far long work has come: on stderr, one line drawn over, or a line now and then in a log. */
+export class Progress {
+  readonly #context: CliContext;
+  readonly #unit: string;
+  readonly #beganMs: number;
+  #saidMs: number;
+  #isDrawn = false;
+
+  constructor(context: CliContext, unit: string) {
+    this.#context = context;
+    this.#unit = unit;
+    this.#beganMs = context.nowMs();
+    this.#saidMs = this.#beganMs;
+  }
+
+  /** Says where the work is if it is time to; `total` 0: nobody knows yet. */
+  show(done: number, total: number): void {
+    const { isProgressDrawn, nowMs, stderr } = this.#context;
+    const now = nowMs();
+    if (now - this.#saidMs < (isProgressDrawn ? DRAW_MS : LINE_MS)) return;
+    this.#saidMs = now;
+    const seconds = (now - this.#beganMs) / 1000;
+    const share = total === 0 ? 0 : Math.min(done / total, 1);
+    const left = done === 0 ? '' : `, ${duration((seconds * (total - done)) / done)} left`;
+    const text = `${done} of ${total} ${this.#unit}${total > done ? left : ''}`;
+    if (isProgressDrawn) {
+      const bar = '#'.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '.');
+      stderr(`\r\x1b[K[${bar}] ${Math.floor(share * 100)}% ${text}`);
+      this.#isDrawn = true;
+    } else {
+      stderr(`${text}\n`);
+    }
+  }
+
+  /** Says something else in between. */
+  note(text: string): void {
+    this.clear();
+    this.#context.stderr(`${text}\n`);
+  }
+
+  /** Takes the drawn line away. */
+  clear(): void {
+    if (this.#isDrawn) this.#context.stderr('\r\x1b[K');
+    this.#isDrawn = false;
+  }
+}
+
+function duration(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5_400 ? `${Math.ceil(seconds / 60)} min` : `${Math.ceil(seconds / 3600)} h`;
+}

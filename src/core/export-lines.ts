@@ -1,0 +1,219 @@
+/**
+ * A provider as JSON Lines: a first line about the provider, a line for each binding and each link
+ * with its HWIDs, and a last line that counts them, so that a file that was cut off is noticed.
+ * Times are UTC epoch milliseconds: exactly what is stored.
+ */
+
+import { type DeviceFacts, HWID, tidyFacts } from './device.ts';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED, DOMAIN_HASH } from './domain.ts';
+import type {
+  ExportRecord,
+  ImportedDomain,
+  ImportedInstall,
+  ImportedSlot,
+} from './import-store.ts';
+import { INSTALL_ACTIVE, INSTALL_CODE, INSTALL_DISABLED, INSTALL_LIMIT_MAX } from './install.ts';
+import { isRecord, type Problem, problem, readInteger } from './json-input.ts';
+import { PLANS, type Plan, PROVIDER_CODE, type Provider } from './provider.ts';
+import { keptId } from './source-record.ts';
+import { NOTE } from './text.ts';
+
+/** A reader refuses files of a higher number. */
+export const EXPORT_VERSION = 1;
+
+/** What a file says of its provider. */
+export interface ExportedProvider {
+  code: string;
+  name: string;
+  plan: Plan;
+  /** SHA-256 of the key: the key itself is not known. */
+  keyHash: Uint8Array;
+  activeUntilMs: number | null;
+  suspendedAtMs: number | null;
+  installCountMax: number | null;
+  createdAtMs: number;
+}
+
+export interface ExportCounts {
+  installs: number;
+  slots: number;
+  domains: number;
+}
+
+export type ExportLine =
+  | { kind: 'provider'; provider: ExportedProvider }
+  | { kind: 'domain'; domain: ImportedDomain }
+  | { kind: 'install'; install: ImportedInstall }
+  | { kind: 'end'; counts: ExportCounts };
+
+type Fields = Record<string, unknown>;
+
+/** One line, without its line feed. */
+export function writeRecord(record: ExportRecord): string {
+  if (record.kind === 'provider') return JSON.stringify(providerFields(record.provider));
+  if (record.kind === 'install') {
+    const { slots, ...facts } = record.install;
+    return JSON.stringify({ install: { ...wireFields(facts), hwids: slots.map(wireFields) } });
+  }
+  return JSON.stringify({ domain: wireFields(record.domain) });
+}
+
+export function writeEnd({ installs, slots, domains }: ExportCounts): string {
+  return JSON.stringify({ end: { installs, hwids: slots, domains } });
+}
+
+function providerFields(provider: Provider): Fields {
+  return {
+    gatepost_export: EXPORT_VERSION,
+    provider: {
+      code: provider.code,
+      name: provider.name,
+      plan: provider.plan,
+      key_sha256: Buffer.from(provider.keyHash).toString('hex'),
+      active_until_ms: provider.activeUntilMs,
+      suspended_at_ms: provider.suspendedAtMs,
+      install_count_max: provider.installCountMax,
+      created_at_ms: provider.createdAtMs,
+    },
+  };
+}
+
+/** `installCode` as `install_code`. */
+function wireFields(record: object): Fields {
+  return Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+}
+
+/** Reads a line back. Whatever does not fit is a problem: a file is taken whole or not at all. */
+export function readLine(text: string): ExportLine | Problem {
+  let line: unknown;
+  try {
+    line = JSON.parse(text);
+  } catch {
+    return problem('not JSON');
+  }
+  if (!isRecord(line)) return problem('not a JSON object');
+  try {
+    if ('gatepost_export' in line) return { kind: 'provider', provider: readProvider(line) };
+    if ('domain' in line) return { kind: 'domain', domain: readDomain(within(line, 'domain')) };
+    if ('install' in line)
+      return { kind: 'install', install: readInstall(within(line, 'install')) };
+    if ('end' in line) return { kind: 'end', counts: readCounts(within(line, 'end')) };
+  } catch (error) {
+    if (error instanceof Misfit) return problem(error.message);
+    throw error;
+  }
+  return problem('neither provider, domain, install nor end');
+}
+
+/** A field that does not fit; the message names it. */
+class Misfit extends Error {}
+
+function within(line: Fields, name: string): Fields {
+  const value = line[name];
+  if (!isRecord(value)) throw new Misfit(`${name} is not an object`);
+  return value;
+}
+
+function fit<T>(fields: Fields, name: string, read: (value: unknown) => T | undefined): T {
+  const value = read(fields[name]);
+  if (value === undefined) throw new Misfit(`${name} is not as it should be`);
+  return value;
+}
+
+const whole = (minimum: number, maximum: number) => (value: unknown) => {
+  const number = typeof value === 'number' ? readInteger(value) : null;
+  return number !== null && number >= minimum && number <= maximum ? number : undefined;
+};
+const time = whole(0, Number.MAX_SAFE_INTEGER);
+const id = (value: unknown) => {
+  const number = whole(1, Number.MAX_SAFE_INTEGER)(value);
+  return number === undefined ? undefined : keptId(number);
+};
+const orNull =
+  <T>(read: (value: unknown) => T | undefined) =>
+  (value: unknown) =>
+    value === null ? null : read(value);
+const matching = (pattern: RegExp) => (value: unknown) =>
+  typeof value === 'string' && value.isWellFormed() && pattern.test(value) ? value : undefined;
+const oneOf =
+  <T>(...values: readonly T[]) =>
+  (value: unknown) =>
+    values.find((candidate) => candidate === value);
+
+function readProvider(line: Fields): ExportedProvider {
+  const version = fit(line, 'gatepost_export', whole(1, Number.MAX_SAFE_INTEGER));
+  if (version > EXPORT_VERSION) {
+    throw new Misfit(`the file has format ${version}, this program knows up to ${EXPORT_VERSION}`);
+  }
+  const fields = within(line, 'provider');
+  const keyHash = fit(fields, 'key_sha256', matching(/^[0-9a-f]{64}$/));
+  return {
+    code: fit(fields, 'code', matching(PROVIDER_CODE)),
+    name: fit(fields, 'name', matching(NOTE)),
+    plan: fit(fields, 'plan', oneOf(...PLANS)),
+    keyHash: Buffer.from(keyHash, 'hex'),
+    activeUntilMs: fit(fields, 'active_until_ms', orNull(time)),
+    suspendedAtMs: fit(fields, 'suspended_at_ms', orNull(time)),
+    installCountMax: fit(fields, 'install_count_max', orNull(time)),
+    createdAtMs: fit(fields, 'created_at_ms', time),
+  };
+}
+
+function readDomain(fields: Fields): ImportedDomain {
+  return {
+    id: fit(fields, 'id', orNull(id)),
+    domainHash: fit(fields, 'domain_hash', matching(DOMAIN_HASH)),
+    domainName: fit(fields, 'domain_name', matching(NOTE)),
+    status: fit(fields, 'status', oneOf(DOMAIN_DISABLED, DOMAIN_ACTIVE)),
+    createdAtMs: fit(fields, 'created_at_ms', time),
+  };
+}
+
+function readInstall(fields: Fields): ImportedInstall {
+  const hwids = fields['hwids'];
+  if (!Array.isArray(hwids)) throw new Misfit('hwids is not a list');
+  return {
+    id: fit(fields, 'id', orNull(id)),
+    installCode: fit(fields, 'install_code', matching(INSTALL_CODE)),
+    installLimit: fit(fields, 'install_limit', whole(1, INSTALL_LIMIT_MAX)),
+    status: fit(fields, 'status', oneOf(INSTALL_DISABLED, INSTALL_ACTIVE)),
+    note: fit(fields, 'note', orNull(matching(NOTE))),
+    createdAtMs: fit(fields, 'created_at_ms', time),
+    slots: hwids.map(readSlot),
+  };
+}
+
+function readSlot(fields: unknown): ImportedSlot {
+  if (!isRecord(fields)) throw new Misfit('one of the hwids is not an object');
+  return {
+    hwid: fit(fields, 'hwid', matching(HWID)),
+    registeredAtMs: fit(fields, 'registered_at_ms', time),
+    ...readFacts(fields),
+    firstSeenAtMs: fit(fields, 'first_seen_at_ms', time),
+    lastSeenAtMs: fit(fields, 'last_seen_at_ms', time),
+  };
+}
+
+function readFacts(fields: Fields): DeviceFacts {
+  const text = matching(/^/);
+  return tidyFacts({
+    os: fit(fields, 'os', text),
+    osVersion: fit(fields, 'os_version', text),
+    deviceName: fit(fields, 'device_name', text),
+    appVersion: fit(fields, 'app_version', text),
+    userAgent: fit(fields, 'user_agent', text),
+  });
+}
+
+function readCounts(fields: Fields): ExportCounts {
+  return {
+    installs: fit(fields, 'installs', time),
+    slots: fit(fields, 'hwids', time),
+    domains: fit(fields, 'domains', time),
+  };
+}

@@ -1,0 +1,281 @@
+/**
+ * Moving a provider in, from another server of the same API or from a file. What is here already
+ * stays, unless asked otherwise: so it can be broken off anywhere and begun again.
+ */
+
+import { actAt } from './audit.ts';
+import type { Core } from './core.ts';
+import type { ImportedDomain, ImportedInstall } from './import-store.ts';
+import type { Install } from './install.ts';
+import type { Plan, Provider } from './provider.ts';
+import { hashKey, randomAuthKey, sameHash } from './secret.ts';
+import { type AskSource, Source, type SourceOptions } from './source.ts';
+import type { SourceInstall } from './source-record.ts';
+import type { Tally } from './tally.ts';
+
+export interface ImportOptions extends SourceOptions {
+  /** Ask for the HWIDs of links whose count is the same here. */
+  rechecks: boolean;
+  /** Also look for links with these ids, one by one. */
+  ids: { from: number; to: number } | null;
+  /** How many calls may be under way at a time. */
+  callsMax: number;
+  /** Called after each step. */
+  onStep(): void;
+}
+
+/** How many links are read at a time. */
+const PAGE = 5000;
+/** How many links are asked for, then stored together: what a kill can cost. */
+const CHUNK = 50;
+const NO_HASH = new Uint8Array(32);
+
+type Rules = { installCountMax: number; updates: boolean };
+
+/** The provider that moves in, as it is to be here. */
+export interface Newcomer {
+  code: string;
+  name: string;
+  plan: Plan;
+  /** SHA-256 of the key that its bots use. */
+  keyHash: Uint8Array;
+  activeUntilMs: number | null;
+  suspendedAtMs: number | null;
+  installCountMax: number | null;
+  createdAtMs: number;
+}
+
+/**
+ * The provider here: made with its key or, with `hasNewKey`, a random one, which is returned for
+ * the only time. One that is here already is gone on with and stays as it is; without `hasNewKey`
+ * that is refused with `other_key` if the key is not good here, as it may be another's code.
+ */
+export async function settle(
+  core: Core,
+  newcomer: Newcomer,
+  hasNewKey: boolean,
+  nowMs: number,
+): Promise<{ provider: Provider; newKey: string | null } | 'other_key'> {
+  const { code, suspendedAtMs, ...draft } = newcomer;
+  const known = await core.store.findProvider(code);
+  if (known !== null) {
+    const isPrevious = sameHash(newcomer.keyHash, known.previousKeyHash ?? NO_HASH);
+    const isGood =
+      sameHash(newcomer.keyHash, known.keyHash) ||
+      (isPrevious && nowMs < (known.previousKeyUntilMs ?? 0));
+    return isGood || hasNewKey ? { provider: known, newKey: null } : 'other_key';
+  }
+  const newKey = hasNewKey ? randomAuthKey() : null;
+  const keyHash = newKey === null ? newcomer.keyHash : hashKey(newKey);
+  const act = actAt(core, nowMs);
+  const added = await core.store.addProvider({ ...draft, code, keyHash }, act);
+  if (added !== 'ok') return settle(core, newcomer, hasNewKey, nowMs);
+  if (suspendedAtMs !== null) await core.store.updateProvider(code, { suspendedAtMs }, act);
+  const provider = await core.store.findProvider(code);
+  if (provider === null) throw new Error(`provider ${code} was removed meanwhile`);
+  return { provider, newKey };
+}
+
+/** Stores links and bindings of a provider, and counts what became of them. */
+export class Mover {
+  readonly #rules: Rules;
+
+  constructor(
+    readonly core: Core,
+    readonly provider: Provider,
+    readonly tally: Tally,
+    /** Take note, name, limit and status of what is here already from the import. */
+    updates: boolean,
+    /** For the audit log. */
+    readonly nowMs: () => number,
+  ) {
+    const installCountMax = provider.installCountMax ?? core.linksPerProviderMax;
+    this.#rules = { installCountMax, updates };
+  }
+
+  /** The most links that the provider may have. */
+  get installCountMax(): number {
+    return this.#rules.installCountMax;
+  }
+
+  /** Stores links in the given order; those of one call share commits. */
+  async installs(installs: readonly ImportedInstall[]): Promise<void> {
+    const { store } = this.core;
+    const act = actAt(this.core, this.nowMs());
+    const results = await Promise.all(
+      installs.map((install) => store.importInstall(this.provider.id, install, this.#rules, act)),
+    );
+    results.forEach((result, n) => {
+      const install = installs[n] as ImportedInstall;
+      const { installCode, id } = install;
+      this.tally.linksDone += 1;
+      if (result === 'install_code_exists') {
+        this.tally.codesTaken += 1;
+        this.tally.problem(`link ${installCode}: the code is another provider's here`);
+        return;
+      }
+      if (result === 'install_code_limit_reached') {
+        this.tally.overCap += 1;
+        this.tally.problem(`link ${installCode}: beyond the provider's cap of links`);
+        return;
+      }
+      this.tally.links[result.was] += 1;
+      this.tally.slots.added += result.slotsAdded;
+      this.tally.slots.present += result.slotsPresent;
+      this.tally.slots.withoutRoom += result.slotsWithoutRoom;
+      if (result.slotsWithoutRoom > 0) {
+        this.tally.problem(`link ${installCode}: full, ${result.slotsWithoutRoom} HWIDs left out`);
+      }
+      if (result.was === 'added' && result.id !== id) this.tally.newIds += 1;
+      if (result.was === 'different') {
+        this.tally.problem(`link ${installCode}: limit, status or note are others here and stay`);
+      }
+    });
+  }
+
+  async domains(domains: readonly ImportedDomain[]): Promise<void> {
+    const { store } = this.core;
+    const act = actAt(this.core, this.nowMs());
+    const results = await Promise.all(
+      domains.map((domain) => store.importDomain(this.provider.id, domain, this.#rules, act)),
+    );
+    results.forEach(({ was, id }, n) => {
+      const domain = domains[n] as ImportedDomain;
+      this.tally.domains[was] += 1;
+      if (was === 'added' && id !== domain.id) this.tally.newIds += 1;
+      if (was === 'different') {
+        const hash = domain.domainHash.slice(0, 10);
+        this.tally.problem(`domain ${hash}: name or status are others here and stay`);
+      }
+    });
+  }
+}
+
+/**
+ * Brings a provider's bindings, links and HWIDs over. Faults of `ask` pass through; what was stored
+ * before stays. Bindings come first, then links, oldest first, so that lists here are in the same
+ * order, also where an id had to change.
+ */
+export async function importFromSource(
+  mover: Mover,
+  ask: AskSource,
+  options: ImportOptions,
+): Promise<void> {
+  const { tally, core } = mover;
+  const source = new Source(ask, tally, options);
+  const domains = await source.domains();
+  const installs = await source.installs(mover.installCountMax);
+  tally.linksListed = installs.length;
+  options.onStep();
+  if (options.isStopped()) return;
+  await core.store.reserveIds({ installId: highestId(installs), domainId: highestId(domains) });
+  for (const chunk of chunksOf(domains)) await mover.domains(chunk);
+
+  const here = await linksHere(mover);
+  for (const chunk of chunksOf(installs)) {
+    if (options.isStopped()) return;
+    await bringLinks(mover, source, chunk, here, options);
+  }
+  if (options.ids !== null) await bringSingly(mover, source, here, options.ids, options);
+  if (!options.isStopped()) tally.distributionsWaiting = await source.distributionsWaiting();
+}
+
+/** Links with ids in a range, asked for one by one, the latest first. */
+async function bringSingly(
+  mover: Mover,
+  source: Source,
+  here: ReadonlyMap<string, Install>,
+  { from, to }: { from: number; to: number },
+  options: ImportOptions,
+): Promise<void> {
+  const idsHere = new Set([...here.values()].map(({ id }) => id));
+  for (let next = to; next >= from && !options.isStopped(); ) {
+    const ids: number[] = [];
+    for (; next >= from && ids.length < CHUNK; next--) {
+      if (options.rechecks || !idsHere.has(next)) ids.push(next);
+    }
+    const found = (await mapSome(ids, options.callsMax, (id) => source.install(id))).flat();
+    mover.tally.linksListed += found.length;
+    await bringLinks(mover, source, found, here, options);
+  }
+}
+
+async function bringLinks(
+  mover: Mover,
+  source: Source,
+  installs: readonly SourceInstall[],
+  here: ReadonlyMap<string, Install>,
+  options: ImportOptions,
+): Promise<void> {
+  const { tally } = mover;
+  const whole = await mapSome(installs, options.callsMax, async (install) => {
+    const known = here.get(install.installCode);
+    const isCountSame = known?.deviceCount === install.installCount && !options.rechecks;
+    if (known && isCountSame && isSame(known, install)) return 'same';
+    if (install.installCount === 0 || isCountSame) return { ...install, slots: [] };
+    const slots = await source.slots(install.installCode);
+    return typeof slots === 'string' ? slots : { ...install, slots };
+  });
+  whole.forEach((got, n) => {
+    if (got === 'vanished' || got === 'refused') {
+      tally[got] += 1;
+      tally.linksDone += 1;
+    } else if (got === 'same') {
+      tally.links.present += 1;
+      tally.linksDone += 1;
+    }
+    // HWIDs that were not asked for because their number is the same here.
+    const known = here.get(installs[n]?.installCode ?? '');
+    if (got === 'same' || (typeof got === 'object' && got.slots.length === 0)) {
+      tally.slots.present += known?.deviceCount ?? 0;
+    }
+  });
+  await mover.installs(whole.filter((got) => typeof got === 'object'));
+  options.onStep();
+}
+
+function isSame(known: Install, { installLimit, status, note }: SourceInstall): boolean {
+  return known.installLimit === installLimit && known.status === status && known.note === note;
+}
+
+/** The provider's links that are here, by their code. */
+async function linksHere({ core, provider }: Mover): Promise<Map<string, Install>> {
+  const here = new Map<string, Install>();
+  for (let beforeId: number | null = null; ; ) {
+    const page: Install[] = await core.store.listInstalls(provider.id, {
+      id: null,
+      beforeId,
+      countMax: PAGE,
+    });
+    for (const install of page) here.set(install.installCode, install);
+    const last = page.at(-1);
+    if (last === undefined) return here;
+    beforeId = last.id;
+  }
+}
+
+function highestId(records: readonly { id: number | null }[]): number {
+  return records.reduce((highest, { id }) => Math.max(highest, id ?? 0), 0);
+}
+
+function* chunksOf<T>(items: readonly T[]): Generator<T[]> {
+  for (let at = 0; at < items.length; at += CHUNK) yield items.slice(at, at + CHUNK);
+}
+
+/** Maps in order, with at most `callsMax` under way at a time. */
+async function mapSome<T, R>(
+  items: readonly T[],
+  callsMax: number,
+  map: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  let next = 0;
+  const lanes = Array.from({ length: Math.min(callsMax, items.length) }, async () => {
+    while (next < items.length) {
+      const at = next++;
+      results[at] = await map(items[at] as T);
+    }
+  });
+  await Promise.all(lanes);
+  return results;
+}

@@ -1,0 +1,84 @@
+/** The style of the documentation page. Its hash is what the page's policy allows. */
+export const STYLE = `
+:root {
+  color-scheme: light dark;
+  --ground: #fff; --ink: #1c2024; --soft: #5f6873; --line: #dfe3e8; --block: #f5f7f9;
+  --link: #0b57b0; --mark: #e7eefb;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #14171a; --ink: #e4e7ea; --soft: #9aa4af; --line: #2c3238; --block: #1c2126;
+    --link: #7fb2f5; --mark: #1f2c40;
+  }
+}
+* { box-sizing: border-box; }
+html { scroll-padding-top: 1rem; }
+body {
+  margin: 0 auto; max-width: 76rem; padding: 0 1.25rem 4rem; background: var(--ground);
+  color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere;
+}
+header { border-bottom: 1px solid var(--line); padding: 1.5rem 0 .75rem; }
+h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .5rem; }
+h2 { font-size: 1.4rem; line-height: 1.25; margin: 3rem 0 .75rem; }
+h3 { font-size: 1.1rem; line-height: 1.3; margin: 2rem 0 .5rem; }
+p { margin: .6rem 0; max-width: 46rem; }
+a { color: var(--link); text-decoration: none; }
+a:hover { text-decoration: underline; }
+code { font: .9em ui-monospace, Menlo, Consolas, monospace; }
+p code, td code, li code { background: var(--block); border-radius: .2rem; padding: .1em .3em; }
+pre {
+  background: var(--block); border: 1px solid var(--line); border-radius: .4rem;
+  margin: .75rem 0; padding: .7rem .9rem; white-space: pre-wrap;
+}
+pre.answer { border-style: dashed; }
+article { border-top: 1px solid var(--line); margin-top: 2rem; }
+article h3 a { color: inherit; font-family: ui-monospace, Menlo, Consolas, monospace; }
+article:target h3, [id]:target > td, td :target { background: var(--mark); }
+.method {
+  background: var(--mark); border-radius: .25rem; color: var(--link); font-size: .8rem;
+  font-weight: 600; padding: .15rem .45rem; vertical-align: .1em;
+}
+.summary { color: var(--soft); }
+.type, em { color: var(--soft); font-size: .875rem; font-style: normal; }
+em::before { content: "\\b7  "; }
+table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
+th, td {
+  border-bottom: 1px solid var(--line); padding: .4rem .75rem .4rem 0; text-align: left;
+  vertical-align: top;
+}
+th {
+  color: var(--soft); font-size: .875rem; font-weight: 600; overflow-wrap: normal;
+  white-space: nowrap;
+}
+td:first-child { width: 17rem; }
+td:nth-child(2) { overflow-wrap: break-word; }
+nav ul { list-style: none; margin: 0; padding: 0; }
+nav > ul > li { margin: .5rem 0; }
+nav li li a { font: .875rem ui-monospace, Menlo, Consolas, monospace; }
+@media (min-width: 64rem) {
+  body { display: grid; grid-template-columns: 15rem minmax(0, 1fr); column-gap: 3rem; }
+  header { grid-column: 1 / -1; }
+  nav {
+    align-self: start; max-height: 100vh; overflow-y: auto; padding: 1rem 0; position: sticky;
+    top: 0;
+  }
+}
+@media (max-width: 63.99rem) {
+  nav > ul {
+    display: grid; gap: 0 1.5rem; grid-template-columns: repeat(auto-fill, minmax(14rem, 1fr));
+  }
+  nav { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+}
+@media (max-width: 40rem) {
+  body { padding: 0 1rem 3rem; }
+  table, tbody, tr, td { display: block; width: 100%; }
+  thead { display: none; }
+  tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
+  td, td:first-child { border: 0; padding: .05rem 0; width: 100%; }
+  td:empty { display: none; }
+  td:not(:first-child)::before {
+    color: var(--soft); content: attr(data-head) ": "; font-size: .875rem;
+  }
+}
+@media print { nav { display: none; } body { display: block; } }
+`;

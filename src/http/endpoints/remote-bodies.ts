@@ -1,0 +1,313 @@
+/**
+ * What providers send in bodies, and what of it devices get, as schemas for the documents. What
+ * counts is read in the core, more patiently than is told here (numbers as digits, lists as text
+ * between commas); these schemas are made of the core's own tables, and a test sends what they
+ * allow and what they forbid.
+ */
+
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { EXPIRE_DAYS_MAX, LOCALE_KEY } from '../../core/content.ts';
+import { HWID } from '../../core/device.ts';
+import { DAYS_AHEAD_MAX, TIME_OF_DAY } from '../../core/schedule.ts';
+import {
+  CUSTOM_SETTING_KEY,
+  SETTING_KEYS,
+  type SettingKey,
+  settingRule,
+} from '../../core/setting-keys.ts';
+import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../../core/target.ts';
+import { choice, HWID_EXAMPLE, text } from './params.ts';
+
+const uri = (description: string, example: string) =>
+  Type.String({ format: 'uri', description, examples: [example] });
+
+const WEB_URL = { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' };
+
+/** Without its anchors, to be put into a longer pattern. */
+const HWID_INSIDE = HWID.source.slice(1, -1);
+
+const targets = {
+  hwid: Type.Optional(
+    Type.String({
+      pattern: `^${HWID_INSIDE}(,${HWID_INSIDE}){0,${TARGET_HWID_COUNT_MAX - 1}}$`,
+      description: `Up to ${TARGET_HWID_COUNT_MAX} HWIDs between commas.`,
+      examples: [HWID_EXAMPLE],
+    }),
+  ),
+  os: Type.Optional(
+    Type.Array(choice(TARGET_OS), {
+      minItems: 1,
+      description: 'Every linked device with one of these operating systems.',
+      examples: [['android']],
+    }),
+  ),
+};
+
+const schedule = {
+  send_date: Type.Optional(
+    Type.String({
+      format: 'date',
+      description: `The day in UTC+3, at most ${DAYS_AHEAD_MAX} days ahead; only with \`send_time\`.`,
+      examples: ['2026-11-22'],
+    }),
+  ),
+  send_time: Type.Optional(
+    Type.RegExp(TIME_OF_DAY, {
+      description:
+        'The minute in UTC+3, not in the past; the one that is running means at once. Only with `send_date`.',
+      examples: ['09:30'],
+    }),
+  ),
+};
+
+/** One without the other is refused. */
+const SCHEDULE_PAIR = { send_date: ['send_time'], send_time: ['send_date'] };
+
+const LINK_RULE = 'What to open on a tap: an absolute http or https URL, or a deep link of an app.';
+const HTML_RULE = 'HTML that shows something after the filter has dropped what is not allowed.';
+const title = text('Plain text.', 'Maintenance');
+const html = Type.String({
+  minLength: 1,
+  contentMediaType: 'text/html',
+  description: HTML_RULE,
+  examples: ['Tonight, <b>23:00</b>'],
+});
+const link = uri(LINK_RULE, 'https://example.com/news');
+
+const Locale = Type.Object(
+  {
+    title: Type.Optional(title),
+    body: Type.Optional(html),
+    'link-for-open': Type.Optional(link),
+  },
+  {
+    title: 'Locale',
+    description: 'One language of a notification: what is missing is as outside.',
+  },
+);
+
+const LOCALES = {
+  patternProperties: { [LOCALE_KEY.source]: Locale },
+  additionalProperties: false,
+  description: 'By locale: 2 to 8 letters, perhaps with a region.',
+};
+const LOCALES_EXAMPLE = { RU: { title: 'Работы', body: 'Сегодня, <b>23:00</b>' } };
+
+/** What a notification says, without its schedule: sent by providers, and got by devices. */
+const notificationContent = {
+  title: Type.Optional(title),
+  body: html,
+  link_for_open: Type.Optional(link),
+  background_image: Type.Optional(
+    Type.String({
+      ...WEB_URL,
+      description: 'An absolute http or https URL.',
+      examples: ['https://example.com/night.png'],
+    }),
+  ),
+  locales: Type.Optional(Type.Object({}, { ...LOCALES, examples: [LOCALES_EXAMPLE] })),
+  type_push: choice(['force', 'optional']),
+  expire_days: Type.Integer({
+    minimum: 1,
+    maximum: EXPIRE_DAYS_MAX,
+    description: 'For how many days it waits for a device.',
+    examples: [3],
+  }),
+};
+
+const FORM_EXAMPLE = {
+  title: 'Maintenance',
+  body: 'Tonight, <b>23:00</b>',
+  type_push: 'optional',
+  expire_days: 3,
+};
+
+/** `POST /remote/notification`. */
+export const NotificationInput = Type.Object(
+  {
+    PushNotificationForm: Type.Object(
+      { ...notificationContent, ...schedule },
+      { title: 'PushNotificationForm', dependentRequired: SCHEDULE_PAIR },
+    ),
+    ...targets,
+  },
+  {
+    title: 'NotificationInput',
+    description: 'Needs `hwid` or `os`; `os` is not looked at beside `hwid`.',
+    anyOf: [{ required: ['hwid'] }, { required: ['os'] }],
+    examples: [{ PushNotificationForm: FORM_EXAMPLE, os: ['android'] }],
+  },
+);
+
+/** What a device gets, as {@link NotificationInput} had it when it was filtered. */
+const NotificationPayload = Type.Object(
+  {
+    ...notificationContent,
+    // What was accepted once is told as it is; international addresses are no `uri`.
+    link_for_open: Type.Optional(text(LINK_RULE, 'https://example.com/news')),
+    background_image: Type.Optional(
+      text('An absolute http or https URL.', 'https://example.com/night.png'),
+    ),
+    locales: Type.Optional(
+      Type.Object(
+        {},
+        {
+          description: 'By locale, with the fields that the provider gave.',
+          additionalProperties: Type.Object({
+            title: Type.Optional(Type.String()),
+            body: Type.Optional(Type.String()),
+            'link-for-open': Type.Optional(Type.String()),
+          }),
+        },
+      ),
+    ),
+  },
+  { title: 'NotificationPayload', additionalProperties: false, examples: [FORM_EXAMPLE] },
+);
+
+/** What a key of the table takes, in the form in which clients had better send it. */
+function settingSchema(setting: SettingKey): TSchema {
+  const description = `${setting.key} must be ${settingRule(setting)}.`;
+  switch (setting.kind) {
+    case 'boolean':
+      return Type.Boolean({ description });
+    case 'choice':
+      return choice(setting.values, description);
+    case 'range':
+      return Type.String({ pattern: '^[0-9]{1,15}(-[0-9]{1,15})?$', description });
+    case 'text':
+      return Type.String({ pattern: '^[^\\r\\n\\0]*$', description });
+  }
+}
+
+const SETTING_VALUE = Type.Unsafe<unknown>({ type: ['string', 'number', 'boolean'] });
+
+const Settings = Type.Object(
+  Object.fromEntries(SETTING_KEYS.map((row) => [row.key, Type.Optional(settingSchema(row))])),
+  {
+    title: 'Settings',
+    minProperties: 1,
+    patternProperties: { [CUSTOM_SETTING_KEY.source]: SETTING_VALUE },
+    additionalProperties: false,
+    description:
+      'The known keys, and any key that an app of the provider understands. No value may hold a line break or NUL.',
+    examples: [{ 'fragmentation-enable': true, 'ping-type': 'tcp' }],
+  },
+);
+
+/** The fields of a payload that differ by action. */
+const change = {
+  change_type: choice(['domain', 'url']),
+  change_value: text('A host name for `domain`, an http or https URL for `url`.', 'example.com'),
+};
+
+/** By hwid or by os, as the toggle has it; absent, it is on if `hwid` is given. */
+const COMMAND_TARGETS = [
+  { required: ['hwid'], properties: { specific_device_toggle: { const: true } } },
+  { required: ['os'], properties: { specific_device_toggle: { const: false } } },
+];
+
+function commandInput(name: string, action: string, fields: TProperties, example: object) {
+  const toggle =
+    'True: by `hwid`; false: by `os`; when absent, true if `hwid` is given. `specific-device-toggle` is the same field.';
+  return Type.Object(
+    {
+      action_type: Type.Literal(action),
+      ...fields,
+      specific_device_toggle: Type.Optional(Type.Boolean({ description: toggle })),
+      ...targets,
+      ...schedule,
+    },
+    {
+      title: name,
+      dependentRequired: SCHEDULE_PAIR,
+      anyOf: COMMAND_TARGETS,
+      examples: [{ action_type: action, ...example }],
+    },
+  );
+}
+
+const ImportData = commandInput(
+  'ImportData',
+  'import-data',
+  {
+    import_data: Type.String({
+      pattern: '\\S',
+      description: 'What the app is to import; the device gets it in base64 as `input-data`.',
+      examples: ['https://example.com/sub/1'],
+    }),
+  },
+  { hwid: HWID_EXAMPLE, import_data: 'https://example.com/sub/1' },
+);
+const UpdateSubscription = commandInput(
+  'UpdateSubscription',
+  'update-subscription',
+  {},
+  { os: ['ios', 'android'], send_date: '2026-11-22', send_time: '09:30' },
+);
+const SetSettings = commandInput(
+  'SetSettings',
+  'set-settings',
+  { settings: Settings },
+  { os: ['android'], settings: { 'fragmentation-enable': true, 'ping-type': 'tcp' } },
+);
+const SubChange = {
+  ...commandInput('SubChange', 'sub-change', change, {
+    os: ['android'],
+    change_type: 'domain',
+    change_value: 'example.com',
+  }),
+  oneOf: [
+    { properties: { change_type: { const: 'domain' }, change_value: { format: 'hostname' } } },
+    { properties: { change_type: { const: 'url' }, change_value: WEB_URL } },
+  ],
+};
+
+const commandInputs = [ImportData, UpdateSubscription, SetSettings, SubChange];
+
+/** `POST /remote/command`. */
+export const CommandInput = Type.Unsafe<unknown>({
+  title: 'CommandInput',
+  oneOf: commandInputs,
+  discriminator: {
+    propertyName: 'action_type',
+    mapping: Object.fromEntries(
+      commandInputs.map(({ properties, title }) => [
+        properties.action_type.const,
+        `#/components/schemas/${title}`,
+      ]),
+    ),
+  },
+});
+
+const payload = (name: string, action: string, fields: TProperties) =>
+  Type.Object(
+    { action_type: Type.Literal(action), ...fields },
+    { title: name, additionalProperties: false },
+  );
+
+/** What a device finds in a message. */
+export const Payload = Type.Unsafe<unknown>({
+  oneOf: [
+    NotificationPayload,
+    payload('ImportDataPayload', 'import-data', {
+      'input-data': Type.String({
+        contentEncoding: 'base64',
+        description: 'The UTF-8 text to import.',
+        examples: ['aHR0cHM6Ly9leGFtcGxlLmNvbS9zdWIvMQ=='],
+      }),
+    }),
+    payload('UpdateSubscriptionPayload', 'update-subscription', {}),
+    payload('SetSettingsPayload', 'set-settings', {
+      settings: Type.Object(
+        {},
+        {
+          additionalProperties: SETTING_VALUE,
+          description: 'Keys and values in the types in which they came.',
+          examples: [{ 'fragmentation-enable': true }],
+        },
+      ),
+    }),
+    payload('SubChangePayload', 'sub-change', change),
+  ],
+});

@@ -1,0 +1,233 @@
+/** The table of endpoints as an OpenAPI 3.1 document. */
+
+import { type TSchema, Type } from '@sinclair/typebox';
+import { answersOf, type Endpoint, isNeeded, type Param } from './endpoint.ts';
+import { groups } from './endpoints/index.ts';
+import { exampleOf, type JsonSchema, SchemaBook } from './json-schema.ts';
+import { type MessageKey, messages } from './messages.ts';
+import {
+  ERROR_DETAIL,
+  GROUP_DESCRIPTIONS,
+  INFO,
+  PLAN_NEEDS,
+  SECURITY_SCHEMES,
+} from './openapi-prose.ts';
+
+export interface OpenApiParameter {
+  name: string;
+  in: 'query' | 'header';
+  required: boolean;
+  description: string;
+  schema: JsonSchema;
+  example?: string | number;
+}
+
+interface Example {
+  summary: string;
+  description?: string;
+  value: unknown;
+}
+
+interface Media {
+  schema: JsonSchema;
+  examples: Record<string, Example>;
+}
+
+export interface OpenApiAnswer {
+  description: string;
+  headers: Record<string, { $ref: string } | { description: string; schema: JsonSchema }>;
+  /** One example for each message, under the message's key. */
+  content: { 'application/json': Media };
+}
+
+export interface OpenApiOperation {
+  operationId: string;
+  tags: [string];
+  summary: string;
+  description: string;
+  /** All schemes of one element are needed; an empty element needs none. */
+  security: Partial<Record<keyof typeof SECURITY_SCHEMES, never[]>>[];
+  parameters: OpenApiParameter[];
+  requestBody?: { required: true; content: { 'application/json': Media } };
+  responses: { 200: OpenApiAnswer };
+}
+
+export interface OpenApiDocument {
+  openapi: '3.1.1';
+  info: typeof INFO;
+  servers: { url: string; description: string }[];
+  tags: { name: string; description: string }[];
+  paths: Record<string, { get?: OpenApiOperation; post?: OpenApiOperation }>;
+  components: {
+    schemas: Record<string, JsonSchema>;
+    headers: { ErrorDetail: { description: string; schema: JsonSchema } };
+    securitySchemes: typeof SECURITY_SCHEMES;
+  };
+}
+
+/** Makes the document. It is the same at every call. */
+export function openApiDocument(): OpenApiDocument {
+  const book = new SchemaBook();
+  const paths: OpenApiDocument['paths'] = {};
+  for (const { name, endpoints } of groups) {
+    for (const endpoint of endpoints) {
+      const operation = operationOf(endpoint, name, book);
+      paths[endpoint.path] = endpoint.method === 'GET' ? { get: operation } : { post: operation };
+    }
+  }
+  return {
+    openapi: '3.1.1',
+    info: INFO,
+    servers: [{ url: '/', description: 'The server that this document comes from.' }],
+    tags: groups.map(({ name }) => ({ name, description: GROUP_DESCRIPTIONS[name] })),
+    paths,
+    components: {
+      schemas: book.components,
+      headers: { ErrorDetail: { description: ERROR_DETAIL, schema: { type: 'string' } } },
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  };
+}
+
+function operationOf(endpoint: Endpoint, group: string, book: SchemaBook): OpenApiOperation {
+  const { description, input, path, plan, summary } = endpoint;
+  return {
+    operationId: operationIdOf(path),
+    tags: [group],
+    summary,
+    description: plan ? `${description}\n\n${PLAN_NEEDS[plan]}` : description,
+    security: securityOf(endpoint),
+    parameters: Object.entries(endpoint.params).flatMap(([name, param]) =>
+      parametersOf(name, param, isNeeded(endpoint, param), book),
+    ),
+    ...(input && {
+      requestBody: { required: true, content: { 'application/json': inputOf(input, book) } },
+    }),
+    responses: { 200: answerOf(endpoint, book) },
+  };
+}
+
+/** `/api/add-install` is addInstall, `/remote/list` remoteList. */
+function operationIdOf(path: string): string {
+  const words = path.replace(/^\/api/, '').split(/[/-]/);
+  return words
+    .filter((word) => word !== '')
+    .map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join('');
+}
+
+function securityOf({ audience, takesToken }: Endpoint): OpenApiOperation['security'] {
+  if (audience === 'provider') return [{ providerCode: [], authKey: [] }];
+  if (audience === 'device') return [{ deviceToken: [] }];
+  return takesToken ? [{}, { deviceToken: [] }] : [];
+}
+
+/** What can come as a header can come in the query too. */
+function parametersOf(
+  name: string,
+  { about, example, header, rule, schema }: Param,
+  required: boolean,
+  book: SchemaBook,
+): OpenApiParameter[] {
+  const description = [`${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`, about ?? '']
+    .join(' ')
+    .trim();
+  const told = { schema: book.refer(schema), ...(example !== undefined && { example }) };
+  if (header === undefined) return [{ name, in: 'query', required, description, ...told }];
+  return [
+    { name: header, in: 'header', required, description, ...told },
+    {
+      name,
+      in: 'query',
+      required,
+      description: `The same as the header \`${header}\`, which goes before it.`,
+      schema: told.schema,
+    },
+  ];
+}
+
+function inputOf(input: TSchema, book: SchemaBook): Media {
+  const kinds = (input['oneOf'] as TSchema[] | undefined) ?? [input];
+  const examples = kinds.map((kind) => [
+    kind.title ?? '',
+    { summary: kind.title ?? '', value: exampleOf(kind) },
+  ]);
+  return { schema: book.refer(input), examples: Object.fromEntries(examples) };
+}
+
+function answerOf(endpoint: Endpoint, book: SchemaBook): OpenApiAnswer {
+  // Success first, then what exists already, then refusals.
+  const keys = answersOf(endpoint).toSorted(
+    (a, b) => (messages[a].rc || 3) - (messages[b].rc || 3),
+  );
+  const examples = keys.map((key): [string, Example] => {
+    const { rc, msg } = messages[key];
+    const fields = Object.entries(endpoint.fields?.[key] ?? {});
+    const said = Object.fromEntries(fields.map(([name, schema]) => [name, exampleOf(schema)]));
+    const description = meaningOf(endpoint, key);
+    return [key, { summary: msg, description, value: { rc, msg, ...said } }];
+  });
+  return {
+    description: 'Every answer, refusals included: `rc` and `msg` tell them apart.',
+    headers: headersOf(endpoint, keys),
+    content: {
+      'application/json': {
+        schema: { oneOf: bodiesOf(endpoint, keys, book) },
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+/** One schema for each message with fields of its own, and one for the others of each `rc`. */
+function bodiesOf({ fields }: Endpoint, keys: MessageKey[], book: SchemaBook): JsonSchema[] {
+  const withFields = keys.filter((key) => fields?.[key]);
+  const others = Map.groupBy(
+    keys.filter((key) => !fields?.[key]),
+    (key) => messages[key].rc,
+  );
+  const sets = [...withFields.map((key) => [key]), ...others.values()];
+  return sets.map((set) => {
+    const [first] = set as [MessageKey];
+    const texts = [...new Set(set.map((key) => messages[key].msg))];
+    const envelope = {
+      rc: Type.Literal(messages[first].rc),
+      msg: Type.Union(texts.map((text) => Type.Literal(text))),
+    };
+    const body = { ...envelope, ...fields?.[first] };
+    return book.refer(Type.Object(body, { additionalProperties: false }));
+  });
+}
+
+function headersOf(endpoint: Endpoint, keys: MessageKey[]): OpenApiAnswer['headers'] {
+  const named: OpenApiAnswer['headers'] = {
+    'x-error-detail': { $ref: '#/components/headers/ErrorDetail' },
+  };
+  for (const [name, value] of Object.entries(endpoint.headers ?? {})) {
+    named[name] = {
+      description: 'Comes with every answer.',
+      schema: { type: 'string', const: value },
+    };
+  }
+  for (const key of keys) {
+    for (const [name, value] of Object.entries(messages[key].headers ?? {})) {
+      const description = `Comes with \`${messages[key].msg}\`.`;
+      named[name] = { description, schema: { type: 'string', const: value } };
+    }
+  }
+  return named;
+}
+
+/** When an answer is given: what does not fit, and what the message itself tells. */
+function meaningOf(endpoint: Endpoint, key: MessageKey): string {
+  const { rc, detail: ownDetail = '' } = messages[key];
+  const detail = endpoint.details?.[key] ?? ownDetail;
+  if (key === 'ok') return 'success';
+  if (rc === 2 && detail === '') return 'it is there already';
+  const misfits = Object.entries(endpoint.params)
+    .filter(([name, { misfit }]) => misfit === key && !detail.startsWith(`${name} must`))
+    .map(([name]) => `\`${name}\` does not fit`);
+  if (key !== 'unknown_error') return [...misfits, detail].join(', or ');
+  if (endpoint.method === 'POST') misfits.push('the body does not fit');
+  return [...misfits, 'something broke inside'].join(', or ');
+}

@@ -1,0 +1,126 @@
+/**
+ * Two listeners of this process on one port, for the moment in which one takes over from the other.
+ * Bun cannot change the certificate of a listener, and closing one resets the connections that the
+ * kernel has not handed over yet: at 500 new connections a second one was lost at each change. So
+ * both listen for a while, and the kernel is told to give every new connection to the newer one;
+ * the older one closes when nobody is left on it.
+ *
+ * Until the first change the port is this program's alone: SO_REUSEPORT is set only here, and taken
+ * back. After it Linux still lets a program of the same user join that asks for it; a second
+ * Gatepost never does.
+ */
+
+import { dlopen, ptr } from 'bun:ffi';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+const SOL_SOCKET = 1;
+const SO_REUSEPORT = 15;
+/** A classic BPF program that chooses among the listeners of one port (Linux 4.5). */
+const SO_ATTACH_REUSEPORT_CBPF = 51;
+/** The instruction "return a constant", linux/filter.h. */
+const BPF_RET_K = 0x06;
+/** The state of a listening socket in /proc/net/tcp. */
+const LISTENING = '0A';
+/** The group of a port numbers its listeners in the order in which they joined. */
+const NEWER = 1;
+
+export interface PortHandover {
+  /** Lets one more listener of this user's join on `port`. False: the kernel does not want to. */
+  open(port: number): boolean;
+  /** Gives all new connections to the listener that joined last. False: they are shared out. */
+  steer(port: number): boolean;
+  /** When one listener is left: no other may join. */
+  close(port: number): void;
+}
+
+/** Null where the system has no such thing. */
+export function makePortHandover(): PortHandover | null {
+  if (process.platform !== 'linux') return null;
+  const setOption = loadSetOption();
+  if (setOption === null) return null;
+  const share = (port: number, isShared: boolean) => {
+    const fds = listenersOf(port);
+    const done = fds.map((fd) => setOption(fd, SO_REUSEPORT, int32(isShared ? 1 : 0)));
+    return done.length > 0 && !done.includes(false);
+  };
+  return {
+    open: (port) => share(port, true),
+    steer: (port) => {
+      const [fd] = listenersOf(port);
+      const instruction = alwaysReturn(NEWER);
+      return fd !== undefined && setOption(fd, SO_ATTACH_REUSEPORT_CBPF, programOf(instruction));
+    },
+    close: (port) => {
+      share(port, false);
+    },
+  };
+}
+
+type SetOption = (fd: number, option: number, value: Uint8Array) => boolean;
+
+function loadSetOption(): SetOption | null {
+  try {
+    const { symbols } = dlopen('libc.so.6', {
+      setsockopt: { args: ['i32', 'i32', 'i32', 'ptr', 'u32'], returns: 'i32' },
+    });
+    return (fd, option, value) =>
+      symbols.setsockopt(fd, SOL_SOCKET, option, ptr(value), value.byteLength) === 0;
+  } catch {
+    return null;
+  }
+}
+
+/** The file descriptors of this process that listen on `port`. */
+function listenersOf(port: number): number[] {
+  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(table, port)));
+  return readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((fd) => inodes.has(inodeOf(fd)));
+}
+
+function listeningInodes(table: string, port: number): string[] {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return readTable(table)
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, local, , state]) => state === LISTENING && local?.endsWith(suffix))
+    .map((columns) => columns[9] ?? '');
+}
+
+function readTable(name: string): string {
+  try {
+    return readFileSync(`/proc/self/net/${name}`, 'latin1');
+  } catch {
+    // Without IPv6 there is no tcp6.
+    return '';
+  }
+}
+
+function inodeOf(fd: number): string {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1] ?? 'none';
+  } catch {
+    // Closed meanwhile, as the one that the folder was read with.
+    return 'none';
+  }
+}
+
+function int32(value: number): Uint8Array {
+  return new Uint8Array(new Int32Array([value]).buffer);
+}
+
+/** struct sock_filter */
+function alwaysReturn(index: number): Uint8Array {
+  const instruction = new DataView(new ArrayBuffer(8));
+  instruction.setUint16(0, BPF_RET_K, true);
+  instruction.setUint32(4, index, true);
+  return new Uint8Array(instruction.buffer);
+}
+
+/** struct sock_fprog, on a 64-bit machine */
+function programOf(instruction: Uint8Array): Uint8Array {
+  const program = new DataView(new ArrayBuffer(16));
+  program.setUint16(0, 1, true);
+  program.setBigUint64(8, BigInt(ptr(instruction)), true);
+  return new Uint8Array(program.buffer);
+}

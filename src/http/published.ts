@@ -1,0 +1,73 @@
+/** Texts that are the same for everybody: the OpenAPI document and its page. */
+
+import { renderDocsPage } from './docs-page.ts';
+import { STYLE } from './docs-style.ts';
+import { openApiDocument } from './openapi.ts';
+
+interface Published {
+  type: string;
+  /** What a browser may do with it, if it shows it. */
+  policy: string;
+  write(): string;
+}
+
+const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('base64');
+
+/** By path. The page brings its own style and asks for nothing from anywhere. */
+const PUBLISHED: Readonly<Record<string, Published>> = {
+  '/openapi.json': {
+    type: 'application/json',
+    policy: "default-src 'none'; frame-ancestors 'none'",
+    write: () => JSON.stringify(openApiDocument()),
+  },
+  '/docs': {
+    type: 'text/html; charset=utf-8',
+    policy: `default-src 'none'; style-src 'sha256-${hashOf(STYLE)}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    write: () => renderDocsPage(openApiDocument()),
+  },
+};
+
+/** What answers requests for the published texts. Each is made when it is first asked for. */
+export function publishedAnswers(): [path: string, answer: (request: Request) => Response][] {
+  return Object.entries(PUBLISHED).map(([path, text]) => [path, publish(text)]);
+}
+
+function publish({ policy, type, write }: Published): (request: Request) => Response {
+  let made: { plain: Uint8Array<ArrayBuffer>; gzipped: Uint8Array<ArrayBuffer>; tag: string };
+  const make = () => {
+    const text = write();
+    const plain = new TextEncoder().encode(text);
+    return { plain, gzipped: Bun.gzipSync(plain), tag: `W/"${hashOf(text)}"` };
+  };
+  return ({ headers: asked, method }) => {
+    if (method !== 'GET' && method !== 'HEAD') {
+      return new Response('Only GET and HEAD\n', { status: 405, headers: { allow: 'GET, HEAD' } });
+    }
+    made ??= make();
+    const headers: Record<string, string> = {
+      'content-type': type,
+      // Kept, and asked for again each time: an upgrade shows at once.
+      'cache-control': 'no-cache',
+      'content-security-policy': policy,
+      etag: made.tag,
+      'referrer-policy': 'no-referrer',
+      vary: 'accept-encoding',
+      'x-content-type-options': 'nosniff',
+    };
+    if (isKnown(asked.get('if-none-match'), made.tag)) {
+      return new Response(null, { status: 304, headers });
+    }
+    const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
+      asked.get('accept-encoding') ?? '',
+    );
+    if (isGzipped) headers['content-encoding'] = 'gzip';
+    return new Response(isGzipped ? made.gzipped : made.plain, { headers });
+  };
+}
+
+/** RFC 9110 section 13.1.2: compares weakly. */
+function isKnown(tags: string | null, tag: string): boolean {
+  if (tags === null) return false;
+  const strong = (candidate: string) => candidate.trim().replace(/^W\//, '');
+  return tags.trim() === '*' || tags.split(',').some((known) => strong(known) === strong(tag));
+}

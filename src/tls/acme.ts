@@ -1,0 +1,137 @@
+/**
+ * Certificates had by themselves: one file of key and chain in the data directory, renewed when two
+ * thirds of its life are over. Processes on one data directory share file and lock.
+ */
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
+import type { Prover } from './challenge.ts';
+import { withLock } from './lock.ts';
+import { makeKey, type OrderOptions, orderCertificate } from './order.ts';
+
+export interface AcmeOptions extends Omit<OrderOptions, 'accountKey'> {
+  /** Of its own, in the data directory. */
+  folder: string;
+  prover: Prover;
+  clock: Clock;
+  log: Log;
+  order?: typeof orderCertificate;
+}
+
+export interface Acme {
+  files: CertificateFiles;
+  /** Waits for the first certificate, if there is none to start with. */
+  first(): Promise<Certificate>;
+  /** Asks for another if it is time. Never throws; a failure is logged and tried again later. */
+  renewIfDue(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Between two failed attempts, ms, doubled each time: public authorities forgive five failures an
+ * hour.
+ */
+const FIRST_PAUSE_MS = 5 * 60_000;
+const LONGEST_PAUSE_MS = 6 * 3_600_000;
+/** How often a start looks whether there is a certificate now, ms. */
+const FIRST_LOOK_MS = 1_000;
+/** Renewals begin when this part of the life is left … */
+const LEFT = 1 / 3;
+/** … or up to this part of it earlier, so that many servers do not come at once. */
+const JITTER = 1 / 20;
+
+/** When a certificate is to be renewed, UTC ms; always the same for the same one. */
+export function renewalTimeMs({ startsAtMs, expiresAtMs, fingerprint }: Certificate): number {
+  const lifeMs = expiresAtMs - startsAtMs;
+  const part = Number.parseInt(fingerprint.slice(0, 8), 16) / 0x1_0000_0000;
+  return Math.round(expiresAtMs - lifeMs * (LEFT + JITTER * part));
+}
+
+export function makeAcme(options: AcmeOptions): Acme {
+  const { folder, domains, directory, prover, clock, log, order = orderCertificate } = options;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // Other names, or another authority, are another certificate.
+  const path = join(folder, `certificate-${idOf(directory, ...domains.toSorted())}.pem`);
+  const accountPath = join(folder, `account-${idOf(directory)}.pem`);
+  const files = { certificate: path, key: path };
+  let failures = 0;
+  let nextTryMs = Number.NEGATIVE_INFINITY;
+  let renewing: Promise<void> | null = null;
+
+  function held(): Certificate | null {
+    try {
+      return existsSync(path) ? readCertificate(files, clock.nowMs()) : null;
+    } catch (error) {
+      // Expired while the program was off, or damaged: another takes its place.
+      if (error instanceof OperatorError) return null;
+      throw error;
+    }
+  }
+
+  function isDue(): boolean {
+    const certificate = held();
+    return certificate === null || clock.nowMs() >= renewalTimeMs(certificate);
+  }
+
+  async function orderNow(): Promise<void> {
+    // Another process may have been quicker.
+    if (!isDue()) return;
+    log.info('certificate_ordered', { names: domains.join(','), challenge: prover.type });
+    if (!existsSync(accountPath)) writeWhole(accountPath, await makeKey());
+    const accountKey = readFileSync(accountPath, 'utf8');
+    writeWhole(path, await order({ ...options, accountKey }));
+    const { expiresAtMs } = readCertificate(files, clock.nowMs());
+    log.info('certificate_issued', { names: domains.join(','), expires: utc(expiresAtMs) });
+  }
+
+  async function attempt(): Promise<void> {
+    try {
+      await withLock(join(folder, 'lock'), orderNow);
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
+      nextTryMs = clock.nowMs() + pauseMs;
+      const reason = error instanceof Error ? error.message : String(error);
+      log.error('certificate_not_issued', { reason, next_try: utc(nextTryMs) });
+    }
+  }
+
+  async function renewIfDue(): Promise<void> {
+    if (renewing || clock.nowMs() < nextTryMs || !isDue()) return renewing ?? undefined;
+    renewing = attempt().finally(() => {
+      renewing = null;
+    });
+    await renewing;
+  }
+
+  return {
+    files,
+    renewIfDue,
+    first: async () => {
+      for (;;) {
+        const certificate = held();
+        if (certificate) return certificate;
+        await renewIfDue();
+        if (held() === null) await clock.sleep(FIRST_LOOK_MS);
+      }
+    },
+    stop: () => prover.stop(),
+  };
+}
+
+/** All or nothing, also for who reads meanwhile. */
+function writeWhole(path: string, text: string): void {
+  const draft = `${path}.new`;
+  writeFileSync(draft, text, { mode: 0o600, flush: true });
+  renameSync(draft, path);
+}
+
+function idOf(...words: string[]): string {
+  return createHash('sha256').update(words.join('\n')).digest('hex').slice(0, 12);
+}

@@ -1,0 +1,96 @@
+/** A certificate with its key, as PEM: read, understood, and refused if no client would take it. */
+
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { OperatorError } from '../operator-error.ts';
+import { checkSecretFile } from '../permissions.ts';
+
+export interface Certificate {
+  /** PEM: the certificate, then those that lead to its authority. */
+  cert: string;
+  /** PEM. */
+  key: string;
+  /** DNS names and addresses that it holds for. */
+  names: string[];
+  /** UTC, ms. */
+  startsAtMs: number;
+  expiresAtMs: number;
+  /** SHA-256 of the certificate, hexadecimal. */
+  fingerprint: string;
+}
+
+/** Where the two halves lie; one file may hold both. */
+export interface CertificateFiles {
+  certificate: string;
+  key: string;
+}
+
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----/;
+
+/** Throws {@link OperatorError} with one sentence when the pair cannot be served. */
+export function readCertificate(files: CertificateFiles, nowMs: number): Certificate {
+  const [finding] = checkSecretFile(files.key);
+  if (finding) throw new OperatorError(finding.problem);
+  return parseCertificate(files, readPem(files.certificate), readPem(files.key), nowMs);
+}
+
+/** The text of a PEM file. Throws {@link OperatorError}. */
+function readPem(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new OperatorError(`cannot read ${path}: ${(error as { code?: unknown }).code}`);
+  }
+}
+
+function parseCertificate(
+  files: CertificateFiles,
+  certText: string,
+  keyText: string,
+  nowMs: number,
+): Certificate {
+  const chain = certText.match(CERTIFICATES) ?? [];
+  const leaf = parse(files.certificate, 'certificate', () => new X509Certificate(chain[0] ?? ''));
+  const keyPem = PRIVATE_KEY.exec(keyText)?.[0] ?? '';
+  const key: KeyObject = parse(files.key, 'private key', () => createPrivateKey(keyPem));
+  if (!leaf.checkPrivateKey(key)) {
+    throw new OperatorError(`the key in ${files.key} is not that of ${files.certificate}`);
+  }
+  const startsAtMs = Date.parse(leaf.validFrom);
+  const expiresAtMs = Date.parse(leaf.validTo);
+  if (nowMs < startsAtMs) {
+    throw new OperatorError(`${files.certificate} is not valid before ${utc(startsAtMs)}`);
+  }
+  if (nowMs >= expiresAtMs) {
+    throw new OperatorError(`${files.certificate} expired on ${utc(expiresAtMs)}`);
+  }
+  return {
+    cert: `${chain.join('\n')}\n`,
+    key: `${keyPem}\n`,
+    names: namesOf(leaf),
+    startsAtMs,
+    expiresAtMs,
+    fingerprint: leaf.fingerprint256.replaceAll(':', '').toLowerCase(),
+  };
+}
+
+/** The library's own words could hold a piece of the key. */
+function parse<T>(path: string, what: string, make: () => T): T {
+  try {
+    return make();
+  } catch {
+    throw new OperatorError(`${path} holds no ${what} in PEM (without a passphrase)`);
+  }
+}
+
+function namesOf(leaf: X509Certificate): string[] {
+  return (leaf.subjectAltName ?? '')
+    .split(', ')
+    .map((name) => name.replace(/^(?:DNS|IP Address):/, '').toLowerCase())
+    .filter((name) => name !== '');
+}
+
+export function utc(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,136 @@
+/** How the names of a certificate are proved to the authority: RFC 8555, section 8. */
+
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../log.ts';
+import { OperatorError } from '../operator-error.ts';
+
+/** Puts up the proof for a name, and takes it down. */
+export interface Prover {
+  type: 'http-01' | 'dns-01';
+  /** `token` names the challenge, `proof` is what the authority must find. */
+  present(domain: string, token: string, proof: string): Promise<void>;
+  cleanUp(domain: string, token: string, proof: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface HttpProverOptions {
+  /** Proofs lie in files, so that any process on the data directory may have the port. */
+  folder: string;
+  host: string;
+  port: number;
+  /** Names that may be redirected to. */
+  domains: readonly string[];
+  log: Log;
+}
+
+const PREFIX = '/.well-known/acme-challenge/';
+/** base64url, section 8.1; nothing else becomes part of a path. */
+const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
+/** What carries credentials is not sent on: whoever calls it in the clear must notice. */
+const NOT_REDIRECTED = /^\/(?:api|remote|device)(?:\/|$)/;
+
+/** Answers http-01 on a port of its own, and sends everybody else to https. */
+export function makeHttpProver(options: HttpProverOptions): Prover & { port: number | null } {
+  const { folder, domains } = options;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+
+  function answer(request: Request): Response {
+    const url = new URL(request.url);
+    if (request.method !== 'GET' && request.method !== 'HEAD') return plain(403, 'Use HTTPS');
+    if (url.pathname.startsWith(PREFIX)) return proofFor(url.pathname.slice(PREFIX.length));
+    if (!domains.includes(url.hostname)) return plain(404, 'Not found');
+    if (NOT_REDIRECTED.test(url.pathname)) return plain(403, 'Use HTTPS');
+    const location = `https://${url.hostname}${url.pathname}${url.search}`;
+    return new Response(null, { status: 308, headers: { location } });
+  }
+
+  function proofFor(token: string): Response {
+    if (!TOKEN.test(token)) return plain(404, 'Not found');
+    try {
+      return plain(200, readFileSync(join(folder, token), 'utf8'));
+    } catch {
+      return plain(404, 'Not found');
+    }
+  }
+
+  const server = serve(options, answer);
+  return {
+    type: 'http-01',
+    port: server?.port ?? null,
+    present: async (_domain, token, proof) => {
+      if (!TOKEN.test(token)) throw new OperatorError('the authority sent a token that is none');
+      writeFileSync(join(folder, token), proof, { mode: 0o600 });
+    },
+    cleanUp: async (_domain, token) => rmSync(join(folder, token), { force: true }),
+    stop: async () => server?.stop(true),
+  };
+}
+
+function serve(
+  { host, port, log }: HttpProverOptions,
+  fetch: (request: Request) => Response,
+): Bun.Server<undefined> | null {
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      reusePort: false,
+      idleTimeout: 10,
+      maxRequestBodySize: 0,
+      fetch,
+      error: () => plain(500, 'Internal fault'),
+    });
+  } catch (error) {
+    const code = String((error as { code?: unknown }).code);
+    // Another gatepost on the same data directory answers from the same files.
+    if (code !== 'EADDRINUSE') {
+      throw new OperatorError(`cannot listen on ${host}:${port} for acme.challenge: ${code}`);
+    }
+    log.warn('acme_port_taken', { port });
+    return null;
+  }
+}
+
+function plain(status: number, text: string): Response {
+  return new Response(text, { status, headers: { 'content-type': 'text/plain' } });
+}
+
+/** How long a hook may run, ms: the record should be visible when it ends. */
+const HOOK_TIME_MAX_MS = 5 * 60_000;
+/** Nothing of ours is passed on: the environment may hold secrets. */
+const HOOK_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+const REASON_LENGTH_MAX = 200;
+
+/** Proves by TXT records, which a program of the operator's puts up and takes down. */
+export function makeDnsProver(hook: string): Prover {
+  // A name and its wildcard share one record set: two at a time could lose one.
+  let queue: Promise<void> = Promise.resolve();
+  const inTurn = (action: string) => (domain: string, _token: string, proof: string) => {
+    const turn = queue.then(() => runHook(hook, action, `_acme-challenge.${domain}`, proof));
+    queue = turn.catch(() => {});
+    return turn;
+  };
+  return {
+    type: 'dns-01',
+    present: inTurn('present'),
+    cleanUp: inTurn('cleanup'),
+    stop: () => queue,
+  };
+}
+
+async function runHook(hook: string, action: string, name: string, value: string): Promise<void> {
+  const child = Bun.spawn([hook, action, name, value], {
+    env: HOOK_ENV,
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+    timeout: HOOK_TIME_MAX_MS,
+  });
+  const [said] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+  if (child.exitCode === 0) return;
+  const end =
+    child.exitCode === null ? `was ended by ${child.signalCode}` : `exited with ${child.exitCode}`;
+  const line = said.trim().split('\n')[0]?.slice(0, REASON_LENGTH_MAX) ?? '';
+  throw new OperatorError(`${hook} ${action} ${end}${line === '' ? '' : `: ${line}`}`);
+}

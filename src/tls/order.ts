@@ -1,0 +1,76 @@
+/** One certificate from an ACME server: RFC 8555 as acme-client speaks it. */
+
+import { OperatorError } from '../operator-error.ts';
+import type { Prover } from './challenge.ts';
+
+export interface OrderOptions {
+  /** URL of the directory. */
+  directory: string;
+  domains: readonly string[];
+  /** Empty: none. */
+  email: string;
+  /** External account binding, section 7.3.4; both empty: none. */
+  eabKid: string;
+  eabKey: string;
+  /** PEM. */
+  accountKey: string;
+  prover: Prover;
+}
+
+/** How long an answer of the authority may take, ms. */
+const ANSWER_TIME_MAX_MS = 30_000;
+/** How often, and with which pauses, the authority is asked whether it is satisfied. */
+const ASK = { backoffAttempts: 12, backoffMin: 1_000, backoffMax: 15_000 };
+
+/** What asking costs is loaded when it is needed: most starts ask for nothing. */
+const library = () => import('acme-client');
+
+/** A private key for accounts and certificates: ECDSA with P-256, PEM. */
+export async function makeKey(): Promise<string> {
+  const { crypto } = await library();
+  return String(await crypto.createPrivateEcdsaKey('P-256'));
+}
+
+/**
+ * Returns the PEM of a new key and of the chain. Throws {@link OperatorError} with what the
+ * authority, or the proof, said.
+ */
+export async function orderCertificate(options: OrderOptions): Promise<string> {
+  const { directory, domains, email, eabKid, eabKey, accountKey, prover } = options;
+  const acme = await library();
+  acme.axios.defaults.timeout = ANSWER_TIME_MAX_MS;
+  const client = new acme.Client({
+    directoryUrl: directory,
+    accountKey,
+    ...ASK,
+    ...(eabKid !== '' && { externalAccountBinding: { kid: eabKid, hmacKey: eabKey } }),
+  });
+  const [key, csr] = await acme.crypto.createCsr({ altNames: [...domains] }, await makeKey());
+  try {
+    const chain = await client.auto({
+      csr,
+      ...(email !== '' && { email }),
+      termsOfServiceAgreed: true,
+      challengePriority: [prover.type],
+      // The authority looks from outside; from here the name may well lead elsewhere.
+      skipChallengeVerification: true,
+      challengeCreateFn: async ({ identifier }, { type, token }, proof) => {
+        if (type !== prover.type) {
+          throw new OperatorError(`the authority offers no ${prover.type} for ${identifier.value}`);
+        }
+        await prover.present(identifier.value, token, proof);
+      },
+      challengeRemoveFn: async ({ identifier }, { token }, proof) =>
+        prover.cleanUp(identifier.value, token, proof),
+    });
+    return `${String(key).trim()}\n${chain.trim()}\n`;
+  } catch (error) {
+    throw new OperatorError(oneLine(error));
+  }
+}
+
+/** What went wrong, without a stack, and without what a request held. */
+function oneLine(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replaceAll(/\s+/g, ' ').slice(0, 500);
+}

@@ -1,0 +1,229 @@
+/** `gatepost export` and `gatepost import FILE`: a provider on its way between two machines. */
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { hashKey } from '../../src/core/secret.ts';
+import type { Store } from '../../src/core/store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import {
+  ALL,
+  addDoor,
+  addLink,
+  FACTS,
+  HASH,
+  knock,
+  NOW_MS,
+  providerDraft,
+} from '../store/contract/fixture.ts';
+import { ACT } from '../support/actor.ts';
+import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { openBeside } from '../support/database.ts';
+
+const KEY = 'key of Provide1';
+
+let from: CommandLine;
+let to: CommandLine;
+let file: string;
+beforeEach(async () => {
+  from = commandLine();
+  to = commandLine();
+  file = `${from.dataDir}.jsonl`;
+  await withStore(from, async (store) => {
+    const { providerId } = await addDoor(store);
+    await knock(store, 'a', undefined, { ...FACTS, deviceName: 'Телефон "A"' }, NOW_MS + 123);
+    await knock(store, 'b');
+    await addLink(store, providerId, {
+      installCode: 'LinkCode0009',
+      note: null,
+      installLimit: 100,
+    });
+    const [newest] = await store.listInstalls(providerId, ALL);
+    await store.updateInstall(providerId, newest?.id ?? 0, { status: 5 }, ACT);
+    await store.addProvider(providerDraft('Provide2'), ACT);
+  });
+});
+afterEach(() => {
+  from.close();
+  to.close();
+});
+
+async function withStore<T>(line: CommandLine, use: (store: Store) => Promise<T>): Promise<T> {
+  const store = openSqliteStore({ dataDir: line.dataDir, create: true, commitBatchMax: 1024 });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Everything in the tables that move, ids included. */
+function tables(line: CommandLine): unknown {
+  const db = openBeside(line.dataDir);
+  try {
+    const all = (sql: string) => db.query(sql).all();
+    return {
+      provider: all(`SELECT code, name, plan, hex(key_hash) AS k, active_until_ms, suspended_at_ms,
+        install_count_max, install_count, created_at_ms FROM provider WHERE code <> 'Provide2'`),
+      install: all('SELECT * FROM install ORDER BY id'),
+      domain: all('SELECT * FROM domain ORDER BY id'),
+      slots: all(`SELECT install_id, registered_at_ms, d.* FROM install_device s
+        JOIN device d ON d.id = s.device_id ORDER BY s.id`),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+const exportIt = () => from.run('export', 'Provide1', file);
+
+describe('there and back', () => {
+  test('everything is the same on the other machine, to the millisecond, the key good', async () => {
+    await from.run('provider', 'set', 'Provide1', '--plan', 'pro', '--expires', '2027-01-02');
+    await from.run('provider', 'suspend', 'Provide1');
+    expect(await exportIt()).toEqual({
+      code: 0,
+      stdout: `Provide1: 2 links, 2 HWIDs, 1 domains, in ${file}\n`,
+      stderr: '',
+    });
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const { code, stdout, stderr } = await to.run('import', file, '--json');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.parse(stdout)).toMatchObject({
+      complete: true,
+      links: { listed: 2, added: 2 },
+      hwids: { added: 2 },
+      domains: { added: 1 },
+      new_ids: 0,
+      problems: [],
+    });
+    expect(tables(to)).toEqual(tables(from));
+    const provider = await withStore(to, (store) => store.findProvider('Provide1'));
+    expect(Buffer.from(provider?.keyHash ?? [])).toEqual(Buffer.from(hashKey(KEY)));
+  });
+
+  test('again adds nothing; under another code the links stay whose they are', async () => {
+    await exportIt();
+    await to.run('import', file);
+    const before = tables(to);
+    const again = JSON.parse((await to.run('import', file, '--json')).stdout);
+    expect(again).toMatchObject({ links: { added: 0, present: 2 }, hwids: { present: 2 } });
+    expect(tables(to)).toEqual(before);
+    const other = await to.run('import', file, '--code', 'Provide9', '--json');
+    expect(JSON.parse(other.stdout)).toMatchObject({
+      provider_code: 'Provide9',
+      links: { added: 0, code_taken: 2 },
+      domains: { added: 1 },
+    });
+  });
+
+  test('to stdout, with the figures beside it, and no key but its hash', async () => {
+    const { code, stdout, stderr } = await from.run('export', 'Provide1');
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'Provide1: 2 links, 2 HWIDs, 1 domains\n',
+    });
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text));
+    expect(lines.map((line) => Object.keys(line)[0])).toEqual([
+      'gatepost_export',
+      'domain',
+      'install',
+      'install',
+      'end',
+    ]);
+    expect(lines[0].provider.key_sha256).toBe(Buffer.from(hashKey(KEY)).toString('hex'));
+    expect(lines[1].domain).toMatchObject({ domain_hash: HASH, domain_name: 'shop', status: 10 });
+    expect(lines[4]).toEqual({ end: { installs: 2, hwids: 2, domains: 1 } });
+  });
+});
+
+describe('refused', () => {
+  test('to export over a file, or a provider that there is not', async () => {
+    writeFileSync(file, 'precious');
+    expect(await exportIt()).toMatchObject({
+      code: 1,
+      stderr: `gatepost: ${file} exists: name another file\n`,
+    });
+    expect(readFileSync(file, 'utf8')).toBe('precious');
+    const { code, stderr } = await from.run('export', 'Nobody00', `${file}.2`);
+    expect({ code, stderr }).toMatchObject({ code: 1 });
+    expect(stderr).toStartWith("gatepost: there is no provider 'Nobody00'");
+  });
+
+  test('a provider that is here with another key', async () => {
+    await exportIt();
+    await to.run('provider', 'add', '--name', 'other', '--code', 'Provide1');
+    const { code, stderr } = await to.run('import', file);
+    expect(code).toBe(1);
+    expect(stderr).toContain('is here already, with another key');
+  });
+
+  const damage: [string, (lines: string[]) => string[], RegExp][] = [
+    [
+      'cut off between lines',
+      (lines) => lines.slice(0, -1),
+      /is cut off after line 4: it has no end/,
+    ],
+    [
+      'cut off in a line',
+      (lines) => lines.with(3, '{"install":{"id":').slice(0, 4),
+      /: line 4: not JSON/,
+    ],
+    [
+      'a line missing',
+      (lines) => lines.toSpliced(2, 1),
+      /holds 1 links, 0 HWIDs and 1 domains, but its last line says 2/,
+    ],
+    ['no first line', (lines) => lines.slice(1), /: line 1: a file begins with its provider/],
+    ['two first lines', (lines) => [lines[0] ?? '', ...lines], /: line 2: a file begins with its/],
+    [
+      'something after the end',
+      (lines) => [...lines, lines[1] ?? ''],
+      /: line 6: comes after the end/,
+    ],
+    [
+      'a wrong value',
+      (lines) => lines.map((line) => line.replace('"install_limit":2', '"install_limit":0')),
+      /: line 3: install_limit is not as it should be/,
+    ],
+    [
+      'a wrong HWID',
+      (lines) => lines.map((line) => line.replace('"hwid":"a"', '"hwid":"a,b"')),
+      /: line 3: hwid is not as it should be/,
+    ],
+    [
+      'a newer format',
+      (lines) => lines.map((line) => line.replace('export":1', 'export":2')),
+      /: line 1: the file has format 2, this program knows up to 1/,
+    ],
+    ['something else', () => ['hello'], /: line 1: not JSON/],
+    ['nothing', () => [], /is cut off after line 0/],
+  ];
+  test.each(damage)('%s, before anything is stored', async (_, change, sentence) => {
+    await exportIt();
+    const lines = readFileSync(file, 'utf8').trim().split('\n');
+    writeFileSync(
+      file,
+      change(lines)
+        .map((line) => `${line}\n`)
+        .join(''),
+    );
+    const { code, stdout, stderr } = await to.run('import', file);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^gatepost: [^\n]+\n$/);
+    expect(stderr).toMatch(sentence);
+    expect(await withStore(to, (store) => store.listProviders())).toEqual([]);
+  });
+
+  test('bytes that are no text, and a file that is not there', async () => {
+    writeFileSync(file, new Uint8Array([123, 255, 254, 10]));
+    expect((await to.run('import', file)).stderr).toBe(
+      `gatepost: ${file}: not UTF-8, in line 1 or soon after\n`,
+    );
+    const { code, stderr } = await to.run('import', `${file}.none`);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^gatepost: cannot read [^\n]+\n$/);
+  });
+});

@@ -1,0 +1,144 @@
+/** HTTPS as the operator has it: the executable, files that change, an authority that is asked. */
+
+import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { type AcmeServer, startAcmeServer } from '../support/acme-server.ts';
+import { selfSigned, writeSecret } from '../support/certificate.ts';
+import {
+  cleanUp,
+  PATIENCE_MS,
+  run,
+  type ServerProcess,
+  startServe,
+  temporaryFolder,
+  until,
+} from '../support/process.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
+afterAll(cleanUp);
+
+let authority: AcmeServer | null = null;
+afterEach(async () => {
+  await authority?.stop();
+  authority = null;
+});
+
+/** Common name and serial number of the certificate that a new connection is shown. */
+function shown(server: ServerProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { port: server.port, host: '127.0.0.1', rejectUnauthorized: false };
+    const socket = connect(options, () => {
+      const { subject, serialNumber } = socket.getPeerCertificate();
+      socket.destroy();
+      resolve(`${subject.CN} ${serialNumber}`);
+    });
+    socket.on('error', reject);
+  });
+}
+
+async function msgOf(server: ServerProcess): Promise<unknown> {
+  const init: BunFetchRequestInit = { tls: { rejectUnauthorized: false } };
+  return (await fetch(`${server.url}/api/list-install`, init)).json();
+}
+
+const AUTH_ERROR = { rc: 0, msg: 'Auth error' };
+
+async function pairIn(folder: string, name: string): Promise<Record<string, string>> {
+  const { cert, key } = await selfSigned(name);
+  const files = [join(folder, 'certificate.pem'), join(folder, 'key.pem')] as const;
+  writeSecret(files[0], cert);
+  writeSecret(files[1], key);
+  return { GATEPOST_TLS_CERTIFICATE: files[0], GATEPOST_TLS_KEY: files[1] };
+}
+
+test('it serves the operator\u2019s certificate, and the next one without a restart', async () => {
+  const folder = temporaryFolder();
+  const server = await startServe({ env: await pairIn(folder, 'first') });
+  expect(server.url).toStartWith('https://');
+  expect(await msgOf(server)).toEqual(AUTH_ERROR);
+  expect(await shown(server)).toStartWith('first ');
+  await pairIn(folder, 'second');
+  await until(async () => (await shown(server)).startsWith('second '), 'the second certificate');
+  expect(await msgOf(server)).toEqual(AUTH_ERROR);
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+  expect(server.stderr()).toContain('certificate_changed');
+});
+
+test('it asks an authority for its certificate, keeps it, and renews it', async () => {
+  const httpPort = await freePort();
+  // Issued a minute ago for 90 seconds: good to start with, and due for renewal.
+  authority = await startAcmeServer({ httpPort: () => httpPort, days: 90 / 86_400 });
+  const env = {
+    GATEPOST_ACME_DOMAINS: 'gate.example.com',
+    GATEPOST_ACME_DIRECTORY: authority.directory,
+    GATEPOST_ACME_HTTP_PORT: String(httpPort),
+  };
+  const server = await startServe({ env });
+  expect(await msgOf(server)).toEqual(AUTH_ERROR);
+  expect(await shown(server)).toStartWith('gate.example.com ');
+  await until(() => server.stderr().includes('certificate_changed'), 'a renewed certificate');
+  expect(await msgOf(server)).toEqual(AUTH_ERROR);
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+  expect(authority).toMatchObject({ refused: [] });
+  expect(authority.issued.length).toBeGreaterThan(1);
+  expect(modesIn(join(server.dataDir, 'acme'))).toEqual(['600', '600', '600']);
+});
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
+  const port = server.port ?? 0;
+  await server.stop(true);
+  return port;
+}
+
+function modesIn(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => (statSync(join(folder, name)).mode & 0o777).toString(8));
+}
+
+test('a key that everybody can read is refused', async () => {
+  const env = await pairIn(temporaryFolder(), 'open');
+  chmodSync(env['GATEPOST_TLS_KEY'] ?? '', 0o644);
+  const dataDir = join(temporaryFolder(), 'data');
+  const { code, stderr } = await run(['serve', '--port', '0', '--data', dataDir], { env });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^gatepost: the file .*key\.pem holds secrets and has mode 0644, open to/);
+});
+
+test('every command refuses a data directory that everybody can look into', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  mkdirSync(dataDir);
+  chmodSync(dataDir, 0o755);
+  for (const words of [
+    ['serve', '--port', '0'],
+    ['provider', 'list'],
+    ['device', 'list'],
+  ]) {
+    const { code, stderr } = await run([...words, '--data', dataDir]);
+    expect({ words, code }).toEqual({ words, code: 1 });
+    expect(stderr).toBe(
+      `gatepost: the data directory ${dataDir} has mode 0755, open to everybody: run 'chmod 700 ${dataDir}'\n`,
+    );
+  }
+  expect(existsSync(join(dataDir, 'gatepost.db'))).toBe(false);
+  chmodSync(dataDir, 0o700);
+  expect((await run(['provider', 'add', '--name', 'a', '--data', dataDir])).code).toBe(0);
+});
+
+test('a configuration file with a secret that everybody can read is refused', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  const file = join(temporaryFolder(), 'gatepost.toml');
+  writeFileSync(file, '[backup]\npassphrase = "correct horse"\n');
+  chmodSync(file, 0o644);
+  const words = ['provider', 'add', '--name', 'a', '--data', dataDir, '--config', file];
+  const refused = await run(words);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain(`${file} holds secrets and has mode 0644`);
+  expect(refused.stderr).not.toContain('correct horse');
+  chmodSync(file, 0o640);
+  expect((await run(words)).code).toBe(0);
+});

@@ -1,0 +1,86 @@
+/** Secrets that others can read are found, with the command that mends them. */
+
+import { afterEach, expect, test } from 'bun:test';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkDataDirectory, checkSecretFile } from '../src/permissions.ts';
+import { freshFolder } from './support/app.ts';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function folder(): string {
+  const made = freshFolder();
+  folders.push(made);
+  return made;
+}
+
+function file(path: string, mode: number): string {
+  writeFileSync(path, 'secret');
+  chmodSync(path, mode);
+  return path;
+}
+
+test.each([0o600, 0o400, 0o640, 0o440])('a secret file with mode %o is fine', (mode) => {
+  expect(checkSecretFile(file(join(folder(), 'key.pem'), mode))).toEqual([]);
+});
+
+test.each([
+  [0o644, 'everybody', 'chmod 600'],
+  [0o604, 'everybody', 'chmod 600'],
+  [0o602, 'everybody', 'chmod 600'],
+  [0o660, 'its group (to write)', 'chmod 640'],
+])('a secret file with mode %o is refused', (mode, whom, mend) => {
+  const path = file(join(folder(), 'key.pem'), mode);
+  const problem = `the file ${path} holds secrets and has mode 0${mode.toString(8)}, open to ${whom}: run '${mend} ${path}'`;
+  expect(checkSecretFile(path)).toEqual([{ path, problem, isRefused: true }]);
+});
+
+test('a symbolic link is as open as what it leads to', () => {
+  const place = folder();
+  const link = join(place, 'link.pem');
+  symlinkSync(file(join(place, 'key.pem'), 0o644), link);
+  expect(checkSecretFile(link)).toMatchObject([{ path: link, isRefused: true }]);
+});
+
+test('what is not there has no findings', () => {
+  expect(checkSecretFile(join(folder(), 'absent'))).toEqual([]);
+  expect(checkDataDirectory(join(folder(), 'absent'))).toEqual([]);
+});
+
+test('a data directory of its owner alone is fine', () => {
+  const data = folder();
+  file(join(data, 'gatepost.db'), 0o600);
+  mkdirSync(join(data, 'acme'), { mode: 0o700 });
+  file(join(data, 'acme', 'account.pem'), 0o600);
+  expect(checkDataDirectory(data)).toEqual([]);
+});
+
+test.each([
+  [0o755, true],
+  [0o701, true],
+  [0o770, true],
+  [0o750, false],
+])('a data directory with mode %o: refused %p, or else a warning', (mode, isRefused) => {
+  const data = folder();
+  chmodSync(data, mode);
+  const [finding, ...more] = checkDataDirectory(data);
+  expect(finding).toMatchObject({ path: data, isRefused });
+  expect(finding?.problem).toEndWith(`run 'chmod 700 ${data}'`);
+  expect(more).toEqual([]);
+});
+
+test('every file that is open to others is named', () => {
+  const data = folder();
+  mkdirSync(join(data, 'acme'), { mode: 0o700 });
+  const open = [
+    file(join(data, 'gatepost.db'), 0o644),
+    file(join(data, 'gatepost.db-wal'), 0o644),
+    file(join(data, 'acme', 'account.pem'), 0o604),
+  ];
+  // The operator's own files are not Gatepost's to judge.
+  file(join(data, 'notes.txt'), 0o644);
+  expect(checkDataDirectory(data).map(({ path }) => path)).toEqual(open);
+});

@@ -1,0 +1,66 @@
+/** The OpenAPI document, judged by libraries that know nothing of this project. */
+
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { JsonSchema } from '../../src/http/json-schema.ts';
+import { type OpenApiOperation, openApiDocument } from '../../src/http/openapi.ts';
+
+export const document = openApiDocument();
+const components = document.components;
+
+const ajv = new Ajv2020({
+  strict: true,
+  // Branches of anyOf say only in what they differ.
+  strictTypes: false,
+  strictRequired: false,
+  allErrors: true,
+  // A known setting is also a key like any other.
+  allowMatchingProperties: true,
+});
+// What OpenAPI adds; a discriminator is a hint beside oneOf and judges nothing.
+ajv.addVocabulary(['components', 'discriminator']);
+addFormats.default(ajv);
+
+const compiled = new Map<JsonSchema, ValidateFunction>();
+
+/** How a value breaks a schema of the document: nothing if it does not. */
+export function breaches(schema: JsonSchema, value: unknown): string[] {
+  const judge = compiled.get(schema) ?? ajv.compile({ ...schema, components });
+  compiled.set(schema, judge);
+  judge(value);
+  return (judge.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+/** What a reference leads to. */
+export function resolve(schema: JsonSchema): JsonSchema {
+  const ref = schema['$ref'];
+  if (typeof ref !== 'string') return schema;
+  const found = components.schemas[ref.replace('#/components/schemas/', '')];
+  if (found === undefined) throw new Error(`${ref} leads nowhere`);
+  return found;
+}
+
+export interface DocumentedCall {
+  method: 'GET' | 'POST';
+  path: string;
+  operation: OpenApiOperation;
+}
+
+export const calls: readonly DocumentedCall[] = Object.entries(document.paths).flatMap(
+  ([path, { get, post }]): DocumentedCall[] => [
+    ...(get ? [{ method: 'GET' as const, path, operation: get }] : []),
+    ...(post ? [{ method: 'POST' as const, path, operation: post }] : []),
+  ],
+);
+
+/** The operation at a path; every path has one. */
+export function operationAt(path: string): OpenApiOperation {
+  const found = calls.find((call) => call.path === path);
+  if (found === undefined) throw new Error(`${path} is not documented`);
+  return found.operation;
+}
+
+export const answerAt = (path: string) => operationAt(path).responses[200];
+export const answerSchemaAt = (path: string) => answerAt(path).content['application/json'].schema;
+export const inputSchemaAt = (path: string) =>
+  operationAt(path).requestBody?.content['application/json'].schema ?? {};
