@@ -7,7 +7,7 @@ import { openDatabase } from '../src/store/sqlite/open.ts';
 
 const [dataDir = '', providers = '', seconds = ''] = process.argv.slice(2);
 // With the product's own settings of SQLite: what is compared is everything else.
-const db = openDatabase(dataDir, false);
+const { db } = openDatabase(dataDir, false);
 const list = db.prepare<unknown, [number]>(
   `SELECT id, install_code, install_limit, device_count AS install_count, status, note,
      created_at_ms AS created_at

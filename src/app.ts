@@ -1,5 +1,6 @@
 /** The composition root: what the program is made of, put together in one place. */
 
+import { addScheduledBackup, backupByChild } from './backup/shelf.ts';
 import { systemClock } from './clock.ts';
 import { type Change, changeBetween, type LoadedConfig, withLiveSettings } from './config/load.ts';
 import type { Config } from './config/settings/index.ts';
@@ -7,6 +8,7 @@ import { SYSTEM } from './core/audit.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
 import { startServer } from './http/server.ts';
+import { type BackupHistory, startBackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { startJobs } from './jobs/table.ts';
 import { type Log, makeLog } from './log.ts';
@@ -44,6 +46,8 @@ export interface App {
   core: Core;
   log: Log;
   url: string;
+  /** How the scheduled backups went since the start. */
+  backups: Readonly<BackupHistory>;
   /** Takes up what may change in flight; returns what did, and what waits for a restart. */
   reload(next: LoadedConfig): Change;
   /** When the served certificate ends, UTC ms; null: plain HTTP. */
@@ -77,25 +81,40 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
   });
   tls?.begin(server.replaceCertificate);
   const stopJobs = startJobs({ core, clock: systemClock, log, worker, tls, settings });
+  const runBackup = backupByChild(ownCommand());
+  const backups = startBackupJob({
+    settings,
+    make: (nowMs, signal) => addScheduledBackup(settings, nowMs, runBackup, signal),
+    clock: systemClock,
+    log,
+  });
   worker.look();
   return {
     core,
     log,
     url: server.url,
+    backups: backups.history,
     reload: (next) => {
       const change = changeBetween(current, next);
       Object.assign(settings, withLiveSettings(settings, next.config));
+      backups.reschedule();
       current = next;
       void tls?.look();
       return change;
     },
     certificateExpiresAtMs: () => tls?.expiresAtMs() ?? null,
     close: async () => {
-      await stopJobs();
+      await Promise.all([stopJobs(), backups.stop()]);
       await tls?.stop();
       await server.stop();
       await worker.stop();
       await core.store.close();
     },
   };
+}
+
+/** How this program is started once more: the executable alone, or Bun with its source. */
+function ownCommand(): string[] {
+  const isCompiled = Bun.main.startsWith('/$bunfs/');
+  return isCompiled ? [process.execPath] : [process.execPath, Bun.main];
 }

@@ -1,9 +1,11 @@
 import { openCore, startApp } from './app.ts';
+import { backupTools } from './backup/tools.ts';
 import { operatorActor } from './cli/operator.ts';
 import { EXIT_ERROR, runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
+import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/openapi.ts';
 
 // Whatever the program makes (the database, its backups) is the operator's alone.
@@ -33,6 +35,9 @@ const exitCode = await runCli(process.argv.slice(2), {
   openCore,
   startApp,
   operator: () => operatorActor(process.env),
+  backup: backupTools,
+  examine: (loaded) =>
+    examine({ loaded, nowMs: systemClock.nowMs(), uid: process.getuid?.() ?? 0 }),
   stdout: print,
   writeOut: (text) =>
     new Promise((resolve, reject) => {

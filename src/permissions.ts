@@ -19,7 +19,7 @@ const WORLD_ANY = 0o007;
 const GROUP_ANY = 0o070;
 const GROUP_WRITE = 0o020;
 
-const DATABASE_FILES = /^gatepost\.db(?:-wal|-shm)?$/;
+const DATABASE_FILES = /^gatepost(?:\.lock|(?:-replaced-\w+(?:-\d+)?)?\.db(?:-wal|-shm)?)$/;
 /** Made for the program's own use; nothing in them is for others. */
 const SECRET_FOLDERS = ['acme', 'backups'];
 

@@ -53,7 +53,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/cli': {
     ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
-    types: ['src/app.ts', 'src/config/'],
+    types: ['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/'],
     // node:fs: an export goes into a file, with the rights and the care that such a file needs;
     // and who runs a command, for the audit log, is in a file.
     packages: ['commander', 'node:readline', 'node:fs'],
@@ -69,6 +69,20 @@ const RULES: Readonly<Record<string, Rule>> = {
     ours: ['src/jobs/', 'src/core/', ...LEAVES],
     packages: ['croner'],
     reason: "a job rings; what is done then is the core's",
+  },
+  'src/backup': {
+    ours: ['src/backup/', 'src/store/sqlite/', ...LEAVES],
+    packages: [
+      ...['age-encryption', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:stream'],
+      'node:zlib',
+    ],
+    reason: 'a backup is a file format around what the store copies and puts back',
+  },
+  'src/doctor': {
+    ours: ['src/doctor/', 'src/backup/', 'src/store/sqlite/', ...LEAVES],
+    types: ['src/config/'],
+    packages: ['croner', 'node:crypto', 'node:fs', 'node:path'],
+    reason: 'a diagnosis looks at everything that lies on the machine, and at no caller',
   },
   'src/client': {
     ours: [],

@@ -1,11 +1,13 @@
 /** What the commands are given: the product, and a way to speak. */
 
 import type { App } from '../app.ts';
+import type { BackupTools } from '../backup/tools.ts';
 import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import type { Actor } from '../core/audit.ts';
 import { actingAs, type Core } from '../core/core.ts';
+import type { Finding } from '../doctor/finding.ts';
 import { OperatorError } from '../operator-error.ts';
 
 export interface CliContext {
@@ -19,6 +21,9 @@ export interface CliContext {
   startApp(loaded: LoadedConfig): Promise<App>;
   /** Who runs the command. */
   operator: () => Actor;
+  backup: BackupTools;
+  /** Looks at data, machine and settings. */
+  examine(loaded: LoadedConfig): Finding[];
   stdout(text: string): void;
   /** For output of any length: settles when it has been taken, rejects when nobody reads it. */
   writeOut(text: string): Promise<void>;

@@ -183,6 +183,14 @@ export function showExpires(activeUntilMs: number | null): string {
   return activeUntilMs === null ? 'never' : dateEndingAt(activeUntilMs);
 }
 
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** A size for people: `0.9 MiB`, `312 bytes`. */
+export function showBytes(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length - 1);
+  return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power]}`;
+}
+
 /** An instant for people and for machines alike: ISO 8601 in UTC, to the second. */
 export function showTime(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;

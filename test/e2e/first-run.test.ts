@@ -54,7 +54,7 @@ describe('first start', () => {
     expect(server.stdout()).toBe(`gatepost is listening on ${server.url}\n`);
     expect(server.stderr()).toBe('');
     expect(readdirSync(folder).sort()).toEqual(['data', 'gatepost']);
-    expect(readdirSync(join(folder, 'data'))).toEqual(['gatepost.db']);
+    expect(readdirSync(join(folder, 'data')).sort()).toEqual(['gatepost.db', 'gatepost.lock']);
   });
 
   test('the same words run from source', async () => {
@@ -113,6 +113,7 @@ describe('first start', () => {
       'gatepost.db': '600',
       'gatepost.db-shm': '600',
       'gatepost.db-wal': '600',
+      'gatepost.lock': '600',
     });
     await server.stop();
   });

@@ -16,7 +16,7 @@ import {
 import { join } from 'node:path';
 import { OperatorError } from '../../src/operator-error.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
-import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';
+import { DATABASE_FILE, LOCK_FILE } from '../../src/store/sqlite/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProvider } from './contract/fixture.ts';
@@ -74,9 +74,9 @@ test('what it makes is its owner\u2019s alone, whatever the umask says', async (
   try {
     const store = open(folder);
     const made = readdirSync(folder).toSorted();
-    expect(made).toEqual([DATABASE_FILE, `${DATABASE_FILE}-shm`, `${DATABASE_FILE}-wal`]);
+    expect(made).toEqual([...['', '-shm', '-wal'].map((end) => DATABASE_FILE + end), LOCK_FILE]);
     const modes = made.map((name) => statSync(join(folder, name)).mode & 0o777);
-    expect(modes).toEqual([0o600, 0o600, 0o600]);
+    expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
     await store.close();
   } finally {
     process.umask(before);
@@ -205,7 +205,7 @@ describe('a place that is good', () => {
     const place = join(folder, 'data');
     await open(place).close();
     expect(statSync(place).mode & 0o777).toBe(0o700);
-    expect(readdirSync(place)).toEqual([DATABASE_FILE]);
+    expect(readdirSync(place)).toEqual([DATABASE_FILE, LOCK_FILE]);
   });
 
   test('what is there is there again', async () => {

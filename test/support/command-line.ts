@@ -3,9 +3,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCore } from '../../src/app.ts';
+import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
+import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
@@ -43,6 +45,8 @@ export function commandLine(more: { isProgressDrawn?: boolean } = {}): CommandLi
         openApiDocument,
         openCore,
         operator: () => ACT.actor,
+        backup: backupTools,
+        examine: (loaded) => examine({ loaded, nowMs, uid: process.getuid?.() ?? 0 }),
         startApp: () => Promise.reject(new Error('no server is started here')),
         stdout: (text) => {
           stdout += text;

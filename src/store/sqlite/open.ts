@@ -14,9 +14,13 @@ import {
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../operator-error.ts';
+import { fullDisk } from './disk.ts';
+import { takeLock } from './lock.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 
 export const DATABASE_FILE = 'gatepost.db';
+/** Shared by all who have the database open, alone with whoever puts another in its place. */
+export const LOCK_FILE = 'gatepost.lock';
 
 /** Page cache, KiB. */
 const CACHE_KIB = 32 * 1024;
@@ -34,15 +38,69 @@ const BUSY_TIMEOUT_MS = 10;
 const OPEN_TIMEOUT_MS = 5_000;
 const OPEN_PAUSE_MS = 10;
 
+export interface OpenDatabase {
+  db: Database;
+  /** To be called after closing: from then on a restore may replace the file. */
+  release(): void;
+}
+
 /**
  * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a
  * missing database are made; with `migrates`, an older schema is migrated; without, they are
  * refused. Throws {@link OperatorError}.
  */
-export function openDatabase(dataDir: string, create: boolean, migrates = create): Database {
+export function openDatabase(dataDir: string, create: boolean, migrates = create): OpenDatabase {
   const file = join(dataDir, DATABASE_FILE);
   checkDirectory(dataDir, create);
-  const schema = existsSync(file) && statSync(file).size > 0 ? inspect(file) : 0;
+  const refuseUnfit = () => refuse(dataDir, create, migrates);
+  const looked = refuseUnfit();
+  const release = holdDatabase(dataDir);
+  try {
+    // A restore was faster: what is there now has not been looked at.
+    if (identityOf(file) !== looked) refuseUnfit();
+    return { db: patiently(() => open(file, create)), release };
+  } catch (error) {
+    release();
+    throw explain(error, file);
+  }
+}
+
+/**
+ * Has a restore wait while the database is open. Throws {@link OperatorError} while one is under
+ * way: whoever opened the file now would go on with the one that is being replaced.
+ */
+export function holdDatabase(dataDir: string): () => void {
+  const file = join(dataDir, LOCK_FILE);
+  const release = attempt(file, () => takeLock(file, 'shared', OPEN_TIMEOUT_MS));
+  if (release !== null) return release;
+  throw new OperatorError(`a restore into ${dataDir} is under way: try again when it has finished`);
+}
+
+function attempt<T>(file: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw explain(error, file);
+  }
+}
+
+function open(file: string, create: boolean): Database {
+  // SQLite makes files that everybody may read, and its logs with the mode of the database.
+  if (create && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  const db = new Database(file, { create, readwrite: true, strict: true });
+  try {
+    return configure(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Refuses what this program cannot use; returns which file it has looked at. */
+function refuse(dataDir: string, create: boolean, migrates: boolean): number | null {
+  const file = join(dataDir, DATABASE_FILE);
+  const looked = identityOf(file);
+  const schema = looked !== null && statSync(file).size > 0 ? inspect(file) : 0;
   if (schema === 0 && !create) {
     throw new OperatorError(
       `there is no Gatepost database in ${dataDir}: start 'gatepost serve' or add a provider first`,
@@ -53,21 +111,11 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
       `${file} has schema ${schema}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
     );
   }
-  try {
-    // SQLite makes files that everybody may read, and its logs with the mode of the database.
-    if (create && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
-    return patiently(() => {
-      const db = new Database(file, { create, readwrite: true, strict: true });
-      try {
-        return configure(db);
-      } catch (error) {
-        db.close();
-        throw error;
-      }
-    });
-  } catch (error) {
-    throw explain(error, file);
-  }
+  return looked;
+}
+
+function identityOf(file: string): number | null {
+  return statSync(file, { throwIfNoEntry: false })?.ino ?? null;
 }
 
 /**
@@ -99,7 +147,7 @@ function configure(db: Database): Database {
   return db;
 }
 
-function checkDirectory(dataDir: string, create: boolean): void {
+export function checkDirectory(dataDir: string, create: boolean): void {
   if (!existsSync(dataDir)) {
     if (!create) throw new OperatorError(`the data directory ${dataDir} does not exist`);
     if (!existsSync(dirname(dataDir))) {
@@ -124,8 +172,8 @@ function checkDirectory(dataDir: string, create: boolean): void {
 }
 
 /** The schema version of an existing file, read without changing anything. */
-function inspect(file: string): number {
-  checkHeader(file);
+export function inspect(file: string): number {
+  if (!isSqlite(file)) throw damaged(file, 'not a SQLite database');
   try {
     accessSync(file, constants.R_OK | constants.W_OK);
   } catch (error) {
@@ -159,7 +207,7 @@ function inspect(file: string): number {
  * Without a write-ahead log beside it nobody is using the file, and SQLite, which would make a log
  * and leave it there, is told that it needs none.
  */
-function openToLook(file: string): Database {
+export function openToLook(file: string): Database {
   if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
   const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = sqlite;
   return new Database(
@@ -170,7 +218,13 @@ function openToLook(file: string): Database {
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
-function checkHeader(file: string): void {
+/** Does the file begin as SQLite's do? Not for a file that this process has open: see below. */
+export function isSqlite(file: string): boolean {
+  return readHeader(file) === SQLITE_MAGIC;
+}
+
+/** Closing a file takes all locks of the process on it along, those of SQLite too. */
+function readHeader(file: string): string {
   const header = Buffer.alloc(SQLITE_MAGIC.length);
   try {
     const fd = openSync(file, 'r');
@@ -179,7 +233,7 @@ function checkHeader(file: string): void {
   } catch (error) {
     throw new OperatorError(`cannot read ${file}: ${reason(error)}`);
   }
-  if (header.toString('latin1') !== SQLITE_MAGIC) throw damaged(file, 'not a SQLite database');
+  return header.toString('latin1');
 }
 
 function damaged(file: string, detail: string): OperatorError {
@@ -188,12 +242,14 @@ function damaged(file: string, detail: string): OperatorError {
   );
 }
 
-function explain(error: unknown, file: string): Error {
+export function explain(error: unknown, file: string): Error {
   if (error instanceof OperatorError) return error;
   if (error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {
     return damaged(file, error.message);
   }
-  return new OperatorError(`cannot open ${file}: ${reason(error)}`);
+  return (
+    fullDisk(error, dirname(file)) ?? new OperatorError(`cannot open ${file}: ${reason(error)}`)
+  );
 }
 
 function reason(error: unknown): string {

@@ -32,7 +32,8 @@ export interface SqliteOptions {
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
 export function openSqliteStore(options: SqliteOptions): Store {
   const { dataDir, create, migrates, commitBatchMax } = options;
-  const db = new Connection(openDatabase(dataDir, create, migrates));
+  const opened = openDatabase(dataDir, create, migrates);
+  const db = new Connection(opened.db);
   const audit = new AuditTrail(db);
   const writer = new GroupWriter(db, commitBatchMax, audit);
   const context: Context = { db, query: drizzle({ client: db.native }), writer, audit };
@@ -54,6 +55,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
     close: async () => {
       await writer.idle();
       db.close();
+      opened.release();
     },
   };
 }

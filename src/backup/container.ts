@@ -1,0 +1,235 @@
+/**
+ * What a backup file is. In order: a line that says what it is, a line of JSON (the manifest), the
+ * database as one zstd stream, and the SHA-256 of all that in hexadecimal digits on a line of its
+ * own. With a passphrase, all of this lies inside of an age file, which the `age` tool opens.
+ * Everything is streamed: memory does not grow with the database.
+ */
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { OperatorError } from '../operator-error.ts';
+import { AGE_MAGIC, decrypted, encrypted } from './encryption.ts';
+
+export const FORMAT = 1;
+const MAGIC_NAME = 'gatepost-backup';
+const MAGIC = `${MAGIC_NAME} ${FORMAT}\n`;
+/** The last line: 64 digits. */
+const TRAILER_BYTES = 65;
+/** First line and manifest; a manifest has one number for each table. */
+const HEAD_BYTES_MAX = 256 * 1024;
+const READ_BYTES = 256 * 1024;
+
+/** What a backup says about itself. */
+export interface Manifest {
+  format: number;
+  /** The version of the program that wrote it. */
+  gatepost: string;
+  /** Of the database; a program of at least this schema can use it. */
+  schema: number;
+  /** The moment: everything acknowledged before is in it. UTC, ms. */
+  created_at_ms: number;
+  /** Uncompressed. */
+  database_bytes: number;
+  database_sha256: string;
+  rows: Readonly<Record<string, number>>;
+}
+
+type Bytes = AsyncIterable<Uint8Array>;
+type Pieces = AsyncGenerator<Uint8Array, void>;
+
+/** A file that is not what was written. */
+export class DamagedBackup extends OperatorError {}
+
+/**
+ * Writes the database file `source` and its manifest to the new file `target`, and has the disk
+ * keep it. Encrypted unless `passphrase` is null.
+ */
+export async function writeContainer(
+  target: string,
+  manifest: Manifest,
+  source: string,
+  passphrase: string | null,
+  signal?: AbortSignal,
+): Promise<void> {
+  const plain = container(manifest, source, signal);
+  const output = await open(target, 'wx', 0o600);
+  try {
+    const bytes = passphrase === null ? plain : await encrypted(plain, passphrase);
+    for await (const chunk of bytes) await output.writeFile(chunk);
+    await output.sync();
+  } finally {
+    await output.close();
+  }
+}
+
+async function* container(manifest: Manifest, source: string, signal?: AbortSignal): Pieces {
+  const hash = createHash('sha256');
+  const head = Buffer.from(`${MAGIC}${JSON.stringify(manifest)}\n`);
+  hash.update(head);
+  yield head;
+  const zstd = createZstdCompress();
+  const fed = pipeline(createReadStream(source, { highWaterMark: READ_BYTES, signal }), zstd);
+  // Its failure also ends the loop below, which throws it.
+  fed.catch(() => undefined);
+  for await (const chunk of zstd as AsyncIterable<Uint8Array>) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  await fed;
+  yield Buffer.from(`${hash.digest('hex')}\n`);
+}
+
+/**
+ * Reads a backup to its end and checks every byte of it. `write` gets the database piece by piece,
+ * before the end is known to be good: what it wrote is worthless when this throws. Throws
+ * {@link DamagedBackup}, or OperatorError when the passphrase is missing or wrong.
+ */
+export async function readContainer(
+  file: string,
+  passphrase: string | null,
+  write: (chunk: Uint8Array) => Promise<void> | void,
+): Promise<Manifest> {
+  const isEncrypted = (await kindOf(file)) === 'encrypted';
+  if (isEncrypted && passphrase === null) {
+    throw new OperatorError(`${file} is encrypted: give its passphrase with --passphrase-file`);
+  }
+  const raw = createReadStream(file, { highWaterMark: READ_BYTES });
+  const own = new OwnFault();
+  try {
+    const bytes = raw as Bytes;
+    const plain = isEncrypted ? await decrypted(bytes, passphrase as string) : bytes;
+    return await readPlain(plain, (chunk) => own.guard(() => write(chunk)));
+  } catch (fault) {
+    if (own.fault !== null) throw own.fault.cause;
+    if (fault instanceof OperatorError && !(fault instanceof DamagedBackup)) throw fault;
+    const detail = fault instanceof Error ? fault.message : String(fault);
+    throw new DamagedBackup(`${file} is damaged (${detail})`);
+  } finally {
+    raw.destroy();
+  }
+}
+
+/** Tells what `write` threw, such as a full disk, from what is wrong with the file. */
+class OwnFault {
+  fault: { cause: unknown } | null = null;
+
+  async guard(work: () => Promise<void> | void): Promise<void> {
+    try {
+      await work();
+    } catch (cause) {
+      this.fault = { cause };
+      throw cause;
+    }
+  }
+}
+
+/** What a file is by its first bytes. Throws OperatorError when it is not a backup of ours. */
+export async function kindOf(file: string): Promise<'plain' | 'encrypted'> {
+  let start: string;
+  try {
+    const bytes = await Bun.file(file).slice(0, 64).arrayBuffer();
+    start = Buffer.from(bytes).toString('latin1');
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`cannot read ${file}: ${detail}`);
+  }
+  if (start.startsWith(AGE_MAGIC)) return 'encrypted';
+  if (start.startsWith(MAGIC)) return 'plain';
+  const format = /^gatepost-backup (\d{1,6})\n/.exec(start)?.[1];
+  if (format !== undefined && Number(format) > FORMAT) {
+    throw new OperatorError(`${file} has backup format ${format}: use a newer gatepost`);
+  }
+  throw new DamagedBackup(`${file} is not a Gatepost backup, or its beginning is damaged`);
+}
+
+async function readPlain(
+  plain: Bytes,
+  write: (chunk: Uint8Array) => Promise<void>,
+): Promise<Manifest> {
+  const hash = createHash('sha256');
+  const { manifest, rest } = await readHead(plain[Symbol.asyncIterator]());
+  hash.update(manifest.head);
+  const body = new Body(rest, hash);
+  const databaseHash = createHash('sha256');
+  let databaseBytes = 0;
+  await pipeline(Readable.from(body.read()), createZstdDecompress(), async (chunks: Bytes) => {
+    for await (const chunk of chunks) {
+      databaseBytes += chunk.length;
+      if (databaseBytes > manifest.value.database_bytes) throw new Error('it is too long');
+      databaseHash.update(chunk);
+      await write(chunk);
+    }
+  });
+  if (body.trailer !== `${hash.digest('hex')}\n`) throw new Error('its checksum does not fit');
+  if (databaseBytes !== manifest.value.database_bytes) throw new Error('it is too short');
+  if (databaseHash.digest('hex') !== manifest.value.database_sha256) {
+    throw new Error('the checksum of the database does not fit');
+  }
+  return manifest.value;
+}
+
+/** The first two lines, and everything behind them. */
+async function readHead(chunks: AsyncIterator<Uint8Array>) {
+  let seen = Buffer.alloc(0);
+  for (;;) {
+    const end = seen.indexOf(10, MAGIC.length);
+    if (end >= 0) {
+      const head = seen.subarray(0, end + 1);
+      return { manifest: { head, value: parseHead(head) }, rest: rest(seen.subarray(end + 1)) };
+    }
+    if (seen.length > HEAD_BYTES_MAX) throw new Error('it has no manifest');
+    const { value, done } = await chunks.next();
+    if (done) throw new Error('it ends too early');
+    seen = Buffer.concat([seen, value]);
+  }
+  async function* rest(first: Uint8Array): Pieces {
+    yield first;
+    for (;;) {
+      const { value, done } = await chunks.next();
+      if (done) return;
+      yield value;
+    }
+  }
+}
+
+function parseHead(head: Buffer): Manifest {
+  const text = head.toString('utf8');
+  if (!text.startsWith(MAGIC)) throw new Error('its first line is not that of a backup');
+  const manifest = JSON.parse(text.slice(MAGIC.length)) as Manifest;
+  const isFit =
+    manifest.format === FORMAT &&
+    Number.isSafeInteger(manifest.schema) &&
+    Number.isSafeInteger(manifest.created_at_ms) &&
+    Number.isSafeInteger(manifest.database_bytes) &&
+    typeof manifest.rows === 'object' &&
+    manifest.rows !== null;
+  if (!isFit) throw new Error('its manifest is not one');
+  return manifest;
+}
+
+/** Passes on everything but the last line, which is known only when the end has come. */
+class Body {
+  trailer = '';
+
+  constructor(
+    readonly chunks: Bytes,
+    readonly hash: { update(chunk: Uint8Array): unknown },
+  ) {}
+
+  async *read(): Pieces {
+    let held = Buffer.alloc(0);
+    for await (const chunk of this.chunks) {
+      held = Buffer.concat([held, chunk]);
+      if (held.length <= TRAILER_BYTES) continue;
+      const part = held.subarray(0, held.length - TRAILER_BYTES);
+      held = held.subarray(held.length - TRAILER_BYTES);
+      this.hash.update(part);
+      yield part;
+    }
+    this.trailer = held.toString('latin1');
+  }
+}

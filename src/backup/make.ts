@@ -1,0 +1,129 @@
+/** Making a backup: copy, check, pack, read back, and only then give it its name. */
+
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { OperatorError } from '../operator-error.ts';
+import { copyDatabase, examineDatabase, hasDatabase } from '../store/sqlite/copy.ts';
+import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
+import { VERSION } from '../version.ts';
+import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './container.ts';
+
+export interface BackupOrder {
+  dataDir: string;
+  /** The file to make. */
+  file: string;
+  /** Null: not encrypted. */
+  passphrase: string | null;
+  /** Replace `file` if it is a backup already. */
+  replaces: boolean;
+  /** The moment that the backup is told to be of: now. */
+  nowMs: number;
+  /** Gives up when aborted, and leaves nothing behind. */
+  signal?: AbortSignal;
+}
+
+export interface BackupResult {
+  file: string;
+  bytes: number;
+  isEncrypted: boolean;
+  manifest: Manifest;
+}
+
+/**
+ * Makes one backup beside running servers. What bears the name in the end has been read back and
+ * compared; when anything fails, nothing is left and an older file of that name is as it was.
+ * Throws `OperatorError`. Blocks while it copies, so it belongs in a process of its own.
+ */
+export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
+  const file = resolve(order.file);
+  await checkTarget(file, order);
+  const { copy, packed } = partialNames(file);
+  try {
+    if (!hasDatabase(order.dataDir)) {
+      throw new OperatorError(`there is no Gatepost database in ${order.dataDir}`);
+    }
+    copyDatabase(order.dataDir, copy);
+    await turnOfTheLoop(order.signal);
+    const manifest = await describe(copy, order.nowMs);
+    await writeContainer(packed, manifest, copy, order.passphrase, order.signal);
+    rmSync(copy);
+    await compare(packed, order.passphrase, manifest);
+    order.signal?.throwIfAborted();
+    giveName(packed, file, order.replaces);
+    const isEncrypted = order.passphrase !== null;
+    return { file, bytes: statSync(file).size, isEncrypted, manifest };
+  } catch (fault) {
+    if (order.signal?.aborted) throw new OperatorError('the backup was interrupted');
+    throw asDiskFault(fault, dirname(file), order.dataDir);
+  } finally {
+    for (const path of [copy, `${copy}-journal`, packed]) rmSync(path, { force: true });
+  }
+}
+
+/** Names of files in the making: hidden, and told from finished ones by whoever rotates. */
+export const PARTIAL_NAME = /^\.(.+)\.[0-9a-f]{12}\.(?:copy|part)(?:-journal)?$/;
+
+function partialNames(file: string) {
+  const stem = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}`);
+  return { copy: `${stem}.copy`, packed: `${stem}.part` };
+}
+
+async function checkTarget(file: string, { dataDir, replaces }: BackupOrder): Promise<void> {
+  const folder = dirname(file);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new OperatorError(`the directory ${folder} does not exist`);
+  }
+  if (folder === resolve(dataDir) && basename(file).startsWith('gatepost.')) {
+    throw new OperatorError(`${file} would be one of the appliance's own files: choose another`);
+  }
+  if (!existsSync(file)) return;
+  if (!replaces) throw new OperatorError(`${file} exists: choose another name, or --force`);
+  // Never something else that lay there.
+  await kindOf(file);
+}
+
+/** Signals that came while the copy blocked are delivered now. */
+async function turnOfTheLoop(signal: AbortSignal | undefined): Promise<void> {
+  await new Promise((done) => setImmediate(done));
+  signal?.throwIfAborted();
+}
+
+async function describe(copy: string, nowMs: number): Promise<Manifest> {
+  const { schema, rows } = examineDatabase(copy);
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(copy)) hash.update(chunk as Uint8Array);
+  return {
+    format: FORMAT,
+    gatepost: VERSION,
+    schema,
+    created_at_ms: nowMs,
+    database_bytes: statSync(copy).size,
+    database_sha256: hash.digest('hex'),
+    rows,
+  };
+}
+
+async function compare(packed: string, passphrase: string | null, meant: Manifest): Promise<void> {
+  const found = await readContainer(packed, passphrase, () => undefined);
+  if (!Bun.deepEquals(found, meant)) {
+    throw new OperatorError('what was written could not be read back: is the disk good?');
+  }
+}
+
+/** Takes the name only if it is free, unless an older backup may be replaced. */
+function giveName(packed: string, file: string, replaces: boolean): void {
+  if (replaces) {
+    renameSync(packed, file);
+  } else {
+    try {
+      linkSync(packed, file);
+    } catch (error) {
+      if (existsSync(file)) {
+        throw new OperatorError(`${file} exists: choose another name, or --force`);
+      }
+      throw error;
+    }
+  }
+  syncFolder(dirname(file));
+}

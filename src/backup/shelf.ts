@@ -1,0 +1,143 @@
+/** The folder of the scheduled backups: which is made next, and which goes. */
+
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError } from '../operator-error.ts';
+import { asDiskFault } from '../store/sqlite/disk.ts';
+import { giveToOwnerOfFolder, takeLock } from '../store/sqlite/lock.ts';
+import { PARTIAL_NAME } from './make.ts';
+import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
+import { timeInName } from './restore.ts';
+
+/** Looked at for each backup, so that a change holds at once. */
+export interface ShelfSettings extends PassphraseSettings {
+  readonly dataDir: string;
+  readonly backupDirectory: string;
+  readonly backupKeep: number;
+}
+
+export interface MadeBackup {
+  file: string;
+  bytes: number;
+  /** What had to go for it. */
+  removed: string[];
+}
+
+/** Names that are ours to delete, and no others. */
+const OWN_NAME = /^gatepost-(\d{8}T\d{6}Z)\.backup$/;
+const LOCK_FILE = '.gatepost-backup.lock';
+/** A backup so young is the one that another server has made for the same ring, ms. */
+const SAME_RING_MS = 50_000;
+
+export function backupFolder(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>): string {
+  return settings.backupDirectory || join(settings.dataDir, 'backups');
+}
+
+/** Names of the scheduled backups in a folder, the newest first. */
+export function scheduledBackups(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => OWN_NAME.test(name))
+    .sort()
+    .reverse();
+}
+
+/** The moment in the name of a scheduled backup, UTC ms. */
+export function momentOf(name: string): number {
+  const digits = OWN_NAME.exec(name)?.[1] ?? '';
+  const iso = digits.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
+  return Date.parse(iso);
+}
+
+/** Runs `gatepost backup` in a process of its own, and can be told to stop. */
+export type RunBackup = (
+  file: string,
+  dataDir: string,
+  passphrase: string | null,
+  signal: AbortSignal,
+) => Promise<{ bytes: number }>;
+
+/**
+ * Makes the backup of this moment and deletes the oldest beyond `backupKeep`; the new one stays
+ * whatever its name. Null: another process makes it or has just made it. When it fails nothing is
+ * deleted. Throws `OperatorError`.
+ */
+export async function addScheduledBackup(
+  settings: ShelfSettings,
+  nowMs: number,
+  run: RunBackup,
+  signal: AbortSignal,
+): Promise<MadeBackup | null> {
+  const folder = backupFolder(settings);
+  const release = openShelf(folder);
+  if (release === null) return null;
+  try {
+    const [newest] = scheduledBackups(folder);
+    if (newest !== undefined && Math.abs(nowMs - momentOf(newest)) < SAME_RING_MS) return null;
+    removeUnfinished(folder);
+    const name = `gatepost-${timeInName(nowMs)}.backup`;
+    const passphrase = readPassphrase(undefined, settings);
+    const { bytes } = await run(join(folder, name), settings.dataDir, passphrase, signal);
+    return { file: join(folder, name), bytes, removed: rotate(folder, name, settings.backupKeep) };
+  } finally {
+    release();
+  }
+}
+
+function openShelf(folder: string): (() => void) | null {
+  try {
+    if (!existsSync(folder)) {
+      mkdirSync(folder, { mode: 0o700 });
+      giveToOwnerOfFolder(folder);
+    }
+    return takeLock(join(folder, LOCK_FILE), 'exclusive', 0);
+  } catch (fault) {
+    throw asDiskFault(fault, folder);
+  }
+}
+
+/** Of backups that were killed; nobody makes one now, for the lock is ours. */
+function removeUnfinished(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const target = PARTIAL_NAME.exec(name)?.[1];
+    if (target !== undefined && OWN_NAME.test(target)) rmSync(join(folder, name));
+  }
+}
+
+function rotate(folder: string, made: string, keep: number): string[] {
+  const older = scheduledBackups(folder).filter((name) => name !== made);
+  const removed = older.slice(Math.max(keep - 1, 0));
+  for (const name of removed) rmSync(join(folder, name));
+  return removed;
+}
+
+/** Starts this same program again. `program`: how, as the words of a command line. */
+export function backupByChild(program: readonly string[]): RunBackup {
+  return async (file, dataDir, passphrase, signal) => {
+    const words = ['backup', file, '--data', dataDir, '--config', 'none', '--json'];
+    // The passphrase goes where no list of processes and no environment shows it.
+    const secret = passphrase === null ? [] : ['--passphrase-file', STANDARD_INPUT];
+    const child = Bun.spawn([...program, ...words, ...secret], {
+      stdin: passphrase === null ? 'ignore' : Buffer.from(`${passphrase}\n`),
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const stop = () => child.kill('SIGTERM');
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+    try {
+      const [printed, said] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+        child.exited,
+      ]);
+      if (child.exitCode === 0) return JSON.parse(printed) as { bytes: number };
+      const reason = said.trim().replace(/^gatepost: /, '');
+      throw new OperatorError(
+        reason || `the backup ended with ${child.signalCode ?? child.exitCode}`,
+      );
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  };
+}

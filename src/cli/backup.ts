@@ -1,0 +1,131 @@
+/** `gatepost backup` and `gatepost restore`. */
+
+import type { Command } from 'commander';
+import type { Manifest } from '../backup/container.ts';
+import type { Config } from '../config/settings/index.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
+import { askNewPassphrase, askPassphrase } from './passphrase.ts';
+import { sheet } from './table.ts';
+import { showBytes, showTime } from './values.ts';
+
+interface BackupOptions extends CommonOptions {
+  force?: boolean;
+  encrypt?: boolean;
+  passphraseFile?: string;
+}
+
+interface RestoreOptions extends CommonOptions {
+  force?: boolean;
+  verify?: boolean;
+  passphraseFile?: string;
+}
+
+async function backup(context: CliContext, file: string, options: BackupOptions): Promise<void> {
+  const { config } = context.loadConfig(flagsOf(options));
+  const passphrase = await passphraseFor(context, options, config);
+  context.backup.yieldToOthers();
+  const made = await untilInterrupted((signal) =>
+    context.backup.makeBackup({
+      dataDir: config.dataDir,
+      file,
+      passphrase,
+      replaces: options.force === true,
+      nowMs: context.nowMs(),
+      signal,
+    }),
+  );
+  const { manifest, bytes, isEncrypted } = made;
+  const facts = { file: made.file, bytes, encrypted: isEncrypted, ...manifestJson(manifest) };
+  const text = sheet([
+    ['file', made.file],
+    ['size', showBytes(bytes)],
+    ['encrypted', isEncrypted ? 'yes' : 'no'],
+    ...manifestRows(manifest),
+  ]);
+  print(context, options, facts, text);
+}
+
+async function passphraseFor(
+  context: CliContext,
+  { passphraseFile, encrypt }: BackupOptions,
+  config: Config,
+): Promise<string | null> {
+  const given = context.backup.readPassphrase(passphraseFile, config);
+  if (given !== null || !encrypt) return given;
+  if (!context.isTerminal) {
+    throw new OperatorError('there is no passphrase: name a file with --passphrase-file');
+  }
+  return askNewPassphrase();
+}
+
+/** Ctrl-C ends the work in an orderly way: nothing half-made stays. */
+async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
+  try {
+    return await work(interrupted.signal);
+  } finally {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
+  }
+}
+
+async function restore(context: CliContext, file: string, options: RestoreOptions): Promise<void> {
+  const { config } = context.loadConfig(flagsOf(options));
+  let passphrase = context.backup.readPassphrase(options.passphraseFile, config);
+  const isEncrypted = (await context.backup.kindOf(file)) === 'encrypted';
+  if (isEncrypted && passphrase === null && context.isTerminal) {
+    passphrase = await askPassphrase('Passphrase');
+  }
+  if (options.verify) {
+    const manifest = await context.backup.verifyBackup(file, passphrase);
+    const text = `${file} is good\n${sheet(manifestRows(manifest))}`;
+    print(context, options, { file, ...manifestJson(manifest) }, text);
+    return;
+  }
+  const { manifest, kept } = await context.backup.restoreBackup({
+    dataDir: config.dataDir,
+    file,
+    passphrase,
+    isForced: options.force === true,
+    nowMs: context.nowMs(),
+  });
+  const facts = { file, data: config.dataDir, kept, ...manifestJson(manifest) };
+  const rows = sheet([...manifestRows(manifest), ['replaced', kept ?? 'nothing was there']]);
+  print(context, options, facts, `${file} was restored into ${config.dataDir}\n${rows}`);
+}
+
+function manifestJson({ gatepost, schema, created_at_ms, database_bytes, rows }: Manifest) {
+  return { created_at: showTime(created_at_ms), gatepost, schema, database_bytes, rows };
+}
+
+function manifestRows(manifest: Manifest): [string, string | number][] {
+  const filled = Object.entries(manifest.rows).filter(([, count]) => count > 0);
+  return [
+    ['moment', showTime(manifest.created_at_ms)],
+    ['written by', `gatepost ${manifest.gatepost}, schema ${manifest.schema}`],
+    ['database', showBytes(manifest.database_bytes)],
+    ['rows', filled.map(([table, count]) => `${table} ${count}`).join(', ')],
+  ];
+}
+
+export function addBackupCommands(program: Command, context: CliContext): void {
+  program
+    .command('backup')
+    .description('write a checked copy of the database to one file, beside a running server')
+    .argument('<file>')
+    .option('--force', 'replace the file if it is a backup')
+    .option('--encrypt', 'ask for a passphrase if none is set')
+    .option('--passphrase-file <file>', 'encrypt with the first line of this file; - is stdin')
+    .action((file: string, options: BackupOptions) => backup(context, file, options));
+
+  program
+    .command('restore')
+    .description('check a backup and put its database in place; the one there is kept')
+    .argument('<file>')
+    .option('--verify', 'only check it and print what is in it')
+    .option('--force', 'also when the present database holds what the backup does not')
+    .option('--passphrase-file <file>', 'whose first line decrypts it; - is stdin')
+    .action((file: string, options: RestoreOptions) => restore(context, file, options));
+}

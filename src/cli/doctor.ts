@@ -1,0 +1,52 @@
+/** `gatepost doctor`: what is wrong here, and what to do about it. */
+
+import type { Command } from 'commander';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
+
+function doctor(context: CliContext, options: CommonOptions): void {
+  const findings: Finding[] = [];
+  const loaded = load(context, options, findings);
+  if (loaded !== null) findings.push(...context.examine(loaded));
+  if (options.json) context.stdout(`${JSON.stringify({ findings })}\n`);
+  else context.stdout(`${findings.map(asText).join('\n')}\n`);
+  const problems = findings.filter(({ level }) => level === 'problem').length;
+  if (problems > 0) throw new OperatorError(problems === 1 ? '1 problem' : `${problems} problems`);
+}
+
+/** A configuration with mistakes is a finding; the rest is then looked at without its file. */
+function load(
+  context: CliContext,
+  options: CommonOptions,
+  findings: Finding[],
+): LoadedConfig | null {
+  try {
+    return context.loadConfig(flagsOf(options));
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const todo = "mend it; 'gatepost config --example' prints every setting";
+    findings.push({ check: 'configuration', level: 'problem', what: error.message, todo });
+  }
+  try {
+    return context.loadConfig({ ...flagsOf(options), configFile: 'none' });
+  } catch {
+    // What is wrong is in the environment and has been said.
+    return null;
+  }
+}
+
+const MARKS = { ok: 'ok      ', warning: 'warning ', problem: 'PROBLEM ' } as const;
+
+function asText({ check, level, what, todo }: Finding): string {
+  const hint = todo === null ? '' : `\n          ${todo}`;
+  return `${MARKS[level]}  ${check}: ${what}${hint}`;
+}
+
+export function addDoctorCommand(program: Command, context: CliContext): void {
+  program
+    .command('doctor')
+    .description('look for what is wrong here and say what to do; exit code 1 for a problem')
+    .action((options: CommonOptions) => doctor(context, options));
+}

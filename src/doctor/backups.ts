@@ -1,0 +1,57 @@
+/** Backups: are they made, are they recent, and would they survive the disk? */
+
+import { existsSync, statSync } from 'node:fs';
+import { Cron } from 'croner';
+import { backupFolder, momentOf, scheduledBackups } from '../backup/shelf.ts';
+import { about, type Finding } from './finding.ts';
+
+export interface BackupSettings {
+  readonly dataDir: string;
+  readonly backupAt: string;
+  readonly backupDirectory: string;
+}
+
+const say = about('backups');
+const HOUR_MS = 3_600_000;
+
+export interface BackupsReport {
+  findings: Finding[];
+  /** The moment of the newest scheduled one, UTC ms. */
+  newestMs: number | null;
+}
+
+export function checkBackups(settings: BackupSettings, nowMs: number): BackupsReport {
+  const folder = backupFolder(settings);
+  const [newest] = scheduledBackups(folder);
+  const newestMs = newest === undefined ? null : momentOf(newest);
+  if (settings.backupAt === '') {
+    const todo = 'set backup.at, such as "03:30", and backup.directory; see docs/backups.md';
+    return { findings: [say.warning('none are scheduled', todo)], newestMs };
+  }
+  return {
+    findings: [...age(settings.backupAt, newestMs, nowMs, folder), ...place(settings, folder)],
+    newestMs,
+  };
+}
+
+function age(pattern: string, newestMs: number | null, nowMs: number, folder: string): Finding[] {
+  const todo = 'see backup_failed in the log, and that the server runs';
+  if (newestMs === null) {
+    return [say.warning(`${folder} holds none yet`, 'wait for the first, or see the log')];
+  }
+  const cron = new Cron(pattern, { timezone: 'UTC' });
+  // Two rings later it was missed for sure.
+  const [, second] = cron.nextRuns(2, new Date(newestMs));
+  const shown = new Date(newestMs).toISOString();
+  if (second !== undefined && second.getTime() + HOUR_MS < nowMs) {
+    return [say.problem(`the last one is of ${shown}, and several should have come since`, todo)];
+  }
+  return [say.ok(`the last one is of ${shown}`)];
+}
+
+function place({ dataDir }: BackupSettings, folder: string): Finding[] {
+  if (!existsSync(folder) || !existsSync(dataDir)) return [];
+  if (statSync(folder).dev !== statSync(dataDir).dev) return [];
+  const todo = 'set backup.directory to another disk, or copy the files to another machine';
+  return [say.warning('they lie on the disk of the database and would be lost with it', todo)];
+}

@@ -1,0 +1,102 @@
+/** The data directory: is it there, whose is it, and can it be written to? */
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkDataDirectory, type Finding as Permission } from '../permissions.ts';
+import { about, type Finding, reasonIn } from './finding.ts';
+
+const say = about('data directory');
+
+export function checkDirectory(dataDir: string, uid: number): Finding[] {
+  const stats = statSync(dataDir, { throwIfNoEntry: false });
+  if (stats === undefined) {
+    return [
+      say.problem(
+        `${dataDir} does not exist`,
+        "'gatepost serve' makes it; or name another with --data",
+      ),
+    ];
+  }
+  if (!stats.isDirectory()) {
+    return [say.problem(`${dataDir} is not a directory`, 'name another with --data')];
+  }
+  const findings = [
+    ...checkMode(dataDir),
+    ...checkOwners(dataDir, stats, uid),
+    ...checkWriting(dataDir),
+  ];
+  return findings.length > 0 ? findings : [say.ok(`${dataDir} is private and can be written to`)];
+}
+
+function checkMode(dataDir: string): Finding[] {
+  return checkDataDirectory(dataDir).map(asFinding);
+}
+
+/** A finding about permissions ends with what mends it. */
+function asFinding({ problem, isRefused }: Permission): Finding {
+  const [what = problem, todo = 'see docs/limits.md'] = problem.split(': run ');
+  return isRefused ? say.problem(what, `run ${todo}`) : say.warning(what, `run ${todo}`);
+}
+
+/** What is the appliance's own, and whose. */
+function filesOf(dataDir: string) {
+  try {
+    return readdirSync(dataDir)
+      .filter((name) => name.startsWith('gatepost'))
+      .map((name) => join(dataDir, name))
+      .map((path) => ({ path, uid: statSync(path).uid }));
+  } catch {
+    // That it cannot be looked at shows when it is written to.
+    return [];
+  }
+}
+
+/** Root reads and writes everything, the appliance's user only what is its own: seen as root. */
+function checkOwners(dataDir: string, { uid: owner }: Stats, uid: number): Finding[] {
+  if (uid !== 0) return [];
+  return filesOf(dataDir)
+    .filter((file) => file.uid !== owner)
+    .map((file) =>
+      say.problem(
+        `${file.path} belongs to user ${file.uid}, its directory to user ${owner}`,
+        `chown ${owner} '${file.path}'`,
+      ),
+    );
+}
+
+function checkWriting(dataDir: string): Finding[] {
+  const probe = join(dataDir, `.gatepost-doctor-${randomBytes(6).toString('hex')}`);
+  try {
+    // More than fits beside an inode: an empty file can be had on a full disk.
+    writeFileSync(probe, Buffer.alloc(8192, 1), { flag: 'wx', mode: 0o600 });
+    return [];
+  } catch (error) {
+    return [writingProblem(dataDir, error)];
+  } finally {
+    if (existsSync(probe)) rmSync(probe);
+  }
+}
+
+function writingProblem(dataDir: string, error: unknown): Finding {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return say.problem(
+      `the disk of ${dataDir} is full: nothing can be saved`,
+      'free space or enlarge the disk; the server takes writes again by itself',
+    );
+  }
+  if (code === 'EROFS') {
+    return say.problem(
+      `${dataDir} is on a disk that is mounted read-only`,
+      'look into the kernel log (dmesg) for the reason, then mount it for writing again',
+    );
+  }
+  if (code === 'EACCES' || code === 'EPERM') {
+    return say.problem(
+      `${dataDir} may not be written to by this user`,
+      `run gatepost as its owner, or chmod u+rwx '${dataDir}'`,
+    );
+  }
+  return say.problem(`${dataDir} cannot be written to: ${reasonIn(error)}`, 'look at its disk');
+}

@@ -1,0 +1,57 @@
+/** All checks, in the order in which one would look. */
+
+import { existsSync } from 'node:fs';
+import { backupFolder } from '../backup/shelf.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { checkSecretFile } from '../permissions.ts';
+import { checkBackups } from './backups.ts';
+import { checkDatabase } from './database.ts';
+import { checkDirectory } from './directory.ts';
+import { about, type Finding } from './finding.ts';
+import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } from './machine.ts';
+
+export interface Patient {
+  loaded: LoadedConfig;
+  nowMs: number;
+  /** As whom the command runs. */
+  uid: number;
+}
+
+/** Looks at everything; changes nothing, save a file that it makes and removes. */
+export function examine({ loaded, nowMs, uid }: Patient): Finding[] {
+  const { config } = loaded;
+  const { dataDir } = config;
+  const directory = checkDirectory(dataDir, uid);
+  const database = checkDatabase(dataDir);
+  const backups = checkBackups(config, nowMs);
+  const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);
+  const newestMs = times.length > 0 ? Math.max(...times) : null;
+  const hasTls = config.tlsCertificate !== '' || config.acmeDomains.length > 0;
+  return [
+    ...checkConfiguration(loaded),
+    ...directory,
+    ...database.findings,
+    ...checkSpace('disk space', dataDir, database.bytes),
+    ...checkSpace('disk space of backups', backupFolder(config), database.bytes),
+    ...checkClock(nowMs, newestMs),
+    ...checkDescriptors(readLimits(), config.streamCountMax),
+    ...backups.findings,
+    ...checkAddress(config.host, config.port, hasTls),
+  ];
+}
+
+/** Mistakes in it, and secrets in it that others may read, would have kept it from being loaded. */
+function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
+  const say = about('configuration');
+  const path = config.backupPassphraseFile;
+  if (path !== '' && !existsSync(path)) {
+    return [say.problem(`${path} does not exist`, 'make it, or mend backup.passphrase_file')];
+  }
+  const open = path === '' ? [] : checkSecretFile(path);
+  if (open.length > 0) {
+    return open.map(({ problem }) => say.problem(problem, 'backups fail until then'));
+  }
+  const what =
+    file === null ? 'there is no file; variables and defaults are good' : `${file} is good`;
+  return [say.ok(what)];
+}

@@ -1,0 +1,56 @@
+/** What a disk says, in a sentence; and what makes a name last. */
+
+import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
+import { OperatorError } from '../../operator-error.ts';
+
+/** A renamed file has its name for good only when its folder is on disk. */
+export function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** With less than this SQLite cannot make the files beside a database, bytes. */
+const FULL_BYTES = 1024 ** 2;
+
+/**
+ * The operator's sentence for a full, broken or forbidden disk among those of `folders`; any other
+ * fault as it is.
+ */
+export function asDiskFault(fault: unknown, ...folders: string[]): unknown {
+  if (!(fault instanceof Error) || fault instanceof OperatorError) return fault;
+  const isOfDisk = /^(E[A-Z]+|SQLITE_(FULL|IOERR|CANTOPEN|READONLY).*)$/.test(codeOf(fault));
+  if (!isOfDisk) return fault;
+  const where = folders.join(' or ');
+  return (
+    fullDisk(fault, ...folders) ??
+    new OperatorError(`cannot write in ${where} (${fault.message}); nothing was changed`)
+  );
+}
+
+/** The sentence for a fault that a full disk among those of `folders` explains, else null. */
+export function fullDisk(fault: unknown, ...folders: string[]): OperatorError | null {
+  const code = codeOf(fault);
+  // SQLite calls it an I/O error when it cannot make its shared memory.
+  if (!/^(ENOSPC|EDQUOT|SQLITE_(FULL|IOERR|CANTOPEN).*)$/.test(code)) return null;
+  const isCertain = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code);
+  const where = folders.find(isFull) ?? (isCertain ? folders.join(' or ') : null);
+  if (where === null) return null;
+  return new OperatorError(`no space left on the disk of ${where}: nothing was changed`);
+}
+
+function codeOf(fault: unknown): string {
+  return fault instanceof Error && 'code' in fault ? String(fault.code) : '';
+}
+
+function isFull(folder: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize < FULL_BYTES;
+  } catch {
+    return false;
+  }
+}

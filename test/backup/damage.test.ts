@@ -1,0 +1,104 @@
+/** Whatever is wrong with a backup is found before anything is replaced. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readContainer } from '../../src/backup/container.ts';
+import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
+import { OperatorError } from '../../src/operator-error.ts';
+import {
+  addProviders,
+  type Backed,
+  backedUp,
+  fingerprint,
+  NOW_MS,
+  quicklyEncrypted,
+} from '../support/backup.ts';
+
+setDefaultTimeout(180_000);
+
+const PASSPHRASE = 'correct horse';
+let backed: Backed;
+let plain: Uint8Array;
+let encrypted: Uint8Array;
+let damaged: string;
+
+beforeAll(async () => {
+  backed = await backedUp();
+  plain = readFileSync(backed.file);
+  encrypted = await quicklyEncrypted(plain, PASSPHRASE);
+  damaged = join(backed.folder, 'damaged.backup');
+});
+afterAll(() => rmSync(backed.folder, { recursive: true, force: true }));
+
+const KINDS = [
+  ['plain', () => plain, null],
+  ['encrypted', () => encrypted, PASSPHRASE],
+] as const;
+
+/** Reads a file of these bytes; true when it was taken for good. */
+async function isTaken(bytes: Uint8Array, passphrase: string | null): Promise<boolean> {
+  writeFileSync(damaged, bytes);
+  try {
+    await readContainer(damaged, passphrase, () => undefined);
+    return true;
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return false;
+  }
+}
+
+function flipped(bytes: Uint8Array, at: number, bit: number): Uint8Array {
+  const copy = Uint8Array.from(bytes);
+  copy[at] = (copy[at] ?? 0) ^ (1 << bit);
+  return copy;
+}
+
+describe.each(KINDS)('a backup that is %s', (_, bytesOf, passphrase) => {
+  test('as it was written is taken', async () => {
+    expect(await isTaken(bytesOf(), passphrase)).toBe(true);
+  });
+
+  test('with one bit flipped, in any byte, is refused', async () => {
+    const bytes = bytesOf();
+    const taken: string[] = [];
+    for (let at = 0; at < bytes.length; at++) {
+      // Another bit in each byte; every bit where the texts are: at the beginning and the end.
+      const isText = at < 800 || at >= bytes.length - 65;
+      for (const bit of isText ? [0, 1, 2, 3, 4, 5, 6, 7] : [at % 8]) {
+        if (await isTaken(flipped(bytes, at, bit), passphrase)) taken.push(`${at}.${bit}`);
+      }
+    }
+    expect(bytes.length).toBeGreaterThan(2_000);
+    expect(taken).toEqual([]);
+  });
+
+  test('that was cut off anywhere, or has something behind it, is refused', async () => {
+    const bytes = bytesOf();
+    const taken: number[] = [];
+    for (let length = 0; length < bytes.length; length += length < 1_000 ? 1 : 13) {
+      if (await isTaken(bytes.slice(0, length), passphrase)) taken.push(length);
+    }
+    expect(taken).toEqual([]);
+    expect(await isTaken(Buffer.concat([bytes, Buffer.from('x')]), passphrase)).toBe(false);
+    expect(await isTaken(Buffer.concat([bytes, bytes]), passphrase)).toBe(false);
+  });
+
+  test('that is damaged replaces nothing and leaves nothing', async () => {
+    const bytes = bytesOf();
+    const { dataDir } = backed;
+    await addProviders(dataDir, 1);
+    const before = fingerprint(dataDir);
+    const step = Math.floor(bytes.length / 24);
+    for (let at = 0; at < bytes.length; at += step) {
+      writeFileSync(damaged, flipped(bytes, at, at % 8));
+      const order = { dataDir, file: damaged, passphrase, isForced: true, nowMs: NOW_MS };
+      await expect(restoreBackup(order)).rejects.toThrow(OperatorError);
+      await expect(verifyBackup(damaged, passphrase)).rejects.toThrow(OperatorError);
+      expect(fingerprint(dataDir)).toEqual(before);
+    }
+    expect(Object.keys(fingerprint(backed.folder))).not.toContainEqual(
+      expect.stringContaining('unpacked'),
+    );
+  });
+});

@@ -1,0 +1,258 @@
+/** Restoring: what is refused, what is kept, and what is there afterwards. */
+
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { type Manifest, writeContainer } from '../../src/backup/container.ts';
+import { makeBackup } from '../../src/backup/make.ts';
+import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
+import { OperatorError } from '../../src/operator-error.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import {
+  addProviders,
+  type Backed,
+  backedUp,
+  fingerprint,
+  NOW_MS,
+  providerCount,
+} from '../support/backup.ts';
+
+setDefaultTimeout(60_000);
+
+let backed: Backed;
+let database: string;
+beforeEach(async () => {
+  backed = await backedUp();
+  database = join(backed.dataDir, 'gatepost.db');
+});
+afterEach(() => rmSync(backed.folder, { recursive: true, force: true }));
+
+const restore = (more: { isForced?: boolean; dataDir?: string; file?: string } = {}) =>
+  restoreBackup({
+    dataDir: backed.dataDir,
+    file: backed.file,
+    passphrase: null,
+    isForced: false,
+    nowMs: NOW_MS,
+    ...more,
+  });
+
+/** The sentence of a refusal; the data must be as it was. */
+async function refusal(attempt: () => Promise<unknown>): Promise<string> {
+  const before = fingerprint(backed.folder);
+  const error = await attempt().then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(OperatorError);
+  const { [join('data', 'gatepost.lock')]: _, ...after } = fingerprint(backed.folder);
+  const { [join('data', 'gatepost.lock')]: __, ...had } = before;
+  expect(after).toEqual(had);
+  return (error as OperatorError).message;
+}
+
+test('a database that holds nothing more is replaced, and kept', async () => {
+  const { manifest, kept } = await restore();
+  expect(manifest.rows['provider']).toBe(2);
+  expect(kept).toBe(join(backed.dataDir, 'gatepost-replaced-20261121T033000Z.db'));
+  expect(providerCount(kept ?? '')).toBe(2);
+  expect(providerCount(database)).toBe(2);
+});
+
+test('into a directory that is not there yet, as on another machine', async () => {
+  const dataDir = join(backed.folder, 'moved');
+  expect(await restore({ dataDir })).toMatchObject({ kept: null });
+  expect(readdirSync(dataDir).sort()).toEqual(['gatepost.db', 'gatepost.lock']);
+  expect(providerCount(join(dataDir, 'gatepost.db'))).toBe(2);
+});
+
+test('rows that came since are in the way, unless it is forced', async () => {
+  await addProviders(backed.dataDir, 3);
+  expect(await refusal(() => restore())).toContain('since: 3 of provider; --force');
+  const { kept } = await restore({ isForced: true });
+  expect(providerCount(kept ?? '')).toBe(5);
+  expect(providerCount(database)).toBe(2);
+  // What was kept is a database like any other.
+  rmSync(database);
+  const store = openSqliteStore({ dataDir: backed.dataDir, create: true, commitBatchMax: 1 });
+  await store.close();
+});
+
+test.each([
+  ['changed', "UPDATE provider SET name = 'another' WHERE id = 1"],
+  ['deleted', 'DELETE FROM provider WHERE id = 2'],
+])('a row that was %s since is in the way', async (_, change) => {
+  const db = new Database(database);
+  db.run(change);
+  db.close();
+  expect(await refusal(() => restore())).toContain('since: 1 of provider');
+});
+
+test('what is still in the log counts as well', async () => {
+  const db = new Database(database);
+  db.run('PRAGMA journal_mode = WAL');
+  db.run('PRAGMA wal_autocheckpoint = 0');
+  db.run("UPDATE provider SET name = 'another'");
+  // As after a kill: the log stays beside the database.
+  const copy = join(backed.folder, 'killed');
+  Bun.spawnSync(['cp', '-r', backed.dataDir, copy]);
+  db.close();
+  expect(existsSync(join(copy, 'gatepost.db-wal'))).toBe(true);
+  await expect(restore({ dataDir: copy })).rejects.toThrow('2 of provider');
+  const { kept } = await restore({ dataDir: copy, isForced: true });
+  expect(readdirSync(copy).filter((name) => name.includes('-wal'))).toEqual([]);
+  const old = new Database(kept ?? '', { readonly: true });
+  expect(old.query('SELECT DISTINCT name FROM provider').values()).toEqual([['another']]);
+  old.close();
+});
+
+test('a database in use is never replaced, forced or not', async () => {
+  const { dataDir } = backed;
+  const store = openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
+  try {
+    for (const isForced of [false, true]) {
+      await expect(restore({ isForced })).rejects.toThrow('is in use');
+    }
+  } finally {
+    await store.close();
+  }
+  await restore();
+});
+
+test('nor one that another program has open', async () => {
+  const db = new Database(database);
+  db.run('PRAGMA journal_mode = WAL');
+  db.query('SELECT count(*) FROM provider').get();
+  await expect(restore({ isForced: true })).rejects.toThrow('is in use');
+  db.close();
+  await restore();
+});
+
+test('a damaged database is replaced only if it is told, and kept as it is', async () => {
+  truncateSync(database, 9_000);
+  const before = fingerprint(backed.dataDir)['gatepost.db'];
+  expect(await refusal(() => restore())).toContain('--force');
+  const { kept } = await restore({ isForced: true });
+  expect(fingerprint(backed.dataDir)[kept?.split('/').at(-1) ?? '']).toBe(before ?? '');
+  expect(providerCount(database)).toBe(2);
+});
+
+test('something that is no database at all is kept too, with what lies beside it', async () => {
+  writeFileSync(database, 'not a database, but somebody wrote it');
+  writeFileSync(`${database}-wal`, 'nor this');
+  expect(await refusal(() => restore())).toContain('--force');
+  const { kept } = await restore({ isForced: true });
+  expect(existsSync(kept ?? '')).toBe(true);
+  expect(existsSync(`${kept}-wal`)).toBe(true);
+  expect(existsSync(`${database}-wal`)).toBe(false);
+  expect(providerCount(database)).toBe(2);
+});
+
+test('a newer schema there is in the way', async () => {
+  const db = new Database(database);
+  db.run('PRAGMA user_version = 999');
+  db.close();
+  expect(await refusal(() => restore())).toContain('schema 999');
+});
+
+/** A backup with right checksums whose manifest, or schema, says something else. */
+async function forged(more: Partial<Manifest>, schema?: number): Promise<string> {
+  const { folder } = backed;
+  const copy = join(folder, 'copy.db');
+  const file = join(folder, 'forged.backup');
+  copyFileSync(database, copy);
+  if (schema !== undefined) {
+    const db = new Database(copy);
+    db.run(`PRAGMA user_version = ${schema}`);
+    db.close();
+  }
+  const bytes = readFileSync(copy);
+  const manifest: Manifest = {
+    ...(await verifyBackup(backed.file, null)),
+    database_bytes: bytes.length,
+    database_sha256: createHash('sha256').update(bytes).digest('hex'),
+    ...more,
+  };
+  await writeContainer(file, manifest, copy, null);
+  return file;
+}
+
+test('a backup of a newer schema cannot be used, forced or not', async () => {
+  const file = await forged({ schema: 999 }, 999);
+  expect(await refusal(() => restore({ file, isForced: true }))).toContain('use a newer gatepost');
+});
+
+test('a backup whose database is not the one that was counted cannot be used', async () => {
+  const fewer = await forged({ rows: { provider: 1 } });
+  expect(await refusal(() => restore({ file: fewer, isForced: true }))).toContain('cannot be used');
+  rmSync(fewer);
+  rmSync(join(backed.folder, 'copy.db'));
+  const other = await forged({}, 2);
+  expect(await refusal(() => restore({ file: other }))).toContain('the schema is 2');
+});
+
+test('a log that is left without its database is not applied to the new one', async () => {
+  const db = new Database(database);
+  db.run('PRAGMA journal_mode = WAL');
+  db.run("UPDATE provider SET name = 'from the old log'");
+  const dataDir = join(backed.folder, 'orphaned');
+  Bun.spawnSync(['cp', '-r', backed.dataDir, dataDir]);
+  db.close();
+  rmSync(join(dataDir, 'gatepost.db'));
+  await restore({ dataDir });
+  const restored = new Database(join(dataDir, 'gatepost.db'));
+  const names = restored.query('SELECT DISTINCT name FROM provider').values().flat();
+  expect(names).not.toContain('from the old log');
+  restored.close();
+});
+
+test('verifying says what is in a backup and leaves nothing', async () => {
+  const before = fingerprint(backed.folder);
+  const manifest = await verifyBackup(backed.file, null);
+  expect(manifest).toMatchObject({ format: 1, created_at_ms: NOW_MS, rows: { provider: 2 } });
+  expect(fingerprint(backed.folder)).toEqual(before);
+});
+
+test('an existing file is replaced only if it is told and is a backup', async () => {
+  const { dataDir, folder, file } = backed;
+  const order = { dataDir, passphrase: null, nowMs: NOW_MS + 1 };
+  const note = join(folder, 'note.txt');
+  writeFileSync(note, 'keep me');
+  const make = (target: string, replaces: boolean) => () =>
+    makeBackup({ ...order, file: target, replaces });
+  expect(await refusal(make(file, false))).toContain('exists');
+  expect(await refusal(make(note, true))).toContain('not a Gatepost backup');
+  expect(await refusal(make(database, true))).toContain("appliance's own");
+  expect(await refusal(make(join(folder, 'none', 'x'), false))).toContain('does not exist');
+  await make(file, true)();
+  expect((await verifyBackup(file, null)).created_at_ms).toBe(NOW_MS + 1);
+});
+
+test('one that is interrupted leaves nothing', async () => {
+  const file = join(backed.folder, 'two.backup');
+  const { dataDir } = backed;
+  const order = { dataDir, file, passphrase: null, replaces: false, nowMs: NOW_MS };
+  const signal = AbortSignal.abort();
+  expect(await refusal(() => makeBackup({ ...order, signal }))).toBe('the backup was interrupted');
+});
+
+test('a backup of an encrypted kind says what is wrong with the passphrase', async () => {
+  const { folder, file } = await backedUp('right');
+  try {
+    await expect(verifyBackup(file, null)).rejects.toThrow('is encrypted');
+    await expect(verifyBackup(file, 'wrong')).rejects.toThrow('the passphrase does not fit');
+    expect((await verifyBackup(file, 'right')).rows['provider']).toBe(2);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

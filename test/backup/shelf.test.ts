@@ -1,0 +1,165 @@
+/** Scheduled backups: names, rotation, and one of several servers makes them. */
+
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { verifyBackup } from '../../src/backup/restore.ts';
+import { addScheduledBackup, backupByChild, type RunBackup } from '../../src/backup/shelf.ts';
+import { startBackupJob } from '../../src/jobs/backup.ts';
+import { makeLog } from '../../src/log.ts';
+import { OperatorError } from '../../src/operator-error.ts';
+import { freshFolder } from '../support/app.ts';
+import { addProviders } from '../support/backup.ts';
+import { FakeClock } from '../support/clock.ts';
+import { ROOT } from '../support/tree.ts';
+
+setDefaultTimeout(60_000);
+
+let dataDir: string;
+let folder: string;
+let clock: FakeClock;
+beforeEach(() => {
+  dataDir = freshFolder();
+  folder = join(dataDir, 'backups');
+  clock = new FakeClock();
+});
+afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const settings = () => ({
+  dataDir,
+  backupDirectory: '',
+  backupKeep: 3,
+  backupPassphrase: '',
+  backupPassphraseFile: '',
+});
+const never = new AbortController().signal;
+/** Writes what stands for a backup. */
+const pretend: RunBackup = async (file) => {
+  writeFileSync(file, 'backup');
+  return { bytes: 6 };
+};
+const add = (run: RunBackup = pretend, more = {}) =>
+  addScheduledBackup({ ...settings(), ...more }, clock.nowMs(), run, never);
+const backups = () => readdirSync(folder).filter((name) => name.endsWith('.backup'));
+
+async function days(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    await add();
+    clock.advance(86_400_000);
+  }
+}
+
+test('the newest are kept, under the time of their making', async () => {
+  await days(5);
+  expect(backups().sort()).toEqual([
+    'gatepost-20261122T120000Z.backup',
+    'gatepost-20261123T120000Z.backup',
+    'gatepost-20261124T120000Z.backup',
+  ]);
+});
+
+test('other files in the directory stay, whatever they are called', async () => {
+  const others = [
+    'gatepost-20261120.backup',
+    'mine.backup',
+    'gatepost-20261101T000000Z.backup.old',
+  ];
+  mkdirSync(folder);
+  for (const name of others) writeFileSync(join(folder, name), 'mine');
+  await days(4);
+  expect(readdirSync(folder)).toEqual(expect.arrayContaining(others));
+});
+
+test('one that fails deletes none of the old ones', async () => {
+  await days(3);
+  const before = backups();
+  const failing = async () => {
+    throw new OperatorError('no space left');
+  };
+  await expect(add(failing, { backupKeep: 1 })).rejects.toThrow('no space left');
+  expect(backups()).toEqual(before);
+});
+
+test('a name from the future, of a clock that was wrong, does not push out the new one', async () => {
+  mkdirSync(folder);
+  const future = ['gatepost-20991231T000000Z.backup', 'gatepost-20991231T000001Z.backup'];
+  for (const name of future) writeFileSync(join(folder, name), 'backup');
+  const made = await add(pretend, { backupKeep: 1 });
+  expect(backups()).toEqual(['gatepost-20261120T120000Z.backup']);
+  expect(made?.removed.toSorted()).toEqual(future);
+});
+
+test('of two servers one makes it', async () => {
+  let finish = () => {};
+  const slow: RunBackup = (file) =>
+    new Promise((resolve) => {
+      finish = () => resolve(pretend(file, dataDir, null, never));
+    });
+  const first = add(slow);
+  // The other one rings while it is being made, and once more just after.
+  expect(await add()).toBeNull();
+  finish();
+  expect(await first).toMatchObject({ bytes: 6 });
+  clock.advance(1_000);
+  expect(await add()).toBeNull();
+  expect(backups()).toHaveLength(1);
+});
+
+test('what a killed one left is cleared away', async () => {
+  mkdirSync(folder);
+  const left = '.gatepost-20261119T120000Z.backup.0123456789ab.copy';
+  writeFileSync(join(folder, left), 'half');
+  writeFileSync(join(folder, '.mine.copy'), 'mine');
+  await add();
+  expect(readdirSync(folder)).not.toContain(left);
+  expect(readdirSync(folder)).toContain('.mine.copy');
+});
+
+test('the real thing, in a process of its own and encrypted', async () => {
+  await addProviders(dataDir, 2);
+  const program = [process.execPath, join(ROOT, 'src/main.ts')];
+  const made = await add(backupByChild(program), { backupPassphrase: 'a secret of ours' });
+  const manifest = await verifyBackup(made?.file ?? '', 'a secret of ours');
+  expect(manifest.rows['provider']).toBe(2);
+  clock.advance(86_400_000);
+  const stop = AbortSignal.abort();
+  const run = backupByChild(program);
+  await expect(addScheduledBackup(settings(), clock.nowMs(), run, stop)).rejects.toThrow(
+    OperatorError,
+  );
+  expect(backups()).toHaveLength(1);
+});
+
+test('the job tells the log, and remembers how it went', async () => {
+  const lines: string[] = [];
+  const log = makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, (line) =>
+    lines.push(line),
+  );
+  const at = { backupAt: '' };
+  let isFull = false;
+  const job = startBackupJob({
+    settings: at,
+    make: async () => {
+      clock.advance(1_500);
+      if (isFull) throw new OperatorError('no space left');
+      return { file: 'x.backup', bytes: 6, removed: [] };
+    },
+    clock,
+    log,
+  });
+  try {
+    expect(job.nextMs()).toBeNull();
+    at.backupAt = '30 3 * * *';
+    job.reschedule();
+    expect(new Date(job.nextMs() ?? 0).toISOString()).toEndWith('T03:30:00.000Z');
+    await job.ring();
+    expect(job.history.lastSuccess).toMatchObject({ bytes: 6, tookMs: 1_500 });
+    isFull = true;
+    await job.ring();
+    expect(job.history.lastFailure).toMatchObject({ reason: 'no space left' });
+    expect(lines.join('')).toContain('info backup_made file=x.backup bytes=6 took_ms=1500');
+    expect(lines.join('')).toContain('error backup_failed reason="no space left"');
+  } finally {
+    await job.stop();
+  }
+});

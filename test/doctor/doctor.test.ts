@@ -1,0 +1,202 @@
+/** The doctor: each illness is named, with what to do; a healthy appliance has no problem. */
+
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import { checkBackups } from '../../src/doctor/backups.ts';
+import { examine } from '../../src/doctor/examine.ts';
+import type { Finding } from '../../src/doctor/finding.ts';
+import { checkDescriptors } from '../../src/doctor/machine.ts';
+import { freshFolder } from '../support/app.ts';
+import { addProviders, fingerprint, NOW_MS } from '../support/backup.ts';
+import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
+
+let folder: string;
+let dataDir: string;
+beforeEach(async () => {
+  folder = freshFolder();
+  dataDir = join(folder, 'data');
+  await addProviders(dataDir, 1);
+});
+afterEach(() => {
+  chmodSync(dataDir, 0o700);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const uid = process.getuid?.() ?? 0;
+
+function look(env: Record<string, string> = {}, nowMs = NOW_MS): Finding[] {
+  const settings = {
+    GATEPOST_DATA: dataDir,
+    GATEPOST_CONFIG: 'none',
+    GATEPOST_PORT: '0',
+    GATEPOST_STREAMS_MAX: '100',
+    ...env,
+  };
+  return examine({ loaded: loadConfig({}, settings), nowMs, uid });
+}
+
+/** The findings of one level, as `check: what`. */
+function said(findings: Finding[], level: Finding['level']): string[] {
+  return findings.filter((f) => f.level === level).map(({ check, what }) => `${check}: ${what}`);
+}
+
+const problems = (env?: Record<string, string>, nowMs?: number) =>
+  said(look(env, nowMs), 'problem');
+
+test('a healthy appliance has no problem, and is left as it was', () => {
+  const before = fingerprint(dataDir);
+  const findings = look();
+  expect(said(findings, 'problem')).toEqual([]);
+  expect(said(findings, 'warning')).toEqual(['backups: none are scheduled']);
+  expect(findings.filter(({ level, todo }) => level !== 'ok' && !todo)).toEqual([]);
+  expect(fingerprint(dataDir)).toEqual(before);
+});
+
+describe('the data directory', () => {
+  test('that is not there, or is a file', () => {
+    expect(problems({ GATEPOST_DATA: join(folder, 'none') })).toEqual([
+      `data directory: ${join(folder, 'none')} does not exist`,
+    ]);
+    writeFileSync(join(folder, 'file'), '');
+    expect(problems({ GATEPOST_DATA: join(folder, 'file') })[0]).toContain('is not a directory');
+  });
+
+  test('that others may read', () => {
+    chmodSync(dataDir, 0o755);
+    expect(problems()).toEqual([
+      `data directory: the data directory ${dataDir} has mode 0755, open to everybody`,
+    ]);
+  });
+
+  test.skipIf(uid !== 0)('with a file that root has left in it', () => {
+    chownSync(dataDir, 12_345, 12_345);
+    const file = join(dataDir, 'gatepost.db');
+    expect(problems()).toContain(
+      `data directory: ${file} belongs to user 0, its directory to user 12345`,
+    );
+  });
+
+  test.skipIf(!MAY_MOUNT)('on a disk that is full, and on one that is read-only', async () => {
+    const disk = mountSmallDisk(8);
+    if (disk === null) throw new Error('the disk could not be mounted');
+    try {
+      const data = join(disk.folder, 'data');
+      await addProviders(data, 1);
+      disk.fill();
+      expect(problems({ GATEPOST_DATA: data })).toEqual(
+        expect.arrayContaining([
+          `data directory: the disk of ${data} is full: nothing can be saved`,
+          `disk space: it is full or nearly so: 0 MiB are free on the disk of ${data}`,
+        ]),
+      );
+      disk.clear();
+      Bun.spawnSync(['mount', '-o', 'remount,ro', disk.folder]);
+      expect(problems({ GATEPOST_DATA: data })).toContain(
+        `data directory: ${data} is on a disk that is mounted read-only`,
+      );
+    } finally {
+      disk.unmount();
+    }
+  });
+});
+
+describe('the database', () => {
+  const file = () => join(dataDir, 'gatepost.db');
+
+  test('that is damaged', () => {
+    truncateSync(file(), 9_000);
+    expect(problems().filter((text) => text.startsWith('database:'))).toHaveLength(1);
+  });
+
+  test('of a newer program, and of another one', () => {
+    const db = new Database(file());
+    db.run('PRAGMA user_version = 999');
+    db.close();
+    expect(problems()[0]).toContain('has schema 999');
+    writeFileSync(file(), 'somebody wrote this');
+    expect(problems()[0]).toContain('not a SQLite database');
+  });
+
+  test('that is missing is told, and no problem before the first start', () => {
+    rmSync(file());
+    expect(said(look(), 'warning')).toContain(`database: there is no database in ${dataDir}`);
+  });
+});
+
+describe('the clock', () => {
+  test('that is slow, or was fast', () => {
+    const db = new Database(join(dataDir, 'gatepost.db'));
+    db.run('UPDATE provider SET created_at_ms = ?', [NOW_MS + 3_600_000]);
+    db.close();
+    expect(problems()).toEqual([
+      'clock: it says 2026-11-21T03:30:00.000Z, but something is recorded at 2026-11-21T04:30:00.000Z: it is slow, or was fast',
+    ]);
+    expect(problems({}, NOW_MS + 3_600_000)).toEqual([]);
+  });
+
+  test('that is at its beginning, as on a machine without a battery', () => {
+    expect(problems({}, 86_400_000)[0]).toContain('before this program was written');
+    expect(problems({}, Date.UTC(2150, 0, 1))[0]).toContain('2150');
+  });
+});
+
+describe('backups', () => {
+  const settings = (more = {}) => ({
+    dataDir,
+    backupAt: '30 3 * * *',
+    backupDirectory: '',
+    ...more,
+  });
+  const day = 86_400_000;
+
+  test('that do not come any more', () => {
+    mkdirSync(join(dataDir, 'backups'), { mode: 0o700 });
+    writeFileSync(join(dataDir, 'backups', 'gatepost-20261121T033000Z.backup'), '');
+    const at = (nowMs: number) => checkBackups(settings(), nowMs).findings.map((f) => f.level);
+    expect(at(NOW_MS + day)).toEqual(['ok', 'warning']);
+    expect(at(NOW_MS + 3 * day)).toEqual(['problem', 'warning']);
+  });
+
+  test('that have not come yet', () => {
+    expect(checkBackups(settings(), NOW_MS).findings.map((f) => f.level)).toEqual(['warning']);
+  });
+});
+
+test('too few file descriptors for the streams', () => {
+  const limits = 'Max open files            1024                 4096                 files\n';
+  expect(checkDescriptors(limits, 700)[0]?.level).toBe('ok');
+  expect(checkDescriptors(limits, 20_000)[0]).toMatchObject({
+    level: 'warning',
+    what: 'a process started from here may open 1024 files, limits.streams_max would need 20256',
+  });
+  expect(checkDescriptors(readFileSync('/proc/self/limits', 'utf8'), 1)[0]?.level).toBe('ok');
+});
+
+test('an address of another machine, and one that is open to the network', () => {
+  expect(problems({ GATEPOST_HOST: '203.0.113.7', GATEPOST_PORT: '8080' })[0]).toContain(
+    'address: 203.0.113.7:8080 cannot be listened on',
+  );
+  expect(said(look({ GATEPOST_HOST: '0.0.0.0' }), 'warning')).toContain(
+    'address: 0.0.0.0:0 is open to the network without TLS',
+  );
+});
+
+test('a passphrase that everybody may read, or that is not there', () => {
+  const file = join(folder, 'passphrase');
+  const env = { GATEPOST_BACKUP_PASSPHRASE_FILE: file };
+  expect(problems(env)).toContain(`configuration: ${file} does not exist`);
+  writeFileSync(file, 'secret', { mode: 0o644 });
+  chmodSync(file, 0o644);
+  expect(problems(env)[0]).toContain(`${file} holds secrets and has mode 0644`);
+});

@@ -1,0 +1,67 @@
+/** A small appliance's data with a backup of it, for tests of backups. */
+
+import { Database } from 'bun:sqlite';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Encrypter } from 'age-encryption';
+import { makeBackup } from '../../src/backup/make.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { addProvider } from '../store/contract/fixture.ts';
+import { freshFolder } from './app.ts';
+
+export const NOW_MS = Date.UTC(2026, 10, 21, 3, 30, 0);
+
+export interface Backed {
+  folder: string;
+  dataDir: string;
+  file: string;
+}
+
+/** Data with two providers, and `file`, a backup of it. */
+export async function backedUp(passphrase: string | null = null): Promise<Backed> {
+  const folder = freshFolder();
+  const dataDir = join(folder, 'data');
+  await addProviders(dataDir, 2);
+  const file = join(folder, 'one.backup');
+  await makeBackup({ dataDir, file, passphrase, replaces: false, nowMs: NOW_MS });
+  return { folder, dataDir, file };
+}
+
+/** Changes the database in the ordinary way, and closes it. */
+export async function addProviders(dataDir: string, count: number): Promise<void> {
+  const store = openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
+  const { length } = await store.listProviders();
+  for (let n = 0; n < count; n++) await addProvider(store, `CODE${1000 + length + n}`);
+  await store.close();
+}
+
+export function providerCount(file: string): number {
+  const db = new Database(file, { readonly: true });
+  try {
+    return db.query<{ n: number }, []>('SELECT count(*) AS n FROM provider').get()?.n ?? -1;
+  } finally {
+    db.close();
+  }
+}
+
+/** Every file below a folder with a hash of its bytes. */
+export function fingerprint(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true }).map(String).sort();
+  return Object.fromEntries(
+    names
+      .filter((name) => statSync(join(folder, name)).isFile())
+      .map((name) => {
+        const bytes = readFileSync(join(folder, name));
+        return [name, createHash('sha256').update(bytes).digest('hex')];
+      }),
+  );
+}
+
+/** Encrypted like a backup, but with a key that is quickly derived, for tests that read often. */
+export async function quicklyEncrypted(plain: Uint8Array, passphrase: string): Promise<Uint8Array> {
+  const encrypter = new Encrypter();
+  encrypter.setPassphrase(passphrase);
+  encrypter.setScryptWorkFactor(2);
+  return encrypter.encrypt(plain);
+}
