@@ -4,6 +4,7 @@ import { addScheduledBackup, backupByChild } from './backup/shelf.ts';
 import { systemClock } from './clock.ts';
 import { type Change, changeBetween, type LoadedConfig, withLiveSettings } from './config/load.ts';
 import type { Config } from './config/settings/index.ts';
+import { SYSTEM } from './core/audit.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
 import { startServer } from './http/server.ts';
@@ -24,6 +25,7 @@ export function openCore(config: Config, create: boolean, migrates = false): Cor
   return {
     store,
     signals: new Signals(),
+    actor: () => SYSTEM,
     // Read when they are needed: they may change in flight.
     get linksPerProviderMax() {
       return config.linksPerProviderMax;

@@ -34,7 +34,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   } else {
     context.stdout(`gatepost is listening on ${app.url}\n`);
   }
-  if (options.firstProvider) context.stdout(await welcome(app, context.nowMs()));
+  if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
   await signal;
   manager.stopping();
   await closeInTime(app);

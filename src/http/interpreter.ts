@@ -6,10 +6,12 @@
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Clock } from '../clock.ts';
-import type { Core } from '../core/core.ts';
+import type { Actor } from '../core/audit.ts';
+import { actingAs, type Core } from '../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
+import { hashKey, keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
 import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
@@ -79,8 +81,9 @@ class Incoming {
     readonly params: Record<string, unknown>,
     readonly body: Readonly<Record<string, unknown>>,
     readonly nowMs: number,
+    actor: (() => Actor) | null,
   ) {
-    this.core = deps.core;
+    this.core = actor === null ? deps.core : actingAs(deps.core, actor);
     this.settings = deps.settings;
     this.limits = deps.limits;
   }
@@ -98,6 +101,19 @@ class Incoming {
   }
 }
 
+/** Thrown instead of a change by somebody who has hung up: nobody waits for an answer. */
+class CallerGone extends Error {}
+
+/**
+ * The caller as the audit log names it, once the gates have passed its key. The address of a
+ * connection that was reset cannot be had any more, and nothing is changed from nowhere.
+ */
+function providerActor(provider: Provider, query: Query, from: string): Actor {
+  if (from === '') throw new CallerGone('the connection was closed');
+  const key = keyFingerprint(hashKey(credential(query, 'auth_key') ?? ''));
+  return { kind: 'provider', name: provider.code, key, from };
+}
+
 type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller | MessageKey>;
 
 /** Compiles a record of the table into the function that answers its requests. */
@@ -112,6 +128,8 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 
   async function answer(request: Request): Promise<Response> {
     const nowMs = clock.nowMs();
+    // Once its body is waited for, the caller may be gone, and its address with it.
+    const from = method === 'POST' ? deps.clientOf(request) : null;
     const query = parseQuery(request.url, audience === 'app');
     const caller = await passGates(request, query, nowMs);
     if (typeof caller === 'string') {
@@ -133,8 +151,11 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 
     if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
     const { provider, device } = caller;
+    const actor = provider
+      ? () => providerActor(provider, query, from ?? deps.clientOf(request))
+      : null;
     const says = await handle(
-      new Incoming(request, deps, provider, device, params, body.object, nowMs),
+      new Incoming(request, deps, provider, device, params, body.object, nowMs, actor),
     );
     if (typeof says === 'string') {
       if (GUESSES.has(says)) await beLate(request, nowMs);
@@ -158,6 +179,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     try {
       return await answer(request);
     } catch (fault) {
+      if (fault instanceof CallerGone) return respond('unknown_error', { headers });
       return respond('unknown_error', { detail: reportFault(deps.log, path, fault), headers });
     }
   };

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
-import { clientAddress, countedAs, type TrustedProxies } from './address.ts';
+import { clientAddress, countedAs, plainIPv4, type TrustedProxies } from './address.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { BODY_TIME_MAX_MS } from './body.ts';
 import type { WireSettings } from './endpoint.ts';
@@ -58,8 +58,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const stopping = new AbortController();
 
   function clientOf(request: Request): string {
-    const peer = listener.serverOf(request).requestIP(request)?.address ?? '';
-    const forwardedFor = request.headers.get('x-forwarded-for');
+    const peer = plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
+    // Reading one header makes Bun take up all of them: not for a peer that is not believed.
+    const isProxy = settings.trustedProxies.includes(peer);
+    const forwardedFor = isProxy ? request.headers.get('x-forwarded-for') : null;
     return countedAs(clientAddress(peer, forwardedFor, settings.trustedProxies));
   }
 

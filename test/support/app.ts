@@ -18,6 +18,7 @@ import {
 import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
 import { makeLog } from '../../src/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from './actor.ts';
 import { FakeClock } from './clock.ts';
 
 export interface TestApp {
@@ -62,6 +63,7 @@ export async function startTestApp(
     store,
     signals: new Signals(),
     linksPerProviderMax: 100_000,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
   };
   const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, clock.nowMs, (line) =>

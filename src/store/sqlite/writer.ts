@@ -13,6 +13,18 @@ const LOCK_WAIT_MAX_MS = 10_000;
 /** Pause between two attempts at the lock, ms: between this and twice this. */
 const LOCK_PAUSE_MS = 2;
 
+/** What the writes of a batch note, to be saved with them in one piece. */
+export interface BatchNotes {
+  /** How much is noted now. */
+  mark(): number;
+  /** Forgets what was noted since `mark`: the write that noted it was taken back. */
+  undo(mark: number): void;
+  /** Saves what is noted, within the transaction. */
+  seal(): void;
+  /** The batch is over, saved or not. */
+  clear(): void;
+}
+
 interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
@@ -27,13 +39,20 @@ export class GroupWriter {
   #onIdle: (() => void)[] = [];
   readonly #db: Connection;
   readonly #batchMax: number;
+  readonly #notes: BatchNotes | null;
   readonly #lockWaitMaxMs: number;
   readonly #sql: TransactionSql;
 
   /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
-  constructor(db: Connection, batchMax: number, lockWaitMaxMs = LOCK_WAIT_MAX_MS) {
+  constructor(
+    db: Connection,
+    batchMax: number,
+    notes: BatchNotes | null = null,
+    lockWaitMaxMs = LOCK_WAIT_MAX_MS,
+  ) {
     this.#db = db;
     this.#batchMax = batchMax;
+    this.#notes = notes;
     this.#lockWaitMaxMs = lockWaitMaxMs;
     this.#sql = prepareTransactionSql(db);
   }
@@ -64,7 +83,7 @@ export class GroupWriter {
     if (!this.#begin(batch)) return;
     this.#commit(
       batch,
-      batch.map((job) => runInSavepoint(this.#db, this.#sql, job)),
+      batch.map((job) => runInSavepoint(this.#db, this.#sql, this.#notes, job)),
     );
     this.#goOn();
   }
@@ -113,12 +132,15 @@ export class GroupWriter {
         const cause = faults.find((fault) => fault instanceof WriteFailed);
         throw new Error('SQLite rolled the transaction back', { cause });
       }
+      this.#notes?.seal();
       this.#sql.commit.run();
     } catch (error) {
       if (this.#db.inTransaction) this.#sql.rollback.run();
       const fault = new WriteFailed('the commit failed', { cause: error });
       for (const job of batch) job.reject(fault);
       return;
+    } finally {
+      this.#notes?.clear();
     }
     batch.forEach((job, i) => {
       const result = results[i] as Result;
@@ -144,15 +166,22 @@ function prepareTransactionSql(db: Connection) {
 
 type TransactionSql = ReturnType<typeof prepareTransactionSql>;
 
-function runInSavepoint(db: Connection, transaction: TransactionSql, job: Job): Result {
+function runInSavepoint(
+  db: Connection,
+  transaction: TransactionSql,
+  notes: BatchNotes | null,
+  job: Job,
+): Result {
   // An earlier job lost the transaction; #commit tells everybody.
   if (!db.inTransaction) return { fault: null };
+  const mark = notes?.mark() ?? 0;
   try {
     transaction.savepoint.run();
     const value = job.work();
     transaction.release.run();
     return { value };
   } catch (error) {
+    notes?.undo(mark);
     if (db.inTransaction) {
       transaction.rollbackTo.run();
       transaction.release.run();
