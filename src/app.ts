@@ -10,6 +10,7 @@ import {
   withLiveSettings,
 } from './config/load.ts';
 import type { Config } from './config/settings/index.ts';
+import { SYSTEM } from './core/audit.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
 import { type RunningServer, startServer } from './http/server.ts';
@@ -42,6 +43,7 @@ export function openCore(
   return {
     store: tallies.counting(store),
     signals: new Signals(),
+    actor: () => SYSTEM,
     // Read when they are needed: they may change in flight.
     get linksPerProviderMax() {
       return config.linksPerProviderMax;

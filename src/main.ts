@@ -1,11 +1,13 @@
 import { openCore, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
+import { operatorActor } from './cli/operator.ts';
 import { EXIT_ERROR, runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/openapi.ts';
+import { serviceManager } from './systemd.ts';
 
 // Whatever the program makes (the database, its backups) is the operator's alone.
 process.umask(0o077);
@@ -33,6 +35,13 @@ const exitCode = await runCli(process.argv.slice(2), {
   openApiDocument,
   openCore,
   startApp,
+  serviceManager: () =>
+    serviceManager({
+      notifySocket: process.env['NOTIFY_SOCKET'],
+      watchdogUsec: process.env['WATCHDOG_USEC'],
+      watchdogPid: process.env['WATCHDOG_PID'],
+    }),
+  operator: () => operatorActor(process.env),
   backup: backupTools,
   examine: (loaded) =>
     examine({ loaded, nowMs: systemClock.nowMs(), uid: process.getuid?.() ?? 0 }),

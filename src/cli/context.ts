@@ -5,9 +5,11 @@ import type { BackupTools } from '../backup/tools.ts';
 import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
-import type { Core } from '../core/core.ts';
+import type { Actor } from '../core/audit.ts';
+import { actingAs, type Core } from '../core/core.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { OperatorError } from '../operator-error.ts';
+import type { ServiceManager } from '../systemd.ts';
 
 export interface CliContext {
   nowMs(): number;
@@ -18,6 +20,10 @@ export interface CliContext {
   openApiDocument(): unknown;
   openCore(config: Config, create: boolean): Core;
   startApp(loaded: LoadedConfig): Promise<App>;
+  /** Who started the program and wants to hear how it is. */
+  serviceManager(): ServiceManager;
+  /** Who runs the command. */
+  operator: () => Actor;
   backup: BackupTools;
   /** Looks at data, machine and settings. */
   examine(loaded: LoadedConfig): Finding[];
@@ -55,7 +61,7 @@ export async function withCore<T>(
 ): Promise<T> {
   const core = context.openCore(context.loadConfig(flagsOf(options)).config, create);
   try {
-    return await use(core);
+    return await use(actingAs(core, context.operator));
   } finally {
     await core.store.close();
   }

@@ -3,6 +3,7 @@
  * ledger, and the devices that registered for them. The same rules hold.
  */
 
+import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
 import type { Distribution, DistributionType } from './distribution.ts';
 import type { AckItem, Message, PushAddress } from './messaging.ts';
@@ -28,6 +29,8 @@ export interface NewDistribution {
   notificationType: DistributionType;
   targetOs: string | null;
   targetHwid: string;
+  /** What a command does, for the audit log; null for a notification. */
+  actionType: string | null;
   /** JSON. */
   payload: string;
   createdAtMs: number;
@@ -178,6 +181,7 @@ export interface MessageStore {
   addDistribution(
     draft: NewDistribution,
     guards: DistributionGuards,
+    act: Act,
   ): Promise<{ id: number } | 'general_too_soon' | 'unbound_quota_exceeded'>;
   listDistributions(providerId: number, page: Page): Promise<Distribution[]>;
   /** Cancels if it is scheduled, due from `dueFromMs` on, and in `from`; else says its status. */
@@ -185,6 +189,7 @@ export interface MessageStore {
     providerId: number,
     id: number,
     guard: { from: readonly number[]; dueFromMs: number; nowMs: number },
+    act: Act,
   ): Promise<'ok' | 'notification_not_found' | number>;
 
   /**
@@ -237,6 +242,7 @@ export interface MessageStore {
     id: number,
     from: readonly number[],
     nowMs: number,
+    act: Act,
   ): Promise<'ok' | 'distribution_not_found' | number>;
 
   findRegistration(claim: RegistrationClaim): Promise<RegistrationFacts>;

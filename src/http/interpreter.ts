@@ -6,10 +6,12 @@
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Clock } from '../clock.ts';
-import type { Core } from '../core/core.ts';
+import type { Actor } from '../core/audit.ts';
+import { actingAs, type Core } from '../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
+import { hashKey, keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
 import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
@@ -101,8 +103,9 @@ class Incoming {
     readonly params: Record<string, unknown>,
     readonly body: Readonly<Record<string, unknown>>,
     readonly nowMs: number,
+    actor: (() => Actor) | null,
   ) {
-    this.core = deps.core;
+    this.core = actor === null ? deps.core : actingAs(deps.core, actor);
     this.settings = deps.settings;
     this.limits = deps.limits;
   }
@@ -118,6 +121,19 @@ class Incoming {
   get signal(): AbortSignal {
     return AbortSignal.any([this.request.signal, this.deps.stopping]);
   }
+}
+
+/** Thrown instead of a change by somebody who has hung up: nobody waits for an answer. */
+class CallerGone extends Error {}
+
+/**
+ * The caller as the audit log names it, once the gates have passed its key. The address of a
+ * connection that was reset cannot be had any more, and nothing is changed from nowhere.
+ */
+function providerActor(provider: Provider, query: Query, from: string): Actor {
+  if (from === '') throw new CallerGone('the connection was closed');
+  const key = keyFingerprint(hashKey(credential(query, 'auth_key') ?? ''));
+  return { kind: 'provider', name: provider.code, key, from };
 }
 
 type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller>;
@@ -136,6 +152,8 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 
   async function answer(request: Request): Promise<Said> {
     const nowMs = clock.nowMs();
+    // Once its body is waited for, the caller may be gone, and its address with it.
+    const from = method === 'POST' ? deps.clientOf(request) : null;
     const query = parseQuery(request.url, audience === 'app');
     const { provider, device, refusal } = await passGates(request, query, nowMs);
     if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
@@ -151,8 +169,11 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     }
 
     if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
+    const actor = provider
+      ? () => providerActor(provider, query, from ?? deps.clientOf(request))
+      : null;
     const says = await handle(
-      new Incoming(request, deps, provider, device, params, body.object, nowMs),
+      new Incoming(request, deps, provider, device, params, body.object, nowMs, actor),
     );
     if (typeof says === 'string') return { says, provider, isFailure: GUESSES.has(says) };
     if (says instanceof NotSaved) {
@@ -181,7 +202,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       // Elysia hands HEAD to the GET route; HEAD and other methods never change anything.
       said = request.method === method ? await answer(request) : WRONG_METHOD;
     } catch (fault) {
-      said = faulty(request, 'unknown_error', fault);
+      said = fault instanceof CallerGone ? UNHEARD : faulty(request, 'unknown_error', fault);
     }
     const { says, body, detail, provider, requestId: knownId, isFailure, isLast } = said;
     const tookMs = clock.steadyMs() - startMs;
@@ -199,6 +220,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 }
 
 const WRONG_METHOD: Said = { says: 'wrong_method' };
+const UNHEARD: Said = { says: 'unknown_error' };
 /** What whoever tries out codes of links or providers hears: counted as failed credentials. */
 const GUESSES: ReadonlySet<MessageKey> = new Set(['link_not_found', 'provider_not_found']);
 

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
-import { clientAddress, countedAs } from './address.ts';
+import { clientAddress, countedAs, plainIPv4 } from './address.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { BODY_TIME_MAX_MS } from './body.ts';
 import type { WireSettings } from './endpoint.ts';
@@ -61,9 +61,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = new Elysia({ handler: { standardHostname: false } });
   const stopping = new AbortController();
 
-  const peerOf = (request: Request) => listener.serverOf(request).requestIP(request)?.address ?? '';
-  const addressOf = (request: Request) =>
-    clientAddress(peerOf(request), request.headers.get('x-forwarded-for'), settings.trustedProxies);
+  const peerOf = (request: Request) =>
+    plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
+  const addressOf = (request: Request) => {
+    const peer = peerOf(request);
+    // Reading one header makes Bun take up all of them: not for a peer that is not believed.
+    const isProxy = settings.trustedProxies.includes(peer);
+    const forwardedFor = isProxy ? request.headers.get('x-forwarded-for') : null;
+    return clientAddress(peer, forwardedFor, settings.trustedProxies);
+  };
   const clientOf = (request: Request) => countedAs(addressOf(request));
 
   const traffic = new Traffic({ log, settings, peerOf, addressOf });

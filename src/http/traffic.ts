@@ -6,7 +6,7 @@
 
 import type { Log } from '../log.ts';
 import { Counts, Histogram } from '../tally.ts';
-import { plainIPv4, type TrustedProxies } from './address.ts';
+import type { TrustedProxies } from './address.ts';
 import { RequestIds } from './request-id.ts';
 
 /** From a look-up in memory to a commit on a tired disk, s. */
@@ -38,7 +38,7 @@ export interface TrafficSettings {
 export interface TrafficOptions {
   log: Log;
   settings: TrafficSettings;
-  /** The address of a request's peer. */
+  /** The address of a request's peer; IPv4 in its plain form. */
   peerOf(request: Request): string;
   /** The address of the client, behind whatever proxies are trusted. */
   addressOf(request: Request): string;
@@ -78,7 +78,7 @@ export class Traffic {
   }
 
   requestIdOf(request: Request): string {
-    return this.#ids.of(plainIPv4(this.options.peerOf(request)), request.headers);
+    return this.#ids.of(this.options.peerOf(request), request);
   }
 
   /** Counts an answer and writes its line; returns the id that the log has it under, if any. */

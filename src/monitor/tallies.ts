@@ -48,13 +48,13 @@ export class Tallies {
     const { deliveries, distributions, acknowledgements } = this;
     return {
       ...store,
-      addDistribution: async (draft, guards) => {
-        const added = await store.addDistribution(draft, guards);
+      addDistribution: async (...asked) => {
+        const added = await store.addDistribution(...asked);
         if (typeof added !== 'string') distributions.add('accepted');
         return added;
       },
-      cancelDistribution: async (providerId, id, guard) => {
-        const outcome = await store.cancelDistribution(providerId, id, guard);
+      cancelDistribution: async (...asked) => {
+        const outcome = await store.cancelDistribution(...asked);
         if (outcome === 'ok') distributions.add(nameOf(CANCELLED));
         return outcome;
       },

@@ -5,6 +5,8 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/store.ts';
+import { ACT } from '../support/actor.ts';
+import { auditContract } from './contract/audit.ts';
 import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
 import { distributionContract } from './contract/distribution.ts';
@@ -40,6 +42,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...registrationContract,
   ...inboxContract,
   ...healthContract,
+  ...auditContract,
   ...importContract,
 };
 
@@ -68,7 +71,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     test('ids are never given twice', async () => {
       const { store } = opened;
       const { providerId, installId } = await addDoor(store);
-      await store.removeProvider('Provide1');
+      await store.removeProvider('Provide1', ACT);
       const again = await addDoor(store);
       expect(again.providerId).toBeGreaterThan(providerId);
       expect(again.installId).toBeGreaterThan(installId);

@@ -20,6 +20,7 @@ import { makeLog } from '../../src/log.ts';
 import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from './actor.ts';
 import { FakeClock } from './clock.ts';
 
 export interface TestApp {
@@ -44,6 +45,8 @@ export interface TestAppOptions
     Partial<ServerSettings> {
   /** A worker that wakes for every accepted call, as in the real appliance. */
   hasWorker?: boolean;
+  /** Data that are there already: migrated if they are older, removed with the appliance. */
+  dataDir?: string;
 }
 
 /** A fresh folder under the system's temporary one. */
@@ -53,20 +56,21 @@ export function freshFolder(): string {
 
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
-  { hasWorker = false, ...options }: TestAppOptions = {},
+  { hasWorker = false, dataDir = freshFolder(), ...options }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
 ): Promise<TestApp> {
-  const dataDir = freshFolder();
   const clock = new FakeClock();
   const logLines: string[] = [];
   const tallies = new Tallies();
   const { onCommit } = tallies;
-  const opened = openSqliteStore({ dataDir, create: true, commitBatchMax: 1024, onCommit });
+  const making = { create: true, migrates: true, commitBatchMax: 1024 };
+  const opened = openSqliteStore({ dataDir, ...making, onCommit });
   const store = tallies.counting(opened);
   const core = {
     store,
     signals: new Signals(),
     linksPerProviderMax: 100_000,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
   };
   const log = makeLog(

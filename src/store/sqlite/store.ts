@@ -2,6 +2,7 @@
 
 import { drizzle } from 'drizzle-orm/bun-sqlite';
 import type { Store } from '../../core/store.ts';
+import { AuditTrail, auditStore } from './audit.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { deviceStore } from './device.ts';
@@ -35,8 +36,9 @@ export function openSqliteStore(options: SqliteOptions): Store {
   const { dataDir, create, migrates, commitBatchMax, onCommit } = options;
   const opened = openDatabase(dataDir, create, migrates);
   const db = new Connection(opened.db);
-  const writer = new GroupWriter(db, commitBatchMax, onCommit);
-  const context: Context = { db, query: drizzle({ client: db.native }), writer };
+  const audit = new AuditTrail(db);
+  const writer = new GroupWriter(db, commitBatchMax, audit, onCommit);
+  const context: Context = { db, query: drizzle({ client: db.native }), writer, audit };
   const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
   return {
     ...providerStore(context),
@@ -49,6 +51,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...recipientStore(context),
     ...messagingStore(context),
     ...healthStore(context, dataDir),
+    ...auditStore(context),
     ...importStore(context),
     ...exportStore(context),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,

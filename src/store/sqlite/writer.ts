@@ -19,6 +19,18 @@ const LOCK_PAUSE_MS = 2;
  */
 export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
 
+/** What the writes of a batch note, to be saved with them in one piece. */
+export interface BatchNotes {
+  /** How much is noted now. */
+  mark(): number;
+  /** Forgets what was noted since `mark`: the write that noted it was taken back. */
+  undo(mark: number): void;
+  /** Saves what is noted, within the transaction. */
+  seal(): void;
+  /** The batch is over, saved or not. */
+  clear(): void;
+}
+
 interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
@@ -33,6 +45,7 @@ export class GroupWriter {
   #onIdle: (() => void)[] = [];
   readonly #db: Connection;
   readonly #batchMax: number;
+  readonly #notes: BatchNotes | null;
   readonly #lockWaitMaxMs: number;
   readonly #sql: TransactionSql;
   readonly #onCommit: CommitObserver;
@@ -42,12 +55,14 @@ export class GroupWriter {
   constructor(
     db: Connection,
     batchMax: number,
+    notes: BatchNotes | null = null,
     onCommit: CommitObserver = () => {},
     lockWaitMaxMs = LOCK_WAIT_MAX_MS,
   ) {
     this.#db = db;
     this.#batchMax = batchMax;
     this.#onCommit = onCommit;
+    this.#notes = notes;
     this.#lockWaitMaxMs = lockWaitMaxMs;
     this.#sql = prepareTransactionSql(db);
   }
@@ -78,7 +93,7 @@ export class GroupWriter {
     if (!this.#begin(batch)) return;
     this.#commit(
       batch,
-      batch.map((job) => runInSavepoint(this.#db, this.#sql, job)),
+      batch.map((job) => runInSavepoint(this.#db, this.#sql, this.#notes, job)),
     );
     this.#goOn();
   }
@@ -129,6 +144,7 @@ export class GroupWriter {
         const cause = faults.find((fault) => fault instanceof WriteFailed);
         throw new Error('SQLite rolled the transaction back', { cause });
       }
+      this.#notes?.seal();
       this.#sql.commit.run();
     } catch (error) {
       if (this.#db.inTransaction) this.#sql.rollback.run();
@@ -136,6 +152,8 @@ export class GroupWriter {
       for (const job of batch) job.reject(fault);
       this.#onCommit(batch.length, performance.now() - this.#beganMs, false);
       return;
+    } finally {
+      this.#notes?.clear();
     }
     this.#onCommit(batch.length, performance.now() - this.#beganMs, true);
     batch.forEach((job, i) => {
@@ -162,15 +180,22 @@ function prepareTransactionSql(db: Connection) {
 
 type TransactionSql = ReturnType<typeof prepareTransactionSql>;
 
-function runInSavepoint(db: Connection, transaction: TransactionSql, job: Job): Result {
+function runInSavepoint(
+  db: Connection,
+  transaction: TransactionSql,
+  notes: BatchNotes | null,
+  job: Job,
+): Result {
   // An earlier job lost the transaction; #commit tells everybody.
   if (!db.inTransaction) return { fault: null };
+  const mark = notes?.mark() ?? 0;
   try {
     transaction.savepoint.run();
     const value = job.work();
     transaction.release.run();
     return { value };
   } catch (error) {
+    notes?.undo(mark);
     if (db.inTransaction) {
       transaction.rollbackTo.run();
       transaction.release.run();
