@@ -214,8 +214,11 @@ export interface MessageStore {
     deviceIds: number[];
     outcome: { sentCount: number; failedCount: number } | null;
   } | null>;
-  /** Marks some recipients expired whose message nobody fetched. False: there are none left. */
-  expireRecipients(nowMs: number): Promise<boolean>;
+  /**
+   * Marks some recipients expired whose message nobody fetched; says how many. Null: there was
+   * nothing left to look at.
+   */
+  expireRecipients(nowMs: number): Promise<number | null>;
   /** Deletes some ledger rows of what finished before. False: there are none left. */
   pruneLedger(finishedBeforeMs: number, nowMs: number): Promise<boolean>;
   /** A number that changes when another process changes the database. */

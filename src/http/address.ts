@@ -43,7 +43,8 @@ export function clientAddress(
   while (hops.length > 0 && trusted.includes(address)) {
     const hop = withoutPort((hops.pop() ?? '').trim());
     // What is no address was not written by a proxy; the one that let it through answers for it.
-    if (isIP(hop) === 0) break;
+    // The zone of an IPv6 address can be any word, and must not get into a count or a log.
+    if (isIP(hop) === 0 || hop.includes('%')) break;
     address = plainIPv4(hop);
   }
   return address;

@@ -12,7 +12,7 @@ import type { Log } from '../log.ts';
 
 /** Marks the recipients expired whose message nobody fetched in time. */
 export async function expireMessages(core: Core, nowMs: number): Promise<void> {
-  while (await core.store.expireRecipients(nowMs)) await nextTurn();
+  while ((await core.store.expireRecipients(nowMs)) !== null) await nextTurn();
 }
 
 /** Deletes the ledger of what finished more than `ledgerDays` days ago. */

@@ -123,7 +123,8 @@ async function settle(app: TestApp, { given = [] }: Scenario): Promise<void> {
 
 /** The client learns an id and nothing else; under the same id the log has the reason. */
 function expectReported(app: TestApp, scenario: Scenario, detail: string): void {
-  const [, id = ''] = /internal fault ([0-9a-f]{8}), see the log of the server$/.exec(detail) ?? [];
+  const [, id = ''] =
+    /internal fault ([0-9a-f]{8}-\d+), see the log of the server$/.exec(detail) ?? [];
   expect(detail).toBe(`${scenario.detail}${id}, see the log of the server`);
   expect(app.logLines).toHaveLength(1);
   const line = JSON.parse(app.logLines[0] ?? '');

@@ -12,6 +12,7 @@ import { deviceContract } from './contract/device.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
 import { ALL, addDoor, addLink, knock, type OpenedStore, type Suite } from './contract/fixture.ts';
+import { healthContract } from './contract/health.ts';
 import { importContract } from './contract/import.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
@@ -41,6 +42,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...registrationContract,
   ...inboxContract,
   ...auditContract,
+  ...healthContract,
   ...importContract,
 };
 

@@ -25,10 +25,23 @@ export interface BatchNotes {
   clear(): void;
 }
 
+/**
+ * Told of every commit: how many writes were in it, for how long it had the lock, ms, and whether
+ * it is on disk. One that did not get the lock had it for 0 ms.
+ */
+export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
+
 interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
+}
+
+export interface WriterOptions {
+  notes?: BatchNotes | null;
+  onCommit?: CommitObserver | null | undefined;
+  /** How long a batch waits for the lock, ms. */
+  lockWaitMaxMs?: number;
 }
 
 export class GroupWriter {
@@ -42,17 +55,19 @@ export class GroupWriter {
   readonly #notes: BatchNotes | null;
   readonly #lockWaitMaxMs: number;
   readonly #sql: TransactionSql;
+  readonly #onCommit: CommitObserver | null;
+  #beganMs = 0;
 
   /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
   constructor(
     db: Connection,
     batchMax: number,
-    notes: BatchNotes | null = null,
-    lockWaitMaxMs = LOCK_WAIT_MAX_MS,
+    { notes = null, onCommit = null, lockWaitMaxMs = LOCK_WAIT_MAX_MS }: WriterOptions = {},
   ) {
     this.#db = db;
     this.#batchMax = batchMax;
     this.#notes = notes;
+    this.#onCommit = onCommit;
     this.#lockWaitMaxMs = lockWaitMaxMs;
     this.#sql = prepareTransactionSql(db);
   }
@@ -103,6 +118,7 @@ export class GroupWriter {
     try {
       this.#sql.begin.run();
       this.#waitingSinceMs = null;
+      this.#beganMs = performance.now();
       return true;
     } catch (error) {
       // Each attempt waits in SQLite too, so adding up the pauses would not give the time.
@@ -118,6 +134,7 @@ export class GroupWriter {
         cause: error,
       });
       for (const job of batch) job.reject(fault);
+      this.#onCommit?.(batch.length, 0, false);
       // What came in meanwhile gets its own chance.
       this.#goOn();
       return false;
@@ -138,10 +155,12 @@ export class GroupWriter {
       if (this.#db.inTransaction) this.#sql.rollback.run();
       const fault = new WriteFailed('the commit failed', { cause: error });
       for (const job of batch) job.reject(fault);
+      this.#onCommit?.(batch.length, performance.now() - this.#beganMs, false);
       return;
     } finally {
       this.#notes?.clear();
     }
+    this.#onCommit?.(batch.length, performance.now() - this.#beganMs, true);
     batch.forEach((job, i) => {
       const result = results[i] as Result;
       if ('fault' in result) job.reject(result.fault);
