@@ -26,6 +26,7 @@ export interface Memory {
 
 export interface Server {
   url: string;
+  pid: number;
   /** Processor time used so far by all threads, seconds. */
   cpuSeconds(): number;
   memory(): Memory;
@@ -62,6 +63,7 @@ export async function startServer(
   const proc = `/proc/${child.pid}`;
   return {
     url,
+    pid: child.pid,
     cpuSeconds: () => {
       // The name in the second field may hold blanks: count from behind its parenthesis.
       const fields = readFileSync(`${proc}/stat`, 'utf8')

@@ -2,28 +2,48 @@
 
 import { addScheduledBackup, backupByChild } from './backup/shelf.ts';
 import { systemClock } from './clock.ts';
-import { type Change, changeBetween, type LoadedConfig, withLiveSettings } from './config/load.ts';
+import {
+  type Change,
+  changeBetween,
+  DEFAULT,
+  type LoadedConfig,
+  withLiveSettings,
+} from './config/load.ts';
 import type { Config } from './config/settings/index.ts';
+import { SYSTEM } from './core/audit.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
-import { startServer } from './http/server.ts';
+import { type RunningServer, startServer } from './http/server.ts';
 import { type BackupHistory, startBackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { startJobs } from './jobs/table.ts';
 import { type Log, makeLog } from './log.ts';
+import { makeMetrics } from './monitor/metrics.ts';
+import { watchEventLoop } from './monitor/process.ts';
+import { Readiness } from './monitor/readiness.ts';
+import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
+import { Tallies } from './monitor/tallies.ts';
 import { OperatorError } from './operator-error.ts';
 import { checkDataDirectory, type Finding } from './permissions.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { startTls } from './tls/tls.ts';
+import { COMMIT, VERSION } from './version.ts';
 
 /** The product on its data. An old database is migrated by the server alone. */
-export function openCore(config: Config, create: boolean, migrates = false): Core {
+export function openCore(
+  config: Config,
+  create: boolean,
+  migrates = false,
+  tallies = new Tallies(),
+): Core {
   const { dataDir, commitBatchMax } = config;
   refuse(checkDataDirectory(dataDir));
-  const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax });
+  const { onCommit } = tallies;
+  const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax, onCommit });
   return {
-    store,
+    store: tallies.counting(store),
     signals: new Signals(),
+    actor: () => SYSTEM,
     // Read when they are needed: they may change in flight.
     get linksPerProviderMax() {
       return config.linksPerProviderMax;
@@ -44,6 +64,8 @@ export interface App {
   core: Core;
   log: Log;
   url: string;
+  /** Where probes and metrics are served; null: nowhere. */
+  monitorUrl: string | null;
   /** How the scheduled backups went since the start. */
   backups: Readonly<BackupHistory>;
   /** Takes up what may change in flight; returns what did, and what waits for a restart. */
@@ -59,38 +81,51 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
   // One object for everybody, read at each use: a reload changes it in place.
   const settings: Config = { ...loaded.config };
   let current = loaded;
-  const core = openCore(settings, true, true);
-  const log = makeLog(settings, systemClock.nowMs);
+  const clock = systemClock;
+  const startedAtMs = clock.nowMs();
+  const tallies = new Tallies();
+  const core = openCore(settings, true, true, tallies);
+  const log = makeLog(settings, clock.nowMs, undefined, tallies.onEvent);
   for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
     log.warn('open_to_group', { path, problem });
   }
-  const worker = makeWorker(core, systemClock, log);
-  core.signals.onWork(worker.look);
-  const { host, port } = settings;
-  const tls = await startTls(settings, systemClock, log);
-  const server = await startServer({
-    core,
-    clock: systemClock,
-    log,
-    host,
-    port,
-    tls: tls?.first ?? null,
-    settings,
+  const readiness = new Readiness(core.store, clock, log);
+  let listening: RunningServer | null = null;
+  const certificateExpiresAtMs = () => tls?.expiresAtMs() ?? null;
+  const metrics = makeMetrics({
+    ...{ nowMs: clock.nowMs, startedAtMs, store: core.store, tallies, log },
+    http: () => listening,
+    certificateExpiresAtMs,
+    lastBackup: () => backups.history.lastSuccess,
   });
-  tls?.begin(server.replaceCertificate);
-  const stopJobs = startJobs({ core, clock: systemClock, log, worker, tls, settings });
   const runBackup = backupByChild(ownCommand());
   const backups = startBackupJob({
     settings,
     make: (nowMs, signal) => addScheduledBackup(settings, nowMs, runBackup, signal),
-    clock: systemClock,
+    clock,
     log,
   });
+  const tls = await startTls(settings, clock, log);
+  const monitor = openMonitor(loaded, { readiness, metrics, log });
+  const stopWatching = watchEventLoop(clock, tallies.loopLagSeconds);
+  const worker = makeWorker(core, clock, log);
+  core.signals.onWork(worker.look);
+  const { host, port } = settings;
+  const listenOptions = { host, port, tls: tls?.first ?? null };
+  const server = await startServer({ core, clock, log, settings, ...listenOptions });
+  listening = server;
+  tls?.begin(server.replaceCertificate);
+  const stopJobs = startJobs({ core, clock, log, worker, tls, settings });
   worker.look();
+  readiness.serving();
+  const { url } = server;
+  const monitorUrl = monitor?.url ?? null;
+  log.info('started', { version: VERSION, commit: COMMIT, url, monitor: monitorUrl ?? 'off' });
   return {
     core,
     log,
-    url: server.url,
+    url,
+    monitorUrl,
     backups: backups.history,
     reload: (next) => {
       const change = changeBetween(current, next);
@@ -100,15 +135,33 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
       void tls?.look();
       return change;
     },
-    certificateExpiresAtMs: () => tls?.expiresAtMs() ?? null,
+    certificateExpiresAtMs,
     close: async () => {
+      const stopMs = clock.steadyMs();
+      readiness.stopping();
+      log.info('stopping');
       await Promise.all([stopJobs(), backups.stop()]);
       await tls?.stop();
       await server.stop();
       await worker.stop();
+      // Last, so that it tells what happens until then.
+      await monitor?.stop();
+      stopWatching();
       await core.store.close();
+      log.info('stopped', { ms: Math.round(clock.steadyMs() - stopMs) });
     },
   };
+}
+
+/** The monitor's listener, unless it is off. */
+function openMonitor(
+  { config, sources }: LoadedConfig,
+  parts: Pick<MonitorOptions, 'readiness' | 'metrics' | 'log'>,
+): RunningMonitor | null {
+  const { monitorHost: host, monitorPort: port } = config;
+  if (port === null) return null;
+  const origins = [sources.monitorHost.origin, sources.monitorPort.origin];
+  return startMonitor({ host, port, isChosen: origins.some((from) => from !== DEFAULT), ...parts });
 }
 
 /** How this program is started once more: the executable alone, or Bun with its source. */

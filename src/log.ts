@@ -20,15 +20,20 @@ export interface Log {
 
 const WEIGHTS: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
-/** A log by `settings`; `write` gets whole lines, `nowMs` stamps them. */
+/**
+ * A log by `settings`; `write` gets whole lines, `nowMs` stamps them. `onEvent` is told of every
+ * event, also of those that are not written.
+ */
 export function makeLog(
   settings: LogSettings,
   nowMs: () => number,
   write: (line: string) => void = (line) => process.stderr.write(line),
+  onEvent: (level: LogLevel, event: string) => void = () => {},
 ): Log {
   const emit =
     (level: LogLevel) =>
     (event: string, fields: Fields = {}) => {
+      onEvent(level, event);
       if (WEIGHTS[level] < WEIGHTS[settings.logLevel]) return;
       const time = new Date(nowMs()).toISOString();
       write(

@@ -1,5 +1,6 @@
 import { openCore, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
+import { operatorActor } from './cli/operator.ts';
 import { EXIT_ERROR, runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load.ts';
@@ -40,6 +41,7 @@ const exitCode = await runCli(process.argv.slice(2), {
       watchdogUsec: process.env['WATCHDOG_USEC'],
       watchdogPid: process.env['WATCHDOG_PID'],
     }),
+  operator: () => operatorActor(process.env),
   backup: backupTools,
   examine: (loaded) =>
     examine({ loaded, nowMs: systemClock.nowMs(), uid: process.getuid?.() ?? 0 }),

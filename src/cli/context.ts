@@ -5,7 +5,8 @@ import type { BackupTools } from '../backup/tools.ts';
 import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
-import type { Core } from '../core/core.ts';
+import type { Actor } from '../core/audit.ts';
+import { actingAs, type Core } from '../core/core.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ServiceManager } from '../systemd.ts';
@@ -21,6 +22,8 @@ export interface CliContext {
   startApp(loaded: LoadedConfig): Promise<App>;
   /** Who started the program and wants to hear how it is. */
   serviceManager(): ServiceManager;
+  /** Who runs the command. */
+  operator: () => Actor;
   backup: BackupTools;
   /** Looks at data, machine and settings. */
   examine(loaded: LoadedConfig): Finding[];
@@ -58,7 +61,7 @@ export async function withCore<T>(
 ): Promise<T> {
   const core = context.openCore(context.loadConfig(flagsOf(options)).config, create);
   try {
-    return await use(core);
+    return await use(actingAs(core, context.operator));
   } finally {
     await core.store.close();
   }

@@ -1,6 +1,7 @@
 /** `gatepost device …`: the devices that the appliance knows. */
 
 import type { Command } from 'commander';
+import { actAt } from '../core/audit.ts';
 import type { Device } from '../core/device.ts';
 import { DOMAIN_ACTIVE } from '../core/domain.ts';
 import type { DeviceDetail } from '../core/store.ts';
@@ -111,7 +112,9 @@ async function show(context: CliContext, hwid: string, options: CommonOptions): 
 }
 
 async function forget(context: CliContext, hwid: string, options: CommonOptions): Promise<void> {
-  const forgotten = await withCore(context, options, (core) => core.store.forgetDevice(hwid));
+  const forgotten = await withCore(context, options, (core) =>
+    core.store.forgetDevice(hwid, actAt(core, context.nowMs())),
+  );
   if (forgotten !== 'ok') throw noSuchDevice(hwid);
   print(context, options, { hwid, done: 'forgotten' }, `${hwid} forgotten; its slots are free`);
 }

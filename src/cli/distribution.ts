@@ -1,6 +1,7 @@
 /** `gatepost distribution …`: what became of notifications and commands. */
 
 import type { Command } from 'commander';
+import { actAt } from '../core/audit.ts';
 import { BLOCKED, PUSH, STATUS_NAMES, statusesBefore } from '../core/distribution.ts';
 import type { DistributionDetail, LedgerRow } from '../core/message-store.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -104,8 +105,9 @@ async function show(
 
 async function block(context: CliContext, id: number, options: CommonOptions): Promise<void> {
   const from = statusesBefore(BLOCKED);
+  const nowMs = context.nowMs();
   const outcome = await withCore(context, options, (core) =>
-    core.store.blockDistribution(id, from, context.nowMs()),
+    core.store.blockDistribution(id, from, nowMs, actAt(core, nowMs)),
   );
   if (outcome === 'distribution_not_found') throw noSuchDistribution(id);
   if (outcome !== 'ok') {

@@ -235,7 +235,7 @@ async function welcome(
   } else if (options.newKey) {
     progress.note(`provider ${code} is here already and keeps its key (see provider rotate-key)`);
   }
-  return { mover: new Mover(core, provider, tally, options.update ?? false) };
+  return { mover: new Mover(core, provider, tally, options.update ?? false, context.nowMs) };
 }
 
 /** The key, from wherever it was given. */

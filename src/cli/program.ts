@@ -3,6 +3,7 @@
 import { Command, CommanderError } from 'commander';
 import { OperatorError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
+import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
 import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config.ts';
@@ -44,6 +45,7 @@ export function buildProgram(context: CliContext): Command {
   addDistributionCommands(program, context);
   addReadyCommand(program, context);
   addCompletionCommand(program, context);
+  addAuditCommands(program, context);
   addBackupCommands(program, context);
   addDoctorCommand(program, context);
   addImportCommands(program, context);

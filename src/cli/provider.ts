@@ -2,6 +2,7 @@
 
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
+import { actAt } from '../core/audit.ts';
 import {
   addProvider,
   type Credentials,
@@ -158,7 +159,7 @@ async function change(
   done: string,
 ): Promise<void> {
   const changed = await withCore(context, options, (core) =>
-    core.store.updateProvider(code, wanted),
+    core.store.updateProvider(code, wanted, actAt(core, context.nowMs())),
   );
   if (changed !== 'ok') throw noSuchProvider(code);
   print(context, options, { provider_code: code, done }, `${code} ${done}`);
@@ -199,7 +200,9 @@ async function remove(context: CliContext, code: string, options: RemoveOptions)
   ) {
     throw new OperatorError('nothing was removed');
   }
-  const removed = await withCore(context, options, (core) => core.store.removeProvider(code));
+  const removed = await withCore(context, options, (core) =>
+    core.store.removeProvider(code, actAt(core, context.nowMs())),
+  );
   if (removed !== 'ok') throw noSuchProvider(code);
   print(context, options, { provider_code: code, done: 'removed' }, `${code} removed`);
 }

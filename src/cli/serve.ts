@@ -30,11 +30,14 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   });
   manager.ready(listening);
   if (options.json) {
-    context.stdout(`${JSON.stringify({ message: `listening on ${app.url}`, url: app.url })}\n`);
+    const { url, monitorUrl } = app;
+    const said = { message: `listening on ${url}`, url, monitor_url: monitorUrl };
+    context.stdout(`${JSON.stringify(said)}\n`);
   } else {
     context.stdout(`gatepost is listening on ${app.url}\n`);
+    if (app.monitorUrl) context.stdout(`probes and metrics are at ${app.monitorUrl}\n`);
   }
-  if (options.firstProvider) context.stdout(await welcome(app, context.nowMs()));
+  if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
   await signal;
   manager.stopping();
   await closeInTime(app);

@@ -1,6 +1,7 @@
 /** What people write on a command line, and how it is shown back to them. */
 
 import { InvalidArgumentError } from 'commander';
+import { ACTIONS, type Action } from '../core/audit.ts';
 import { dateEndingAt, endOfDateMs } from '../core/calendar.ts';
 import { HWID } from '../core/device.ts';
 import { DOMAIN_HASH } from '../core/domain.ts';
@@ -86,6 +87,21 @@ export function urlValue(text: string): string {
   return url.origin;
 }
 
+export function actionValue(text: string): Action {
+  const actions = Object.keys(ACTIONS) as Action[];
+  const action = actions.find((candidate) => candidate === text);
+  if (action === undefined) throw mistake(`unknown action '${text}': ${actions.join(', ')}`);
+  return action;
+}
+
+/** A point of the audit log's chain, as `audit verify` prints it. */
+export function auditHeadValue(text: string): string {
+  if (!/^[1-9]\d{0,14}:[0-9a-f]{64}$/.test(text)) {
+    throw mistake(`'${text}' is not a head of the audit log: NUMBER:HASH`);
+  }
+  return text;
+}
+
 /** The base address of an API: a path is kept, without its last slash. */
 export function baseUrlValue(text: string): string {
   const url = URL.parse(text);
@@ -134,6 +150,32 @@ export function durationValue(text: string): number {
     throw mistake(`'${text}' is not a duration: a number with s, m, h or d, such as 24h`);
   }
   return Number(parts[1]) * unitMs;
+}
+
+/** JavaScript takes 30 February for 2 March. */
+function isDate(text: string): boolean {
+  const date = new Date(`${text}T00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}
+
+/**
+ * An instant as a function of now, ms: `24h` ago, a date (its beginning in UTC), or a time in UTC
+ * unless it says another zone.
+ */
+export function instantValue(text: string): (nowMs: number) => number {
+  if (/^\d+[smhd]$/.test(text)) {
+    const agoMs = durationValue(text);
+    return (nowMs) => nowMs - agoMs;
+  }
+  const parts =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)?)?$/.exec(text);
+  const [, date, time = '00:00', zone = 'Z'] = parts ?? [];
+  const epochMs = Date.parse(`${date}T${time}${zone}`);
+  const isReal = date !== undefined && isDate(date);
+  if (Number.isNaN(epochMs) || !isReal) {
+    throw mistake(`'${text}' is not a time: 2026-11-20, 2026-11-20T12:00, or 24h for so long ago`);
+  }
+  return () => epochMs;
 }
 
 /** The last day of a subscription, or `never`. */

@@ -1,6 +1,8 @@
 /** What a first start prints: credentials, and lines to paste that work as they stand. */
 
 import type { App } from '../app.ts';
+import type { Actor } from '../core/audit.ts';
+import { actingAs } from '../core/core.ts';
 import { addProvider } from '../core/provider.ts';
 import { randomCode } from '../core/secret.ts';
 
@@ -11,7 +13,7 @@ const EXAMPLE_DOMAIN_HASH = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d
  * Creates a first provider on an appliance that has none. Returns what to print: with a new
  * provider its credentials, otherwise how to get some.
  */
-export async function welcome(app: App, nowMs: number): Promise<string> {
+export async function welcome(app: App, operator: () => Actor, nowMs: number): Promise<string> {
   const providers = await app.core.store.listProviders();
   const [first] = providers;
   if (first) {
@@ -21,7 +23,8 @@ For a new key: gatepost provider rotate-key ${first.code}
 `;
   }
   const draft = { name: 'first', plan: 'enterprise' as const, activeUntilMs: null };
-  const added = await addProvider(app.core, { ...draft, installCountMax: null }, nowMs);
+  const core = actingAs(app.core, operator);
+  const added = await addProvider(core, { ...draft, installCountMax: null }, nowMs);
   if (typeof added === 'string') throw new Error(added);
 
   const api = (path: string, rest: string) =>

@@ -15,6 +15,8 @@ export type Flags = Partial<Record<SettingName | 'configFile', string | undefine
 
 /** Where a value comes from: a flag or variable by its name, a file with the line, `default`. */
 export type Origin = string;
+/** The origin of a value that nobody gave. */
+export const DEFAULT: Origin = 'default';
 
 export interface LoadedConfig {
   config: Config;
@@ -87,7 +89,7 @@ function sourceOf(name: SettingName, flags: Flags, env: Environment, file: Opene
   if (variable) return { text: variable, origin: row.env };
   const value = file?.values.get(name);
   if (value) return { text: value.text, origin: `${file?.path}:${value.line}` };
-  return { text: row.default, origin: 'default' };
+  return { text: row.default, origin: DEFAULT };
 }
 
 const FLAG_NAMES: Partial<Record<SettingName, string>> = { dataDir: 'data' };

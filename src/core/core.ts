@@ -1,3 +1,4 @@
+import type { Actor } from './audit.ts';
 import type { Signals } from './signals.ts';
 import type { Store } from './store.ts';
 
@@ -5,8 +6,17 @@ import type { Store } from './store.ts';
 export interface Core {
   store: Store;
   signals: Signals;
+  /** On whose behalf the rules are asked: whose name the audit log gets. */
+  actor: () => Actor;
   /** Cap on limited links for a provider without a cap of its own. */
   readonly linksPerProviderMax: number;
   /** How many commands to unbound HWIDs a provider may send in 24 hours. */
   readonly unboundCommandsPerDayMax: number;
+}
+
+/** `core` on somebody else's behalf; what else it says stays what `core` says at the time. */
+export function actingAs(core: Core, actor: () => Actor): Core {
+  const acting = Object.create(core) as Core;
+  acting.actor = actor;
+  return acting;
 }

@@ -3,6 +3,7 @@
  * the law of their states and what a provider may do with them; core/delivery.ts delivers them.
  */
 
+import { actAt } from './audit.ts';
 import { DAY_MS } from './calendar.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './content.ts';
@@ -140,9 +141,11 @@ export async function sendNotification(
       {
         ...draftOf(provider, order, order.payload.expire_days, nowMs),
         notificationType: PUSH,
+        actionType: null,
         unboundCount: 0,
       },
       { generalIntervalMs, unboundQuota: null },
+      actAt(core, nowMs),
     ),
   );
   return accepted(core, added, 'unbound_quota_exceeded');
@@ -180,9 +183,11 @@ export async function sendCommand(
       {
         ...draftOf(provider, order, COMMAND_EXPIRE_DAYS, nowMs),
         notificationType: COMMAND,
+        actionType: order.payload.action_type,
         unboundCount,
       },
       { generalIntervalMs: null, unboundQuota },
+      actAt(core, nowMs),
     ),
   );
   return accepted(core, added, 'general_too_soon');
@@ -237,11 +242,12 @@ export async function cancelDistribution(
 > {
   const outcome = await saving(
     'cancel_failed',
-    core.store.cancelDistribution(provider.id, id, {
-      from: statusesBefore(CANCELLED),
-      dueFromMs: nowMs + CANCEL_CUTOFF_MS,
-      nowMs,
-    }),
+    core.store.cancelDistribution(
+      provider.id,
+      id,
+      { from: statusesBefore(CANCELLED), dueFromMs: nowMs + CANCEL_CUTOFF_MS, nowMs },
+      actAt(core, nowMs),
+    ),
   );
   if (typeof outcome !== 'number') return outcome;
   return isTerminal(outcome) ? 'cancel_failed' : 'cancel_too_late';

@@ -1,5 +1,6 @@
 /** Bindings: the subscription domains of a provider, each known by its SHA-256. */
 
+import { actAt } from './audit.ts';
 import type { Core } from './core.ts';
 import { type NotSaved, saving } from './outcome.ts';
 import type { Provider } from './provider.ts';
@@ -35,21 +36,25 @@ export async function addDomain(
   domainName: string | null,
   nowMs: number,
 ): Promise<AddDomainOutcome> {
+  const act = actAt(core, nowMs);
   const added = await saving(
     'domain_save_error',
-    core.store.addDomain({
-      providerId: provider.id,
-      domainHash,
-      domainName: domainName ?? domainHash.slice(0, 10),
-      createdAtMs: nowMs,
-    }),
+    core.store.addDomain(
+      {
+        providerId: provider.id,
+        domainHash,
+        domainName: domainName ?? domainHash.slice(0, 10),
+        createdAtMs: nowMs,
+      },
+      act,
+    ),
   );
   if (!('id' in added)) return added;
   if (added.outcome === 'added') return { says: 'ok', id: added.id };
 
   const activated = await saving(
     'domain_activate_error',
-    core.store.activateDomain(provider.id, added.id, domainName),
+    core.store.activateDomain(provider.id, added.id, domainName, act),
   );
   if (typeof activated !== 'string') return activated;
   return { says: activated === 'activated' ? 'domain_activated' : 'domain_exists', id: added.id };
@@ -63,8 +68,12 @@ export function deleteDomain(
   core: Core,
   provider: Provider,
   id: number,
+  nowMs: number,
 ): Promise<'ok' | 'domain_not_found' | NotSaved<'domain_delete_error'>> {
-  return saving('domain_delete_error', core.store.disableDomain(provider.id, id));
+  return saving(
+    'domain_delete_error',
+    core.store.disableDomain(provider.id, id, actAt(core, nowMs)),
+  );
 }
 
 /** The provider's bindings, newest first. */

@@ -3,6 +3,7 @@
  * come from another server or from a file, and as they leave. The same rules hold.
  */
 
+import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
 import type { Provider } from './provider.ts';
 
@@ -74,12 +75,14 @@ export interface ImportStore {
     providerId: number,
     install: ImportedInstall,
     rules: { installCountMax: number; updates: boolean },
+    act: Act,
   ): Promise<ImportedInstallResult | 'install_code_exists' | 'install_code_limit_reached'>;
   /** Adds a binding, or with `updates` gives one that is here name and status of the import. */
   importDomain(
     providerId: number,
     domain: ImportedDomain,
     rules: { updates: boolean },
+    act: Act,
   ): Promise<{ was: ImportedAs; id: number }>;
   /**
    * All that a provider owns, oldest first, as it was at one moment, however long the reading

@@ -1,5 +1,6 @@
 /** Limited install links ("install" on the wire): their codes, caps and slots. */
 
+import { actAt, type Changes, changesOf } from './audit.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { type DeviceFacts, HWID, saysNothingNew, tidyFacts } from './device.ts';
@@ -41,6 +42,25 @@ export interface InstallChange {
   status?: number;
 }
 
+/** What a change of a link changes, for the audit log. */
+export function changesOfLink(
+  known: Pick<Install, 'installLimit' | 'status' | 'note'>,
+  wanted: InstallChange,
+): Changes | null {
+  const { installLimit, note, status } = wanted;
+  const changes = {
+    ...changesOf(
+      { install_limit: known.installLimit, status: known.status },
+      {
+        ...(installLimit !== undefined && { install_limit: installLimit }),
+        ...(status !== undefined && { status }),
+      },
+    ),
+    ...(note !== undefined && note !== known.note && { note: 'changed' as const }),
+  };
+  return Object.keys(changes).length === 0 ? null : changes;
+}
+
 /** A draft without a code gets a random one. */
 export interface InstallDraft {
   installCode: string | null;
@@ -64,14 +84,19 @@ export async function addInstall(
   nowMs: number,
 ): Promise<AddInstallOutcome> {
   const installCode = draft.installCode ?? randomCode(12);
-  const added = await core.store.addInstall({
-    providerId: provider.id,
-    installCode,
-    installLimit: draft.installLimit,
-    note: draft.note,
-    createdAtMs: nowMs,
-    installCountMax: provider.installCountMax ?? core.linksPerProviderMax,
-  });
+  const { installLimit, note } = draft;
+  const installCountMax = provider.installCountMax ?? core.linksPerProviderMax;
+  const added = await core.store.addInstall(
+    {
+      providerId: provider.id,
+      installCode,
+      installLimit,
+      note,
+      createdAtMs: nowMs,
+      installCountMax,
+    },
+    actAt(core, nowMs),
+  );
   if (typeof added === 'object') return { says: 'ok', id: added.id, installCode };
   // Of 62^12 random codes one was taken: draw again.
   const drawAgain = added === 'install_code_exists' && draft.installCode === null;
@@ -92,10 +117,11 @@ export async function updateInstall(
   provider: Provider,
   id: number,
   change: InstallChange,
+  nowMs: number,
 ): Promise<UpdateInstallOutcome> {
   const updated = await saving(
     'install_save_error',
-    core.store.updateInstall(provider.id, id, change),
+    core.store.updateInstall(provider.id, id, change, actAt(core, nowMs)),
   );
   return typeof updated === 'string' ? { says: updated } : updated;
 }
@@ -129,8 +155,9 @@ export function freeSlot(
   provider: Provider,
   install: InstallSelector,
   hwid: string,
+  nowMs: number,
 ): Promise<{ deviceCount: number } | 'install_code_error'> {
-  return core.store.freeSlot(provider.id, install, hwid);
+  return core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs));
 }
 
 /** What an app presents when a link is added to it. */

@@ -3,6 +3,7 @@
  * ledger, and the devices that registered for them. The same rules hold.
  */
 
+import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
 import type { Distribution, DistributionType } from './distribution.ts';
 import type { AckItem, Message, PushAddress } from './messaging.ts';
@@ -28,6 +29,8 @@ export interface NewDistribution {
   notificationType: DistributionType;
   targetOs: string | null;
   targetHwid: string;
+  /** What a command does, for the audit log; null for a notification. */
+  actionType: string | null;
   /** JSON. */
   payload: string;
   createdAtMs: number;
@@ -178,6 +181,7 @@ export interface MessageStore {
   addDistribution(
     draft: NewDistribution,
     guards: DistributionGuards,
+    act: Act,
   ): Promise<{ id: number } | 'general_too_soon' | 'unbound_quota_exceeded'>;
   listDistributions(providerId: number, page: Page): Promise<Distribution[]>;
   /** Cancels if it is scheduled, due from `dueFromMs` on, and in `from`; else says its status. */
@@ -185,6 +189,7 @@ export interface MessageStore {
     providerId: number,
     id: number,
     guard: { from: readonly number[]; dueFromMs: number; nowMs: number },
+    act: Act,
   ): Promise<'ok' | 'notification_not_found' | number>;
 
   /**
@@ -209,8 +214,11 @@ export interface MessageStore {
     deviceIds: number[];
     outcome: { sentCount: number; failedCount: number } | null;
   } | null>;
-  /** Marks some recipients expired whose message nobody fetched. False: there are none left. */
-  expireRecipients(nowMs: number): Promise<boolean>;
+  /**
+   * Marks some recipients expired whose message nobody fetched; says how many. Null: there was
+   * nothing left to look at.
+   */
+  expireRecipients(nowMs: number): Promise<number | null>;
   /** Deletes some ledger rows of what finished before. False: there are none left. */
   pruneLedger(finishedBeforeMs: number, nowMs: number): Promise<boolean>;
   /** A number that changes when another process changes the database. */
@@ -234,6 +242,7 @@ export interface MessageStore {
     id: number,
     from: readonly number[],
     nowMs: number,
+    act: Act,
   ): Promise<'ok' | 'distribution_not_found' | number>;
 
   findRegistration(claim: RegistrationClaim): Promise<RegistrationFacts>;

@@ -3,6 +3,7 @@
  * stays, unless asked otherwise: so it can be broken off anywhere and begun again.
  */
 
+import { actAt } from './audit.ts';
 import type { Core } from './core.ts';
 import type { ImportedDomain, ImportedInstall } from './import-store.ts';
 import type { Install } from './install.ts';
@@ -66,9 +67,10 @@ export async function settle(
   }
   const newKey = hasNewKey ? randomAuthKey() : null;
   const keyHash = newKey === null ? newcomer.keyHash : hashKey(newKey);
-  const added = await core.store.addProvider({ ...draft, code, keyHash });
+  const act = actAt(core, nowMs);
+  const added = await core.store.addProvider({ ...draft, code, keyHash }, act);
   if (added !== 'ok') return settle(core, newcomer, hasNewKey, nowMs);
-  if (suspendedAtMs !== null) await core.store.updateProvider(code, { suspendedAtMs });
+  if (suspendedAtMs !== null) await core.store.updateProvider(code, { suspendedAtMs }, act);
   const provider = await core.store.findProvider(code);
   if (provider === null) throw new Error(`provider ${code} was removed meanwhile`);
   return { provider, newKey };
@@ -84,6 +86,8 @@ export class Mover {
     readonly tally: Tally,
     /** Take note, name, limit and status of what is here already from the import. */
     updates: boolean,
+    /** For the audit log. */
+    readonly nowMs: () => number,
   ) {
     const installCountMax = provider.installCountMax ?? core.linksPerProviderMax;
     this.#rules = { installCountMax, updates };
@@ -97,8 +101,9 @@ export class Mover {
   /** Stores links in the given order; those of one call share commits. */
   async installs(installs: readonly ImportedInstall[]): Promise<void> {
     const { store } = this.core;
+    const act = actAt(this.core, this.nowMs());
     const results = await Promise.all(
-      installs.map((install) => store.importInstall(this.provider.id, install, this.#rules)),
+      installs.map((install) => store.importInstall(this.provider.id, install, this.#rules, act)),
     );
     results.forEach((result, n) => {
       const install = installs[n] as ImportedInstall;
@@ -130,8 +135,9 @@ export class Mover {
 
   async domains(domains: readonly ImportedDomain[]): Promise<void> {
     const { store } = this.core;
+    const act = actAt(this.core, this.nowMs());
     const results = await Promise.all(
-      domains.map((domain) => store.importDomain(this.provider.id, domain, this.#rules)),
+      domains.map((domain) => store.importDomain(this.provider.id, domain, this.#rules, act)),
     );
     results.forEach(({ was, id }, n) => {
       const domain = domains[n] as ImportedDomain;

@@ -1,5 +1,6 @@
 /** Providers: credentials, subscriptions, plans, and who may do what. */
 
+import { actAt } from './audit.ts';
 import type { Core } from './core.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 
@@ -100,15 +101,11 @@ export async function addProvider(
   const authKey = draft.authKey ?? randomAuthKey();
   const code = draft.code ?? randomCode(8);
   const { name, plan, activeUntilMs, installCountMax } = draft;
-  const outcome = await core.store.addProvider({
-    code,
-    keyHash: hashKey(authKey),
-    name,
-    plan,
-    activeUntilMs,
-    installCountMax,
-    createdAtMs: nowMs,
-  });
+  const keyHash = hashKey(authKey);
+  const outcome = await core.store.addProvider(
+    { code, keyHash, name, plan, activeUntilMs, installCountMax, createdAtMs: nowMs },
+    actAt(core, nowMs),
+  );
   if (outcome === 'ok') return { code, authKey };
   // Of 62^8 random codes one was taken: draw again.
   return draft.code === undefined ? addProvider(core, draft, nowMs) : outcome;
@@ -125,7 +122,8 @@ export async function rotateKey(
   nowMs: number,
   authKey: string = randomAuthKey(),
 ): Promise<Credentials | 'provider_not_found'> {
-  const outcome = await core.store.rotateKey(code, hashKey(authKey), nowMs + keepOldMs);
+  const act = actAt(core, nowMs);
+  const outcome = await core.store.rotateKey(code, hashKey(authKey), nowMs + keepOldMs, act);
   return outcome === 'ok' ? { code, authKey } : outcome;
 }
 

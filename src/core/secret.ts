@@ -31,6 +31,17 @@ export function hashKey(key: string): Uint8Array {
   return Bun.SHA256.hash(key) as Uint8Array;
 }
 
+/** Tells one key from another without telling the key: 8 hexadecimal digits of its SHA-256. */
+export function keyFingerprint(hash: Uint8Array): string {
+  const [a = 0, b = 0, c = 0, d = 0] = hash;
+  return (((a << 24) | (b << 16) | (c << 8) | d) >>> 0).toString(16).padStart(8, '0');
+}
+
+/** How the audit log names a HWID: by its SHA-256 in hexadecimal. */
+export function hwidHash(hwid: string): string {
+  return Buffer.from(hashKey(hwid)).toString('hex');
+}
+
 /** Compares two SHA-256 values in a time that does not depend on where they differ. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return timingSafeEqual(a, b);

@@ -5,8 +5,13 @@
  * Every method is one complete atomic step: it happens whole or not at all, also between processes,
  * and when its promise settles it is on disk. The rules are the core's and arrive as arguments; the
  * store guards them in the step itself. A step that cannot be saved throws `WriteFailed`.
+ *
+ * A step that is handed an {@link Act} leaves an entry in the audit log if it changes something,
+ * and none if it does not.
  */
 
+import type { Act } from './audit.ts';
+import type { AuditStore } from './audit-store.ts';
 import type { Device, DeviceFacts } from './device.ts';
 import type { Domain } from './domain.ts';
 import type { ImportStore } from './import-store.ts';
@@ -86,32 +91,61 @@ export interface DeviceDetail {
   seenBy: { providerCode: string; lastSeenAtMs: number }[];
 }
 
-export interface Store extends MessageStore, ImportStore {
-  addProvider(draft: NewProvider): Promise<'ok' | 'provider_code_exists'>;
+/** How much room the data takes, bytes. */
+export interface StorageFacts {
+  bytes: number;
+  /** Of these: room for new rows that is there already. */
+  freeBytes: number;
+  /** The log of changes that are not in the database itself yet. */
+  logBytes: number;
+  /** What the disk has left. */
+  diskFreeBytes: number;
+}
+
+/** What waits for a worker. */
+export interface QueueFacts {
+  /** Distributions that can be delivered now, or are. */
+  dueCount: number;
+  scheduledCount: number;
+  /** Since when the first of the due ones should be delivered; null: none is due. */
+  oldestDueAtMs: number | null;
+  /** Recipients of what is in delivery that did not get it yet. */
+  recipientCount: number;
+}
+
+export interface Store extends MessageStore, AuditStore, ImportStore {
+  addProvider(draft: NewProvider, act: Act): Promise<'ok' | 'provider_code_exists'>;
   findProvider(code: string): Promise<Provider | null>;
   listProviders(): Promise<Provider[]>;
-  updateProvider(code: string, change: ProviderChange): Promise<'ok' | 'provider_not_found'>;
+  updateProvider(
+    code: string,
+    change: ProviderChange,
+    act: Act,
+  ): Promise<'ok' | 'provider_not_found'>;
   /** The key until now stays good until `previousUntilMs`. */
   rotateKey(
     code: string,
     keyHash: Uint8Array,
     previousUntilMs: number,
+    act: Act,
   ): Promise<'ok' | 'provider_not_found'>;
   /**
    * Removes a provider with everything that is its own; devices stay known. Not one step but many
    * small ones: the first takes its credentials away, and doing it again finishes one that was
    * interrupted.
    */
-  removeProvider(code: string): Promise<'ok' | 'provider_not_found'>;
+  removeProvider(code: string, act: Act): Promise<'ok' | 'provider_not_found'>;
 
   /** A taken code is told before a reached cap. */
   addInstall(
     draft: NewInstall,
+    act: Act,
   ): Promise<{ id: number } | 'install_code_exists' | 'install_code_limit_reached'>;
   updateInstall(
     providerId: number,
     id: number,
     change: InstallChange,
+    act: Act,
   ): Promise<
     { says: 'ok'; installCode: string } | 'install_not_found' | 'install_limit_below_count'
   >;
@@ -126,6 +160,7 @@ export interface Store extends MessageStore, ImportStore {
     providerId: number,
     install: InstallSelector,
     hwid: string,
+    act: Act,
   ): Promise<{ deviceCount: number } | 'install_code_error'>;
 
   /**
@@ -141,14 +176,15 @@ export interface Store extends MessageStore, ImportStore {
   ): Promise<AdmittedLink | Exclude<AdmitRefusal, 'hwid_required'>>;
 
   /** `added` with the new id, or `exists` with the id of the binding that has the hash. */
-  addDomain(draft: NewDomain): Promise<{ outcome: 'added' | 'exists'; id: number }>;
+  addDomain(draft: NewDomain, act: Act): Promise<{ outcome: 'added' | 'exists'; id: number }>;
   /** Makes a binding active and renames it if a name is given. */
   activateDomain(
     providerId: number,
     id: number,
     domainName: string | null,
+    act: Act,
   ): Promise<'activated' | 'was_active'>;
-  disableDomain(providerId: number, id: number): Promise<'ok' | 'domain_not_found'>;
+  disableDomain(providerId: number, id: number, act: Act): Promise<'ok' | 'domain_not_found'>;
   listDomains(providerId: number, page: Page): Promise<Domain[]>;
 
   /**
@@ -167,7 +203,15 @@ export interface Store extends MessageStore, ImportStore {
   listDevices(filter: DeviceFilter): Promise<Device[]>;
   findDevice(hwid: string): Promise<DeviceDetail | null>;
   /** Removes a device from everywhere; its slots are free again. */
-  forgetDevice(hwid: string): Promise<'ok' | 'device_not_found'>;
+  forgetDevice(hwid: string, act: Act): Promise<'ok' | 'device_not_found'>;
+
+  /**
+   * Saves something, as any other write would. `schema_changed`: a newer version of the program has
+   * changed the data meanwhile. Throws `WriteFailed` when nothing can be saved.
+   */
+  checkWritable(): Promise<'ok' | 'schema_changed'>;
+  storageFacts(): Promise<StorageFacts>;
+  queueFacts(nowMs: number): Promise<QueueFacts>;
 
   /** Finishes the writes under way, then closes. */
   close(): Promise<void>;

@@ -7,8 +7,12 @@ export interface TrustedProxies {
   includes(address: string): boolean;
 }
 
+/** Asking an empty list costs as much as asking a long one. */
+const NOBODY: TrustedProxies = { includes: () => false };
+
 /** Parses CIDR networks (`10.0.0.0/8`, `fd00::/8`) or single addresses. Throws RangeError. */
 export function parseTrustedProxies(networks: readonly string[]): TrustedProxies {
+  if (networks.length === 0) return NOBODY;
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', prefix, ...rest] = network.split('/');
@@ -39,7 +43,8 @@ export function clientAddress(
   while (hops.length > 0 && trusted.includes(address)) {
     const hop = withoutPort((hops.pop() ?? '').trim());
     // What is no address was not written by a proxy; the one that let it through answers for it.
-    if (isIP(hop) === 0) break;
+    // The zone of an IPv6 address can be any word, and must not get into a count or a log.
+    if (isIP(hop) === 0 || hop.includes('%')) break;
     address = plainIPv4(hop);
   }
   return address;
@@ -51,7 +56,7 @@ function withoutPort(hop: string): string {
 }
 
 /** An IPv4 address that a dual-stack socket shows as `::ffff:192.0.2.1`. */
-function plainIPv4(address: string): string {
+export function plainIPv4(address: string): string {
   const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (dotted) return dotted;
   const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/i.exec(address) ?? [];
@@ -65,7 +70,8 @@ function plainIPv4(address: string): string {
  * whoever has one address of a /64 has them all.
  */
 export function countedAs(address: string): string {
-  if (!isIPv6(address)) return address;
+  // Asked first: nearly all are IPv4, and the full check is a long one.
+  if (!address.includes(':') || !isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? [];
   const left = head === '' ? [] : head.split(':');
   const right = tail === '' ? [] : tail.split(':');

@@ -17,6 +17,8 @@ export interface AuthFailureSettings {
 }
 
 export class AuthFailures {
+  /** Since the start. */
+  delayedCount = 0;
   readonly #counter = new MinuteCounter();
   readonly #settings: AuthFailureSettings;
   readonly #log: Log;
@@ -32,6 +34,7 @@ export class AuthFailures {
   record(client: string, nowMs: number): number {
     const { authFailuresPerMinuteMax } = this.#settings;
     if (this.#counter.count(client, nowMs) <= authFailuresPerMinuteMax) return 0;
+    this.delayedCount += 1;
     this.#delayedSinceLog += 1;
     if (Math.abs(nowMs - this.#lastLogMs) >= LOG_INTERVAL_MS) {
       this.#log.warn('auth_failures_delayed', { client, answers: this.#delayedSinceLog });

@@ -6,15 +6,18 @@
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Clock } from '../clock.ts';
-import type { Core } from '../core/core.ts';
+import type { Actor } from '../core/audit.ts';
+import { actingAs, type Core } from '../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
+import { hashKey, keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
 import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { parseQuery, type Query, REPEATED } from './query.ts';
+import type { Traffic } from './traffic.ts';
 
 export interface InterpreterDeps {
   core: Core;
@@ -22,6 +25,7 @@ export interface InterpreterDeps {
   log: Log;
   settings: WireSettings;
   limits: Limits;
+  traffic: Traffic;
   /** The address that a request's client is counted under. */
   clientOf(request: Request): string;
   /** Counts a failed authentication; returns how late to answer it, ms. */
@@ -49,20 +53,40 @@ export function respond(
     body?: Readonly<Record<string, unknown>> | undefined;
     detail?: string | undefined;
     headers?: Readonly<Record<string, string>> | undefined;
+    /** Under which the request is in the log. */
+    requestId?: string | undefined;
   } = {},
 ): Response {
   const message = messages[says];
-  const { body, detail = message.detail, headers = HEADERS } = more;
+  const { body, detail = message.detail, headers = HEADERS, requestId } = more;
   const text = JSON.stringify({ rc: message.rc, msg: message.msg, ...body });
-  if (!detail && !message.headers) return new Response(text, { headers });
-  const named = { ...(detail && { 'x-error-detail': detail }), ...message.headers };
+  if (!detail && !message.headers && !requestId) return new Response(text, { headers });
+  const named = {
+    ...(detail && { 'x-error-detail': detail }),
+    ...(requestId && { 'x-request-id': requestId }),
+    ...message.headers,
+  };
   return new Response(text, { headers: { ...headers, ...named } });
 }
 
-/** Who calls, once the gates are passed. */
+/** Who calls, as far as the gates found out, and what they refuse it with. */
 interface Caller {
   provider?: Provider;
   device?: AuthenticDevice;
+  refusal?: MessageKey;
+}
+
+/** What a request is answered with. */
+interface Said {
+  says: MessageKey;
+  body?: Readonly<Record<string, unknown>> | undefined;
+  detail?: string | undefined;
+  provider?: Provider | undefined;
+  requestId?: string;
+  /** Counted as failed credentials, and perhaps late. */
+  isFailure?: boolean;
+  /** What is still to come of the request nobody waits for. */
+  isLast?: boolean | undefined;
 }
 
 /** What a handler is called with. What not every handler needs is made when it is asked for. */
@@ -79,8 +103,9 @@ class Incoming {
     readonly params: Record<string, unknown>,
     readonly body: Readonly<Record<string, unknown>>,
     readonly nowMs: number,
+    actor: (() => Actor) | null,
   ) {
-    this.core = deps.core;
+    this.core = actor === null ? deps.core : actingAs(deps.core, actor);
     this.settings = deps.settings;
     this.limits = deps.limits;
   }
@@ -98,71 +123,106 @@ class Incoming {
   }
 }
 
-type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller | MessageKey>;
+/** Thrown instead of a change by somebody who has hung up: nobody waits for an answer. */
+class CallerGone extends Error {}
+
+/**
+ * The caller as the audit log names it, once the gates have passed its key. The address of a
+ * connection that was reset cannot be had any more, and nothing is changed from nowhere.
+ */
+function providerActor(provider: Provider, query: Query, from: string): Actor {
+  if (from === '') throw new CallerGone('the connection was closed');
+  const key = keyFingerprint(hashKey(credential(query, 'auth_key') ?? ''));
+  return { kind: 'provider', name: provider.code, key, from };
+}
+
+type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller>;
 
 /** Compiles a record of the table into the function that answers its requests. */
 export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interpreter {
-  const { core, clock } = deps;
+  const { core, clock, traffic } = deps;
   const { audience, method, path, patienceSeconds } = endpoint;
   const headers = { ...HEADERS, ...endpoint.headers };
+  const lastHeaders = { ...headers, connection: 'close' };
   const passGates = gateOf(endpoint, core);
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
+  const tally = traffic.tallyOf(path);
   // What `call` holds is what the record's own types asked for: endpoint.ts's builders see to it.
   const handle = endpoint.handle as (call: unknown) => Promise<Answer<MessageKey>>;
 
-  async function answer(request: Request): Promise<Response> {
+  async function answer(request: Request): Promise<Said> {
     const nowMs = clock.nowMs();
+    // Once its body is waited for, the caller may be gone, and its address with it.
+    const from = method === 'POST' ? deps.clientOf(request) : null;
     const query = parseQuery(request.url, audience === 'app');
-    const caller = await passGates(request, query, nowMs);
-    if (typeof caller === 'string') {
-      if (caller === 'auth_error' || caller === 'device_token_error') await beLate(request, nowMs);
-      return respond(caller, { headers });
-    }
+    const { provider, device, refusal } = await passGates(request, query, nowMs);
+    if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
 
     const body = method === 'POST' ? await readJsonObject(request, deps.bodyTimeMaxMs) : NO_BODY;
     if ('problem' in body) {
-      // What is still to come of a late body nobody waits for.
-      const last = body.isLate ? { ...headers, connection: 'close' } : headers;
-      return respond('unknown_error', { detail: body.problem, headers: last });
+      return { says: 'unknown_error', detail: body.problem, provider, isLast: body.isLate };
     }
     const params: Record<string, unknown> = {};
     for (const readParam of read) {
       const misfit = readParam(query, request.headers, params);
-      if (misfit) return respond(misfit.says, { detail: misfit.detail, headers });
+      if (misfit) return { says: misfit.says, detail: misfit.detail, provider };
     }
 
     if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
-    const { provider, device } = caller;
+    const actor = provider
+      ? () => providerActor(provider, query, from ?? deps.clientOf(request))
+      : null;
     const says = await handle(
-      new Incoming(request, deps, provider, device, params, body.object, nowMs),
+      new Incoming(request, deps, provider, device, params, body.object, nowMs, actor),
     );
-    if (typeof says === 'string') {
-      if (GUESSES.has(says)) await beLate(request, nowMs);
-      return respond(says, { headers });
-    }
+    if (typeof says === 'string') return { says, provider, isFailure: GUESSES.has(says) };
     if (says instanceof NotSaved) {
-      const detail = `${messages[says.says].detail}; ${reportFault(deps.log, path, says.fault)}`;
-      return respond(says.says, { detail, headers });
+      return { ...faulty(request, says.says, says.fault), provider };
     }
-    return respond(says.says, { body: says.body, detail: says.detail, headers });
+    return { says: says.says, body: says.body, detail: says.detail, provider };
   }
 
-  async function beLate(request: Request, nowMs: number): Promise<void> {
-    const delayMs = deps.authFailed(deps.clientOf(request), nowMs);
+  function faulty(request: Request, says: MessageKey, fault: unknown): Said {
+    const requestId = traffic.requestIdOf(request);
+    const told = reportFault(deps.log, path, fault, requestId);
+    const detail = says === 'unknown_error' ? told : `${messages[says].detail}; ${told}`;
+    return { says, detail, requestId };
+  }
+
+  /** Only after it was counted: what an answer is late on purpose is not what it took. */
+  async function beLate(request: Request): Promise<void> {
+    const delayMs = deps.authFailed(deps.clientOf(request), clock.nowMs());
     if (delayMs > 0) await clock.sleep(delayMs);
   }
 
   return async (request) => {
-    // Elysia hands HEAD to the GET route; HEAD and other methods never change anything.
-    if (request.method !== method) return respond('wrong_method', { headers });
+    const startMs = clock.steadyMs();
+    let said: Said;
     try {
-      return await answer(request);
+      // Elysia hands HEAD to the GET route; HEAD and other methods never change anything.
+      said = request.method === method ? await answer(request) : WRONG_METHOD;
     } catch (fault) {
-      return respond('unknown_error', { detail: reportFault(deps.log, path, fault), headers });
+      said =
+        fault instanceof CallerGone
+          ? { says: 'unknown_error' }
+          : faulty(request, 'unknown_error', fault);
     }
+    const { says, body, detail, provider, requestId: knownId, isFailure, isLast } = said;
+    const tookMs = clock.steadyMs() - startMs;
+    const providerCode = provider?.code;
+    const requestId = traffic.count(tally, {
+      request,
+      says,
+      tookMs,
+      providerCode,
+      requestId: knownId,
+    });
+    if (isFailure) await beLate(request);
+    return respond(says, { body, detail, headers: isLast ? lastHeaders : headers, requestId });
   };
 }
 
+const WRONG_METHOD: Said = { says: 'wrong_method' };
 /** What whoever tries out codes of links or providers hears: counted as failed credentials. */
 const GUESSES: ReadonlySet<MessageKey> = new Set(['link_not_found', 'provider_not_found']);
 
@@ -174,17 +234,21 @@ function gateOf({ audience, plan }: Endpoint, core: Core): Gate {
   if (audience === 'device') {
     return async (request) => {
       const device = await authenticateDevice(core, bearerToken(request.headers));
-      return device === null ? 'device_token_error' : { device };
+      return device === null ? { refusal: 'device_token_error' } : { device };
     };
   }
   return async (_request, query, nowMs) => {
     const code = credential(query, 'provider_code');
     const authKey = credential(query, 'auth_key');
     const provider = await authenticate(core, code, authKey, nowMs);
-    if (provider === null) return 'auth_error';
-    if (!isActive(provider, nowMs)) return 'subscription_required';
-    if (plan === 'enterprise' && !mayNotify(provider, nowMs)) return 'enterprise_required';
-    if (plan === 'pro' && !mayCommand(provider, nowMs)) return 'pro_required';
+    if (provider === null) return { refusal: 'auth_error' };
+    if (!isActive(provider, nowMs)) return { provider, refusal: 'subscription_required' };
+    if (plan === 'enterprise' && !mayNotify(provider, nowMs)) {
+      return { provider, refusal: 'enterprise_required' };
+    }
+    if (plan === 'pro' && !mayCommand(provider, nowMs)) {
+      return { provider, refusal: 'pro_required' };
+    }
     return { provider };
   };
 }
@@ -194,9 +258,8 @@ export function bearerToken(headers: Headers): string | null {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
-/** Logs a fault under an id and returns what the client may know of it. */
-export function reportFault(log: Log, path: string, fault: unknown): string {
-  const id = crypto.randomUUID().slice(0, 8);
+/** Logs a fault under the request's id and returns what the client may know of it. */
+export function reportFault(log: Log, path: string, fault: unknown, id: string): string {
   log.error('fault', { id, path, reason: reasonOf(fault) });
   return `internal fault ${id}, see the log of the server`;
 }

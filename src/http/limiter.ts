@@ -36,6 +36,8 @@ export class MinuteCounter {
 }
 
 export class MinuteLimiter {
+  /** Since the start. */
+  refusedCount = 0;
   readonly #counter = new MinuteCounter();
   readonly #perMinuteMax: () => number;
 
@@ -45,6 +47,8 @@ export class MinuteLimiter {
   }
 
   admits(client: string, nowMs: number): boolean {
-    return this.#counter.count(client, nowMs) <= this.#perMinuteMax();
+    const isAdmitted = this.#counter.count(client, nowMs) <= this.#perMinuteMax();
+    if (!isAdmitted) this.refusedCount += 1;
+    return isAdmitted;
   }
 }

@@ -67,6 +67,9 @@ export const SECURITY_SCHEMES = {
 export const ERROR_DETAIL =
   'Comes with refusals: one plain English sentence that names the parameter and the rule. For people; programs should read `rc` and `msg`.';
 
+export const REQUEST_ID =
+  'The ID under which the log of the server has this request, if it has it: it always has faults.';
+
 /** What the plan gate of an endpoint asks for. */
 export const PLAN_NEEDS = {
   pro: 'Needs the Pro or the Enterprise plan.',

@@ -10,6 +10,7 @@ import {
   GROUP_DESCRIPTIONS,
   INFO,
   PLAN_NEEDS,
+  REQUEST_ID,
   SECURITY_SCHEMES,
 } from './openapi-prose.ts';
 
@@ -60,7 +61,7 @@ export interface OpenApiDocument {
   paths: Record<string, { get?: OpenApiOperation; post?: OpenApiOperation }>;
   components: {
     schemas: Record<string, JsonSchema>;
-    headers: { ErrorDetail: { description: string; schema: JsonSchema } };
+    headers: Record<'ErrorDetail' | 'RequestId', { description: string; schema: JsonSchema }>;
     securitySchemes: typeof SECURITY_SCHEMES;
   };
 }
@@ -83,7 +84,10 @@ export function openApiDocument(): OpenApiDocument {
     paths,
     components: {
       schemas: book.components,
-      headers: { ErrorDetail: { description: ERROR_DETAIL, schema: { type: 'string' } } },
+      headers: {
+        ErrorDetail: { description: ERROR_DETAIL, schema: { type: 'string' } },
+        RequestId: { description: REQUEST_ID, schema: { type: 'string' } },
+      },
       securitySchemes: SECURITY_SCHEMES,
     },
   };
@@ -202,6 +206,7 @@ function bodiesOf({ fields }: Endpoint, keys: MessageKey[], book: SchemaBook): J
 function headersOf(endpoint: Endpoint, keys: MessageKey[]): OpenApiAnswer['headers'] {
   const named: OpenApiAnswer['headers'] = {
     'x-error-detail': { $ref: '#/components/headers/ErrorDetail' },
+    'x-request-id': { $ref: '#/components/headers/RequestId' },
   };
   for (const [name, value] of Object.entries(endpoint.headers ?? {})) {
     named[name] = {

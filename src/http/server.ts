@@ -4,7 +4,7 @@ import { Elysia } from 'elysia';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
-import { clientAddress, countedAs, type TrustedProxies } from './address.ts';
+import { clientAddress, countedAs, plainIPv4 } from './address.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { BODY_TIME_MAX_MS } from './body.ts';
 import type { WireSettings } from './endpoint.ts';
@@ -15,10 +15,10 @@ import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { Polls } from './polls.ts';
 import { publishedAnswers } from './published.ts';
 import { makeStreams, PING_INTERVAL_MS, STREAM_PATH } from './stream.ts';
+import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 
 /** Looked at for each request, so that a change holds at once. */
-export interface ServerSettings extends WireSettings {
-  readonly trustedProxies: TrustedProxies;
+export interface ServerSettings extends WireSettings, TrafficSettings {
   readonly authFailuresPerMinuteMax: number;
   readonly registrationsPerMinuteMax: number;
   readonly streamCountMax: number;
@@ -43,6 +43,10 @@ export interface RunningServer {
   /** Devices that wait here at this moment. */
   pollCount(): number;
   streamCount(): number;
+  /** What was answered since the start, of each endpoint. */
+  tallies(): Iterable<EndpointTally>;
+  /** How often each limit held something up since the start. */
+  limited(): Readonly<Record<'auth_failures' | 'registrations' | 'streams', number>>;
   /** See {@link Listener}. */
   replaceCertificate: Listener['replaceCertificate'];
   /** Takes no new requests, finishes those under way, closes every connection. */
@@ -57,22 +61,27 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = new Elysia({ handler: { standardHostname: false } });
   const stopping = new AbortController();
 
-  function clientOf(request: Request): string {
-    const peer = listener.serverOf(request).requestIP(request)?.address ?? '';
-    const forwardedFor = request.headers.get('x-forwarded-for');
-    return countedAs(clientAddress(peer, forwardedFor, settings.trustedProxies));
+  const peerOf = (request: Request) =>
+    plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
+  function addressOf(request: Request): string {
+    const peer = peerOf(request);
+    // Reading one header makes Bun take up all of them: not for a peer that is not believed.
+    const isProxy = settings.trustedProxies.includes(peer);
+    const forwardedFor = isProxy ? request.headers.get('x-forwarded-for') : null;
+    return clientAddress(peer, forwardedFor, settings.trustedProxies);
   }
+  const clientOf = (request: Request) => countedAs(addressOf(request));
 
+  const traffic = new Traffic({ log, settings, peerOf, addressOf });
+  const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   const deps: InterpreterDeps = {
     core,
     clock,
     log,
     settings,
-    limits: {
-      registrations: new MinuteLimiter(() => settings.registrationsPerMinuteMax),
-      polls,
-    },
+    limits: { registrations, polls },
+    traffic,
     clientOf,
     authFailed: (client, nowMs) => failures.record(client, nowMs),
     stopping: stopping.signal,
@@ -84,6 +93,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
+    traffic,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     upgrade: (request, data) => listener.serverOf(request).upgrade(request, { data }),
     tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),
@@ -92,15 +102,24 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const answers = new Map<string, Answer>();
   for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
   answers.set(STREAM_PATH, streams.answer);
-  for (const [path, answer] of publishedAnswers()) answers.set(path, answer);
+  for (const [path, answer] of publishedAnswers()) {
+    answers.set(path, counted(traffic, traffic.tallyOf(path), answer));
+  }
+  const elsewhere = elsewhereOf(traffic);
   // One route and one set of rules. Elysia's own router would not do: without a valid Host, which
   // HTTP/1.0 does not need, Bun's URL has no host, and Elysia takes the first slash in the query
   // for the beginning of the path.
-  app.all('*', ({ request }) => find(answers, pathOf(request.url))(request), { parse: 'none' });
+  const find = (path: string) => findIn(answers, path) ?? elsewhere(path);
+  app.all('*', ({ request }) => find(pathOf(request.url))(request), { parse: 'none' });
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
-    return respond('unknown_error', { detail: reportFault(log, pathOf(request.url), error) });
+    const requestId = traffic.requestIdOf(request);
+    const path = pathOf(request.url);
+    const tally = traffic.tallyOf(answers.has(path) ? path : null);
+    const detail = reportFault(log, tally.endpoint, error, requestId);
+    traffic.count(tally, { request, says: 'unknown_error', tookMs: null, requestId });
+    return respond('unknown_error', { detail, requestId });
   });
 
   const listener = listen(
@@ -112,6 +131,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     url: listener.url,
     pollCount: () => polls.count,
     streamCount: streams.count,
+    tallies: () => traffic.tallies,
+    limited: () => ({
+      auth_failures: failures.delayedCount,
+      registrations: registrations.refusedCount,
+      streams: streams.refusedCount(),
+    }),
     replaceCertificate: listener.replaceCertificate,
     stop: async () => {
       stopping.abort();
@@ -124,19 +149,37 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 /** Null: the request became a WebSocket. */
 type Answer = (request: Request) => Response | Promise<Response | null>;
 
-const noSuchEndpoint: Answer = () => respond('no_such_endpoint');
-const notFound: Answer = () => new Response('Not found\n', { status: 404 });
+/** What a status says, in the words of the other answers. */
+const SAID: Readonly<Record<number, string>> = { 404: 'not_found', 405: 'wrong_method' };
 
-/** What answers requests for `path`. A slash at its end is forgiven. */
-function find(answers: ReadonlyMap<string, Answer>, path: string): Answer {
-  const found = answers.get(path);
-  if (found) return found;
-  if (path.endsWith('/')) return answers.get(path.slice(0, -1)) ?? elsewhere(path);
-  return elsewhere(path);
+/** Counts what is answered with a page. */
+function counted(
+  traffic: Traffic,
+  tally: EndpointTally,
+  answer: (request: Request) => Response,
+): Answer {
+  return (request) => {
+    const response = answer(request);
+    traffic.count(tally, { request, says: SAID[response.status] ?? 'ok', tookMs: null });
+    return response;
+  };
 }
 
-function elsewhere(path: string): Answer {
-  return /^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound;
+/** The answer to what `path` asks for. A slash at its end is forgiven. */
+function findIn(answers: ReadonlyMap<string, Answer>, path: string): Answer | undefined {
+  return answers.get(path) ?? (path.endsWith('/') ? answers.get(path.slice(0, -1)) : undefined);
+}
+
+/** What answers requests for paths that are none of ours. */
+function elsewhereOf(traffic: Traffic): (path: string) => Answer {
+  const other = traffic.tallyOf(null);
+  const noSuchEndpoint: Answer = (request) => {
+    const requestId = traffic.count(other, { request, says: 'no_such_endpoint', tookMs: null });
+    return respond('no_such_endpoint', { requestId });
+  };
+  const pageNotFound = () => new Response('Not found\n', { status: 404 });
+  const notFound = counted(traffic, other, pageNotFound);
+  return (path) => (/^\/(api|remote)(\/|$)/.test(path) ? noSuchEndpoint : notFound);
 }
 
 /** The path of a request's URL, which without a valid Host begins with it. */

@@ -19,6 +19,7 @@ import type { WireSettings } from './endpoint.ts';
 import { bearerToken, reportFault, respond } from './interpreter.ts';
 import { messageView } from './message-view.ts';
 import type { MessageKey } from './messages.ts';
+import type { Traffic } from './traffic.ts';
 
 export const STREAM_PATH = '/device/stream';
 
@@ -49,7 +50,7 @@ export interface StreamDeps {
   clock: Clock;
   log: Log;
   settings: WireSettings & { readonly streamCountMax: number };
-  /** The most streams at a time. */
+  traffic: Traffic;
   /** {@link PING_INTERVAL_MS} unless a test is in a hurry. */
   pingIntervalMs: number;
   /** Makes a WebSocket of a request. False: it asks for none. */
@@ -62,6 +63,8 @@ export interface StreamDeps {
 interface SocketData {
   device: AuthenticDevice;
   stream: DeviceStream | null;
+  /** Of the handshake. */
+  requestId: string;
 }
 
 type Socket = Bun.ServerWebSocket<SocketData>;
@@ -72,6 +75,8 @@ export interface Streams {
   /** For the server that the handshakes come to. */
   handlers: Bun.WebSocketHandler<SocketData>;
   count(): number;
+  /** Handshakes and sockets turned away since the start because there were too many. */
+  refusedCount(): number;
   closeAll(): void;
 }
 
@@ -171,7 +176,7 @@ class DeviceStream {
 
   /** The device comes back, and finds in its inbox what was not acknowledged. */
   #fail(fault: unknown): void {
-    reportFault(this.deps.log, STREAM_PATH, fault);
+    reportFault(this.deps.log, STREAM_PATH, fault, this.socket.data.requestId);
     this.socket.close(CLOSE_FAULT, 'internal fault');
   }
 
@@ -190,10 +195,12 @@ function parseFrame(frame: string | Buffer): unknown {
 }
 
 export function makeStreams(deps: StreamDeps): Streams {
+  const tally = deps.traffic.tallyOf(STREAM_PATH);
   const streams = new Set<DeviceStream>();
   const byDevice = new Map<number, DeviceStream>();
   let pinger: ReturnType<typeof setInterval> | null = null;
   let isStopping = false;
+  let refusedCount = 0;
 
   function pingAll(): void {
     for (const stream of streams) {
@@ -218,6 +225,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     }
     // Asked again: many may have been admitted at once.
     if (isFullFor(device)) {
+      refusedCount += 1;
       socket.close(CLOSE_TOO_MANY, 'too many streams');
       return;
     }
@@ -228,12 +236,14 @@ export function makeStreams(deps: StreamDeps): Streams {
     byDevice.set(device.id, stream);
     replaced?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
     pinger ??= setInterval(pingAll, deps.pingIntervalMs);
+    deps.log.debug('stream_opened', { device: device.id });
     stream.open();
   }
 
   function forget({ data: { stream } }: Socket): void {
     if (stream === null) return;
     stream.close();
+    deps.log.debug('stream_closed', { device: stream.device.id });
     streams.delete(stream);
     if (byDevice.get(stream.device.id) === stream) byDevice.delete(stream.device.id);
     if (streams.size === 0 && pinger !== null) {
@@ -243,15 +253,29 @@ export function makeStreams(deps: StreamDeps): Streams {
   }
 
   async function answer(request: Request): Promise<Response | null> {
+    const { clock, traffic } = deps;
+    const startMs = clock.steadyMs();
+    const requestId = traffic.requestIdOf(request);
+    const says = (key: MessageKey) => {
+      const tookMs = clock.steadyMs() - startMs;
+      traffic.count(tally, { request, says: key, tookMs, requestId });
+      return key;
+    };
     const device = await authenticateDevice(deps.core, bearerToken(request.headers));
     if (device === null) {
+      says('device_token_error');
       const delayMs = deps.tokenFailed(request);
-      if (delayMs > 0) await deps.clock.sleep(delayMs);
+      if (delayMs > 0) await clock.sleep(delayMs);
       return refuse('device_token_error', 401);
     }
-    if (isFullFor(device) || isStopping) return refuse('too_many_streams', 503);
-    const data: SocketData = { device, stream: null };
-    return deps.upgrade(request, data) ? null : refuse('not_a_stream', 426);
+    if (isFullFor(device) || isStopping) {
+      refusedCount += 1;
+      return refuse(says('too_many_streams'), 503);
+    }
+    const data: SocketData = { device, stream: null, requestId };
+    if (!deps.upgrade(request, data)) return refuse(says('not_a_stream'), 426);
+    says('ok');
+    return null;
   }
 
   return {
@@ -270,6 +294,7 @@ export function makeStreams(deps: StreamDeps): Streams {
       close: forget,
     },
     count: () => streams.size,
+    refusedCount: () => refusedCount,
     closeAll,
   };
 

@@ -7,7 +7,13 @@ import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
-import { expireMessages, pruneLedger } from './keep.ts';
+import {
+  type AuditBounds,
+  expireMessages,
+  keepAuditBounded,
+  logAuditHead,
+  pruneLedger,
+} from './keep.ts';
 
 export interface JobDeps {
   core: Core;
@@ -17,7 +23,7 @@ export interface JobDeps {
   /** Null: plain HTTP. */
   tls: { look(): Promise<void> } | null;
   /** Looked at whenever a job runs, so that a change holds at once. */
-  settings: { readonly ledgerDays: number };
+  settings: AuditBounds & { readonly ledgerDays: number };
 }
 
 interface Job {
@@ -27,7 +33,7 @@ interface Job {
   run(): Promise<void>;
 }
 
-function jobs({ core, clock, worker, tls, settings }: JobDeps): Job[] {
+function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
   return [
     // No deferred work waits for longer than a second.
     { name: 'deliver', pattern: '* * * * * *', run: () => worker.ring() },
@@ -40,6 +46,13 @@ function jobs({ core, clock, worker, tls, settings }: JobDeps): Job[] {
       pattern: '40 7 * * * *',
       run: () => pruneLedger(core, settings.ledgerDays, clock.nowMs()),
     },
+    {
+      name: 'prune-audit',
+      // Each minute, so that a flood of changes is no more than a minute over the bound.
+      pattern: '50 * * * * *',
+      run: () => keepAuditBounded(core, settings, clock.nowMs()),
+    },
+    { name: 'audit-head', pattern: '30 0 0 * * *', run: () => logAuditHead(core, log) },
   ];
 }
 

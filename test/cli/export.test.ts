@@ -15,6 +15,7 @@ import {
   NOW_MS,
   providerDraft,
 } from '../store/contract/fixture.ts';
+import { ACT } from '../support/actor.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { openBeside } from '../support/database.ts';
 
@@ -37,8 +38,8 @@ beforeEach(async () => {
       installLimit: 100,
     });
     const [newest] = await store.listInstalls(providerId, ALL);
-    await store.updateInstall(providerId, newest?.id ?? 0, { status: 5 });
-    await store.addProvider(providerDraft('Provide2'));
+    await store.updateInstall(providerId, newest?.id ?? 0, { status: 5 }, ACT);
+    await store.addProvider(providerDraft('Provide2'), ACT);
   });
 });
 afterEach(() => {

@@ -10,6 +10,7 @@ import { LEASE_MS } from '../../src/core/delivery.ts';
 import { BLOCKED, sendCommand, statusesBefore } from '../../src/core/distribution.ts';
 import type { Targets } from '../../src/core/target.ts';
 import { nextTurn } from '../../src/core/turn.ts';
+import { ACT } from '../support/actor.ts';
 import {
   bindDevices,
   deliver,
@@ -104,7 +105,7 @@ const forget = act(
   (d): Act =>
     async (world) => {
       if (!known(world, d)) return;
-      await engine.core.store.forgetDevice(world.hwids[d] ?? '');
+      await engine.core.store.forgetDevice(world.hwids[d] ?? '', ACT);
       world.forgotten.add(d);
     },
 );
@@ -151,7 +152,12 @@ const block = act(
       const one = world.sent[n];
       if (!one) return;
       const from = statusesBefore(BLOCKED);
-      const outcome = await engine.core.store.blockDistribution(one.id, from, engine.clock.nowMs());
+      const outcome = await engine.core.store.blockDistribution(
+        one.id,
+        from,
+        engine.clock.nowMs(),
+        ACT,
+      );
       expect(outcome).toBe(one.status === 10 ? 'ok' : one.status);
       if (one.status === 10) one.status = 140;
     },
@@ -258,7 +264,7 @@ test('whatever happens, everybody who should gets it, once, and the numbers add 
       world.deliver(engine.clock.nowMs());
       await deliver(engine);
       await check(world);
-      for (const { code } of world.providers) await engine.core.store.removeProvider(code);
+      for (const { code } of world.providers) await engine.core.store.removeProvider(code, ACT);
     }),
     { numRuns: 300 },
   );

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { LEASE_MS } from '../../src/core/delivery.ts';
 import { BLOCKED, cancelDistribution, statusesBefore } from '../../src/core/distribution.ts';
 import { parseSchedule } from '../../src/core/schedule.ts';
+import { ACT } from '../support/actor.ts';
 import {
   command,
   DAY_MS,
@@ -137,7 +138,7 @@ describe('each status is reached', () => {
       await deliverUntil(engine, id, status);
       if (status === 40) await stepOnce(engine);
       const from = statusesBefore(BLOCKED);
-      const block = () => engine.core.store.blockDistribution(id, from, engine.clock.nowMs());
+      const block = () => engine.core.store.blockDistribution(id, from, engine.clock.nowMs(), ACT);
       expect(await block()).toBe('ok');
       expect(await block()).toBe(BLOCKED);
       engine.clock.advance(2 * HOUR_MS);

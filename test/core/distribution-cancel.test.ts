@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { join } from 'node:path';
 import { CANCEL_CUTOFF_MS, cancelDistribution } from '../../src/core/distribution.ts';
 import type { Provider } from '../../src/core/provider.ts';
+import { ACT } from '../support/actor.ts';
 import {
   command,
   deliver,
@@ -103,7 +104,7 @@ describe('refusals', () => {
     const cancelled = await notify(engine, provider, { dueInMs: HOUR_MS });
     expect(await cancel(provider, cancelled)).toBe('ok');
     const blocked = await notify(engine, provider, { dueInMs: HOUR_MS });
-    await engine.core.store.blockDistribution(blocked, [10], engine.clock.nowMs());
+    await engine.core.store.blockDistribution(blocked, [10], engine.clock.nowMs(), ACT);
     const failed = await notify(engine, provider, { dueInMs: HOUR_MS });
     engine.db.run('DELETE FROM install_device');
     engine.clock.advance(HOUR_MS);

@@ -5,6 +5,7 @@
 
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { Model } from './model.ts';
 
@@ -127,7 +128,7 @@ async function take(world: World, now: Step): Promise<void> {
       break;
     }
     case 'forgetDevice':
-      await app.core.store.forgetDevice(now.hwid);
+      await app.core.store.forgetDevice(now.hwid, ACT);
       model.forgetDevice(now.hwid);
   }
 }

@@ -3,6 +3,7 @@ import { authenticate, isActive, type Provider } from '../../src/core/provider.t
 import { hashKey } from '../../src/core/secret.ts';
 import { Signals } from '../../src/core/signals.ts';
 import type { Store } from '../../src/core/store.ts';
+import { ACT } from '../support/actor.ts';
 
 const KEY = 'k'.repeat(32);
 const OLD_KEY = 'o'.repeat(32);
@@ -33,6 +34,7 @@ function coreOf(asked: string[]) {
     store: store as unknown as Store,
     signals: new Signals(),
     linksPerProviderMax: 0,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
   };
 }

@@ -16,6 +16,7 @@ import {
   addProviderByCommand,
   cleanUp,
   PATIENCE_MS,
+  run,
   type ServerProcess,
   startServe,
   temporaryFolder,
@@ -219,6 +220,7 @@ test('no acknowledged change is missing after servers were killed at random', as
   expect(scene.installs.certainCount).toBeGreaterThan(KILLS);
   await servers[0]?.stop();
   expect(integrityOf(dataDir)).toEqual({ integrity: 'ok', orphans: 0 });
+  await expectAuditOf(dataDir, installs.length);
   if (process.env['CRASH_KILLS']) {
     const { answers, lost } = scene;
     console.log({ kills: KILLS + SERVERS, answers, lost, installs: installs.length });
@@ -250,6 +252,14 @@ async function everyInstall(ask: Ask): Promise<InstallRow[]> {
     if (page.length === 0) return installs;
     installs.push(...page);
   }
+}
+
+/** One unbroken chain of all processes, with each change in it that is there, and no other. */
+async function expectAuditOf(dataDir: string, installCount: number): Promise<void> {
+  const audit = (...words: string[]) => run(['audit', ...words, '--data', dataDir]);
+  expect(await audit('verify')).toMatchObject({ code: 0, stderr: '' });
+  const added = await audit('list', '--action', 'install.add', '--limit', '9999999', '--json');
+  expect(JSON.parse(added.stdout)).toHaveLength(installCount);
 }
 
 function integrityOf(dataDir: string) {

@@ -52,7 +52,7 @@ describe('first start', () => {
     expect(await answerOf(`${server.url}/api/list-install`)).toEqual({ rc: 0, msg: 'Auth error' });
     expect(await server.stop()).toEqual({ code: 0, signal: null });
     expect(server.stdout()).toBe(`gatepost is listening on ${server.url}\n`);
-    expect(server.stderr()).toBe('');
+    expect(server.troubles()).toEqual([]);
     expect(readdirSync(folder).sort()).toEqual(['data', 'gatepost']);
     expect(readdirSync(join(folder, 'data')).sort()).toEqual(['gatepost.db', 'gatepost.lock']);
   });
@@ -62,6 +62,7 @@ describe('first start', () => {
     expect(JSON.parse(server.stdout())).toEqual({
       message: `listening on ${server.url}`,
       url: server.url,
+      monitor_url: null,
     });
     expect(await answerOf(`${server.url}/provider`)).toMatchObject({ rc: 0 });
     expect(await server.stop()).toEqual({ code: 0, signal: null });
@@ -92,7 +93,7 @@ describe('first start', () => {
       },
     ]);
     await first.stop();
-    expect(first.stderr()).toBe('');
+    expect(first.troubles()).toEqual([]);
 
     const second = await startServe({ dataDir: first.dataDir, args: ['--first-provider'] });
     const again = await until(() => second.stdout().includes('rotate-key') && second.stdout());

@@ -10,6 +10,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import {
@@ -52,21 +53,27 @@ async function fill(dataDir: string, { code }: Credentials): Promise<void> {
   const { id: providerId } = provider;
   await Promise.all(
     HASHES.map((domainHash, n) =>
-      store.addDomain({ providerId, domainHash, domainName: `shop ${n} ✓`, createdAtMs: later() }),
+      store.addDomain(
+        { providerId, domainHash, domainName: `shop ${n} ✓`, createdAtMs: later() },
+        ACT,
+      ),
     ),
   );
   const domains = await store.listDomains(providerId, { id: null, beforeId: null, countMax: 5000 });
   const codes = Array.from({ length: LINKS }, (_, n) => `Link${String(n).padStart(8, '0')}`);
   const ids = await Promise.all(
     codes.map((installCode, n) =>
-      store.addInstall({
-        providerId,
-        installCode,
-        installLimit: random.int(5, 100),
-        note: n % 3 === 0 ? null : `note ${n} “${'ю'.repeat(n % 40)}” & more`,
-        createdAtMs: later(),
-        installCountMax: 1_000_000,
-      }),
+      store.addInstall(
+        {
+          providerId,
+          installCode,
+          installLimit: random.int(5, 100),
+          note: n % 3 === 0 ? null : `note ${n} “${'ю'.repeat(n % 40)}” & more`,
+          createdAtMs: later(),
+          installCountMax: 1_000_000,
+        },
+        ACT,
+      ),
     ),
   );
   const knocks = Array.from({ length: HWIDS }, (_, n) => {
@@ -80,11 +87,11 @@ async function fill(dataDir: string, { code }: Credentials): Promise<void> {
   expect(taken.filter((slot) => typeof slot === 'string')).toEqual([]);
   for (const [n, added] of ids.entries()) {
     if (n % 7 === 0 && typeof added === 'object') {
-      await store.updateInstall(providerId, added.id, { status: 5 });
+      await store.updateInstall(providerId, added.id, { status: 5 }, ACT);
     }
   }
   for (const [n, { id }] of domains.entries()) {
-    if (n % 5 === 1) await store.disableDomain(providerId, id);
+    if (n % 5 === 1) await store.disableDomain(providerId, id, ACT);
   }
   await store.close();
 }

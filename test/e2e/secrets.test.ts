@@ -4,10 +4,10 @@
  */
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endpoints } from '../../src/http/endpoints/index.ts';
+import { formsOf, shownIn as shownOf } from '../support/planted.ts';
 import {
   cleanUp,
   PATIENCE_MS,
@@ -29,26 +29,8 @@ const KEYS = {
   suspended: 'PLANTED-suspended-key_PLANTED-su',
 };
 
-/** A key in every form in which it could leak. */
-function formsOf(key: string): string[] {
-  const hash = createHash('sha256').update(key).digest();
-  return [
-    key,
-    hash.toString('hex'),
-    hash.toString('base64'),
-    hash.toString('base64url'),
-    Buffer.from(key).toString('base64'),
-    Buffer.from(key).toString('hex'),
-    encodeURIComponent(key),
-  ];
-}
-
 /** The names of the keys that `text` shows. */
-function shownIn(text: string): string[] {
-  return Object.entries(KEYS)
-    .filter(([, key]) => formsOf(key).some((form) => text.includes(form)))
-    .map(([name]) => name);
-}
+const shownIn = (text: string) => shownOf(text, KEYS);
 
 test('the search finds what it is for', () => {
   for (const form of formsOf(KEYS.wrong)) expect(shownIn(`a ${form} b`)).toEqual(['wrong']);

@@ -59,6 +59,7 @@ describe('the address of a client', () => {
       '198.51.100.1',
     ],
     ['a trusted peer, in hexadecimal', '::ffff:0a00:1', '198.51.100.1', '198.51.100.1'],
+    ['a hop with a zone', '10.0.0.1', 'fe80::1%secret', '10.0.0.1'],
     ['a hop on a dual-stack socket', '10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
   ])('%s', (_, peer, forwardedFor, address) => {
     expect(clientAddress(peer, forwardedFor, trusted)).toBe(address);

@@ -5,14 +5,17 @@
 
 import { describe, expect, test } from 'bun:test';
 import { WriteFailed } from '../../src/core/outcome.ts';
-import { addProvider } from '../../src/core/provider.ts';
+import { addProvider, type Credentials } from '../../src/core/provider.ts';
+import { hashKey, keyFingerprint } from '../../src/core/secret.ts';
 import { answersOf } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { messages } from '../../src/http/messages.ts';
 import { call, type Reply, startTestApp, type TestApp } from '../support/app.ts';
+import { auditEntries, deedOf } from '../support/audit.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
 import { Faults } from '../support/faults.ts';
 import { answerAt, answerSchemaAt, breaches } from '../support/openapi.ts';
+import { DEEDS } from './scenarios/deeds.ts';
 import { deviceScenarios } from './scenarios/device.ts';
 import { domainScenarios } from './scenarios/domain.ts';
 import { hwidScenarios } from './scenarios/hwid.ts';
@@ -50,12 +53,24 @@ for (const { path } of endpoints) {
   });
 }
 
+/** What every entry about a request says beside the deed. */
+function whoAndWhen(app: TestApp, credentials: Credentials | null) {
+  return {
+    at: new Date(app.clock.nowMs()).toISOString(),
+    who: 'provider',
+    name: credentials?.code,
+    key: keyFingerprint(hashKey(credentials?.authKey ?? '')),
+    from: '127.0.0.1',
+  };
+}
+
 async function play(scenario: Scenario): Promise<void> {
   const faults = new Faults();
   const app = await startTestApp(scenario.options ?? {}, faults.wrap);
   try {
     await settle(app, scenario);
     const before = takeSnapshot(app.dataDir);
+    const noted = await auditEntries(app.core);
     const { fault, path, request, headers = {}, credentials = OWN } = scenario;
     if (fault) {
       const error = fault.kind === 'broken' ? new Error(SECRET) : new WriteFailed(SECRET);
@@ -70,7 +85,13 @@ async function play(scenario: Scenario): Promise<void> {
     expect(reply.headers.get('content-type')).toBe('application/json');
     expect(reply.headers.get('cache-control')).toBe('no-store');
     expect(hwidHeaders(reply.headers)).toEqual(scenario.answerHeaders ?? {});
-    expect(difference(before, takeSnapshot(app.dataDir))).toEqual([...(scenario.changed ?? [])]);
+    const changes = difference(before, takeSnapshot(app.dataDir));
+    expect(changes.filter((line) => !line.startsWith('audit '))).toEqual([
+      ...(scenario.changed ?? []),
+    ]);
+    const entries = (await auditEntries(app.core)).slice(noted.length);
+    expect(entries.map(deedOf)).toEqual([...(DEEDS[path]?.[scenario.name] ?? [])]);
+    for (const entry of entries) expect(entry).toMatchObject(whoAndWhen(app, credentials));
     expectDocumented(path, reply);
     const detail = reply.headers.get('x-error-detail');
     if (fault) {
@@ -102,7 +123,8 @@ async function settle(app: TestApp, { given = [] }: Scenario): Promise<void> {
 
 /** The client learns an id and nothing else; under the same id the log has the reason. */
 function expectReported(app: TestApp, scenario: Scenario, detail: string): void {
-  const [, id = ''] = /internal fault ([0-9a-f]{8}), see the log of the server$/.exec(detail) ?? [];
+  const [, id = ''] =
+    /internal fault ([0-9a-f]{8}-\d+), see the log of the server$/.exec(detail) ?? [];
   expect(detail).toBe(`${scenario.detail}${id}, see the log of the server`);
   expect(app.logLines).toHaveLength(1);
   const line = JSON.parse(app.logLines[0] ?? '');
@@ -139,6 +161,19 @@ describe('the table of scenarios', () => {
   test('"Unknown error" is also provoked by a fault of ours, everywhere', () => {
     const broken = new Set(scenarios.filter(({ fault }) => fault).map(({ path }) => path));
     expect(endpoints.map(({ path }) => path).filter((path) => !broken.has(path))).toEqual([]);
+  });
+
+  test('no endpoint for providers changes anything without a deed in the audit log', () => {
+    const silent = scenarios.filter(({ path, name, changed = [] }) => {
+      const isForProviders = endpoints.some((e) => e.path === path && e.audience === 'provider');
+      return isForProviders && changed.length > 0 && !DEEDS[path]?.[name]?.length;
+    });
+    expect(silent.map(({ path, name }) => `${path} ${name}`)).toEqual([]);
+    const named = Object.entries(DEEDS).flatMap(([path, deeds]) =>
+      Object.keys(deeds).map((name) => `${path} ${name}`),
+    );
+    const known = new Set(scenarios.map(({ path, name }) => `${path} ${name}`));
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
   });
 
   test('every text of the specification is reached, and no other is said', () => {

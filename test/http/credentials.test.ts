@@ -7,6 +7,7 @@ import { rotateKey } from '../../src/core/provider.ts';
 import type { Store } from '../../src/core/store.ts';
 import { parseTrustedProxies } from '../../src/http/address.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from '../support/actor.ts';
 import {
   call,
   seedProvider,
@@ -105,9 +106,9 @@ describe('the subscription', () => {
     const app = await start();
     const own = await seedProvider(app, { activeUntilMs: endOfDateMs('2026-11-25') });
     const { store } = app.core;
-    await store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() });
+    await store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() }, ACT);
     expect(await msgOf(app, own)).toBe(INACTIVE);
-    await store.updateProvider(own.code, { suspendedAtMs: null });
+    await store.updateProvider(own.code, { suspendedAtMs: null }, ACT);
     expect(await msgOf(app, own)).toBe('Ok');
   });
 
@@ -118,7 +119,7 @@ describe('the subscription', () => {
     const link = { install_limit: 1, install_code: 'LinkCode0001' };
     await call(app, '/api/add-install', own, link);
     await call(app, '/api/add-domain', own, { domain_hash: hash });
-    await app.core.store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() });
+    await app.core.store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() }, ACT);
     const knock = { id: hash, installid: 'LinkCode0001', hwid: 'a' };
     expect((await call(app, '/install', null, knock)).json.rc).toBe(1);
   });
@@ -130,16 +131,16 @@ test('what another process changes is so on the next request', async () => {
   const store = openBeside(app);
   const core = { ...app.core, store };
   expect(await msgOf(app, own)).toBe('Ok');
-  await store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() });
+  await store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() }, ACT);
   expect(await msgOf(app, own)).toBe(INACTIVE);
-  await store.updateProvider(own.code, { suspendedAtMs: null });
+  await store.updateProvider(own.code, { suspendedAtMs: null }, ACT);
   expect(await msgOf(app, own)).toBe('Ok');
   const fresh = await rotateKey(core, own.code, 0, app.clock.nowMs());
   expect(await msgOf(app, own)).toBe('Auth error');
   expect(await msgOf(app, fresh as Credentials)).toBe('Ok');
   const added = await seedProvider({ ...app, core });
   expect(await msgOf(app, added)).toBe('Ok');
-  await store.removeProvider(own.code);
+  await store.removeProvider(own.code, ACT);
   expect(await msgOf(app, fresh as Credentials)).toBe('Auth error');
 });
 

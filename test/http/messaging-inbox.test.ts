@@ -6,6 +6,7 @@ import type { Store } from '../../src/core/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { POLLS_PER_DEVICE_MAX } from '../../src/http/polls.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import {
@@ -65,6 +66,7 @@ describe('a long poll', () => {
     const draft = {
       providerId: 1,
       notificationType: 10 as const,
+      actionType: null,
       targetOs: null,
       targetHwid: 'phone',
       payload: JSON.stringify({ body: 'from beside' }),
@@ -74,10 +76,14 @@ describe('a long poll', () => {
       expiresAtMs: app.clock.nowMs() + DAY_MS,
       unboundCount: 0,
     };
-    await store.addDistribution(draft, {
-      generalIntervalMs: null,
-      unboundQuota: null,
-    });
+    await store.addDistribution(
+      draft,
+      {
+        generalIntervalMs: null,
+        unboundQuota: null,
+      },
+      ACT,
+    );
     await nextTurn();
     // The bell rings once a second.
     await app.worker?.ring();
@@ -127,7 +133,7 @@ describe('a long poll', () => {
     await until('the poll waits', () => waiting() === 1);
     await app.worker?.ring();
     const store = besideStore();
-    await store.forgetDevice('phone');
+    await store.forgetDevice('phone', ACT);
     // Reads of one turn share a snapshot.
     await nextTurn();
     await app.worker?.ring();

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { hashKey } from '../../src/core/secret.ts';
+import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import {
   ack,
@@ -64,7 +65,7 @@ describe('a token', () => {
 
   test('of a forgotten device is dead', async () => {
     const token = await register(app, byLink('phone', LINK));
-    await app.core.store.forgetDevice('phone');
+    await app.core.store.forgetDevice('phone', ACT);
     expect(await readable(app, token)).toBe(DEAD);
   });
 

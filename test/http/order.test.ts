@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
+import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { rawRequest } from '../support/raw.ts';
 
@@ -43,12 +44,12 @@ describe('the first check that fails answers', () => {
   test('credentials before the subscription before parameters before state', async () => {
     const broken = { id: 'x', install_limit: 0, status: 1, note: 'n'.repeat(256) };
     const wrongKey = { ...own, authKey: 'x'.repeat(32) };
-    await app.core.store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() });
+    await app.core.store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() }, ACT);
     expect((await call(app, '/api/update-install', wrongKey, broken)).json.msg).toBe('Auth error');
     expect(await msgOf('/api/update-install', broken)).toBe(
       'This feature requires an active subscription',
     );
-    await app.core.store.updateProvider(own.code, { suspendedAtMs: null });
+    await app.core.store.updateProvider(own.code, { suspendedAtMs: null }, ACT);
     expect(await msgOf('/api/update-install', broken)).toBe('Install not found');
   });
 
@@ -63,7 +64,7 @@ describe('the first check that fails answers', () => {
   });
 
   test('a malformed code before a taken one, a taken one before the cap', async () => {
-    await app.core.store.updateProvider(own.code, { installCountMax: 1 });
+    await app.core.store.updateProvider(own.code, { installCountMax: 1 }, ACT);
     const install_code = 'Taken0000001';
     await call(app, '/api/add-install', own, { install_limit: 1, install_code });
     const first = { install_limit: 0, install_code: 'bad' };

@@ -5,11 +5,14 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/store.ts';
+import { ACT } from '../support/actor.ts';
+import { auditContract } from './contract/audit.ts';
 import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
 import { ALL, addDoor, addLink, knock, type OpenedStore, type Suite } from './contract/fixture.ts';
+import { healthContract } from './contract/health.ts';
 import { importContract } from './contract/import.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
@@ -38,6 +41,8 @@ const SUITES: Record<keyof Store, Suite> = {
   ...ledgerContract,
   ...registrationContract,
   ...inboxContract,
+  ...auditContract,
+  ...healthContract,
   ...importContract,
 };
 
@@ -66,7 +71,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     test('ids are never given twice', async () => {
       const { store } = opened;
       const { providerId, installId } = await addDoor(store);
-      await store.removeProvider('Provide1');
+      await store.removeProvider('Provide1', ACT);
       const again = await addDoor(store);
       expect(again.providerId).toBeGreaterThan(providerId);
       expect(again.installId).toBeGreaterThan(installId);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { addInstall } from '../../src/core/install.ts';
 import { authenticate } from '../../src/core/provider.ts';
+import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 
 // Two statements made from one drizzle builder share what is added to it later.
@@ -22,7 +23,7 @@ async function seedTwoLinks() {
   if (provider === null) throw new Error('the provider is not there');
   const { store } = app.core;
   const binding = { providerId: provider.id, domainHash: HASH, domainName: 'a' };
-  await store.addDomain({ ...binding, createdAtMs: nowMs });
+  await store.addDomain({ ...binding, createdAtMs: nowMs }, ACT);
   for (const name of ['first', 'second']) {
     const installCode = `${name}LINK`.padEnd(12, '0').slice(0, 12);
     await addInstall(app.core, provider, { installCode, installLimit: 1, note: null }, nowMs);

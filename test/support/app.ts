@@ -17,12 +17,16 @@ import {
 } from '../../src/http/server.ts';
 import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
 import { makeLog } from '../../src/log.ts';
+import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
+import { Tallies } from '../../src/monitor/tallies.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from './actor.ts';
 import { FakeClock } from './clock.ts';
 
 export interface TestApp {
   core: Core;
   clock: FakeClock;
+  metrics: Metrics;
   url: string;
   /** Everything logged so far, one line each. */
   logLines: string[];
@@ -57,15 +61,28 @@ export async function startTestApp(
 ): Promise<TestApp> {
   const clock = new FakeClock();
   const logLines: string[] = [];
-  const store = openSqliteStore({ dataDir, create: true, migrates: true, commitBatchMax: 1024 });
+  const tallies = new Tallies();
+  const { onCommit } = tallies;
+  const opened = openSqliteStore({
+    dataDir,
+    create: true,
+    migrates: true,
+    commitBatchMax: 1024,
+    onCommit,
+  });
+  const store = tallies.counting(opened);
   const core = {
     store,
     signals: new Signals(),
     linksPerProviderMax: 100_000,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
   };
-  const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, clock.nowMs, (line) =>
-    logLines.push(line),
+  const log = makeLog(
+    { logFormat: 'json', logLevel: 'info' },
+    clock.nowMs,
+    (line) => logLines.push(line),
+    tallies.onEvent,
   );
   const served = wrap(core);
   const worker = hasWorker ? makeWorker(served, clock, log) : null;
@@ -83,12 +100,22 @@ export async function startTestApp(
       authFailuresPerMinuteMax: 1_000_000,
       registrationsPerMinuteMax: 1_000_000,
       streamCountMax: 20_000,
+      logRequests: false,
       ...options,
     },
+  });
+  const { nowMs } = clock;
+  const sources = { nowMs, startedAtMs: nowMs(), store: served.store, tallies, log };
+  const metrics = makeMetrics({
+    ...sources,
+    http: () => server,
+    certificateExpiresAtMs: () => null,
+    lastBackup: () => null,
   });
   return {
     core,
     clock,
+    metrics,
     url: server.url,
     logLines,
     dataDir,

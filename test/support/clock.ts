@@ -7,6 +7,8 @@ export class FakeClock implements Clock {
 
   nowMs = (): number => this.#nowMs;
 
+  steadyMs = (): number => this.#nowMs;
+
   sleep = (ms: number): Promise<void> =>
     new Promise((wake) => {
       this.#sleepers.push({ atMs: this.#nowMs + ms, wake });

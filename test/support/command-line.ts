@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
+import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 
 export interface CommandLine {
@@ -45,6 +46,7 @@ export function commandLine(
         exampleConfig: exampleFile,
         openApiDocument,
         openCore,
+        operator: () => ACT.actor,
         backup: backupTools,
         examine: (loaded) => examine({ loaded, nowMs, uid: process.getuid?.() ?? 0 }),
         startApp: () => Promise.reject(new Error('no server is started here')),

@@ -11,6 +11,7 @@ import { Signals } from '../../src/core/signals.ts';
 import type { Targets } from '../../src/core/target.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 import { FakeClock } from './clock.ts';
 import { openBeside } from './database.ts';
@@ -55,6 +56,7 @@ export function openCoreOn(dataDir: string): Core {
     store: openSqliteStore({ dataDir, create: true, commitBatchMax: 1024 }),
     signals: new Signals(),
     linksPerProviderMax: 100_000,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
   };
 }

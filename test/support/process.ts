@@ -79,10 +79,14 @@ export interface ServerProcess {
   pid: number;
   url: string;
   port: number;
+  /** Where probes and metrics are; only with `GATEPOST_MONITOR_PORT` in `env`, else it is off. */
+  monitorUrl: string;
   dataDir: string;
   /** Everything printed so far. */
   stdout(): string;
   stderr(): string;
+  /** The lines on stderr that are more than news. */
+  troubles(): string[];
   exited: Promise<Exit>;
   /** Sends a signal and waits for the end. */
   stop(signal?: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<Exit>;
@@ -144,7 +148,8 @@ export async function run(argv: readonly string[], options: StartOptions = {}): 
 export async function startServe(options: StartOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
   const args = ['serve', '--port', '0', '--data', dataDir, ...(options.args ?? [])];
-  const child = spawn(args, options);
+  const env = { GATEPOST_MONITOR_PORT: 'off', ...options.env };
+  const child = spawn(args, { ...options, env });
   const out = collect(child.stdout);
   const err = collect(child.stderr);
   const exited = child.exited.then(async (): Promise<Exit> => {
@@ -163,9 +168,19 @@ export async function startServe(options: StartOptions = {}): Promise<ServerProc
     pid: child.pid,
     url,
     port: Number(new URL(url).port),
+    get monitorUrl() {
+      return /(?:metrics are at |"monitor_url":")(http:\/\/[^\s"]+)/.exec(out.text())?.[1] ?? '';
+    },
     dataDir,
     stdout: out.text,
     stderr: err.text,
+    troubles: () => {
+      const isNews = (line: string) => /^\S+ (?:info|debug) |"level":"(?:info|debug)"/.test(line);
+      return err
+        .text()
+        .split('\n')
+        .filter((line) => line !== '' && !isNews(line));
+    },
     exited,
     stop: (signal = 'SIGTERM') => {
       child.kill(signal);

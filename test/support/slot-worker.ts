@@ -3,6 +3,7 @@
 import { admitDevice } from '../../src/core/install.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from './actor.ts';
 import { Random } from './random.ts';
 
 export interface SlotWorkerOrder {
@@ -27,6 +28,7 @@ async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
     store,
     signals: new Signals(),
     linksPerProviderMax: 1,
+    actor: () => ACT.actor,
     unboundCommandsPerDayMax: 0,
   };
   const random = new Random(order.seed);

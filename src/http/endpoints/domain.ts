@@ -88,7 +88,7 @@ const deleteDomainEndpoint = providerEndpoint({
     'Disables a binding: it stays in the list with status 5, and add-domain makes it active again with the same `id`. Doing so twice succeeds.',
   params: { id: required(Id, { misfit: 'domain_not_found', rule: ID_RULE, example: 1 }) },
   says: ['ok', 'domain_not_found', 'domain_delete_error'],
-  handle: ({ core, provider, params }) => deleteDomain(core, provider, params.id),
+  handle: ({ core, provider, params, nowMs }) => deleteDomain(core, provider, params.id, nowMs),
 });
 
 const listDomainEndpoint = providerEndpoint({

@@ -152,14 +152,14 @@ const updateInstallEndpoint = providerEndpoint({
     'install_status_error',
     'install_save_error',
   ],
-  async handle({ core, provider, params }) {
+  async handle({ core, provider, params, nowMs }) {
     const { id, install_limit: installLimit, note, status } = params;
     const change: InstallChange = {
       ...(installLimit !== null && { installLimit }),
       ...(note !== null && { note: note === '' ? null : note }),
       ...(status !== null && { status }),
     };
-    const updated = await updateInstall(core, provider, id, change);
+    const updated = await updateInstall(core, provider, id, change, nowMs);
     if (updated.says !== 'ok') return 'fault' in updated ? updated : updated.says;
     return { says: 'ok', body: { install_code: updated.installCode, id } };
   },
@@ -234,12 +234,12 @@ const deleteHwidEndpoint = providerEndpoint({
   params: { ...selectorParams, hwid: requiredHwid },
   fields: { ok: { install_count: CountField } },
   says: ['ok', 'invalid_parameters', 'install_code_error'],
-  async handle({ core, provider, params }) {
+  async handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_id: installId, hwid } = params;
     if (installCode === null && installId === null) {
       return { says: 'invalid_parameters', detail: 'install_code or install_id is required' };
     }
-    const freed = await freeSlot(core, provider, { installCode, installId }, hwid);
+    const freed = await freeSlot(core, provider, { installCode, installId }, hwid, nowMs);
     if (freed === 'install_code_error') return freed;
     return { says: 'ok', body: { install_count: freed.deviceCount } };
   },

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { drizzle } from 'drizzle-orm/bun-sqlite';
+import type { AuditTrail } from './audit.ts';
 import type { Connection } from './connection.ts';
 import type { GroupWriter } from './writer.ts';
 
@@ -9,6 +10,8 @@ export interface Context {
   /** drizzle, for writing SQL; `prepare` runs it. */
   query: ReturnType<typeof drizzle>;
   writer: GroupWriter;
+  /** Where a write notes what it changed for an operator or a provider. */
+  audit: AuditTrail;
 }
 
 /** A value that is filled in at each run. */

@@ -1,5 +1,6 @@
 import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
 import { type DeviceFacts, mergeFacts } from '../../core/device.ts';
+import { hwidHash } from '../../core/secret.ts';
 import type { CheckInKey, DeviceDetail, DeviceFilter, Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { DEVICE_COLUMNS, lookups } from './lookups.ts';
@@ -190,7 +191,7 @@ function filterConditions({ os, installCode, providerCode }: DeviceFilter): (SQL
 }
 
 export function deviceStore(context: Context): DeviceStore {
-  const { db, query, writer } = context;
+  const { db, query, writer, audit } = context;
   const on = checkInStatements(context);
   const find = lookups(context);
   const operator = operatorStatements(context);
@@ -249,7 +250,11 @@ export function deviceStore(context: Context): DeviceStore {
       };
     },
 
-    forgetDevice: (hwid) =>
-      writer.run(() => (operator.forget.run({ hwid }) > 0 ? 'ok' : 'device_not_found')),
+    forgetDevice: (hwid, act) =>
+      writer.run(() => {
+        if (operator.forget.run({ hwid }) === 0) return 'device_not_found';
+        audit.note(act, { action: 'device.forget', object: { hwid_sha256: hwidHash(hwid) } });
+        return 'ok';
+      }),
   };
 }

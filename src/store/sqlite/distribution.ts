@@ -1,8 +1,9 @@
 /** Distributions: accepting, listing, cancelling and blocking; lane.ts moves them on. */
 
 import { sql } from 'drizzle-orm';
-import { BLOCKED, CANCELLED, CREATED, type Distribution } from '../../core/distribution.ts';
-import type { DistributionDetail } from '../../core/message-store.ts';
+import type { Deed } from '../../core/audit.ts';
+import { BLOCKED, CANCELLED, CREATED, type Distribution, PUSH } from '../../core/distribution.ts';
+import type { DistributionDetail, NewDistribution } from '../../core/message-store.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
@@ -93,17 +94,33 @@ function statements({ db }: Context) {
     ),
     statusOf: prepare(
       db,
-      raw<{ status: number }>(sql`SELECT status FROM distribution WHERE id = ${value('id')}`),
+      raw<{ status: number; providerId: number }>(sql`
+        SELECT status, provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}`),
     ),
   };
 }
 
+/** What the audit log gets of a send: to whom and when, nothing of what it says. */
+function sendDeed(id: number, draft: NewDistribution): Deed {
+  const { notificationType, actionType, targetOs, targetHwid, isScheduled, dueAtMs } = draft;
+  return {
+    action: notificationType === PUSH ? 'notification.send' : 'command.send',
+    object: {
+      id,
+      ...(actionType !== null && { action_type: actionType }),
+      ...(targetOs === null ? { hwids: targetHwid.split(',').length } : { os: targetOs }),
+      ...(draft.unboundCount > 0 && { unbound: draft.unboundCount }),
+      ...(isScheduled && { due: new Date(dueAtMs).toISOString() }),
+    },
+  };
+}
+
 export function distributionStore(context: Context): DistributionStore {
-  const { writer } = context;
+  const { writer, audit } = context;
   const on = statements(context);
 
   return {
-    addDistribution: (draft, { generalIntervalMs, unboundQuota }) =>
+    addDistribution: (draft, { generalIntervalMs, unboundQuota }, act) =>
       writer.run(() => {
         const { providerId, createdAtMs, isScheduled, ...rest } = draft;
         if (unboundQuota !== null) {
@@ -117,7 +134,9 @@ export function distributionStore(context: Context): DistributionStore {
           if (!isNoted) return 'general_too_soon';
         }
         const row = { providerId, createdAtMs, isScheduled: isScheduled ? 1 : 0, ...rest };
-        return on.add.get(row) as { id: number };
+        const { id } = on.add.get(row) as { id: number };
+        audit.note(act, { ...sendDeed(id, draft), providerId });
+        return { id };
       }),
 
     listDistributions: async (providerId, { id, beforeId, countMax }) => {
@@ -126,11 +145,15 @@ export function distributionStore(context: Context): DistributionStore {
       return id < bound ? on.find.all({ providerId, id }) : [];
     },
 
-    cancelDistribution: (providerId, id, { from, dueFromMs, nowMs }) =>
+    cancelDistribution: (providerId, id, { from, dueFromMs, nowMs }, act) =>
       writer.run(() => {
+        const status = on.find.get({ providerId, id })?.status;
+        if (status === undefined) return 'notification_not_found';
         const wanted = { providerId, id, from: JSON.stringify(from), dueFromMs, nowMs };
-        if (on.cancel.run(wanted) > 0) return 'ok';
-        return on.find.get({ providerId, id })?.status ?? 'notification_not_found';
+        if (on.cancel.run(wanted) === 0) return status;
+        const change = { status: [status, CANCELLED] as const };
+        audit.note(act, { action: 'distribution.cancel', providerId, object: { id }, change });
+        return 'ok';
       }),
 
     listAllDistributions: async ({ providerCode, countMax }) =>
@@ -138,10 +161,15 @@ export function distributionStore(context: Context): DistributionStore {
         .all({ providerCode, countMax })
         .map((found) => ({ ...found, isPruned: Boolean(found.isPruned) })),
 
-    blockDistribution: (id, from, nowMs) =>
+    blockDistribution: (id, from, nowMs, act) =>
       writer.run(() => {
-        if (on.block.run({ id, from: JSON.stringify(from), nowMs }) > 0) return 'ok';
-        return on.statusOf.get({ id })?.status ?? 'distribution_not_found';
+        const known = on.statusOf.get({ id });
+        if (known === null) return 'distribution_not_found';
+        const { status, providerId } = known;
+        if (on.block.run({ id, from: JSON.stringify(from), nowMs }) === 0) return status;
+        const change = { status: [status, BLOCKED] as const };
+        audit.note(act, { action: 'distribution.block', providerId, object: { id }, change });
+        return 'ok';
       }),
   };
 }

@@ -57,7 +57,7 @@ function statements({ db, query }: Context) {
       query
         .update(domain)
         .set({ domain_name: sql`${value('domainName')}` })
-        .where(thisOne),
+        .where(and(thisOne, sql`${domain.domain_name} <> ${value('domainName')}`)),
     ),
     disable: prepare(
       db,
@@ -70,27 +70,43 @@ function statements({ db, query }: Context) {
 }
 
 export function domainStore(context: Context): DomainStore {
-  const { writer } = context;
+  const { writer, audit } = context;
   const on = statements(context);
   return {
-    addDomain: (draft) =>
+    addDomain: (draft, act) =>
       writer.run(() => {
         const { providerId, domainHash } = draft;
         const bound = on.findByHash.get({ providerId, domainHash });
         if (bound !== null) return { outcome: 'exists', id: bound.id };
         const added = on.add.get({ ...draft }) as { id: number };
+        const object = { id: added.id, domain_hash: domainHash };
+        audit.note(act, { action: 'domain.add', providerId, object });
         return { outcome: 'added', id: added.id };
       }),
 
-    activateDomain: (providerId, id, domainName) =>
+    activateDomain: (providerId, id, domainName, act) =>
       writer.run(() => {
-        if (domainName !== null) on.rename.run({ providerId, id, domainName });
-        return on.activate.run({ providerId, id }) > 0 ? 'activated' : 'was_active';
+        const wanted = { providerId, id, domainName };
+        const isRenamed = domainName !== null && on.rename.run(wanted) > 0;
+        const isActivated = on.activate.run({ providerId, id }) > 0;
+        const change = {
+          ...(isActivated && { status: [DOMAIN_DISABLED, DOMAIN_ACTIVE] as const }),
+          ...(isRenamed && { domain_name: 'changed' as const }),
+        };
+        if (isActivated || isRenamed) {
+          const action = isActivated ? 'domain.activate' : 'domain.rename';
+          audit.note(act, { action, providerId, object: { id }, change });
+        }
+        return isActivated ? 'activated' : 'was_active';
       }),
 
-    disableDomain: (providerId, id) =>
+    disableDomain: (providerId, id, act) =>
       writer.run(() => {
-        if (on.disable.run({ providerId, id }) > 0) return 'ok';
+        if (on.disable.run({ providerId, id }) > 0) {
+          const change = { status: [DOMAIN_ACTIVE, DOMAIN_DISABLED] as const };
+          audit.note(act, { action: 'domain.delete', providerId, object: { id }, change });
+          return 'ok';
+        }
         return on.find.get({ providerId, id }) === null ? 'domain_not_found' : 'ok';
       }),
 

@@ -1,6 +1,7 @@
 /** Records that move in. Each link is one step together with its HWIDs: it is here or it is not. */
 
 import { eq, sql } from 'drizzle-orm';
+import { type Act, changesOf } from '../../core/audit.ts';
 import type { Device } from '../../core/device.ts';
 import { mergeFacts } from '../../core/device.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
   ImportedInstall,
   ImportedSlot,
 } from '../../core/import-store.ts';
+import { changesOfLink } from '../../core/install.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { lookups } from './lookups.ts';
@@ -187,7 +189,7 @@ function sequenceStatements({ db }: Context) {
 }
 
 export function importStore(context: Context): ImportStore {
-  const { writer } = context;
+  const { writer, audit } = context;
   const on = installStatements(context);
   const devices = deviceStatements(context);
   const domains = domainStatements(context);
@@ -221,7 +223,12 @@ export function importStore(context: Context): ImportStore {
 
   type KnownInstall = NonNullable<ReturnType<typeof on.find.get>>;
 
-  function merge(known: KnownInstall, { slots, ...wanted }: ImportedInstall, updates: boolean) {
+  function merge(
+    known: KnownInstall,
+    { slots, ...wanted }: ImportedInstall,
+    updates: boolean,
+    act: Act,
+  ) {
     const { id, deviceCount } = known;
     const installLimit = updates ? Math.max(wanted.installLimit, deviceCount) : known.installLimit;
     const isSame =
@@ -231,11 +238,15 @@ export function importStore(context: Context): ImportStore {
     if (updates && !isSame) {
       on.change.run({ id, installLimit, status: wanted.status, note: wanted.note });
     }
-    return {
-      was: wasHere(isSame, updates),
-      id,
-      ...addSlots(id, slots, installLimit - deviceCount),
-    };
+    const counts = addSlots(id, slots, installLimit - deviceCount);
+    const { status, note, providerId } = known;
+    const change = changesOfLink(known, updates ? { ...wanted, installLimit } : { status, note });
+    if (change !== null || counts.slotsAdded > 0) {
+      const object = { id, hwids: counts.slotsAdded };
+      const deed = { action: 'install.import', providerId, object } as const;
+      audit.note(act, change === null ? deed : { ...deed, change });
+    }
+    return { was: wasHere(isSame, updates), id, ...counts };
   }
 
   return {
@@ -250,33 +261,47 @@ export function importStore(context: Context): ImportStore {
         }
       }),
 
-    importInstall: (providerId, wanted, { installCountMax, updates }) =>
+    importInstall: (providerId, wanted, { installCountMax, updates }, act) =>
       writer.run(() => {
         const { slots, id, ...facts } = wanted;
         const known = on.find.get({ installCode: facts.installCode });
         if (known !== null) {
           if (known.providerId !== providerId) return 'install_code_exists';
-          return merge(known, wanted, updates);
+          return merge(known, wanted, updates, act);
         }
         const owner = on.countOf.get({ providerId });
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (owner.installCount >= installCountMax) return 'install_code_limit_reached';
         const free = id === null || on.idIsTaken.get({ id }) !== null ? null : id;
         const added = on.add.get({ ...facts, providerId, id: free }) as { id: number };
-        return { was: 'added', id: added.id, ...addSlots(added.id, slots, facts.installLimit) };
+        const counts = addSlots(added.id, slots, facts.installLimit);
+        const limit = facts.installLimit;
+        const object = { id: added.id, install_limit: limit, hwids: counts.slotsAdded };
+        audit.note(act, { action: 'install.import', providerId, object });
+        return { was: 'added', id: added.id, ...counts };
       }),
 
-    importDomain: (providerId, { id, ...facts }: ImportedDomain, { updates }) =>
+    importDomain: (providerId, { id, ...facts }: ImportedDomain, { updates }, act) =>
       writer.run(() => {
         const { domainHash, domainName, status } = facts;
         const known = domains.find.get({ providerId, domainHash });
         if (known !== null) {
           const isSame = known.domainName === domainName && known.status === status;
-          if (updates && !isSame) domains.change.run({ id: known.id, domainName, status });
+          if (updates && !isSame) {
+            domains.change.run({ id: known.id, domainName, status });
+            const change = {
+              ...changesOf({ status: known.status }, { status }),
+              ...(known.domainName !== domainName && { domain_name: 'changed' as const }),
+            };
+            const object = { id: known.id };
+            audit.note(act, { action: 'domain.import', providerId, object, change });
+          }
           return { was: wasHere(isSame, updates), id: known.id };
         }
         const free = id === null || domains.idIsTaken.get({ id }) !== null ? null : id;
         const added = domains.add.get({ ...facts, providerId, id: free }) as { id: number };
+        const object = { id: added.id, domain_hash: domainHash };
+        audit.note(act, { action: 'domain.import', providerId, object });
         return { was: 'added', id: added.id };
       }),
   };

@@ -1,5 +1,6 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
-import { INSTALL_ACTIVE, type Install } from '../../core/install.ts';
+import { changesOfLink, INSTALL_ACTIVE, type Install } from '../../core/install.ts';
+import { hwidHash } from '../../core/secret.ts';
 import type { InstallSelector, Page, SlotKey, Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { deviceKeeper } from './device.ts';
@@ -172,7 +173,7 @@ function statements({ db, query }: Context) {
 }
 
 export function installStore(context: Context): InstallStore {
-  const { writer } = context;
+  const { writer, audit } = context;
   const on = statements(context);
   const find = lookups(context);
   const keepDevice = deviceKeeper(context);
@@ -219,18 +220,24 @@ export function installStore(context: Context): InstallStore {
   }
 
   return {
-    addInstall: ({ installCountMax, ...draft }) =>
+    addInstall: ({ installCountMax, ...draft }, act) =>
       writer.run(() => {
         const { providerId, installCode } = draft;
         if (on.codeIsTaken.get({ installCode }) !== null) return 'install_code_exists';
         const provider = on.countOf.get({ providerId });
         if (provider === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (provider.installCount >= installCountMax) return 'install_code_limit_reached';
-        return on.add.get({ ...draft }) as { id: number };
+        const { id } = on.add.get({ ...draft }) as { id: number };
+        const object = { id, install_limit: draft.installLimit };
+        audit.note(act, { action: 'install.add', providerId, object });
+        return { id };
       }),
 
-    updateInstall: (providerId, id, { installLimit, note, status }) =>
+    updateInstall: (providerId, id, wanted, act) =>
       writer.run(() => {
+        const known = on.find.get({ providerId, id });
+        if (known === null) return 'install_not_found';
+        const { installLimit, note, status } = wanted;
         const changed = on.change.get({
           providerId,
           id,
@@ -239,10 +246,12 @@ export function installStore(context: Context): InstallStore {
           note: note ?? null,
           status: status ?? null,
         });
-        if (changed !== null) return { says: 'ok', installCode: changed.installCode };
-        return on.find.get({ providerId, id }) === null
-          ? 'install_not_found'
-          : 'install_limit_below_count';
+        if (changed === null) return 'install_limit_below_count';
+        const change = changesOfLink(known, wanted);
+        if (change !== null) {
+          audit.note(act, { action: 'install.update', providerId, object: { id }, change });
+        }
+        return { says: 'ok', installCode: changed.installCode };
       }),
 
     listInstalls: async (providerId, page) => list(providerId, page),
@@ -255,12 +264,16 @@ export function installStore(context: Context): InstallStore {
         : on.findSlotByHwid.all({ installId: link.id, hwid });
     },
 
-    freeSlot: (providerId, selector, hwid) =>
+    freeSlot: (providerId, selector, hwid, act) =>
       writer.run(() => {
         const link = select(providerId, selector);
         if (link === null) return 'install_code_error';
-        const isFreed = on.freeSlot.run({ installId: link.id, hwid }) > 0;
-        return { deviceCount: link.deviceCount - (isFreed ? 1 : 0) };
+        if (on.freeSlot.run({ installId: link.id, hwid }) === 0) {
+          return { deviceCount: link.deviceCount };
+        }
+        const object = { install_id: link.id, hwid_sha256: hwidHash(hwid) };
+        audit.note(act, { action: 'hwid.delete', providerId, object });
+        return { deviceCount: link.deviceCount - 1 };
       }),
 
     findSlot: async (key) => {

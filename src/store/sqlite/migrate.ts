@@ -4,9 +4,10 @@ import type { Database } from 'bun:sqlite';
 import tables from '../../../migrations/sqlite/0000_tables.sql' with { type: 'text' };
 import counts from '../../../migrations/sqlite/0001_counts.sql' with { type: 'text' };
 import transitions from '../../../migrations/sqlite/0002_transitions.sql' with { type: 'text' };
+import audit from '../../../migrations/sqlite/0003_audit.sql' with { type: 'text' };
 
 /** In order, never edited once released, only added to. */
-const MIGRATIONS: readonly string[] = [tables, counts, transitions];
+const MIGRATIONS: readonly string[] = [tables, counts, transitions, audit];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

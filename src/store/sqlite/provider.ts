@@ -1,7 +1,10 @@
 import { asc, eq, sql } from 'drizzle-orm';
-import type { Provider } from '../../core/provider.ts';
+import { type Act, type Changes, changesOf, type Facts } from '../../core/audit.ts';
+import type { Provider, ProviderChange } from '../../core/provider.ts';
+import { keyFingerprint } from '../../core/secret.ts';
 import type { Store } from '../../core/store.ts';
 import { nextTurn } from '../../core/turn.ts';
+import type { AuditTrail } from './audit.ts';
 import type { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
@@ -69,7 +72,40 @@ function removalStatements(db: Connection) {
   };
 }
 
-export function providerStore({ db, query, writer }: Context): ProviderStore {
+const isoTime = (epochMs: number | null) =>
+  epochMs === null ? null : new Date(epochMs).toISOString();
+
+/** What the audit log tells of a provider. */
+function factsOf({
+  plan,
+  activeUntilMs,
+  installCountMax,
+}: Pick<Provider, 'plan' | 'activeUntilMs' | 'installCountMax'>): Facts {
+  return { plan, active_until: isoTime(activeUntilMs), max_links: installCountMax };
+}
+
+/** Notes what becomes of `known` by `change`: a suspension, and whatever else is another. */
+function noteChange(audit: AuditTrail, act: Act, known: Provider, change: ProviderChange): void {
+  const provider = known.code;
+  const wanted = { ...known, ...change };
+  const suspension: Changes | null = changesOf(
+    { suspended_at: isoTime(known.suspendedAtMs) },
+    { suspended_at: isoTime(wanted.suspendedAtMs) },
+  );
+  if (suspension !== null) {
+    const action = wanted.suspendedAtMs === null ? 'provider.resume' : 'provider.suspend';
+    audit.note(act, { action, provider, object: {}, change: suspension });
+  }
+  const rest: Changes = {
+    ...changesOf(factsOf(known), factsOf(wanted)),
+    ...(wanted.name !== known.name && { name: 'changed' as const }),
+  };
+  if (Object.keys(rest).length > 0) {
+    audit.note(act, { action: 'provider.set', provider, object: {}, change: rest });
+  }
+}
+
+export function providerStore({ db, query, writer, audit }: Context): ProviderStore {
   const find = prepare(
     db,
     query
@@ -123,28 +159,45 @@ export function providerStore({ db, query, writer }: Context): ProviderStore {
   return {
     findProvider: async (code) => find.get({ code }) as Provider | null,
     listProviders: async () => list.all() as Provider[],
-    addProvider: (draft) =>
-      writer.run(() => (add.run({ ...draft }) > 0 ? 'ok' : 'provider_code_exists')),
-    updateProvider: (code, wanted) =>
+    addProvider: (draft, act) =>
       writer.run(() => {
-        const known = find.get({ code });
+        if (add.run({ ...draft }) === 0) return 'provider_code_exists';
+        const { code, keyHash } = draft;
+        const object = { key: keyFingerprint(keyHash), ...factsOf(draft) };
+        audit.note(act, { action: 'provider.add', provider: code, object });
+        return 'ok';
+      }),
+    updateProvider: (code, wanted, act) =>
+      writer.run(() => {
+        const known = find.get({ code }) as Provider | null;
         if (known === null) return 'provider_not_found';
         const { name, plan, activeUntilMs, installCountMax, suspendedAtMs } = {
           ...known,
           ...wanted,
         };
         change.run({ code, name, plan, activeUntilMs, installCountMax, suspendedAtMs });
+        noteChange(audit, act, known, wanted);
         return 'ok';
       }),
-    rotateKey: (code, keyHash, previousUntilMs) =>
-      writer.run(() =>
-        rotate.run({ code, keyHash, previousUntilMs }) > 0 ? 'ok' : 'provider_not_found',
-      ),
-    removeProvider: async (code) => {
+    rotateKey: (code, keyHash, previousUntilMs, act) =>
+      writer.run(() => {
+        const known = find.get({ code }) as Provider | null;
+        if (known === null) return 'provider_not_found';
+        rotate.run({ code, keyHash, previousUntilMs });
+        const object = { old_key_until: isoTime(previousUntilMs) };
+        const key = [keyFingerprint(known.keyHash), keyFingerprint(keyHash)] as const;
+        audit.note(act, { action: 'provider.rotate-key', provider: code, object, change: { key } });
+        return 'ok';
+      }),
+    removeProvider: async (code, act) => {
       const found = find.get({ code });
       if (found === null) return 'provider_not_found';
       const of = { providerId: found.id };
-      await writer.run(() => removal.close.run(of));
+      await writer.run(() => {
+        if (removal.close.run(of) === 0) return;
+        const object = { links: found.installCount };
+        audit.note(act, { action: 'provider.remove', provider: code, object });
+      });
       for (const statement of removal.steps) {
         while ((await writer.run(() => statement.run(of))) > 0) await nextTurn();
       }

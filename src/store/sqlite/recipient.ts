@@ -252,17 +252,17 @@ export function recipientStore(context: Context): RecipientStore {
       }),
 
     expireRecipients: async (nowMs) => {
-      if (keeper.toExpire.get({ nowMs }) === null) return false;
+      if (keeper.toExpire.get({ nowMs }) === null) return null;
       return writer.run(() => {
         const found = keeper.toExpire.get({ nowMs });
-        if (found === null) return false;
+        if (found === null) return null;
         const { id, cursorId } = found;
         const batch = on.nextToSend.all({ id, cursorId });
         const toId = batch.at(-1)?.deviceId ?? cursorId;
-        on.expire.run({ id, cursorId, toId, nowMs });
+        const expiredCount = on.expire.run({ id, cursorId, toId, nowMs });
         const isDone = batch.length < STEP_COUNT;
         keeper.expireMoved.run({ id, cursorId: toId, expiredAtMs: isDone ? nowMs : null });
-        return true;
+        return expiredCount;
       });
     },
 

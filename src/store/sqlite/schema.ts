@@ -232,9 +232,7 @@ export const distribution = sqliteTable(
     expired_at_ms: integer(),
     /** When its ledger was pruned. */
     pruned_at_ms: integer(),
-    /**
-     * What the device gets, as JSON: last, because it can be long and most reads are without it.
-     */
+    /** What the device gets, as JSON: last, as it can be long and most reads are without it. */
     payload: text().notNull(),
   },
   (t) => [
@@ -293,4 +291,29 @@ export const recipient = sqliteTable(
     index('recipient_inbox').on(t.device_id, t.id).where(sql`is_waiting = 1`),
     check('recipient_state', sql`${t.state} BETWEEN 1 AND 4`),
   ],
+);
+
+/** The audit log: a row is the entries of one commit. See core/audit-chain.ts. */
+export const audit = sqliteTable(
+  'audit',
+  {
+    last_number: integer().primaryKey(),
+    at_ms: integer().notNull(),
+    prev_hash: hash().notNull(),
+    hash: hash().notNull(),
+    entries: text().notNull(),
+  },
+  (t) => [check('audit_hashes', sql`length(${t.prev_hash}) = 32 AND length(${t.hash}) = 32`)],
+);
+
+/** The last link that was pruned: where the chain that is left begins. One row or none. */
+export const auditAnchor = sqliteTable(
+  'audit_anchor',
+  {
+    id: integer().primaryKey(),
+    last_number: integer().notNull(),
+    hash: hash().notNull(),
+    until_ms: integer().notNull(),
+  },
+  (t) => [check('audit_anchor_once', sql`${t.id} = 1`)],
 );

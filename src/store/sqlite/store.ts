@@ -2,12 +2,14 @@
 
 import { drizzle } from 'drizzle-orm/bun-sqlite';
 import type { Store } from '../../core/store.ts';
+import { AuditTrail, auditStore } from './audit.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
 import { exportStore } from './export.ts';
+import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { installStore } from './install.ts';
 import { laneStore } from './lane.ts';
@@ -16,7 +18,7 @@ import { openDatabase } from './open.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { targetStore } from './targets.ts';
-import { GroupWriter } from './writer.ts';
+import { type CommitObserver, GroupWriter } from './writer.ts';
 
 export interface SqliteOptions {
   dataDir: string;
@@ -26,15 +28,17 @@ export interface SqliteOptions {
   migrates?: boolean;
   /** The most writes in one commit. */
   commitBatchMax: number;
+  onCommit?: CommitObserver;
 }
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
 export function openSqliteStore(options: SqliteOptions): Store {
-  const { dataDir, create, migrates, commitBatchMax } = options;
+  const { dataDir, create, migrates, commitBatchMax, onCommit } = options;
   const opened = openDatabase(dataDir, create, migrates);
   const db = new Connection(opened.db);
-  const writer = new GroupWriter(db, commitBatchMax);
-  const context: Context = { db, query: drizzle({ client: db.native }), writer };
+  const audit = new AuditTrail(db);
+  const writer = new GroupWriter(db, commitBatchMax, { notes: audit, onCommit });
+  const context: Context = { db, query: drizzle({ client: db.native }), writer, audit };
   const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
   return {
     ...providerStore(context),
@@ -46,6 +50,8 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...laneStore(context),
     ...recipientStore(context),
     ...messagingStore(context),
+    ...auditStore(context),
+    ...healthStore(context, dataDir),
     ...importStore(context),
     ...exportStore(context),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,

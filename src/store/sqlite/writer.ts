@@ -13,10 +13,35 @@ const LOCK_WAIT_MAX_MS = 10_000;
 /** Pause between two attempts at the lock, ms: between this and twice this. */
 const LOCK_PAUSE_MS = 2;
 
+/** What the writes of a batch note, to be saved with them in one piece. */
+export interface BatchNotes {
+  /** How much is noted now. */
+  mark(): number;
+  /** Forgets what was noted since `mark`: the write that noted it was taken back. */
+  undo(mark: number): void;
+  /** Saves what is noted, within the transaction. */
+  seal(): void;
+  /** The batch is over, saved or not. */
+  clear(): void;
+}
+
+/**
+ * Told of every commit: how many writes were in it, for how long it had the lock, ms, and whether
+ * it is on disk. One that did not get the lock had it for 0 ms.
+ */
+export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
+
 interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
+}
+
+export interface WriterOptions {
+  notes?: BatchNotes | null;
+  onCommit?: CommitObserver | null | undefined;
+  /** How long a batch waits for the lock, ms. */
+  lockWaitMaxMs?: number;
 }
 
 export class GroupWriter {
@@ -27,13 +52,22 @@ export class GroupWriter {
   #onIdle: (() => void)[] = [];
   readonly #db: Connection;
   readonly #batchMax: number;
+  readonly #notes: BatchNotes | null;
   readonly #lockWaitMaxMs: number;
   readonly #sql: TransactionSql;
+  readonly #onCommit: CommitObserver | null;
+  #beganMs = 0;
 
   /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
-  constructor(db: Connection, batchMax: number, lockWaitMaxMs = LOCK_WAIT_MAX_MS) {
+  constructor(
+    db: Connection,
+    batchMax: number,
+    { notes = null, onCommit = null, lockWaitMaxMs = LOCK_WAIT_MAX_MS }: WriterOptions = {},
+  ) {
     this.#db = db;
     this.#batchMax = batchMax;
+    this.#notes = notes;
+    this.#onCommit = onCommit;
     this.#lockWaitMaxMs = lockWaitMaxMs;
     this.#sql = prepareTransactionSql(db);
   }
@@ -64,7 +98,7 @@ export class GroupWriter {
     if (!this.#begin(batch)) return;
     this.#commit(
       batch,
-      batch.map((job) => runInSavepoint(this.#db, this.#sql, job)),
+      batch.map((job) => runInSavepoint(this.#db, this.#sql, this.#notes, job)),
     );
     this.#goOn();
   }
@@ -84,6 +118,7 @@ export class GroupWriter {
     try {
       this.#sql.begin.run();
       this.#waitingSinceMs = null;
+      this.#beganMs = performance.now();
       return true;
     } catch (error) {
       // Each attempt waits in SQLite too, so adding up the pauses would not give the time.
@@ -99,6 +134,7 @@ export class GroupWriter {
         cause: error,
       });
       for (const job of batch) job.reject(fault);
+      this.#onCommit?.(batch.length, 0, false);
       // What came in meanwhile gets its own chance.
       this.#goOn();
       return false;
@@ -113,13 +149,18 @@ export class GroupWriter {
         const cause = faults.find((fault) => fault instanceof WriteFailed);
         throw new Error('SQLite rolled the transaction back', { cause });
       }
+      this.#notes?.seal();
       this.#sql.commit.run();
     } catch (error) {
       if (this.#db.inTransaction) this.#sql.rollback.run();
       const fault = new WriteFailed('the commit failed', { cause: error });
       for (const job of batch) job.reject(fault);
+      this.#onCommit?.(batch.length, performance.now() - this.#beganMs, false);
       return;
+    } finally {
+      this.#notes?.clear();
     }
+    this.#onCommit?.(batch.length, performance.now() - this.#beganMs, true);
     batch.forEach((job, i) => {
       const result = results[i] as Result;
       if ('fault' in result) job.reject(result.fault);
@@ -144,15 +185,22 @@ function prepareTransactionSql(db: Connection) {
 
 type TransactionSql = ReturnType<typeof prepareTransactionSql>;
 
-function runInSavepoint(db: Connection, transaction: TransactionSql, job: Job): Result {
+function runInSavepoint(
+  db: Connection,
+  transaction: TransactionSql,
+  notes: BatchNotes | null,
+  job: Job,
+): Result {
   // An earlier job lost the transaction; #commit tells everybody.
   if (!db.inTransaction) return { fault: null };
+  const mark = notes?.mark() ?? 0;
   try {
     transaction.savepoint.run();
     const value = job.work();
     transaction.release.run();
     return { value };
   } catch (error) {
+    notes?.undo(mark);
     if (db.inTransaction) {
       transaction.rollbackTo.run();
       transaction.release.run();

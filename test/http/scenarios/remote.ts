@@ -1,5 +1,6 @@
 /** /remote/cancel and /remote/list. */
 
+import { ACT } from '../../support/actor.ts';
 import { COMMAND, toAndroid as commandToAndroid } from './remote-command.ts';
 import { crowd, form, NOTIFICATION, toAndroid } from './remote-notification.ts';
 import {
@@ -34,7 +35,7 @@ const scheduledAt = (send_time: string, by = OWN) =>
     },
   );
 const aForeignOne: Given = async (app) => {
-  await app.core.store.updateProvider(FOREIGN.code, { plan: 'enterprise' });
+  await app.core.store.updateProvider(FOREIGN.code, { plan: 'enterprise' }, ACT);
   await asked(COMMAND, FOREIGN, {}, commandToAndroid)(app);
 };
 

@@ -4,6 +4,7 @@ import type { Credentials, Plan } from '../../../src/core/provider.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/core/store.ts';
 import type { MessageKey } from '../../../src/http/messages.ts';
+import { ACT } from '../../support/actor.ts';
 import { call, type TestApp, type TestAppOptions } from '../../support/app.ts';
 
 /** The caller, and another provider whose things are none of the caller's business. */
@@ -78,12 +79,12 @@ export const aDevice = (hwid = HWID, installid = CODE, id = HASH): Given =>
   asked('/install', null, { id, installid, hwid, device_model: 'Pixel 9', os_name: 'Android' });
 
 export const aSuspendedProvider: Given = async (app) => {
-  await app.core.store.updateProvider(OWN.code, { suspendedAtMs: app.clock.nowMs() });
+  await app.core.store.updateProvider(OWN.code, { suspendedAtMs: app.clock.nowMs() }, ACT);
 };
 export const aCapOfLinks =
   (installCountMax: number): Given =>
   async (app) => {
-    await app.core.store.updateProvider(OWN.code, { installCountMax });
+    await app.core.store.updateProvider(OWN.code, { installCountMax }, ACT);
   };
 export const timePasses =
   (ms: number): Given =>
@@ -93,7 +94,7 @@ export const timePasses =
 export const onPlan =
   (plan: Plan): Given =>
   async (app) => {
-    await app.core.store.updateProvider(OWN.code, { plan });
+    await app.core.store.updateProvider(OWN.code, { plan }, ACT);
   };
 /** What was accepted is delivered. */
 export const delivered: Given = (app) => app.deliver();

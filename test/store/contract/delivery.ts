@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { TRANSITIONS } from '../../../src/core/distribution.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import { addProvider, NOW_MS, type Suite } from './fixture.ts';
 import {
   at,
@@ -59,7 +60,7 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
           const move = store.moveDistribution(hold, from, wanted).catch(() => false);
           expect([wanted, await move]).toEqual([wanted, isAllowed]);
           expect(await statusOf(store, id)).toBe(isAllowed ? wanted : from);
-          await store.removeProvider('Provide1');
+          await store.removeProvider('Provide1', ACT);
         }
       });
     }
@@ -112,7 +113,7 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
       await send(store, providerId);
       expect(await hasChanged()).toBe(false);
       await beside.findProvider('Provide1');
-      expect(await beside.updateProvider('Provide9', {})).toBe('provider_not_found');
+      expect(await beside.updateProvider('Provide9', {}, ACT)).toBe('provider_not_found');
       expect(await hasChanged()).toBe(false);
       await send(beside, providerId);
       expect(await hasChanged()).toBe(true);

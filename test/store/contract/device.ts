@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { DeviceFilter, Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   ALL,
   addDoor,
@@ -58,7 +59,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       expect(await isNewLink(HASH)).toMatchObject({ isNewLink: true });
       await store.recordCheckIn(keyOf('a', HASH), FACTS, NOW_MS);
       expect(await isNewLink(HASH)).toMatchObject({ isNewLink: false });
-      await store.disableDomain(id, domainId);
+      await store.disableDomain(id, domainId, ACT);
       expect(await isNewLink(HASH)).toMatchObject({ isNewLink: false });
     });
 
@@ -86,7 +87,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       const stranger = await addProvider(store, 'Provide2');
-      await store.disableDomain(id, await bind(store, id));
+      await store.disableDomain(id, await bind(store, id), ACT);
       await bind(store, stranger.id, OTHER_HASH);
       for (const hash of [HASH, OTHER_HASH, 'c'.repeat(64)]) {
         expect(await store.recordCheckIn(keyOf('a', hash), FACTS, NOW_MS)).toBe('ok');
@@ -201,7 +202,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       await knock(store, 'b');
       await store.recordCheckIn(keyOf('a', HASH), FACTS, NOW_MS);
-      expect(await store.forgetDevice('a')).toBe('ok');
+      expect(await store.forgetDevice('a', ACT)).toBe('ok');
       expect(await store.findDevice('a')).toBeNull();
       expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
       expect(await knock(store, 'c')).toMatchObject({ deviceCount: 2 });
@@ -213,7 +214,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
     });
 
     test('refuses an unknown HWID', async () => {
-      expect(await opened().store.forgetDevice('a')).toBe('device_not_found');
+      expect(await opened().store.forgetDevice('a', ACT)).toBe('device_not_found');
     });
   },
 

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Distribution } from '../../../src/core/distribution.ts';
 import type { NewDistribution } from '../../../src/core/message-store.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import { ALL, addProvider, NOW_MS, type Suite } from './fixture.ts';
 import {
   at,
@@ -34,7 +35,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
         ...to('a', 'b'),
         ...at(EXPIRES_MS),
       });
-      const added = await store.addDistribution(wanted, UNGUARDED);
+      const added = await store.addDistribution(wanted, UNGUARDED, ACT);
       const id = typeof added === 'string' ? 0 : added.id;
       const { distribution, totals, missing } = await detailOf(store, id);
       expect(distribution).toEqual({
@@ -65,7 +66,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const { id: one } = await addProvider(store, 'Provide1');
       const { id: two } = await addProvider(store, 'Provide2');
       const general = (providerId: number, createdAtMs: number) =>
-        store.addDistribution(draft(providerId, { createdAtMs }), GENERAL);
+        store.addDistribution(draft(providerId, { createdAtMs }), GENERAL, ACT);
       expect(await general(one, NOW_MS)).toHaveProperty('id');
       expect(await general(two, NOW_MS + 1)).toHaveProperty('id');
       expect(await general(one, NOW_MS + INTERVAL_MS - 1)).toBe('general_too_soon');
@@ -79,33 +80,33 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       await send(store, id);
-      expect(await store.addDistribution(draft(id), GENERAL)).toHaveProperty('id');
-      expect(await store.addDistribution(draft(id), UNGUARDED)).toHaveProperty('id');
+      expect(await store.addDistribution(draft(id), GENERAL, ACT)).toHaveProperty('id');
+      expect(await store.addDistribution(draft(id), UNGUARDED, ACT)).toHaveProperty('id');
     });
 
     test('one that could not be added begins no interval', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       const broken = draft(id, { notificationType: 30 as never });
-      await expect(store.addDistribution(broken, GENERAL)).rejects.toThrow();
-      expect(await store.addDistribution(draft(id), GENERAL)).toHaveProperty('id');
+      await expect(store.addDistribution(broken, GENERAL, ACT)).rejects.toThrow();
+      expect(await store.addDistribution(draft(id), GENERAL, ACT)).toHaveProperty('id');
     });
 
     test('the interval also follows one that was cancelled', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
-      const added = await store.addDistribution(draft(providerId, at(EXPIRES_MS)), GENERAL);
+      const added = await store.addDistribution(draft(providerId, at(EXPIRES_MS)), GENERAL, ACT);
       const guard = { from: [10], dueFromMs: NOW_MS, nowMs: NOW_MS };
       const id = typeof added === 'string' ? 0 : added.id;
-      expect(await store.cancelDistribution(providerId, id, guard)).toBe('ok');
-      expect(await store.addDistribution(draft(providerId), GENERAL)).toBe('general_too_soon');
+      expect(await store.cancelDistribution(providerId, id, guard, ACT)).toBe('ok');
+      expect(await store.addDistribution(draft(providerId), GENERAL, ACT)).toBe('general_too_soon');
     });
 
     test('a clock set back holds a provider up for no longer than the interval', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       const general = (createdAtMs: number) =>
-        store.addDistribution(draft(id, { createdAtMs }), GENERAL);
+        store.addDistribution(draft(id, { createdAtMs }), GENERAL, ACT);
       await general(NOW_MS);
       expect(await general(NOW_MS - INTERVAL_MS + 1)).toBe('general_too_soon');
       expect(await general(NOW_MS - INTERVAL_MS)).toHaveProperty('id');
@@ -117,7 +118,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const beside = openBeside();
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, i) =>
-          (i % 2 === 0 ? store : beside).addDistribution(draft(id), GENERAL),
+          (i % 2 === 0 ? store : beside).addDistribution(draft(id), GENERAL, ACT),
         ),
       );
       expect(answers.filter((answer) => answer === 'general_too_soon')).toHaveLength(19);
@@ -129,10 +130,14 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const { id: one } = await addProvider(store, 'Provide1');
       const { id: two } = await addProvider(store, 'Provide2');
       const add = (providerId: number, unboundCount: number, more: Partial<NewDistribution> = {}) =>
-        store.addDistribution(draft(providerId, { unboundCount, ...more }), {
-          generalIntervalMs: null,
-          unboundQuota: { sinceMs: NOW_MS, countMax: 10 },
-        });
+        store.addDistribution(
+          draft(providerId, { unboundCount, ...more }),
+          {
+            generalIntervalMs: null,
+            unboundQuota: { sinceMs: NOW_MS, countMax: 10 },
+          },
+          ACT,
+        );
       // At the very beginning of the time: not in it any more.
       expect(await add(one, 5)).toHaveProperty('id');
       const createdAtMs = NOW_MS + 1;
@@ -152,7 +157,11 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const guards = { generalIntervalMs: null, unboundQuota: { sinceMs: 0, countMax: 10 } };
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, i) =>
-          (i % 2 === 0 ? store : beside).addDistribution(draft(id, { unboundCount: 3 }), guards),
+          (i % 2 === 0 ? store : beside).addDistribution(
+            draft(id, { unboundCount: 3 }),
+            guards,
+            ACT,
+          ),
         ),
       );
       expect(answers.filter((answer) => typeof answer === 'object')).toHaveLength(3);
@@ -163,7 +172,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id: gone } = await addProvider(store, 'Provide1');
       const first = await send(store, gone);
-      await store.removeProvider('Provide1');
+      await store.removeProvider('Provide1', ACT);
       expect(await store.findDistribution(first, 1)).toBeNull();
       await expect(send(store, gone)).rejects.toThrow();
       const { id } = await addProvider(store, 'Provide1');
@@ -232,11 +241,11 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
         if (status !== 10) await bringTo(store, id, 20);
         if (status === 30) await store.moveDistribution(lease(id), 20, 30);
         expect(await statusOf(store, id)).toBe(status);
-        expect(await store.cancelDistribution(providerId, id, guard)).toBe('ok');
+        expect(await store.cancelDistribution(providerId, id, guard, ACT)).toBe('ok');
         const { distribution } = await detailOf(store, id);
         expect(distribution).toMatchObject({ status: 130, finishedAtMs: NOW_MS });
         expect(await store.moveDistribution(lease(id), status, 20)).toBe(false);
-        expect(await store.cancelDistribution(providerId, id, guard)).toBe(130);
+        expect(await store.cancelDistribution(providerId, id, guard, ACT)).toBe(130);
       }
       expect(await claim(store, 'one', EXPIRES_MS)).toEqual([]);
       expect(await store.nextDueMs()).toBeNull();
@@ -248,11 +257,11 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const late = await send(store, providerId, at(NOW_MS + HOUR_MS - 1));
       const now = await send(store, providerId, { dueAtMs: NOW_MS + HOUR_MS });
       for (const id of [late, now]) {
-        expect(await store.cancelDistribution(providerId, id, guard)).toBe(10);
+        expect(await store.cancelDistribution(providerId, id, guard, ACT)).toBe(10);
         expect(await statusOf(store, id)).toBe(10);
       }
       const inTime = await send(store, providerId, planned);
-      expect(await store.cancelDistribution(providerId, inTime, guard)).toBe('ok');
+      expect(await store.cancelDistribution(providerId, inTime, guard, ACT)).toBe('ok');
     });
 
     test('refuses a status that it may not be cancelled from', async () => {
@@ -260,12 +269,12 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const { id: providerId } = await addProvider(store, 'Provide1');
       const id = await send(store, providerId, planned);
       const only = { ...guard, from: [20, 30] };
-      expect(await store.cancelDistribution(providerId, id, only)).toBe(10);
+      expect(await store.cancelDistribution(providerId, id, only, ACT)).toBe(10);
       for (const status of [5, 6, 40, 100]) {
         const nowMs = NOW_MS + HOUR_MS;
         if (status === 6) await store.moveDistribution(lease(id, 'one', nowMs), 5, 6);
         else await bringTo(store, id, status, { nowMs });
-        expect(await store.cancelDistribution(providerId, id, guard)).toBe(status);
+        expect(await store.cancelDistribution(providerId, id, guard, ACT)).toBe(status);
       }
     });
 
@@ -274,8 +283,10 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const { id: one } = await addProvider(store, 'Provide1');
       const { id: two } = await addProvider(store, 'Provide2');
       const id = await send(store, one, planned);
-      expect(await store.cancelDistribution(two, id, guard)).toBe('notification_not_found');
-      expect(await store.cancelDistribution(one, id + 1, guard)).toBe('notification_not_found');
+      expect(await store.cancelDistribution(two, id, guard, ACT)).toBe('notification_not_found');
+      expect(await store.cancelDistribution(one, id + 1, guard, ACT)).toBe(
+        'notification_not_found',
+      );
       expect(await statusOf(store, id)).toBe(10);
     });
 
@@ -289,14 +300,14 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
         await store.moveDistribution(lease(id), 10, 20);
         const race = [
           () => store.moveDistribution(lease(id), 20, 5),
-          () => beside.cancelDistribution(providerId, id, guard),
+          () => beside.cancelDistribution(providerId, id, guard, ACT),
         ];
         if (round % 2 === 1) race.reverse();
         const answers = await Promise.all(race.map((run) => run()));
         const isCancelled = answers.includes('ok');
         expect(answers.includes(true)).toBe(!isCancelled);
         expect(await statusOf(store, id)).toBe(isCancelled ? 130 : 5);
-        if (!isCancelled) await store.blockDistribution(id, [5], NOW_MS);
+        if (!isCancelled) await store.blockDistribution(id, [5], NOW_MS, ACT);
       }
     });
   },

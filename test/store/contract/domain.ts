@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import { ALL, addProvider, bind, FACTS, HASH, NOW_MS, OTHER_HASH, type Suite } from './fixture.ts';
 
 type Method = 'addDomain' | 'activateDomain' | 'disableDomain' | 'listDomains';
@@ -21,8 +22,8 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const one = await addProvider(store, 'Provide1');
       const two = await addProvider(store, 'Provide2');
-      const first = await store.addDomain({ providerId: one.id, ...draft });
-      const second = await store.addDomain({ providerId: two.id, ...draft });
+      const first = await store.addDomain({ providerId: one.id, ...draft }, ACT);
+      const second = await store.addDomain({ providerId: two.id, ...draft }, ACT);
       expect([first.outcome, second.outcome]).toEqual(['added', 'added']);
       expect(second.id).not.toBe(first.id);
       expect(await store.listDomains(one.id, ALL)).toEqual([record(first.id)]);
@@ -34,10 +35,10 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       const { id: providerId } = await addProvider(store, 'Provide1');
       const id = await bind(store, providerId);
       const again = { providerId, ...draft, domainName: 'new', createdAtMs: NOW_MS + 1 };
-      expect(await store.addDomain(again)).toEqual({ outcome: 'exists', id });
+      expect(await store.addDomain(again, ACT)).toEqual({ outcome: 'exists', id });
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id)]);
-      await store.disableDomain(providerId, id);
-      expect(await store.addDomain(again)).toEqual({ outcome: 'exists', id });
+      await store.disableDomain(providerId, id, ACT);
+      expect(await store.addDomain(again, ACT)).toEqual({ outcome: 'exists', id });
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { status: 5 })]);
     });
 
@@ -47,7 +48,7 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       const beside = openBeside();
       const all = await Promise.all(
         Array.from({ length: 8 }, (_, i) =>
-          (i % 2 === 0 ? store : beside).addDomain({ providerId, ...draft }),
+          (i % 2 === 0 ? store : beside).addDomain({ providerId, ...draft }, ACT),
         ),
       );
       expect(all.filter(({ outcome }) => outcome === 'added')).toHaveLength(1);
@@ -60,15 +61,15 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
       const id = await bind(store, providerId);
-      expect(await store.activateDomain(providerId, id, null)).toBe('was_active');
+      expect(await store.activateDomain(providerId, id, null, ACT)).toBe('was_active');
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id)]);
-      expect(await store.activateDomain(providerId, id, 'new')).toBe('was_active');
+      expect(await store.activateDomain(providerId, id, 'new', ACT)).toBe('was_active');
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { domainName: 'new' })]);
-      await store.disableDomain(providerId, id);
-      expect(await store.activateDomain(providerId, id, null)).toBe('activated');
+      await store.disableDomain(providerId, id, ACT);
+      expect(await store.activateDomain(providerId, id, null, ACT)).toBe('activated');
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { domainName: 'new' })]);
-      await store.disableDomain(providerId, id);
-      expect(await store.activateDomain(providerId, id, 'newer')).toBe('activated');
+      await store.disableDomain(providerId, id, ACT);
+      expect(await store.activateDomain(providerId, id, 'newer', ACT)).toBe('activated');
       expect(await store.listDomains(providerId, ALL)).toEqual([
         record(id, { domainName: 'newer' }),
       ]);
@@ -79,8 +80,8 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       const { id: providerId } = await addProvider(store, 'Provide1');
       const stranger = await addProvider(store, 'Provide2');
       const id = await bind(store, providerId);
-      await store.disableDomain(providerId, id);
-      await store.activateDomain(stranger.id, id, 'stolen');
+      await store.disableDomain(providerId, id, ACT);
+      await store.activateDomain(stranger.id, id, 'stolen', ACT);
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { status: 5 })]);
     });
 
@@ -88,9 +89,9 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
       const id = await bind(store, providerId);
-      await store.disableDomain(providerId, id);
+      await store.disableDomain(providerId, id, ACT);
       const all = await Promise.all(
-        [1, 2, 3].map(() => store.activateDomain(providerId, id, null)),
+        [1, 2, 3].map(() => store.activateDomain(providerId, id, null, ACT)),
       );
       expect(all.sort()).toEqual(['activated', 'was_active', 'was_active']);
     });
@@ -105,7 +106,7 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       const key = { providerCode: 'Provide1', domainHash: HASH, hwid: 'a' };
       await store.recordCheckIn(key, FACTS, NOW_MS);
       for (const _ of [1, 2]) {
-        expect(await store.disableDomain(providerId, id)).toBe('ok');
+        expect(await store.disableDomain(providerId, id, ACT)).toBe('ok');
         expect(await store.listDomains(providerId, ALL)).toEqual([
           record(otherId, { domainHash: OTHER_HASH }),
           record(id, { status: 5 }),
@@ -119,8 +120,8 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       const { id: providerId } = await addProvider(store, 'Provide1');
       const stranger = await addProvider(store, 'Provide2');
       const id = await bind(store, providerId);
-      expect(await store.disableDomain(stranger.id, id)).toBe('domain_not_found');
-      expect(await store.disableDomain(providerId, 999)).toBe('domain_not_found');
+      expect(await store.disableDomain(stranger.id, id, ACT)).toBe('domain_not_found');
+      expect(await store.disableDomain(providerId, 999, ACT)).toBe('domain_not_found');
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id)]);
     });
   },

@@ -4,6 +4,7 @@ import type { DeviceFacts } from '../../../src/core/device.ts';
 import type { Provider } from '../../../src/core/provider.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { NewInstall, NewProvider, Page, Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 
 export interface OpenedStore {
   store: Store;
@@ -58,7 +59,7 @@ export async function provider(store: Store, code: string): Promise<Provider> {
 }
 
 export async function addProvider(store: Store, code: string): Promise<Provider> {
-  await store.addProvider(providerDraft(code));
+  await store.addProvider(providerDraft(code), ACT);
   return provider(store, code);
 }
 
@@ -79,14 +80,14 @@ export async function addLink(
   providerId: number,
   more: Partial<NewInstall> = {},
 ): Promise<number> {
-  const added = await store.addInstall(installDraft(providerId, more));
+  const added = await store.addInstall(installDraft(providerId, more), ACT);
   if (typeof added === 'string') throw new Error(added);
   return added.id;
 }
 
 export async function bind(store: Store, providerId: number, domainHash = HASH): Promise<number> {
   const draft = { providerId, domainHash, domainName: 'shop', createdAtMs: NOW_MS };
-  return (await store.addDomain(draft)).id;
+  return (await store.addDomain(draft, ACT)).id;
 }
 
 /** A provider with a link and a binding: where devices can knock. */

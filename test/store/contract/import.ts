@@ -6,6 +6,7 @@ import type {
   ImportedSlot,
 } from '../../../src/core/import-store.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   ALL,
   addDoor,
@@ -90,7 +91,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('a link comes with its id, facts and HWIDs, the earliest first', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      expect(await store.importInstall(id, link(), RULES)).toEqual({
+      expect(await store.importInstall(id, link(), RULES, ACT)).toEqual({
         was: 'added',
         id: 700,
         slotsAdded: 2,
@@ -112,12 +113,13 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { id: foreign } = await addProvider(store, 'Provide2');
       const taken = await addLink(store, foreign, { installCode: OTHER_CODE });
       const { id } = await addProvider(store, 'Provide1');
-      const added = await store.importInstall(id, link({ id: taken }), RULES);
+      const added = await store.importInstall(id, link({ id: taken }), RULES, ACT);
       expect(added).toMatchObject({ was: 'added', id: taken + 1 });
       const next = await store.importInstall(
         id,
         link({ id: null, installCode: 'c'.repeat(12) }),
         RULES,
+        ACT,
       );
       expect(next).toMatchObject({ id: taken + 2 });
     });
@@ -125,14 +127,14 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('again changes nothing, and adds what is missing in the room that there is', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.importInstall(id, link(), RULES);
+      await store.importInstall(id, link(), RULES, ACT);
       const before = [await store.listInstalls(id, ALL), await slotsOf(store, id)];
       const again = { was: 'present', id: 700, slotsAdded: 0, slotsPresent: 2 };
-      expect(await store.importInstall(id, link(), RULES)).toMatchObject(again);
+      expect(await store.importInstall(id, link(), RULES, ACT)).toMatchObject(again);
       expect([await store.listInstalls(id, ALL), await slotsOf(store, id)]).toEqual(before);
 
       const more = link({ slots: [slot('b'), slot('c'), slot('d')] });
-      expect(await store.importInstall(id, more, RULES)).toMatchObject({
+      expect(await store.importInstall(id, more, RULES, ACT)).toMatchObject({
         was: 'present',
         slotsAdded: 1,
         slotsPresent: 1,
@@ -144,11 +146,13 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('what differs stays, and is told; with updates it comes, but not below the count', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.importInstall(id, link(), RULES);
+      await store.importInstall(id, link(), RULES, ACT);
       const changed = link({ id: 9, status: 10, note: null, installLimit: 1, createdAtMs: 1 });
-      expect(await store.importInstall(id, changed, RULES)).toMatchObject({ was: 'different' });
+      expect(await store.importInstall(id, changed, RULES, ACT)).toMatchObject({
+        was: 'different',
+      });
       expect(await store.listInstalls(id, ALL)).toMatchObject([{ id: 700, note: 'from afar' }]);
-      expect(await store.importInstall(id, changed, UPDATES)).toMatchObject({
+      expect(await store.importInstall(id, changed, UPDATES, ACT)).toMatchObject({
         was: 'updated',
         id: 700,
         slotsPresent: 2,
@@ -169,13 +173,13 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('updates make room before HWIDs are added', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.importInstall(id, link({ installLimit: 2 }), RULES);
+      await store.importInstall(id, link({ installLimit: 2 }), RULES, ACT);
       const grown = link({
         installLimit: 4,
         slots: ['a', 'b', 'c', 'd'].map((hwid) => slot(hwid)),
       });
       const counts = { slotsAdded: 2, slotsPresent: 2, slotsWithoutRoom: 0 };
-      expect(await store.importInstall(id, grown, UPDATES)).toMatchObject(counts);
+      expect(await store.importInstall(id, grown, UPDATES, ACT)).toMatchObject(counts);
     });
 
     test('never over its limit, and a HWID named twice takes one slot', async () => {
@@ -184,7 +188,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const slots = ['a', 'a', 'b', 'c'].map((hwid) => slot(hwid));
       const counts = { slotsAdded: 2, slotsPresent: 1, slotsWithoutRoom: 1 };
       const full = link({ installLimit: 2, slots });
-      expect(await store.importInstall(id, full, RULES)).toMatchObject(counts);
+      expect(await store.importInstall(id, full, RULES, ACT)).toMatchObject(counts);
       expect(await store.listInstalls(id, ALL)).toMatchObject([{ deviceCount: 2 }]);
     });
 
@@ -194,7 +198,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       const { id } = await addProvider(store, 'Provide2');
       const known = slot('a', { deviceName: 'old name', userAgent: 'Old/1', os: 'ios' });
-      await store.importInstall(id, link({ installCode: OTHER_CODE, slots: [known] }), RULES);
+      await store.importInstall(id, link({ installCode: OTHER_CODE, slots: [known] }), RULES, ACT);
       const found = await store.findDevice('a');
       expect(found?.device).toMatchObject({
         ...FACTS,
@@ -208,7 +212,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { providerId } = await addDoor(store);
       const { id } = await addProvider(store, 'Provide2');
       const before = await store.listInstalls(providerId, ALL);
-      expect(await store.importInstall(id, link(), UPDATES)).toBe('install_code_exists');
+      expect(await store.importInstall(id, link(), UPDATES, ACT)).toBe('install_code_exists');
       expect(await store.listInstalls(providerId, ALL)).toEqual(before);
       expect(await store.listInstalls(id, ALL)).toEqual([]);
     });
@@ -217,10 +221,10 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       const rules = { installCountMax: 1, updates: false };
-      await store.importInstall(id, link(), rules);
+      await store.importInstall(id, link(), rules, ACT);
       const second = link({ installCode: OTHER_CODE, id: 701 });
-      expect(await store.importInstall(id, second, rules)).toBe('install_code_limit_reached');
-      expect(await store.importInstall(id, link(), rules)).toMatchObject({ was: 'present' });
+      expect(await store.importInstall(id, second, rules, ACT)).toBe('install_code_limit_reached');
+      expect(await store.importInstall(id, link(), rules, ACT)).toMatchObject({ was: 'present' });
     });
   },
 
@@ -229,9 +233,12 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       const rules = { updates: false };
-      expect(await store.importDomain(id, binding(), rules)).toEqual({ was: 'added', id: 70 });
+      expect(await store.importDomain(id, binding(), rules, ACT)).toEqual({ was: 'added', id: 70 });
       expect(await store.listDomains(id, ALL)).toEqual([{ ...binding(), id: 70 }]);
-      expect(await store.importDomain(id, binding(), rules)).toEqual({ was: 'present', id: 70 });
+      expect(await store.importDomain(id, binding(), rules, ACT)).toEqual({
+        was: 'present',
+        id: 70,
+      });
       expect(await store.listDomains(id, ALL)).toEqual([{ ...binding(), id: 70 }]);
     });
 
@@ -240,7 +247,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { domainId } = await addDoor(store);
       const { id } = await addProvider(store, 'Provide2');
       const wanted = binding({ id: domainId });
-      expect(await store.importDomain(id, wanted, { updates: false })).toEqual({
+      expect(await store.importDomain(id, wanted, { updates: false }, ACT)).toEqual({
         was: 'added',
         id: domainId + 1,
       });
@@ -249,12 +256,12 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('what differs stays, and is told; with updates it comes', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.importDomain(id, binding(), { updates: false });
+      await store.importDomain(id, binding(), { updates: false }, ACT);
       const changed = binding({ id: 9, domainName: 'new', status: 10, createdAtMs: 1 });
-      const told = await store.importDomain(id, changed, { updates: false });
+      const told = await store.importDomain(id, changed, { updates: false }, ACT);
       expect(told).toEqual({ was: 'different', id: 70 });
       expect(await store.listDomains(id, ALL)).toMatchObject([{ domainName: 'shop', status: 5 }]);
-      const updated = await store.importDomain(id, changed, { updates: true });
+      const updated = await store.importDomain(id, changed, { updates: true }, ACT);
       expect(updated).toEqual({ was: 'updated', id: 70 });
       const after = { id: 70, domainName: 'new', status: 10, createdAtMs: EARLIER_MS };
       expect(await store.listDomains(id, ALL)).toMatchObject([after]);
@@ -267,8 +274,13 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { id: foreign } = await addProvider(store, 'Provide2');
       await addLink(store, foreign, { installCode: 'Foreign00001' });
       const { providerId } = await addDoor(store);
-      await store.importDomain(providerId, binding({ domainHash: OTHER_HASH }), { updates: false });
-      await store.importInstall(providerId, link({ installCode: OTHER_CODE }), RULES);
+      await store.importDomain(
+        providerId,
+        binding({ domainHash: OTHER_HASH }),
+        { updates: false },
+        ACT,
+      );
+      await store.importInstall(providerId, link({ installCode: OTHER_CODE }), RULES, ACT);
       await knock(store, 'x');
       const [owner, ...rest] = await exported(store, 'Provide1');
       expect(owner).toEqual({ kind: 'provider', provider: await provider(store, 'Provide1') });
@@ -312,7 +324,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
         if (record.kind !== 'install') continue;
         if (codes.length === 0) {
           await addLink(store, id, { installCode: 'LateLink0001', installCountMax: 999 });
-          await store.updateInstall(id, record.install.id ?? 0, { note: 'late' });
+          await store.updateInstall(id, record.install.id ?? 0, { note: 'late' }, ACT);
         }
         expect(record.install.note).toBe('note');
         codes.push(record.install.installCode);

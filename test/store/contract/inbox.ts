@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { LedgerTotals, Proof, TokenHolder } from '../../../src/core/message-store.ts';
 import type { AckState } from '../../../src/core/messaging.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import { addDoor, addLink, knock, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
 import {
   ALL_OF_IT,
@@ -93,7 +94,7 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       await store.sendRecipients(lease(id));
       expect(await inboxOf(store, a)).toEqual([id]);
       expect(await inboxOf(store, b)).toEqual([]);
-      await store.blockDistribution(id, [40], NOW_MS);
+      await store.blockDistribution(id, [40], NOW_MS, ACT);
       expect(await inboxOf(store, a)).toEqual([]);
     });
 
@@ -105,11 +106,11 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       await checkIn(store, 'a', { providerCode: 'Provide2' });
       const id = await deliver(store, providerId);
       await checkIn(store, 'a');
-      await store.freeSlot(providerId, { installCode: null, installId }, 'a');
+      await store.freeSlot(providerId, { installCode: null, installId }, 'a', ACT);
       expect(await inboxOf(store, a)).toEqual([id]);
-      await store.disableDomain(providerId, domainId);
+      await store.disableDomain(providerId, domainId, ACT);
       expect(await inboxOf(store, a)).toEqual([]);
-      await store.activateDomain(providerId, domainId, null);
+      await store.activateDomain(providerId, domainId, null, ACT);
       expect(await inboxOf(store, a)).toEqual([id]);
     });
 
@@ -119,9 +120,9 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       await addLink(store, providerId, { installCode: OTHER_CODE });
       await knock(store, 'a', OTHER_CODE);
       const id = await deliver(store, providerId);
-      await store.freeSlot(providerId, { installCode: null, installId }, 'a');
+      await store.freeSlot(providerId, { installCode: null, installId }, 'a', ACT);
       expect(await inboxOf(store, a)).toEqual([id]);
-      await store.freeSlot(providerId, { installCode: OTHER_CODE, installId: null }, 'a');
+      await store.freeSlot(providerId, { installCode: OTHER_CODE, installId: null }, 'a', ACT);
       expect(await inboxOf(store, a)).toEqual([]);
     });
 
@@ -139,7 +140,7 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const { providerId, installId, a } = await addInbox(store);
       const id = await deliver(store, providerId, { ...IMPORT_DATA, ...to('a') });
       expect(await inboxOf(store, a)).toEqual([id]);
-      await store.freeSlot(providerId, { installCode: null, installId }, 'a');
+      await store.freeSlot(providerId, { installCode: null, installId }, 'a', ACT);
       expect(await inboxOf(store, a)).toEqual([]);
     });
 
@@ -284,7 +285,7 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId, a } = await addInbox(store);
       const id = await deliver(store, providerId);
-      while (await store.expireRecipients(EXPIRES_MS));
+      while ((await store.expireRecipients(EXPIRES_MS)) !== null);
       await store.acknowledge(a, [{ id, state: 'received', detail: null }], EXPIRES_MS);
       expect((await detailOf(store, id)).totals).toMatchObject({ expired: 1, received: 1 });
       expect(await inboxOf(store, a)).toEqual([]);

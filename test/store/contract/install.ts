@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   ALL,
   addDoor,
@@ -44,7 +45,7 @@ export const installContract: Record<Method & keyof Store, Suite> = {
       await addLink(store, one.id);
       for (const { id } of [one, two]) {
         const draft = installDraft(id, { installCountMax: 0 });
-        expect(await store.addInstall(draft)).toBe('install_code_exists');
+        expect(await store.addInstall(draft, ACT)).toBe('install_code_exists');
       }
       expect(await store.listInstalls(two.id, ALL)).toEqual([]);
     });
@@ -63,7 +64,7 @@ export const installContract: Record<Method & keyof Store, Suite> = {
       const all = Array.from({ length: 12 }, (_, i) => {
         const installCode = `LinkCode${String(i).padStart(4, '0')}`;
         const draft = installDraft(id, { installCode, installCountMax: 5 });
-        return (i % 2 === 0 ? store : beside).addInstall(draft);
+        return (i % 2 === 0 ? store : beside).addInstall(draft, ACT);
       });
       const refused = (await Promise.all(all)).filter((added) => typeof added === 'string');
       expect(refused).toEqual(Array(7).fill('install_code_limit_reached'));
@@ -74,8 +75,8 @@ export const installContract: Record<Method & keyof Store, Suite> = {
     test('a provider that is gone gets none', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.removeProvider('Provide1');
-      expect(store.addInstall(installDraft(id))).rejects.toThrow();
+      await store.removeProvider('Provide1', ACT);
+      expect(store.addInstall(installDraft(id), ACT)).rejects.toThrow();
     });
   },
 
@@ -95,7 +96,7 @@ export const installContract: Record<Method & keyof Store, Suite> = {
         { status: 5 },
         { installLimit: 1, note: 'all', status: 10 },
       ]) {
-        const updated = await store.updateInstall(providerId, id, change);
+        const updated = await store.updateInstall(providerId, id, change, ACT);
         expect(updated).toEqual({ says: 'ok', installCode: CODE });
         Object.assign(one ?? {}, change);
         expect(await links()).toEqual([other, one] as never);
@@ -109,11 +110,11 @@ export const installContract: Record<Method & keyof Store, Suite> = {
       for (const hwid of ['a', 'b']) await knock(store, hwid);
       const before = await store.listInstalls(providerId, ALL);
       const below = { installLimit: 1, note: 'new', status: 5 };
-      expect(await store.updateInstall(providerId, installId, below)).toBe(
+      expect(await store.updateInstall(providerId, installId, below, ACT)).toBe(
         'install_limit_below_count',
       );
       expect(await store.listInstalls(providerId, ALL)).toEqual(before);
-      const exact = await store.updateInstall(providerId, installId, { installLimit: 2 });
+      const exact = await store.updateInstall(providerId, installId, { installLimit: 2 }, ACT);
       expect(exact).toMatchObject({ says: 'ok' });
     });
 
@@ -122,8 +123,8 @@ export const installContract: Record<Method & keyof Store, Suite> = {
       const { installId } = await addDoor(store);
       const { id } = await addProvider(store, 'Provide2');
       const change = { status: 5 };
-      expect(await store.updateInstall(id, installId, change)).toBe('install_not_found');
-      expect(await store.updateInstall(id, 999, change)).toBe('install_not_found');
+      expect(await store.updateInstall(id, installId, change, ACT)).toBe('install_not_found');
+      expect(await store.updateInstall(id, 999, change, ACT)).toBe('install_not_found');
     });
   },
 
@@ -212,7 +213,7 @@ export const installContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       await knock(store, 'b');
       await knock(store, 'a', OTHER_CODE);
-      expect(await store.freeSlot(providerId, byCode, 'a')).toEqual({ deviceCount: 1 });
+      expect(await store.freeSlot(providerId, byCode, 'a', ACT)).toEqual({ deviceCount: 1 });
       const links = await store.listInstalls(providerId, ALL);
       expect(links.map(({ deviceCount }) => deviceCount)).toEqual([1, 1]);
       expect((await store.findDevice('a'))?.installs).toHaveLength(1);
@@ -224,7 +225,9 @@ export const installContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       for (const hwid of ['A', 'unknown', 'a', 'a']) {
         const expected = hwid === 'a' ? 0 : 1;
-        expect(await store.freeSlot(providerId, byCode, hwid)).toEqual({ deviceCount: expected });
+        expect(await store.freeSlot(providerId, byCode, hwid, ACT)).toEqual({
+          deviceCount: expected,
+        });
       }
     });
 
@@ -236,10 +239,10 @@ export const installContract: Record<Method & keyof Store, Suite> = {
       const otherId = await addLink(store, providerId, { installCode: OTHER_CODE });
       await knock(store, 'a');
       const wrong = { installCode: CODE, installId: otherId };
-      expect(await store.freeSlot(providerId, wrong, 'a')).toBe('install_code_error');
-      expect(await store.freeSlot(stranger.id, byCode, 'a')).toBe('install_code_error');
+      expect(await store.freeSlot(providerId, wrong, 'a', ACT)).toBe('install_code_error');
+      expect(await store.freeSlot(stranger.id, byCode, 'a', ACT)).toBe('install_code_error');
       const byId = { installCode: null, installId };
-      expect(await store.freeSlot(stranger.id, byId, 'a')).toBe('install_code_error');
+      expect(await store.freeSlot(stranger.id, byId, 'a', ACT)).toBe('install_code_error');
       expect(await store.listInstalls(providerId, { ...ALL, id: installId })).toMatchObject([
         { deviceCount: 1 },
       ]);

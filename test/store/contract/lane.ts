@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import { addDoor, addProvider, knock, NOW_MS, type Suite } from './fixture.ts';
 import {
   at,
@@ -144,7 +145,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const tied = await send(store, one, { dueAtMs: NOW_MS - 1 });
       const earliest = await send(store, one, { dueAtMs: NOW_MS - 2 });
       const alsoTied = await send(store, one, { dueAtMs: NOW_MS - 1 });
-      const block = (id: number) => store.blockDistribution(id, [10, 20, 5], NOW_MS);
+      const block = (id: number) => store.blockDistribution(id, [10, 20, 5], NOW_MS, ACT);
       const lane = async (owner = 'one') => {
         const ids = await claimedIds(store, owner);
         return ids.filter((id) => id !== foreign);
@@ -233,9 +234,9 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const first = await send(store, providerId, at(NOW_MS + HOUR_MS));
       expect(await store.nextDueMs()).toBe(NOW_MS + HOUR_MS);
       const guard = { from: [10], dueFromMs: NOW_MS, nowMs: NOW_MS };
-      await store.cancelDistribution(providerId, first, guard);
+      await store.cancelDistribution(providerId, first, guard, ACT);
       expect(await store.nextDueMs()).toBe(NOW_MS + 2 * HOUR_MS);
-      await store.blockDistribution(second, [10], NOW_MS);
+      await store.blockDistribution(second, [10], NOW_MS, ACT);
       expect(await store.nextDueMs()).toBeNull();
     });
   },

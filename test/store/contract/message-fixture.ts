@@ -8,6 +8,7 @@ import type {
 } from '../../../src/core/message-store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import { addLink, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
 
 export const LEASE_MS = 5_000;
@@ -20,6 +21,7 @@ export function draft(providerId: number, more: Partial<NewDistribution> = {}): 
   return {
     providerId,
     notificationType: 10,
+    actionType: null,
     targetOs: 'android',
     targetHwid: '',
     payload: '{"body":"hello"}',
@@ -36,6 +38,7 @@ export const to = (...hwids: string[]) => ({ targetOs: null, targetHwid: hwids.j
 export const at = (dueAtMs: number) => ({ dueAtMs, isScheduled: true });
 export const IMPORT_DATA = {
   notificationType: 20,
+  actionType: 'import-data',
   payload: '{"action_type":"import-data","input-data":"aGk="}',
 } as const;
 
@@ -47,7 +50,7 @@ export async function send(
   providerId: number,
   more: Partial<NewDistribution> = {},
 ): Promise<number> {
-  const added = await store.addDistribution(draft(providerId, more), UNGUARDED);
+  const added = await store.addDistribution(draft(providerId, more), UNGUARDED, ACT);
   if (typeof added === 'string') throw new Error(added);
   return added.id;
 }

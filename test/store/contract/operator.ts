@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import { addDoor, addProvider, knock, NOW_MS, type Suite } from './fixture.ts';
 import {
   at,
@@ -58,12 +59,12 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
     test('counts who is where, and lists who did not say that they received it', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
-      await store.updateInstall(providerId, installId, { installLimit: 10 });
+      await store.updateInstall(providerId, installId, { installLimit: 10 }, ACT);
       const hwids = ['opened', 'executed', 'refused', 'silent'];
       for (const hwid of hwids) await knock(store, hwid);
       const id = await send(store, providerId, to(...hwids, 'freed'));
       await knock(store, 'freed');
-      await store.freeSlot(providerId, { installCode: null, installId }, 'freed');
+      await store.freeSlot(providerId, { installCode: null, installId }, 'freed', ACT);
       await bringTo(store, id, 100);
       for (const state of ['opened', 'executed', 'failed'] as const) {
         const hwid = state === 'failed' ? 'refused' : state;
@@ -125,14 +126,14 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
         if (status === 30) await store.moveDistribution(lease(id), 20, 30);
         if (status === 6) await store.moveDistribution(lease(id), 5, 6);
         const others = FROM.filter((other) => other !== status);
-        expect(await store.blockDistribution(id, others, NOW_MS)).toBe(status);
-        expect(await store.blockDistribution(id, FROM, NOW_MS + 1)).toBe('ok');
+        expect(await store.blockDistribution(id, others, NOW_MS, ACT)).toBe(status);
+        expect(await store.blockDistribution(id, FROM, NOW_MS + 1, ACT)).toBe('ok');
         const { distribution } = await detailOf(store, id);
         expect(distribution).toMatchObject({ status: 140, finishedAtMs: NOW_MS + 1 });
         expect(await store.moveDistribution(lease(id), status, 20)).toBe(false);
         expect(await store.loadRecipients(lease(id))).toBeNull();
         expect(await store.sendRecipients(lease(id))).toBeNull();
-        expect(await store.blockDistribution(id, FROM, NOW_MS + 2)).toBe(140);
+        expect(await store.blockDistribution(id, FROM, NOW_MS + 2, ACT)).toBe(140);
         expect(await claim(store, 'one', EXPIRES_MS)).toEqual([]);
       }
     });
@@ -142,8 +143,10 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
       const { providerId } = await addDoor(store);
       await knock(store, 'a');
       const id = await deliver(store, providerId);
-      expect(await store.blockDistribution(id, FROM, NOW_MS)).toBe(100);
-      expect(await store.blockDistribution(id + 1, FROM, NOW_MS)).toBe('distribution_not_found');
+      expect(await store.blockDistribution(id, FROM, NOW_MS, ACT)).toBe(100);
+      expect(await store.blockDistribution(id + 1, FROM, NOW_MS, ACT)).toBe(
+        'distribution_not_found',
+      );
       expect(await inboxOf(store, await holderOf(store, providerId, 'a'))).toEqual([id]);
     });
   },

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   ALL,
   addDoor,
@@ -31,7 +32,7 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
         activeUntilMs: NOW_MS + 1,
         installCountMax: 7,
       });
-      expect(await store.addProvider(draft)).toBe('ok');
+      expect(await store.addProvider(draft, ACT)).toBe('ok');
       const { keyHash, ...rest } = draft;
       expect(await store.findProvider('Provide1')).toMatchObject({
         ...rest,
@@ -49,7 +50,7 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       await addProvider(store, 'Provide1');
       const before = await provider(store, 'Provide1');
       const again = providerDraft('Provide1', { name: 'other', keyHash: hashKey('other') });
-      expect(await store.addProvider(again)).toBe('provider_code_exists');
+      expect(await store.addProvider(again, ACT)).toBe('provider_code_exists');
       expect(await provider(store, 'Provide1')).toEqual(before);
       expect(await store.listProviders()).toHaveLength(1);
     });
@@ -81,7 +82,7 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const one = await addProvider(store, 'Provide1');
       const two = await addProvider(store, 'Provide2');
-      expect(await store.updateProvider('Provide1', { plan: 'pro' })).toBe('ok');
+      expect(await store.updateProvider('Provide1', { plan: 'pro' }, ACT)).toBe('ok');
       expect(await provider(store, 'Provide1')).toEqual({ ...one, plan: 'pro' });
       const change = {
         name: 'new',
@@ -90,10 +91,10 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
         installCountMax: 0,
         suspendedAtMs: NOW_MS,
       };
-      expect(await store.updateProvider('Provide1', change)).toBe('ok');
+      expect(await store.updateProvider('Provide1', change, ACT)).toBe('ok');
       expect(await provider(store, 'Provide1')).toEqual({ ...one, ...change });
       const cleared = { activeUntilMs: null, installCountMax: null, suspendedAtMs: null };
-      expect(await store.updateProvider('Provide1', cleared)).toBe('ok');
+      expect(await store.updateProvider('Provide1', cleared, ACT)).toBe('ok');
       expect(await provider(store, 'Provide1')).toEqual({ ...one, ...change, ...cleared });
       expect(await provider(store, 'Provide2')).toEqual(two);
     });
@@ -101,12 +102,12 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
     test('with nothing to change succeeds', async () => {
       const { store } = opened();
       const one = await addProvider(store, 'Provide1');
-      expect(await store.updateProvider('Provide1', {})).toBe('ok');
+      expect(await store.updateProvider('Provide1', {}, ACT)).toBe('ok');
       expect(await provider(store, 'Provide1')).toEqual(one);
     });
 
     test('refuses an unknown code', async () => {
-      expect(await opened().store.updateProvider('Provide1', {})).toBe('provider_not_found');
+      expect(await opened().store.updateProvider('Provide1', {}, ACT)).toBe('provider_not_found');
     });
   },
 
@@ -115,12 +116,12 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const one = await addProvider(store, 'Provide1');
       const [second, third] = [hashKey('second'), hashKey('third')];
-      expect(await store.rotateKey('Provide1', second, NOW_MS + 5)).toBe('ok');
+      expect(await store.rotateKey('Provide1', second, NOW_MS + 5, ACT)).toBe('ok');
       const once = await provider(store, 'Provide1');
       expect(Buffer.from(once.keyHash)).toEqual(Buffer.from(second));
       expect(once.previousKeyHash).toEqual(one.keyHash);
       expect(once.previousKeyUntilMs).toBe(NOW_MS + 5);
-      expect(await store.rotateKey('Provide1', third, NOW_MS)).toBe('ok');
+      expect(await store.rotateKey('Provide1', third, NOW_MS, ACT)).toBe('ok');
       const twice = await provider(store, 'Provide1');
       expect(Buffer.from(twice.keyHash)).toEqual(Buffer.from(third));
       expect(twice.previousKeyHash).toEqual(once.keyHash);
@@ -129,7 +130,7 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
 
     test('refuses an unknown code', async () => {
       const { store } = opened();
-      expect(await store.rotateKey('Provide1', hashKey('x'), 0)).toBe('provider_not_found');
+      expect(await store.rotateKey('Provide1', hashKey('x'), 0, ACT)).toBe('provider_not_found');
     });
   },
 
@@ -142,7 +143,7 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       const key = { providerCode: 'Provide1', domainHash: HASH, hwid: 'a' };
       await store.recordCheckIn(key, FACTS, NOW_MS);
 
-      expect(await store.removeProvider('Provide1')).toBe('ok');
+      expect(await store.removeProvider('Provide1', ACT)).toBe('ok');
       expect(await store.findProvider('Provide1')).toBeNull();
       expect(await store.listInstalls(providerId, ALL)).toEqual([]);
       expect(await store.listDomains(providerId, ALL)).toEqual([]);
@@ -156,14 +157,14 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
     test('its code can be given again, to one who inherits nothing', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
-      await store.removeProvider('Provide1');
+      await store.removeProvider('Provide1', ACT);
       const again = await addProvider(store, 'Provide1');
       expect(again.id).not.toBe(providerId);
       expect(again.installCount).toBe(0);
     });
 
     test('refuses an unknown code', async () => {
-      expect(await opened().store.removeProvider('Provide1')).toBe('provider_not_found');
+      expect(await opened().store.removeProvider('Provide1', ACT)).toBe('provider_not_found');
     });
   },
 };

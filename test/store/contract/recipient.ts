@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { NewDistribution } from '../../../src/core/message-store.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   addDoor,
   addLink,
@@ -70,7 +71,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'foreign', 'OtherLink001');
       await checkIn(store, 'foreign', { providerCode: 'Provide2' });
       await checkIn(store, 'seen', { domainHash: null });
-      await store.disableDomain(providerId, domainId);
+      await store.disableDomain(providerId, domainId, ACT);
       const id = await begin(store, providerId);
       await loadAll(store, lease(id));
       expect(await ledgerOf(store, id)).toEqual({
@@ -79,7 +80,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
         'by-binding': 'queued',
       });
       expect(await countsOf(store, id)).toEqual([3, 0, 0]);
-      await store.blockDistribution(id, [5], NOW_MS);
+      await store.blockDistribution(id, [5], NOW_MS, ACT);
       const both = await begin(store, providerId, { targetOs: 'ios,android' });
       await loadAll(store, lease(both));
       expect(await countsOf(store, both)).toEqual([4, 0, 0]);
@@ -90,7 +91,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const { providerId } = await addDoor(store);
       await knock(store, 'freed');
       const id = await send(store, providerId);
-      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'freed');
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'freed', ACT);
       await knock(store, 'late');
       await bringTo(store, id, 5);
       await loadAll(store, lease(id));
@@ -245,7 +246,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'b');
       const id = await send(store, providerId);
       await bringTo(store, id, 40);
-      await store.forgetDevice('a');
+      await store.forgetDevice('a', ACT);
       const [sent] = await sendAll(store, lease(id));
       expect(sent?.outcome).toEqual({ sentCount: 1, failedCount: 1 });
       expect(await countsOf(store, id)).toEqual([2, 1, 1]);

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { RegistrationClaim } from '../../../src/core/message-store.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   addDoor,
   addLink,
@@ -73,11 +74,11 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       ]) {
         expect(await facts('a', wrong)).toEqual(nothing);
       }
-      await store.updateInstall(providerId, installId, { status: 5 });
+      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
       expect(await facts('a', onLink())).toEqual(nothing);
-      await store.updateInstall(providerId, installId, { status: 10 });
+      await store.updateInstall(providerId, installId, { status: 10 }, ACT);
       expect((await facts('a', onLink())).link).toMatchObject({ sinceMs: NOW_MS });
-      await store.disableDomain(providerId, domainId);
+      await store.disableDomain(providerId, domainId, ACT);
       expect(await facts('a', onLink())).toEqual(nothing);
       expect(await facts('a', onBinding)).toEqual(nothing);
     });
@@ -104,11 +105,11 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
         sinceMs: NOW_MS + 1,
         speaks: true,
       });
-      await store.updateInstall(providerId, installId, { status: 5 });
+      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
       expect(await speaks(OTHER_CODE)).toBe(true);
-      await store.updateInstall(providerId, installId, { status: 10 });
+      await store.updateInstall(providerId, installId, { status: 10 }, ACT);
       expect(await speaks(OTHER_CODE)).toBe(false);
-      await store.freeSlot(providerId, { installCode: null, installId }, 'a');
+      await store.freeSlot(providerId, { installCode: null, installId }, 'a', ACT);
       expect(await speaks(OTHER_CODE)).toBe(true);
     });
 
@@ -141,7 +142,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       expect((await facts('a', onBinding)).binding).toMatchObject({ speaks: false });
       await checkIn(store, 'b');
-      await store.disableDomain(providerId, domainId);
+      await store.disableDomain(providerId, domainId, ACT);
       expect(await facts('b', onBinding)).toEqual(UNKNOWN);
     });
 
@@ -285,7 +286,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect(await store.findDeviceByToken(tokenHash('a'))).toMatchObject({ hwid: 'a' });
       expect(await store.findDeviceByToken(tokenHash('b'))).toMatchObject({ hwid: 'b' });
       expect(await store.findDeviceByToken(new Uint8Array(32))).toBeNull();
-      expect(await store.forgetDevice('a')).toBe('ok');
+      expect(await store.forgetDevice('a', ACT)).toBe('ok');
       expect(await store.findDeviceByToken(tokenHash('a'))).toBeNull();
       // Known again, it has no token.
       await store.registerDevice(registration('a', { tokenHash: tokenHash('new') }));

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   ALL,
   addDoor,
@@ -48,7 +49,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
     test('shows a disabled link as such', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
-      await store.updateInstall(providerId, installId, { status: 5 });
+      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
       expect(await store.findSlot(keyOf('a'))).toEqual({ link: link(0, 5), device: null });
     });
 
@@ -59,7 +60,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       await bind(store, stranger.id, OTHER_HASH);
       expect(await store.findSlot(keyOf('a', OTHER_HASH))).toBeNull();
       expect(await store.findSlot(keyOf('a', HASH, 'NoSuchCode00'))).toBeNull();
-      await store.disableDomain(providerId, domainId);
+      await store.disableDomain(providerId, domainId, ACT);
       expect(await store.findSlot(keyOf('a'))).toBeNull();
     });
   },
@@ -110,10 +111,10 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId, installId, domainId } = await addDoor(store);
       await knock(store, 'a');
-      await store.updateInstall(providerId, installId, { status: 5 });
+      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
       for (const hwid of ['a', 'b']) expect(await knock(store, hwid)).toBe('link_disabled');
-      await store.updateInstall(providerId, installId, { status: 10 });
-      await store.disableDomain(providerId, domainId);
+      await store.updateInstall(providerId, installId, { status: 10 }, ACT);
+      await store.disableDomain(providerId, domainId, ACT);
       for (const hwid of ['a', 'b']) expect(await knock(store, hwid)).toBe('link_not_found');
       expect(await knock(store, 'a', 'NoSuchCode00')).toBe('link_not_found');
       expect(await store.findDevice('b')).toBeNull();

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { TargetCursor } from '../../../src/core/message-store.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   addDoor,
   addLink,
@@ -67,11 +68,11 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       const { providerId, installId, domainId } = await addDoor(store);
       await knock(store, 'on-link');
       await checkIn(store, 'by-binding');
-      await store.updateInstall(providerId, installId, { status: 5 });
-      await store.disableDomain(providerId, domainId);
+      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      await store.disableDomain(providerId, domainId, ACT);
       expect(await linkedOf(providerId, 'on-link', 'by-binding')).toEqual([true, false]);
-      await store.activateDomain(providerId, domainId, null);
-      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'on-link');
+      await store.activateDomain(providerId, domainId, null, ACT);
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'on-link', ACT);
       expect(await linkedOf(providerId, 'on-link', 'by-binding')).toEqual([false, true]);
     });
   },
@@ -100,11 +101,11 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       await checkIn(store, 'b', { providerCode: 'Provide2' });
       await checkIn(store, 'c', { domainHash: null });
       await checkIn(store, 'd');
-      await store.disableDomain(providerId, domainId);
+      await store.disableDomain(providerId, domainId, ACT);
       await knock(store, 'e').then(() => checkIn(store, 'e', { domainHash: null }));
-      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'e');
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'e', ACT);
       expect(await hasMatch(providerId, 'android')).toBe(false);
-      await store.activateDomain(providerId, domainId, null);
+      await store.activateDomain(providerId, domainId, null, ACT);
       expect(await hasMatch(providerId, 'android')).toBe(true);
     });
 

@@ -1,0 +1,164 @@
+/** `gatepost audit …`: who did what to what, when, and from where. */
+
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type Action, type AuditEntry, providerOf } from '../core/audit.ts';
+import {
+  auditLinks,
+  exportLine,
+  headText,
+  listAudit,
+  type NumberedEntry,
+  verifyAudit,
+} from '../core/audit-chain.ts';
+import { hwidHash } from '../core/secret.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { sheet, table } from './table.ts';
+import {
+  actionValue,
+  auditHeadValue,
+  countValue,
+  hwidValue,
+  instantValue,
+  providerCodeValue,
+} from './values.ts';
+
+interface ListOptions extends CommonOptions {
+  provider?: string;
+  action?: Action;
+  hwid?: string;
+  since?: (nowMs: number) => number;
+  until?: (nowMs: number) => number;
+  limit: number;
+}
+
+function who({ who: kind, name, key }: AuditEntry): string {
+  return `${kind} ${name}${key === undefined ? '' : ` (key ${key})`}`;
+}
+
+/** `id=3 install_limit=10`, and what changed: `status=10->5`. */
+function what({ object, change = {} }: AuditEntry): string {
+  const facts = Object.entries(object)
+    .filter(([, fact]) => fact !== null)
+    .map(([name, fact]) => `${name}=${fact}`);
+  const changes = Object.entries(change).map(([name, value]) =>
+    value === 'changed'
+      ? `${name} changed`
+      : `${name}=${value[0] ?? 'none'}->${value[1] ?? 'none'}`,
+  );
+  return [...facts, ...changes].join(' ');
+}
+
+function row(entry: NumberedEntry): (string | number)[] {
+  const { number, at, from, action } = entry;
+  return [number, at, who(entry), from, action, providerOf(entry) ?? '-', what(entry)];
+}
+
+async function list(context: CliContext, options: ListOptions): Promise<void> {
+  const nowMs = context.nowMs();
+  const filter = {
+    provider: options.provider ?? null,
+    action: options.action ?? null,
+    hwidHash: options.hwid === undefined ? null : hwidHash(options.hwid),
+    sinceMs: options.since?.(nowMs) ?? null,
+    untilMs: options.until?.(nowMs) ?? null,
+    countMax: options.limit,
+  };
+  const entries = await withCore(context, options, (core) => listAudit(core, filter));
+  const headings = ['NUMBER', 'AT', 'WHO', 'FROM', 'ACTION', 'PROVIDER', 'WHAT'];
+  print(context, options, entries, table(headings, entries.map(row)));
+}
+
+async function verify(
+  context: CliContext,
+  options: CommonOptions & { expect?: string },
+): Promise<void> {
+  const verdict = await withCore(context, options, (core) =>
+    verifyAudit(core, options.expect ?? null),
+  );
+  const { count, prunedCount, from, to, head, problem } = verdict;
+  if (problem !== null) throw new OperatorError(`the audit log does not verify: ${problem}`);
+  const json = { entries: count, pruned: prunedCount, from, to, head };
+  const text = sheet(Object.entries(json).map(([name, value]) => [name, value ?? '-']));
+  print(context, options, json, text);
+}
+
+/** Where an export goes, in pieces that have left before the next one is made. */
+interface Sink {
+  write(text: string): Promise<unknown>;
+  close(): void;
+}
+
+function openSink(context: CliContext, file: string | undefined): Sink {
+  if (file === undefined) return { write: context.writeOut, close: () => undefined };
+  try {
+    const fd = openSync(file, 'wx', 0o600);
+    return {
+      write: async (text) => {
+        const bytes = Buffer.from(text);
+        for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
+      },
+      close: () => {
+        fsyncSync(fd);
+        closeSync(fd);
+      },
+    };
+  } catch (error) {
+    throw new OperatorError(`cannot write ${file}: ${(error as Error).message}`);
+  }
+}
+
+async function exportLinks(
+  context: CliContext,
+  file: string | undefined,
+  options: CommonOptions,
+): Promise<void> {
+  const head = await withCore(context, options, async (core) => {
+    const sink = openSink(context, file);
+    let head: string | null = null;
+    for await (const { link } of auditLinks(core)) {
+      await sink.write(`${exportLine(link)}\n`);
+      head = headText(link);
+    }
+    sink.close();
+    return head;
+  });
+  if (file === undefined) return;
+  print(context, options, { file, head }, `${file} holds the log up to ${head ?? 'no entry'}`);
+}
+
+export function addAuditCommands(program: Command, context: CliContext): void {
+  const audit = program
+    .command('audit')
+    .description('see who did what, and that nobody changed the record of it');
+
+  audit
+    .command('list')
+    .description('list what was done, the newest first')
+    .option('--provider <code>', 'only by this provider, or to what is its own', providerCodeValue)
+    .option('--action <action>', 'only this, such as install.update', actionValue)
+    .option('--hwid <hwid>', 'only what was done to this HWID', hwidValue)
+    .option(
+      '--since <time>',
+      'from then on: a date or time in UTC, or 24h for so long',
+      instantValue,
+    )
+    .option('--until <time>', 'before then', instantValue)
+    .option('--limit <number>', 'at most so many', countValue, 50)
+    .action((options: ListOptions) => list(context, options));
+
+  audit
+    .command('verify')
+    .description('recompute the chain of hashes; exit 1 naming the first row that was changed')
+    .option('--expect <head>', 'a head noted earlier, which must be in the chain', auditHeadValue)
+    .action((options: CommonOptions & { expect?: string }) => verify(context, options));
+
+  audit
+    .command('export')
+    .description('write the whole log with its hashes as JSON Lines')
+    .argument('[file]', 'a new file; standard output if there is none')
+    .action((file: string | undefined, options: CommonOptions) =>
+      exportLinks(context, file, options),
+    );
+}

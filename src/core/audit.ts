@@ -1,0 +1,123 @@
+/**
+ * The audit log: who did what to what, when, and from where. Each change by an operator or a
+ * provider leaves one entry, written in the same commit as the change. What is refused, what
+ * changes nothing and what devices do leave none.
+ *
+ * An entry names things by id. It never holds a key, a token, the code of a link, a HWID (only its
+ * SHA-256), or free text such as a note, a name or the body of a message.
+ *
+ * The entries of one commit are a link of a chain; core/audit-chain.ts reads it.
+ */
+
+import type { Core } from './core.ts';
+
+/** What an entry can tell of, as docs/audit.md has it. A new deed begins with a row here. */
+export const ACTIONS = {
+  'install.add': 'a limited link was created',
+  'install.update': 'limit, note or status of a link changed',
+  'install.import': 'a limited link moved in, or HWIDs or changes of one',
+  'hwid.delete': 'a HWID was taken off a link',
+  'domain.add': 'a domain was bound',
+  'domain.activate': 'a disabled domain was bound again',
+  'domain.rename': 'the name of a domain changed',
+  'domain.delete': 'a domain was disabled',
+  'domain.import': 'a binding moved in, or a change of one',
+  'notification.send': 'a push notification was accepted',
+  'command.send': 'a remote command was accepted',
+  'distribution.cancel': 'a provider cancelled a notification or command',
+  'distribution.block': 'the operator blocked a notification or command',
+  'provider.add': 'a provider was created',
+  'provider.set': 'plan, end, cap on links or name of a provider changed',
+  'provider.suspend': 'a subscription was suspended',
+  'provider.resume': 'a suspension ended',
+  'provider.rotate-key': 'a provider got a new key',
+  'provider.remove': 'the removal of a provider began: its keys died',
+  'device.forget': 'a device was removed from everywhere',
+  'audit.prune': 'old entries of this log were deleted',
+} as const;
+
+export type Action = keyof typeof ACTIONS;
+
+/** Who does something. Nothing of it is secret. */
+export interface Actor {
+  kind: 'operator' | 'provider' | 'system';
+  /** The operator's name on the machine, a provider's code, or the part of the program. */
+  name: string;
+  /** Of a provider: which of its keys, by {@link keyFingerprint} in core/secret.ts. */
+  key?: string;
+  /** A client's address as it is counted, or how the operator was at the machine. */
+  from: string;
+}
+
+/** The program itself, by the clock. */
+export const SYSTEM: Actor = { kind: 'system', name: 'gatepost', from: 'local' };
+
+/** Who does something, and when. */
+export interface Act {
+  actor: Actor;
+  atMs: number;
+}
+
+/**
+ * What is done through `core` at `nowMs`. The actor is asked here, before the caller can be gone:
+ * the address of a connection that was closed is nobody's.
+ */
+export function actAt(core: Core, nowMs: number): Act {
+  return { actor: core.actor(), atMs: nowMs };
+}
+
+export type Fact = string | number | boolean | null;
+export type Facts = Readonly<Record<string, Fact>>;
+/** Old and new value; `changed` for what is not told. */
+export type Changes = Readonly<Record<string, readonly [Fact, Fact] | 'changed'>>;
+
+/** What was done to what. */
+export interface Deed {
+  action: Action;
+  /** Whose thing it is; a provider's own entries need not say it. */
+  provider?: string;
+  object: Facts;
+  change?: Changes;
+}
+
+/** An entry as it is kept, in the order of its fields. */
+export interface AuditEntry extends Deed {
+  /** ISO 8601 in UTC, to the millisecond. */
+  at: string;
+  who: Actor['kind'];
+  name: string;
+  key?: string;
+  from: string;
+}
+
+/** The entry as compact JSON: what the chain holds and hashes. */
+export function entryText(actor: Actor, atMs: number, deed: Deed): string {
+  const { kind, name, key, from } = actor;
+  const { action, provider, object, change } = deed;
+  const entry: AuditEntry = {
+    at: new Date(atMs).toISOString(),
+    who: kind,
+    name,
+    ...(key !== undefined && { key }),
+    from,
+    action,
+    ...(provider !== undefined && kind !== 'provider' && { provider }),
+    object,
+    ...(change !== undefined && { change }),
+  };
+  return JSON.stringify(entry);
+}
+
+/** Those of `after`'s fields that are another in `before`; null: none. */
+export function changesOf(before: Facts, after: Facts): Changes | null {
+  const differing = Object.keys(after).filter((name) => before[name] !== after[name]);
+  if (differing.length === 0) return null;
+  return Object.fromEntries(
+    differing.map((name) => [name, [before[name] ?? null, after[name] ?? null]]),
+  );
+}
+
+/** The provider that an entry is about, if it is about one. */
+export function providerOf({ who, name, provider }: AuditEntry): string | null {
+  return who === 'provider' ? name : (provider ?? null);
+}

@@ -1,0 +1,105 @@
+/**
+ * What was answered: counted for the monitor and, if the operator wants it, one line in the log for
+ * each request. Neither says more of a request than its endpoint, never its path or query: a key
+ * can be in both.
+ */
+
+import type { Log } from '../log.ts';
+import { Counts, Histogram } from '../tally.ts';
+import type { TrustedProxies } from './address.ts';
+import { RequestIds } from './request-id.ts';
+
+/** From a look-up in memory to a commit on a tired disk, s. */
+const SECONDS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+] as const;
+
+/** Where everything is counted that asks for no endpoint. */
+const OTHER = 'other';
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** What one endpoint answered since the start. */
+export class EndpointTally {
+  /** By the key of the message. */
+  readonly answers = new Counts();
+  readonly seconds = new Histogram(SECONDS);
+
+  constructor(readonly endpoint: string) {}
+}
+
+/** Looked at for each request, so that a change holds at once. */
+export interface TrafficSettings {
+  /** Networks whose `X-Forwarded-For` and `X-Request-Id` are believed. */
+  readonly trustedProxies: TrustedProxies;
+  /** Whether each request is a line in the log. */
+  readonly logRequests: boolean;
+}
+
+export interface TrafficOptions {
+  log: Log;
+  settings: TrafficSettings;
+  /** The address of a request's peer. */
+  peerOf(request: Request): string;
+  /** The address of the client, behind whatever proxies are trusted. */
+  addressOf(request: Request): string;
+}
+
+/** What is known of a request when it is answered. */
+export interface Answered {
+  request: Request;
+  /** Key of the message. */
+  says: string;
+  /** Null: nothing was done that takes time. */
+  tookMs: number | null;
+  /** The provider, once its credentials have proved good. */
+  providerCode?: string | undefined;
+  /** The id under which the request is in the log already. */
+  requestId?: string | undefined;
+}
+
+export class Traffic {
+  readonly #tallies = new Map<string, EndpointTally>();
+  readonly #ids: RequestIds;
+
+  constructor(private readonly options: TrafficOptions) {
+    this.#ids = new RequestIds(options.settings);
+  }
+
+  /** Of the endpoint with this path in the table; null: of everything else. */
+  tallyOf(path: string | null): EndpointTally {
+    const endpoint = path ?? OTHER;
+    const tally = this.#tallies.get(endpoint) ?? new EndpointTally(endpoint);
+    this.#tallies.set(endpoint, tally);
+    return tally;
+  }
+
+  get tallies(): Iterable<EndpointTally> {
+    return this.#tallies.values();
+  }
+
+  requestIdOf(request: Request): string {
+    return this.#ids.of(this.options.peerOf(request), request.headers);
+  }
+
+  /** Counts an answer and writes its line; returns the id that the log has it under, if any. */
+  count(tally: EndpointTally, answered: Answered): string | undefined {
+    tally.answers.add(answered.says);
+    if (answered.tookMs !== null) tally.seconds.observe(answered.tookMs / 1000);
+    return this.options.settings.logRequests ? this.#write(tally, answered) : answered.requestId;
+  }
+
+  #write({ endpoint }: EndpointTally, answered: Answered): string {
+    const { request, says, tookMs, providerCode } = answered;
+    const id = answered.requestId ?? this.requestIdOf(request);
+    this.options.log.info('request', {
+      id,
+      method: METHODS.has(request.method) ? request.method : OTHER,
+      path: endpoint,
+      answer: says,
+      ...(tookMs !== null && { ms: Math.round(tookMs * 100) / 100 }),
+      client: this.options.addressOf(request),
+      ...(providerCode !== undefined && { provider: providerCode }),
+    });
+    return id;
+  }
+}

@@ -1,0 +1,309 @@
+/** The metrics in one table: name, what it means, and where its values come from. */
+
+import type { QueueFacts, StorageFacts } from '../core/store.ts';
+import type { Counts, Histogram } from '../tally.ts';
+import { COMMIT, VERSION } from '../version.ts';
+import type { ProcessFacts } from './process.ts';
+import { BACKUP_FAILED, type Tallies } from './tallies.ts';
+
+/** What the listener for callers tells of itself. */
+export interface HttpFacts {
+  tallies(): Iterable<{ endpoint: string; answers: Counts; seconds: Histogram }>;
+  limited(): Readonly<Record<string, number>>;
+  streamCount(): number;
+  pollCount(): number;
+}
+
+/** The last backup by the clock. */
+export interface BackupFacts {
+  atMs: number;
+  tookMs: number;
+  bytes: number;
+}
+
+/** What one look gathers. What could not be had is null, and its metrics have no value. */
+export interface Look {
+  nowMs: number;
+  startedAtMs: number;
+  storage: StorageFacts | null;
+  queue: QueueFacts | null;
+  process: ProcessFacts;
+  http: HttpFacts | null;
+  certificateExpiresAtMs: number | null;
+  lastBackup: BackupFacts | null;
+  tallies: Tallies;
+}
+
+type Labels = Readonly<Record<string, string | number>>;
+interface Sample {
+  labels: Labels;
+  value: number;
+  /** Another name than the metric's, as the parts of a histogram have. */
+  metricName?: string;
+}
+
+export interface MetricRow {
+  name: string;
+  type: 'counter' | 'gauge' | 'histogram';
+  labels: readonly string[];
+  help: string;
+  read(look: Look, name: string): Sample[];
+}
+
+/** One value, or none where it is not known. */
+const one = (value: number | null | undefined): Sample[] =>
+  value === null || value === undefined ? [] : [{ labels: {}, value }];
+
+const counted = (label: string, counts: Counts): Sample[] =>
+  [...counts.entries()].map(([name, value]) => ({ labels: { [label]: name }, value }));
+
+/** The cumulative buckets, sum and count of the exposition format. */
+function spread(name: string, { bounds, counts, sum }: Histogram, labels: Labels = {}): Sample[] {
+  let count = 0;
+  const buckets = counts.map((ofBucket, at): Sample => {
+    count += ofBucket;
+    const le = bounds[at] ?? '+Inf';
+    return { labels: { ...labels, le }, value: count, metricName: `${name}_bucket` };
+  });
+  return [
+    ...buckets,
+    { labels, value: sum, metricName: `${name}_sum` },
+    { labels, value: count, metricName: `${name}_count` },
+  ];
+}
+
+type Row = Omit<MetricRow, 'labels'> & { labels?: readonly string[] };
+const row = (metric: Row): MetricRow => ({ labels: [], ...metric });
+
+const REQUESTS: MetricRow[] = [
+  row({
+    name: 'gatepost_requests_total',
+    type: 'counter',
+    labels: ['endpoint', 'answer'],
+    help: 'Requests answered, by the path of the endpoint and the key of the answer.',
+    read: ({ http }) =>
+      [...(http?.tallies() ?? [])].flatMap(({ endpoint, answers }) =>
+        counted('answer', answers).map(({ labels, value }) => ({
+          labels: { endpoint, ...labels },
+          value,
+        })),
+      ),
+  }),
+  row({
+    name: 'gatepost_request_duration_seconds',
+    type: 'histogram',
+    labels: ['endpoint'],
+    help: 'Time until an answer was made, without the delay of failed credentials.',
+    read: ({ http }, name) =>
+      [...(http?.tallies() ?? [])].flatMap(({ endpoint, seconds }) =>
+        spread(name, seconds, { endpoint }),
+      ),
+  }),
+  row({
+    name: 'gatepost_limited_total',
+    type: 'counter',
+    labels: ['limit'],
+    help: 'Answers to failed credentials that were delayed, registrations and streams refused.',
+    read: ({ http }) =>
+      Object.entries(http?.limited() ?? {}).map(([limit, value]) => ({ labels: { limit }, value })),
+  }),
+  row({
+    name: 'gatepost_streams_open',
+    type: 'gauge',
+    help: 'WebSocket streams of devices that are open.',
+    read: ({ http }) => one(http?.streamCount()),
+  }),
+  row({
+    name: 'gatepost_polls_waiting',
+    type: 'gauge',
+    help: 'Long polls of devices that wait.',
+    read: ({ http }) => one(http?.pollCount()),
+  }),
+  row({
+    name: 'gatepost_certificate_expires_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the certificate that is served ends.',
+    read: ({ certificateExpiresAtMs: atMs }) => one(atMs && atMs / 1000),
+  }),
+];
+
+const DATABASE: MetricRow[] = [
+  row({
+    name: 'gatepost_database_bytes',
+    type: 'gauge',
+    help: 'Size of the database.',
+    read: ({ storage }) => one(storage?.bytes),
+  }),
+  row({
+    name: 'gatepost_database_free_bytes',
+    type: 'gauge',
+    help: 'Room inside of the database that new rows will take first.',
+    read: ({ storage }) => one(storage?.freeBytes),
+  }),
+  row({
+    name: 'gatepost_database_wal_bytes',
+    type: 'gauge',
+    help: 'Size of the write-ahead log.',
+    read: ({ storage }) => one(storage?.logBytes),
+  }),
+  row({
+    name: 'gatepost_disk_free_bytes',
+    type: 'gauge',
+    help: 'Room that the disk of the data directory has left.',
+    read: ({ storage }) => one(storage?.diskFreeBytes),
+  }),
+  row({
+    name: 'gatepost_commits_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Commits, by whether they were saved.',
+    read: ({ tallies }) => counted('outcome', tallies.commits),
+  }),
+  row({
+    name: 'gatepost_commit_writes',
+    type: 'histogram',
+    help: 'Writes that shared one commit.',
+    read: ({ tallies }, name) => spread(name, tallies.commitWrites),
+  }),
+  row({
+    name: 'gatepost_commit_duration_seconds',
+    type: 'histogram',
+    help: 'Time from having the lock until the commit was on disk.',
+    read: ({ tallies }, name) => spread(name, tallies.commitSeconds),
+  }),
+];
+
+const MESSAGES: MetricRow[] = [
+  row({
+    name: 'gatepost_queue_distributions',
+    type: 'gauge',
+    labels: ['state'],
+    help: 'Distributions that have not ended: due ones, and ones scheduled for later.',
+    read: ({ queue }) =>
+      queue === null
+        ? []
+        : [
+            { labels: { state: 'due' }, value: queue.dueCount },
+            { labels: { state: 'scheduled' }, value: queue.scheduledCount },
+          ],
+  }),
+  row({
+    name: 'gatepost_queue_recipients',
+    type: 'gauge',
+    help: 'Recipients of what is in delivery that did not get it yet.',
+    read: ({ queue }) => one(queue?.recipientCount),
+  }),
+  row({
+    name: 'gatepost_queue_oldest_due_seconds',
+    type: 'gauge',
+    help: 'For how long the first of the due distributions has been due; 0: none is.',
+    read: ({ queue, nowMs }) =>
+      one(queue && Math.max(0, nowMs - (queue.oldestDueAtMs ?? nowMs)) / 1000),
+  }),
+  row({
+    name: 'gatepost_distributions_total',
+    type: 'counter',
+    labels: ['event'],
+    help: 'Distributions accepted, and how those ended that ended here.',
+    read: ({ tallies }) => counted('event', tallies.distributions),
+  }),
+  row({
+    name: 'gatepost_deliveries_total',
+    type: 'counter',
+    labels: ['outcome'],
+    help: 'Recipients to whose inbox a message came, failed, or whose message expired unread.',
+    read: ({ tallies }) => counted('outcome', tallies.deliveries),
+  }),
+  row({
+    name: 'gatepost_acknowledgements_total',
+    type: 'counter',
+    labels: ['state'],
+    help: 'What devices said of their messages.',
+    read: ({ tallies }) => counted('state', tallies.acknowledgements),
+  }),
+];
+
+const PROCESS: MetricRow[] = [
+  row({
+    name: 'gatepost_log_events_total',
+    type: 'counter',
+    labels: ['level', 'event'],
+    help: 'Warnings and errors, written or not, by the name of the event.',
+    read: ({ tallies: { logEvents } }) =>
+      Object.entries(logEvents).flatMap(([level, counts]) =>
+        counted('event', counts).map(({ labels, value }) => ({
+          labels: { level, ...labels },
+          value,
+        })),
+      ),
+  }),
+  row({
+    name: 'gatepost_backup_last_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the last good backup was made.',
+    read: ({ lastBackup }) => one(lastBackup && lastBackup.atMs / 1000),
+  }),
+  row({
+    name: 'gatepost_backup_last_duration_seconds',
+    type: 'gauge',
+    help: 'How long the last good backup took.',
+    read: ({ lastBackup }) => one(lastBackup && lastBackup.tookMs / 1000),
+  }),
+  row({
+    name: 'gatepost_backup_last_bytes',
+    type: 'gauge',
+    help: 'Size of the last good backup.',
+    read: ({ lastBackup }) => one(lastBackup?.bytes),
+  }),
+  row({
+    name: 'gatepost_backup_failures_total',
+    type: 'counter',
+    help: 'Backups by schedule that failed.',
+    read: ({ tallies }) => one(tallies.logEvents.error.of(BACKUP_FAILED)),
+  }),
+  row({
+    name: 'gatepost_event_loop_lag_seconds',
+    type: 'histogram',
+    help: 'How late a timer rings, measured once a second: what holds up every request.',
+    read: ({ tallies }, name) => spread(name, tallies.loopLagSeconds),
+  }),
+  row({
+    name: 'gatepost_build_info',
+    type: 'gauge',
+    labels: ['version', 'commit', 'bun'],
+    help: 'What runs; always 1.',
+    read: () => [{ labels: { version: VERSION, commit: COMMIT, bun: Bun.version }, value: 1 }],
+  }),
+  row({
+    name: 'process_start_time_seconds',
+    type: 'gauge',
+    help: 'When the process was started.',
+    read: ({ startedAtMs }) => one(startedAtMs / 1000),
+  }),
+  row({
+    name: 'process_cpu_seconds_total',
+    type: 'counter',
+    help: 'Processor time of all threads.',
+    read: (look) => one(look.process.cpuSeconds),
+  }),
+  row({
+    name: 'process_resident_memory_bytes',
+    type: 'gauge',
+    help: 'Resident memory, the mapped pages of the database included.',
+    read: (look) => one(look.process.residentBytes),
+  }),
+  row({
+    name: 'process_open_fds',
+    type: 'gauge',
+    help: 'Open file descriptors.',
+    read: (look) => one(look.process.openFiles),
+  }),
+  row({
+    name: 'process_max_fds',
+    type: 'gauge',
+    help: 'How many file descriptors the process may open.',
+    read: (look) => one(look.process.openFilesMax),
+  }),
+];
+
+export const METRICS: readonly MetricRow[] = [...REQUESTS, ...DATABASE, ...MESSAGES, ...PROCESS];

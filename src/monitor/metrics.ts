@@ -1,0 +1,69 @@
+/** Gathers what the parts of the process counted, and writes it as Prometheus reads it. */
+
+import { type Metric, Registry } from 'prom-client';
+import type { Store } from '../core/store.ts';
+import { type Log, reasonOf } from '../log.ts';
+import { type BackupFacts, type HttpFacts, type Look, METRICS } from './metric-table.ts';
+import { processFacts } from './process.ts';
+import type { Tallies } from './tallies.ts';
+
+export interface MetricSources {
+  nowMs(): number;
+  startedAtMs: number;
+  store: Pick<Store, 'storageFacts' | 'queueFacts'>;
+  /** Null: it does not listen yet. */
+  http(): HttpFacts | null;
+  /** UTC, ms; null: plain HTTP. */
+  certificateExpiresAtMs(): number | null;
+  /** Null: this process made none yet. */
+  lastBackup(): BackupFacts | null;
+  tallies: Tallies;
+  log: Log;
+}
+
+export interface Metrics {
+  contentType: string;
+  /** Prometheus' text format. */
+  text(): Promise<string>;
+}
+
+export function makeMetrics(sources: MetricSources): Metrics {
+  const registry = new Registry();
+  let look: Look;
+  for (const { name, help, type, read } of METRICS) {
+    // Read from what the parts counted themselves: prom-client's own metrics look each value up by
+    // its labels, which on the path of a request would cost as much as a look-up in the database.
+    const metric = {
+      ...{ name, help, type },
+      get: async () => ({ name, help, type, values: read(look, name), aggregator: 'sum' }),
+    };
+    registry.registerMetric(metric as unknown as Metric);
+  }
+  return {
+    contentType: registry.contentType,
+    text: async () => {
+      look = await lookAround(sources);
+      return registry.metrics();
+    },
+  };
+}
+
+async function lookAround(sources: MetricSources): Promise<Look> {
+  const { store, http, tallies, log, startedAtMs } = sources;
+  const nowMs = sources.nowMs();
+  const orNull = (fault: unknown) => {
+    log.warn('metrics_incomplete', { reason: reasonOf(fault) });
+    return null;
+  };
+  const [storage, queue, processNow] = await Promise.all([
+    store.storageFacts().catch(orNull),
+    store.queueFacts(nowMs).catch(orNull),
+    processFacts(),
+  ]);
+  const certificateExpiresAtMs = sources.certificateExpiresAtMs();
+  return {
+    ...{ nowMs, startedAtMs, storage, queue, process: processNow, http: http(), tallies },
+    certificateExpiresAtMs,
+    lastBackup: sources.lastBackup(),
+  };
+}

@@ -1,0 +1,91 @@
+/** Whether this process can do its work now: what `/readyz` says. */
+
+import type { Clock } from '../clock.ts';
+import type { Store } from '../core/store.ts';
+import type { Log } from '../log.ts';
+
+/** How long an answer about the database holds, ms: as often, at most, is it asked. */
+const GOOD_MS = 5_000;
+const BAD_MS = 1_000;
+/** How long a write may take before the database counts as not writable, ms. */
+const PATIENCE_MS = 3_000;
+
+export interface Problem {
+  reason: 'starting' | 'stopping' | 'database_not_writable' | 'schema_changed';
+  /** One sentence for people. */
+  detail: string;
+}
+
+const STARTING: Problem = { reason: 'starting', detail: 'the server does not listen yet' };
+const STOPPING: Problem = { reason: 'stopping', detail: 'the server finishes what runs and ends' };
+const SCHEMA_CHANGED: Problem = {
+  reason: 'schema_changed',
+  detail: 'a newer version of the program has changed the database: restart with that one',
+};
+
+const notWritable = (detail: string): Problem => ({ reason: 'database_not_writable', detail });
+
+export class Readiness {
+  #phase: 'starting' | 'serving' | 'stopping' = 'starting';
+  #asked: { atMs: number; problem: Problem | null } | null = null;
+  #asking: Promise<Problem | null> | null = null;
+
+  constructor(
+    private readonly store: Pick<Store, 'checkWritable'>,
+    private readonly clock: Clock,
+    private readonly log: Log,
+  ) {}
+
+  /** The server listens. */
+  serving(): void {
+    this.#phase = 'serving';
+  }
+
+  /** From now on no new requests should be sent here. */
+  stopping(): void {
+    this.#phase = 'stopping';
+  }
+
+  /**
+   * Null: all is well. Asks the database by writing to it, and no more often than every few
+   * seconds, however often it is called.
+   */
+  async problem(): Promise<Problem | null> {
+    if (this.#phase === 'starting') return STARTING;
+    if (this.#phase === 'stopping') return STOPPING;
+    const { clock } = this;
+    const before = this.#asked;
+    const holdsMs = before?.problem === null ? GOOD_MS : BAD_MS;
+    if (before && clock.steadyMs() - before.atMs < holdsMs) return before.problem;
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = null;
+    });
+    return this.#asking;
+  }
+
+  async #ask(): Promise<Problem | null> {
+    const problem = await Promise.race([
+      this.#write(),
+      this.clock.sleep(PATIENCE_MS).then(() => notWritable('a write takes longer than 3 s')),
+    ]);
+    const wasGood = (this.#asked?.problem ?? null) === null;
+    if (problem !== null && wasGood) this.log.warn('not_ready', { ...problem });
+    if (problem === null && !wasGood) this.log.info('ready_again');
+    this.#asked = { atMs: this.clock.steadyMs(), problem };
+    return problem;
+  }
+
+  async #write(): Promise<Problem | null> {
+    try {
+      return (await this.store.checkWritable()) === 'ok' ? null : SCHEMA_CHANGED;
+    } catch (fault) {
+      return notWritable(innermost(fault));
+    }
+  }
+}
+
+/** What the database itself says, such as "database or disk is full". */
+function innermost(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault);
+  return fault.cause instanceof Error ? innermost(fault.cause) : fault.message;
+}

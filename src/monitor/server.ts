@@ -1,0 +1,92 @@
+/** The monitor's own listener: probes and metrics, apart from the callers' address. */
+
+import { type Log, reasonOf } from '../log.ts';
+import { OperatorError } from '../operator-error.ts';
+import type { Metrics } from './metrics.ts';
+import type { Readiness } from './readiness.ts';
+
+export interface MonitorOptions {
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  /** Did the operator name the address? One that is taken is then a mistake to mend. */
+  isChosen: boolean;
+  readiness: Readiness;
+  metrics: Metrics;
+  log: Log;
+}
+
+export interface RunningMonitor {
+  /** `http://HOST:PORT`. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Nothing here reads a body. */
+const BODY_BYTES_MAX = 1024;
+
+/**
+ * Starts to listen. Null: the address that nobody chose is taken, perhaps by another Gatepost on
+ * this machine; a warning says so. Throws {@link OperatorError} when a chosen one cannot be had.
+ */
+export function startMonitor(options: MonitorOptions): RunningMonitor | null {
+  const { host, port, isChosen, log } = options;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  try {
+    const server = Bun.serve({
+      hostname: host,
+      port,
+      reusePort: false,
+      maxRequestBodySize: BODY_BYTES_MAX,
+      fetch: (request) => answer(request, options),
+      error: (fault) => {
+        log.error('monitor_fault', { reason: reasonOf(fault) });
+        return plain('internal fault, see the log of the server\n', 500);
+      },
+    });
+    return { url: `http://${shown}:${server.port}`, stop: () => server.stop(true) };
+  } catch (error) {
+    const sentence = `cannot listen on ${shown}:${port} for the monitor: ${whyNot(error)}`;
+    if (isChosen) throw new OperatorError(sentence);
+    log.warn('monitor_off', { reason: sentence });
+    return null;
+  }
+}
+
+async function answer(request: Request, { readiness, metrics }: MonitorOptions): Promise<Response> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return plain('only GET and HEAD\n', 405, { allow: 'GET, HEAD' });
+  }
+  switch (pathOf(request.url)) {
+    case '/healthz':
+      // Whoever gets an answer has seen the event loop turn.
+      return plain('ok\n');
+    case '/readyz': {
+      const problem = await readiness.problem();
+      const body = problem === null ? { ready: true } : { ready: false, ...problem };
+      return Response.json(body, { status: problem === null ? 200 : 503, headers: NO_STORE });
+    }
+    case '/metrics':
+      return new Response(await metrics.text(), {
+        headers: { ...NO_STORE, 'content-type': metrics.contentType },
+      });
+    default:
+      return plain('/healthz\n/readyz\n/metrics\n', 404);
+  }
+}
+
+/** Without a valid Host, Bun's URL has none. */
+function pathOf(url: string): string {
+  return url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '');
+}
+
+const NO_STORE = { 'cache-control': 'no-store' };
+
+function plain(text: string, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(text, { status, headers: { ...NO_STORE, ...headers } });
+}
+
+function whyNot(error: unknown): string {
+  const code = String((error as { code?: unknown }).code);
+  return code === 'EADDRINUSE' ? 'the port is taken' : (error as Error).message;
+}

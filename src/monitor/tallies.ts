@@ -1,0 +1,89 @@
+/** What is counted beside the requests: commits, deliveries, events of the log. */
+
+import { CANCELLED, STATUS_NAMES } from '../core/distribution.ts';
+import type { Store } from '../core/store.ts';
+import type { LogLevel } from '../log.ts';
+import { Counts, Histogram } from '../tally.ts';
+
+/** The event of a backup by the clock that failed. */
+export const BACKUP_FAILED = 'backup_failed';
+
+export class Tallies {
+  /** Writes that shared one commit. */
+  readonly commitWrites = new Histogram([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]);
+  readonly commitSeconds = new Histogram([
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5,
+  ]);
+  readonly commits = new Counts(['saved', 'failed']);
+  readonly deliveries = new Counts(['sent', 'failed', 'expired']);
+  readonly distributions = new Counts([
+    'accepted',
+    'sent',
+    'sent_with_errors',
+    'failed',
+    'cancelled',
+    'blocked',
+  ]);
+  readonly acknowledgements = new Counts(['received', 'opened', 'executed', 'failed']);
+  /** Warnings and errors. */
+  readonly logEvents: Readonly<Record<'warn' | 'error', Counts>> = {
+    warn: new Counts(),
+    error: new Counts(['fault', 'delivery_fault', 'job_fault', BACKUP_FAILED]),
+  };
+  /** How late the event loop comes to what is due. */
+  readonly loopLagSeconds = new Histogram([0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]);
+
+  onCommit = (writeCount: number, tookMs: number, isSaved: boolean): void => {
+    this.commits.add(isSaved ? 'saved' : 'failed');
+    this.commitWrites.observe(writeCount);
+    this.commitSeconds.observe(tookMs / 1000);
+  };
+
+  onEvent = (level: LogLevel, event: string): void => {
+    if (level === 'warn' || level === 'error') this.logEvents[level].add(event);
+  };
+
+  /** The same store; what its steps did for messages is counted once it is on disk. */
+  counting(store: Store): Store {
+    const { deliveries, distributions, acknowledgements } = this;
+    return {
+      ...store,
+      addDistribution: async (draft, guards, act) => {
+        const added = await store.addDistribution(draft, guards, act);
+        if (typeof added !== 'string') distributions.add('accepted');
+        return added;
+      },
+      cancelDistribution: async (providerId, id, guard, act) => {
+        const outcome = await store.cancelDistribution(providerId, id, guard, act);
+        if (outcome === 'ok') distributions.add(nameOf(CANCELLED));
+        return outcome;
+      },
+      moveDistribution: async (lease, from, to) => {
+        const isMoved = await store.moveDistribution(lease, from, to);
+        if (isMoved && distributions.has(nameOf(to))) distributions.add(nameOf(to));
+        return isMoved;
+      },
+      sendRecipients: async (lease) => {
+        const served = await store.sendRecipients(lease);
+        deliveries.add('sent', served?.deviceIds.length ?? 0);
+        // Known for all of them once the last is served.
+        deliveries.add('failed', served?.outcome?.failedCount ?? 0);
+        return served;
+      },
+      expireRecipients: async (nowMs) => {
+        const expiredCount = await store.expireRecipients(nowMs);
+        deliveries.add('expired', expiredCount ?? 0);
+        return expiredCount;
+      },
+      acknowledge: async (holder, items, nowMs) => {
+        await store.acknowledge(holder, items, nowMs);
+        for (const { state } of items) acknowledgements.add(state);
+      },
+    };
+  }
+}
+
+/** "Sent with errors" as a label has it. */
+function nameOf(status: number): string {
+  return (STATUS_NAMES[status] ?? '').toLowerCase().replaceAll(' ', '_');
+}

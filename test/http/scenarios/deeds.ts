@@ -1,0 +1,117 @@
+/**
+ * What the audit log gets of each scenario, by its name: one line for each entry, as `deedOf`
+ * writes it. A scenario that is not here leaves none: refusals, repeats, lists, and what devices
+ * do.
+ */
+
+import { HASH } from './scenario.ts';
+
+/** SHA-256 of the HWID `a`. */
+const HWID_A = 'ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb';
+
+type Deeds = Readonly<Record<string, readonly string[]>>;
+
+export const DEEDS: Readonly<Record<string, Deeds>> = {
+  '/api/add-install': {
+    'a code and a note of its own': ['install.add {"id":1,"install_limit":100}'],
+  },
+  '/api/update-install': {
+    'all fields together': [
+      'install.update {"id":1} {"install_limit":[2,100],"status":[10,5],"note":"changed"}',
+    ],
+    'a disabled link made active again': ['install.update {"id":1} {"status":[5,10]}'],
+    'an empty note: cleared': ['install.update {"id":1} {"note":"changed"}'],
+    'a limit equal to the HWIDs on the link': ['install.update {"id":1} {"install_limit":[2,1]}'],
+  },
+  '/api/delete-hwid': {
+    'by code: the slot is free, the device stays known': [
+      `hwid.delete {"install_id":1,"hwid_sha256":"${HWID_A}"}`,
+    ],
+    'by id: only from that link': [`hwid.delete {"install_id":2,"hwid_sha256":"${HWID_A}"}`],
+  },
+  '/api/add-domain': {
+    'a new hash': [`domain.add {"id":1,"domain_hash":"${HASH}"}`],
+    'a hash that another provider has bound: none of the two learns of it': [
+      `domain.add {"id":2,"domain_hash":"${HASH}"}`,
+    ],
+    'a hash bound and active, with a name: renamed': [
+      'domain.rename {"id":1} {"domain_name":"changed"}',
+    ],
+    'a hash bound and disabled: active again under its old id': [
+      'domain.activate {"id":1} {"status":[5,10]}',
+    ],
+    'a hash bound and disabled, with a name': [
+      'domain.activate {"id":1} {"status":[5,10],"domain_name":"changed"}',
+    ],
+  },
+  '/api/delete-domain': {
+    'an active binding: disabled, not gone': ['domain.delete {"id":1} {"status":[10,5]}'],
+  },
+  '/remote/notification': {
+    'the minimal body': ['notification.send {"id":1,"os":"android"}'],
+    'every field': [
+      'notification.send {"id":1,"os":"ios,android","due":"2026-11-20T21:00:00.000Z"}',
+    ],
+    'numbers and lists as forms send them': ['notification.send {"id":1,"os":"ios,android"}'],
+    'to one HWID: that is not general': ['notification.send {"id":1,"hwids":1}'],
+    'to HWIDs with blanks and repeats, with an os that is not looked at': [
+      'notification.send {"id":1,"hwids":1}',
+    ],
+    'the minute that is running now means now': ['notification.send {"id":1,"os":"android"}'],
+    'to a device linked by a binding': ['notification.send {"id":1,"hwids":1}'],
+    'five minutes after the last one': ['notification.send {"id":2,"os":"android"}'],
+    'to a HWID right after a general one': ['notification.send {"id":2,"hwids":1}'],
+  },
+  '/remote/command': {
+    'to an operating system': [
+      'command.send {"id":1,"action_type":"update-subscription","os":"android"}',
+    ],
+    'on the Enterprise plan': [
+      'command.send {"id":1,"action_type":"update-subscription","os":"android"}',
+    ],
+    'to an operating system that no device has: it is looked up at delivery': [
+      'command.send {"id":1,"action_type":"update-subscription","os":"ios"}',
+    ],
+    'as one panel sends it: settings and hwid, both empty': [
+      'command.send {"id":1,"action_type":"update-subscription","os":"android"}',
+    ],
+    'the toggle spelt with hyphens': [
+      'command.send {"id":1,"action_type":"update-subscription","hwids":1}',
+    ],
+    'the toggle as a text': ['command.send {"id":1,"action_type":"update-subscription","hwids":1}'],
+    'the toggle as a number': [
+      'command.send {"id":1,"action_type":"update-subscription","os":"android"}',
+    ],
+    'no toggle but a HWID': ['command.send {"id":1,"action_type":"update-subscription","hwids":1}'],
+    'no toggle but an os': [
+      'command.send {"id":1,"action_type":"update-subscription","os":"android"}',
+    ],
+    'the toggle off: a hwid that nobody knows is not looked at': [
+      'command.send {"id":1,"action_type":"update-subscription","os":"android"}',
+    ],
+    settings: ['command.send {"id":1,"action_type":"set-settings","os":"android"}'],
+    'settings as a text': ['command.send {"id":1,"action_type":"set-settings","os":"android"}'],
+    'another domain': ['command.send {"id":1,"action_type":"sub-change","os":"android"}'],
+    'another address': ['command.send {"id":1,"action_type":"sub-change","os":"android"}'],
+    scheduled: [
+      'command.send {"id":1,"action_type":"update-subscription","os":"android","due":"2026-11-20T12:01:00.000Z"}',
+    ],
+    'data to import, with line breaks': [
+      'command.send {"id":1,"action_type":"import-data","hwids":1}',
+    ],
+    'data to import for an unbound device': [
+      'command.send {"id":1,"action_type":"import-data","hwids":1,"unbound":1}',
+    ],
+    'to an unbound device a day after the last of ten': [
+      'command.send {"id":3,"action_type":"import-data","hwids":1,"unbound":1}',
+    ],
+    'to a linked device when the quota of unbound ones is used up': [
+      'command.send {"id":3,"action_type":"import-data","hwids":1}',
+    ],
+  },
+  '/remote/cancel': {
+    'exactly ten minutes before': ['distribution.cancel {"id":1} {"status":[10,130]}'],
+    'one that was checked and waits': ['distribution.cancel {"id":1} {"status":[30,130]}'],
+    'on the basic plan: it needs none': ['distribution.cancel {"id":1} {"status":[10,130]}'],
+  },
+};

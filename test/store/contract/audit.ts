@@ -1,0 +1,251 @@
+import { expect, test } from 'bun:test';
+import type { AuditEntry } from '../../../src/core/audit.ts';
+import { type AuditLink, NO_ANCHOR } from '../../../src/core/audit-chain.ts';
+import type { Store } from '../../../src/core/store.ts';
+import { addProvider, FACTS, HASH, installDraft, NOW_MS, provider, type Suite } from './fixture.ts';
+
+type Method = 'readAudit' | 'readAuditBack' | 'pruneAudit';
+
+const END = Number.MAX_SAFE_INTEGER;
+const HOUR_MS = 3_600_000;
+
+const by = (name: string, atMs = NOW_MS) => ({
+  actor: { kind: 'operator' as const, name, from: 'local' },
+  atMs,
+});
+const entriesOf = (link: AuditLink) => JSON.parse(link.entries) as AuditEntry[];
+
+/** Changes a provider `count` times, each in a commit of its own, an hour apart. */
+async function makeLinks(store: Store, count: number): Promise<void> {
+  await addProvider(store, 'Provide1');
+  for (let n = 1; n < count; n++) {
+    const act = by('tester', NOW_MS + n * HOUR_MS);
+    await store.updateProvider('Provide1', { installCountMax: n }, act);
+  }
+}
+
+const numbersOf = async (store: Store) =>
+  (await store.readAudit(0, 100)).links.map(({ number }) => number);
+
+export const auditContract: Record<Method & keyof Store, Suite> = {
+  readAudit(opened) {
+    test('an empty log has no link and nothing that was pruned', async () => {
+      expect(await opened().store.readAudit(0, 10)).toEqual({ anchor: NO_ANCHOR, links: [] });
+    });
+
+    test('a change is told once, with who did it and when', async () => {
+      const { store } = opened();
+      await addProvider(store, 'Provide1');
+      await store.updateProvider('Provide1', { plan: 'pro' }, by('alice', NOW_MS + 5));
+      const { links } = await store.readAudit(1, 10);
+      expect(links).toHaveLength(1);
+      expect(links[0]).toMatchObject({ number: 2, atMs: NOW_MS + 5 });
+      expect(entriesOf(links[0] as AuditLink)).toEqual([
+        {
+          at: new Date(NOW_MS + 5).toISOString(),
+          who: 'operator',
+          name: 'alice',
+          from: 'local',
+          action: 'provider.set',
+          provider: 'Provide1',
+          object: {},
+          change: { plan: ['basic', 'pro'] },
+        },
+      ]);
+    });
+
+    test('oldest first, those after a number, no more than asked for', async () => {
+      const { store } = opened();
+      await makeLinks(store, 5);
+      expect(await numbersOf(store)).toEqual([1, 2, 3, 4, 5]);
+      const { links } = await store.readAudit(2, 2);
+      expect(links.map(({ number }) => number)).toEqual([3, 4]);
+      expect(links[1]?.prevHash).toEqual(links[0]?.hash as Uint8Array);
+    });
+
+    test('a write that fails leaves no entry, beside others that leave theirs', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const add = (installCode: string, more = {}) =>
+        store.addInstall(installDraft(id, { installCode, ...more }), by('alice'));
+      const results = await Promise.allSettled([
+        add('LinkCode0001'),
+        add('LinkCode0002', { installLimit: 101 }),
+        add('LinkCode0003'),
+      ]);
+      expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+      const { links } = await store.readAudit(1, 10);
+      const objects = links.flatMap(entriesOf).map(({ object }) => object);
+      expect(objects).toEqual([
+        { id: expect.any(Number), install_limit: 2 },
+        { id: expect.any(Number), install_limit: 2 },
+      ]);
+      expect(links.at(-1)?.number).toBe(3);
+    });
+
+    test('what moves in is told; the same once more is not', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const times = { registeredAtMs: 1, firstSeenAtMs: 1, lastSeenAtMs: 1 };
+      const link = {
+        id: 7,
+        installCode: 'LinkCode0001',
+        installLimit: 2,
+        status: 10,
+        note: 'note',
+        createdAtMs: 1,
+        slots: [{ hwid: 'a', ...FACTS, ...times }],
+      };
+      const binding = { id: 3, domainHash: HASH, domainName: 'a', status: 10, createdAtMs: 1 };
+      const act = by('alice');
+      const rules = { installCountMax: 9, updates: true };
+      const bring = async (install: typeof link, domain: typeof binding) => {
+        await store.importDomain(providerId, domain, rules, act);
+        await store.importInstall(providerId, install, rules, act);
+      };
+      await bring(link, binding);
+      await bring(link, binding);
+      const changed = { ...link, installLimit: 1, note: 'other' };
+      await bring(changed, { ...binding, domainName: 'b', status: 5 });
+      const { links } = await store.readAudit(1, 10);
+      expect(links.flatMap(entriesOf)).toMatchObject([
+        { action: 'domain.import', provider: 'Provide1', object: { id: 3, domain_hash: HASH } },
+        { action: 'install.import', object: { id: 7, install_limit: 2, hwids: 1 } },
+        {
+          action: 'domain.import',
+          object: { id: 3 },
+          change: { status: [10, 5], domain_name: 'changed' },
+        },
+        {
+          action: 'install.import',
+          object: { id: 7, hwids: 0 },
+          change: { install_limit: [2, 1], note: 'changed' },
+        },
+      ]);
+      expect(links).toHaveLength(4);
+    });
+
+    test('two processes write one chain', async () => {
+      const { store, openBeside } = opened();
+      const beside = openBeside();
+      const { id } = await addProvider(store, 'Provide1');
+      await Promise.all(
+        Array.from({ length: 40 }, (_, n) =>
+          (n % 2 === 0 ? store : beside).addInstall(
+            installDraft(id, { installCode: `LinkCode${String(n).padStart(4, '0')}` }),
+            by(n % 2 === 0 ? 'one' : 'two'),
+          ),
+        ),
+      );
+      const { links } = await beside.readAudit(0, 100);
+      let before = NO_ANCHOR as Pick<AuditLink, 'number' | 'hash'>;
+      for (const link of links) {
+        expect(link.prevHash).toEqual(before.hash);
+        expect(link.number).toBe(before.number + entriesOf(link).length);
+        before = link;
+      }
+      expect(before.number).toBe(41);
+    });
+  },
+
+  readAuditBack(opened) {
+    test('newest first, those before a number, no more than asked for', async () => {
+      const { store } = opened();
+      expect(await store.readAuditBack(END, 10)).toEqual([]);
+      await makeLinks(store, 5);
+      const numbers = async (before: number, countMax: number) =>
+        (await store.readAuditBack(before, countMax)).map(({ number }) => number);
+      expect(await numbers(END, 10)).toEqual([5, 4, 3, 2, 1]);
+      expect(await numbers(4, 2)).toEqual([3, 2]);
+      const [first] = (await store.readAudit(0, 1)).links;
+      expect((await store.readAuditBack(2, 10))[0]).toEqual(first as AuditLink);
+    });
+  },
+
+  pruneAudit(opened) {
+    const ALL_TIME = { beforeMs: 0, entriesMax: END };
+
+    test('nothing that is too old or too much: nothing is written', async () => {
+      const { store } = opened();
+      expect(await store.pruneAudit(ALL_TIME, by('prune'))).toBe(false);
+      await makeLinks(store, 5);
+      expect(await store.pruneAudit({ beforeMs: NOW_MS, entriesMax: 5 }, by('prune'))).toBe(false);
+      expect(await numbersOf(store)).toEqual([1, 2, 3, 4, 5]);
+    });
+
+    test('what is too old goes, up to the first that is not; an entry tells of it', async () => {
+      const { store } = opened();
+      await makeLinks(store, 5);
+      const [, second] = (await store.readAudit(0, 2)).links;
+      const act = by('prune', NOW_MS + 9 * HOUR_MS);
+      const beforeMs = NOW_MS + 2 * HOUR_MS;
+      expect(await store.pruneAudit({ beforeMs, entriesMax: END }, act)).toBe(false);
+      const { anchor, links } = await store.readAudit(0, 100);
+      expect(links.map(({ number }) => number)).toEqual([3, 4, 5, 6]);
+      const hash = second?.hash as Uint8Array;
+      expect(anchor).toEqual({ number: 2, hash, untilMs: NOW_MS + HOUR_MS });
+      expect(links[0]?.prevHash).toEqual(hash);
+      expect(links.flatMap(entriesOf).at(-1)).toMatchObject({
+        action: 'audit.prune',
+        object: {
+          entries: 2,
+          through: 2,
+          hash: Buffer.from(hash).toString('hex'),
+          until: new Date(NOW_MS + HOUR_MS).toISOString(),
+        },
+      });
+    });
+
+    test('the oldest go when there are too many, with room for the entry about it', async () => {
+      const { store } = opened();
+      await makeLinks(store, 10);
+      const bounds = { beforeMs: 0, entriesMax: 6 };
+      expect(await store.pruneAudit(bounds, by('prune'))).toBe(false);
+      expect(await numbersOf(store)).toEqual([6, 7, 8, 9, 10, 11]);
+      expect(await store.pruneAudit(bounds, by('prune'))).toBe(false);
+      expect(await numbersOf(store)).toHaveLength(6);
+    });
+
+    test('everything may be too old; the chain goes on behind it', async () => {
+      const { store } = opened();
+      await makeLinks(store, 3);
+      const act = by('prune', NOW_MS + 9 * HOUR_MS);
+      await store.pruneAudit({ beforeMs: NOW_MS + 8 * HOUR_MS, entriesMax: END }, act);
+      const { anchor, links } = await store.readAudit(0, 100);
+      expect(anchor.number).toBe(3);
+      expect(links).toHaveLength(1);
+      expect(links[0]).toMatchObject({ number: 4, prevHash: anchor.hash });
+    });
+
+    test('a link goes whole, so that fewer entries may be left', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      for (const round of [0, 1]) {
+        await Promise.all(
+          Array.from({ length: 1_000 }, (_, n) => {
+            const installCode = `Code${round}${String(n).padStart(7, '0')}`;
+            const draft = installDraft(id, { installCode, installCountMax: 5_000 });
+            return store.addInstall(draft, by('alice'));
+          }),
+        );
+      }
+      expect(await numbersOf(store)).toEqual([1, 1_001, 2_001]);
+      expect(await store.pruneAudit({ beforeMs: 0, entriesMax: 1_000 }, by('prune'))).toBe(false);
+      expect(await numbersOf(store)).toEqual([2_002]);
+    });
+
+    test('many go in steps', async () => {
+      const { store } = opened();
+      await makeLinks(store, 1_100);
+      const bounds = { beforeMs: NOW_MS + 5_000 * HOUR_MS, entriesMax: END };
+      const act = by('prune', NOW_MS + 9_000 * HOUR_MS);
+      expect(await store.pruneAudit(bounds, act)).toBe(true);
+      expect(await numbersOf(store)).not.toEqual([]);
+      while (await store.pruneAudit(bounds, act));
+      const { anchor, links } = await store.readAudit(0, 100);
+      expect(anchor.number).toBe(1_100);
+      expect(links.flatMap(entriesOf).every(({ action }) => action === 'audit.prune')).toBe(true);
+      expect((await provider(store, 'Provide1')).installCountMax).toBe(1_099);
+    });
+  },
+};

@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test';
+import type { Store } from '../../../src/core/store.ts';
+import { ALL, addDoor, addLink, knock, NOW_MS, type Suite } from './fixture.ts';
+import { at, bringTo, deliver, HOUR_MS, send, to } from './message-fixture.ts';
+
+type Method = 'checkWritable' | 'storageFacts' | 'queueFacts';
+
+const EMPTY = { dueCount: 0, scheduledCount: 0, oldestDueAtMs: null, recipientCount: 0 };
+
+export const healthContract: Record<Method & keyof Store, Suite> = {
+  checkWritable(opened) {
+    test('saves something and changes nothing', async () => {
+      const { store, openBeside } = opened();
+      const { providerId } = await addDoor(store);
+      const before = await store.listInstalls(providerId, ALL);
+      // Another process sees by its counter that something was written.
+      const beside = openBeside();
+      const changes = await beside.foreignChanges();
+      expect(await store.checkWritable()).toBe('ok');
+      expect(await beside.foreignChanges()).not.toBe(changes);
+      expect(await store.listInstalls(providerId, ALL)).toEqual(before);
+      expect(await beside.checkWritable()).toBe('ok');
+    });
+  },
+
+  storageFacts(opened) {
+    test('the data grows with what is in it, and the disk has room', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const before = await store.storageFacts();
+      expect(before.bytes).toBeGreaterThan(0);
+      expect(before.freeBytes).toBeLessThan(before.bytes);
+      expect(before.diskFreeBytes).toBeGreaterThan(0);
+      const links = Array.from({ length: 500 }, (_, n) =>
+        addLink(store, providerId, {
+          installCode: `Many${n}`.padEnd(12, 'x'),
+          installCountMax: 1e6,
+        }),
+      );
+      await Promise.all(links);
+      const after = await store.storageFacts();
+      expect(after.bytes).toBeGreaterThan(before.bytes);
+      expect(after.logBytes).toBeGreaterThanOrEqual(0);
+    });
+  },
+
+  queueFacts(opened) {
+    test('nothing waits in an empty store, nor when all is delivered', async () => {
+      const { store } = opened();
+      expect(await store.queueFacts(NOW_MS)).toEqual(EMPTY);
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await deliver(store, providerId, to('a'));
+      expect(await store.queueFacts(NOW_MS)).toEqual(EMPTY);
+    });
+
+    test('what is due and since when, and apart from it what is scheduled', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await send(store, providerId, to('a'));
+      await send(store, providerId, { ...to('a'), ...at(NOW_MS + HOUR_MS) });
+      expect(await store.queueFacts(NOW_MS + 1)).toEqual({
+        dueCount: 1,
+        scheduledCount: 1,
+        oldestDueAtMs: NOW_MS,
+        recipientCount: 0,
+      });
+      expect(await store.queueFacts(NOW_MS + HOUR_MS)).toMatchObject({
+        dueCount: 2,
+        scheduledCount: 0,
+        oldestDueAtMs: NOW_MS,
+      });
+    });
+
+    test('recipients count from when they are written until they are served', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b');
+      const id = await send(store, providerId, to('a', 'b', 'nobody'));
+      await bringTo(store, id, 40);
+      // The one that nobody knows has failed already.
+      expect(await store.queueFacts(NOW_MS)).toMatchObject({ dueCount: 1, recipientCount: 2 });
+    });
+  },
+};

@@ -1,0 +1,18 @@
+/** The audit log as tests look at it. */
+
+import type { AuditEntry } from '../../src/core/audit.ts';
+import { auditLinks } from '../../src/core/audit-chain.ts';
+import type { Core } from '../../src/core/core.ts';
+
+/** Every entry, oldest first. */
+export async function auditEntries(core: Core): Promise<AuditEntry[]> {
+  const entries: AuditEntry[] = [];
+  for await (const { link } of auditLinks(core)) entries.push(...JSON.parse(link.entries));
+  return entries;
+}
+
+/** What was done, on one line: `install.update {"id":1} {"status":[10,5]}`. */
+export function deedOf({ action, object, change }: AuditEntry): string {
+  const parts = [object, change].filter((part) => part !== undefined);
+  return [action, ...parts.map((part) => JSON.stringify(part))].join(' ');
+}
