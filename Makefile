@@ -2,7 +2,8 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build release check format test migration generate bench bench-tools clean
+.PHONY: help setup run build release deb package-test check format test migration generate bench \
+	bench-tools clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -28,6 +29,16 @@ build: ## compile dist/gatepost for this machine
 release: ## compile for x86-64 and arm64 Linux
 	@$(BUN) $(COMPILE) --target=bun-linux-x64 --outfile dist/gatepost-linux-x64
 	@$(BUN) $(COMPILE) --target=bun-linux-arm64 --outfile dist/gatepost-linux-arm64
+
+deb: release ## build the Debian packages, the bill of materials and SHA256SUMS
+	@.ci/bun >/dev/null
+	@packaging/build-deb.sh amd64 dist/gatepost-linux-x64
+	@packaging/build-deb.sh arm64 dist/gatepost-linux-arm64
+	@packaging/checksums.sh
+
+package-test: release ## install, upgrade, remove and purge the package in a Debian root (as root, minutes)
+	@.ci/bun >/dev/null
+	@packaging/test/debootstrap.sh
 
 check: ## format, lint, types, tidiness
 	@.ci/bun >/dev/null

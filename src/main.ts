@@ -7,6 +7,7 @@ import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/openapi.ts';
+import { serviceManager } from './systemd.ts';
 
 // Whatever the program makes (the database, its backups) is the operator's alone.
 process.umask(0o077);
@@ -34,6 +35,12 @@ const exitCode = await runCli(process.argv.slice(2), {
   openApiDocument,
   openCore,
   startApp,
+  serviceManager: () =>
+    serviceManager({
+      notifySocket: process.env['NOTIFY_SOCKET'],
+      watchdogUsec: process.env['WATCHDOG_USEC'],
+      watchdogPid: process.env['WATCHDOG_PID'],
+    }),
   operator: () => operatorActor(process.env),
   backup: backupTools,
   examine: (loaded) =>

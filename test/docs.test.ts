@@ -106,13 +106,13 @@ test('no document names a setting that does not exist', () => {
 });
 
 test('every make target that a document names exists', () => {
-  const targets = new Set([...readText('Makefile').matchAll(/^([a-z]+):/gm)].map((m) => m[1]));
+  const targets = new Set([...readText('Makefile').matchAll(/^([a-z-]+):/gm)].map((m) => m[1]));
   const named = documents.flatMap((path) => {
     const fenced = readText(path)
       .split(/^```.*$/m)
       .filter((_, at) => at % 2 === 1);
-    const inBlocks = fenced.join('\n').matchAll(/^(?:\$ )?make ([a-z]+)/gm);
-    const inProse = readText(path).matchAll(/`make ([a-z]+)/g);
+    const inBlocks = fenced.join('\n').matchAll(/^(?:\$ )?make ([a-z-]+)/gm);
+    const inProse = readText(path).matchAll(/`make ([a-z-]+)/g);
     return [...inBlocks, ...inProse].map((match) => match[1] ?? '');
   });
   expect(named).toContain('run');

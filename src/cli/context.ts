@@ -9,6 +9,7 @@ import type { Actor } from '../core/audit.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { OperatorError } from '../operator-error.ts';
+import type { ServiceManager } from '../systemd.ts';
 
 export interface CliContext {
   nowMs(): number;
@@ -19,6 +20,8 @@ export interface CliContext {
   openApiDocument(): unknown;
   openCore(config: Config, create: boolean): Core;
   startApp(loaded: LoadedConfig): Promise<App>;
+  /** Who started the program and wants to hear how it is. */
+  serviceManager(): ServiceManager;
   /** Who runs the command. */
   operator: () => Actor;
   backup: BackupTools;

@@ -5,6 +5,7 @@ import { OperatorError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
+import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
@@ -14,13 +15,15 @@ import { addExportCommand } from './export.ts';
 import { addImportCommands } from './import.ts';
 import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
+import { addReadyCommand } from './ready.ts';
 import { addServeCommand } from './serve.ts';
 
 export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
 export const EXIT_USAGE = 2;
 
-function buildProgram(context: CliContext): Command {
+/** Every command with its options; what is generated from them takes up new ones by itself. */
+export function buildProgram(context: CliContext): Command {
   const program = new Command('gatepost')
     .description(
       'Limited install links, subscription domains and messages to devices, self-hosted.',
@@ -40,6 +43,8 @@ function buildProgram(context: CliContext): Command {
   addProviderCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
+  addReadyCommand(program, context);
+  addCompletionCommand(program, context);
   addAuditCommands(program, context);
   addBackupCommands(program, context);
   addDoctorCommand(program, context);

@@ -18,9 +18,17 @@ const STOP_MAX_MS = 8_000;
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const flags = { ...flagsOf(options), host: options.host, port: options.port };
-  const app = await context.startApp(context.loadConfig(flags));
+  const loaded = context.loadConfig(flags);
+  const manager = context.serviceManager();
+  const app = await context.startApp(loaded);
   const signal = nextSignal();
-  process.on('SIGHUP', () => reload(app, () => context.loadConfig(flags)));
+  const listening = `listening on ${app.url}`;
+  process.on('SIGHUP', () => {
+    manager.reloading();
+    reload(app, () => context.loadConfig(flags));
+    manager.ready(listening);
+  });
+  manager.ready(listening);
   if (options.json) {
     context.stdout(`${JSON.stringify({ message: `listening on ${app.url}`, url: app.url })}\n`);
   } else {
@@ -28,6 +36,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   }
   if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
   await signal;
+  manager.stopping();
   await closeInTime(app);
 }
 

@@ -42,6 +42,8 @@ export interface TestAppOptions
     Partial<ServerSettings> {
   /** A worker that wakes for every accepted call, as in the real appliance. */
   hasWorker?: boolean;
+  /** Data that are there already: migrated if they are older, removed with the appliance. */
+  dataDir?: string;
 }
 
 /** A fresh folder under the system's temporary one. */
@@ -51,13 +53,12 @@ export function freshFolder(): string {
 
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
-  { hasWorker = false, ...options }: TestAppOptions = {},
+  { hasWorker = false, dataDir = freshFolder(), ...options }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
 ): Promise<TestApp> {
-  const dataDir = freshFolder();
   const clock = new FakeClock();
   const logLines: string[] = [];
-  const store = openSqliteStore({ dataDir, create: true, commitBatchMax: 1024 });
+  const store = openSqliteStore({ dataDir, create: true, migrates: true, commitBatchMax: 1024 });
   const core = {
     store,
     signals: new Signals(),

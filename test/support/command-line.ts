@@ -22,9 +22,11 @@ export interface CommandLine {
 }
 
 /** The clock stands still but for the pauses, which move it. */
-export function commandLine(more: { isProgressDrawn?: boolean } = {}): CommandLine {
+export function commandLine(
+  more: { isProgressDrawn?: boolean; dataDir?: string } = {},
+): CommandLine {
   const folder = freshFolder();
-  const dataDir = join(folder, 'data');
+  const dataDir = more.dataDir ?? join(folder, 'data');
   const pauses: number[] = [];
   let nowMs = Date.UTC(2026, 10, 20, 12);
   return {
@@ -48,6 +50,9 @@ export function commandLine(more: { isProgressDrawn?: boolean } = {}): CommandLi
         backup: backupTools,
         examine: (loaded) => examine({ loaded, nowMs, uid: process.getuid?.() ?? 0 }),
         startApp: () => Promise.reject(new Error('no server is started here')),
+        serviceManager: () => {
+          throw new Error('no server is started here');
+        },
         stdout: (text) => {
           stdout += text;
         },

@@ -14,7 +14,7 @@ export interface Survey {
 /** How long to wait for another process, ms. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Columns whose times have passed when they are written, as opposed to due and expiry times. */
-const PAST = /^(created|registered|linked|first_seen|last_seen|began|finished)_at_ms$/;
+const PAST = /^(?:at|(?:created|registered|linked|first_seen|last_seen|began|finished)_at)_ms$/;
 
 /** Throws OperatorError, or SQLite's error, when the file cannot be read as our database. */
 export function surveyDatabase(file: string): Survey {

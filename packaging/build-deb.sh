@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Builds dist/gatepost_VERSION_ARCHITECTURE.deb from an executable that is there already:
+#
+#   packaging/build-deb.sh amd64 dist/gatepost-linux-x64
+#
+# The same sources give the same bytes. VERSION=… makes one that claims another version (the test of
+# upgrades does); OUT=… puts it elsewhere; DEB_COMPRESSION=none is for those in a hurry.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+architecture=$1
+executable=$2
+bun=$(.ci/bun)
+version=${VERSION:-$("$bun" --print 'require("./package.json").version')}
+out=${OUT:-dist}
+
+# The moment of the commit: files in the package are not younger. From a tarball: of its oldest file.
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y package.json)}
+export SOURCE_DATE_EPOCH=$epoch
+date=$(date --utc --date="@$epoch" +%Y-%m-%d)
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+chmod 755 "$root"
+umask 022
+
+put() { # MODE SOURCE TARGET
+  install -D -m "$1" "$2" "$root$3"
+}
+made() { # TARGET, the content on stdin
+  install -D -m 644 /dev/stdin "$root$1"
+}
+
+put 755 "$executable" /usr/bin/gatepost
+put 644 packaging/gatepost.service /usr/lib/systemd/system/gatepost.service
+put 644 packaging/gatepost.sysusers /usr/lib/sysusers.d/gatepost.conf
+
+# The example with one line of its own: where the data of the packaged service is.
+install -d -m 750 "$root/etc/gatepost"
+sed 's|^#data = .*|data = "/var/lib/gatepost"|' packaging/gatepost.toml >"$root/etc/gatepost/gatepost.toml"
+grep -q '^data = "/var/lib/gatepost"$' "$root/etc/gatepost/gatepost.toml"
+chmod 640 "$root/etc/gatepost/gatepost.toml"
+
+"$bun" packaging/man.ts "$version" "$date" | gzip -9n | made /usr/share/man/man1/gatepost.1.gz
+"$bun" src/main.ts completion bash | made /usr/share/bash-completion/completions/gatepost
+"$bun" src/main.ts completion zsh | made /usr/share/zsh/vendor-completions/_gatepost
+"$bun" src/main.ts completion fish | made /usr/share/fish/vendor_completions.d/gatepost.fish
+
+doc=/usr/share/doc/gatepost
+"$bun" packaging/copyright.ts | made $doc/copyright
+"$bun" packaging/sbom.ts "$version" "${date}T00:00:00Z" | gzip -9n | made $doc/sbom.cdx.json.gz
+gzip -9nc CHANGELOG.md | made $doc/CHANGELOG.md.gz
+made $doc/changelog.Debian.tmp <<END
+gatepost ($version) stable; urgency=medium
+
+  * Version $version: see CHANGELOG.md.gz.
+
+ -- $(sed -n 's/^Maintainer: //p' packaging/debian/control.in)  $(date --utc --date="@$epoch" -R)
+END
+gzip -9nc "$root$doc/changelog.Debian.tmp" | made $doc/changelog.gz
+rm "$root$doc/changelog.Debian.tmp"
+put 644 packaging/port-80.conf $doc/port-80.conf
+put 644 packaging/debian/lintian-overrides /usr/share/lintian/overrides/gatepost
+
+install -d -m 755 "$root/DEBIAN"
+for script in postinst prerm postrm; do put 755 "packaging/debian/$script" "/DEBIAN/$script"; done
+put 644 packaging/debian/conffiles /DEBIAN/conffiles
+(cd "$root" && find usr -type f -print0 | sort -z | xargs -0 md5sum) | made /DEBIAN/md5sums
+sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" \
+  -e "s/@INSTALLED_SIZE@/$(du -k --apparent-size -s "$root/usr" | cut -f1)/" \
+  packaging/debian/control.in | made /DEBIAN/control
+
+find "$root" -exec touch --no-dereference --date="@$epoch" {} +
+mkdir -p "$out"
+dpkg-deb --root-owner-group --uniform-compression -Z"${DEB_COMPRESSION:-xz}" --build "$root" \
+  "$out/gatepost_${version}_$architecture.deb" >/dev/null
+echo "$out/gatepost_${version}_$architecture.deb"

@@ -1,0 +1,105 @@
+/**
+ * Writes the manual page gatepost(1) to stdout, from the command line and the table of settings as
+ * they are: what they gain, it gains. Usage: man.ts VERSION DATE
+ */
+
+import { type CommandFacts, commandTree } from '../src/cli/command-tree.ts';
+import { buildProgram } from '../src/cli/program.ts';
+import { settingRows } from '../src/config/settings/index.ts';
+
+/** A text as roff shows it unchanged: no escapes, hyphens that can be copied, no requests. */
+function plain(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('`', '\\(ga')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replace(/^\./gm, '\\&.');
+}
+
+/** A list entry: a term, and below it what it means. */
+function entry(term: string, about: string): string {
+  return `.TP\n\\fB${plain(term)}\\fR\n${plain(about) || '\\&'}`;
+}
+
+function commandSection({ path, usage, about, options, children }: CommandFacts): string {
+  return [
+    `.SS "gatepost ${plain(path.join(' '))}"`,
+    `.B ${plain(usage)}`,
+    '.PP',
+    plain(sentence(about)),
+    ...children.map((child) => entry(child.name, sentence(child.about))),
+    ...options.map(({ flags, about: meaning }) => entry(flags, sentence(meaning))),
+  ].join('\n');
+}
+
+function sentence(text: string): string {
+  if (text === '') return '';
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}
+
+function settingEntries(): string {
+  return settingRows
+    .map(([, { key, env, about, default: standard }]) => {
+      const meaning = about.join(' ').replaceAll('`', '');
+      const note = standard === '' ? '' : ` Default: ${standard}`;
+      return entry(`${env} (${key})`, meaning + note);
+    })
+    .join('\n');
+}
+
+/** The whole page. `date` is the day of the release, YYYY-MM-DD. */
+export function manualPage(version: string, date: string): string {
+  // Nothing is run: only the names and descriptions are read.
+  const program = buildProgram({} as Parameters<typeof buildProgram>[0]);
+  const tree = commandTree(program);
+  const [root] = tree;
+  return `.\\" Made by packaging/man.ts: not to be edited.
+.TH GATEPOST 1 "${plain(date)}" "gatepost ${plain(version)}" "User Commands"
+.SH NAME
+gatepost \\- self\\-hosted appliance for install links, subscription domains and messages
+.SH SYNOPSIS
+.B gatepost
+.RI [ options ]
+.RI [ command ]
+.SH DESCRIPTION
+${plain(program.description())}
+.PP
+.B gatepost serve
+runs the appliance: an HTTP server and a delivery worker over an embedded SQLite database.
+The other commands work on the same data directory, also beside a running server;
+what they change holds for the next request.
+.SH OPTIONS
+${(root?.options ?? []).map(({ flags, about }) => entry(flags, sentence(about))).join('\n')}
+.SH COMMANDS
+${tree.slice(1).map(commandSection).join('\n')}
+.SH ENVIRONMENT
+Each setting has a variable and, in brackets, a key in the configuration file.
+Flags go before variables, variables before the file. An empty variable counts as absent.
+${entry('GATEPOST_CONFIG', 'The configuration file, as --config.')}
+${settingEntries()}
+.SH FILES
+${entry('/etc/gatepost/gatepost.toml', 'The settings of the packaged service.')}
+${entry('/var/lib/gatepost', 'The data directory of the packaged service.')}
+${entry('gatepost.db', 'In the data directory: everything there is, a SQLite database. While the program runs, gatepost.db-wal and gatepost.db-shm belong to it.')}
+.SH SIGNALS
+${entry('SIGTERM, SIGINT', 'Finish what runs, then end.')}
+${entry('SIGHUP', 'Read the configuration again; the log says what takes effect and what waits for a restart.')}
+.SH "EXIT STATUS"
+${entry('0', 'It was done.')}
+${entry('1', 'It could not be done; one sentence on the standard error says why.')}
+${entry('2', 'The command line is wrong.')}
+.SH "SEE ALSO"
+.BR systemctl (1),
+.BR journalctl (1)
+`;
+}
+
+if (import.meta.main) {
+  const [version, date] = process.argv.slice(2);
+  if (version === undefined || date === undefined) throw new Error('usage: man.ts VERSION DATE');
+  process.stdout.write(manualPage(version, date));
+}

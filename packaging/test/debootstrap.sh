@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Installs, upgrades, removes and purges the Debian package in a Debian root of its own: once where
+# systemd does not run, once under a systemd of its own. Needs root, a Debian host, debootstrap, curl
+# and the network: packages come from where this machine's apt has them. Everything is made in a
+# temporary folder, which is removed.
+#
+#   LAST_RELEASE=commit   where the previous release was, else the last tag, else where the
+#                         version in package.json last changed
+#   DEBIAN_ROOT=folder    an unpacked root to copy in place of running debootstrap
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+. packaging/test/expect.sh
+
+[ "$(id -u)" = 0 ] || fail 'this test must run as root'
+for tool in debootstrap curl dpkg-deb unshare nsenter systemd-analyze; do
+  command -v "$tool" >/dev/null || fail "$tool is not installed"
+done
+
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+root=$work/root
+export root work
+
+say 'The unit'
+systemd-analyze security --offline=true --threshold=20 --no-pager packaging/gatepost.service | tail -n 2
+
+say 'A Debian root'
+if [ -n "${DEBIAN_ROOT:-}" ]; then
+  cp -a "$DEBIAN_ROOT" "$root"
+else
+  suite=${SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
+  mirror=${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
+    "Codename: $suite" | head -n 1)}
+  timeout 900 debootstrap --variant=minbase --include=systemd,systemd-sysv,iproute2 \
+    "$suite" "$root" "$mirror" >"$work/debootstrap.log" || fail "$(tail "$work/debootstrap.log")"
+fi
+echo "ok  Debian $(cat "$root/etc/debian_version")"
+
+say 'Packages'
+version=$("$(.ci/bun)" --print 'require("./package.json").version')
+next=$version+next
+export version next
+mkdir "$root/packages"
+export OUT=$root/packages DEB_COMPRESSION=none
+case $(dpkg --print-architecture) in
+  amd64) executable=dist/gatepost-linux-x64 ;;
+  arm64) executable=dist/gatepost-linux-arm64 ;;
+  *) fail 'there is no package for this architecture' ;;
+esac
+architecture=$(dpkg --print-architecture)
+packaging/build-deb.sh "$architecture" "$executable" | sed "s|$work|…|"
+VERSION=$next packaging/build-deb.sh "$architecture" "$executable" | sed "s|$work|…|"
+# The next version brings another configuration file, so that dpkg has something to keep.
+dpkg-deb --raw-extract "$OUT/gatepost_${next}_$architecture.deb" "$work/next"
+echo '# A line of the next version.' >>"$work/next/etc/gatepost/gatepost.toml"
+dpkg-deb --root-owner-group -Znone --build "$work/next" "$OUT/gatepost_${next}_$architecture.deb" >/dev/null
+rm -rf "$work/next"
+mv "$OUT/gatepost_${version}_$architecture.deb" "$OUT/this.deb"
+mv "$OUT/gatepost_${next}_$architecture.deb" "$OUT/next.deb"
+
+# The commit before the one that changed the version is the end of the release before.
+changed=$(git log -1 --format=%H -G'"version":' -- package.json 2>/dev/null || true)
+last=${LAST_RELEASE:-$(git describe --tags --abbrev=0 2>/dev/null || git rev-parse -q --verify "$changed^" || true)}
+if [ -n "$last" ]; then
+  mkdir "$work/last"
+  git archive "$last" | tar -x -C "$work/last"
+  make --silent -C "$work/last" build >"$work/last.log" 2>&1 || fail "$(tail "$work/last.log")"
+  mv "$work/last/dist/gatepost" "$root/packages/gatepost-last"
+  rm -rf "$work/last"
+  echo "ok  the program of $(git log -1 --format='%h, %s' "$last")"
+else
+  echo 'There was no release before this one; LAST_RELEASE=commit names another program.'
+fi
+
+cp -a "$root" "$work/booted"
+say 'Where systemd does not run'
+unshare --net --mount --pid --fork --kill-child --mount-proc packaging/test/in-chroot.sh
+
+say 'Under systemd'
+root=$work/booted packaging/test/under-systemd.sh
+
+say 'The files of the container image'
+export executable
+packaging/test/image.sh
+
+say 'The package for arm64'
+packaging/test/arm64.sh
+
+say 'Everything holds.'

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# The package in a chroot, in a network of its own. Called by debootstrap.sh with $root.
+set -euo pipefail
+. "$(dirname "$0")/expect.sh"
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+
+mount -t proc proc "$root/proc"
+chroot "$root" ip link set lo up
+
+# What the unit would start, as the user as which it would.
+as_service=(chroot "$root" setpriv --reuid=gatepost --regid=gatepost --init-groups --no-new-privs
+  --bounding-set=-all env --chdir=/var/lib/gatepost)
+command=$(sed -n 's/^ExecStart=//p' "$(dirname "$0")/../gatepost.service")
+
+# start PORT COMMAND...
+start() {
+  local port=$1
+  shift
+  "${as_service[@]}" "$@" >"$work/server.log" 2>&1 &
+  server=$!
+  eventually 60 "it serves on port $port" curl --silent "http://127.0.0.1:$port/"
+}
+stop() {
+  kill "$server"
+  wait "$server" || fail "the server ended with $?: $(cat "$work/server.log")"
+}
+
+api() { curl --silent --get --data "provider_code=$code" --data "auth_key=$key" "$@"; }
+links() { api "http://127.0.0.1:$1/api/list-install"; }
+
+fill() { # PROGRAM PORT
+  local credentials
+  credentials=$("${as_service[@]}" "$1" provider add --name test --plan pro --json --data /var/lib/gatepost)
+  code=$(field provider_code <<<"$credentials")
+  key=$(field auth_key <<<"$credentials")
+  expect 'a link is added' "$(api "http://127.0.0.1:$2/api/add-install" --data install_code=PackageTest1 \
+    --data install_limit=3 --data note=kept | field msg)" Ok
+  before=$(links "$2")
+}
+
+say 'Install'
+holds 'dpkg installs it' chroot "$root" dpkg --install /packages/this.deb
+expect 'its user' "$(chroot "$root" getent passwd gatepost | cut -d: -f5-)" \
+  'Gatepost:/var/lib/gatepost:/usr/sbin/nologin'
+expect 'the executable' "$(owned /usr/bin/gatepost)" '755 root:root'
+expect 'the configuration' "$(owned /etc/gatepost/gatepost.toml)" '640 root:gatepost'
+expect 'its directory' "$(owned /etc/gatepost)" '750 root:gatepost'
+expect 'the data directory' "$(owned /var/lib/gatepost)" '700 gatepost:gatepost'
+holds 'the service is enabled' \
+  test -L "$root/etc/systemd/system/multi-user.target.wants/gatepost.service"
+chroot "$root" gatepost version
+expect 'where commands look for data' "$(chroot "$root" gatepost config |
+  sed -n 's/^data  *//p' | tr -s ' ')" \
+  "/var/lib/gatepost /etc/gatepost/gatepost.toml:$(chroot "$root" sed -n '/^data/=' /etc/gatepost/gatepost.toml)"
+# shellcheck disable=SC2086 # The unit's command is words.
+start 8080 $command
+fill gatepost 8080
+stop
+expect 'the database' "$(owned /var/lib/gatepost/gatepost.db)" '600 gatepost:gatepost'
+
+say 'Upgrade'
+sed -i 's/^#port = 8080$/port = 8090/' "$root/etc/gatepost/gatepost.toml"
+holds 'dpkg upgrades it' chroot "$root" dpkg --force-confold --install /packages/next.deb
+expect 'its version' "$(chroot "$root" dpkg-query -Wf '${Version} ${Status}' gatepost)" \
+  "$next install ok installed"
+expect 'the edit of the configuration' \
+  "$(grep -c '^port = 8090$' "$root/etc/gatepost/gatepost.toml")" 1
+expect 'the mode of the configuration' "$(owned /etc/gatepost/gatepost.toml)" '640 root:gatepost'
+holds 'the new configuration lies beside it' test -f "$root/etc/gatepost/gatepost.toml.dpkg-dist"
+# shellcheck disable=SC2086
+start 8090 $command
+expect 'the links' "$(links 8090)" "$before"
+stop
+
+say 'Remove'
+holds 'dpkg removes it' chroot "$root" dpkg --remove gatepost
+fails 'the executable is gone' test -e "$root/usr/bin/gatepost"
+holds 'the data stay' test -f "$root/var/lib/gatepost/gatepost.db"
+holds 'the configuration stays' grep -q '^port = 8090$' "$root/etc/gatepost/gatepost.toml"
+holds 'dpkg installs it again' chroot "$root" dpkg --force-confold --install /packages/next.deb
+# shellcheck disable=SC2086
+start 8090 $command
+expect 'the links' "$(links 8090)" "$before"
+stop
+
+say 'Purge'
+holds 'dpkg purges it' chroot "$root" dpkg --purge gatepost
+fails 'the data are gone' test -e "$root/var/lib/gatepost"
+fails 'the configuration is gone' test -e "$root/etc/gatepost"
+expect 'links of the unit that are left' \
+  "$(find "$root/etc/systemd" "$root/var/lib/systemd" -name '*gatepost*' | wc -l)" 0
+holds 'the user stays' chroot "$root" getent passwd gatepost
+
+if [ -f "$root/packages/gatepost-last" ]; then
+  say 'Data of the last release'
+  holds 'dpkg installs it' chroot "$root" dpkg --install /packages/this.deb
+  chroot "$root" /packages/gatepost-last version
+  start 8080 /packages/gatepost-last serve --data /var/lib/gatepost
+  fill /packages/gatepost-last 8080
+  stop
+  # shellcheck disable=SC2086
+  start 8080 $command
+  expect 'the links' "$(links 8080)" "$before"
+  stop
+  echo "The last release on these data: $("${as_service[@]}" /packages/gatepost-last provider list \
+    --data /var/lib/gatepost 2>&1 | tail -n 1)"
+fi

@@ -1,0 +1,103 @@
+/** The command line as data, read from commander: what the man page and completions are made of. */
+
+import type { Argument, Command, Option } from 'commander';
+
+/** What may stand in one place: words to choose from, the name of a file, or anything. */
+export type Value = { words: readonly string[] } | 'file' | 'directory' | 'text';
+
+export interface OptionFacts {
+  /** As help shows it: `-p, --port <number>`. */
+  flags: string;
+  /** Each spelling: `--port`. */
+  names: readonly string[];
+  about: string;
+  /** What follows the option; null: nothing does. */
+  value: Value | null;
+}
+
+export interface CommandFacts {
+  /** The words after `gatepost`; none for the program itself. */
+  path: readonly string[];
+  about: string;
+  /** `gatepost provider set [options] <code>` */
+  usage: string;
+  args: readonly Value[];
+  options: readonly OptionFacts[];
+  /** Names of the commands below this one, with what they do. */
+  children: readonly { name: string; about: string }[];
+}
+
+/** The program itself and every command that help shows, groups before what is in them. */
+export function commandTree(program: Command): CommandFacts[] {
+  return factsBelow(program, []);
+}
+
+function factsBelow(command: Command, path: readonly string[]): CommandFacts[] {
+  const help = command.createHelp();
+  // Without commander's own help command, which hangs nowhere in the tree.
+  const children = help.visibleCommands(command).filter(({ parent }) => parent === command);
+  const own: CommandFacts = {
+    path,
+    about: command.description(),
+    usage: help.commandUsage(command),
+    args: command.registeredArguments.map(argumentValue),
+    options: help.visibleOptions(command).map(optionFacts),
+    children: children.map((child) => ({ name: child.name(), about: child.description() })),
+  };
+  const below = children.map((child) => factsBelow(child, [...path, child.name()]));
+  return [own, ...below.flat()];
+}
+
+function optionFacts(option: Option): OptionFacts {
+  const names = [option.short, option.long].filter((name) => name != null);
+  const takesValue = option.required || option.optional;
+  const placeholder = /[<[]([^>\]]+)/.exec(option.flags)?.[1] ?? '';
+  return {
+    flags: option.flags,
+    names,
+    about: option.description,
+    value: takesValue ? valueNamed(placeholder, option.argChoices) : null,
+  };
+}
+
+function argumentValue(argument: Argument): Value {
+  return valueNamed(argument.name(), argument.argChoices);
+}
+
+/** An argument is a file or a directory if its name says so. */
+function valueNamed(name: string, choices: readonly string[] | undefined): Value {
+  if (choices !== undefined) return { words: choices };
+  if (/\b(?:directory|folder)\b/i.test(name)) return 'directory';
+  return /\b(?:file|path)\b/i.test(name) ? 'file' : 'text';
+}
+
+/** One kind of value with every place where it may stand. */
+export interface Places {
+  value: Value;
+  /** `provider add:--data` for what follows an option, `provider show:1` for an argument. */
+  places: readonly string[];
+}
+
+/** Where which values may stand, each kind once: the tables of the completion scripts. */
+export function byPlace(tree: readonly CommandFacts[]): Places[] {
+  const all = tree.flatMap(({ path, args, options }) => [
+    ...args.map((value, index) => ({ value, place: `${path.join(' ')}:${index + 1}` })),
+    ...options.flatMap(({ names, value }) =>
+      value === null ? [] : names.map((name) => ({ value, place: `${path.join(' ')}:${name}` })),
+    ),
+  ]);
+  const kinds = Map.groupBy(all, ({ value }) => JSON.stringify(value));
+  return [...kinds.values()].flatMap((rows) =>
+    rows.slice(0, 1).map(({ value }) => ({ value, places: rows.map(({ place }) => place) })),
+  );
+}
+
+/** A text as one word of a POSIX shell. */
+export function shellText(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Words with blanks between them, as one word of a POSIX shell. */
+export function shellWords(words: readonly string[]): string {
+  return shellText(words.join(' '));
+}

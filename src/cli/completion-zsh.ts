@@ -1,0 +1,97 @@
+/** Completion for zsh, with what each command and option does beside it. */
+
+import { byPlace, type CommandFacts, shellText, shellWords } from './command-tree.ts';
+
+/** The script, to be put into a folder of `fpath` as `_gatepost`, or evaluated. */
+export function zshCompletion(tree: readonly CommandFacts[]): string {
+  const rows = tree.map(({ path, options, children }) => {
+    const subs = children.map(({ name, about }) => described(name, about));
+    const opts = options.flatMap(({ names, about }) => names.map((name) => described(name, about)));
+    return `    '${path.join(' ')}')
+      subs=(${subs.join(' ')})
+      opts=(${opts.join(' ')}) ;;`;
+  });
+  const values = byPlace(tree).map(
+    ({ value, places }) => `    ${places.map((place) => `'${place}'`).join('|')})
+      kind=${typeof value === 'string' ? value : shellWords(['words', ...value.words])} ;;`,
+  );
+  return `#compdef gatepost
+# zsh completion for gatepost; made by 'gatepost completion zsh'.
+
+# What may stand at a place: "COMMAND:OPTION" after an option, "COMMAND:N" for the Nth argument.
+_gatepost_kind() {
+  kind=
+  case $1 in
+${values.join('\n')}
+  esac
+}
+
+# The commands and options that may follow a command; fails if there is no such command.
+_gatepost_command() {
+  case $1 in
+${rows.join('\n')}
+    *) return 1 ;;
+  esac
+}
+
+${WALK}
+if [[ $funcstack[1] == _gatepost ]]; then
+  _gatepost "$@"
+else
+  compdef _gatepost gatepost
+fi
+`;
+}
+
+/** As `_describe` reads it: a colon ends the word. */
+function described(word: string, about: string): string {
+  return shellText(`${word.replaceAll(':', '\\:')}:${about}`);
+}
+
+const WALK = `_gatepost() {
+  local at= after= kind= word next
+  local -i i count=0
+  local -a subs opts
+  _gatepost_command ''
+  for ((i = 2; i < CURRENT; i++)); do
+    word=$words[i]
+    after=
+    case $word in
+      --*=*) ;;
+      -*)
+        _gatepost_kind "$at:$word"
+        [[ -n $kind ]] || continue
+        after=$word
+        ((i++))
+        ;;
+      *)
+        next="\${at:+$at }$word"
+        if ((count == 0 && $#subs)) && _gatepost_command "$next"; then
+          at=$next
+        else
+          ((count++))
+        fi
+        ;;
+    esac
+  done
+  # The loop went past the cursor only if the word before it waits for its value.
+  ((i > CURRENT)) || after=
+  if [[ -z $after && $PREFIX == --*=* ]]; then
+    after=\${PREFIX%%=*}
+    compset -P '*='
+  fi
+  _gatepost_kind "$at:\${after:-$((count + 1))}"
+  if [[ -z $after && $PREFIX == -* ]]; then
+    _describe -o option opts
+  elif [[ -z $after && $#subs -gt 0 ]]; then
+    _describe command subs
+  else
+    case $kind in
+      words\\ *) compadd -- \${=kind#words } ;;
+      file) _files ;;
+      directory) _files -/ ;;
+      *) _message value ;;
+    esac
+  fi
+}
+`;

@@ -1,0 +1,77 @@
+/** What a released version left behind opens with this one, and says the same. */
+
+import { Database } from 'bun:sqlite';
+import { expect, test } from 'bun:test';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { pragmaNumber, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';
+import { freshFolder, startTestApp } from '../support/app.ts';
+import { commandLine } from '../support/command-line.ts';
+import { readText } from '../support/tree.ts';
+
+interface Listed {
+  /** Answers by path and query. */
+  api: Record<string, unknown>;
+  /** Answers of `/device/inbox` by token. */
+  inboxes: Record<string, unknown>;
+  /** What commands printed with `--json`. */
+  commands: Record<string, unknown>;
+}
+
+const RELEASES = [{ release: '0-1-0', schema: 3, madeAtMs: Date.UTC(2026, 10, 21, 1) }];
+
+/** The tables with rows, and how many; what a migration adds may be empty. */
+function counts(db: Database): Record<string, number> {
+  const names = db
+    .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'table'")
+    .all();
+  return Object.fromEntries(
+    names.map(({ name }) => [
+      name,
+      db.query<{ n: number }, []>(`SELECT count(*) AS n FROM "${name}"`).get()?.n ?? 0,
+    ]),
+  );
+}
+
+test.each(RELEASES)('data of $release are brought up and listed as they were', async (given) => {
+  const { release, schema, madeAtMs } = given;
+  const listed: Listed = JSON.parse(readText(`test/store/data-of-${release}.json`));
+  const dataDir = freshFolder();
+  const old = new Database(join(dataDir, DATABASE_FILE), { create: true });
+  old.run(readText(`test/store/data-of-${release}.sql`));
+  expect(pragmaNumber(old, 'user_version')).toBe(schema);
+  const before = counts(old);
+  expect(Object.values(before)).not.toContain(0);
+  old.close();
+  // The program's umask; more would be refused.
+  chmodSync(join(dataDir, DATABASE_FILE), 0o600);
+
+  const app = await startTestApp({ dataDir });
+  app.clock.set(madeAtMs);
+  const cli = commandLine({ dataDir });
+  try {
+    for (const [path, answer] of Object.entries(listed.api)) {
+      expect(await (await fetch(app.url + path)).json(), path).toEqual(answer);
+    }
+    for (const [token, answer] of Object.entries(listed.inboxes)) {
+      const headers = { authorization: `Bearer ${token}` };
+      expect(await (await fetch(`${app.url}/device/inbox`, { headers })).json()).toEqual(answer);
+    }
+    for (const [words, printed] of Object.entries(listed.commands)) {
+      const { code, stdout, stderr } = await cli.run(...words.split(' '), '--json');
+      expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
+      // A later program may tell more.
+      expect({ words, printed: JSON.parse(stdout) }).toMatchObject({ words, printed });
+    }
+    const now = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
+    expect(pragmaNumber(now, 'user_version')).toBe(SCHEMA_VERSION);
+    expect(counts(now)).toMatchObject(before);
+    expect(now.query('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+    expect(now.query('PRAGMA foreign_key_check').all()).toEqual([]);
+    now.close();
+  } finally {
+    cli.close();
+    await app.close();
+  }
+});
