@@ -48,13 +48,13 @@ export class Tallies {
     const { deliveries, distributions, acknowledgements } = this;
     return {
       ...store,
-      addDistribution: async (...asked) => {
-        const added = await store.addDistribution(...asked);
+      addDistribution: async (draft, guards, act) => {
+        const added = await store.addDistribution(draft, guards, act);
         if (typeof added !== 'string') distributions.add('accepted');
         return added;
       },
-      cancelDistribution: async (...asked) => {
-        const outcome = await store.cancelDistribution(...asked);
+      cancelDistribution: async (providerId, id, guard, act) => {
+        const outcome = await store.cancelDistribution(providerId, id, guard, act);
         if (outcome === 'ok') distributions.add(nameOf(CANCELLED));
         return outcome;
       },

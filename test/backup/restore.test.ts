@@ -78,7 +78,7 @@ test('into a directory that is not there yet, as on another machine', async () =
 
 test('rows that came since are in the way, unless it is forced', async () => {
   await addProviders(backed.dataDir, 3);
-  expect(await refusal(() => restore())).toContain('since: 3 of provider; --force');
+  expect(await refusal(() => restore())).toContain('since: 3 of audit, 3 of provider; --force');
   const { kept } = await restore({ isForced: true });
   expect(providerCount(kept ?? '')).toBe(5);
   expect(providerCount(database)).toBe(2);

@@ -41,8 +41,8 @@ const SUITES: Record<keyof Store, Suite> = {
   ...ledgerContract,
   ...registrationContract,
   ...inboxContract,
-  ...healthContract,
   ...auditContract,
+  ...healthContract,
   ...importContract,
 };
 

@@ -190,7 +190,7 @@ describe('while another process holds the database', () => {
   });
 
   test('for too long: it is refused, and later ones work', async () => {
-    const writer = new GroupWriter(new Connection(db), 100, null, () => {}, 20);
+    const writer = new GroupWriter(new Connection(db), 100, { lockWaitMaxMs: 20 });
     beside.run('BEGIN IMMEDIATE');
     const fault = (await faultOf(writer.run(() => add(1)))) as WriteFailed;
     expect(fault).toBeInstanceOf(WriteFailed);

@@ -63,8 +63,13 @@ export async function startTestApp(
   const logLines: string[] = [];
   const tallies = new Tallies();
   const { onCommit } = tallies;
-  const making = { create: true, migrates: true, commitBatchMax: 1024 };
-  const opened = openSqliteStore({ dataDir, ...making, onCommit });
+  const opened = openSqliteStore({
+    dataDir,
+    create: true,
+    migrates: true,
+    commitBatchMax: 1024,
+    onCommit,
+  });
   const store = tallies.counting(opened);
   const core = {
     store,

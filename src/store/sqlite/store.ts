@@ -37,7 +37,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
   const opened = openDatabase(dataDir, create, migrates);
   const db = new Connection(opened.db);
   const audit = new AuditTrail(db);
-  const writer = new GroupWriter(db, commitBatchMax, audit, onCommit);
+  const writer = new GroupWriter(db, commitBatchMax, { notes: audit, onCommit });
   const context: Context = { db, query: drizzle({ client: db.native }), writer, audit };
   const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
   return {
@@ -50,8 +50,8 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...laneStore(context),
     ...recipientStore(context),
     ...messagingStore(context),
-    ...healthStore(context, dataDir),
     ...auditStore(context),
+    ...healthStore(context, dataDir),
     ...importStore(context),
     ...exportStore(context),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,

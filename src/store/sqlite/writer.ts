@@ -13,12 +13,6 @@ const LOCK_WAIT_MAX_MS = 10_000;
 /** Pause between two attempts at the lock, ms: between this and twice this. */
 const LOCK_PAUSE_MS = 2;
 
-/**
- * Told of every commit: how many writes were in it, for how long it had the lock, ms, and whether
- * it is on disk. One that did not get the lock had it for 0 ms.
- */
-export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
-
 /** What the writes of a batch note, to be saved with them in one piece. */
 export interface BatchNotes {
   /** How much is noted now. */
@@ -31,10 +25,23 @@ export interface BatchNotes {
   clear(): void;
 }
 
+/**
+ * Told of every commit: how many writes were in it, for how long it had the lock, ms, and whether
+ * it is on disk. One that did not get the lock had it for 0 ms.
+ */
+export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
+
 interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
   reject: (reason: unknown) => void;
+}
+
+export interface WriterOptions {
+  notes?: BatchNotes | null;
+  onCommit?: CommitObserver | null | undefined;
+  /** How long a batch waits for the lock, ms. */
+  lockWaitMaxMs?: number;
 }
 
 export class GroupWriter {
@@ -48,21 +55,19 @@ export class GroupWriter {
   readonly #notes: BatchNotes | null;
   readonly #lockWaitMaxMs: number;
   readonly #sql: TransactionSql;
-  readonly #onCommit: CommitObserver;
+  readonly #onCommit: CommitObserver | null;
   #beganMs = 0;
 
   /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
   constructor(
     db: Connection,
     batchMax: number,
-    notes: BatchNotes | null = null,
-    onCommit: CommitObserver = () => {},
-    lockWaitMaxMs = LOCK_WAIT_MAX_MS,
+    { notes = null, onCommit = null, lockWaitMaxMs = LOCK_WAIT_MAX_MS }: WriterOptions = {},
   ) {
     this.#db = db;
     this.#batchMax = batchMax;
-    this.#onCommit = onCommit;
     this.#notes = notes;
+    this.#onCommit = onCommit;
     this.#lockWaitMaxMs = lockWaitMaxMs;
     this.#sql = prepareTransactionSql(db);
   }
@@ -129,7 +134,7 @@ export class GroupWriter {
         cause: error,
       });
       for (const job of batch) job.reject(fault);
-      this.#onCommit(batch.length, 0, false);
+      this.#onCommit?.(batch.length, 0, false);
       // What came in meanwhile gets its own chance.
       this.#goOn();
       return false;
@@ -150,12 +155,12 @@ export class GroupWriter {
       if (this.#db.inTransaction) this.#sql.rollback.run();
       const fault = new WriteFailed('the commit failed', { cause: error });
       for (const job of batch) job.reject(fault);
-      this.#onCommit(batch.length, performance.now() - this.#beganMs, false);
+      this.#onCommit?.(batch.length, performance.now() - this.#beganMs, false);
       return;
     } finally {
       this.#notes?.clear();
     }
-    this.#onCommit(batch.length, performance.now() - this.#beganMs, true);
+    this.#onCommit?.(batch.length, performance.now() - this.#beganMs, true);
     batch.forEach((job, i) => {
       const result = results[i] as Result;
       if ('fault' in result) job.reject(result.fault);
