@@ -78,7 +78,7 @@ export class Traffic {
   }
 
   requestIdOf(request: Request): string {
-    return this.#ids.of(this.options.peerOf(request), request.headers);
+    return this.#ids.of(this.options.peerOf(request), request);
   }
 
   /** Counts an answer and writes its line; returns the id that the log has it under, if any. */
