@@ -21,9 +21,9 @@ export class RequestIds {
   }
 
   /** A new id, or the one that a trusted proxy gave the request. */
-  of(peer: string, headers: Headers): string {
-    const foreign = headers.get('x-request-id');
-    const isGood = foreign !== null && FOREIGN_ID.test(foreign);
-    return isGood && this.settings.trustedProxies.includes(peer) ? foreign : this.next();
+  of(peer: string, request: Request): string {
+    if (!this.settings.trustedProxies.includes(peer)) return this.next();
+    const foreign = request.headers.get('x-request-id');
+    return foreign !== null && FOREIGN_ID.test(foreign) ? foreign : this.next();
   }
 }

@@ -38,7 +38,7 @@ export interface TrafficSettings {
 export interface TrafficOptions {
   log: Log;
   settings: TrafficSettings;
-  /** The address of a request's peer. */
+  /** The address of a request's peer; IPv4 in its plain form. */
   peerOf(request: Request): string;
   /** The address of the client, behind whatever proxies are trusted. */
   addressOf(request: Request): string;
@@ -78,7 +78,7 @@ export class Traffic {
   }
 
   requestIdOf(request: Request): string {
-    return this.#ids.of(this.options.peerOf(request), request.headers);
+    return this.#ids.of(this.options.peerOf(request), request);
   }
 
   /** Counts an answer and writes its line; returns the id that the log has it under, if any. */
