@@ -202,10 +202,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       // Elysia hands HEAD to the GET route; HEAD and other methods never change anything.
       said = request.method === method ? await answer(request) : WRONG_METHOD;
     } catch (fault) {
-      said =
-        fault instanceof CallerGone
-          ? { says: 'unknown_error' }
-          : faulty(request, 'unknown_error', fault);
+      said = fault instanceof CallerGone ? UNHEARD : faulty(request, 'unknown_error', fault);
     }
     const { says, body, detail, provider, requestId: knownId, isFailure, isLast } = said;
     const tookMs = clock.steadyMs() - startMs;

@@ -63,13 +63,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const peerOf = (request: Request) =>
     plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
-  function addressOf(request: Request): string {
+  const addressOf = (request: Request) => {
     const peer = peerOf(request);
     // Reading one header makes Bun take up all of them: not for a peer that is not believed.
     const isProxy = settings.trustedProxies.includes(peer);
     const forwardedFor = isProxy ? request.headers.get('x-forwarded-for') : null;
     return clientAddress(peer, forwardedFor, settings.trustedProxies);
-  }
+  };
   const clientOf = (request: Request) => countedAs(addressOf(request));
 
   const traffic = new Traffic({ log, settings, peerOf, addressOf });
