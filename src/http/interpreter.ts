@@ -220,6 +220,8 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 }
 
 const WRONG_METHOD: Said = { says: 'wrong_method' };
+/** To somebody who has hung up. */
+const UNHEARD: Said = { says: 'unknown_error' };
 /** What whoever tries out codes of links or providers hears: counted as failed credentials. */
 const GUESSES: ReadonlySet<MessageKey> = new Set(['link_not_found', 'provider_not_found']);
 
