@@ -3,8 +3,6 @@
  * the record's order, then the handler; the first that fails answers.
  */
 
-import { Kind, type TSchema } from '@sinclair/typebox';
-import { TypeCompiler } from '@sinclair/typebox/compiler';
 import type { Clock } from '../clock.ts';
 import type { Actor } from '../core/audit.ts';
 import { actingAs, type Core } from '../core/core.ts';
@@ -14,9 +12,10 @@ import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '..
 import { hashKey, keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
-import type { Answer, Endpoint, Limits, Param, WireSettings } from './endpoint.ts';
+import type { Answer, Endpoint, Limits, WireSettings } from './endpoint.ts';
 import { type MessageKey, messages } from './messages.ts';
-import { parseQuery, type Query, REPEATED } from './query.ts';
+import { reader } from './param-reader.ts';
+import { parseQuery, type Query } from './query.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface InterpreterDeps {
@@ -220,6 +219,8 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 }
 
 const WRONG_METHOD: Said = { says: 'wrong_method' };
+/** To somebody who has hung up. */
+const UNHEARD: Said = { says: 'unknown_error' };
 /** What whoever tries out codes of links or providers hears: counted as failed credentials. */
 const GUESSES: ReadonlySet<MessageKey> = new Set(['link_not_found', 'provider_not_found']);
 
@@ -264,55 +265,4 @@ export function reportFault(log: Log, path: string, fault: unknown, id: string):
 function credential(query: Query, name: string): string | null {
   const value = query.get(name);
   return typeof value === 'string' ? value : null;
-}
-
-interface Misfit {
-  says: MessageKey;
-  detail: string;
-}
-
-type ReadParam = (
-  query: Query,
-  headers: Headers,
-  params: Record<string, unknown>,
-) => Misfit | undefined;
-
-/** The function that reads one parameter into `params`, or says how it does not fit. */
-function reader(name: string, param: Param): ReadParam {
-  const checker = TypeCompiler.Compile(param.schema);
-  const decode = isNumeric(param.schema) ? decodeDigits : (raw: string) => raw;
-  const { header, isRequired, keepsEmpty, misfit, rule } = param;
-  const refuse = (detail: string): Misfit | undefined =>
-    misfit === null ? undefined : { says: misfit, detail };
-
-  return (query, headers, params) => {
-    params[name] = null;
-    const raw = (header && readHeader(headers, header)) || query.get(name);
-    if (raw === REPEATED) return refuse(`${name} was given more than once`);
-    if (raw === undefined || (raw === '' && !keepsEmpty)) {
-      return isRequired ? refuse(`${name} is required: ${rule}`) : undefined;
-    }
-    const decoded = decode(raw);
-    if (!checker.Check(decoded)) return refuse(`${name} must be ${rule}`);
-    params[name] = decoded;
-    return undefined;
-  };
-}
-
-function isNumeric(schema: TSchema): boolean {
-  if (schema[Kind] === 'Union') return (schema['anyOf'] as TSchema[]).every(isNumeric);
-  return schema[Kind] === 'Integer' || typeof schema['const'] === 'number';
-}
-
-/** Plain decimal digits: no sign, exponent, fraction, hex or blanks. */
-function decodeDigits(raw: string): number | null {
-  return /^[0-9]{1,15}$/.test(raw) ? Number(raw) : null;
-}
-
-/** Bun reads header bytes as Latin-1; apps send UTF-8. */
-function readHeader(headers: Headers, name: string): string | null {
-  const value = headers.get(name);
-  if (value === null || !/[\x80-\xff]/.test(value)) return value;
-  const utf8 = Buffer.from(value, 'latin1').toString('utf8');
-  return utf8.includes('\uFFFD') ? value : utf8;
 }

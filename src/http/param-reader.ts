@@ -1,0 +1,58 @@
+/** Reads parameters, strictly: each by its schema, from its header or from the query. */
+
+import { Kind, type TSchema } from '@sinclair/typebox';
+import { TypeCompiler } from '@sinclair/typebox/compiler';
+import type { Param } from './endpoint.ts';
+import type { MessageKey } from './messages.ts';
+import { type Query, REPEATED } from './query.ts';
+
+interface Misfit {
+  says: MessageKey;
+  detail: string;
+}
+
+type ReadParam = (
+  query: Query,
+  headers: Headers,
+  params: Record<string, unknown>,
+) => Misfit | undefined;
+
+/** The function that reads one parameter into `params`, or says how it does not fit. */
+export function reader(name: string, param: Param): ReadParam {
+  const checker = TypeCompiler.Compile(param.schema);
+  const decode = isNumeric(param.schema) ? decodeDigits : (raw: string) => raw;
+  const { header, isRequired, keepsEmpty, misfit, rule } = param;
+  const refuse = (detail: string): Misfit | undefined =>
+    misfit === null ? undefined : { says: misfit, detail };
+
+  return (query, headers, params) => {
+    params[name] = null;
+    const raw = (header && readHeader(headers, header)) || query.get(name);
+    if (raw === REPEATED) return refuse(`${name} was given more than once`);
+    if (raw === undefined || (raw === '' && !keepsEmpty)) {
+      return isRequired ? refuse(`${name} is required: ${rule}`) : undefined;
+    }
+    const decoded = decode(raw);
+    if (!checker.Check(decoded)) return refuse(`${name} must be ${rule}`);
+    params[name] = decoded;
+    return undefined;
+  };
+}
+
+function isNumeric(schema: TSchema): boolean {
+  if (schema[Kind] === 'Union') return (schema['anyOf'] as TSchema[]).every(isNumeric);
+  return schema[Kind] === 'Integer' || typeof schema['const'] === 'number';
+}
+
+/** Plain decimal digits: no sign, exponent, fraction, hex or blanks. */
+function decodeDigits(raw: string): number | null {
+  return /^[0-9]{1,15}$/.test(raw) ? Number(raw) : null;
+}
+
+/** Bun reads header bytes as Latin-1; apps send UTF-8. */
+function readHeader(headers: Headers, name: string): string | null {
+  const value = headers.get(name);
+  if (value === null || !/[\x80-\xff]/.test(value)) return value;
+  const utf8 = Buffer.from(value, 'latin1').toString('utf8');
+  return utf8.includes('\uFFFD') ? value : utf8;
+}
