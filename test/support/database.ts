@@ -10,7 +10,11 @@ export type Snapshot = Map<string, Row>;
 
 /** A second connection to an appliance's database. The caller closes it. */
 export function openBeside(dataDir: string): Database {
-  const db = new Database(join(dataDir, DATABASE_FILE), { strict: true, readwrite: true, create: false });
+  const db = new Database(join(dataDir, DATABASE_FILE), {
+    strict: true,
+    readwrite: true,
+    create: false,
+  });
   db.run('PRAGMA busy_timeout = 5000');
   db.run('PRAGMA foreign_keys = ON');
   return db;
