@@ -7,24 +7,13 @@ import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/openapi.ts';
+import { Output } from './output.ts';
 import { serviceManager } from './systemd.ts';
 
 // Whatever the program makes (the database, its backups) is the operator's alone.
 process.umask(0o077);
 
-let printed: Promise<void> = Promise.resolve();
-let outputProblem = '';
-function print(text: string): void {
-  printed = new Promise((resolve) => {
-    process.stdout.write(text, (error?: NodeJS.ErrnoException | null) => {
-      // A reader that has seen enough and left (`| head`) is no error; a full disk is one.
-      if (error && error.code !== 'EPIPE') outputProblem = error.message;
-      resolve();
-    });
-  });
-}
-// What went wrong is told to whoever wrote; unheard, it would end the program.
-process.stdout.on('error', () => {});
+const output = new Output(process.stdout);
 
 const exitCode = await runCli(process.argv.slice(2), {
   nowMs: systemClock.nowMs,
@@ -45,16 +34,12 @@ const exitCode = await runCli(process.argv.slice(2), {
   backup: backupTools,
   examine: (loaded) =>
     examine({ loaded, nowMs: systemClock.nowMs(), uid: process.getuid?.() ?? 0 }),
-  stdout: print,
-  writeOut: (text) =>
-    new Promise((resolve, reject) => {
-      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
-    }),
+  stdout: output.write,
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
   isProgressDrawn: Boolean(process.stderr.isTTY),
 });
 // A pipe takes 64 KiB at a time: an exit must not cut off what its reader has yet to fetch.
-await printed;
-if (outputProblem) process.stderr.write(`gatepost: cannot write the output: ${outputProblem}\n`);
-process.exit(outputProblem ? EXIT_ERROR : exitCode);
+const problem = await output.finish();
+if (problem !== null) process.stderr.write(`gatepost: cannot write the output: ${problem}\n`);
+process.exit(problem === null ? exitCode : EXIT_ERROR);

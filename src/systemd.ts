@@ -1,12 +1,14 @@
 /**
- * What a service manager is told of this process (sd_notify(3)): that it is ready, reads its
- * settings again, stops, and is alive. Bun has no unix datagram sockets, so libc is called.
- */
+ * What a service manager is told of this process (sd_notify(3)): that it still starts, is ready,
+ * reads its settings again, stops, and is alive. Bun has no unix datagram sockets, so libc is
+ * called.
 
 import { dlopen } from 'bun:ffi';
 import { OperatorError } from './operator-error.ts';
 
 export interface ServiceManager {
+  /** A start that waits, as for a first certificate, has not failed while the event loop turns. */
+  starting(): void;
   /** Ready for requests; `status` is what people are shown. Pings the watchdog from now on. */
   ready(status: string): void;
   /** Reading the settings again; call `ready` when that is done. */
@@ -27,7 +29,12 @@ export interface ServiceEnvironment {
   watchdogPid: string | undefined;
 }
 
+/** How often a start that takes long says so, and for how long it then has time, ms. */
+const START_PING_MS = 60_000;
+const START_MORE_MS = 180_000;
+
 const NO_MANAGER: ServiceManager = {
+  starting: () => {},
   ready: () => {},
   reloading: () => {},
   stopping: () => {},
@@ -38,20 +45,32 @@ const NO_MANAGER: ServiceManager = {
  * The manager that started this process, or one that does nothing if none did. A watchdog is pinged
  * by a timer, three times in its period: a hung event loop is silent and gets restarted.
  */
-export function serviceManager(environment: ServiceEnvironment): ServiceManager {
+export function serviceManager(
+  environment: ServiceEnvironment,
+  startPingMs = START_PING_MS,
+): ServiceManager {
   const { notifySocket } = environment;
   if (!notifySocket) return NO_MANAGER;
   const send = datagramSender(notifySocket);
   const watchdogMs = watchdogPeriodMs(environment);
   let timer: ReturnType<typeof setInterval> | undefined;
+  let startTimer: ReturnType<typeof setInterval> | undefined;
   return {
+    starting: () => {
+      const more = `EXTEND_TIMEOUT_USEC=${START_MORE_MS * 1000}\nSTATUS=starting: see the log`;
+      startTimer ??= setInterval(() => send(more), startPingMs);
+    },
     ready: (status) => {
+      clearInterval(startTimer);
       send(`READY=1\nSTATUS=${oneLine(status)}`);
       if (watchdogMs !== null) timer ??= setInterval(() => send('WATCHDOG=1'), watchdogMs / 3);
     },
     reloading: () => send('RELOADING=1\nSTATUS=reading the settings again'),
     stopping: () => send('STOPPING=1\nSTATUS=finishing what runs'),
-    close: () => clearInterval(timer),
+    close: () => {
+      clearInterval(startTimer);
+      clearInterval(timer);
+    },
   };
 }
 

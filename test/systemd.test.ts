@@ -57,9 +57,9 @@ function unquote(line: string): string {
   return line.slice(1, -1).replaceAll('\\n', '\n');
 }
 
-function managerOf(more: Partial<ServiceEnvironment>): ServiceManager {
+function managerOf(more: Partial<ServiceEnvironment>, startPingMs?: number): ServiceManager {
   const none = { notifySocket: undefined, watchdogUsec: undefined, watchdogPid: undefined };
-  const manager = serviceManager({ ...none, ...more });
+  const manager = serviceManager({ ...none, ...more }, startPingMs);
   ends.push(() => manager.close());
   return manager;
 }
@@ -82,6 +82,20 @@ test.skipIf(!hasPython).each([false, true])(
     ]);
   },
 );
+
+test.skipIf(!hasPython)('a long start asks for more time, until it is ready', async () => {
+  const peer = await listen();
+  const manager = managerOf({ notifySocket: peer.address }, 2);
+  manager.starting();
+  await until('it asks', () => peer.heard().length > 2);
+  manager.ready('here');
+  await until('it is ready', () => peer.heard().includes('READY=1\nSTATUS=here'));
+  manager.stopping();
+  await until('it stops', () => peer.heard().at(-1)?.startsWith('STOPPING=1') === true);
+  expect(new Set(peer.heard().slice(0, -2))).toEqual(
+    new Set(['EXTEND_TIMEOUT_USEC=180000000\nSTATUS=starting: see the log']),
+  );
+});
 
 test.skipIf(!hasPython)('the watchdog is fed from ready on, and until it is closed', async () => {
   const peer = await listen();

@@ -1,6 +1,5 @@
 /** `gatepost audit …`: who did what to what, when, and from where. */
 
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Action, type AuditEntry, providerOf } from '../core/audit.ts';
 import {
@@ -11,9 +10,11 @@ import {
   type NumberedEntry,
   verifyAudit,
 } from '../core/audit-chain.ts';
+import type { Core } from '../core/core.ts';
 import { hwidHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { writeTo } from './sink.ts';
 import { sheet, table } from './table.ts';
 import {
   actionValue,
@@ -84,46 +85,21 @@ async function verify(
   print(context, options, json, text);
 }
 
-/** Where an export goes, in pieces that have left before the next one is made. */
-interface Sink {
-  write(text: string): Promise<unknown>;
-  close(): void;
-}
-
-function openSink(context: CliContext, file: string | undefined): Sink {
-  if (file === undefined) return { write: context.writeOut, close: () => undefined };
-  try {
-    const fd = openSync(file, 'wx', 0o600);
-    return {
-      write: async (text) => {
-        const bytes = Buffer.from(text);
-        for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
-      },
-      close: () => {
-        fsyncSync(fd);
-        closeSync(fd);
-      },
-    };
-  } catch (error) {
-    throw new OperatorError(`cannot write ${file}: ${(error as Error).message}`);
-  }
-}
-
 async function exportLinks(
   context: CliContext,
   file: string | undefined,
   options: CommonOptions,
 ): Promise<void> {
-  const head = await withCore(context, options, async (core) => {
-    const sink = openSink(context, file);
-    let head: string | null = null;
-    for await (const { link } of auditLinks(core)) {
-      await sink.write(`${exportLine(link)}\n`);
-      head = headText(link);
-    }
-    sink.close();
-    return head;
-  });
+  const run = (core: Core) =>
+    writeTo(context, file, async (write) => {
+      let head: string | null = null;
+      for await (const { link } of auditLinks(core)) {
+        if (!(await write(`${exportLine(link)}\n`))) break;
+        head = headText(link);
+      }
+      return head;
+    });
+  const head = await withCore(context, options, run);
   if (file === undefined) return;
   print(context, options, { file, head }, `${file} holds the log up to ${head ?? 'no entry'}`);
 }

@@ -28,5 +28,7 @@ export function addCompletionCommand(program: Command, context: CliContext): voi
     .command('completion')
     .description('print the script with which a shell completes gatepost commands')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
-    .action((shell: string) => context.stdout(completionScript(shell, program)));
+    .action(async (shell: string) => {
+      await context.stdout(completionScript(shell, program));
+    });
 }

@@ -27,9 +27,11 @@ export interface CliContext {
   backup: BackupTools;
   /** Looks at data, machine and settings. */
   examine(loaded: LoadedConfig): Finding[];
-  stdout(text: string): void;
-  /** For output of any length: settles when it has been taken, rejects when nobody reads it. */
-  writeOut(text: string): Promise<void>;
+  /**
+   * Prints; never rejects. Output of any length waits for each piece to be taken: false says that
+   * nobody takes any more.
+   */
+  stdout(text: string): Promise<boolean>;
   stderr(text: string): void;
   /** Is somebody there to answer a question? */
   isTerminal: boolean;

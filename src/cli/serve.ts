@@ -20,6 +20,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   const flags = { ...flagsOf(options), host: options.host, port: options.port };
   const loaded = context.loadConfig(flags);
   const manager = context.serviceManager();
+  manager.starting();
   const app = await context.startApp(loaded);
   const signal = nextSignal();
   const listening = `listening on ${app.url}`;

@@ -4,8 +4,8 @@
  * can be in both.
  */
 
+import { Counts, Histogram } from '../counts.ts';
 import type { Log } from '../log.ts';
-import { Counts, Histogram } from '../tally.ts';
 import type { TrustedProxies } from './address.ts';
 import { RequestIds } from './request-id.ts';
 

@@ -2,7 +2,7 @@
 
 import { readdir, readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
-import type { Histogram } from '../tally.ts';
+import type { Histogram } from '../counts.ts';
 
 export interface ProcessFacts {
   cpuSeconds: number;

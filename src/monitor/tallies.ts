@@ -2,8 +2,8 @@
 
 import { CANCELLED, STATUS_NAMES } from '../core/distribution.ts';
 import type { Store } from '../core/store.ts';
+import { Counts, Histogram } from '../counts.ts';
 import type { LogLevel } from '../log.ts';
-import { Counts, Histogram } from '../tally.ts';
 
 /** The event of a backup by the clock that failed. */
 export const BACKUP_FAILED = 'backup_failed';

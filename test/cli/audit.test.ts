@@ -188,7 +188,7 @@ describe('verify and export', () => {
   test('a file that is there already is not touched', async () => {
     const { code, stderr } = await gatepost('audit', 'export', file);
     expect(code).toBe(1);
-    expect(stderr).toStartWith(`gatepost: cannot write ${file}: `);
+    expect(stderr).toBe(`gatepost: ${file} exists: name another file\n`);
   });
 
   test('a row that was changed: exit 1 and its number', async () => {

@@ -1,6 +1,7 @@
 /** `gatepost import --from`: from a server that is not ours and not always well. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { openBeside } from '../support/database.ts';
 import { FakeSource } from '../support/fake-source.ts';
@@ -255,7 +256,7 @@ describe('the provider', () => {
     const { code, stdout, stderr } = await line.run(...words().with(-1, 'y'.repeat(32)));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe('gatepost: the source does not take these credentials (Auth error)\n');
-    expect((await line.run('provider', 'list', '--json')).stdout).toBe('[]\n');
+    expect(existsSync(line.dataDir)).toBe(false);
   });
 
   test('one that is here with another key is refused, unless it is gone on with', async () => {
@@ -304,6 +305,9 @@ describe('the provider', () => {
     const wrong = [
       ['import'],
       words('file'),
+      ['import', 'file', '--key', key],
+      ['import', 'file', '--plan', 'pro'],
+      ['import', 'file', '--recheck'],
       ['import', '--from', source.url, '--key', key],
       ['import', '--from', source.url, '--code', 'Source01'],
       words('--key-file', 'x'),

@@ -1,9 +1,9 @@
 /** `/metrics`: read by a parser of its own grammar, and by promtool where there is one. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { Histogram } from '../../src/counts.ts';
 import { expireMessages } from '../../src/jobs/keep.ts';
 import { METRICS } from '../../src/monitor/metric-table.ts';
-import { Histogram } from '../../src/tally.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { Faults } from '../support/faults.ts';
 import {

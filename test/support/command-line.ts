@@ -53,11 +53,9 @@ export function commandLine(
         serviceManager: () => {
           throw new Error('no server is started here');
         },
-        stdout: (text) => {
+        stdout: async (text) => {
           stdout += text;
-        },
-        writeOut: async (text) => {
-          stdout += text;
+          return true;
         },
         stderr: (text) => {
           stderr += text;

@@ -1,0 +1,134 @@
+/** Where a provider comes from, looked at before anything is made here. */
+
+import type { Command } from 'commander';
+import { ProviderClient } from '../client/provider-client.ts';
+import { importFromSource, type Mover, type Newcomer } from '../core/moving-in.ts';
+import { AUTH_KEY, type Plan } from '../core/provider.ts';
+import { hashKey } from '../core/secret.ts';
+import { OperatorError } from '../operator-error.ts';
+import { VERSION } from '../version.ts';
+import type { CliContext, CommonOptions } from './context.ts';
+import { readContents, storeFile } from './import-file.ts';
+import type { Progress } from './progress.ts';
+
+export interface ImportOptions extends CommonOptions {
+  from?: string;
+  code?: string;
+  key?: string;
+  keyFile?: string;
+  newKey?: boolean;
+  name?: string;
+  plan: Plan;
+  expires: number | 'never';
+  maxLinks: number | 'default';
+  rate: number;
+  zone: number;
+  ids?: { from: number; to: number };
+  recheck?: boolean;
+  update?: boolean;
+}
+
+/** How long the other server may take for one answer, ms. */
+const TIMEOUT_MS = 30_000;
+/** How many calls may be under way at a time; the rate bounds them too. */
+const CALLS_MAX = 8;
+/** The shortest pause worth a line, ms. */
+const TELL_PAUSE_MS = 2_000;
+
+/** Where the provider comes from: looked at already, so that it can be used. */
+export interface Origin {
+  newcomer: Newcomer;
+  /** How many links there are, if that is known. */
+  linkCount: number;
+  /** Brings everything over, or as much as it can until it is stopped. */
+  bring(mover: Mover, onStep: () => void): Promise<void>;
+}
+
+/** Another server of the API, which must take the key. Throws CallFailed if it cannot be used. */
+export async function lookAtServer(
+  context: CliContext,
+  progress: Progress,
+  signal: AbortSignal,
+  options: ImportOptions,
+  command: Command,
+): Promise<Origin> {
+  const { code, from } = options;
+  if (code === undefined || from === undefined) return command.error('error: --code is needed');
+  const authKey = await keyOf(options, command);
+  if (/^http:/.test(from) && !/^http:\/\/(localhost|127\.|\[::1\])/.test(from)) {
+    context.stderr('gatepost: the key crosses the network unencrypted: https is safer\n');
+  }
+  const client = new ProviderClient({
+    url: from,
+    providerCode: code,
+    authKey,
+    callsPerSecondMax: options.rate,
+    userAgent: `gatepost-import/${VERSION}`,
+    timeoutMs: TIMEOUT_MS,
+    nowMs: context.nowMs,
+    sleep: context.sleep,
+    signal,
+    onPause: (why, pauseMs) => {
+      if (pauseMs < TELL_PAUSE_MS) return;
+      progress.note(`${why}: trying again in ${Math.round(pauseMs / 1000)} s`);
+    },
+  });
+  // A wrong key must not become a provider's key here.
+  await client.list('/api/list-domain', {});
+  return {
+    newcomer: {
+      code,
+      name: options.name ?? code,
+      plan: options.plan,
+      keyHash: hashKey(authKey),
+      activeUntilMs: typeof options.expires === 'number' ? options.expires : null,
+      suspendedAtMs: null,
+      installCountMax: typeof options.maxLinks === 'number' ? options.maxLinks : null,
+      createdAtMs: context.nowMs(),
+    },
+    linkCount: 0,
+    bring: (mover, onStep) =>
+      importFromSource(mover, (path, query) => client.list(path, query), {
+        offsetMinutes: options.zone,
+        rechecks: options.recheck ?? false,
+        ids: options.ids ?? null,
+        callsMax: CALLS_MAX,
+        isStopped: () => signal.aborted,
+        onStep,
+      }),
+  };
+}
+
+/** A file that `export` wrote: read to its end. */
+export async function lookAtFile(
+  path: string,
+  signal: AbortSignal,
+  options: ImportOptions,
+): Promise<Origin> {
+  const { newcomer, counts, highest } = await readContents(path);
+  const { code = newcomer.code, name = newcomer.name } = options;
+  return {
+    newcomer: { ...newcomer, code, name },
+    linkCount: counts.installs,
+    bring: (mover, onStep) =>
+      storeFile(path, mover, highest, { isStopped: () => signal.aborted, onStep }),
+  };
+}
+
+/** The key, from wherever it was given. */
+async function keyOf({ key, keyFile }: ImportOptions, command: Command): Promise<string> {
+  if ((key === undefined) === (keyFile === undefined)) {
+    return command.error('error: give --key or --key-file, one of them');
+  }
+  if (key !== undefined) return key;
+  let text: string;
+  try {
+    text = await (keyFile === '-' ? Bun.stdin : Bun.file(keyFile ?? '')).text();
+  } catch (error) {
+    throw new OperatorError(`cannot read ${keyFile}: ${(error as Error).message}`);
+  }
+  if (!AUTH_KEY.test(text.trim())) {
+    throw new OperatorError(`${keyFile} does not hold a key: 32 letters, digits, - and _`);
+  }
+  return text.trim();
+}

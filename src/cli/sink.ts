@@ -1,0 +1,45 @@
+/** Where what a command exports goes: a new file, or standard output. */
+
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { OperatorError } from '../operator-error.ts';
+import type { CliContext } from './context.ts';
+
+/** Settles when the text has been taken. False: nobody takes any more, so leave the rest out. */
+export type Write = (text: string) => Promise<boolean>;
+
+/**
+ * Has `use` write to a new file that is its owner's alone, or, without a path, to standard output.
+ * A file that exists is not touched: it may be the only copy. If anything goes wrong, nothing half
+ * done is left. Throws {@link OperatorError} for a file that cannot be written.
+ */
+export async function writeTo<T>(
+  context: CliContext,
+  path: string | undefined,
+  use: (write: Write) => Promise<T>,
+): Promise<T> {
+  if (path === undefined) return use(context.stdout);
+  const file = await create(path);
+  try {
+    const result = await use(async (text) => {
+      await file.writeFile(text).catch((error: unknown) => refuse(path, error));
+      return true;
+    });
+    await file.sync().catch((error: unknown) => refuse(path, error));
+    await file.close();
+    return result;
+  } catch (error) {
+    await file.close();
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+function create(path: string): Promise<FileHandle> {
+  return open(path, 'wx', 0o600).catch((error: unknown) => refuse(path, error));
+}
+
+function refuse(path: string, error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EEXIST') throw new OperatorError(`${path} exists: name another file`);
+  throw new OperatorError(`cannot write ${path}: ${message}`);
+}
