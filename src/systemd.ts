@@ -2,6 +2,7 @@
  * What a service manager is told of this process (sd_notify(3)): that it still starts, is ready,
  * reads its settings again, stops, and is alive. Bun has no unix datagram sockets, so libc is
  * called.
+ */
 
 import { dlopen } from 'bun:ffi';
 import { OperatorError } from './operator-error.ts';

@@ -3,7 +3,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { document } from '../support/openapi.ts';
-import { binary, cleanUp, PATIENCE_MS, plainEnv, run } from '../support/process.ts';
+import { cleanUp, PATIENCE_MS, run, shell } from '../support/process.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
@@ -22,14 +22,6 @@ test('prints it as YAML, which another library reads as the same document', asyn
   expect(await validator.validate(stdout)).toEqual({ valid: true });
   expect(validator.specification as unknown).toEqual(JSON.parse(JSON.stringify(document)));
 });
-
-/** What a shell says to a line in which GATEPOST stands for the executable. */
-function shell(line: string) {
-  const made = Bun.spawnSync(['sh', '-c', line.replace('GATEPOST', `'${binary()}'`)], {
-    env: plainEnv(),
-  });
-  return { code: made.exitCode, stdout: String(made.stdout), stderr: String(made.stderr) };
-}
 
 test('a pipe, which takes 64 KiB at a time, gets all of it', () => {
   const bytes = Buffer.byteLength(JSON.stringify(document)) + 1;

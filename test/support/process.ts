@@ -144,6 +144,14 @@ export async function run(argv: readonly string[], options: StartOptions = {}): 
   return { code: child.exitCode, stdout, stderr };
 }
 
+/** What a shell says to a line in which GATEPOST stands for the executable. */
+export function shell(line: string): CliResult {
+  const made = Bun.spawnSync(['sh', '-c', line.replaceAll('GATEPOST', `'${binary()}'`)], {
+    env: plainEnv(),
+  });
+  return { code: made.exitCode, stdout: String(made.stdout), stderr: String(made.stderr) };
+}
+
 /** Starts `serve` on a free port and waits until it says that it is ready. */
 export async function startServe(options: StartOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
