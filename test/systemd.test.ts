@@ -20,7 +20,10 @@ print('bound', flush=True)
 while True:
     print(repr(peer.recv(4096).decode()), flush=True)
 `;
-const hasPython = Bun.which('python3') !== null;
+
+import { testWith } from './support/needs.ts';
+
+const withPython = testWith('python3');
 
 interface Peer {
   address: string;
@@ -64,7 +67,7 @@ function managerOf(more: Partial<ServiceEnvironment>, startPingMs?: number): Ser
   return manager;
 }
 
-test.skipIf(!hasPython).each([false, true])(
+withPython.each([false, true])(
   'ready, reloading and stopping are told, each in one datagram (abstract: %p)',
   async (isAbstract) => {
     const peer = await listen(isAbstract);
@@ -83,7 +86,7 @@ test.skipIf(!hasPython).each([false, true])(
   },
 );
 
-test.skipIf(!hasPython)('a long start asks for more time, until it is ready', async () => {
+withPython('a long start asks for more time, until it is ready', async () => {
   const peer = await listen();
   const manager = managerOf({ notifySocket: peer.address }, 2);
   manager.starting();
@@ -97,7 +100,7 @@ test.skipIf(!hasPython)('a long start asks for more time, until it is ready', as
   );
 });
 
-test.skipIf(!hasPython)('the watchdog is fed from ready on, and until it is closed', async () => {
+withPython('the watchdog is fed from ready on, and until it is closed', async () => {
   const peer = await listen();
   const watchdogPid = String(process.pid);
   const manager = managerOf({ notifySocket: peer.address, watchdogUsec: '30000', watchdogPid });
@@ -114,7 +117,7 @@ test.skipIf(!hasPython)('the watchdog is fed from ready on, and until it is clos
   expect(new Set(peer.heard().slice(3))).toEqual(new Set(['WATCHDOG=1']));
 });
 
-test.skipIf(!hasPython)('a watchdog for another process is not fed', async () => {
+withPython('a watchdog for another process is not fed', async () => {
   const peer = await listen();
   const other = await listen();
   const watchdogUsec = '3000';
@@ -139,22 +142,19 @@ test.each(['notify', '@', '/', `/${'a'.repeat(108)}`, 'vsock:2:1234'])(
   },
 );
 
-test.skipIf(!hasPython)(
-  'the executable says that it is ready, reloads, is alive, stops',
-  async () => {
-    const peer = await listen();
-    const env = { NOTIFY_SOCKET: peer.address, WATCHDOG_USEC: '300000' };
-    const server = await startServe({ env });
-    const kinds = () => peer.heard().map((text) => text.split('=')[0]);
-    await until('it is alive', () => kinds().includes('WATCHDOG'));
-    expect(peer.heard()[0]).toBe(`READY=1\nSTATUS=listening on ${server.url}`);
-    process.kill(server.pid, 'SIGHUP');
-    await until('it has reloaded', () => kinds().filter((kind) => kind === 'READY').length === 2);
-    const [reloading, ready] = kinds()
-      .filter((kind) => kind !== 'WATCHDOG')
-      .slice(1);
-    expect([reloading, ready]).toEqual(['RELOADING', 'READY']);
-    expect(await server.stop()).toEqual({ code: 0, signal: null });
-    await until('it says that it stops', () => kinds().includes('STOPPING'));
-  },
-);
+withPython('the executable says that it is ready, reloads, is alive, stops', async () => {
+  const peer = await listen();
+  const env = { NOTIFY_SOCKET: peer.address, WATCHDOG_USEC: '300000' };
+  const server = await startServe({ env });
+  const kinds = () => peer.heard().map((text) => text.split('=')[0]);
+  await until('it is alive', () => kinds().includes('WATCHDOG'));
+  expect(peer.heard()[0]).toBe(`READY=1\nSTATUS=listening on ${server.url}`);
+  process.kill(server.pid, 'SIGHUP');
+  await until('it has reloaded', () => kinds().filter((kind) => kind === 'READY').length === 2);
+  const [reloading, ready] = kinds()
+    .filter((kind) => kind !== 'WATCHDOG')
+    .slice(1);
+  expect([reloading, ready]).toEqual(['RELOADING', 'READY']);
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+  await until('it says that it stops', () => kinds().includes('STOPPING'));
+});

@@ -9,6 +9,7 @@ import type { NumberedEntry } from '../../src/core/audit-chain.ts';
 import { call } from '../support/app.ts';
 import { deedOf } from '../support/audit.ts';
 import { openBeside } from '../support/database.ts';
+import { testWith } from '../support/needs.ts';
 import {
   cleanUp,
   PATIENCE_MS,
@@ -168,7 +169,7 @@ describe('verify and export', () => {
     expect((await gatepost('audit', 'verify', '--expect', head)).code).toBe(0);
   });
 
-  test.skipIf(Bun.which('python3') === null)('so does the script of docs/audit.md', async () => {
+  testWith('python3')('so does the script of docs/audit.md', async () => {
     const page = readFileSync(join(import.meta.dir, '../../docs/audit.md'), 'utf8');
     const script = join(folder, 'verify.py');
     writeFileSync(script, /```python\n(.*?)```/s.exec(page)?.[1] ?? '');

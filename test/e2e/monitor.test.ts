@@ -3,6 +3,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { testWith } from '../support/needs.ts';
 import {
   addProviderByCommand,
   binary,
@@ -51,9 +52,7 @@ test('the executable tells of itself what Prometheus can read', async () => {
   expect(server.stderr()).toMatch(/ info started .*monitor=http.*\n.* info stopping\n.* stopped /);
 });
 
-const canLimit = Bun.which('prlimit') !== null && Bun.which('sh') !== null;
-
-test.skipIf(!canLimit)(
+testWith('prlimit')(
   'a disk without room is noticed, and so is that it has room again',
   async () => {
     // Instead of a full disk: files of this process alone may not grow.

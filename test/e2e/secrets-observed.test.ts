@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { testWith } from '../support/needs.ts';
 import { formsOf, percentEncoded, rawFormsOf, shownIn } from '../support/planted.ts';
 import {
   binary,
@@ -58,6 +59,8 @@ passphrase = "${CONFIGURED.passphrase}"
 eab_key = "${CONFIGURED.eabKey}"
 ${more}`;
 
+const withLimits = testWith('prlimit');
+
 test('the search finds what it is for', () => {
   for (const form of formsOf(KEYS.key)) {
     expect(shownIn(`a ${form} b`, KEYS)).toEqual(['key']);
@@ -66,7 +69,7 @@ test('the search finds what it is for', () => {
 });
 
 describe.each(['human', 'json'])('with everything told, %s', (format) => {
-  test('no secret is', async () => {
+  withLimits('no secret is', async () => {
     const folder = temporaryFolder();
     const [dataDir, file] = [join(folder, 'data'), join(folder, 'planted.toml')];
     const identity = ['--code', CODE, '--key', KEYS.key, '--plan', 'enterprise'];

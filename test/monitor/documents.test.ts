@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import { METRICS } from '../../src/monitor/metric-table.ts';
+import { testWith } from '../support/needs.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
 const page = readText('docs/monitoring.md');
@@ -90,7 +91,7 @@ test.each(alerts.filter(({ expr }) => !expr.startsWith('up{')).map((rule) => [ru
   },
 );
 
-test.skipIf(Bun.which('promtool') === null)('Prometheus takes the alerts and the dashboard', () => {
+testWith('promtool')('Prometheus takes the alerts and the dashboard', () => {
   const check = (text: string) => {
     const { exitCode, stdout, stderr } = Bun.spawnSync(
       ['promtool', 'check', 'rules', '/dev/stdin'],

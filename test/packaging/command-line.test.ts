@@ -9,6 +9,7 @@ import { completionScript, SHELLS } from '../../src/cli/completion.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
 import { freshFolder } from '../support/app.ts';
+import { testWith } from '../support/needs.ts';
 
 setDefaultTimeout(60_000);
 
@@ -33,7 +34,10 @@ function written(name: string, text: string): string {
 }
 
 const commands = tree.map((facts) => [facts.path.join(' '), facts] as const);
-const words = ['serve', 'provider add', 'completion', 'ready', 'config'];
+const words = [
+  ...['serve', 'provider add', 'completion', 'ready', 'config', 'backup', 'restore', 'doctor'],
+  ...['import', 'export', 'openapi', 'audit list', 'audit verify', 'audit export'],
+];
 
 test('the tree has the commands that help shows, with their options', () => {
   expect(commands.map(([path]) => path)).toEqual(expect.arrayContaining(words));
@@ -62,7 +66,9 @@ describe('the manual page', () => {
     expect(missing).toEqual([]);
   });
 
-  test.skipIf(Bun.which('groff') === null)('groff has nothing to say about it', () => {
+  const withGroff = testWith('groff');
+
+  withGroff('groff has nothing to say about it', () => {
     const file = written('gatepost.1', page);
     expect(run('groff', '-ww', '-man', '-Tutf8', '-z', file)).toMatchObject({
       code: 0,
@@ -70,7 +76,7 @@ describe('the manual page', () => {
     });
   });
 
-  test.skipIf(Bun.which('groff') === null)('it reads as it was meant', () => {
+  withGroff('it reads as it was meant', () => {
     const file = written('gatepost.1', page);
     const text = run('groff', '-man', '-Tascii', '-P-c', '-P-b', '-P-u', file).stdout;
     expect(text).toContain('provider add [options]');
@@ -91,10 +97,11 @@ describe('completion scripts', () => {
     expect(names.filter((name) => !isIn(name))).toEqual([]);
   });
 
-  const [bash, zsh, fish] = SHELLS.map((shell) => Bun.which(shell) !== null);
-  test.skipIf(!bash)('bash reads it', () => expect(syntax('bash')).toEqual(['', 0]));
-  test.skipIf(!zsh)('zsh reads it', () => expect(syntax('zsh')).toEqual(['', 0]));
-  test.skipIf(!fish)('fish reads it', () => expect(syntax('fish')).toEqual(['', 0]));
+  const withBash = testWith('bash');
+  const withFish = testWith('fish');
+  withBash('bash reads it', () => expect(syntax('bash')).toEqual(['', 0]));
+  testWith('zsh')('zsh reads it', () => expect(syntax('zsh')).toEqual(['', 0]));
+  withFish('fish reads it', () => expect(syntax('fish')).toEqual(['', 0]));
 
   function syntax(shell: string): [string, number] {
     const { stderr, code } = run(shell, '-n', written(shell, completionScript(shell, program)));
@@ -118,29 +125,32 @@ describe('completion scripts', () => {
     return stdout.split('\n').flatMap((text) => text.split('\t')[0] || []);
   }
 
-  const some = { bash: { can: bash, offers: bashOffers }, fish: { can: fish, offers: fishOffers } };
+  const some = {
+    bash: { testIt: withBash, offers: bashOffers },
+    fish: { testIt: withFish, offers: fishOffers },
+  };
 
-  describe.each(Object.entries(some))('%s completes', (_, { can, offers }) => {
-    test.skipIf(!can)('commands', () => {
+  describe.each(Object.entries(some))('%s completes', (_, { testIt, offers }) => {
+    testIt('commands', () => {
       expect(offers('prov')).toEqual(['provider']);
       expect(offers('provider', 're').toSorted()).toEqual(['remove', 'resume']);
       expect(offers('')).toEqual(expect.arrayContaining(['serve', 'provider', 'completion']));
     });
 
-    test.skipIf(!can)('options of the command, also behind values', () => {
+    testIt('options of the command, also behind values', () => {
       expect(offers('serve', '--h').toSorted()).toEqual(['--help', '--host']);
       expect(offers('provider', 'add', '--name', 'list', '--pl')).toEqual(['--plan']);
       expect(offers('provider', 'add', '--name', '=', 'list', '--pl')).toEqual(['--plan']);
       expect(offers('device', 'show', 'add', '--js')).toEqual(['--json']);
     });
 
-    test.skipIf(!can)('arguments', () => {
+    testIt('arguments', () => {
       expect(offers('completion', '').toSorted()).toEqual(['bash', 'fish', 'zsh']);
       expect(offers('completion', 'z')).toEqual(['zsh']);
       expect(offers('completion', 'bash', 'z')).toEqual([]);
     });
 
-    test.skipIf(!can)('directories, and nothing where anything may stand', () => {
+    testIt('directories, and nothing where anything may stand', () => {
       expect(offers('serve', '--data', '/us').map((path) => path.replace(/\/$/, ''))).toContain(
         '/usr',
       );

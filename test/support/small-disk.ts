@@ -19,8 +19,10 @@ export function mountSmallDisk(mib: number, ...flags: string[]): SmallDisk | nul
   const folder = join(parent, 'disk');
   mkdirSync(folder);
   const options = ['-o', [`size=${mib}m`, 'mode=0700', ...flags].join(',')];
-  const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', ...options, 'tmpfs', folder]);
-  if (mounted.exitCode !== 0) {
+  const mounted = Bun.which('mount')
+    ? Bun.spawnSync(['mount', '-t', 'tmpfs', ...options, 'tmpfs', folder])
+    : null;
+  if (mounted?.exitCode !== 0) {
     rmSync(parent, { recursive: true, force: true });
     return null;
   }
@@ -41,9 +43,9 @@ export function mountSmallDisk(mib: number, ...flags: string[]): SmallDisk | nul
 }
 
 function probe(): boolean {
-  if (process.getuid?.() !== 0) return false;
-  const disk = mountSmallDisk(1);
+  const disk = process.getuid?.() === 0 ? mountSmallDisk(1) : null;
   disk?.unmount();
+  if (disk === null) console.warn('Tests of full disks are skipped: only root may mount one.');
   return disk !== null;
 }
 
