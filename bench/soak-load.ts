@@ -37,6 +37,12 @@ export const HASH = 'a'.repeat(64);
 const STREAM_COUNT = 100;
 const POLL_COUNT = 20;
 const LINKS_PER_PROVIDER = 50;
+/**
+ * SQLite keeps up to 32 MiB of the pages that it changed. So many links fill that before anything is
+ * measured, or it would look like a leak for an hour.
+ */
+const FILL_LINKS = 200_000;
+const FILL_LANES = 32;
 /** General notifications of a provider are five minutes apart. */
 const GENERAL_INTERVAL_MS = 302_000;
 
@@ -78,6 +84,21 @@ export class Load {
     }
     this.findings.note(path, said, performance.now() - startMs, expected.includes(said));
     return answer;
+  }
+
+  /** Links that nobody looks at again. */
+  async fill(provider: Soak['providers'][number]): Promise<void> {
+    const lane = async () => {
+      for (let n = 0; n < FILL_LINKS / FILL_LANES; n++) {
+        const search = new URLSearchParams({
+          provider_code: provider.code,
+          auth_key: provider.key,
+        });
+        const response = await fetch(`${this.soak.url}/api/add-install?${search}&install_limit=1`);
+        await response.text();
+      }
+    };
+    await Promise.all(Array.from({ length: FILL_LANES }, lane));
   }
 
   /** Bindings, links and devices that everything else works on. */

@@ -19,7 +19,7 @@ const { values: options } = parseArgs({
 const seconds = Number(options.seconds);
 const SAMPLE_MS = 1_000;
 /** How much more anonymous memory the second half may end with than it began with, MiB. */
-const MEMORY_GROWTH_MAX_MIB = 8;
+const MEMORY_GROWTH_MAX_MIB = 4;
 const FILES_GROWTH_MAX = 3;
 
 const executable = options.executable ?? join(import.meta.dir, '..', 'dist', 'gatepost');
@@ -40,9 +40,10 @@ interface Sample {
 }
 
 function addProviders(): { code: string; key: string }[] {
-  return [1, 2, 3].map((n) => {
+  return [1, 2, 3, 4].map((n) => {
     const [code, key] = [`SOAKSOA${n}`, `soak-key-${n}`.padEnd(32, '_')];
     const words = ['--name', 'soak', '--plan', 'enterprise', '--code', code, '--key', key];
+    words.push('--max-links', '1000000');
     const made = Bun.spawnSync([executable, 'provider', 'add', '--data', dataDir, ...words]);
     if (made.exitCode !== 0) throw new Error(made.stderr.toString());
     return { code, key };
@@ -110,7 +111,8 @@ function sumOf(metrics: string, name: string, part: string): number {
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
-const providers = addProviders();
+const [filler, ...providers] = addProviders();
+if (!filler) throw new Error('there is no provider');
 const monitorPort = freePort();
 const server = await startServer([executable, 'serve', '--port', '0', '--data', dataDir], {
   GATEPOST_MONITOR_PORT: String(monitorPort),
@@ -122,6 +124,7 @@ const findings = new Findings();
 let endMs = Number.POSITIVE_INFINITY;
 const isOver = () => performance.now() >= endMs;
 const load = new Load({ url: server.url, monitorUrl, providers, isOver }, findings);
+await load.fill(filler);
 await load.prepare();
 
 const startMs = performance.now();
