@@ -38,8 +38,8 @@ const STREAM_COUNT = 100;
 const POLL_COUNT = 20;
 const LINKS_PER_PROVIDER = 50;
 /**
- * SQLite keeps up to 32 MiB of the pages that it changed. So many links fill that before anything is
- * measured, or it would look like a leak for an hour.
+ * SQLite keeps up to 32 MiB of the pages that it changed. So many links fill that before anything
+ * is measured, or it would look like a leak for an hour.
  */
 const FILL_LINKS = 200_000;
 const FILL_LANES = 32;
