@@ -159,7 +159,9 @@ function counted(
 ): Answer {
   return (request) => {
     const response = answer(request);
-    traffic.count(tally, { request, says: SAID[response.status] ?? 'ok', tookMs: null });
+    const says = SAID[response.status] ?? 'ok';
+    const requestId = traffic.count(tally, { request, says, tookMs: null });
+    if (requestId !== undefined) response.headers.set('x-request-id', requestId);
     return response;
   };
 }
