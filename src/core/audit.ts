@@ -94,17 +94,18 @@ export interface AuditEntry extends Deed {
 export function entryText(actor: Actor, atMs: number, deed: Deed): string {
   const { kind, name, key, from } = actor;
   const { action, provider, object, change } = deed;
-  const entry: AuditEntry = {
+  const entry: { [Field in keyof Required<AuditEntry>]: AuditEntry[Field] | undefined } = {
     at: new Date(atMs).toISOString(),
     who: kind,
     name,
-    ...(key !== undefined && { key }),
+    key,
     from,
     action,
-    ...(provider !== undefined && kind !== 'provider' && { provider }),
+    provider: kind === 'provider' ? undefined : provider,
     object,
-    ...(change !== undefined && { change }),
+    change,
   };
+  // JSON leaves out what is undefined.
   return JSON.stringify(entry);
 }
 

@@ -60,6 +60,13 @@ const NO_HASH = new Uint8Array(32);
 const NO_CODE = '????????';
 const NO_KEY = '????????????????????????????????';
 
+/** A provider who has shown a good key. */
+export interface AuthenticProvider {
+  provider: Provider;
+  /** Of the key that was shown, which after a rotation may be the previous one. */
+  keyHash: Uint8Array;
+}
+
 /**
  * The provider whose credentials these are, or null. Missing, malformed, unknown and wrong
  * credentials take the same steps: one hash, one look-up, two constant-time comparisons.
@@ -69,16 +76,16 @@ export async function authenticate(
   code: string | null,
   authKey: string | null,
   nowMs: number,
-): Promise<Provider | null> {
+): Promise<AuthenticProvider | null> {
   const wellFormed =
     code !== null && authKey !== null && PROVIDER_CODE.test(code) && AUTH_KEY.test(authKey);
-  const hash = hashKey(wellFormed ? authKey : NO_KEY);
+  const keyHash = hashKey(wellFormed ? authKey : NO_KEY);
   const provider = await core.store.findProvider(wellFormed ? code : NO_CODE);
-  const isCurrent = sameHash(hash, provider?.keyHash ?? NO_HASH);
-  const isPrevious = sameHash(hash, provider?.previousKeyHash ?? NO_HASH);
+  const isCurrent = sameHash(keyHash, provider?.keyHash ?? NO_HASH);
+  const isPrevious = sameHash(keyHash, provider?.previousKeyHash ?? NO_HASH);
   if (provider === null || !wellFormed) return null;
   const previousIsGood = isPrevious && nowMs < (provider.previousKeyUntilMs ?? 0);
-  return isCurrent || previousIsGood ? provider : null;
+  return isCurrent || previousIsGood ? { provider, keyHash } : null;
 }
 
 /** Active: not suspended, and its end date, if it has one, has not passed. */

@@ -57,6 +57,8 @@ function withoutPort(hop: string): string {
 
 /** An IPv4 address that a dual-stack socket shows as `::ffff:192.0.2.1`. */
 export function plainIPv4(address: string): string {
+  // Asked first, for every request.
+  if (!address.startsWith('::')) return address;
   const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (dotted) return dotted;
   const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/i.exec(address) ?? [];

@@ -9,7 +9,7 @@ import { actingAs, type Core } from '../core/core.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
-import { hashKey, keyFingerprint } from '../core/secret.ts';
+import { keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readJsonObject } from './body.ts';
 import type { Answer, Endpoint, Limits, WireSettings } from './endpoint.ts';
@@ -71,6 +71,8 @@ export function respond(
 /** Who calls, as far as the gates found out, and what they refuse it with. */
 interface Caller {
   provider?: Provider;
+  /** Of the provider's key. */
+  keyHash?: Uint8Array;
   device?: AuthenticDevice;
   refusal?: MessageKey;
 }
@@ -129,10 +131,9 @@ class CallerGone extends Error {}
  * The caller as the audit log names it, once the gates have passed its key. The address of a
  * connection that was reset cannot be had any more, and nothing is changed from nowhere.
  */
-function providerActor(provider: Provider, query: Query, from: string): Actor {
+function providerActor({ code: name }: Provider, keyHash: Uint8Array, from: string): Actor {
   if (from === '') throw new CallerGone('the connection was closed');
-  const key = keyFingerprint(hashKey(credential(query, 'auth_key') ?? ''));
-  return { kind: 'provider', name: provider.code, key, from };
+  return { kind: 'provider', name, key: keyFingerprint(keyHash), from };
 }
 
 type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller>;
@@ -154,7 +155,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     // Once its body is waited for, the caller may be gone, and its address with it.
     const from = method === 'POST' ? deps.clientOf(request) : null;
     const query = parseQuery(request.url, audience === 'app');
-    const { provider, device, refusal } = await passGates(request, query, nowMs);
+    const { provider, keyHash, device, refusal } = await passGates(request, query, nowMs);
     if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
 
     const body = method === 'POST' ? await readJsonObject(request, deps.bodyTimeMaxMs) : NO_BODY;
@@ -168,9 +169,10 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     }
 
     if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
-    const actor = provider
-      ? () => providerActor(provider, query, from ?? deps.clientOf(request))
-      : null;
+    const actor =
+      provider && keyHash
+        ? () => providerActor(provider, keyHash, from ?? deps.clientOf(request))
+        : null;
     const says = await handle(
       new Incoming(request, deps, provider, device, params, body.object, nowMs, actor),
     );
@@ -238,8 +240,9 @@ function gateOf({ audience, plan }: Endpoint, core: Core): Gate {
   return async (_request, query, nowMs) => {
     const code = credential(query, 'provider_code');
     const authKey = credential(query, 'auth_key');
-    const provider = await authenticate(core, code, authKey, nowMs);
-    if (provider === null) return { refusal: 'auth_error' };
+    const authentic = await authenticate(core, code, authKey, nowMs);
+    if (authentic === null) return { refusal: 'auth_error' };
+    const { provider } = authentic;
     if (!isActive(provider, nowMs)) return { provider, refusal: 'subscription_required' };
     if (plan === 'enterprise' && !mayNotify(provider, nowMs)) {
       return { provider, refusal: 'enterprise_required' };
@@ -247,7 +250,7 @@ function gateOf({ audience, plan }: Endpoint, core: Core): Gate {
     if (plan === 'pro' && !mayCommand(provider, nowMs)) {
       return { provider, refusal: 'pro_required' };
     }
-    return { provider };
+    return authentic;
   };
 }
 

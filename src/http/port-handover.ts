@@ -73,9 +73,16 @@ function loadSetOption(): SetOption | null {
 /** The file descriptors of this process that listen on `port`. */
 function listenersOf(port: number): number[] {
   const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(table, port)));
-  return readdirSync('/proc/self/fd')
-    .map(Number)
-    .filter((fd) => inodes.has(inodeOf(fd)));
+  return openFiles().filter((fd) => inodes.has(inodeOf(fd)));
+}
+
+function openFiles(): number[] {
+  try {
+    return readdirSync('/proc/self/fd').map(Number);
+  } catch {
+    // Without /proc, as in some chroots, nobody can be found: the change is made the other way.
+    return [];
+  }
 }
 
 function listeningInodes(table: string, port: number): string[] {
@@ -91,7 +98,7 @@ function readTable(name: string): string {
   try {
     return readFileSync(`/proc/self/net/${name}`, 'latin1');
   } catch {
-    // Without IPv6 there is no tcp6.
+    // Without IPv6 there is no tcp6, without /proc neither.
     return '';
   }
 }

@@ -66,9 +66,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const addressOf = (request: Request) => {
     const peer = peerOf(request);
     // Reading one header makes Bun take up all of them: not for a peer that is not believed.
-    const isProxy = settings.trustedProxies.includes(peer);
-    const forwardedFor = isProxy ? request.headers.get('x-forwarded-for') : null;
-    return clientAddress(peer, forwardedFor, settings.trustedProxies);
+    if (!settings.trustedProxies.includes(peer)) return peer;
+    return clientAddress(peer, request.headers.get('x-forwarded-for'), settings.trustedProxies);
   };
   const clientOf = (request: Request) => countedAs(addressOf(request));
 
@@ -160,7 +159,9 @@ function counted(
 ): Answer {
   return (request) => {
     const response = answer(request);
-    traffic.count(tally, { request, says: SAID[response.status] ?? 'ok', tookMs: null });
+    const says = SAID[response.status] ?? 'ok';
+    const requestId = traffic.count(tally, { request, says, tookMs: null });
+    if (requestId !== undefined) response.headers.set('x-request-id', requestId);
     return response;
   };
 }

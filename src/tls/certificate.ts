@@ -55,7 +55,12 @@ function parseCertificate(
   const keyPem = PRIVATE_KEY.exec(keyText)?.[0] ?? '';
   const key: KeyObject = parse(files.key, 'private key', () => createPrivateKey(keyPem));
   if (!leaf.checkPrivateKey(key)) {
-    throw new OperatorError(`the key in ${files.key} is not that of ${files.certificate}`);
+    const isFurtherDown = chain.some((pem) => isPairOf(pem, key));
+    throw new OperatorError(
+      isFurtherDown
+        ? `${files.certificate} must begin with the certificate of the key, then those that lead to its authority`
+        : `the key in ${files.key} is not that of ${files.certificate}`,
+    );
   }
   const startsAtMs = Date.parse(leaf.validFrom);
   const expiresAtMs = Date.parse(leaf.validTo);
@@ -73,6 +78,14 @@ function parseCertificate(
     expiresAtMs,
     fingerprint: leaf.fingerprint256.replaceAll(':', '').toLowerCase(),
   };
+}
+
+function isPairOf(pem: string, key: KeyObject): boolean {
+  try {
+    return new X509Certificate(pem).checkPrivateKey(key);
+  } catch {
+    return false;
+  }
 }
 
 /** The library's own words could hold a piece of the key. */

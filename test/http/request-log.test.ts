@@ -61,6 +61,14 @@ describe('a request line', () => {
     expect(lines().at(-1)).toMatchObject({ answer: 'pro_required', provider: small.code });
   });
 
+  test('has the id that the answer has, pages and what is not there included', async () => {
+    for (const path of ['/docs', '/openapi.json', '/nowhere', '/api/nowhere']) {
+      const reply = await call(app, path, null);
+      expect(idOf(reply)).toMatch(/^[0-9a-f]{8}-\d+$/);
+      expect(lines().at(-1)).toMatchObject({ id: idOf(reply) });
+    }
+  });
+
   test('says nothing of a path that is no endpoint, nor of a method that is none', async () => {
     await call(app, `/api/list-install&auth_key=${own.authKey}`, null);
     await call(app, `/${own.authKey}`, null);

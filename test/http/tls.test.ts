@@ -2,9 +2,16 @@
 
 import { afterEach, expect, test } from 'bun:test';
 import { connect, type TLSSocket } from 'node:tls';
-import type { ServerOptions } from '../../src/http/server.ts';
-import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import type { Credentials } from '../../src/core/provider.ts';
+import {
+  call,
+  seedProvider,
+  startTestApp,
+  type TestApp,
+  type TestAppOptions,
+} from '../support/app.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { openStream } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
 let app: TestApp | null = null;
@@ -13,7 +20,7 @@ afterEach(async () => {
   app = null;
 });
 
-async function startWith(options: Partial<ServerOptions> = {}): Promise<TestApp> {
+async function startWith(options: TestAppOptions = {}): Promise<TestApp> {
   app = await startTestApp({ tls: await selfSigned('first'), ...options });
   return app;
 }
@@ -150,6 +157,38 @@ test('a WebSocket can still be made on a connection from before the change', asy
   peer.socket.write(`${upgrade.join('\r\n')}\r\n\r\n`);
   await until('it is answered', () => peer.received().includes('\r\n\r\n'));
   expect(peer.received()).toContain('Device token error');
+});
+
+test('a stream and a long poll outlive two changes, and get what comes after', async () => {
+  const served = await startWith({ retirementMs: 20, hasWorker: true });
+  const own = await seedProvider(served);
+  const post = (path: string, by: Credentials | null, fields: object) =>
+    call(served, path, by, {}, { ...lax, method: 'POST', body: JSON.stringify(fields) });
+  const tokenOf = async (hwid: string): Promise<string> =>
+    (await post('/device/register', null, { hwid, os: 'android', ...binding })).json.device_token;
+  const binding = { provider_code: own.code, domain_hash: 'a'.repeat(64) };
+  await call(served, '/api/add-domain', own, { domain_hash: binding.domain_hash }, lax);
+  const stream = await openStream(served, await tokenOf('phone'), lax);
+  const headers = { authorization: `Bearer ${await tokenOf('tablet')}` };
+  const poll = call(served, '/device/inbox', null, { wait: 60 }, { ...lax, headers });
+  await until('the poll waits', () => served.server.pollCount() === 1);
+  const idle = await dial(served);
+  idle.socket.write(GET);
+  await until('it has an answer', () => idle.received().includes('Not found'));
+  for (const name of ['second', 'third']) {
+    await served.server.replaceCertificate(await selfSigned(name));
+  }
+  await until('the first listener has left', idle.isClosed);
+  expect([served.server.streamCount(), served.server.pollCount()]).toEqual([1, 1]);
+
+  const form = { body: 'hello', type_push: 'optional', expire_days: 1 };
+  await post('/remote/notification', own, { PushNotificationForm: form, os: 'android' });
+  expect((await poll).json.data).toMatchObject([{ payload: { body: 'hello' } }]);
+  await until('it came by the stream', () => stream.ids().length === 1);
+  stream.send({ items: [{ id: stream.ids()[0], state: 'received' }] });
+  await until('the acknowledgement is answered', () => stream.frames.length === 2);
+  await served.server.stop();
+  expect(await stream.closed).toBe(1001);
 });
 
 test('a pair that cannot be served changes nothing', async () => {

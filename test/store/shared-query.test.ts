@@ -19,8 +19,9 @@ afterAll(() => app.close());
 async function seedTwoLinks() {
   const credentials = await seedProvider(app);
   const nowMs = app.clock.nowMs();
-  const provider = await authenticate(app.core, credentials.code, credentials.authKey, nowMs);
-  if (provider === null) throw new Error('the provider is not there');
+  const { code, authKey } = credentials;
+  const provider = (await authenticate(app.core, code, authKey, nowMs))?.provider;
+  if (provider === undefined) throw new Error('the provider is not there');
   const { store } = app.core;
   const binding = { providerId: provider.id, domainHash: HASH, domainName: 'a' };
   await store.addDomain({ ...binding, createdAtMs: nowMs }, ACT);

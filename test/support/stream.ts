@@ -21,9 +21,14 @@ export interface DeviceSocket {
 }
 
 /** Opens a stream; rejects when the handshake is refused. */
-export function openStream(app: { url: string }, token: string): Promise<DeviceSocket> {
+export function openStream(
+  app: { url: string },
+  token: string,
+  { tls }: Pick<BunFetchRequestInit, 'tls'> = {},
+): Promise<DeviceSocket> {
   const url = `${app.url.replace(/^http/, 'ws')}/device/stream`;
-  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${token}` } });
+  const headers = { authorization: `Bearer ${token}` };
+  const socket = new WebSocket(url, { headers, ...(tls && { tls }) } as Bun.WebSocketOptions);
   const frames: Frame[] = [];
   socket.onmessage = ({ data }) => frames.push(JSON.parse(String(data)));
   const closed = new Promise<number>((resolve) => {

@@ -80,6 +80,9 @@ test('what no client would take is refused with one sentence', async () => {
   expect(read(Date.now() - 2 * DAY_MS)).toThrow(/certificate\.pem is not valid before \d{4}-/);
   writeSecret(files.key, (await selfSigned('other')).key);
   expect(read()).toThrow(/the key in .*key\.pem is not that of .*certificate\.pem/);
+  const [leaf, authority] = [await selfSigned('leaf'), await selfSigned('authority')];
+  write(folder, { cert: `${authority.cert}${leaf.cert}`, key: leaf.key });
+  expect(read()).toThrow(/certificate\.pem must begin with the certificate of the key, then/);
   writeSecret(files.key, '-----BEGIN PRIVATE KEY-----\nbm90aGluZw==\n-----END PRIVATE KEY-----\n');
   expect(read()).toThrow(/key\.pem holds no private key in PEM/);
   writeSecret(files.certificate, 'nothing');
