@@ -136,9 +136,11 @@ test('the job tells the log, and remembers how it went', async () => {
     lines.push(line),
   );
   const at = { backupAt: '' };
+  const lying = { file: 'y.backup', atMs: clock.nowMs() - 1, bytes: 5 };
   let isFull = false;
   const job = startBackupJob({
     settings: at,
+    newest: () => lying,
     make: async () => {
       clock.advance(1_500);
       if (isFull) throw new OperatorError('no space left');
@@ -149,6 +151,8 @@ test('the job tells the log, and remembers how it went', async () => {
   });
   try {
     expect(job.nextMs()).toBeNull();
+    // Made before the start.
+    expect(job.history.lastSuccess).toEqual({ ...lying, tookMs: null });
     at.backupAt = '30 3 * * *';
     job.reschedule();
     expect(new Date(job.nextMs() ?? 0).toISOString()).toEndWith('T03:30:00.000Z');
