@@ -51,7 +51,6 @@ function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
   if (open.length > 0) {
     return open.map(({ problem }) => say.problem(problem, 'mend it: backups fail until then'));
   }
-  const what =
-    file === null ? 'there is no file; the variables are good' : `${file} is good`;
+  const what = file === null ? 'there is no file; the variables are good' : `${file} is good`;
   return [say.ok(what)];
 }

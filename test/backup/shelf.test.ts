@@ -4,7 +4,12 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyBackup } from '../../src/backup/restore.ts';
-import { addScheduledBackup, backupByChild, type RunBackup } from '../../src/backup/shelf.ts';
+import {
+  addScheduledBackup,
+  backupByChild,
+  newestScheduled,
+  type RunBackup,
+} from '../../src/backup/shelf.ts';
 import { startBackupJob } from '../../src/jobs/backup.ts';
 import { makeLog } from '../../src/log.ts';
 import { OperatorError } from '../../src/operator-error.ts';
@@ -128,6 +133,17 @@ test('the real thing, in a process of its own and encrypted', async () => {
     OperatorError,
   );
   expect(backups()).toHaveLength(1);
+});
+
+test('the newest is known from its folder alone', async () => {
+  expect(newestScheduled(settings())).toBeNull();
+  await days(2);
+  expect(newestScheduled(settings())).toMatchObject({
+    file: join(folder, backups().sort().at(-1) ?? ''),
+    bytes: 6,
+  });
+  expect(newestScheduled(settings())?.atMs).toBe(clock.nowMs() - 86_400_000);
+  expect(backups()).toHaveLength(2);
 });
 
 test('the job tells the log, and remembers how it went', async () => {

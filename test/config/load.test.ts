@@ -136,7 +136,11 @@ test.each([
   ['a mark of byte order and CRLF', '\uFEFF[server]\r\nport = 9000\r\n', null],
   ['bytes that are no text', Buffer.from([0x23, 0xff, 0xfe]), ' is not text in UTF-8'],
   ['too much of it', `#${'a'.repeat(1024 ** 2)}`, ' is larger than a configuration can be (1 MiB)'],
-  ['endless nesting', `x = ${'['.repeat(200_000)}${']'.repeat(200_000)}`, ':1: no TOML: too deeply nested'],
+  [
+    'endless nesting',
+    `x = ${'['.repeat(200_000)}${']'.repeat(200_000)}`,
+    ':1: no TOML: too deeply nested',
+  ],
   ['no address', '[server]\nhost = ""', ":2: server.host: '' is empty or has blanks around it"],
   ['no monitor', '[monitor]\nhost = ""', ":2: monitor.host: '' is empty or has blanks around it"],
   ['a list of sections', '[[backup]]', ':1: backup is a section: write [backup], once'],
