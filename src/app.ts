@@ -1,6 +1,6 @@
 /** The composition root: what the program is made of, put together in one place. */
 
-import { addScheduledBackup, backupByChild } from './backup/shelf.ts';
+import { addScheduledBackup, backupByChild, newestScheduled } from './backup/shelf.ts';
 import { systemClock } from './clock.ts';
 import {
   type Change,
@@ -23,8 +23,8 @@ import { watchEventLoop } from './monitor/process.ts';
 import { Readiness } from './monitor/readiness.ts';
 import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
 import { Tallies } from './monitor/tallies.ts';
-import { OperatorError } from './operator-error.ts';
-import { checkDataDirectory, type Finding } from './permissions.ts';
+import { checkDataDirectory } from './permissions.ts';
+import { refuseOpenData } from './store/sqlite/open.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
@@ -37,7 +37,7 @@ export function openCore(
   tallies = new Tallies(),
 ): Core {
   const { dataDir, commitBatchMax } = config;
-  refuse(checkDataDirectory(dataDir));
+  refuseOpenData(dataDir);
   const { onCommit } = tallies;
   const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax, onCommit });
   return {
@@ -54,19 +54,13 @@ export function openCore(
   };
 }
 
-/** Stops on what others could read or change. */
-function refuse(findings: readonly Finding[]): void {
-  const problems = findings.filter(({ isRefused }) => isRefused).map(({ problem }) => problem);
-  if (problems.length > 0) throw new OperatorError(problems.join('; '));
-}
-
 export interface App {
   core: Core;
   log: Log;
   url: string;
   /** Where probes and metrics are served; null: nowhere. */
   monitorUrl: string | null;
-  /** How the scheduled backups went since the start. */
+  /** How the scheduled backups went. */
   backups: Readonly<BackupHistory>;
   /** Takes up what may change in flight; returns what did, and what waits for a restart. */
   reload(next: LoadedConfig): Change;
@@ -101,6 +95,7 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
   const runBackup = backupByChild(ownCommand());
   const backups = startBackupJob({
     settings,
+    newest: () => newestScheduled(settings),
     make: (nowMs, signal) => addScheduledBackup(settings, nowMs, runBackup, signal),
     clock,
     log,

@@ -78,6 +78,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/backup': {
     ours: ['src/backup/', 'src/store/sqlite/', ...LEAVES],
+    types: ['src/core/'],
     packages: [
       ...['age-encryption', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:stream'],
       'node:zlib',

@@ -6,7 +6,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -131,6 +131,8 @@ class OwnFault {
 export async function kindOf(file: string): Promise<'plain' | 'encrypted'> {
   let start: string;
   try {
+    // Reading from a pipe would wait for whoever writes to it.
+    if (!statSync(file).isFile()) throw new Error('it is not a regular file');
     const bytes = await Bun.file(file).slice(0, 64).arrayBuffer();
     start = Buffer.from(bytes).toString('latin1');
   } catch (error) {

@@ -1,11 +1,20 @@
 /** Making a backup: copy, check, pack, read back, and only then give it its name. */
 
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  createReadStream,
+  existsSync,
+  linkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
 import { copyDatabase, examineDatabase, hasDatabase } from '../store/sqlite/copy.ts';
 import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
+import { refuseOpenData } from '../store/sqlite/open.ts';
 import { VERSION } from '../version.ts';
 import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './container.ts';
 
@@ -36,7 +45,9 @@ export interface BackupResult {
  * Throws `OperatorError`. Blocks while it copies, so it belongs in a process of its own.
  */
 export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
+  if (order.file === '') throw new OperatorError('the name of the file is empty');
   const file = resolve(order.file);
+  refuseOpenData(order.dataDir);
   await checkTarget(file, order);
   const { copy, packed } = partialNames(file);
   try {
@@ -74,10 +85,13 @@ async function checkTarget(file: string, { dataDir, replaces }: BackupOrder): Pr
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new OperatorError(`the directory ${folder} does not exist`);
   }
-  if (folder === resolve(dataDir) && basename(file).startsWith('gatepost.')) {
+  const isOfData = existsSync(dataDir) && realpathSync(folder) === realpathSync(dataDir);
+  if (isOfData && basename(file).startsWith('gatepost.')) {
     throw new OperatorError(`${file} would be one of the appliance's own files: choose another`);
   }
-  if (!existsSync(file)) return;
+  const present = statSync(file, { throwIfNoEntry: false });
+  if (present === undefined) return;
+  if (!present.isFile()) throw new OperatorError(`${file} is not a file: name one to be made`);
   if (!replaces) throw new OperatorError(`${file} exists: choose another name, or --force`);
   // Never something else that lay there.
   await kindOf(file);

@@ -4,10 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { Actor } from '../core/audit.ts';
 import { OperatorError } from '../operator-error.ts';
 import { examineDatabase } from '../store/sqlite/copy.ts';
 import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
 import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
+import { noteInFile } from '../store/sqlite/note.ts';
+import { refuseOpenData } from '../store/sqlite/open.ts';
 import { DatabasePlace } from '../store/sqlite/replace.ts';
 import { DamagedBackup, kindOf, type Manifest, readContainer } from './container.ts';
 
@@ -21,6 +24,8 @@ export interface RestoreOrder {
   passphrase: string | null;
   /** Replace a database that holds what the backup does not. Never one in use. */
   isForced: boolean;
+  /** Who restores, for the audit log of the restored database. */
+  actor: Actor;
   nowMs: number;
 }
 
@@ -53,6 +58,7 @@ export async function verifyBackup(file: string, passphrase: string | null): Pro
  */
 export async function restoreBackup(order: RestoreOrder): Promise<RestoreResult> {
   await kindOf(order.file);
+  refuseOpenData(order.dataDir);
   makeDirectory(order.dataDir);
   const place = takePlace(order.dataDir);
   const unpacked = join(resolve(order.dataDir), unpackedName());
@@ -68,6 +74,10 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreResult>
         `the database in ${order.dataDir} would be replaced, and ${loss}; --force does it and keeps the old one under another name`,
       );
     }
+    // Before it is put in place: there is no restored database without its entry.
+    const moment = new Date(manifest.created_at_ms).toISOString();
+    const act = { actor: order.actor, atMs: order.nowMs };
+    noteInFile(unpacked, act, { action: 'database.restore', object: { moment } });
     const kept = freeName(order.dataDir, order.nowMs);
     const wasTaken = place.fill(unpacked, kept);
     syncFolder(order.dataDir);

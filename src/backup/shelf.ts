@@ -1,6 +1,6 @@
 /** The folder of the scheduled backups: which is made next, and which goes. */
 
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
 import { asDiskFault } from '../store/sqlite/disk.ts';
@@ -47,6 +47,15 @@ export function momentOf(name: string): number {
   const digits = OWN_NAME.exec(name)?.[1] ?? '';
   const iso = digits.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
   return Date.parse(iso);
+}
+
+/** The newest scheduled backup that lies in its folder, by whichever process it was made. */
+export function newestScheduled(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>) {
+  const folder = backupFolder(settings);
+  const [name] = scheduledBackups(folder);
+  if (name === undefined) return null;
+  const file = join(folder, name);
+  return { file, atMs: momentOf(name), bytes: statSync(file).size };
 }
 
 /** Runs `gatepost backup` in a process of its own, and can be told to stop. */

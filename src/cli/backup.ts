@@ -89,6 +89,7 @@ async function restore(context: CliContext, file: string, options: RestoreOption
     file,
     passphrase,
     isForced: options.force === true,
+    actor: context.operator(),
     nowMs: context.nowMs(),
   });
   const facts = { file, data: config.dataDir, kept, ...manifestJson(manifest) };

@@ -18,18 +18,25 @@ const STOP_MAX_MS = 8_000;
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
   const flags = { ...flagsOf(options), host: options.host, port: options.port };
+  let askedEarly = false;
+  let hangUp = () => {
+    askedEarly = true;
+  };
+  // From the beginning: unheard, the signal would end the process, in a migration for example.
+  process.on('SIGHUP', () => hangUp());
   const loaded = context.loadConfig(flags);
   const manager = context.serviceManager();
   manager.starting();
   const app = await context.startApp(loaded);
   const signal = nextSignal();
   const listening = `listening on ${app.url}`;
-  process.on('SIGHUP', () => {
+  hangUp = () => {
     manager.reloading();
     reload(app, () => context.loadConfig(flags));
     manager.ready(listening);
-  });
+  };
   manager.ready(listening);
+  if (askedEarly) hangUp();
   if (options.json) {
     const { url, monitorUrl } = app;
     const said = { message: `listening on ${url}`, url, monitor_url: monitorUrl };

@@ -25,8 +25,10 @@ export function readConfigFile(source: string): FileContent {
   const problems: string[] = [];
   let program: AST.TOMLProgram;
   try {
-    program = parseTOML(source);
+    program = parseTOML(source.replace(/^\uFEFF/, ''));
   } catch (error) {
+    // What is nested without end.
+    if (error instanceof RangeError) return { values, problems: ['1: no TOML: too deeply nested'] };
     if (!(error instanceof ParseError)) throw error;
     const message = `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`;
     return { values, problems: [`${error.lineNumber}: no TOML: ${message}`] };
@@ -99,5 +101,6 @@ function inWords(type: string): string {
 }
 
 function unknown(path: string): string {
+  if (SECTIONS.has(path)) return `${path} is a section: write [${path}], once`;
   return `there is no setting ${JSON.stringify(path).slice(1, -1)}`;
 }

@@ -3,7 +3,7 @@
  * file, the file before the defaults; everything that is wrong is reported at once.
  */
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
@@ -53,7 +53,9 @@ export function loadConfig(flags: Flags, env: Environment): LoadedConfig {
       config[name] = row.read(source.text);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      problems.push(`${source.origin}: ${row.isSecret ? 'it does not fit' : error.message}`);
+      const told = row.isSecret ? 'it does not fit' : error.message;
+      const key = source.origin.startsWith(`${file?.path}:`) ? `${row.key}: ` : '';
+      problems.push(`${source.origin}: ${key}${told}`);
     }
   }
   problems.push(...openSecrets(file, sources));
@@ -117,10 +119,21 @@ function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFil
   return null;
 }
 
+/** More than any configuration has. */
+const BYTES_MAX = 1024 ** 2;
+
 function sourceText(path: string, isNeeded: boolean, problems: string[]): string | null {
   try {
-    return readFileSync(path, 'utf8');
+    if (statSync(path).size > BYTES_MAX) {
+      problems.push(`${path} is larger than a configuration can be (1 MiB)`);
+      return null;
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
   } catch (error) {
+    if (error instanceof TypeError) {
+      problems.push(`${path} is not text in UTF-8`);
+      return null;
+    }
     const code = (error as { code?: unknown }).code;
     const isAbsent = code === 'ENOENT' || code === 'ENOTDIR';
     if (isNeeded || !isAbsent) {

@@ -7,6 +7,12 @@ export function text(given: string): string {
   return given;
 }
 
+/** An address or a path. An empty address would be every one, an empty path the present folder. */
+export function notEmpty(given: string): string {
+  if (given !== '' && given === given.trim()) return given;
+  throw new RangeError(`'${given}' is empty or has blanks around it`);
+}
+
 export function wholeNumber(minimum: number, maximum: number): (given: string) => number {
   return (given) => {
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;

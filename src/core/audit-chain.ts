@@ -64,7 +64,7 @@ export async function auditHead(core: Core): Promise<AuditLink | null> {
 }
 
 /** The links, oldest first, with the anchor as it was when the link was read. */
-export async function* auditLinks(core: Core) {
+export async function* auditLinks(core: Pick<Core, 'store'>) {
   for (let after = 0; ; ) {
     const { anchor, links } = await core.store.readAudit(after, PAGE);
     yield* links.map((link) => ({ anchor, link }));

@@ -33,6 +33,7 @@ export const ACTIONS = {
   'provider.rotate-key': 'a provider got a new key',
   'provider.remove': 'the removal of a provider began: its keys died',
   'device.forget': 'a device was removed from everywhere',
+  'database.restore': 'this database was put in place from a backup',
   'audit.prune': 'old entries of this log were deleted',
 } as const;
 

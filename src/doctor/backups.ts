@@ -35,11 +35,15 @@ export function checkBackups(settings: BackupSettings, nowMs: number): BackupsRe
 }
 
 function age(pattern: string, newestMs: number | null, nowMs: number, folder: string): Finding[] {
-  const todo = 'see backup_failed in the log, and that the server runs';
-  if (newestMs === null) {
-    return [say.warning(`${folder} holds none yet`, 'wait for the first, or see the log')];
-  }
+  const todo = "see that 'gatepost serve' runs, and look for backup_failed in its log";
   const cron = new Cron(pattern, { timezone: 'UTC' });
+  if (cron.nextRun(new Date(nowMs)) === null) {
+    return [say.problem(`backup.at (${pattern}) never comes`, 'set a time such as "03:30"')];
+  }
+  if (newestMs === null) {
+    const wait = "wait for the first, or look for backup_failed in the log of 'gatepost serve'";
+    return [say.warning(`${folder} holds none yet`, wait)];
+  }
   // Two rings later it was missed for sure.
   const [, second] = cron.nextRuns(2, new Date(newestMs));
   const shown = new Date(newestMs).toISOString();

@@ -60,7 +60,7 @@ function checkOwners(dataDir: string, { uid: owner }: Stats, uid: number): Findi
     .map((file) =>
       say.problem(
         `${file.path} belongs to user ${file.uid}, its directory to user ${owner}`,
-        `chown ${owner} '${file.path}'`,
+        `run 'chown ${owner} ${file.path}'`,
       ),
     );
 }
@@ -95,7 +95,7 @@ function writingProblem(dataDir: string, error: unknown): Finding {
   if (code === 'EACCES' || code === 'EPERM') {
     return say.problem(
       `${dataDir} may not be written to by this user`,
-      `run gatepost as its owner, or chmod u+rwx '${dataDir}'`,
+      `run gatepost as its owner, or 'chmod u+rwx ${dataDir}'`,
     );
   }
   return say.problem(`${dataDir} cannot be written to: ${reasonIn(error)}`, 'look at its disk');

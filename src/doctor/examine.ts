@@ -49,9 +49,8 @@ function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
   }
   const open = path === '' ? [] : checkSecretFile(path);
   if (open.length > 0) {
-    return open.map(({ problem }) => say.problem(problem, 'backups fail until then'));
+    return open.map(({ problem }) => say.problem(problem, 'mend it: backups fail until then'));
   }
-  const what =
-    file === null ? 'there is no file; variables and defaults are good' : `${file} is good`;
+  const what = file === null ? 'there is no file; the variables are good' : `${file} is good`;
   return [say.ok(what)];
 }

@@ -15,18 +15,21 @@ export interface Made {
 export interface BackupJobDeps {
   /** A cron pattern in UTC, or empty: never. */
   settings: { readonly backupAt: string };
+  /** The newest that lies there already; null: none. May throw. */
+  newest(): { file: string; atMs: number; bytes: number } | null;
   make(nowMs: number, signal: AbortSignal): Promise<Made | null>;
   clock: Clock;
   log: Log;
 }
 
 export interface BackupHistory {
-  lastSuccess: { atMs: number; tookMs: number; bytes: number; file: string } | null;
+  /** `tookMs` is null for one that another process, or this program before its restart, made. */
+  lastSuccess: { atMs: number; tookMs: number | null; bytes: number; file: string } | null;
   lastFailure: { atMs: number; reason: string } | null;
 }
 
 export interface BackupJob {
-  /** How it went in this process since its start; for metrics. */
+  /** How it went: the last good one also before the start, failures since then. For metrics. */
   readonly history: Readonly<BackupHistory>;
   /** When the next is due, UTC ms; null: never. */
   nextMs(): number | null;
@@ -38,7 +41,7 @@ export interface BackupJob {
   stop(): Promise<void>;
 }
 
-export function startBackupJob({ settings, make, clock, log }: BackupJobDeps): BackupJob {
+export function startBackupJob({ settings, newest, make, clock, log }: BackupJobDeps): BackupJob {
   const history: BackupHistory = { lastSuccess: null, lastFailure: null };
   const stopping = new AbortController();
   let pattern = '';
@@ -51,6 +54,7 @@ export function startBackupJob({ settings, make, clock, log }: BackupJobDeps): B
       const made = await make(atMs, stopping.signal);
       if (made === null) {
         log.debug('backup_made_elsewhere');
+        lookAround();
         return;
       }
       const { file, bytes, removed } = made;
@@ -61,6 +65,17 @@ export function startBackupJob({ settings, make, clock, log }: BackupJobDeps): B
       const reason = fault instanceof OperatorError ? fault.message : reasonOf(fault);
       history.lastFailure = { atMs, reason };
       log.error('backup_failed', { reason });
+    }
+  }
+
+  /** So that the age of the last one is known after a restart, and beside another server. */
+  function lookAround(): void {
+    try {
+      const found = newest();
+      if (found === null || found.atMs <= (history.lastSuccess?.atMs ?? 0)) return;
+      history.lastSuccess = { ...found, tookMs: null };
+    } catch (fault) {
+      log.warn('backups_not_seen', { reason: reasonOf(fault) });
     }
   }
 
@@ -78,6 +93,7 @@ export function startBackupJob({ settings, make, clock, log }: BackupJobDeps): B
     cron = pattern === '' ? null : new Cron(pattern, { timezone: 'UTC' }, ring);
   }
 
+  lookAround();
   reschedule();
   return {
     history,

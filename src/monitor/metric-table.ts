@@ -17,7 +17,8 @@ export interface HttpFacts {
 /** The last backup by the clock. */
 export interface BackupFacts {
   atMs: number;
-  tookMs: number;
+  /** Null: another process, or an earlier run of this one, made it. */
+  tookMs: number | null;
   bytes: number;
 }
 
@@ -246,8 +247,8 @@ const PROCESS: MetricRow[] = [
   row({
     name: 'gatepost_backup_last_duration_seconds',
     type: 'gauge',
-    help: 'How long the last good backup took.',
-    read: ({ lastBackup }) => one(lastBackup && lastBackup.tookMs / 1000),
+    help: 'How long the last good backup took, if this process made it.',
+    read: ({ lastBackup }) => one(lastBackup?.tookMs && lastBackup.tookMs / 1000),
   }),
   row({
     name: 'gatepost_backup_last_bytes',

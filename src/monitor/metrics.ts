@@ -15,7 +15,7 @@ export interface MetricSources {
   http(): HttpFacts | null;
   /** UTC, ms; null: plain HTTP. */
   certificateExpiresAtMs(): number | null;
-  /** Null: this process made none yet. */
+  /** Null: there is none. */
   lastBackup(): BackupFacts | null;
   tallies: Tallies;
   log: Log;

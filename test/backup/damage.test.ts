@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { readContainer } from '../../src/backup/container.ts';
 import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
 import { OperatorError } from '../../src/operator-error.ts';
+import { ACT } from '../support/actor.ts';
 import {
   addProviders,
   type Backed,
@@ -93,7 +94,8 @@ describe.each(KINDS)('a backup that is %s', (_, bytesOf, passphrase) => {
     for (let at = 0; at < bytes.length; at += step) {
       writeFileSync(damaged, flipped(bytes, at, at % 8));
       const order = { dataDir, file: damaged, passphrase, isForced: true, nowMs: NOW_MS };
-      await expect(restoreBackup(order)).rejects.toThrow(OperatorError);
+      const { actor } = ACT;
+      await expect(restoreBackup({ ...order, actor })).rejects.toThrow(OperatorError);
       await expect(verifyBackup(damaged, passphrase)).rejects.toThrow(OperatorError);
       expect(fingerprint(dataDir)).toEqual(before);
     }

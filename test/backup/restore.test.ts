@@ -4,11 +4,13 @@ import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -18,6 +20,8 @@ import { makeBackup } from '../../src/backup/make.ts';
 import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from '../support/actor.ts';
+import { auditEntries } from '../support/audit.ts';
 import {
   addProviders,
   type Backed,
@@ -43,6 +47,7 @@ const restore = (more: { isForced?: boolean; dataDir?: string; file?: string } =
     file: backed.file,
     passphrase: null,
     isForced: false,
+    actor: ACT.actor,
     nowMs: NOW_MS,
     ...more,
   });
@@ -60,6 +65,54 @@ async function refusal(attempt: () => Promise<unknown>): Promise<string> {
   expect(after).toEqual(had);
   return (error as OperatorError).message;
 }
+
+test('the audit log tells of it, and its chain holds; to do it again is no loss', async () => {
+  for (let round = 0; round < 2; round++) {
+    await restore();
+    const core = {
+      store: openSqliteStore({ dataDir: backed.dataDir, create: false, commitBatchMax: 1 }),
+    };
+    try {
+      const entries = await auditEntries(core);
+      expect(entries).toHaveLength(3);
+      expect(entries[2]).toMatchObject({
+        at: '2026-11-21T03:30:00.000Z',
+        name: ACT.actor.name,
+        action: 'database.restore',
+        object: { moment: '2026-11-21T03:30:00.000Z' },
+      });
+    } finally {
+      await core.store.close();
+    }
+  }
+});
+
+test('neither a backup nor a restore touches data that others may read', async () => {
+  const { dataDir, folder } = backed;
+  chmodSync(dataDir, 0o755);
+  const make = { dataDir, passphrase: null, replaces: false, nowMs: NOW_MS };
+  const file = join(folder, 'two.backup');
+  for (const attempt of [() => restore({ isForced: true }), () => makeBackup({ ...make, file })]) {
+    expect(await refusal(attempt)).toContain(`open to everybody: run 'chmod 700 ${dataDir}'`);
+  }
+});
+
+test('what is no file is neither replaced, waited for nor read', async () => {
+  const { dataDir, folder } = backed;
+  const pipe = join(folder, 'pipe');
+  Bun.spawnSync(['mkfifo', pipe]);
+  const make = { dataDir, passphrase: null, nowMs: NOW_MS };
+  for (const file of [pipe, folder, '/dev/null']) {
+    for (const replaces of [false, true]) {
+      expect(await refusal(() => makeBackup({ ...make, file, replaces }))).toContain('not a file');
+    }
+    expect(await refusal(() => restore({ file }))).toContain('not a regular file');
+  }
+  symlinkSync(dataDir, join(folder, 'link'));
+  const own = join(folder, 'link', 'gatepost.db-wal');
+  const sentence = await refusal(() => makeBackup({ ...make, file: own, replaces: false }));
+  expect(sentence).toContain("appliance's own");
+});
 
 test('a database that holds nothing more is replaced, and kept', async () => {
   const { manifest, kept } = await restore();
@@ -149,7 +202,7 @@ test('a damaged database is replaced only if it is told, and kept as it is', asy
 
 test('something that is no database at all is kept too, with what lies beside it', async () => {
   writeFileSync(database, 'not a database, but somebody wrote it');
-  writeFileSync(`${database}-wal`, 'nor this');
+  writeFileSync(`${database}-wal`, 'nor this', { mode: 0o600 });
   expect(await refusal(() => restore())).toContain('--force');
   const { kept } = await restore({ isForced: true });
   expect(existsSync(kept ?? '')).toBe(true);

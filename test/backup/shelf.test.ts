@@ -4,7 +4,12 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyBackup } from '../../src/backup/restore.ts';
-import { addScheduledBackup, backupByChild, type RunBackup } from '../../src/backup/shelf.ts';
+import {
+  addScheduledBackup,
+  backupByChild,
+  newestScheduled,
+  type RunBackup,
+} from '../../src/backup/shelf.ts';
 import { startBackupJob } from '../../src/jobs/backup.ts';
 import { makeLog } from '../../src/log.ts';
 import { OperatorError } from '../../src/operator-error.ts';
@@ -130,15 +135,28 @@ test('the real thing, in a process of its own and encrypted', async () => {
   expect(backups()).toHaveLength(1);
 });
 
+test('the newest is known from its folder alone', async () => {
+  expect(newestScheduled(settings())).toBeNull();
+  await days(2);
+  expect(newestScheduled(settings())).toMatchObject({
+    file: join(folder, backups().sort().at(-1) ?? ''),
+    bytes: 6,
+  });
+  expect(newestScheduled(settings())?.atMs).toBe(clock.nowMs() - 86_400_000);
+  expect(backups()).toHaveLength(2);
+});
+
 test('the job tells the log, and remembers how it went', async () => {
   const lines: string[] = [];
   const log = makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, (line) =>
     lines.push(line),
   );
   const at = { backupAt: '' };
+  const lying = { file: 'y.backup', atMs: clock.nowMs() - 1, bytes: 5 };
   let isFull = false;
   const job = startBackupJob({
     settings: at,
+    newest: () => lying,
     make: async () => {
       clock.advance(1_500);
       if (isFull) throw new OperatorError('no space left');
@@ -149,6 +167,8 @@ test('the job tells the log, and remembers how it went', async () => {
   });
   try {
     expect(job.nextMs()).toBeNull();
+    // Made before the start.
+    expect(job.history.lastSuccess).toEqual({ ...lying, tookMs: null });
     at.backupAt = '30 3 * * *';
     job.reschedule();
     expect(new Date(job.nextMs() ?? 0).toISOString()).toEndWith('T03:30:00.000Z');

@@ -58,7 +58,7 @@ describe('a configuration file', () => {
       '4: server.host must be a string',
       '5: server.trusted_proxies must be an array of strings',
       '6: there is no setting sever',
-      '8: there is no setting log',
+      '8: log is a section: write [log], once',
       '10: there is no setting server.tls',
     ]);
   });

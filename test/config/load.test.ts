@@ -71,16 +71,16 @@ describe('where a value comes from', () => {
   });
 });
 
-describe('mistakes', () => {
-  const mistakesOf = (...args: Parameters<typeof loadConfig>): string => {
-    try {
-      loadConfig(...args);
-    } catch (error) {
-      return (error as Error).message;
-    }
-    return '';
-  };
+const mistakesOf = (...args: Parameters<typeof loadConfig>): string => {
+  try {
+    loadConfig(...args);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+};
 
+describe('mistakes', () => {
   test('are said all at once, those of the file with their line', () => {
     const file = fileOf('[server]', 'prot = 1', 'port = 70000', 'host = 1', '[log]', 'level = "x"');
     const env = { GATEPOST_CONFIG: file, GATEPOST_PROT: '1', GATEPOST_LOG_FORMAT: 'xml' };
@@ -89,10 +89,10 @@ describe('mistakes', () => {
       'unknown setting GATEPOST_PROT',
       `${file}:2: there is no setting server.prot`,
       `${file}:4: server.host must be a string`,
-      `${file}:3: '70000' is not a whole number from 0 to 65535`,
+      `${file}:3: server.port: '70000' is not a whole number from 0 to 65535`,
       "--outputOffsetMinutes: 'x' is not an offset from UTC such as +03:00",
       "GATEPOST_LOG_FORMAT: 'xml' is not human or json",
-      `${file}:6: 'x' is not debug or info or warn or error`,
+      `${file}:6: log.level: 'x' is not debug or info or warn or error`,
     ]);
   });
 
@@ -130,6 +130,25 @@ test('a time of day and a cron pattern are both patterns of croner', () => {
     '0 0 * * *',
     '*/5 * * * *',
   ]);
+});
+
+test.each([
+  ['a mark of byte order and CRLF', '\uFEFF[server]\r\nport = 9000\r\n', null],
+  ['bytes that are no text', Buffer.from([0x23, 0xff, 0xfe]), ' is not text in UTF-8'],
+  ['too much of it', `#${'a'.repeat(1024 ** 2)}`, ' is larger than a configuration can be (1 MiB)'],
+  [
+    'endless nesting',
+    `x = ${'['.repeat(200_000)}${']'.repeat(200_000)}`,
+    ':1: no TOML: too deeply nested',
+  ],
+  ['no address', '[server]\nhost = ""', ":2: server.host: '' is empty or has blanks around it"],
+  ['no monitor', '[monitor]\nhost = ""', ":2: monitor.host: '' is empty or has blanks around it"],
+  ['a list of sections', '[[backup]]', ':1: backup is a section: write [backup], once'],
+])('a file with %s', (_, content, sentence) => {
+  const file = fileOf('');
+  writeFileSync(file, content);
+  if (sentence === null) expect(loadConfig({ configFile: file }, {}).config.port).toBe(9000);
+  else expect(mistakesOf({ configFile: file }, {})).toBe(file + sentence);
 });
 
 test('secrets are never shown', () => {

@@ -5,7 +5,7 @@ import { auditLinks } from '../../src/core/audit-chain.ts';
 import type { Core } from '../../src/core/core.ts';
 
 /** Every entry, oldest first. */
-export async function auditEntries(core: Core): Promise<AuditEntry[]> {
+export async function auditEntries(core: Pick<Core, 'store'>): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = [];
   for await (const { link } of auditLinks(core)) entries.push(...JSON.parse(link.entries));
   return entries;

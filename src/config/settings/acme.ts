@@ -9,8 +9,8 @@ export const acmeSettings = {
     types: ['array'],
     read: hostNames,
     about: [
-      'Host names for which certificates are had by ACME.',
-      'Whoever sets it agrees to the terms of the authority.',
+      'Host names for which certificates are obtained by ACME.',
+      'Whoever sets it agrees to the terms of the certificate authority.',
     ],
   }),
   acmeEmail: setting({
@@ -19,7 +19,7 @@ export const acmeSettings = {
     default: '',
     types: ['string'],
     read: text,
-    about: ['Where the authority may write to.', 'Optional.'],
+    about: ['The mail address to which the authority may write.', 'Optional.'],
   }),
   acmeDirectory: setting({
     key: 'acme.directory',
@@ -60,7 +60,9 @@ export const acmeSettings = {
     default: '',
     types: ['string'],
     read: text,
-    about: ['The account at an authority that asks for external account binding.'],
+    about: [
+      'The account at an authority that demands external account binding: its key identifier.',
+    ],
   }),
   acmeEabKey: setting({
     key: 'acme.eab_key',
@@ -68,7 +70,7 @@ export const acmeSettings = {
     default: '',
     types: ['string'],
     read: text,
-    about: ['The key that this authority gave out.'],
+    about: ['The HMAC key of that account, as the authority gave it out.'],
     isSecret: true,
   }),
 } as const;

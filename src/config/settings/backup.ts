@@ -21,7 +21,7 @@ export const backupSettings = {
     default: '7',
     types: ['integer'],
     read: wholeNumber(1, 10_000),
-    about: ['How many scheduled backups are kept; the oldest goes first.'],
+    about: ['How many scheduled backups are kept; the oldest go first.'],
     isLive: true,
   }),
   backupDirectory: setting({
@@ -42,7 +42,7 @@ export const backupSettings = {
     default: '',
     types: ['string'],
     read: text,
-    about: ['Encrypts backups.', 'Who loses it loses them.', 'Empty: they are not encrypted.'],
+    about: ['Encrypts backups; whoever loses it loses them.', 'Empty: they are not encrypted.'],
     isLive: true,
     isSecret: true,
   }),
@@ -52,7 +52,7 @@ export const backupSettings = {
     default: '',
     types: ['string'],
     read: text,
-    about: ['A file whose first line is that passphrase, in place of `backup.passphrase`.'],
+    about: ['A file whose first line is that passphrase, used in place of `backup.passphrase`.'],
     isLive: true,
   }),
 } as const;

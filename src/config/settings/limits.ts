@@ -9,8 +9,8 @@ export const limitsSettings = {
     types: ['integer'],
     read: wholeNumber(0, 1_000_000_000),
     about: [
-      'How many limited links a provider may have that has no number of its own (`provider',
-      'set --max-links`).',
+      'How many limited links a provider may have, unless it has a number of its own',
+      '(`gatepost provider set --max-links`).',
     ],
     isLive: true,
   }),
@@ -22,8 +22,8 @@ export const limitsSettings = {
     types: ['integer'],
     read: wholeNumber(0, 1_000_000_000),
     about: [
-      'Failed credentials a minute from one address (IPv6: one /64) before such answers are',
-      'delayed by one second.',
+      'How many calls with wrong credentials in a minute from one address (IPv6: one /64) are',
+      'answered at once; the answers to more are delayed by a second.',
       'Valid credentials are never delayed.',
     ],
     isLive: true,
@@ -36,8 +36,8 @@ export const limitsSettings = {
     types: ['integer'],
     read: wholeNumber(0, 1_000_000_000),
     about: [
-      'How many devices a minute may register for messages, or make their first call to',
-      '`/provider`, from one address (IPv6: one /64).',
+      'How many devices may register for messages, or make their first call to `/provider`,',
+      'in a minute from one address (IPv6: one /64).',
       'Many phones share the address of a mobile carrier.',
     ],
     isLive: true,
@@ -50,8 +50,8 @@ export const limitsSettings = {
     types: ['integer'],
     read: wholeNumber(0, 1_000_000_000),
     about: [
-      'How many HWIDs that are not linked to it a provider may send a command (`import-',
-      'data`) to in 24 hours.',
+      'To how many HWIDs that are not linked to it a provider may send a command',
+      '(`import-data`) in 24 hours.',
     ],
     isLive: true,
   }),

@@ -18,7 +18,7 @@ export const logSettings = {
     default: 'info',
     types: ['string'],
     read: oneOf<LogLevel>('debug', 'info', 'warn', 'error'),
-    about: ['The least weighty lines that are written: `debug`, `info`, `warn` or `error`.'],
+    about: ['The lowest level that is written: `debug`, `info`, `warn` or `error`.'],
     isLive: true,
   }),
   logRequests: setting({

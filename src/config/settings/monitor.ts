@@ -1,4 +1,4 @@
-import { portOrOff, text } from '../readers.ts';
+import { notEmpty, portOrOff } from '../readers.ts';
 import { setting } from '../setting.ts';
 
 export const monitorSettings = {
@@ -8,7 +8,7 @@ export const monitorSettings = {
     // What it tells is for the operator alone.
     default: '127.0.0.1',
     types: ['string'],
-    read: text,
+    read: notEmpty,
     about: ['The address on which `/healthz`, `/readyz` and `/metrics` are served.'],
   }),
   monitorPort: setting({
@@ -17,6 +17,6 @@ export const monitorSettings = {
     default: '9180',
     types: ['integer', 'string'],
     read: portOrOff,
-    about: ['The port for these; 0 picks a free one, `off` serves none.'],
+    about: ['The port of the monitor; 0 picks a free one, `off` serves none of these.'],
   }),
 } as const;

@@ -1,4 +1,4 @@
-import { networks, text, utcOffset, wholeNumber } from '../readers.ts';
+import { networks, notEmpty, utcOffset, wholeNumber } from '../readers.ts';
 import { setting } from '../setting.ts';
 
 export const serverSettings = {
@@ -7,7 +7,7 @@ export const serverSettings = {
     env: 'GATEPOST_DATA',
     default: './data',
     types: ['string'],
-    read: text,
+    read: notEmpty,
     about: ['The data directory.', 'Flag `--data`, which every command takes.'],
   }),
   host: setting({
@@ -16,10 +16,9 @@ export const serverSettings = {
     // Open to the machine alone until the operator decides otherwise.
     default: '127.0.0.1',
     types: ['string'],
-    read: text,
+    read: notEmpty,
     about: [
-      'The address to listen on:',
-      'by default only this machine can call.',
+      'The address to listen on; by default only this machine can call.',
       'Flag `--host` of `serve`.',
     ],
   }),

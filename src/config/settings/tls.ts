@@ -9,8 +9,8 @@ export const tlsSettings = {
     types: ['string'],
     read: text,
     about: [
-      'A PEM file with the certificate and its chain; with it and `tls.key` Gatepost speaks',
-      'HTTPS.',
+      'A PEM file with the certificate and its chain.',
+      'With it and `tls.key` Gatepost speaks HTTPS.',
       'A changed file is taken up in flight.',
     ],
   }),

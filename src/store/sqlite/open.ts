@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../operator-error.ts';
+import { checkDataDirectory } from '../../permissions.ts';
 import { fullDisk } from './disk.ts';
 import { takeLock } from './lock.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
@@ -145,6 +146,15 @@ function configure(db: Database): Database {
   db.run('PRAGMA foreign_keys = ON');
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   return db;
+}
+
+/**
+ * Every command that opens the data begins with this. Throws {@link OperatorError} on what others
+ * could read or change.
+ */
+export function refuseOpenData(dataDir: string): void {
+  const refused = checkDataDirectory(dataDir).filter(({ isRefused }) => isRefused);
+  if (refused.length > 0) throw new OperatorError(refused.map((one) => one.problem).join('; '));
 }
 
 export function checkDirectory(dataDir: string, create: boolean): void {
