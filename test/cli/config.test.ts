@@ -62,7 +62,8 @@ test('gatepost config tells where each value comes from, and masks secrets', asy
 test('gatepost config --example is a file that can be used as it is', async () => {
   const file = join(temporaryFolder(), 'gatepost.toml');
   writeFileSync(file, (await run(['config', '--example'])).stdout, { mode: 0o600 });
-  const { code, stdout } = await run(['config', '--json', '--config', file]);
+  const env = { GATEPOST_MONITOR_PORT: '' };
+  const { code, stdout } = await run(['config', '--json', '--config', file], { env });
   expect(code).toBe(0);
   const shown: Shown = JSON.parse(stdout);
   expect(shown.settings.filter(({ origin }) => origin !== 'default')).toEqual([]);

@@ -35,13 +35,14 @@ test('SIGHUP before the server is ready does not end it: it reloads once it is',
       return app as App;
     },
     serviceManager: () => ({
+      starting: () => events.push('starting'),
       ready: () => events.push('ready'),
       reloading: () => events.push('reloading'),
       stopping: () => events.push('stopping'),
       close: () => undefined,
     }),
-    stdout: () => undefined,
+    stdout: async () => true,
   };
   expect(await runCli(['serve'], context as CliContext)).toBe(EXIT_OK);
-  expect(events.join(' ')).toBe('started ready reloading reloaded ready stopping closed');
+  expect(events.join(' ')).toBe('starting started ready reloading reloaded ready stopping closed');
 });

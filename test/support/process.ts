@@ -42,14 +42,19 @@ function mtimeMs(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-/** The environment without the developer's own Gatepost settings and file. */
+/** The environment without the developer's own Gatepost settings and file, and no monitor. */
 export function plainEnv(more: Record<string, string> = {}): Record<string, string> {
   const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !entry[0].startsWith('GATEPOST_'),
   );
   // Nor with a file of the machine's own.
-  return { ...Object.fromEntries(inherited), GATEPOST_CONFIG: 'none', ...more };
+  return {
+    ...Object.fromEntries(inherited),
+    GATEPOST_CONFIG: 'none',
+    GATEPOST_MONITOR_PORT: 'off',
+    ...more,
+  };
 }
 
 export interface StartOptions {
@@ -156,8 +161,7 @@ export function shell(line: string): CliResult {
 export async function startServe(options: StartOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
   const args = ['serve', '--port', '0', '--data', dataDir, ...(options.args ?? [])];
-  const env = { GATEPOST_MONITOR_PORT: 'off', ...options.env };
-  const child = spawn(args, { ...options, env });
+  const child = spawn(args, options);
   const out = collect(child.stdout);
   const err = collect(child.stderr);
   const exited = child.exited.then(async (): Promise<Exit> => {
