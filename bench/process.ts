@@ -38,13 +38,20 @@ export function onCore(core: number, command: string[]): string[] {
   return navigator.hardwareConcurrency > 1 ? ['taskset', '-c', String(core), ...command] : command;
 }
 
+/** Neither a file of the machine nor a monitor, which only one of several could have. */
+const ALONE = {
+  GATEPOST_CONFIG: 'none',
+  GATEPOST_MONITOR_PORT: 'off',
+  GATEPOST_LOG_LEVEL: 'error',
+};
+
 /** Starts a server and waits for its line `… listening on URL`. */
 export async function startServer(
   command: string[],
   env: Record<string, string> = {},
 ): Promise<Server> {
   const child = Bun.spawn(command, {
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: { PATH: process.env['PATH'] ?? '', ...ALONE, ...env },
     stdout: 'pipe',
     stderr: 'inherit',
   });

@@ -109,7 +109,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // HTTP/1.0 does not need, Bun's URL has no host, and Elysia takes the first slash in the query
   // for the beginning of the path.
   const find = (path: string) => findIn(answers, path) ?? elsewhere(path);
-  app.all('*', ({ request }) => find(pathOf(request.url))(request), { parse: 'none' });
+  // The paths stand in Elysia's table too, for speed alone: it takes longer to find that none fits.
+  for (const path of [...answers.keys(), '*']) {
+    app.all(path, ({ request }) => find(pathOf(request.url))(request), { parse: 'none' });
+  }
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
