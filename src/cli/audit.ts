@@ -22,6 +22,7 @@ import {
   countValue,
   hwidValue,
   instantValue,
+  outputFileValue,
   providerCodeValue,
 } from './values.ts';
 
@@ -133,7 +134,7 @@ export function addAuditCommands(program: Command, context: CliContext): void {
   audit
     .command('export')
     .description('write the whole log with its hashes as JSON Lines')
-    .argument('[file]', 'a new file; standard output if there is none')
+    .argument('[file]', 'a new file; - or none: stdout', outputFileValue)
     .action((file: string | undefined, options: CommonOptions) =>
       exportLinks(context, file, options),
     );

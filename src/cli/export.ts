@@ -6,7 +6,7 @@ import { type ExportCounts, writeEnd, writeRecord } from '../core/export-lines.t
 import { type CliContext, type CommonOptions, noSuchProvider, print, withCore } from './context.ts';
 import { Progress } from './progress.ts';
 import { type Write, writeTo } from './sink.ts';
-import { providerCodeValue } from './values.ts';
+import { outputFileValue, providerCodeValue } from './values.ts';
 
 /** How much text is written at a time. */
 const WRITE_LENGTH = 256 * 1024;
@@ -66,7 +66,7 @@ export function addExportCommand(program: Command, context: CliContext): void {
     .command('export')
     .description('write a provider with its links, HWIDs and domains as JSON Lines')
     .argument('<code>', 'the provider', providerCodeValue)
-    .argument('[file]', 'a new file; stdout unless given')
+    .argument('[file]', 'a new file; - or none: stdout', outputFileValue)
     .action((code: string, path: string | undefined, options: CommonOptions) =>
       exportProvider(context, code, path, options),
     );

@@ -195,3 +195,8 @@ export function showBytes(bytes: number): string {
 export function showTime(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }
+
+/** A file to write; undefined, as when none is named: standard output. */
+export function outputFileValue(text: string): string | undefined {
+  return text === '-' ? undefined : text;
+}

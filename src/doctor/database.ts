@@ -40,7 +40,8 @@ export function checkDatabase(dataDir: string): DatabaseReport {
     const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
     return report(findings.length > 0 ? findings : [fine], newestMs);
   } catch (error) {
-    const todo = "if it is damaged, 'gatepost restore' puts a backup in its place and keeps it";
+    const todo =
+      "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
     return report([say.problem(reasonIn(error), todo)]);
   }
 }

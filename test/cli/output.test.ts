@@ -54,3 +54,10 @@ test.each(exports)('%s, to a file that cannot be finished: nothing is left of it
   expect(stderr).toMatch(/^gatepost: cannot write [^\n]+\/out: EFBIG[^\n]+\n$/);
   expect(readdirSync(folder)).not.toContain('out');
 });
+
+test.each(exports)('%s - is standard output, not a file of that name', (words) => {
+  const { code, stdout } = shell(`cd ${folder}; GATEPOST ${words} - --data ${dataDir}`);
+  const { stdout: same } = shell(`GATEPOST ${words} --data ${dataDir}`);
+  expect({ code, stdout }).toEqual({ code: 0, stdout: same });
+  expect(readdirSync(folder)).not.toContain('-');
+});
