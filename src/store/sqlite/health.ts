@@ -9,6 +9,7 @@ import { APPLICATION_ID, SCHEMA_VERSION } from './migrate.ts';
 import { DATABASE_FILE } from './open.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
+import { FINAL, IN_DELIVERY } from './status.ts';
 
 type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'queueFacts'>;
 
@@ -28,11 +29,11 @@ function statements({ db }: Context) {
           count(*) FILTER (WHERE NOT is_due) AS "scheduledCount",
           min(due_at_ms) FILTER (WHERE is_due) AS "oldestDueAtMs",
           coalesce(sum(recipient_count - sent_count - failed_count)
-            FILTER (WHERE status IN (5, 6, 40)), 0) AS "recipientCount"
+            FILTER (WHERE status IN ${IN_DELIVERY}), 0) AS "recipientCount"
         FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
-                due_at_ms <= ${value('nowMs')} OR is_scheduled = 0 OR status IN (5, 6, 40)
+                due_at_ms <= ${value('nowMs')} OR is_scheduled = 0 OR status IN ${IN_DELIVERY}
                   AS is_due
-              FROM distribution WHERE status < 100)`),
+              FROM distribution WHERE status < ${FINAL})`),
     ),
   };
 }
