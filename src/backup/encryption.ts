@@ -4,14 +4,17 @@
  * authenticated.
  */
 
-import { Decrypter, Encrypter } from 'age-encryption';
 import { OperatorError } from '../operator-error.ts';
 
 export const AGE_MAGIC = 'age-encryption.org/v1\n';
 
 type Bytes = AsyncIterable<Uint8Array>;
 
+/** Loaded when it is needed: every other command would start later for it. */
+const library = () => import('age-encryption');
+
 export async function encrypted(plain: Bytes, passphrase: string): Promise<Bytes> {
+  const { Encrypter } = await library();
   const encrypter = new Encrypter();
   encrypter.setPassphrase(passphrase);
   return encrypter.encrypt(streamOf(plain));
@@ -22,6 +25,7 @@ export async function encrypted(plain: Bytes, passphrase: string): Promise<Bytes
  * changed or is missing.
  */
 export async function decrypted(bytes: Bytes, passphrase: string): Promise<Bytes> {
+  const { Decrypter } = await library();
   const decrypter = new Decrypter();
   decrypter.addPassphrase(passphrase);
   try {
