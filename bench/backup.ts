@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BackupLoad, type Call, codeOf } from './backup-load.ts';
+import { startServer, stopAll } from './process.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -36,9 +37,8 @@ const source = join(import.meta.dir, '..', 'src', 'main.ts');
 const program = options.executable ? [options.executable] : [process.execPath, source];
 const folder = mkdtempSync(join(options.folder, 'gatepost-bench-'));
 const dataDir = join(folder, 'data');
-const children: Bun.Subprocess[] = [];
 process.once('exit', () => {
-  for (const child of children) child.kill('SIGKILL');
+  stopAll();
   rmSync(folder, { recursive: true, force: true });
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
@@ -69,20 +69,6 @@ async function makeDatabase(): Promise<void> {
   })();
   add.finalize();
   db.close();
-}
-
-async function startServer(): Promise<{ pid: number; url: string }> {
-  const args = ['serve', '--port', '0', '--data', dataDir, '--json'];
-  const server = Bun.spawn([...program, ...args], { stdout: 'pipe', stderr: 'inherit' });
-  children.push(server);
-  const reader = server.stdout.getReader();
-  let text = '';
-  while (!text.includes('\n')) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error('the server did not start');
-    text += new TextDecoder().decode(value);
-  }
-  return { pid: server.pid, url: JSON.parse(text).url };
 }
 
 function figures(name: string, calls: readonly Call[]): void {
@@ -124,7 +110,7 @@ writeFileSync(passphraseFile, 'a passphrase for the bench\n', { mode: 0o600 });
 const secret = options.encrypt ? ['--passphrase-file', passphraseFile] : [];
 
 await makeDatabase();
-const { url } = await startServer();
+const { url } = await startServer([...program, 'serve', '--port', '0', '--data', dataDir]);
 const query = `provider_code=${CODE}&auth_key=${AUTH_KEY}&install_limit=3&note=bench`;
 const load = new BackupLoad(url, `/api/add-install?${query}`, {
   rate: Number(options.rate),

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { AUTH_KEY, providerCode, seedDevices } from './messaging-seed.ts';
+import { startServer, stopAll } from './process.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -36,6 +37,7 @@ const folder = mkdtempSync(join(options.folder, 'gatepost-bench-'));
 const dataDir = join(folder, 'data');
 const children: Bun.Subprocess[] = [];
 process.once('exit', () => {
+  stopAll();
   for (const child of children) child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 });
@@ -51,20 +53,6 @@ function makeDatabase(): void {
   const startMs = performance.now();
   seedDevices(dataDir, { deviceCount, providerCount }, Date.now());
   console.log(`seeded ${deviceCount} devices in ${seconds(performance.now() - startMs)}`);
-}
-
-async function startServer(): Promise<{ pid: number; url: string }> {
-  const args = ['serve', '--port', '0', '--data', dataDir, '--json'];
-  const server = Bun.spawn([...program, ...args], { stdout: 'pipe', stderr: 'inherit' });
-  children.push(server);
-  const reader = server.stdout.getReader();
-  let text = '';
-  while (!text.includes('\n')) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error('the server did not start');
-    text += new TextDecoder().decode(value);
-  }
-  return { pid: server.pid, url: JSON.parse(text).url };
 }
 
 /** Starts the steady calls; the function returned ends them and gives what was measured. */
@@ -133,7 +121,7 @@ function figures(name: string, samples: { tookMs: number }[]): void {
 }
 
 makeDatabase();
-const { pid, url } = await startServer();
+const { pid, url } = await startServer([...program, 'serve', '--port', '0', '--data', dataDir]);
 const idleMib = peakMemoryMib(pid);
 const endLoad = startLoad(url);
 await Bun.sleep(QUIET_MS);
