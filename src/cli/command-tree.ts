@@ -92,6 +92,35 @@ export function byPlace(tree: readonly CommandFacts[]): Places[] {
   );
 }
 
+const PLACES_TOLD =
+  '# What may stand at a place: "COMMAND:OPTION" after an option, "COMMAND:N" for the Nth argument.';
+
+/**
+ * What bash and zsh look up: `_gatepost_kind` sets `kind` by a place, `_gatepost_command` takes the
+ * row of a command and fails if there is none.
+ */
+export function shellTables(tree: readonly CommandFacts[], rows: readonly string[]): string {
+  const values = byPlace(tree).map(
+    ({ value, places }) => `    ${places.map(shellText).join('|')})
+      kind=${typeof value === 'string' ? value : shellWords(['words', ...value.words])} ;;`,
+  );
+  return `${PLACES_TOLD}
+_gatepost_kind() {
+  kind=
+  case $1 in
+${values.join('\n')}
+  esac
+}
+
+# The commands and options that may follow a command; fails if there is no such command.
+_gatepost_command() {
+  case $1 in
+${rows.join('\n')}
+    *) return 1 ;;
+  esac
+}`;
+}
+
 /** A text as one word of a POSIX shell. */
 export function shellText(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,6 +1,6 @@
 /** Completion for bash: tables of the commands, and a function that finds where in them one is. */
 
-import { byPlace, type CommandFacts, shellWords } from './command-tree.ts';
+import { type CommandFacts, shellTables, shellWords } from './command-tree.ts';
 
 /** The script, to be sourced or put where bash-completion looks for it. */
 export function bashCompletion(tree: readonly CommandFacts[]): string {
@@ -9,27 +9,9 @@ export function bashCompletion(tree: readonly CommandFacts[]): string {
     const names = shellWords(options.flatMap((option) => option.names));
     return `    '${path.join(' ')}') subs=${subs} opts=${names} ;;`;
   });
-  const values = byPlace(tree).map(
-    ({ value, places }) => `    ${places.map((place) => `'${place}'`).join('|')})
-      kind=${typeof value === 'string' ? value : shellWords(['words', ...value.words])} ;;`,
-  );
   return `# bash completion for gatepost; made by 'gatepost completion bash'.
 
-# What may stand at a place: "COMMAND:OPTION" after an option, "COMMAND:N" for the Nth argument.
-_gatepost_kind() {
-  kind=
-  case $1 in
-${values.join('\n')}
-  esac
-}
-
-# The commands and options that may follow a command; fails if there is no such command.
-_gatepost_command() {
-  case $1 in
-${rows.join('\n')}
-    *) return 1 ;;
-  esac
-}
+${shellTables(tree, rows)}
 
 ${WALK}
 complete -F _gatepost gatepost

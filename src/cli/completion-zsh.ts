@@ -1,6 +1,6 @@
 /** Completion for zsh, with what each command and option does beside it. */
 
-import { byPlace, type CommandFacts, shellText, shellWords } from './command-tree.ts';
+import { type CommandFacts, shellTables, shellText } from './command-tree.ts';
 
 /** The script, to be put into a folder of `fpath` as `_gatepost`, or evaluated. */
 export function zshCompletion(tree: readonly CommandFacts[]): string {
@@ -11,28 +11,10 @@ export function zshCompletion(tree: readonly CommandFacts[]): string {
       subs=(${subs.join(' ')})
       opts=(${opts.join(' ')}) ;;`;
   });
-  const values = byPlace(tree).map(
-    ({ value, places }) => `    ${places.map((place) => `'${place}'`).join('|')})
-      kind=${typeof value === 'string' ? value : shellWords(['words', ...value.words])} ;;`,
-  );
   return `#compdef gatepost
 # zsh completion for gatepost; made by 'gatepost completion zsh'.
 
-# What may stand at a place: "COMMAND:OPTION" after an option, "COMMAND:N" for the Nth argument.
-_gatepost_kind() {
-  kind=
-  case $1 in
-${values.join('\n')}
-  esac
-}
-
-# The commands and options that may follow a command; fails if there is no such command.
-_gatepost_command() {
-  case $1 in
-${rows.join('\n')}
-    *) return 1 ;;
-  esac
-}
+${shellTables(tree, rows)}
 
 ${WALK}
 if [[ $funcstack[1] == _gatepost ]]; then
