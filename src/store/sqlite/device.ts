@@ -20,11 +20,9 @@ type DeviceStore = Pick<
   'findCheckIn' | 'recordCheckIn' | 'listDevices' | 'findDevice' | 'forgetDevice'
 >;
 
-/** Makes a device known, or refreshes what is known of it; returns its id. Part of a write. */
-export function deviceKeeper(context: Context) {
-  const { db, query } = context;
-  const { device: find } = lookups(context);
-  const add = prepare(
+/** A row for a device that is not known yet. */
+export function addDeviceStatement({ db, query }: Context) {
+  return prepare(
     db,
     query
       .insert(device)
@@ -35,11 +33,18 @@ export function deviceKeeper(context: Context) {
         device_name: value('deviceName'),
         app_version: value('appVersion'),
         user_agent: value('userAgent'),
-        first_seen_at_ms: value('nowMs'),
-        last_seen_at_ms: value('nowMs'),
+        first_seen_at_ms: value('firstSeenAtMs'),
+        last_seen_at_ms: value('lastSeenAtMs'),
       })
       .returning({ id: device.id }),
   );
+}
+
+/** Makes a device known, or refreshes what is known of it; returns its id. Part of a write. */
+export function deviceKeeper(context: Context) {
+  const { db, query } = context;
+  const { device: find } = lookups(context);
+  const add = addDeviceStatement(context);
   const refresh = prepare(
     db,
     query
@@ -56,7 +61,10 @@ export function deviceKeeper(context: Context) {
   );
   return (hwid: string, said: DeviceFacts, nowMs: number): number => {
     const known = find.get({ hwid });
-    if (known === null) return (add.get({ hwid, ...said, nowMs }) as { id: number }).id;
+    if (known === null)
+      return (
+        add.get({ hwid, ...said, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs }) as { id: number }
+      ).id;
     refresh.run({ id: known.id, ...mergeFacts(known, said), nowMs });
     return known.id;
   };

@@ -13,9 +13,11 @@ import type {
 import { changesOfLink } from '../../core/install.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
+import { addDeviceStatement } from './device.ts';
+import { rowStatements } from './install.ts';
 import { lookups } from './lookups.ts';
 import { raw } from './raw.ts';
-import { device, domain, install, installDevice, provider } from './schema.ts';
+import { device, domain, install } from './schema.ts';
 import { named, prepare } from './statement.ts';
 
 type ImportStore = Pick<Store, 'reserveIds' | 'importInstall' | 'importDomain'>;
@@ -45,29 +47,6 @@ function installStatements({ db, query }: Context) {
         .from(install)
         .where(eq(install.id, value('id'))),
     ),
-    countOf: prepare(
-      db,
-      query
-        .select(named({ installCount: provider.install_count }))
-        .from(provider)
-        .where(eq(provider.id, value('providerId'))),
-    ),
-    add: prepare(
-      db,
-      query
-        .insert(install)
-        .values({
-          // A null makes SQLite take the next id.
-          id: value('id'),
-          provider_id: value('providerId'),
-          install_code: value('installCode'),
-          install_limit: value('installLimit'),
-          status: value('status'),
-          note: value('note'),
-          created_at_ms: value('createdAtMs'),
-        })
-        .returning({ id: install.id }),
-    ),
     change: prepare(
       db,
       query
@@ -79,57 +58,26 @@ function installStatements({ db, query }: Context) {
         })
         .where(eq(install.id, value('id'))),
     ),
-    holdsSlot: prepare(
-      db,
-      raw<{ id: number }>(sql`
-        SELECT id FROM install_device
-        WHERE install_id = ${value('installId')} AND device_id = ${value('deviceId')}`),
-    ),
-    takeSlot: prepare(
-      db,
-      query.insert(installDevice).values({
-        install_id: value('installId'),
-        device_id: value('deviceId'),
-        registered_at_ms: value('registeredAtMs'),
-      }),
-    ),
   };
 }
 
-function deviceStatements({ db, query }: Context) {
-  return {
-    add: prepare(
-      db,
-      query
-        .insert(device)
-        .values({
-          hwid: value('hwid'),
-          os: value('os'),
-          os_version: value('osVersion'),
-          device_name: value('deviceName'),
-          app_version: value('appVersion'),
-          user_agent: value('userAgent'),
-          first_seen_at_ms: value('firstSeenAtMs'),
-          last_seen_at_ms: value('lastSeenAtMs'),
-        })
-        .returning({ id: device.id }),
-    ),
-    refresh: prepare(
-      db,
-      query
-        .update(device)
-        .set({
-          os: sql`${value('os')}`,
-          os_version: sql`${value('osVersion')}`,
-          device_name: sql`${value('deviceName')}`,
-          app_version: sql`${value('appVersion')}`,
-          user_agent: sql`${value('userAgent')}`,
-          first_seen_at_ms: sql`min(${device.first_seen_at_ms}, ${value('firstSeenAtMs')})`,
-          last_seen_at_ms: sql`max(${device.last_seen_at_ms}, ${value('lastSeenAtMs')})`,
-        })
-        .where(eq(device.id, value('id'))),
-    ),
-  };
+/** The other way round than when a device calls: what it said here is later than any import. */
+function refreshStatement({ db, query }: Context) {
+  return prepare(
+    db,
+    query
+      .update(device)
+      .set({
+        os: sql`${value('os')}`,
+        os_version: sql`${value('osVersion')}`,
+        device_name: sql`${value('deviceName')}`,
+        app_version: sql`${value('appVersion')}`,
+        user_agent: sql`${value('userAgent')}`,
+        first_seen_at_ms: sql`min(${device.first_seen_at_ms}, ${value('firstSeenAtMs')})`,
+        last_seen_at_ms: sql`max(${device.last_seen_at_ms}, ${value('lastSeenAtMs')})`,
+      })
+      .where(eq(device.id, value('id'))),
+  );
 }
 
 function domainStatements({ db, query }: Context) {
@@ -190,17 +138,17 @@ function sequenceStatements({ db }: Context) {
 
 export function importStore(context: Context): ImportStore {
   const { writer, audit } = context;
-  const on = installStatements(context);
-  const devices = deviceStatements(context);
+  const on = { ...installStatements(context), ...rowStatements(context) };
+  const addDevice = addDeviceStatement(context);
+  const refreshDevice = refreshStatement(context);
   const domains = domainStatements(context);
   const sequence = sequenceStatements(context);
   const find = lookups(context);
 
   /** Makes the device known, or adds to what is known of it; returns its id. */
   function keepDevice(known: Device | null, { registeredAtMs: _, ...said }: ImportedSlot): number {
-    if (known === null) return (devices.add.get(said) as { id: number }).id;
-    // The other way round than when a device calls: what it said here is later than any import.
-    devices.refresh.run({ ...said, id: known.id, ...mergeFacts(said, known) });
+    if (known === null) return (addDevice.get(said) as { id: number }).id;
+    refreshDevice.run({ ...said, id: known.id, ...mergeFacts(said, known) });
     return known.id;
   }
 

@@ -35,6 +35,55 @@ const SLOT_COLUMNS = named({
   registeredAtMs: installDevice.registered_at_ms,
 });
 
+/** What adding links and slots takes, for links that are new and for links that move in. */
+export function rowStatements({ db, query }: Context) {
+  return {
+    countOf: prepare(
+      db,
+      query
+        .select(named({ installCount: provider.install_count }))
+        .from(provider)
+        .where(eq(provider.id, value('providerId'))),
+    ),
+    add: prepare(
+      db,
+      query
+        .insert(install)
+        .values({
+          // A null makes SQLite take the next id.
+          id: value('id'),
+          provider_id: value('providerId'),
+          install_code: value('installCode'),
+          install_limit: value('installLimit'),
+          status: value('status'),
+          note: value('note'),
+          created_at_ms: value('createdAtMs'),
+        })
+        .returning({ id: install.id }),
+    ),
+    holdsSlot: prepare(
+      db,
+      query
+        .select({ id: installDevice.id })
+        .from(installDevice)
+        .where(
+          and(
+            eq(installDevice.install_id, value('installId')),
+            eq(installDevice.device_id, value('deviceId')),
+          ),
+        ),
+    ),
+    takeSlot: prepare(
+      db,
+      query.insert(installDevice).values({
+        install_id: value('installId'),
+        device_id: value('deviceId'),
+        registered_at_ms: value('registeredAtMs'),
+      }),
+    ),
+  };
+}
+
 function statements({ db, query }: Context) {
   const ofProvider = eq(install.provider_id, value('providerId'));
   // A new query each time: drizzle's builders change in place.
@@ -51,27 +100,6 @@ function statements({ db, query }: Context) {
         .select({ id: install.id })
         .from(install)
         .where(eq(install.install_code, value('installCode'))),
-    ),
-    countOf: prepare(
-      db,
-      query
-        .select(named({ installCount: provider.install_count }))
-        .from(provider)
-        .where(eq(provider.id, value('providerId'))),
-    ),
-    add: prepare(
-      db,
-      query
-        .insert(install)
-        .values({
-          provider_id: value('providerId'),
-          install_code: value('installCode'),
-          install_limit: value('installLimit'),
-          status: INSTALL_ACTIVE,
-          note: value('note'),
-          created_at_ms: value('createdAtMs'),
-        })
-        .returning({ id: install.id }),
     ),
     change: prepare(
       db,
@@ -154,27 +182,12 @@ function statements({ db, query }: Context) {
         .from(provider)
         .where(eq(provider.id, value('providerId'))),
     ),
-    holdsSlot: prepare(
-      db,
-      query
-        .select({ id: installDevice.id })
-        .from(installDevice)
-        .where(and(onInstall, eq(installDevice.device_id, value('deviceId')))),
-    ),
-    takeSlot: prepare(
-      db,
-      query.insert(installDevice).values({
-        install_id: value('installId'),
-        device_id: value('deviceId'),
-        registered_at_ms: value('nowMs'),
-      }),
-    ),
   };
 }
 
 export function installStore(context: Context): InstallStore {
   const { writer, audit } = context;
-  const on = statements(context);
+  const on = { ...statements(context), ...rowStatements(context) };
   const find = lookups(context);
   const keepDevice = deviceKeeper(context);
 
@@ -227,7 +240,7 @@ export function installStore(context: Context): InstallStore {
         const provider = on.countOf.get({ providerId });
         if (provider === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (provider.installCount >= installCountMax) return 'install_code_limit_reached';
-        const { id } = on.add.get({ ...draft }) as { id: number };
+        const { id } = on.add.get({ ...draft, id: null, status: INSTALL_ACTIVE }) as { id: number };
         const object = { id, install_limit: draft.installLimit };
         audit.note(act, { action: 'install.add', providerId, object });
         return { id };
@@ -291,7 +304,7 @@ export function installStore(context: Context): InstallStore {
         if (door.device === null && isFull) return 'link_limit_reached';
         const deviceId = keepDevice(key.hwid, facts, nowMs);
         if (door.device !== null) return link;
-        on.takeSlot.run({ installId, deviceId, nowMs });
+        on.takeSlot.run({ installId, deviceId, registeredAtMs: nowMs });
         return { ...link, deviceCount: link.deviceCount + 1 };
       }),
   };
