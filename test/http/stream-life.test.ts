@@ -5,22 +5,26 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { byBinding, notify, register, seedShop } from '../support/messaging.ts';
-import { openRawStream, openStream, textFrame } from '../support/stream.ts';
+import {
+  noStreams,
+  openRawStream,
+  openStream,
+  received,
+  startWithPhone,
+  textFrame,
+  toPhone,
+} from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
-const toPhone = { hwid: 'phone' };
 let app: TestApp;
 let own: Credentials;
 let token: string;
 beforeEach(async () => {
-  app = await startTestApp({ hasWorker: true });
-  own = await seedShop(app);
-  token = await register(app, byBinding('phone', own));
+  ({ app, own, token } = await startWithPhone());
 });
 afterEach(() => app.close());
 
-const nobodyStreams = () => until('no stream is left', () => app.server.streamCount() === 0);
-const received = (...ids: number[]) => ({ items: ids.map((id) => ({ id, state: 'received' })) });
+const nobodyStreams = () => noStreams(app);
 
 describe('a stream', () => {
   test('is replaced by the next one of its device, with 4002', async () => {

@@ -2,34 +2,22 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
-import { startTestApp, type TestApp } from '../support/app.ts';
+import type { TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
-import {
-  ack,
-  byBinding,
-  notify,
-  order,
-  readable,
-  register,
-  seedShop,
-} from '../support/messaging.ts';
-import { openStream } from '../support/stream.ts';
+import { ack, byBinding, notify, order, readable, register } from '../support/messaging.ts';
+import { noStreams, openStream, received, startWithPhone, toPhone } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
 const ITEMS_RULE = 'items must be a list of 1 to 100 acknowledgements';
-const toPhone = { hwid: 'phone' };
 let app: TestApp;
 let own: Credentials;
 let token: string;
 beforeEach(async () => {
-  app = await startTestApp({ hasWorker: true });
-  own = await seedShop(app);
-  token = await register(app, byBinding('phone', own));
+  ({ app, own, token } = await startWithPhone());
 });
 afterEach(() => app.close());
 
-const nobodyStreams = () => until('no stream is left', () => app.server.streamCount() === 0);
-const received = (...ids: number[]) => ({ items: ids.map((id) => ({ id, state: 'received' })) });
+const nobodyStreams = () => noStreams(app);
 
 describe('messages', () => {
   test('come within a second of the call, as the inbox has them', async () => {

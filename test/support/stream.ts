@@ -1,7 +1,33 @@
 /** The device's end of /device/stream: a WebSocket that remembers, and one made of bytes. */
 
 import { connect, type Socket } from 'node:net';
+import type { Credentials } from '../../src/core/provider.ts';
+import { startTestApp, type TestApp } from './app.ts';
+import { byBinding, register, seedShop } from './messaging.ts';
 import { until } from './until.ts';
+
+/** Where a message to the phone of {@link startWithPhone} goes. */
+export const toPhone = { hwid: 'phone' };
+
+/** An appliance that delivers by itself, a provider, and a phone that is linked to it. */
+export async function startWithPhone(): Promise<{
+  app: TestApp;
+  own: Credentials;
+  token: string;
+}> {
+  const app = await startTestApp({ hasWorker: true });
+  const own = await seedShop(app);
+  return { app, own, token: await register(app, byBinding('phone', own)) };
+}
+
+export function noStreams(app: TestApp): Promise<void> {
+  return until('no stream is left', () => app.server.streamCount() === 0);
+}
+
+/** An acknowledgement as a device sends it on its stream. */
+export function received(...ids: number[]) {
+  return { items: ids.map((id) => ({ id, state: 'received' })) };
+}
 
 export interface Frame {
   rc: number;
