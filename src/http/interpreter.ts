@@ -145,6 +145,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
   const headers = { ...HEADERS, ...endpoint.headers };
   const lastHeaders = { ...headers, connection: 'close' };
   const passGates = gateOf(endpoint, core);
+  const isProviderPost = audience === 'provider' && method === 'POST';
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
   const tally = traffic.tallyOf(path);
   // What `call` holds is what the record's own types asked for: endpoint.ts's builders see to it.
@@ -153,7 +154,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
   async function answer(request: Request): Promise<Said> {
     const nowMs = clock.nowMs();
     // Once its body is waited for, the caller may be gone, and its address with it.
-    const from = method === 'POST' ? deps.clientOf(request) : null;
+    const from = isProviderPost ? deps.clientOf(request) : null;
     const query = parseQuery(request.url, audience === 'app');
     const { provider, keyHash, device, refusal } = await passGates(request, query, nowMs);
     if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
