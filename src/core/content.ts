@@ -114,6 +114,9 @@ export const EXPIRE_DAYS_MAX = 365;
 /** A language of 2 to 8 letters and perhaps a region or script: `RU`, `pt-BR`, `zh_Hans`. */
 export const LOCALE_KEY = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})?$/;
 
+/** Locales of one notification; each is filtered for itself. */
+export const LOCALE_COUNT_MAX = 64;
+
 /**
  * Composes the payload of a notification from its `PushNotificationForm`; the schedule in it is
  * read by `parseSchedule`. Fields are checked in the order of the specification's table.
@@ -204,8 +207,13 @@ class FormReader {
       this.refuse('locales', 'must be an object that maps locale codes to objects');
       return {};
     }
+    const given = Object.entries(value);
+    if (given.length > LOCALE_COUNT_MAX) {
+      this.refuse('locales', `must not hold more than ${LOCALE_COUNT_MAX} locales`);
+      return {};
+    }
     const said: [string, LocalePayload][] = [];
-    for (const [key, content] of Object.entries(value)) {
+    for (const [key, content] of given) {
       const locale = this.#locale(key, content);
       if (Object.keys(locale).length > 0) said.push([key, locale]);
       if (this.firstProblem !== null) return {};

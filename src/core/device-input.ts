@@ -1,19 +1,28 @@
 /** Reads what devices send in JSON: registrations and acknowledgements. */
 
-import { isAbsent, isRecord, isText, type Problem, problem, readInteger } from './json-input.ts';
+import {
+  byteLength,
+  isAbsent,
+  isRecord,
+  isText,
+  type Problem,
+  problem,
+  readInteger,
+} from './json-input.ts';
 import {
   ACK_COUNT_MAX,
   ACK_STATES,
   type AckItem,
   PUSH_GATEWAYS,
   type PushAddress,
+  type PushSubscription,
   type Registration,
 } from './messaging.ts';
 import { tidyFact } from './text.ts';
 
 const ACK_DETAIL_LENGTH_MAX = 255;
-/** Length of a push token as JSON. */
-export const PUSH_TOKEN_LENGTH_MAX = 4096;
+/** The texts of a push token, all together. */
+export const PUSH_TOKEN_BYTES_MAX = 4096;
 /** BCP 47: letters and digits in groups. */
 export const LOCALE = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$/;
 
@@ -68,16 +77,33 @@ function parsePush(value: unknown): PushAddress | Problem | null {
   if (!isRecord(value)) return problem('push must be an object with gateway and token');
   const gateway = PUSH_GATEWAYS.find((known) => known === value['gateway']);
   if (gateway === undefined) return problem(`push.gateway must be ${PUSH_GATEWAYS.join(', ')}`);
-  const { token } = value;
-  const isFit = gateway === 'webpush' ? isRecord(token) : isText(token) && token !== '';
-  if (!isFit) {
-    const kind = gateway === 'webpush' ? 'the subscription object' : 'a string';
+  const token = gateway === 'webpush' ? readSubscription(value['token']) : readText(value['token']);
+  if (token === null) {
+    const kind = gateway === 'webpush' ? 'the subscription object, with its endpoint' : 'a string';
     return problem(`push.token must be ${kind}`);
   }
-  if (JSON.stringify(token).length > PUSH_TOKEN_LENGTH_MAX) {
-    return problem(`push.token must not be longer than ${PUSH_TOKEN_LENGTH_MAX} characters`);
+  const texts =
+    typeof token === 'string' ? [token] : [token.endpoint, ...Object.values(token.keys)];
+  if (texts.reduce((bytes, text) => bytes + byteLength(text), 0) > PUSH_TOKEN_BYTES_MAX) {
+    return problem(`push.token must not be longer than ${PUSH_TOKEN_BYTES_MAX} bytes`);
   }
-  return { gateway, token: token as PushAddress['token'] };
+  return { gateway, token };
+}
+
+const readText = (value: unknown) => (isText(value) && value !== '' ? value : null);
+
+/** The parts of the standard subscription object (W3C Push API); others are not kept. */
+function readSubscription(value: unknown): PushSubscription | null {
+  const endpoint = isRecord(value) ? readText(value['endpoint']) : null;
+  if (!isRecord(value) || endpoint === null) return null;
+  const { expirationTime, keys } = value;
+  const ofDevice = isRecord(keys) ? keys : {};
+  const [p256dh, auth] = [readText(ofDevice['p256dh']), readText(ofDevice['auth'])];
+  return {
+    endpoint,
+    ...(Number.isFinite(expirationTime) && { expirationTime: expirationTime as number }),
+    keys: { ...(p256dh !== null && { p256dh }), ...(auth !== null && { auth }) },
+  };
 }
 
 /** Reads the `items` of an acknowledgement, by call or by stream. */

@@ -1,6 +1,7 @@
 /**
- * Reads the loose JSON of the two POST endpoints: clients that are built around HTML forms send
- * numbers and booleans as strings, and every field whether it is filled in or not.
+ * JSON from outside. {@link readJsonObject} is the one reader of it: bodies, frames, files, answers
+ * of other servers. The rest reads the loose JSON of the POST endpoints: clients that are built
+ * around HTML forms send numbers and booleans as strings, and every field whether filled in or not.
  */
 
 /**
@@ -14,6 +15,90 @@ export interface Problem {
 /** A refusal; `sentence` must be ASCII without line breaks. */
 export function problem(sentence: string): Problem {
   return { problem: sentence };
+}
+
+/** Levels of arrays and objects within each other that any JSON from outside may have. */
+export const JSON_NESTING_MAX = 32;
+
+/** What a piece of JSON may cost: beyond it nothing is decoded and nothing is built. */
+export interface JsonBounds {
+  readonly bytesMax: number;
+  /** Values of arrays and members of objects, all together; keys cost more than their bytes say. */
+  readonly valuesMax: number;
+}
+
+/** Of a request; the values have room for the largest configuration that apps take as a setting. */
+export const REQUEST_BOUNDS: JsonBounds = { bytesMax: 256 * 1024, valuesMax: 10_000 };
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The object in JSON from outside. Bounds are checked by one look at each byte: `JSON.parse`
+ * takes a second for a hundred thousand brackets, and walking what it made takes longer. A text is
+ * measured in UTF-8. `subject` begins the sentence of the problem, such as "the body".
+ */
+export function readJsonObject(
+  json: Uint8Array | string,
+  { bytesMax, valuesMax }: JsonBounds,
+  subject: string,
+): { object: Record<string, unknown> } | Problem {
+  const length = typeof json === 'string' ? byteLength(json) : json.length;
+  if (length > bytesMax) return problem(`${subject} must not be longer than ${bytesMax} bytes`);
+  const bytes = typeof json === 'string' ? Buffer.from(json, 'utf8') : json;
+  const shape = measure(bytes, valuesMax);
+  if (shape === 'deep') {
+    return problem(`${subject} must not nest deeper than ${JSON_NESTING_MAX} levels`);
+  }
+  if (shape === 'many') return problem(`${subject} must not hold more than ${valuesMax} values`);
+  try {
+    const value: unknown = JSON.parse(typeof json === 'string' ? json : utf8.decode(json));
+    if (isRecord(value)) return { object: value };
+  } catch {
+    // Not UTF-8 or not JSON: said below.
+  }
+  return problem(`${subject} must be a JSON object in UTF-8`);
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+/** Brackets and braces differ by this bit alone. */
+const BRACE_BIT = 0x20;
+const OPENER = 0x7b;
+const CLOSER = 0x7d;
+
+/** Finds what is over its bound. The signs of JSON are ASCII, and no byte of other characters is. */
+function measure(bytes: Uint8Array, valuesMax: number): 'fits' | 'deep' | 'many' {
+  let depth = 0;
+  let values = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
+    // Most bytes are none of these signs, or blanks.
+    if (byte < QUOTE) continue;
+    if (byte === QUOTE) {
+      at = endOfString(bytes, at + 1);
+    } else if (byte === COMMA) {
+      if (++values > valuesMax) return 'many';
+    } else if ((byte | BRACE_BIT) === OPENER) {
+      if (++depth > JSON_NESTING_MAX) return 'deep';
+      if (++values > valuesMax) return 'many';
+    } else if ((byte | BRACE_BIT) === CLOSER) {
+      depth -= 1;
+    }
+  }
+  return 'fits';
+}
+
+/** Where the quote is that ends the string that begins at `at`. */
+function endOfString(bytes: Uint8Array, at: number): number {
+  let end = at;
+  while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;
+  return end;
+}
+
+/** Bytes of a text in UTF-8: bounds of what is kept or parsed are bytes. */
+export function byteLength(text: string): number {
+  return Buffer.byteLength(text, 'utf8');
 }
 
 const DETAIL_NAME_LENGTH_MAX = 64;

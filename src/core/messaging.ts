@@ -30,10 +30,17 @@ export interface AckItem {
 
 export const PUSH_GATEWAYS = ['fcm', 'apns', 'webpush'] as const;
 
-/** A faster way to the same inbox; for webpush `token` is the standard subscription object. */
+/** The standard subscription object of Web Push. */
+export interface PushSubscription {
+  endpoint: string;
+  expirationTime?: number;
+  keys: { p256dh?: string; auth?: string };
+}
+
+/** A faster way to the same inbox; for webpush `token` is the subscription. */
 export interface PushAddress {
   gateway: (typeof PUSH_GATEWAYS)[number];
-  token: string | Readonly<Record<string, unknown>>;
+  token: string | PushSubscription;
 }
 
 export interface Message {

@@ -1,6 +1,14 @@
 /** The settings that the command `set-settings` may carry: specification, "Known settings keys". */
 
-import { isRecord, isText, nameForDetail, type Problem, problem } from './json-input.ts';
+import {
+  isRecord,
+  isText,
+  nameForDetail,
+  type Problem,
+  problem,
+  REQUEST_BOUNDS,
+  readJsonObject,
+} from './json-input.ts';
 
 /**
  * What a key takes. `boolean`: true or false, also as string or as 1 or 0. `choice`: one of a few
@@ -47,6 +55,9 @@ const KNOWN: ReadonlyMap<string, SettingKey> = new Map(SETTING_KEYS.map((row) =>
 /** Keys that are not in the table: what an app of the provider's own understands. */
 export const CUSTOM_SETTING_KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+/** Keys of one command. */
+export const SETTING_COUNT_MAX = 256;
+
 /** What the values of a key must be, for details and documents: "NAME must be …". */
 export function settingRule(setting: SettingKey): string {
   switch (setting.kind) {
@@ -80,6 +91,9 @@ export function checkSettings(
   if (!isRecord(given)) return 'settings_empty';
   const entries = Object.entries(given);
   if (entries.length === 0) return 'settings_empty';
+  if (entries.length > SETTING_COUNT_MAX) {
+    return problem(`settings must not hold more than ${SETTING_COUNT_MAX} keys`);
+  }
 
   const checked: [string, SettingValue][] = [];
   for (const [key, value] of entries) {
@@ -125,9 +139,6 @@ function isRange(value: string): boolean {
 }
 
 function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return null;
-  }
+  const read = readJsonObject(json, REQUEST_BOUNDS, 'settings');
+  return 'object' in read ? read.object : null;
 }

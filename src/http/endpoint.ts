@@ -119,6 +119,8 @@ interface Described<P, K extends MessageKey> {
   params: P;
   /** The JSON object that a POST carries, as clients had better send it; the core reads it. */
   input?: TSchema;
+  /** How long the body may be, if it must be shorter than others. */
+  bodyBytesMax?: number;
   /** A device's token may come along although the call is open to everybody. */
   takesToken?: true;
   plan?: PlanGate;

@@ -6,12 +6,13 @@
 import type { Clock } from '../clock.ts';
 import type { Actor } from '../core/audit.ts';
 import { actingAs, type Core } from '../core/core.ts';
+import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
 import { keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
-import { readJsonObject } from './body.ts';
+import { readBody } from './body.ts';
 import type { Answer, Endpoint, Limits, WireSettings } from './endpoint.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { reader } from './param-reader.ts';
@@ -141,7 +142,13 @@ type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller>;
 /** Compiles a record of the table into the function that answers its requests. */
 export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interpreter {
   const { core, clock, traffic } = deps;
-  const { audience, method, path, patienceSeconds } = endpoint;
+  const {
+    audience,
+    bodyBytesMax = REQUEST_BOUNDS.bytesMax,
+    method,
+    path,
+    patienceSeconds,
+  } = endpoint;
   const headers = { ...HEADERS, ...endpoint.headers };
   const lastHeaders = { ...headers, connection: 'close' };
   const passGates = gateOf(endpoint, core);
@@ -159,7 +166,8 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     const { provider, keyHash, device, refusal } = await passGates(request, query, nowMs);
     if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
 
-    const body = method === 'POST' ? await readJsonObject(request, deps.bodyTimeMaxMs) : NO_BODY;
+    const body =
+      method === 'POST' ? await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs) : NO_BODY;
     if ('problem' in body) {
       return { says: 'unknown_error', detail: body.problem, provider, isLast: body.isLate };
     }

@@ -1,7 +1,7 @@
 /** What the OpenAPI document says in words: the rules for every endpoint, and for each group. */
 
+import { JSON_NESTING_MAX, REQUEST_BOUNDS } from '../core/json-input.ts';
 import { VERSION } from '../version.ts';
-import { BODY_BYTES_MAX } from './body.ts';
 import type { groups } from './endpoints/index.ts';
 import { LIST_COUNT_MAX } from './endpoints/params.ts';
 import { CLOSE_REPLACED, CLOSE_TOKEN, PING_INTERVAL_MS, STREAM_PATH } from './stream.ts';
@@ -16,7 +16,7 @@ export const INFO = {
   description: paragraphs(
     'Every call answers HTTP 200 with a JSON object, refusals included. `rc` is 1 for success, 2 for something that exists already, 0 for an error; `msg` is a fixed text. Programs should read these two and pass over fields that they do not know. The fixed texts say little: a refusal therefore carries one plain sentence for people in the header `x-error-detail`.',
     'Whole numbers are 1 to 15 decimal digits. A parameter given twice is refused like a malformed one. An optional parameter that is empty counts as absent, and unknown ones are ignored. Lengths of texts count code points. The query is UTF-8, percent-encoded; `+` is a blank.',
-    `Bodies are JSON objects in UTF-8 of at most ${BODY_BYTES_MAX} bytes, whatever content type they name. \`null\` and \`""\` count as absent. Programs that are built around forms are understood too: a whole number may be a string of digits, true and false may be \`"true"\` and \`"false"\`, 1 and 0, a list of operating systems a text with commas.`,
+    `Bodies are JSON objects in UTF-8 of at most ${REQUEST_BOUNDS.bytesMax / 1024} KiB, some of less, that hold at most ${REQUEST_BOUNDS.valuesMax} values and nest at most ${JSON_NESTING_MAX} deep, whatever content type they name. \`null\` and \`""\` count as absent. Programs that are built around forms are understood too: a whole number may be a string of digits, true and false may be \`"true"\` and \`"false"\`, 1 and 0, a list of operating systems a text with commas.`,
     `Lists return the newest first, at most ${LIST_COUNT_MAX} records. \`before_id\` continues: give the lowest \`id\` of the page before. An \`id\` that is unknown or another provider's gives an empty \`data\`.`,
     'Checks run in this order, and the first that fails answers: credentials, an active subscription, the plan, the body as a whole, the parameters in the order in which they are listed here, then the state of what they name.',
     'Another method than the one that is listed changes nothing and answers `Unknown error`, and so does a path under `/api` or `/remote` that does not exist. When something breaks inside, the answer is `Unknown error` with an ID under which the log of the server has the reason.',

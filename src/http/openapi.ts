@@ -1,6 +1,7 @@
 /** The table of endpoints as an OpenAPI 3.1 document. */
 
 import { type TSchema, Type } from '@sinclair/typebox';
+import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { answersOf, type Endpoint, isNeeded, type Param } from './endpoint.ts';
 import { groups } from './endpoints/index.ts';
 import { exampleOf, type JsonSchema, SchemaBook } from './json-schema.ts';
@@ -49,7 +50,11 @@ export interface OpenApiOperation {
   /** All schemes of one element are needed; an empty element needs none. */
   security: Partial<Record<keyof typeof SECURITY_SCHEMES, never[]>>[];
   parameters: OpenApiParameter[];
-  requestBody?: { required: true; content: { 'application/json': Media } };
+  requestBody?: {
+    required: true;
+    description: string;
+    content: { 'application/json': Media };
+  };
   responses: { 200: OpenApiAnswer };
 }
 
@@ -95,6 +100,7 @@ export function openApiDocument(): OpenApiDocument {
 
 function operationOf(endpoint: Endpoint, group: string, book: SchemaBook): OpenApiOperation {
   const { description, input, path, plan, summary } = endpoint;
+  const { bodyBytesMax = REQUEST_BOUNDS.bytesMax } = endpoint;
   return {
     operationId: operationIdOf(path),
     tags: [group],
@@ -105,7 +111,11 @@ function operationOf(endpoint: Endpoint, group: string, book: SchemaBook): OpenA
       parametersOf(name, param, isNeeded(endpoint, param), book),
     ),
     ...(input && {
-      requestBody: { required: true, content: { 'application/json': inputOf(input, book) } },
+      requestBody: {
+        required: true,
+        description: `At most ${bodyBytesMax / 1024} KiB.`,
+        content: { 'application/json': inputOf(input, book) },
+      },
     }),
     responses: { 200: answerOf(endpoint, book) },
   };

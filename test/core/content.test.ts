@@ -28,6 +28,16 @@ function refused(form: unknown): string {
 }
 
 describe('form', () => {
+  test('may have 64 locales', () => {
+    const codes = Array.from({ length: 65 }, (_, at) =>
+      String.fromCharCode(97 + (at >> 3), 97 + (at & 7)),
+    );
+    const locales = Object.fromEntries(codes.map((code) => [code, { title: 'x' }]));
+    expect(refused({ ...MINIMAL, locales })).toBe('locales must not hold more than 64 locales');
+    const { [codes[64] as string]: _, ...fewer } = locales;
+    expect(accepted({ ...MINIMAL, locales: fewer }).locales).toEqual(fewer);
+  });
+
   test('the minimal form is delivered as it is', () => {
     expect(JSON.stringify(accepted(MINIMAL))).toBe(
       '{"body":"Hello","type_push":"force","expire_days":3}',

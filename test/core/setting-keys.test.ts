@@ -153,6 +153,15 @@ describe('the object', () => {
     );
   });
 
+  test('256 keys are taken, and no more', () => {
+    const settings = Object.fromEntries(Array.from({ length: 257 }, (_, at) => [`k${at}`, at]));
+    expect(checkSettings(settings)).toEqual({
+      problem: 'settings must not hold more than 256 keys',
+    });
+    const { k256: _, ...fewer } = settings;
+    expect(checkSettings(fewer)).toEqual({ settings: fewer });
+  });
+
   test('anything is either delivered as it came or refused with a sentence', () => {
     const key = fc.oneof(
       fc.constantFrom(...Object.keys(DOCUMENTED)),

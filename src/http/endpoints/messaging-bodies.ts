@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { HWID } from '../../core/device.ts';
-import { LOCALE, PUSH_TOKEN_LENGTH_MAX } from '../../core/device-input.ts';
+import { LOCALE, PUSH_TOKEN_BYTES_MAX } from '../../core/device-input.ts';
 import { DOMAIN_HASH } from '../../core/domain.ts';
 import { INSTALL_CODE } from '../../core/install.ts';
 import { ACK_COUNT_MAX, ACK_STATES } from '../../core/messaging.ts';
@@ -22,15 +22,21 @@ const ofItself = (what: string, example: string) =>
 
 const PushAddress = Type.Unsafe<unknown>({
   title: 'PushAddress',
-  description: `A faster way to the same inbox; at most ${PUSH_TOKEN_LENGTH_MAX} characters as JSON.`,
+  description: `A faster way to the same inbox; at most ${PUSH_TOKEN_BYTES_MAX} bytes of text.`,
   oneOf: [
     Type.Object({
       gateway: choice(['fcm', 'apns']),
-      token: Type.String({ minLength: 1, maxLength: PUSH_TOKEN_LENGTH_MAX - 2 }),
+      token: Type.String({ minLength: 1, maxLength: PUSH_TOKEN_BYTES_MAX }),
     }),
     Type.Object({
       gateway: Type.Literal('webpush'),
-      token: Type.Object({}, { description: 'The standard subscription object.' }),
+      token: Type.Object(
+        { endpoint: Type.String({ minLength: 1 }) },
+        {
+          description:
+            'The standard subscription object: `endpoint`, `expirationTime`, and `p256dh` and `auth` in `keys`; nothing else in it is kept.',
+        },
+      ),
     }),
   ],
 });

@@ -51,6 +51,7 @@ const registerEndpoint = appEndpoint({
     'Registers the HWID for messages and answers with its token, for the only time; an older token dies. A HWID is no secret and opens nothing by itself: a link (`install_code` and `domain_hash`) or a binding (`provider_code` and `domain_hash`) shows whose device it is. A device that still has a token shows it as `Authorization: Bearer` and keeps what that opened.',
   params: {},
   input: RegistrationInput,
+  bodyBytesMax: 8 * 1024,
   takesToken: true,
   details: DETAILS,
   fields: {
@@ -121,6 +122,7 @@ const ackEndpoint = deviceEndpoint({
     'Says what became of messages; every state takes a message out of the inbox. Twice, late or of a message of another device, it changes nothing. If one item does not fit, none is kept.',
   params: {},
   input: AckInput,
+  bodyBytesMax: 64 * 1024,
   says: ['ok', 'unknown_error'],
   async handle({ core, device, body, nowMs }) {
     const items = parseAckItems(body['items']);

@@ -6,11 +6,12 @@
  */
 
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
-import { EXPIRE_DAYS_MAX, LOCALE_KEY } from '../../core/content.ts';
+import { EXPIRE_DAYS_MAX, LOCALE_COUNT_MAX, LOCALE_KEY } from '../../core/content.ts';
 import { HWID } from '../../core/device.ts';
 import { DAYS_AHEAD_MAX, TIME_OF_DAY } from '../../core/schedule.ts';
 import {
   CUSTOM_SETTING_KEY,
+  SETTING_COUNT_MAX,
   SETTING_KEYS,
   type SettingKey,
   settingRule,
@@ -88,6 +89,7 @@ const Locale = Type.Object(
 
 const LOCALES = {
   patternProperties: { [LOCALE_KEY.source]: Locale },
+  maxProperties: LOCALE_COUNT_MAX,
   additionalProperties: false,
   description: 'By locale: 2 to 8 letters, perhaps with a region.',
 };
@@ -187,6 +189,7 @@ const Settings = Type.Object(
   {
     title: 'Settings',
     minProperties: 1,
+    maxProperties: SETTING_COUNT_MAX,
     patternProperties: { [CUSTOM_SETTING_KEY.source]: SETTING_VALUE },
     additionalProperties: false,
     description:

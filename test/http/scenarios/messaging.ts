@@ -147,6 +147,11 @@ const ack: Scenario[] = [
     'the state of an item must be received, opened, executed, failed',
   ),
   ackRefused('a body that is no JSON', '[', 'the body must be a JSON object in UTF-8'),
+  ackRefused(
+    'a body of more than 64 KiB',
+    { items: [{ id: 1, state: 'failed', detail: 'x'.repeat(65_536) }] },
+    'the body must not be longer than 65536 bytes',
+  ),
   {
     ...brokenStore(ACK, {}, message, 'acknowledge'),
     headers: bearer,

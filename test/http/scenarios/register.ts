@@ -56,6 +56,8 @@ const hwidRequired = (name: string, body: unknown): Scenario => ({
 const NOT_FOUND_DETAIL =
   'install_code names no limited link, or domain_hash is not actively bound to its provider';
 const PUSH = 'push.gateway must be fcm, apns, webpush';
+const NO_SUBSCRIPTION = 'push.token must be the subscription object, with its endpoint';
+const PUSH_TOO_LONG = 'push.token must not be longer than 4096 bytes';
 
 const registered = (
   name: string,
@@ -226,11 +228,30 @@ const register: Scenario[] = [
     hwid: HWID,
     push: { gateway: 'fcm', token: {} },
   }),
-  malformed('a subscription that is no object', 'push.token must be the subscription object', {
+  malformed('a subscription that is no object', NO_SUBSCRIPTION, {
     hwid: HWID,
     push: { gateway: 'webpush', token: 'x' },
   }),
-  malformed('a push token that is too long', 'push.token must not be longer than 4096 characters', {
+  malformed('a subscription without its endpoint', NO_SUBSCRIPTION, {
+    hwid: HWID,
+    push: { gateway: 'webpush', token: { keys: {} } },
+  }),
+  malformed('a subscription whose texts are too long together', PUSH_TOO_LONG, {
+    hwid: HWID,
+    push: { gateway: 'webpush', token: { endpoint: 'x', keys: { auth: 'я'.repeat(2048) } } },
+  }),
+  malformed('a subscription that nests too deep', 'the body must not nest deeper than 32 levels', {
+    hwid: HWID,
+    push: {
+      gateway: 'webpush',
+      token: JSON.parse(`{"endpoint":${'['.repeat(30)}${']'.repeat(30)}}`),
+    },
+  }),
+  malformed('a body of more than 8 KiB', 'the body must not be longer than 8192 bytes', {
+    hwid: HWID,
+    device_name: 'x'.repeat(8192),
+  }),
+  malformed('a push token that is too long', PUSH_TOO_LONG, {
     hwid: HWID,
     push: { gateway: 'apns', token: 'x'.repeat(4097) },
   }),

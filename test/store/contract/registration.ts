@@ -179,7 +179,10 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
   registerDevice(opened) {
     test('a new device becomes known, with its token', async () => {
       const { store } = opened();
-      const push = { gateway: 'webpush', token: { endpoint: 'https://push.example/1' } } as const;
+      const push = {
+        gateway: 'webpush',
+        token: { endpoint: 'https://push.example/1', keys: {} },
+      } as const;
       const wanted = registration('a', { locale: 'ru', push });
       const registered = await store.registerDevice(wanted);
       const id = typeof registered === 'string' ? 0 : registered.deviceId;
