@@ -67,7 +67,7 @@ const BRACE_BIT = 0x20;
 const OPENER = 0x7b;
 const CLOSER = 0x7d;
 
-/** Finds what is over its bound. The signs of JSON are ASCII, and no byte of other characters is. */
+/** Finds what is over its bound. The signs of JSON are ASCII; no byte of other characters is. */
 function measure(bytes: Uint8Array, valuesMax: number): 'fits' | 'deep' | 'many' {
   let depth = 0;
   let values = 0;
