@@ -52,6 +52,8 @@ const STEADY_MS = 10_000;
 /** The server pings every 9 s. After so long without a sign of it the link is dead. */
 const SILENCE_MAX_MS = 30_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+/** As much of it is kept; a frame must not be larger than the server takes. */
+const DETAIL_LENGTH_MAX = 255;
 /** How many ids of messages are remembered. */
 const SEEN_MAX = 1_000;
 
@@ -220,7 +222,7 @@ export class DeviceClient {
     try {
       state = await this.#options.onMessage(message);
     } catch (error) {
-      detail = String(error);
+      detail = String(error).slice(0, DETAIL_LENGTH_MAX);
     }
     this.#seen.set(message.id, state);
     if (this.#seen.size > SEEN_MAX) {

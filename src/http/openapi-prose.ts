@@ -2,9 +2,10 @@
 
 import { JSON_NESTING_MAX, REQUEST_BOUNDS } from '../core/json-input.ts';
 import { VERSION } from '../version.ts';
+import { CLOSE_MALFORMED, CLOSE_TOKEN, CLOSE_TOO_FAST, STREAM_PATH } from './device-stream.ts';
 import type { groups } from './endpoints/index.ts';
 import { LIST_COUNT_MAX } from './endpoints/params.ts';
-import { CLOSE_REPLACED, CLOSE_TOKEN, PING_INTERVAL_MS, STREAM_PATH } from './stream.ts';
+import { CLOSE_REPLACED, PING_INTERVAL_MS } from './stream.ts';
 
 /** Paragraphs as CommonMark has them. */
 const paragraphs = (...texts: string[]) => texts.join('\n\n');
@@ -39,7 +40,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
     'The protocol for apps that get notifications and commands. A device registers once, keeps its token, fetches its messages, and acknowledges each. Until then a message comes again, always with the same `id`.',
     `Beside the calls there is a stream: a WebSocket (RFC 6455) at \`${STREAM_PATH}\`, with the token in the header \`Authorization\` of the handshake. The server sends frames of text like the answers of \`/device/inbox\`, at once what waits and then what comes; the device sends frames like the bodies of \`/device/ack\`, and each is answered.`,
     'A handshake that is refused has an HTTP status of its own: 401 for a token that is no device\u2019s, 426 when it asks for no WebSocket, 503 when the server holds as many streams as it may.',
-    `The server pings every ${PING_INTERVAL_MS / 1000} seconds and lets go of a stream that left two pings unanswered. It closes a stream with ${CLOSE_TOKEN} when the token is dead, and with ${CLOSE_REPLACED} when the device opened another one.`,
+    `The server pings every ${PING_INTERVAL_MS / 1000} seconds and lets go of a stream that left two pings unanswered. It closes a stream with ${CLOSE_TOKEN} when the token is dead, with ${CLOSE_REPLACED} when the device opened another one, with ${CLOSE_MALFORMED} after a frame that does not fit, and with ${CLOSE_TOO_FAST} when frames come faster than a device needs.`,
   ),
 };
 

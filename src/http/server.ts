@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import { clientAddress, countedAs, plainIPv4 } from './address.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { BODY_TIME_MAX_MS } from './body.ts';
+import { STREAM_PATH } from './device-stream.ts';
 import type { WireSettings } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
@@ -14,7 +15,7 @@ import { MinuteLimiter } from './limiter.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { Polls } from './polls.ts';
 import { publishedAnswers } from './published.ts';
-import { makeStreams, PING_INTERVAL_MS, STREAM_PATH } from './stream.ts';
+import { makeStreams, PING_INTERVAL_MS } from './stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 
 /** Looked at for each request, so that a change holds at once. */

@@ -1,13 +1,17 @@
 /** The WebSocket at /device/stream. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { SENT } from '../../src/core/distribution.ts';
 import type { Credentials } from '../../src/core/provider.ts';
+import { STREAM_BUDGET } from '../../src/http/device-stream.ts';
 import type { TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { ack, byBinding, notify, order, readable, register } from '../support/messaging.ts';
 import { noStreams, openStream, received, startWithPhone, toPhone } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
+const NO_OBJECT = 'the frame must be a JSON object in UTF-8';
+const TOO_FAST = 'more frames or bytes in a second than a device needs';
 const ITEMS_RULE = 'items must be a list of 1 to 100 acknowledgements';
 let app: TestApp;
 let own: Credentials;
@@ -124,10 +128,16 @@ describe('messages', () => {
 
 describe('frames', () => {
   test.each([
-    ['no JSON', 'hello', ITEMS_RULE],
-    ['a number', '5', ITEMS_RULE],
-    ['null', 'null', ITEMS_RULE],
-    ['a list', '[]', ITEMS_RULE],
+    ['no JSON', 'hello', NO_OBJECT],
+    ['a number', '5', NO_OBJECT],
+    ['null', 'null', NO_OBJECT],
+    ['a list', '[]', NO_OBJECT],
+    ['brackets', '['.repeat(64 * 1024), 'the frame must not nest deeper than 32 levels'],
+    [
+      'a hundred thousand values',
+      `{"items":[${'0,'.repeat(30_000)}0]}`,
+      'the frame must not hold more than 2000 values',
+    ],
     ['no items', '{}', ITEMS_RULE],
     ['items that are no list', '{"items":{}}', ITEMS_RULE],
     ['an item without an id', '{"items":[{}]}', 'each item must have the id of a message'],
@@ -137,21 +147,21 @@ describe('frames', () => {
       'the state of an item must be received, opened, executed, failed',
     ],
     ['key of a prototype', '{"__proto__":{"items":[]}}', ITEMS_RULE],
-  ])('that are wrong are told so, and the stream goes on: %s', async (_, text, detail) => {
+  ])('that are wrong are told so, and end the stream: %s', async (_, text, detail) => {
     const stream = await openStream(app, token);
     stream.send(text);
-    await until('it was answered', () => stream.frames.length === 1);
+    expect(await stream.closed).toBe(1007);
+    expect(stream.reason()).toBe(detail);
     expect(stream.frames).toEqual([{ rc: 0, msg: 'Unknown error', detail }]);
-    await notify(app, own, 'hello', toPhone);
-    await until('a message came', () => stream.ids().length === 1);
     expect(app.logLines).toEqual([]);
+    await nobodyStreams();
   });
 
   test('of bytes are no text, and told so', async () => {
     const stream = await openStream(app, token);
     stream.socket.send(new Uint8Array([0xff, 0x00]));
-    await until('it was answered', () => stream.frames.length === 1);
-    expect(stream.frames[0]?.detail).toBe(ITEMS_RULE);
+    expect(await stream.closed).toBe(1007);
+    expect(stream.reason()).toBe('the frame must be text');
   });
 
   test('that are too large end the stream', async () => {
@@ -159,6 +169,98 @@ describe('frames', () => {
     stream.send('x'.repeat(64 * 1024 + 1));
     expect([1006, 1009]).toContain(await stream.closed);
     await nobodyStreams();
+  });
+
+  test('behind one that is wrong are not read', async () => {
+    const stream = await openStream(app, token);
+    const { acknowledge } = app.core.store;
+    app.core.store.acknowledge = () => {
+      throw new Error('a frame was read');
+    };
+    stream.send('[');
+    stream.send(received(1));
+    stream.send('[');
+    expect(await stream.closed).toBe(1007);
+    expect(stream.frames).toHaveLength(1);
+    expect(app.logLines).toEqual([]);
+    app.core.store.acknowledge = acknowledge;
+  });
+
+  test('are taken as many as a device needs, and one more ends the stream', async () => {
+    const stream = await openStream(app, token);
+    const answered = () => stream.frames.length;
+    const send = async (count: number) => {
+      const before = answered();
+      for (let n = 0; n < count; n += 1) {
+        stream.send(received(1));
+        // No more at a time than may wait for the disk.
+        if (n % 100 === 99) await until('some are answered', () => answered() > before + n - 99);
+      }
+      await until('all are answered', () => answered() === before + count);
+    };
+    await send(STREAM_BUDGET.framesAtOnce);
+    app.clock.advance(1_000);
+    await send(STREAM_BUDGET.framesPerSecond);
+    stream.send(received(1));
+    expect(await stream.closed).toBe(1008);
+    expect(stream.reason()).toBe(TOO_FAST);
+  });
+
+  test('may have as many bytes as a device needs', async () => {
+    const stream = await openStream(app, token);
+    const half = JSON.stringify(received(1)).padEnd(32 * 1024);
+    const { bytesAtOnce, bytesPerSecond } = STREAM_BUDGET;
+    for (let bytes = 0; bytes < bytesAtOnce; bytes += half.length) stream.send(half);
+    await until('all are answered', () => stream.frames.length === bytesAtOnce / half.length);
+    app.clock.advance(1_000);
+    for (let bytes = 0; bytes < bytesPerSecond; bytes += half.length) stream.send(half);
+    stream.send(received(1));
+    expect(await stream.closed).toBe(1008);
+    expect(stream.reason()).toBe(TOO_FAST);
+  });
+
+  test.each(['ping', 'pong'] as const)('of control count too: %s', async (kind) => {
+    const stream = await openStream(app, token);
+    const socket = stream.socket as unknown as Record<typeof kind, () => void>;
+    for (let n = 0; n <= STREAM_BUDGET.framesAtOnce; n += 1) socket[kind]();
+    expect(await stream.closed).toBe(1008);
+  });
+
+  test('that acknowledge what is not on the wire cost no look at the inbox', async () => {
+    for (let n = 0; n < 101; n += 1) await notify(app, own, `n${n}`, toPhone);
+    await until('all wait', async () => {
+      const last = await app.core.store.findDistribution(101, 1);
+      return last?.distribution.status === SENT;
+    });
+    const stream = await openStream(app, token);
+    await until('a hundred came', () => stream.ids().length === 100);
+    const { listInbox } = app.core.store;
+    let looks = 0;
+    app.core.store.listInbox = (...asked) => {
+      looks += 1;
+      return listInbox(...asked);
+    };
+    stream.send(received(999_999));
+    await until('it is answered', () => stream.frames.length === 2);
+    expect(looks).toBe(0);
+    stream.send(received(1));
+    await until('the last came', () => stream.ids().length === 101);
+    expect(looks).toBe(1);
+  });
+
+  test('that come together are acknowledged together, a hundred items at a time', async () => {
+    const stream = await openStream(app, token);
+    const { acknowledge } = app.core.store;
+    const steps: number[] = [];
+    app.core.store.acknowledge = (device, items, nowMs) => {
+      steps.push(items.length);
+      return acknowledge(device, items, nowMs);
+    };
+    for (let n = 0; n < 250; n += 1) stream.send(received(n));
+    await until('all are answered', () => stream.frames.length === 250);
+    expect(steps.reduce((sum, count) => sum + count)).toBe(250);
+    expect(Math.max(...steps)).toBeLessThanOrEqual(100);
+    expect(steps.length).toBeLessThan(250);
   });
 
   test('in a flood end the stream, and what was said before counts', async () => {

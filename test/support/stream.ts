@@ -44,6 +44,8 @@ export interface DeviceSocket {
   send(value: unknown): void;
   /** Settles with the close code. */
   closed: Promise<number>;
+  /** What the server said when it closed. */
+  reason(): string;
 }
 
 /** Opens a stream; rejects when the handshake is refused. */
@@ -57,8 +59,12 @@ export function openStream(
   const socket = new WebSocket(url, { headers, ...(tls && { tls }) } as Bun.WebSocketOptions);
   const frames: Frame[] = [];
   socket.onmessage = ({ data }) => frames.push(JSON.parse(String(data)));
+  let said = '';
   const closed = new Promise<number>((resolve) => {
-    socket.onclose = ({ code }) => resolve(code);
+    socket.onclose = ({ code, reason }) => {
+      said = reason;
+      resolve(code);
+    };
   });
   return new Promise((resolve, reject) => {
     socket.onerror = (event) => reject(new Error((event as ErrorEvent).message));
@@ -69,6 +75,7 @@ export function openStream(
         ids: () => frames.flatMap(({ data = [] }) => data.map(({ id }) => id)),
         send: (value) => socket.send(typeof value === 'string' ? value : JSON.stringify(value)),
         closed,
+        reason: () => said,
       });
   });
 }

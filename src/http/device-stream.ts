@@ -1,0 +1,224 @@
+/**
+ * One open WebSocket of one device. The store stays the truth: a stream looks into the inbox when
+ * it is told to, keeps at most one answer's worth of messages unacknowledged on the wire, and
+ * forgets all when it closes.
+ */
+
+import type { Clock } from '../clock.ts';
+import type { Core } from '../core/core.ts';
+import { parseAckItems } from '../core/device-input.ts';
+import { byteLength, type Problem, problem, readJsonObject } from '../core/json-input.ts';
+import {
+  ACK_COUNT_MAX,
+  type AckItem,
+  type AuthenticDevice,
+  acknowledge,
+  INBOX_LIMITS,
+} from '../core/messaging.ts';
+import type { Log } from '../log.ts';
+import { Budget } from './budget.ts';
+import type { WireSettings } from './endpoint.ts';
+import { reportFault } from './interpreter.ts';
+import { messageView } from './message-view.ts';
+
+export const STREAM_PATH = '/device/stream';
+
+/** Nobody acknowledges a hundred messages in more than this, bytes. */
+export const FRAME_BYTES_MAX = 64 * 1024;
+/** More than {@link ACK_COUNT_MAX} items of a few fields, and what else comes with them. */
+const FRAME_VALUES_MAX = 2_000;
+/** How many frames of a device may wait for the disk. */
+const FRAMES_IN_HAND_MAX = 256;
+/**
+ * What a device may send in a second, and at once after silence: it acknowledges a thousand
+ * messages, each in a frame of its own, in a few seconds. Pings and pongs count as frames.
+ */
+export const STREAM_BUDGET = {
+  framesPerSecond: 100,
+  framesAtOnce: 500,
+  bytesPerSecond: 64 * 1024,
+  bytesAtOnce: 256 * 1024,
+};
+
+/** Close codes of RFC 6455. */
+export const CLOSE_MALFORMED = 1007;
+export const CLOSE_TOO_FAST = 1008;
+const CLOSE_FAULT = 1011;
+/** Close codes of ours, from the range that RFC 6455 leaves to applications. */
+export const CLOSE_TOKEN = 4001;
+
+/** What a stream needs of its server. */
+export interface DeviceStreamDeps {
+  core: Core;
+  clock: Clock;
+  log: Log;
+  settings: WireSettings;
+}
+
+/** What a socket carries; `stream` once it is admitted. */
+export interface SocketData {
+  device: AuthenticDevice;
+  stream: DeviceStream | null;
+  /** Of the handshake. */
+  requestId: string;
+}
+
+export type Socket = Bun.ServerWebSocket<SocketData>;
+
+export class DeviceStream {
+  unansweredPings = 0;
+  isClosed = false;
+  /** Ids on the wire that wait for the device's acknowledgement. */
+  #unacknowledged = new Set<number>();
+  #isMoreWaiting = false;
+  #isLooking = false;
+  #mustLookAgain = false;
+  /** Of each frame in hand, what it acknowledges. */
+  #inHand: AckItem[][] = [];
+  #isAcknowledging = false;
+  #stopListening: () => void = () => {};
+  readonly #frames: Budget;
+  readonly #bytes: Budget;
+
+  constructor(
+    readonly device: AuthenticDevice,
+    readonly socket: Socket,
+    private readonly deps: DeviceStreamDeps,
+  ) {
+    const { framesPerSecond, framesAtOnce, bytesPerSecond, bytesAtOnce } = STREAM_BUDGET;
+    const nowMs = deps.clock.steadyMs();
+    this.#frames = new Budget(framesPerSecond, framesAtOnce, nowMs);
+    this.#bytes = new Budget(bytesPerSecond, bytesAtOnce, nowMs);
+  }
+
+  open(): void {
+    const look = () => void this.#look();
+    this.#stopListening = this.deps.core.signals.onMessages(this.device.id, look);
+    look();
+  }
+
+  /** Its socket closes, or is to. What it has acknowledged is still kept. */
+  close(): void {
+    this.isClosed = true;
+    this.#stopListening();
+  }
+
+  /** Counts a frame of so many bytes. One that is over the budget ends the stream. */
+  admits(bytes: number): boolean {
+    if (this.isClosed) return false;
+    const nowMs = this.deps.clock.steadyMs();
+    if (this.#frames.take(1, nowMs) && this.#bytes.take(bytes, nowMs)) return true;
+    this.end(CLOSE_TOO_FAST, 'more frames or bytes in a second than a device needs');
+    return false;
+  }
+
+  async receive(frame: string | Buffer): Promise<void> {
+    if (!this.admits(typeof frame === 'string' ? byteLength(frame) : frame.length)) return;
+    const items = parseFrame(frame);
+    if ('problem' in items) {
+      this.#send({ rc: 0, msg: 'Unknown error', detail: items.problem });
+      this.end(CLOSE_MALFORMED, items.problem);
+      return;
+    }
+    if (this.#inHand.length >= FRAMES_IN_HAND_MAX) {
+      this.end(CLOSE_TOO_FAST, 'too many frames at once');
+      return;
+    }
+    this.#inHand.push(items);
+    if (this.#isAcknowledging) return;
+    this.#isAcknowledging = true;
+    try {
+      while (this.#inHand.length > 0) await this.#acknowledge(this.#takeFrames());
+    } catch (fault) {
+      this.#fail(fault);
+    } finally {
+      this.#isAcknowledging = false;
+    }
+  }
+
+  /** As many frames as make one step: a device may acknowledge each message by itself. */
+  #takeFrames(): AckItem[][] {
+    let count = 0;
+    let items = 0;
+    for (const frame of this.#inHand) {
+      items += frame.length;
+      if (items > ACK_COUNT_MAX) break;
+      count += 1;
+    }
+    return this.#inHand.splice(0, count);
+  }
+
+  async #acknowledge(frames: readonly AckItem[][]): Promise<void> {
+    const { core, clock } = this.deps;
+    const items = frames.flat();
+    await acknowledge(core, this.device, items, clock.nowMs());
+    let wasAwaited = false;
+    for (const { id } of items) wasAwaited = this.#unacknowledged.delete(id) || wasAwaited;
+    for (const _ of frames) this.#send({ rc: 1, msg: 'Ok' });
+    // Whatever comes anew is told by a signal.
+    if (wasAwaited && this.#isMoreWaiting) await this.#look();
+  }
+
+  /** Sends what waits and is not on the wire yet. One look at a time, or order would be lost. */
+  async #look(): Promise<void> {
+    this.#mustLookAgain = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      while (this.#mustLookAgain && !this.isClosed) {
+        this.#mustLookAgain = false;
+        await this.#lookOnce();
+      }
+    } catch (fault) {
+      this.#fail(fault);
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { core, clock, settings } = this.deps;
+    const { messages, isCut } = await core.store.listInbox(
+      this.device,
+      clock.nowMs(),
+      INBOX_LIMITS,
+    );
+    // With a dead token the inbox is empty.
+    if (
+      messages.length === 0 &&
+      (await core.store.findDeviceByToken(this.device.tokenHash)) === null
+    ) {
+      this.end(CLOSE_TOKEN, 'the token is not good any more');
+      return;
+    }
+    const fresh = messages.filter((message) => !this.#unacknowledged.has(message.id));
+    this.#unacknowledged = new Set(messages.map(({ id }) => id));
+    this.#isMoreWaiting = isCut;
+    if (fresh.length === 0) return;
+    this.#send({ rc: 1, msg: 'Ok', data: fresh.map((message) => messageView(message, settings)) });
+  }
+
+  /** The device comes back, and finds in its inbox what was not acknowledged. */
+  #fail(fault: unknown): void {
+    reportFault(this.deps.log, STREAM_PATH, fault, this.socket.data.requestId);
+    this.end(CLOSE_FAULT, 'internal fault');
+  }
+
+  /** Says why, and takes nothing more. */
+  end(code: number, reason: string): void {
+    this.close();
+    this.socket.close(code, reason);
+  }
+
+  #send(value: unknown): void {
+    // 0: over the limit of what may be unread, and dropped; Bun 1.4.5 does not close by itself.
+    if (!this.isClosed && this.socket.send(JSON.stringify(value)) === 0) this.socket.terminate();
+  }
+}
+
+function parseFrame(frame: string | Buffer): AckItem[] | Problem {
+  if (typeof frame !== 'string') return problem('the frame must be text');
+  const bounds = { bytesMax: FRAME_BYTES_MAX, valuesMax: FRAME_VALUES_MAX };
+  const read = readJsonObject(frame, bounds, 'the frame');
+  return 'problem' in read ? read : parseAckItems(read.object['items']);
+}
