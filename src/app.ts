@@ -103,7 +103,7 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
   const tls = await startTls(settings, clock, log);
   const monitor = openMonitor(loaded, { readiness, metrics, log });
   const stopWatching = watchEventLoop(clock, tallies.loopLagSeconds);
-  const worker = makeWorker(core, clock, log);
+  const worker = await makeWorker(core, clock, log);
   core.signals.onWork(worker.look);
   const { host, port } = settings;
   const listenOptions = { host, port, tls: tls?.first ?? null };

@@ -194,13 +194,18 @@ export interface MessageStore {
 
   /**
    * Gets hold of some work: what is new and what is due, unless another worker holds it. Of each
-   * provider's due distributions only the first, so that a device gets them in order; of the
-   * providers those first that were served longest ago.
+   * provider's due distributions only the first, so that a device gets them in order, and never one
+   * that waits for its time before one that does not; of the providers those first that were served
+   * longest ago. A lease that ends further ahead than any lasts is from before the clock was set
+   * back, and holds nothing.
    */
   claimWork(lease: Omit<Lease, 'id'>): Promise<ClaimedDistribution[]>;
-  /** When there is something to do for a worker, which may be long ago; null: nothing waits. */
+  /** When there is something to do for a worker; 0: at once; null: nothing waits. */
   nextDueMs(): Promise<number | null>;
-  /** One transition by the worker that holds it. False: it was lost meanwhile. */
+  /**
+   * One transition by the worker that holds it. False: it was lost meanwhile, or was to become 5
+   * while another one of the provider is in delivery.
+   */
   moveDistribution(lease: Lease, from: number, to: number): Promise<boolean>;
   /** Gives back what a worker holds, so that another need not wait for its leases to end. */
   releaseWork(owner: string): Promise<void>;

@@ -15,13 +15,16 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** A worker under a name of its own, so that its leases are told from another process's. */
-export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
+/**
+ * A worker under a name of its own, so that its leases are told from another process's. To be made
+ * before anybody can wait for messages: it tells of what others change from now on.
+ */
+export async function makeWorker(core: Core, clock: Clock, log: Log): Promise<Worker> {
   const owner = `${process.pid}-${crypto.randomUUID()}`;
   let isStopped = false;
   let mustLookAgain = false;
   let running: Promise<void> | null = null;
-  let lastForeignChanges: number | null = null;
+  let toldForeignChanges = await core.store.foreignChanges();
   /** No need to look before: nothing is due. A bell that rings for nothing costs no query. */
   let nextLookMs: number | null = Number.NEGATIVE_INFINITY;
 
@@ -52,10 +55,12 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
     look,
     ring: async () => {
       const foreignChanges = await core.store.foreignChanges();
-      const isForeign = lastForeignChanges !== null && foreignChanges !== lastForeignChanges;
-      lastForeignChanges = foreignChanges;
-      if (isForeign) await tellEverybody(core);
+      const isForeign = foreignChanges !== toldForeignChanges;
       if (isForeign || (nextLookMs !== null && nextLookMs <= clock.nowMs())) look();
+      if (!isForeign) return;
+      await tellEverybody(core);
+      // Only now: a bell that fails half way is made up for by the next.
+      toldForeignChanges = foreignChanges;
     },
     stop: async () => {
       isStopped = true;

@@ -191,7 +191,7 @@ describe('leases', () => {
     const { provider } = await seed(5_000);
     const id = await notify(engine, provider);
     const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, engine.clock.nowMs, () => {});
-    const worker = makeWorker(engine.core, engine.clock, log);
+    const worker = await makeWorker(engine.core, engine.clock, log);
     worker.look();
     await until(() => statusOf(engine, id) === 5);
     await worker.stop();
@@ -212,7 +212,7 @@ describe('the worker of a process', () => {
 
   test('rests until something is due, and finds what another process accepted', async () => {
     const { provider } = await seed(1);
-    const worker = makeOne(second);
+    const worker = await makeOne(second);
     await worker.ring();
     const now = await notify(engine, provider);
     await until(async () => {
@@ -232,6 +232,37 @@ describe('the worker of a process', () => {
     await worker.stop();
   });
 
+  test('tells whoever waits of what another process changed, from before the first bell on', async () => {
+    const { provider, first } = await seed(1);
+    const worker = await makeOne(second);
+    let toldCount = 0;
+    second.signals.onMessages(first, () => {
+      toldCount += 1;
+    });
+    await notify(engine, provider);
+    await deliver(engine);
+    await worker.ring();
+    expect(toldCount).toBe(1);
+    await worker.ring();
+    expect(toldCount).toBe(1);
+    await worker.stop();
+  });
+
+  test('a bell that fails half way is made up for by the next', async () => {
+    const { first } = await seed(1);
+    const worker = await makeOne(second);
+    let toldCount = 0;
+    second.signals.onMessages(first, () => {
+      toldCount += 1;
+      if (toldCount === 1) throw new Error('whoever waits is on fire');
+    });
+    await seed(1);
+    await expect(worker.ring()).rejects.toThrow('on fire');
+    await worker.ring();
+    expect(toldCount).toBe(2);
+    await worker.stop();
+  });
+
   test('after a fault it tries again with the next bell, and says so in the log', async () => {
     const { provider } = await seed(1);
     const id = await notify(engine, provider);
@@ -247,7 +278,7 @@ describe('the worker of a process', () => {
     const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, engine.clock.nowMs, (line) =>
       lines.push(line),
     );
-    const worker = makeWorker({ ...engine.core, store }, engine.clock, log);
+    const worker = await makeWorker({ ...engine.core, store }, engine.clock, log);
     await until(async () => {
       await worker.ring();
       return statusOf(engine, id) === 100;

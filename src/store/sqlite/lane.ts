@@ -3,7 +3,7 @@
  * side by side. Workers get hold of the first of each lane by a lease.
  */
 
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/distribution.ts';
 import type { ClaimedDistribution, Lease } from '../../core/message-store.ts';
 import type { Store } from '../../core/store.ts';
@@ -29,18 +29,44 @@ const FREE = sql`(x.lease_owner IS NULL OR x.lease_owner = ${value('owner')}
 /** Not scheduled is "now", and what has begun goes on, even if the clock was set back since. */
 const READY_AT = sql`iif(x.is_scheduled = 0 OR x.status IN ${IN_DELIVERY}, 0, x.due_at_ms)`;
 
-/** The first of each lane: the one in delivery, else the one that is due before the others. */
-const FIRST_OF_LANES = sql`
+/** Whoever has something that has not ended, found by skipping along the index. */
+const LANES = sql`
   WITH RECURSIVE lane (provider_id) AS (
     SELECT min(provider_id) FROM distribution WHERE status < ${FINAL}
     UNION ALL
     SELECT (SELECT min(provider_id) FROM distribution
             WHERE status < ${FINAL} AND provider_id > lane.provider_id)
-    FROM lane WHERE lane.provider_id IS NOT NULL)
+    FROM lane WHERE lane.provider_id IS NOT NULL)`;
+
+const inLane = (condition: SQL) => sql`
+  (SELECT id FROM distribution
+   WHERE provider_id = lane.provider_id AND ${condition} ORDER BY due_at_ms, id LIMIT 1)`;
+const UNSCHEDULED = sql`status < ${FINAL} AND is_scheduled = 0`;
+
+/**
+ * The first of each lane among what can be delivered now; nothing of a lane where all wait for
+ * their time. That is, in this order: the one in delivery; what was sent for "now" by a clock that
+ * has been set back since, as all that is sent from then on has an earlier time and would go before
+ * it for ever; what is due, by its time; what was sent for "now" by a clock a little ahead of ours.
+ */
+const FIRST_OF_LANES = sql`${LANES}
   SELECT coalesce(
-    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND status IN ${IN_DELIVERY}),
-    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND status < ${FINAL}
-     ORDER BY due_at_ms, id LIMIT 1)) AS id
+    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND status IN ${IN_DELIVERY}
+     LIMIT 1),
+    ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')} + ${value('leaseMs')}`)},
+    ${inLane(sql`status < ${FINAL} AND due_at_ms <= ${value('nowMs')}`)},
+    ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')}`)}) AS id
+  FROM lane WHERE provider_id IS NOT NULL`;
+
+/** When each lane has something to do; 0: at once. */
+const READY_LANES = sql`${LANES}
+  SELECT iif(
+    EXISTS (SELECT 1 FROM distribution
+            WHERE provider_id = lane.provider_id AND status IN ${IN_DELIVERY})
+    OR EXISTS (SELECT 1 FROM distribution
+               WHERE provider_id = lane.provider_id AND ${UNSCHEDULED}), 0,
+    (SELECT min(due_at_ms) FROM distribution
+     WHERE provider_id = lane.provider_id AND status < ${FINAL})) AS ready_at_ms
   FROM lane WHERE provider_id IS NOT NULL`;
 
 interface Candidate {
@@ -86,9 +112,11 @@ function statements({ db }: Context) {
     nextReady: prepare(
       db,
       raw<{ readyAtMs: number | null }>(sql`
-        SELECT min(${READY_AT}) AS "readyAtMs"
-        FROM (${FIRST_OF_LANES}) f CROSS JOIN distribution x ON x.id = f.id`),
+        SELECT iif(
+          EXISTS (SELECT 1 FROM distribution WHERE status IN (${literal(CREATED)}, ${literal(CHECKING)})),
+          0, (SELECT min(ready_at_ms) FROM (${READY_LANES}))) AS "readyAtMs"`),
     ),
+    /** Another one in delivery goes first: the clock may have been set back since this was claimed. */
     move: prepare(
       db,
       raw(sql`
@@ -101,7 +129,11 @@ function statements({ db }: Context) {
           lease_owner = iif(${value('to')} = ${literal(PENDING)} OR ${value('to')} >= ${FINAL},
             NULL, lease_owner),
           lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
-        WHERE ${HELD} AND status = ${value('from')}`),
+        WHERE ${HELD} AND status = ${value('from')}
+          AND (${value('to')} <> ${literal(LOAD)} OR NOT EXISTS (
+            SELECT 1 FROM distribution other
+            WHERE other.provider_id = distribution.provider_id
+              AND other.status IN ${IN_DELIVERY}))`),
     ),
     release: prepare(
       db,
@@ -116,12 +148,18 @@ export function laneStore(context: Context): LaneStore {
   const { writer } = context;
   const on = statements(context);
 
-  /** Whoever was served longest ago comes first, so that no lane starves another. */
+  /**
+   * Whoever was served longest ago comes first, so that no lane starves another. A lease from
+   * before the clock was set back says nothing about when that was.
+   */
   function claimable(lease: Omit<Lease, 'id'>): Candidate[] {
+    const aheadMs = lease.nowMs + lease.leaseMs;
+    const servedAt = ({ heldUntilMs }: Candidate) =>
+      heldUntilMs === null || heldUntilMs > aheadMs ? 0 : heldUntilMs;
     const due = on.lanes
       .all({ ...lease })
-      .filter(({ isFree, readyAtMs }) => isFree === 1 && readyAtMs <= lease.nowMs)
-      .sort((a, b) => (a.heldUntilMs ?? 0) - (b.heldUntilMs ?? 0));
+      .filter(({ isFree }) => isFree === 1)
+      .sort((a, b) => servedAt(a) - servedAt(b));
     const bulky = due.filter(({ isBulky }) => isBulky === 1).slice(0, BULKY_COUNT_MAX);
     const unchecked = on.unchecked.all({ ...lease }).filter(({ isFree }) => isFree === 1);
     const small = [...due.filter(({ isBulky }) => isBulky === 0), ...unchecked];

@@ -5,6 +5,7 @@ import { ACT } from '../../support/actor.ts';
 import { addProvider, NOW_MS, type Suite } from './fixture.ts';
 import {
   at,
+  bringTo,
   claim,
   claimedIds,
   detailOf,
@@ -77,6 +78,21 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
       expect(await statusOf(store, id)).toBe(10);
       expect(await store.moveDistribution(lease(id), 10, 20)).toBe(true);
       expect(await store.moveDistribution(lease(id), 10, 20)).toBe(false);
+    });
+
+    test('not to 5 while another one of the provider is in delivery', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const { id: otherId } = await addProvider(store, 'Provide2');
+      const first = await send(store, providerId);
+      await bringTo(store, first, 20);
+      // The clock was set back: for a worker that looks now, this one goes first.
+      const second = await send(store, providerId, { dueAtMs: NOW_MS - 1 });
+      await bringTo(store, second, 5, { owner: 'another' });
+      expect(await store.moveDistribution(lease(first), 20, 5)).toBe(false);
+      await bringTo(store, await send(store, otherId), 5);
+      await store.blockDistribution(second, [5], NOW_MS, ACT);
+      expect(await store.moveDistribution(lease(first), 20, 5)).toBe(true);
     });
 
     test('notes when delivery began, once, and when it ended', async () => {

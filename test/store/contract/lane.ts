@@ -20,6 +20,14 @@ type Method = 'claimWork' | 'releaseWork' | 'nextDueMs';
 
 const UNTIL_MS = NOW_MS + LEASE_MS;
 
+/** Looked at, and waits for its time. */
+async function pending(store: Store, providerId: number, dueAtMs: number): Promise<number> {
+  const id = await send(store, providerId, at(dueAtMs));
+  await bringTo(store, id, 20);
+  await store.moveDistribution(lease(id), 20, 30);
+  return id;
+}
+
 export const laneContract: Record<Method & keyof Store, Suite> = {
   claimWork(opened) {
     test('gets hold of what is new, also long before it is due', async () => {
@@ -165,6 +173,45 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       expect(await lane('another')).toEqual([overtaking]);
     });
 
+    test('what waits for its time never goes before a send for now, whatever the clock said', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const waits = await pending(store, providerId, NOW_MS + HOUR_MS);
+      // Sent while the clock was two hours ahead.
+      const ahead = await send(store, providerId, { dueAtMs: NOW_MS + 2 * HOUR_MS });
+      const now = await send(store, providerId);
+      expect(await claimedIds(store)).toEqual([ahead]);
+      await bringTo(store, ahead, 100);
+      expect(await claimedIds(store)).toEqual([now]);
+      await bringTo(store, now, 100);
+      expect(await claimedIds(store)).toEqual([]);
+      expect(await claimedIds(store, 'one', NOW_MS + HOUR_MS)).toEqual([waits]);
+    });
+
+    test('in the order of their times within a moment, by which two clocks may differ', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const foreign = await send(store, providerId, { dueAtMs: NOW_MS + 2 });
+      const own = await send(store, providerId);
+      expect(await claimedIds(store)).toEqual([own]);
+      await bringTo(store, own, 100);
+      expect(await claimedIds(store)).toEqual([foreign]);
+    });
+
+    test('a lease from before the clock was set back is no reason to come last', async () => {
+      const { store } = opened();
+      const ids: number[] = [];
+      for (let i = 0; i < 40; i++) {
+        const { id } = await addProvider(store, `Provid${10 + i}`);
+        ids.push(await send(store, id, { dueAtMs: NOW_MS - HOUR_MS }));
+      }
+      // Some are held by a clock that is ahead; then it is set back.
+      expect((await claim(store, 'one', NOW_MS)).length).toBe(32);
+      const held = new Set(await claimedIds(store, 'another', NOW_MS - HOUR_MS));
+      for (const id of await claimedIds(store, 'another', NOW_MS - HOUR_MS + 1)) held.add(id);
+      expect([...held].sort()).toEqual(ids.sort());
+    });
+
     test('what is not due yet is looked at without waiting for its turn', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
@@ -230,14 +277,28 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
       expect(await store.nextDueMs()).toBeNull();
-      const second = await send(store, providerId, at(NOW_MS + 2 * HOUR_MS));
-      const first = await send(store, providerId, at(NOW_MS + HOUR_MS));
+      const second = await pending(store, providerId, NOW_MS + 2 * HOUR_MS);
+      const first = await pending(store, providerId, NOW_MS + HOUR_MS);
       expect(await store.nextDueMs()).toBe(NOW_MS + HOUR_MS);
-      const guard = { from: [10], dueFromMs: NOW_MS, nowMs: NOW_MS };
+      const guard = { from: [30], dueFromMs: NOW_MS, nowMs: NOW_MS };
       await store.cancelDistribution(providerId, first, guard, ACT);
       expect(await store.nextDueMs()).toBe(NOW_MS + 2 * HOUR_MS);
-      await store.blockDistribution(second, [10], NOW_MS, ACT);
+      await store.blockDistribution(second, [30], NOW_MS, ACT);
       expect(await store.nextDueMs()).toBeNull();
+    });
+
+    test('at once for what nobody has looked at, and for a send for now, whatever waits', async () => {
+      const { store } = opened();
+      const { id: one } = await addProvider(store, 'Provide1');
+      const { id: two } = await addProvider(store, 'Provide2');
+      await pending(store, one, NOW_MS + HOUR_MS);
+      const unseen = await send(store, two, at(NOW_MS + 2 * HOUR_MS));
+      expect(await store.nextDueMs()).toBe(0);
+      await bringTo(store, unseen, 20);
+      await store.moveDistribution(lease(unseen), 20, 30);
+      expect(await store.nextDueMs()).toBe(NOW_MS + HOUR_MS);
+      await send(store, one, { dueAtMs: NOW_MS + 3 * HOUR_MS });
+      expect(await store.nextDueMs()).toBe(0);
     });
   },
 };
