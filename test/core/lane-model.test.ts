@@ -7,6 +7,7 @@ import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { deliverStep, LEASE_MS } from '../../src/core/delivery.ts';
 import { isTerminal, PENDING } from '../../src/core/distribution.ts';
 import type { Provider } from '../../src/core/provider.ts';
+import type { Targets } from '../../src/core/target.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { command, HOUR_MS, MINUTE_MS, makeProvider, openEngine } from '../support/delivery.ts';
 import { PATIENCE_MS } from '../support/process.ts';
@@ -78,7 +79,7 @@ function laneNow(): Lane {
 }
 
 const step = (owner: string) => deliverStep(engine.core, owner, engine.clock.nowMs());
-const all = { os: ['android'] };
+const all: Targets = { os: ['android'] };
 
 const EVENTS: Readonly<Record<string, () => unknown>> = {
   'send now': () => command(engine, provider, all),
