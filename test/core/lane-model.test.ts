@@ -15,7 +15,7 @@ import { PATIENCE_MS } from '../support/process.ts';
 setDefaultTimeout(4 * PATIENCE_MS);
 
 const DEPTH = 5;
-/** How many sends there are in an order at most: more say nothing new about who goes before whom. */
+/** Sends in an order, at most: more say nothing new about who goes before whom. */
 const SENDS_MAX = 2;
 const LATER_MS = 30 * MINUTE_MS;
 

@@ -113,10 +113,11 @@ function statements({ db }: Context) {
       db,
       raw<{ readyAtMs: number | null }>(sql`
         SELECT iif(
-          EXISTS (SELECT 1 FROM distribution WHERE status IN (${literal(CREATED)}, ${literal(CHECKING)})),
+          EXISTS (SELECT 1 FROM distribution
+                  WHERE status IN (${literal(CREATED)}, ${literal(CHECKING)})),
           0, (SELECT min(ready_at_ms) FROM (${READY_LANES}))) AS "readyAtMs"`),
     ),
-    /** Another one in delivery goes first: the clock may have been set back since this was claimed. */
+    /** Another one in delivery goes first: the clock may have been set since this was claimed. */
     move: prepare(
       db,
       raw(sql`
