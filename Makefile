@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run build release deb package-test check format test migration generate bench \
-	bench-tools clean
+	bench-tools fuzz clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -51,6 +51,9 @@ format: ## put the sources into the common format
 
 test: build ## run every test; the last line is the count
 	@$(BUN) test/run.ts
+
+fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
+	@$(BUN) test/fuzz/run.ts
 
 migration: ## write the next migration from the schema: make migration NAME=what_changes
 	@$(BUN) node_modules/drizzle-kit/bin.cjs generate --config migrations/drizzle.config.ts --name $(NAME)

@@ -1,0 +1,23 @@
+/**
+ * A short run of the fuzzer: FUZZ_SECONDS (10) long, FUZZ_SEED otherwise; `make fuzz` runs it as long
+ * as wanted.
+ */
+
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { cleanUp, PATIENCE_MS } from '../support/process.ts';
+import { fuzz } from './fuzz.ts';
+
+const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 10);
+const SEED = Number(process.env['FUZZ_SEED'] ?? 8);
+
+setDefaultTimeout(SECONDS * 1000 + 4 * PATIENCE_MS);
+afterAll(cleanUp);
+
+test(`${SECONDS} s of odd requests, frames, files and commands, seed ${SEED}`, async () => {
+  const { faults, counts, answers } = await fuzz({ seconds: SECONDS, seed: SEED, rate: 400 });
+  expect(faults).toEqual([]);
+  expect([...counts.keys()].sort()).toEqual(['commands', 'files', 'requests', 'streams']);
+  // Cases get further than the first check.
+  expect(answers.get('Ok')).toBeGreaterThan(0);
+  expect(answers.size).toBeGreaterThan(20);
+});

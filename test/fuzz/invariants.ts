@@ -1,0 +1,50 @@
+/** What holds for a database whatever was sent or run. */
+
+import { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Each asks for rows that must not be there. */
+const NEVER: readonly [says: string, sql: string][] = [
+  [
+    'a link holds more devices than its limit',
+    `SELECT i.id FROM install i JOIN install_device d ON d.install_id = i.id
+     GROUP BY i.id HAVING count(*) > i.install_limit`,
+  ],
+  [
+    'the count of a link is not its number of devices',
+    `SELECT id FROM install i WHERE device_count <>
+       (SELECT count(*) FROM install_device d WHERE d.install_id = i.id)`,
+  ],
+  [
+    'the count of a provider is not its number of links',
+    `SELECT id FROM provider p WHERE install_count <>
+       (SELECT count(*) FROM install i WHERE i.provider_id = p.id)`,
+  ],
+  [
+    'a code that is taken twice',
+    'SELECT install_code FROM install GROUP BY install_code HAVING count(*) > 1',
+  ],
+];
+
+/** One sentence for each thing that cannot be so. */
+export function invariantProblems(dataDir: string): string[] {
+  const file = join(dataDir, 'gatepost.db');
+  if (!existsSync(file)) return [];
+  const db = new Database(file, { readonly: true });
+  try {
+    const [[integrity] = []] = db.query('PRAGMA integrity_check(1)').values();
+    const strange = db.query('PRAGMA foreign_key_check').values();
+    const broken = NEVER.flatMap(([says, sql]) => {
+      const rows = db.query(sql).values();
+      return rows.length > 0 ? [`${says}: ${rows.slice(0, 5).join(', ')}`] : [];
+    });
+    return [
+      ...(integrity === 'ok' ? [] : [`integrity_check: ${integrity}`]),
+      ...(strange.length > 0 ? [`foreign_key_check: ${JSON.stringify(strange.slice(0, 5))}`] : []),
+      ...broken,
+    ];
+  } finally {
+    db.close();
+  }
+}
