@@ -37,7 +37,7 @@ export function openCore(
   tallies = new Tallies(),
 ): Core {
   const { dataDir, commitBatchMax } = config;
-  refuseOpenData(dataDir);
+  refuseOpenData(dataDir, create);
   const { onCommit } = tallies;
   const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax, onCommit });
   return {

@@ -1,10 +1,21 @@
 /**
- * Who may read what is secret. Findings are sentences with the command that mends them: a start
- * refuses on those, and `gatepost doctor` shows all.
+ * Who may read what is secret, and whose it is. Findings are sentences with the command that mends
+ * them: a start refuses on those, and `gatepost doctor` shows all.
  */
 
-import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  chmodSync,
+  closeSync,
+  fchownSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 
 export interface Finding {
   path: string;
@@ -61,6 +72,75 @@ export function checkDataDirectory(dataDir: string): Finding[] {
       ...namesIn(folder).flatMap((name) => checkOwn(join(folder, name))),
     ]),
   ];
+}
+
+/**
+ * Makes an empty file for its owner alone: the owner of its folder. One that is there stays as it
+ * is, and so does what a symbolic link of that name leads to.
+ */
+export function makeOwnFile(path: string): void {
+  let fd: number;
+  try {
+    fd = openSync(path, 'wx', 0o600);
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'EEXIST') return;
+    throw error;
+  }
+  try {
+    const owner = ownerToBe(path);
+    if (owner) fchownSync(fd, owner.uid, owner.gid);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Makes a folder for its owner alone: the owner of the folder above, which must be there. One that
+ * is there itself stays as it is.
+ */
+export function makeOwnFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (statOf(path)?.isDirectory()) return;
+    throw error;
+  }
+  giveToOwnerOfFolder(path);
+}
+
+/**
+ * What root makes in a directory of the appliance's user, the appliance must be able to use. Does
+ * nothing for other users, who can make only files of their own. A symbolic link is given itself,
+ * never what it leads to.
+ */
+export function giveToOwnerOfFolder(path: string): void {
+  const owner = ownerToBe(path);
+  if (owner) lchownSync(path, owner.uid, owner.gid);
+}
+
+/** Null: nothing is to be given away. */
+function ownerToBe(path: string): { uid: number; gid: number } | null {
+  if (process.getuid?.() !== 0) return null;
+  const { uid, gid } = statSync(dirname(path));
+  return uid === 0 ? null : { uid, gid };
+}
+
+/** What a new disk has of its own. */
+const OF_THE_DISK = 'lost+found';
+
+/**
+ * Is this a directory of one's own in which nothing lies yet? However open it is, nobody has read
+ * or changed anything.
+ */
+export function isFreshDirectory(dataDir: string): boolean {
+  const stats = statOf(dataDir);
+  if (!stats?.isDirectory() || stats.uid !== process.getuid?.()) return false;
+  return readdirSync(dataDir).every((name) => name === OF_THE_DISK);
+}
+
+/** Closes a fresh directory to everybody else; does nothing to any other. */
+export function closeFreshDirectory(dataDir: string): void {
+  if (isFreshDirectory(dataDir)) chmodSync(dataDir, 0o700);
 }
 
 function checkOwn(path: string, name?: string): Finding[] {

@@ -1,9 +1,28 @@
 /** Secrets that others can read are found, with the command that mends them. */
 
-import { afterEach, expect, test } from 'bun:test';
-import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, test } from 'bun:test';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { checkDataDirectory, checkSecretFile } from '../src/permissions.ts';
+import {
+  checkDataDirectory,
+  checkSecretFile,
+  closeFreshDirectory,
+  giveToOwnerOfFolder,
+  makeOwnFile,
+  makeOwnFolder,
+} from '../src/permissions.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { freshFolder } from './support/app.ts';
 
 const folders: string[] = [];
@@ -83,4 +102,77 @@ test('every file that is open to others is named', () => {
   // The operator's own files are not Gatepost's to judge.
   file(join(data, 'notes.txt'), 0o644);
   expect(checkDataDirectory(data).map(({ path }) => path)).toEqual(open);
+});
+
+test.each([
+  [0o755, []],
+  [0o777, ['lost+found']],
+])('a directory of one\u2019s own with mode %o in which nothing lies is closed', (mode, names) => {
+  const data = folder();
+  for (const name of names) mkdirSync(join(data, name));
+  chmodSync(data, mode);
+  closeFreshDirectory(data);
+  expect(statSync(data).mode & 0o777).toBe(0o700);
+});
+
+test('one in which something lies is left as it is, for the operator to look at', () => {
+  const data = folder();
+  file(join(data, 'notes.txt'), 0o600);
+  chmodSync(data, 0o755);
+  closeFreshDirectory(data);
+  expect(statSync(data).mode & 0o777).toBe(0o755);
+});
+
+describe.skipIf(process.getuid?.() !== 0)('what root makes', () => {
+  const SERVICE = 65_123;
+  function serviceFolder(): string {
+    const data = folder();
+    chownSync(data, SERVICE, SERVICE);
+    return data;
+  }
+  const owner = (path: string) => [lstatSync(path).uid, lstatSync(path).gid];
+
+  test('in a directory of somebody else is that one\u2019s, for whom it is', () => {
+    const data = serviceFolder();
+    makeOwnFile(join(data, 'file'));
+    makeOwnFolder(join(data, 'folder'));
+    expect(owner(join(data, 'file'))).toEqual([SERVICE, SERVICE]);
+    expect(owner(join(data, 'folder'))).toEqual([SERVICE, SERVICE]);
+    expect(statSync(join(data, 'file')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(data, 'folder')).mode & 0o777).toBe(0o700);
+  });
+
+  test('never by way of a link: nothing is made or given where it leads', () => {
+    const data = serviceFolder();
+    const elsewhere = folder();
+    symlinkSync(join(elsewhere, 'made'), join(data, 'dangling'));
+    makeOwnFile(join(data, 'dangling'));
+    expect(existsSync(join(elsewhere, 'made'))).toBe(false);
+    symlinkSync(file(join(elsewhere, 'secret'), 0o600), join(data, 'link'));
+    makeOwnFile(join(data, 'link'));
+    giveToOwnerOfFolder(join(data, 'link'));
+    expect(owner(join(elsewhere, 'secret'))).toEqual([0, 0]);
+  });
+
+  test('a directory of somebody else is not ours to close', () => {
+    const data = serviceFolder();
+    chmodSync(data, 0o755);
+    closeFreshDirectory(data);
+    expect(statSync(data).mode & 0o777).toBe(0o755);
+  });
+
+  test('is usable by the service: every file of a database that root was first to open', async () => {
+    const data = serviceFolder();
+    const store = openSqliteStore({ dataDir: data, create: true, commitBatchMax: 1 });
+    await store.checkWritable();
+    const made = readdirSync(data);
+    expect(made.toSorted()).toEqual([
+      'gatepost.db',
+      'gatepost.db-shm',
+      'gatepost.db-wal',
+      'gatepost.lock',
+    ]);
+    for (const name of made) expect(owner(join(data, name))).toEqual([SERVICE, SERVICE]);
+    await store.close();
+  });
 });

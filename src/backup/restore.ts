@@ -58,7 +58,7 @@ export async function verifyBackup(file: string, passphrase: string | null): Pro
  */
 export async function restoreBackup(order: RestoreOrder): Promise<RestoreResult> {
   await kindOf(order.file);
-  refuseOpenData(order.dataDir);
+  refuseOpenData(order.dataDir, true);
   makeDirectory(order.dataDir);
   const place = takePlace(order.dataDir);
   const unpacked = join(resolve(order.dataDir), unpackedName());

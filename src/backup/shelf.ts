@@ -1,10 +1,11 @@
 /** The folder of the scheduled backups: which is made next, and which goes. */
 
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
+import { makeOwnFolder } from '../permissions.ts';
 import { asDiskFault } from '../store/sqlite/disk.ts';
-import { giveToOwnerOfFolder, takeLock } from '../store/sqlite/lock.ts';
+import { takeLock } from '../store/sqlite/lock.ts';
 import { PARTIAL_NAME } from './make.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
 import { timeInName } from './restore.ts';
@@ -95,10 +96,7 @@ export async function addScheduledBackup(
 
 function openShelf(folder: string): (() => void) | null {
   try {
-    if (!existsSync(folder)) {
-      mkdirSync(folder, { mode: 0o700 });
-      giveToOwnerOfFolder(folder);
-    }
+    makeOwnFolder(folder);
     return takeLock(join(folder, LOCK_FILE), 'exclusive', 0);
   } catch (fault) {
     throw asDiskFault(fault, folder);

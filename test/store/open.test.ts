@@ -14,9 +14,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { WriteFailed } from '../../src/core/outcome.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { OperatorError } from '../../src/operator-error.ts';
-import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
-import { DATABASE_FILE, LOCK_FILE } from '../../src/store/sqlite/open.ts';
+import { APPLICATION_ID, migrate, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { DATABASE_FILE, LOCK_FILE, openDatabase } from '../../src/store/sqlite/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProvider } from './contract/fixture.ts';
@@ -83,6 +85,50 @@ test('what it makes is its owner\u2019s alone, whatever the umask says', async (
   }
 });
 
+test('what was answered survives a loss of power, and SQLite never sleeps on the event loop', () => {
+  const { db, release } = openDatabase(folder, true);
+  const pragma = (name: string) => Object.values(db.query(`PRAGMA ${name}`).get() as object)[0];
+  const FULL = 2;
+  expect(pragma('journal_mode')).toBe('wal');
+  expect(pragma('synchronous')).toBe(FULL);
+  expect(pragma('foreign_keys')).toBe(1);
+  // Also the name of PRAGMA busy_timeout's column: SQLite would wait by sleeping.
+  expect(pragma('busy_timeout')).toBe(0);
+  db.close();
+  release();
+});
+
+test('while another process has the lock, everybody else is served', async () => {
+  const store = open(folder);
+  await addProvider(store, 'Provide1');
+  const other = new Database(file, { strict: true });
+  other.run('BEGIN IMMEDIATE');
+  let isDone = false;
+  const write = store.checkWritable().finally(() => {
+    isDone = true;
+  });
+  for (let turns = 0; turns < 200; turns++) {
+    expect((await store.findProvider('Provide1'))?.code).toBe('Provide1');
+    await nextTurn();
+  }
+  expect(isDone).toBe(false);
+  other.run('COMMIT');
+  expect(await write).toBe('ok');
+  other.close();
+  await store.close();
+});
+
+test('a stop waits for nobody else: what could not be locked is refused, and the file closed', async () => {
+  const store = open(folder);
+  const other = new Database(file, { strict: true });
+  other.run('BEGIN IMMEDIATE');
+  const write = store.checkWritable().catch((fault: unknown) => fault);
+  await store.close();
+  expect(await write).toBeInstanceOf(WriteFailed);
+  other.run('COMMIT');
+  other.close();
+});
+
 describe('a database that is not ours to use', () => {
   test('newer than the program', async () => {
     await makeDatabase((db) => db.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`));
@@ -91,6 +137,15 @@ describe('a database that is not ours to use', () => {
       `${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`;
     expect(refusal(folder)).toBe(sentence);
     expect(refusal(folder, false)).toBe(sentence);
+  });
+
+  test('made newer between the look at it and the lock: it is not marked as older', async () => {
+    await makeDatabase((db) => db.run(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`));
+    const db = new Database(file, { strict: true });
+    expect(() => migrate(db)).toThrow(OperatorError);
+    expect(db.inTransaction).toBe(false);
+    expect(db.query('PRAGMA user_version').get()).toEqual({ user_version: SCHEMA_VERSION + 1 });
+    db.close();
   });
 
   test('of another program', () => {

@@ -16,12 +16,16 @@ export class Connection {
   readonly #statements: Compiled[] = [];
   readonly #begin: Compiled;
   readonly #end: Compiled;
+  readonly #rollback: Compiled;
   #isReading = false;
+  /** Why a transaction that failed is still open: nobody may see what it left half done. */
+  #stuckBy: unknown = null;
   #idleSteps = 0;
 
   constructor(readonly native: Database) {
     this.#begin = this.compile('BEGIN');
     this.#end = this.compile('COMMIT');
+    this.#rollback = this.compile('ROLLBACK');
   }
 
   get inTransaction(): boolean {
@@ -38,7 +42,11 @@ export class Connection {
   /** To be called before a read: begins a snapshot, unless a transaction is open. */
   read(): void {
     this.#idleSteps = 0;
-    if (this.#isReading || this.native.inTransaction) return;
+    if (this.#isReading) return;
+    if (this.native.inTransaction) {
+      if (this.#stuckBy !== null) this.beFree();
+      return;
+    }
     this.#begin.run();
     this.#isReading = true;
     queueMicrotask(this.#step);
@@ -51,7 +59,7 @@ export class Connection {
     else queueMicrotask(this.#step);
   };
 
-  /** Ends the snapshot, so that a write may begin. */
+  /** Ends the snapshot. */
   endReads(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
@@ -60,8 +68,30 @@ export class Connection {
       this.#end.run();
     } catch {
       // A snapshot that stays open would answer for ever with what it saw.
-      this.native.run('ROLLBACK');
+      this.rollBack();
     }
+  }
+
+  /**
+   * Takes back what is open. Never throws: if that fails, every read and write does until it has
+   * been taken back.
+   */
+  rollBack(): void {
+    this.#stuckBy = null;
+    if (!this.native.inTransaction) return;
+    try {
+      this.#rollback.run();
+    } catch (error) {
+      this.#stuckBy = error;
+    }
+  }
+
+  /** Ends what is open, so that a write may begin. Throws when it cannot be ended. */
+  beFree(): void {
+    this.endReads();
+    if (this.#stuckBy !== null) this.rollBack();
+    if (this.#stuckBy === null) return;
+    throw new Error('a write that failed cannot be taken back', { cause: this.#stuckBy });
   }
 
   /**

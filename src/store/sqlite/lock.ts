@@ -4,8 +4,7 @@
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
-import { chownSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { makeOwnFile } from '../../permissions.ts';
 
 /**
  * Takes a lock; the function returned lets it go. `shared` is had by any number at a time,
@@ -17,13 +16,9 @@ export function takeLock(
   kind: 'shared' | 'exclusive',
   waitMaxMs: number,
 ): (() => void) | null {
-  const isNew = !existsSync(file);
-  if (isNew) {
-    // SQLite would make one that everybody may read.
-    closeSync(openSync(file, 'a', 0o600));
-    giveToOwnerOfFolder(file);
-  }
-  const db = new Database(file, { create: true, readwrite: true, strict: true });
+  // SQLite would make one that everybody may read.
+  makeOwnFile(file);
+  const db = new Database(file, { readwrite: true, strict: true });
   try {
     db.run(`PRAGMA busy_timeout = ${waitMaxMs}`);
     if (kind === 'exclusive') {
@@ -43,14 +38,4 @@ export function takeLock(
     db.run('ROLLBACK');
     db.close();
   };
-}
-
-/**
- * What root makes in a directory of the appliance's user, the appliance must be able to use. Does
- * nothing for other users, who can make only files of their own.
- */
-export function giveToOwnerOfFolder(file: string): void {
-  if (process.getuid?.() !== 0) return;
-  const { uid, gid } = statSync(dirname(file));
-  if (uid !== 0) chownSync(file, uid, gid);
 }

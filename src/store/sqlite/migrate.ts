@@ -5,6 +5,7 @@ import tables from '../../../migrations/sqlite/0000_tables.sql' with { type: 'te
 import counts from '../../../migrations/sqlite/0001_counts.sql' with { type: 'text' };
 import transitions from '../../../migrations/sqlite/0002_transitions.sql' with { type: 'text' };
 import audit from '../../../migrations/sqlite/0003_audit.sql' with { type: 'text' };
+import { OperatorError } from '../../operator-error.ts';
 
 /** In order, never edited once released, only added to. */
 const MIGRATIONS: readonly string[] = [tables, counts, transitions, audit];
@@ -19,15 +20,28 @@ export function pragmaNumber(db: Database, name: 'user_version' | 'application_i
   return row?.[name] ?? 0;
 }
 
-/** Runs what is missing in one transaction: all of it or nothing. */
+/** Throws {@link OperatorError} when a newer program has been here. */
+export function refuseNewer(file: string, schema: number): void {
+  if (schema <= SCHEMA_VERSION) return;
+  throw new OperatorError(
+    `${file} has schema ${schema}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`,
+  );
+}
+
+/**
+ * Runs what is missing in one transaction: all of it or nothing. Throws {@link OperatorError} when
+ * a newer program has been here.
+ */
 export function migrate(db: Database): void {
   if (pragmaNumber(db, 'user_version') === SCHEMA_VERSION) return;
   // A migration that rebuilds a table needs this off; inside a transaction it cannot be changed.
   db.run('PRAGMA foreign_keys = OFF');
   db.run('BEGIN IMMEDIATE');
   try {
-    // Asked again under the lock: another process may have been faster.
-    for (const migration of MIGRATIONS.slice(pragmaNumber(db, 'user_version'))) db.run(migration);
+    // Asked again under the lock: another process may have been faster, and newer.
+    const schema = pragmaNumber(db, 'user_version');
+    refuseNewer(db.filename, schema);
+    for (const migration of MIGRATIONS.slice(schema)) db.run(migration);
     if (db.query('PRAGMA foreign_key_check').get() !== null) {
       throw new Error('a migration left rows that point nowhere');
     }

@@ -6,7 +6,6 @@ import {
   closeSync,
   constants,
   existsSync,
-  mkdirSync,
   openSync,
   readSync,
   statSync,
@@ -14,10 +13,15 @@ import {
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { OperatorError } from '../../operator-error.ts';
-import { checkDataDirectory } from '../../permissions.ts';
+import {
+  checkDataDirectory,
+  closeFreshDirectory,
+  makeOwnFile,
+  makeOwnFolder,
+} from '../../permissions.ts';
 import { fullDisk } from './disk.ts';
 import { takeLock } from './lock.ts';
-import { APPLICATION_ID, migrate, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
+import { APPLICATION_ID, migrate, pragmaNumber, refuseNewer, SCHEMA_VERSION } from './migrate.ts';
 
 export const DATABASE_FILE = 'gatepost.db';
 /** Shared by all who have the database open, alone with whoever puts another in its place. */
@@ -33,8 +37,6 @@ const CACHE_KIB = 32 * 1024;
 const MMAP_BYTES = 1024 ** 3;
 /** What the write-ahead log shrinks to after one long transaction made it larger, bytes. */
 const WAL_BYTES_MAX = 64 * 1024 ** 2;
-/** How long SQLite itself waits for another process, ms; the writer then waits without blocking. */
-const BUSY_TIMEOUT_MS = 10;
 /** How long opening waits for another process, ms: nothing is served yet, so it may block. */
 const OPEN_TIMEOUT_MS = 5_000;
 const OPEN_PAUSE_MS = 10;
@@ -86,8 +88,8 @@ function attempt<T>(file: string, work: () => T): T {
 }
 
 function open(file: string, create: boolean): Database {
-  // SQLite makes files that everybody may read, and its logs with the mode of the database.
-  if (create && !existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  // SQLite makes files that everybody may read, and its logs with mode and owner of the database.
+  if (create) makeOwnFile(file);
   const db = new Database(file, { create, readwrite: true, strict: true });
   try {
     return configure(db);
@@ -144,15 +146,17 @@ function configure(db: Database): Database {
   db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
   migrate(db);
   db.run('PRAGMA foreign_keys = ON');
-  db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+  // From now on SQLite waits for nobody: it would sleep on the event loop. The writer waits.
+  db.run('PRAGMA busy_timeout = 0');
   return db;
 }
 
 /**
  * Every command that opens the data begins with this. Throws {@link OperatorError} on what others
- * could read or change.
+ * could read or change. With `create`, a directory in which nothing lies yet is closed instead.
  */
-export function refuseOpenData(dataDir: string): void {
+export function refuseOpenData(dataDir: string, create = false): void {
+  if (create) closeFreshDirectory(dataDir);
   const refused = checkDataDirectory(dataDir).filter(({ isRefused }) => isRefused);
   if (refused.length > 0) throw new OperatorError(refused.map((one) => one.problem).join('; '));
 }
@@ -166,7 +170,7 @@ export function checkDirectory(dataDir: string, create: boolean): void {
       );
     }
     try {
-      mkdirSync(dataDir, { mode: 0o700 });
+      makeOwnFolder(dataDir);
     } catch (error) {
       throw new OperatorError(`cannot create the data directory ${dataDir}: ${reason(error)}`);
     }
@@ -200,11 +204,7 @@ export function inspect(file: string): number {
     if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {
       throw new OperatorError(`${file} is a database of another program; nothing was changed`);
     }
-    if (schema > SCHEMA_VERSION) {
-      throw new OperatorError(
-        `${file} has schema ${schema}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`,
-      );
-    }
+    refuseNewer(file, schema);
     return schema;
   } catch (error) {
     throw explain(error, file);

@@ -1,5 +1,6 @@
 /** The store on an embedded SQLite database. */
 
+import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
 import type { Store } from '../../core/store.ts';
 import { AuditTrail, auditStore } from './audit.ts';
@@ -12,9 +13,10 @@ import { exportStore } from './export.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { installStore } from './install.ts';
+import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
 import { messagingStore } from './messaging.ts';
-import { openDatabase } from './open.ts';
+import { LOCK_FILE, openDatabase } from './open.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { targetStore } from './targets.ts';
@@ -37,7 +39,8 @@ export function openSqliteStore(options: SqliteOptions): Store {
   const opened = openDatabase(dataDir, create, migrates);
   const db = new Connection(opened.db);
   const audit = new AuditTrail(db);
-  const writer = new GroupWriter(db, commitBatchMax, { notes: audit, onCommit });
+  const others = knockAt(join(dataDir, LOCK_FILE));
+  const writer = new GroupWriter(db, commitBatchMax, { notes: audit, onCommit, others });
   const context: Context = { db, query: drizzle({ client: db.native }), writer, audit };
   const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
   return {
@@ -56,9 +59,13 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...exportStore(context),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,
     close: async () => {
+      writer.hasten();
       await writer.idle();
-      db.close();
-      opened.release();
+      try {
+        db.close();
+      } finally {
+        opened.release();
+      }
     },
   };
 }

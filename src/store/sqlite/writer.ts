@@ -7,11 +7,16 @@
 import { SQLiteError } from 'bun:sqlite';
 import { WriteFailed } from '../../core/outcome.ts';
 import type { Connection } from './connection.ts';
+import { type Knock, NOBODY_ELSE } from './knock.ts';
 
 /** How long a write waits for another process that holds the database, ms. */
 const LOCK_WAIT_MAX_MS = 10_000;
-/** Pause between two attempts at the lock, ms: between this and twice this. */
-const LOCK_PAUSE_MS = 2;
+/** Pause between two attempts at the lock, ms: between this and three times this, at random. */
+const LOCK_PAUSE_MS = 1;
+/** How often somebody who writes without a pause listens for others who wait, ms … */
+const LISTEN_INTERVAL_MS = 20;
+/** … and for how long it then leaves the lock to them, ms: longer than they pause. */
+const GIVE_WAY_MS = 5;
 
 /** What the writes of a batch note, to be saved with them in one piece. */
 export interface BatchNotes {
@@ -40,35 +45,46 @@ interface Job {
 export interface WriterOptions {
   notes?: BatchNotes | null;
   onCommit?: CommitObserver | null | undefined;
+  /** Other processes that write. */
+  others?: Knock;
   /** How long a batch waits for the lock, ms. */
   lockWaitMaxMs?: number;
+  /** The process's own steady clock. */
+  steadyMs?: () => number;
+  /** Has something done after so many milliseconds. */
+  later?: (run: () => void, ms: number) => void;
 }
 
 export class GroupWriter {
   #queue: Job[] = [];
   #isScheduled = false;
-  /** Since when the lock is waited for, on the process's own steady clock; null: it is not. */
+  #isHastened = false;
+  /** Since when the lock is waited for; null: it is not. */
   #waitingSinceMs: number | null = null;
+  #listenedMs = Number.NEGATIVE_INFINITY;
+  #beganMs = 0;
+  #endedMs = Number.NEGATIVE_INFINITY;
   #onIdle: (() => void)[] = [];
   readonly #db: Connection;
   readonly #batchMax: number;
   readonly #notes: BatchNotes | null;
-  readonly #lockWaitMaxMs: number;
-  readonly #sql: TransactionSql;
   readonly #onCommit: CommitObserver | null;
-  #beganMs = 0;
+  readonly #others: Knock;
+  readonly #lockWaitMaxMs: number;
+  readonly #steadyMs: () => number;
+  readonly #later: NonNullable<WriterOptions['later']>;
+  readonly #sql: TransactionSql;
 
   /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
-  constructor(
-    db: Connection,
-    batchMax: number,
-    { notes = null, onCommit = null, lockWaitMaxMs = LOCK_WAIT_MAX_MS }: WriterOptions = {},
-  ) {
+  constructor(db: Connection, batchMax: number, options: WriterOptions = {}) {
     this.#db = db;
     this.#batchMax = batchMax;
-    this.#notes = notes;
-    this.#onCommit = onCommit;
-    this.#lockWaitMaxMs = lockWaitMaxMs;
+    this.#notes = options.notes ?? null;
+    this.#onCommit = options.onCommit ?? null;
+    this.#others = options.others ?? NOBODY_ELSE;
+    this.#lockWaitMaxMs = options.lockWaitMaxMs ?? LOCK_WAIT_MAX_MS;
+    this.#steadyMs = options.steadyMs ?? (() => performance.now());
+    this.#later = options.later ?? setTimeout;
     this.#sql = prepareTransactionSql(db);
   }
 
@@ -88,18 +104,40 @@ export class GroupWriter {
     if (this.#isScheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
+  /** From now on nothing waits for another process: what cannot be locked at once is refused. */
+  hasten(): void {
+    this.#isHastened = true;
+  }
+
   #schedule(): void {
     this.#isScheduled = true;
     setImmediate(() => this.#turn());
   }
 
   #turn(): void {
+    if (this.#mustGiveWay()) {
+      this.#later(() => this.#turn(), GIVE_WAY_MS);
+      return;
+    }
     const batch = this.#queue.splice(0, this.#batchMax);
-    if (!this.#begin(batch)) return;
-    this.#commit(
-      batch,
-      batch.map((job) => runInSavepoint(this.#db, this.#sql, this.#notes, job)),
-    );
+    const hindrance = this.#begin();
+    if (hindrance === null) {
+      this.#save(batch);
+    } else if (this.#mayWait(hindrance)) {
+      this.#queue.unshift(...batch);
+      this.#others.knock();
+      this.#later(() => this.#turn(), LOCK_PAUSE_MS * (1 + 2 * Math.random()));
+      return;
+    } else {
+      const cause = hindrance;
+      this.#refuse(
+        batch,
+        new WriteFailed('the database could not be locked for writing', { cause }),
+      );
+      this.#onCommit?.(batch.length, 0, false);
+    }
+    this.#waitingSinceMs = null;
+    // What came in meanwhile gets its own chance.
     this.#goOn();
   }
 
@@ -112,71 +150,82 @@ export class GroupWriter {
     }
   }
 
-  /** False: there is no lock; another attempt has been arranged, or the batch was refused. */
-  #begin(batch: Job[]): boolean {
-    this.#db.endReads();
+  /** Does another process wait, while this one writes without a pause? */
+  #mustGiveWay(): boolean {
+    const nowMs = this.#steadyMs();
+    const hasPaused = nowMs - this.#endedMs >= GIVE_WAY_MS || this.#waitingSinceMs !== null;
+    if (hasPaused || nowMs - this.#listenedMs < LISTEN_INTERVAL_MS) return false;
+    this.#listenedMs = nowMs;
+    return this.#others.hasKnocked();
+  }
+
+  /** Null: the lock is ours; else what was in the way. */
+  #begin(): unknown {
     try {
+      this.#db.beFree();
       this.#sql.begin.run();
-      this.#waitingSinceMs = null;
-      this.#beganMs = performance.now();
-      return true;
+      this.#beganMs = this.#steadyMs();
+      return null;
     } catch (error) {
-      // Each attempt waits in SQLite too, so adding up the pauses would not give the time.
-      const nowMs = performance.now();
-      this.#waitingSinceMs ??= nowMs;
-      if (isBusy(error) && nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs) {
-        this.#queue.unshift(...batch);
-        setTimeout(() => this.#turn(), LOCK_PAUSE_MS * (1 + Math.random()));
-        return false;
-      }
-      this.#waitingSinceMs = null;
-      const fault = new WriteFailed('the database could not be locked for writing', {
-        cause: error,
-      });
-      for (const job of batch) job.reject(fault);
-      this.#onCommit?.(batch.length, 0, false);
-      // What came in meanwhile gets its own chance.
-      this.#goOn();
-      return false;
+      return error;
     }
   }
 
-  #commit(batch: Job[], results: Result[]): void {
+  #mayWait(hindrance: unknown): boolean {
+    const nowMs = this.#steadyMs();
+    // The event loop may come late, so adding up the pauses would not give the time.
+    this.#waitingSinceMs ??= nowMs;
+    const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs && !this.#isHastened;
+    return isInTime && isBusy(hindrance);
+  }
+
+  #save(batch: Job[]): void {
+    let results: Result[] = [];
+    let fault: WriteFailed | null = null;
     try {
+      results = batch.map((job) => runInSavepoint(this.#db, this.#sql, this.#notes, job));
       // A full disk can make SQLite roll the whole transaction back by itself.
-      if (!this.#db.inTransaction) {
-        const faults = results.map((result) => 'fault' in result && result.fault);
-        const cause = faults.find((fault) => fault instanceof WriteFailed);
-        throw new Error('SQLite rolled the transaction back', { cause });
-      }
+      if (!this.#db.inTransaction) throw lostTransaction(results);
       this.#notes?.seal();
       this.#sql.commit.run();
-    } catch (error) {
-      if (this.#db.inTransaction) this.#sql.rollback.run();
-      const fault = new WriteFailed('the commit failed', { cause: error });
-      for (const job of batch) job.reject(fault);
-      this.#onCommit?.(batch.length, performance.now() - this.#beganMs, false);
-      return;
+    } catch (cause) {
+      fault = new WriteFailed('the commit failed', { cause });
+      this.#db.rollBack();
     } finally {
       this.#notes?.clear();
     }
-    this.#onCommit?.(batch.length, performance.now() - this.#beganMs, true);
-    batch.forEach((job, i) => {
-      const result = results[i] as Result;
-      if ('fault' in result) job.reject(result.fault);
-      else job.resolve(result.value);
-    });
+    this.#endedMs = this.#steadyMs();
+    this.#onCommit?.(batch.length, this.#endedMs - this.#beganMs, fault === null);
+    if (fault === null) answer(batch, results);
+    else this.#refuse(batch, fault);
+  }
+
+  #refuse(batch: Job[], fault: WriteFailed): void {
+    for (const job of batch) job.reject(fault);
   }
 }
 
 type Result = { value: unknown } | { fault: unknown };
+
+function answer(batch: Job[], results: Result[]): void {
+  batch.forEach((job, i) => {
+    const result = results[i] as Result;
+    if ('fault' in result) job.reject(result.fault);
+    else job.resolve(result.value);
+  });
+}
+
+function lostTransaction(results: Result[]): Error {
+  const faults = results.map((result) => 'fault' in result && result.fault);
+  const cause = faults.find((fault) => fault instanceof WriteFailed);
+  return new Error('SQLite rolled the transaction back', { cause });
+}
 
 /** Prepared once: they run with every write. */
 function prepareTransactionSql(db: Connection) {
   return {
     begin: db.compile('BEGIN IMMEDIATE'),
     commit: db.compile('COMMIT'),
-    rollback: db.compile('ROLLBACK'),
     savepoint: db.compile('SAVEPOINT job'),
     release: db.compile('RELEASE job'),
     rollbackTo: db.compile('ROLLBACK TO job'),
@@ -191,7 +240,7 @@ function runInSavepoint(
   notes: BatchNotes | null,
   job: Job,
 ): Result {
-  // An earlier job lost the transaction; #commit tells everybody.
+  // An earlier job lost the transaction; #save tells everybody.
   if (!db.inTransaction) return { fault: null };
   const mark = notes?.mark() ?? 0;
   try {
