@@ -1,6 +1,6 @@
 /**
- * A short run of the fuzzer: FUZZ_SECONDS (10) long, FUZZ_SEED otherwise; `make fuzz` runs it as long
- * as wanted.
+ * A short run of the fuzzer: FUZZ_SECONDS (10) long, FUZZ_SEED otherwise; `make fuzz` runs it as
+ * long as wanted.
  */
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';

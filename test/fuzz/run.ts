@@ -1,7 +1,7 @@
 /**
  * `make fuzz`: wrong and odd requests, frames, files and commands against the executable, for
- * `FUZZ_SECONDS` (60). `FUZZ_SEED` repeats the cases of a run, `FUZZ_RATE` (400) bounds requests and
- * frames a second. Ends with 1 if anything was found.
+ * `FUZZ_SECONDS` (60). `FUZZ_SEED` repeats the cases of a run, `FUZZ_RATE` (400) bounds requests
+ * and frames a second. Ends with 1 if anything was found.
  */
 
 import { fuzz } from './fuzz.ts';
