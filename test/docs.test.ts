@@ -70,10 +70,14 @@ test('docs/api.md describes no endpoint that does not exist', () => {
 });
 
 test('docs/api.md quotes only details that the program gives', () => {
-  const details = new Set(Object.values(messages).flatMap(({ detail }) => detail ?? []));
-  const source = ['install', 'messaging']
-    .map((name) => readText(`src/http/endpoints/${name}.ts`))
-    .join('\n');
+  const needs = endpoints.flatMap(({ params }) =>
+    Object.entries(params).flatMap(([name, { neededWithout }]) =>
+      neededWithout ? [`${neededWithout.other} or ${name} is required`] : [],
+    ),
+  );
+  const own = Object.values(messages).flatMap(({ detail }) => detail ?? []);
+  const details = new Set([...own, ...needs]);
+  const source = readText('src/http/endpoints/messaging.ts');
   const quoted = endpoints.flatMap((endpoint) =>
     tableRows(apiSection(endpoint), '`msg`').flatMap(([, , , cell = '']) =>
       [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? ''),

@@ -56,7 +56,7 @@ export function authKeyValue(text: string): string {
 }
 
 export function installCodeValue(text: string): string {
-  if (!INSTALL_CODE.test(text)) throw mistake('the code of a link is 12 letters and digits');
+  if (!INSTALL_CODE.test(text)) throw mistake('the code of a link is 8 to 12 letters and digits');
   return text;
 }
 

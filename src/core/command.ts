@@ -1,7 +1,7 @@
 /** Remote commands: what each action takes, and what a device gets. */
 
 import { isAbsent, isText, type Problem, problem } from './json-input.ts';
-import { isHostName, isWebUrl } from './link.ts';
+import { isWebUrl, readHost } from './link.ts';
 import { checkSettings, type Settings } from './setting-keys.ts';
 
 /** Specification, "POST /remote/command". */
@@ -22,7 +22,12 @@ export type CommandPayload =
   | { action_type: 'sub-change'; change_type: 'domain' | 'url'; change_value: string };
 
 type Body = Readonly<Record<string, unknown>>;
-type Composed = { payload: CommandPayload } | 'import_data_empty' | 'settings_empty' | Problem;
+/** `leftOut` is a sentence about what of the settings cannot be passed on. */
+type Composed =
+  | { payload: CommandPayload; leftOut?: string }
+  | 'import_data_empty'
+  | 'settings_empty'
+  | Problem;
 
 /** Reads `action_type`, which the specification's table has before targets and schedule. */
 export function parseActionType(body: Body): ActionType | Problem {
@@ -48,7 +53,8 @@ export function composeCommand(body: Body): Composed {
     case 'set-settings': {
       const checked = checkSettings(body['settings']);
       if (typeof checked === 'string' || 'problem' in checked) return checked;
-      return { payload: { action_type: action, settings: checked.settings } };
+      const { settings, ...more } = checked;
+      return { payload: { action_type: action, settings }, ...more };
     }
     case 'sub-change':
       return composeSubChange(body);
@@ -71,11 +77,15 @@ function composeSubChange(body: Body): Composed {
   if (type !== 'domain' && type !== 'url') return problem('change_type must be domain or url');
   if (isAbsent(value)) return problem('change_value is required');
   if (typeof value !== 'string') return problem('change_value must be a string');
-  if (type === 'domain' && !isHostName(value)) {
-    return problem('change_value must be a host name without scheme, port and path');
-  }
-  if (type === 'url' && !isWebUrl(value)) {
-    return problem('change_value must be an absolute http or https URL');
-  }
-  return { payload: { action_type: 'sub-change', change_type: type, change_value: value } };
+  const change = type === 'domain' ? readHost(value) : readWebUrl(value);
+  if (change === null) return problem(`change_value must be ${CHANGE_RULES[type]}`);
+  return { payload: { action_type: 'sub-change', change_type: type, change_value: change } };
 }
+
+/** What `change_value` must be, by `change_type`. */
+export const CHANGE_RULES = {
+  domain: 'a host name, perhaps with a port, without scheme and path',
+  url: 'an absolute http or https URL',
+} as const;
+
+const readWebUrl = (value: string) => (isWebUrl(value) ? value : null);

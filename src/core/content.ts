@@ -133,7 +133,7 @@ export function composeNotification(
   const payload: NotificationPayload = {
     ...reader.text(form, 'title', 'title'),
     body: reader.html(form, 'body', 'body') ?? reader.refuse('body', 'is required'),
-    ...reader.text(form, 'link_for_open', 'link_for_open', LINK),
+    ...reader.link(form, 'link_for_open', 'link-for-open'),
     ...reader.text(form, 'background_image', 'background_image', IMAGE),
     ...reader.locales(form['locales']),
     type_push: reader.pushType(form['type_push']),
@@ -186,6 +186,21 @@ class FormReader {
     return {};
   }
 
+  /**
+   * The link to open under the `name` that the specification has in this place. Clients write the
+   * `other` name too, which counts where the specification's is absent.
+   */
+  link<N extends string>(
+    from: Record<string, unknown>,
+    name: N,
+    other: string,
+    prefix = '',
+  ): { [K in N]?: string } {
+    const given = isAbsent(from[name]) ? other : name;
+    const said = this.text(from, given, `${prefix}${given}`, LINK)[given];
+    return (said === undefined ? {} : { [name]: said }) as { [K in N]?: string };
+  }
+
   /** The filtered HTML, or null if the field is absent. */
   html(from: Record<string, unknown>, name: string, field: string): string | null {
     const value = from[name];
@@ -236,7 +251,7 @@ class FormReader {
     return {
       ...this.text(content, 'title', `${field}.title`),
       ...(body !== null && { body }),
-      ...this.text(content, 'link-for-open', `${field}.link-for-open`, LINK),
+      ...this.link(content, 'link-for-open', 'link_for_open', `${field}.`),
     };
   }
 

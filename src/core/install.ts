@@ -10,7 +10,10 @@ import type { Provider } from './provider.ts';
 import { randomCode } from './secret.ts';
 import type { InstallSelector, Page } from './store.ts';
 
-export const INSTALL_CODE = /^[A-Za-z0-9]{12}$/;
+/** A code by which a link is found: those that moved in may be shorter than new ones. */
+export const INSTALL_CODE = /^[A-Za-z0-9]{8,12}$/;
+/** A code that a new link may have: specification, "Identifier formats". */
+export const NEW_INSTALL_CODE = /^[A-Za-z0-9]{12}$/;
 export const INSTALL_LIMIT_MAX = 100;
 
 export const INSTALL_DISABLED = 5;
@@ -177,6 +180,7 @@ export interface AdmittedLink {
 export type AdmitRefusal =
   | 'hwid_required'
   | 'link_not_found'
+  | 'link_domain_not_bound'
   | 'link_disabled'
   | 'link_limit_reached';
 
@@ -184,8 +188,10 @@ export type AdmitRefusal =
  * Lets a device in on a link (`GET /install`): takes a slot for a new HWID, refreshes the facts of
  * a known one. The cap holds because the store counts and inserts in one atomic step.
  *
- * Refuses `hwid_required`, `link_not_found` (unknown code, or the domain is not actively bound to
- * the link's provider), `link_disabled` (also to a HWID already on it), `link_limit_reached`.
+ * Refuses `hwid_required`, `link_not_found`, `link_domain_not_bound` (the domain is not actively
+ * bound to the link's provider), `link_disabled` (also to a HWID already on it),
+ * `link_limit_reached`. The caller is to hear the same of a link that is not there and of a domain
+ * that is not bound, since a code must tell nothing about domains; the operator hears which it was.
  */
 export async function admitDevice(
   core: Core,
@@ -196,10 +202,10 @@ export async function admitDevice(
   const { hwid, installCode, domainHash } = admission;
   if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
   if (installCode === null || !INSTALL_CODE.test(installCode)) return 'link_not_found';
-  if (domainHash === null || !DOMAIN_HASH.test(domainHash)) return 'link_not_found';
+  if (domainHash === null || !DOMAIN_HASH.test(domainHash)) return 'link_domain_not_bound';
 
   const found = await core.store.findSlot({ installCode, domainHash, hwid });
-  if (found === null) return 'link_not_found';
+  if (typeof found === 'string') return found;
   const { link, device } = found;
   if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
   const facts = tidyFacts(said);

@@ -1,23 +1,33 @@
 /** Addresses that a message may carry to a device. */
 
 /**
- * Schemes that no link may have: they run code in the app that opens them, or read what is on the
- * device. `javascript`, `data`, `file` and `vbscript` and their kin.
+ * Schemes that no link may have, since they do not name a page or a place in an app:
+ *
+ * - code that runs in the app that opens them: `javascript`, `vbscript` and what browsers called it
+ *   before;
+ * - documents that the sender wrote: `data`, `blob`, `mhtml`;
+ * - what lies on the device: `file`, `filesystem`, `content`, `res`, `resource`;
+ * - wrappers around one of these: `view-source`, `jar`, `ms-its`, `mk`;
+ * - pages of the browser itself: `about`, `chrome`, `chrome-extension`, `moz-extension`;
+ * - orders to the system: `intent` and `android-app` name any activity of any app with arguments,
+ *   `itms-services` installs an app from anywhere, `ms-appinstaller`, `ms-msdt`, `ms-officecmd`,
+ *   `search-ms` and `shell` start programs.
+ *
+ * A shop (`market`, `itms-apps`), a call (`tel`) or a letter (`mailto`) asks before it does
+ * anything.
  */
 const DENIED_SCHEMES: ReadonlySet<string> = new Set([
-  'javascript',
-  'vbscript',
-  'livescript',
-  'mocha',
-  'data',
-  'file',
-  'filesystem',
-  'blob',
-  'content',
-  'about',
-  'view-source',
-  'jar',
+  ...['javascript', 'vbscript', 'livescript', 'mocha'],
+  ...['data', 'blob', 'mhtml'],
+  ...['file', 'filesystem', 'content', 'res', 'resource'],
+  ...['view-source', 'jar', 'ms-its', 'mk'],
+  ...['about', 'chrome', 'chrome-extension', 'moz-extension'],
+  ...['intent', 'android-app', 'itms-services'],
+  ...['ms-appinstaller', 'ms-msdt', 'ms-officecmd', 'search-ms', 'shell'],
 ]);
+
+/** An intent in its older spelling, which Android reads behind any scheme but the web's. */
+const INTENT = /#intent;/i;
 
 /** RFC 3986 section 3.1; one letter alone is a Windows drive. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):(.+)$/i;
@@ -36,25 +46,38 @@ export function isLink(value: string): boolean {
   if (/^https?$/i.test(scheme)) return isWebUrl(value);
   // In `example.com:8443/pay` the scheme was forgotten, although it reads like one.
   const isHostAndPort = scheme.includes('.') && /^\d+([/?#]|$)/.test(rest);
-  return (
-    scheme !== '' && !isHostAndPort && !DENIED_SCHEMES.has(scheme.toLowerCase()) && isUrl(value)
-  );
+  if (scheme === '' || isHostAndPort || DENIED_SCHEMES.has(scheme.toLowerCase())) return false;
+  return !INTENT.test(rest) && isUrl(value);
 }
 
 function isUrl(value: string): boolean {
   return !BLANK_CONTROL_OR_BACKSLASH.test(value) && value.isWellFormed() && URL.canParse(value);
 }
 
-const HOST_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?';
+/** RFC 1123, and `_`, which names in use have although they should not. */
+export const HOST_LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
 const HOST_NAME = new RegExp(`^(?=.{1,253}$)${HOST_LABEL}(?:\\.${HOST_LABEL})*$`);
-const BYTE = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
-const IPV4 = new RegExp(`^${BYTE}(?:\\.${BYTE}){3}$`);
+/** What may become a host name: no sign that would make a URL of it read otherwise. */
+const MAYBE_HOST = /^[A-Za-z0-9._\x80-\u{10ffff}-]{1,253}$/u;
+/** Of host names that a URL parser has written: only addresses end so. */
+const ADDRESS = /\.\d+$/;
+const ASCII = /^[\x20-\x7e]*$/;
+const PORT_MAX = 65_535;
 
 /**
- * A host name (RFC 1123) or an IPv4 address, without scheme, port, path or trailing dot;
- * international names in their ASCII form.
+ * A host name or an IPv4 address with an optional port, as a message carries it: ASCII as given,
+ * an international name in its ASCII form (UTS 46). Null for anything else, such as a scheme, a
+ * path, a trailing dot, or a name that a URL parser would read as another one.
  */
-export function isHostName(value: string): boolean {
-  // Where the last label is a number, every URL parser takes the name for an IPv4 address.
-  return /(^|\.)\d+$/.test(value) ? IPV4.test(value) : HOST_NAME.test(value);
+export function readHost(value: string): string | null {
+  const [, host = '', port] = /^([^:]+)(?::([1-9][0-9]{0,4}))?$/.exec(value) ?? [];
+  if (!MAYBE_HOST.test(host) || Number(port ?? 0) > PORT_MAX) return null;
+  const url = `http://${host}`;
+  if (!URL.canParse(url)) return null;
+  const { hostname } = new URL(url);
+  // Where the last label is a number, a URL parser takes the name for an IPv4 address.
+  const isAsGiven = ASCII.test(host) ? hostname === host.toLowerCase() : !ADDRESS.test(hostname);
+  if (!isAsGiven || !HOST_NAME.test(hostname)) return null;
+  const name = ASCII.test(host) ? host : hostname;
+  return port === undefined ? name : `${name}:${port}`;
 }

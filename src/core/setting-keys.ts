@@ -7,20 +7,23 @@ import {
   type Problem,
   problem,
   REQUEST_BOUNDS,
+  readInteger,
   readJsonObject,
 } from './json-input.ts';
 
 /**
- * What a key takes. `boolean`: true or false, also as string or as 1 or 0. `choice`: one of a few
- * strings. `range`: a whole number, or two as `a-b`. `text`: any string, also an empty one.
+ * What a key takes beside `""`, which resets it. `boolean`: true or false, also as a number or a
+ * word. `choice`: one of a few strings. `range`: a whole number, or two as `a-b`. `text`: any
+ * string. `header`: a string that apps put into an HTTP header.
  */
 export type SettingKey =
-  | { readonly key: string; readonly kind: 'boolean' | 'range' | 'text' }
+  | { readonly key: string; readonly kind: 'boolean' | 'range' | 'text' | 'header' }
   | { readonly key: string; readonly kind: 'choice'; readonly values: readonly string[] };
 
 const boolean = (key: string): SettingKey => ({ key, kind: 'boolean' });
 const range = (key: string): SettingKey => ({ key, kind: 'range' });
 const text = (key: string): SettingKey => ({ key, kind: 'text' });
+const header = (key: string): SettingKey => ({ key, kind: 'header' });
 const choice = (key: string, ...values: string[]): SettingKey => ({ key, kind: 'choice', values });
 
 /** Every documented key, in the order of the specification. docs/settings.md repeats this table. */
@@ -41,7 +44,7 @@ export const SETTING_KEYS: readonly SettingKey[] = [
   choice('ping-type', 'proxy', 'proxy-head', 'tcp', 'icmp'),
   choice('fragmentation-type', 'xray', 'advanced'),
   text('fragmentation-advanced-param'),
-  text('change-user-agent'),
+  header('change-user-agent'),
   boolean('app-auto-start'),
   boolean('server-address-resolve-enable'),
   text('server-address-resolve-dns-ip'),
@@ -58,35 +61,46 @@ export const CUSTOM_SETTING_KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** Keys of one command. */
 export const SETTING_COUNT_MAX = 256;
 
+/** Texts that stand for true and false, in any case of letters. */
+const BOOLEAN_WORDS = ['true', 'false', '1', '0', 'on', 'off', 'yes', 'no'];
+
+/** Digits of a whole number, or of two ends of a range, with blanks around them. */
+const RANGE = /^ *([0-9]{1,15}) *(?:- *([0-9]{1,15}) *)?$/;
+
+/** Signs that end a header, or that no header may have. */
+const NOT_IN_HEADER = /[\r\n\0]/;
+
 /** What the values of a key must be, for details and documents: "NAME must be …". */
 export function settingRule(setting: SettingKey): string {
   switch (setting.kind) {
     case 'boolean':
-      return 'true or false, as a boolean, a string, or 1 or 0';
+      return 'true or false, 1 or 0, on or off, yes or no';
     case 'choice':
       return `one of ${setting.values.join(', ')}`;
     case 'range':
       return 'a whole number or a range a-b';
     case 'text':
       return 'a string';
+    case 'header':
+      return 'a string without line breaks and NUL';
   }
 }
 
-export type SettingValue = string | number | boolean;
-export type Settings = Record<string, SettingValue>;
+export type Settings = Record<string, unknown>;
 
 /**
  * Checks `settings`: an object, or a string that holds one as JSON (the specification asks for
- * "valid JSON", and clients with forms send it so). Values are returned in the type in which they
- * came. What is inside is data, not fields: `null` is refused, and `""` is a text like any other.
+ * "valid JSON", and clients with forms send it so). Values are returned as they came. A documented
+ * key takes its documented values and `""`; any other key takes any JSON value.
  *
  * Refuses `settings_empty` when it is missing, not an object, not valid JSON, or holds no key. A
- * bad key or value is a problem that names the key. No value may hold CR, LF or NUL, because apps
- * put some of them into HTTP headers.
+ * bad value of a documented key is a problem that names the key. A custom key that cannot be passed
+ * on is left out, and `leftOut` says so: the rest of the set is worth more. With nothing left, it
+ * is the problem.
  */
 export function checkSettings(
   settings: unknown,
-): { settings: Settings } | 'settings_empty' | Problem {
+): { settings: Settings; leftOut?: string } | 'settings_empty' | Problem {
   const given = typeof settings === 'string' ? parseJson(settings) : settings;
   if (!isRecord(given)) return 'settings_empty';
   const entries = Object.entries(given);
@@ -95,46 +109,73 @@ export function checkSettings(
     return problem(`settings must not hold more than ${SETTING_COUNT_MAX} keys`);
   }
 
-  const checked: [string, SettingValue][] = [];
+  const checked: [string, unknown][] = [];
+  let oddity: string | null = null;
   for (const [key, value] of entries) {
-    const name = `settings key ${nameForDetail(key)}`;
     const known = KNOWN.get(key);
-    if (!known && !CUSTOM_SETTING_KEY.test(key)) {
-      return problem(`${name} must be 1 to 64 letters, digits, dots, hyphens and underscores`);
-    }
-    if (!isSettingValue(value)) {
-      return problem(`${name} must be a string of whole Unicode characters, a number or a boolean`);
-    }
-    if (typeof value === 'string' && /[\r\n\0]/.test(value)) {
-      return problem(`${name} must not hold line breaks or NUL`);
-    }
-    if (known && !fits(known, value)) return problem(`${name} must be ${settingRule(known)}`);
-    checked.push([key, value]);
+    const rule = known ? brokenRule(known, value) : brokenCustomRule(key, value);
+    const sentence = rule && `settings key ${nameForDetail(key)} must ${rule}`;
+    if (known && sentence !== null) return problem(sentence);
+    if (sentence === null) checked.push([key, value]);
+    else oddity ??= sentence;
   }
-  return { settings: Object.fromEntries(checked) };
+  if (oddity === null) return { settings: given };
+  if (checked.length === 0) return problem(oddity);
+  const others = entries.length - checked.length - 1;
+  const leftOut = `${oddity}; it was left out${others > 0 ? `, and so were ${others} more` : ''}`;
+  return { settings: Object.fromEntries(checked), leftOut };
 }
 
-/** JSON.parse reads `1e999` as infinity, which JSON cannot write. */
-function isSettingValue(value: unknown): value is SettingValue {
-  return isText(value) || typeof value === 'boolean' || Number.isFinite(value);
+function brokenRule(known: SettingKey, value: unknown): string | null {
+  return value === '' || fits(known, value) ? null : `be ${settingRule(known)}`;
 }
 
-function fits(setting: SettingKey, value: SettingValue): boolean {
+function brokenCustomRule(key: string, value: unknown): string | null {
+  if (!CUSTOM_SETTING_KEY.test(key)) {
+    return 'be 1 to 64 letters, digits, dots, hyphens and underscores';
+  }
+  return canBeWritten(value) ? null : 'hold whole Unicode characters and finite numbers';
+}
+
+/**
+ * Can JSON carry the value to the device? JSON.parse reads `1e999` as infinity and `"\ud83d"` as
+ * half a character, which readers in other languages refuse together with all that is around it.
+ * The recursion is as deep as the common reader lets JSON nest.
+ */
+function canBeWritten(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed();
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(canBeWritten);
+  return Object.entries(value).every(([key, part]) => key.isWellFormed() && canBeWritten(part));
+}
+
+function fits(setting: SettingKey, value: unknown): boolean {
   switch (setting.kind) {
     case 'boolean':
-      return typeof value === 'boolean' || ['true', 'false', '1', '0'].includes(String(value));
+      return isBoolean(value);
     case 'choice':
       return setting.values.some((allowed) => allowed === value);
     case 'range':
-      return isRange(String(value));
+      return isRange(value);
     case 'text':
-      return typeof value === 'string';
+      return isText(value);
+    case 'header':
+      return isText(value) && !NOT_IN_HEADER.test(value);
   }
 }
 
-/** `a` or `a-b` with a not above b, each of at most 15 digits. */
-function isRange(value: string): boolean {
-  const [, from, to] = /^([0-9]{1,15})(?:-([0-9]{1,15}))?$/.exec(value) ?? [];
+function isBoolean(value: unknown): boolean {
+  if (typeof value === 'boolean' || value === 1 || value === 0) return true;
+  if (typeof value !== 'string' || value.length > 5) return false;
+  const word = value.toLowerCase();
+  return BOOLEAN_WORDS.includes(word);
+}
+
+/** A whole number or `a-b` with a not above b. */
+function isRange(value: unknown): boolean {
+  if (typeof value === 'number') return readInteger(value) !== null;
+  const [, from, to] = (typeof value === 'string' && RANGE.exec(value)) || [];
   return from !== undefined && (to === undefined || Number(from) <= Number(to));
 }
 

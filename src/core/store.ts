@@ -164,10 +164,15 @@ export interface Store extends MessageStore, AuditStore, ImportStore {
   ): Promise<{ deviceCount: number } | 'install_code_error'>;
 
   /**
-   * The link that a device knocks at, and the device if it holds a slot there. Null: no such link,
-   * or the domain is not actively bound to the link's provider.
+   * The link that a device knocks at, and the device if it holds a slot there.
+   * `link_domain_not_bound`: the domain is not actively bound to the link's provider.
    */
-  findSlot(key: SlotKey): Promise<{ link: AdmittedLink; device: Device | null } | null>;
+  findSlot(
+    key: SlotKey,
+  ): Promise<
+    | { link: AdmittedLink; device: Device | null }
+    | Extract<AdmitRefusal, 'link_not_found' | 'link_domain_not_bound'>
+  >;
   /** Takes a slot for a new HWID, or refreshes the facts of one that holds a slot. */
   takeSlot(
     key: SlotKey,

@@ -3,8 +3,17 @@
 /** One line: no control characters, no line or paragraph separators, nothing that was not UTF-8. */
 const ONE_LINE = '[^\\p{Cc}\\u2028\\u2029\\uFFFD]';
 
-/** Notes and domain names: one line of up to 255 code points (specification, "Limits"). */
-export const NOTE = new RegExp(`^${ONE_LINE}{0,255}$`, 'u');
+/** In code points: specification, "Limits". */
+export const NOTE_LENGTH_MAX = 255;
+/** Notes and domain names. */
+export const NOTE = new RegExp(`^${ONE_LINE}{0,${NOTE_LENGTH_MAX}}$`, 'u');
+
+const BREAKS_LINE = /[\p{Cc}\u2028\u2029]/gu;
+
+/** A note with blanks for what is not one line: the link is worth more than its note. */
+export function tidyNote(note: string): string {
+  return note.replace(BREAKS_LINE, ' ');
+}
 
 /** What most facts look like. */
 const TIDY = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;

@@ -28,6 +28,10 @@ export interface Param<
   about?: string;
   /** A value for the documents' example call, which leaves the parameter out if there is none. */
   example?: string | number;
+  /** Makes the value fit to be checked and kept. */
+  tidy?: (value: string) => string;
+  /** The answer when it is absent like `other`, which comes before it: one of the two is needed. */
+  neededWithout?: { other: string; says: K };
   /** A request header that goes before the query parameter. */
   header?: string;
   /** Present but empty is a value of its own, not absence. */
@@ -58,11 +62,17 @@ export type Values<P extends Record<string, Param>> = {
   [N in keyof P]: P[N] extends Param<infer S, true> ? Static<S> : Static<P[N]['schema']> | null;
 };
 
-/** What a handler says: a message by its key, or one with the documented fields of its body. */
+/**
+ * What a handler says: a message by its key, or one with the documented fields of its body. Where
+ * one message has several reasons, `reason` stands in the log and the metrics instead of its key.
+ */
 export type Answer<K extends MessageKey> =
   | K
-  | { says: K; body?: Readonly<Record<string, unknown>>; detail?: string }
+  | { says: K; body?: Readonly<Record<string, unknown>>; detail?: string; reason?: Reason }
   | NotSaved<K>;
+
+/** For the operator alone: the caller hears the same. */
+export type Reason = 'link_domain_not_bound';
 
 /**
  * Who calls: a provider with credentials (and an active subscription), an app as it has always

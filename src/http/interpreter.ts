@@ -13,7 +13,7 @@ import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '..
 import { keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readBody } from './body.ts';
-import type { Answer, Endpoint, Limits, WireSettings } from './endpoint.ts';
+import type { Answer, Endpoint, Limits, Reason, WireSettings } from './endpoint.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { reader } from './param-reader.ts';
 import { parseQuery, type Query } from './query.ts';
@@ -83,6 +83,7 @@ interface Said {
   says: MessageKey;
   body?: Readonly<Record<string, unknown>> | undefined;
   detail?: string | undefined;
+  reason?: Reason | undefined;
   provider?: Provider | undefined;
   requestId?: string;
   /** Counted as failed credentials, and perhaps late. */
@@ -189,7 +190,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     if (says instanceof NotSaved) {
       return { ...faulty(request, says.says, says.fault), provider };
     }
-    return { says: says.says, body: says.body, detail: says.detail, provider };
+    return { ...says, provider, isFailure: GUESSES.has(says.says) };
   }
 
   function faulty(request: Request, says: MessageKey, fault: unknown): Said {
@@ -214,12 +215,12 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     } catch (fault) {
       said = fault instanceof CallerGone ? UNHEARD : faulty(request, 'unknown_error', fault);
     }
-    const { says, body, detail, provider, requestId: knownId, isFailure, isLast } = said;
+    const { says, body, detail, reason, provider, requestId: knownId, isFailure, isLast } = said;
     const tookMs = clock.steadyMs() - startMs;
     const providerCode = provider?.code;
     const requestId = traffic.count(tally, {
       request,
-      says,
+      says: reason ?? says,
       tookMs,
       providerCode,
       requestId: knownId,

@@ -31,10 +31,10 @@ export class SchemaBook {
   }
 
   #convert({ title: _, ...schema }: TSchema): JsonSchema {
-    // A regular expression is TypeBox's own type.
+    // A regular expression is TypeBox's own type; not every one of them can be read elsewhere.
     if (schema['type'] === 'RegExp') {
-      const { source, flags: _flags, ...rest } = schema;
-      return { ...rest, type: 'string', pattern: source };
+      const { source, flags: _flags, documented = { pattern: source }, ...rest } = schema;
+      return { ...rest, type: 'string', ...documented };
     }
     if ('const' in schema) return { ...schema, type: typeOf(schema['const']) };
     const values = literalsOf(schema as TSchema);

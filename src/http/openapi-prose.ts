@@ -16,7 +16,7 @@ export const INFO = {
   summary: 'Limited install links, subscription domains and messages to devices.',
   description: paragraphs(
     'Every call answers HTTP 200 with a JSON object, refusals included. `rc` is 1 for success, 2 for something that exists already, 0 for an error; `msg` is a fixed text. Programs should read these two and pass over fields that they do not know. The fixed texts say little: a refusal therefore carries one plain sentence for people in the header `x-error-detail`.',
-    'Whole numbers are 1 to 15 decimal digits. A parameter given twice is refused like a malformed one. An optional parameter that is empty counts as absent, and unknown ones are ignored. Lengths of texts count code points. The query is UTF-8, percent-encoded; `+` is a blank.',
+    'Whole numbers are 1 to 15 decimal digits. A parameter given twice is refused like a malformed one. An optional parameter that is empty counts as absent, and unknown ones are ignored. Runs of slashes in a path count as one. Lengths of texts count code points. The query is UTF-8, percent-encoded; `+` is a blank.',
     `Bodies are JSON objects in UTF-8 of at most ${REQUEST_BOUNDS.bytesMax / 1024} KiB, some of less, that hold at most ${REQUEST_BOUNDS.valuesMax} values and nest at most ${JSON_NESTING_MAX} deep, whatever content type they name. \`null\` and \`""\` count as absent. Programs that are built around forms are understood too: a whole number may be a string of digits, true and false may be \`"true"\` and \`"false"\`, 1 and 0, a list of operating systems a text with commas.`,
     `Lists return the newest first, at most ${LIST_COUNT_MAX} records. \`before_id\` continues: give the lowest \`id\` of the page before. An \`id\` that is unknown or another provider's gives an empty \`data\`.`,
     'Checks run in this order, and the first that fails answers: credentials, an active subscription, the plan, the body as a whole, the parameters in the order in which they are listed here, then the state of what they name.',
@@ -66,7 +66,7 @@ export const SECURITY_SCHEMES = {
 } as const;
 
 export const ERROR_DETAIL =
-  'Comes with refusals: one plain English sentence that names the parameter and the rule. For people; programs should read `rc` and `msg`.';
+  'Comes with refusals, and with an `Ok` of which a part was refused: one plain English sentence that names the parameter and the rule. For people; programs should read `rc` and `msg`.';
 
 export const REQUEST_ID =
   'The ID under which the log of the server has this request, if it has it: it always has faults.';

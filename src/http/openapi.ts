@@ -209,7 +209,8 @@ function bodiesOf({ fields }: Endpoint, keys: MessageKey[], book: SchemaBook): J
       msg: Type.Union(texts.map((text) => Type.Literal(text))),
     };
     const body = { ...envelope, ...fields?.[first] };
-    return book.refer(Type.Object(body, { additionalProperties: false }));
+    // Open, like all that is in answers: a later version may say more.
+    return book.refer(Type.Object(body));
   });
 }
 

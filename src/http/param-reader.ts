@@ -20,8 +20,8 @@ type ReadParam = (
 /** The function that reads one parameter into `params`, or says how it does not fit. */
 export function reader(name: string, param: Param): ReadParam {
   const checker = TypeCompiler.Compile(param.schema);
-  const decode = isNumeric(param.schema) ? decodeDigits : (raw: string) => raw;
-  const { header, isRequired, keepsEmpty, misfit, rule } = param;
+  const { header, isRequired, keepsEmpty, misfit, neededWithout, rule, tidy } = param;
+  const decode = isNumeric(param.schema) ? decodeDigits : (tidy ?? ((raw: string) => raw));
   const refuse = (detail: string): Misfit | undefined =>
     misfit === null ? undefined : { says: misfit, detail };
 
@@ -30,7 +30,9 @@ export function reader(name: string, param: Param): ReadParam {
     const raw = (header && readHeader(headers, header)) || query.get(name);
     if (raw === REPEATED) return refuse(`${name} was given more than once`);
     if (raw === undefined || (raw === '' && !keepsEmpty)) {
-      return isRequired ? refuse(`${name} is required: ${rule}`) : undefined;
+      if (isRequired) return refuse(`${name} is required: ${rule}`);
+      if (neededWithout === undefined || params[neededWithout.other] !== null) return undefined;
+      return { says: neededWithout.says, detail: `${neededWithout.other} or ${name} is required` };
     }
     const decoded = decode(raw);
     if (!checker.Check(decoded)) return refuse(`${name} must be ${rule}`);

@@ -1,4 +1,4 @@
-/** Texts that are the same for everybody: the OpenAPI document and its page. */
+/** Texts that are the same for everybody: the OpenAPI document, its page, and what is at `/`. */
 
 import { renderDocsPage } from './docs-page.ts';
 import { STYLE } from './docs-style.ts';
@@ -13,16 +13,41 @@ interface Published {
 
 const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('base64');
 
+const NO_OTHER_PAGE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const CLOSED = `default-src 'none'; ${NO_OTHER_PAGE}`;
+
+/** For people who open the address that they were given. It says nothing about this server. */
+const LANDING_PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Gatepost</title>
+</head>
+<body>
+<h1>Gatepost</h1>
+<p>A server for programs. <a href="/docs">The documentation of its API</a> says what they can ask
+it, and <a href="/openapi.json">openapi.json</a> says so to programs.</p>
+</body>
+</html>
+`;
+
 /** By path. The page brings its own style and asks for nothing from anywhere. */
 const PUBLISHED: Readonly<Record<string, Published>> = {
+  '/': {
+    type: 'text/html; charset=utf-8',
+    policy: CLOSED,
+    write: () => LANDING_PAGE,
+  },
   '/openapi.json': {
     type: 'application/json',
-    policy: "default-src 'none'; frame-ancestors 'none'",
+    policy: CLOSED,
     write: () => JSON.stringify(openApiDocument()),
   },
   '/docs': {
     type: 'text/html; charset=utf-8',
-    policy: `default-src 'none'; style-src 'sha256-${hashOf(STYLE)}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    policy: `default-src 'none'; style-src 'sha256-${hashOf(STYLE)}'; ${NO_OTHER_PAGE}`,
     write: () => renderDocsPage(openApiDocument()),
   },
 };

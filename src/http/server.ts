@@ -109,7 +109,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // One route and one set of rules. Elysia's own router would not do: without a valid Host, which
   // HTTP/1.0 does not need, Bun's URL has no host, and Elysia takes the first slash in the query
   // for the beginning of the path.
-  const find = (path: string) => findIn(answers, path) ?? elsewhere(path);
+  const findPlain = (path: string) => answers.get(path) ?? elsewhere(path);
+  const find = (path: string) => answers.get(path) ?? findPlain(plainPath(path));
   // The paths stand in Elysia's table too, for speed alone: it takes longer to find that none fits.
   for (const path of [...answers.keys(), '*']) {
     app.all(path, ({ request }) => find(pathOf(request.url))(request), { parse: 'none' });
@@ -118,7 +119,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   app.onError(({ error, request, set }) => {
     set.status = 200;
     const requestId = traffic.requestIdOf(request);
-    const path = pathOf(request.url);
+    const path = plainPath(pathOf(request.url));
     const tally = traffic.tallyOf(answers.has(path) ? path : null);
     const detail = reportFault(log, tally.endpoint, error, requestId);
     traffic.count(tally, { request, says: 'unknown_error', tookMs: null, requestId });
@@ -170,9 +171,10 @@ function counted(
   };
 }
 
-/** The answer to what `path` asks for. A slash at its end is forgiven. */
-function findIn(answers: ReadonlyMap<string, Answer>, path: string): Answer | undefined {
-  return answers.get(path) ?? (path.endsWith('/') ? answers.get(path.slice(0, -1)) : undefined);
+/** A path without slashes too many, as base addresses end in one: of a run one is left. */
+function plainPath(path: string): string {
+  const plain = path.replace(/\/{2,}/g, '/');
+  return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
 }
 
 /** What answers requests for paths that are none of ours. */

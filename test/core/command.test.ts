@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
 import { ACTION_TYPES, composeCommand, parseActionType } from '../../src/core/command.ts';
 
@@ -100,6 +101,13 @@ describe('set-settings', () => {
     expect(compose(settings)).toBe('settings_empty');
   });
 
+  test('an odd custom key is left out and named, the rest goes', () => {
+    expect(compose({ 'my key': 1, 'ping-type': 'tcp' })).toEqual({
+      payload: { action_type: 'set-settings', settings: { 'ping-type': 'tcp' } },
+      leftOut: expect.stringContaining('settings key mykey must be 1 to 64'),
+    });
+  });
+
   test('a bad value is named', () => {
     expect(refused({ action_type: 'set-settings', settings: { 'ping-type': 'x' } })).toContain(
       'ping-type',
@@ -107,15 +115,15 @@ describe('set-settings', () => {
   });
 });
 
-describe('sub-change', () => {
-  const body = (type: unknown, value: unknown) => ({
-    ...UNNEEDED,
-    action_type: 'sub-change',
-    change_type: type,
-    change_value: value,
-  });
-  const LABEL_63 = 'a'.repeat(63);
+const body = (type: unknown, value: unknown) => ({
+  ...UNNEEDED,
+  action_type: 'sub-change',
+  change_type: type,
+  change_value: value,
+});
+const LABEL_63 = 'a'.repeat(63);
 
+describe('sub-change', () => {
   test.each([
     ['domain', 'example.com'],
     ['domain', 'Sub.Example.COM'],
@@ -124,6 +132,11 @@ describe('sub-change', () => {
     ['domain', '255.255.255.255'],
     ['domain', '1a.2b'],
     ['domain', 'localhost'],
+    ['domain', 'example.com:8443'],
+    ['domain', 'Sub.Example.com:1'],
+    ['domain', '10.20.30.40:65535'],
+    ['domain', '_dmarc.my_host.example.com'],
+    ['domain', 'a_b:80'],
     ['domain', `${LABEL_63}.${LABEL_63}.${LABEL_63}.${'a'.repeat(61)}`],
     ['url', 'https://example.com'],
     ['url', 'HTTP://example.com:8080/sub/x?y=z#w'],
@@ -136,6 +149,23 @@ describe('sub-change', () => {
     });
   });
 
+  test.each([
+    ['пример.рф', 'xn--e1afmkfd.xn--p1ai'],
+    ['ПРИМЕР.рф:8443', 'xn--e1afmkfd.xn--p1ai:8443'],
+    ['faß.example', 'xn--fa-hia.example'],
+    ['مثال.example', 'xn--mgbh0fb.example'],
+    ['例え。example', 'xn--r8jz45g.example'],
+    ['ab-я_1.example.com', 'xn--ab-_1-i1e.example.com'],
+  ])('the international domain %s is sent as %s', (value, sent) => {
+    const [, host = ''] = /^([^:]+)/.exec(value) ?? [];
+    expect(domainToASCII(host)).toBe(sent.replace(/:\d+$/, ''));
+    expect(composeCommand(body('domain', value))).toEqual({
+      payload: { action_type: 'sub-change', change_type: 'domain', change_value: sent },
+    });
+  });
+});
+
+describe('sub-change of what does not fit', () => {
   test.each(rows(undefined, null, '', 'Domain', 'host', 1, ['url']))(
     'change_type %j is refused',
     (type) => {
@@ -154,7 +184,14 @@ describe('sub-change', () => {
 
   test.each([
     'https://example.com',
-    'example.com:8080',
+    'example.com:',
+    'example.com:0',
+    'example.com:080',
+    'example.com:65536',
+    'example.com:80:80',
+    'example.com:http',
+    'example.com:8080/x',
+    'user@example.com',
     'example.com/x',
     'example.com.',
     '.com',
@@ -163,8 +200,16 @@ describe('sub-change', () => {
     expect(refused(body('domain', value))).toStartWith('change_value must be a host name');
   });
   test.each([
-    'пример.рф',
-    'a_b.com',
+    'при мер.рф',
+    'пример.рф/x',
+    'пример.рф.',
+    'пример..рф',
+    '１２７.0.0.1',
+    'xn--a.com',
+    '%41.com',
+    'a\u202eb.com',
+    'половина\ud83d.рф',
+    `${'я'.repeat(63)}.рф`,
     '-a.com',
     'a-.com',
     'a b',
@@ -222,7 +267,10 @@ describe('sub-change', () => {
       fc.property(host, (value) => {
         const composed = composeCommand(body('domain', value));
         if (typeof composed === 'string' || 'problem' in composed) return true;
-        return new URL(`https://${value}/`).hostname === value.toLowerCase();
+        const { change_value: sent } = composed.payload as { change_value: string };
+        const [host, port = '443'] = sent.split(':');
+        const url = new URL(`https://${value}/`);
+        return url.hostname === host?.toLowerCase() && (url.port || '443') === port;
       }),
       { numRuns: 1000 },
     );

@@ -90,12 +90,50 @@ describe('form', () => {
     expect(refused(form)).toContain('PushNotificationForm');
   });
 
+  test('the link to open counts under either name, and is delivered as the specification has it', () => {
+    const link = 'https://a.example/x';
+    const other = 'tg://other';
+    const form = {
+      ...MINIMAL,
+      'link-for-open': link,
+      locales: { RU: { link_for_open: link }, EN: { link_for_open: '', 'link-for-open': other } },
+    };
+    expect(accepted(form)).toEqual({
+      ...(MINIMAL as NotificationPayload),
+      link_for_open: link,
+      locales: { RU: { 'link-for-open': link }, EN: { 'link-for-open': other } },
+    });
+  });
+
+  test('of two links to open the name of the specification wins, and the other is not looked at', () => {
+    const link = 'https://a.example/x';
+    for (const other of ['https://b.example/', 'javascript:x', 7]) {
+      const locales = { RU: { 'link-for-open': link, link_for_open: other } };
+      const form = { ...MINIMAL, link_for_open: link, 'link-for-open': other, locales };
+      expect(accepted(form)).toEqual({
+        ...(MINIMAL as NotificationPayload),
+        link_for_open: link,
+        locales: { RU: { 'link-for-open': link } },
+      });
+    }
+  });
+
+  test('what is wrong in a link to open is named as it was sent', () => {
+    const bad = 'intent://x#Intent;end';
+    expect(refused({ ...MINIMAL, 'link-for-open': bad })).toStartWith('link-for-open must be');
+    expect(refused({ ...MINIMAL, locales: { RU: { link_for_open: bad } } })).toStartWith(
+      'locales.RU.link_for_open must be',
+    );
+  });
+
   const BAD: [string, unknown[]][] = [
     ['title', [1, true, {}, [], 'half a pair \ud83d']],
     ['body', [null, '', undefined, 1, {}, ' \n', '<b></b>', '<script>x</script>', '&nbsp;\u200b']],
     ['body', ['<img src="/x.png">', '<img title=" src=">', '<!-- x -->', '\udc00 half a pair']],
     ['link_for_open', ['javascript:alert(1)', 'JavaScript:x', ' javascript:x', 'java\tscript:x']],
     ['link_for_open', ['data:text/html,x', 'file:///x', 'vbscript:x', '/x', '//a.example', 'a.b']],
+    ['link_for_open', ['intent:#Intent;end', 'INTENT://x', 'android-app://com.example/http/x']],
+    ['link_for_open', ['tg://x#Intent;component=a/b;end', 'itms-services://?action=x', 'shell:x']],
     ['link_for_open', ['https://', 'https:a.example', 'https:///a', 'http://a b', 'https://[x', 1]],
     [
       'link_for_open',

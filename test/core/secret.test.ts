@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { INSTALL_CODE } from '../../src/core/install.ts';
+import { NEW_INSTALL_CODE } from '../../src/core/install.ts';
 import { AUTH_KEY, PROVIDER_CODE } from '../../src/core/provider.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from '../../src/core/secret.ts';
 
@@ -8,7 +8,7 @@ describe('random codes and keys', () => {
     const keys = Array.from({ length: 1_000 }, randomAuthKey);
     const codes = Array.from({ length: 1_000 }, () => randomCode(12));
     expect(keys.filter((key) => !AUTH_KEY.test(key))).toEqual([]);
-    expect(codes.filter((code) => !INSTALL_CODE.test(code))).toEqual([]);
+    expect(codes.filter((code) => !NEW_INSTALL_CODE.test(code))).toEqual([]);
     expect(randomCode(8)).toMatch(PROVIDER_CODE);
     expect(new Set(keys).size).toBe(1_000);
     expect(new Set(codes).size).toBe(1_000);

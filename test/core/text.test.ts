@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { NOTE, tidyFact } from '../../src/core/text.ts';
+import { NOTE, tidyFact, tidyNote } from '../../src/core/text.ts';
 
 describe('a note', () => {
   test.each([
@@ -41,5 +41,17 @@ describe('a fact', () => {
     ['of ten code points is whole', '😀'.repeat(10), '😀'.repeat(10)],
   ])('%s', (_, said, kept) => {
     expect(tidyFact(said, 10)).toBe(kept);
+  });
+});
+
+describe('a note as it came', () => {
+  test.each([
+    ['nothing to mend', 'spring offer 😀', 'spring offer 😀'],
+    ['line breaks', 'one\r\ntwo\nthree', 'one  two three'],
+    ['line and paragraph separators', 'a\u2028b\u2029c', 'a b c'],
+    ['a tab, NUL, DEL and a C1 control', 'a\tb\0c\x7fd\x9be', 'a b c d e'],
+  ])('has blanks for control characters: %s', (_, text, kept) => {
+    expect(tidyNote(text)).toBe(kept);
+    expect(NOTE.test(tidyNote(text))).toBe(true);
   });
 });

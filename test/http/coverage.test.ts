@@ -14,7 +14,7 @@ import { call, type Reply, startTestApp, type TestApp } from '../support/app.ts'
 import { auditEntries, deedOf } from '../support/audit.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
 import { Faults } from '../support/faults.ts';
-import { answerAt, answerSchemaAt, breaches } from '../support/openapi.ts';
+import { answerAt, answerBreaches, answerSchemaAt } from '../support/openapi.ts';
 import { DEEDS } from './scenarios/deeds.ts';
 import { deviceScenarios } from './scenarios/device.ts';
 import { domainScenarios } from './scenarios/domain.ts';
@@ -107,7 +107,7 @@ async function play(scenario: Scenario): Promise<void> {
 
 /** The OpenAPI document has this answer, with these headers. */
 function expectDocumented(path: string, { headers, json }: Reply): void {
-  expect(breaches(answerSchemaAt(path), json)).toEqual([]);
+  expect(answerBreaches(answerSchemaAt(path), json)).toEqual([]);
   const own = [...headers.keys()].filter((name) => name.startsWith('x-'));
   expect(Object.keys(answerAt(path).headers)).toEqual(expect.arrayContaining(own));
 }

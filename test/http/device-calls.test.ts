@@ -5,6 +5,7 @@ import { DAY_MS } from '../../src/core/calendar.ts';
 import type { Device } from '../../src/core/device.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { randomCode } from '../../src/core/secret.ts';
+import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { difference, openBeside, takeSnapshot } from '../support/database.ts';
 import { rawRequest } from '../support/raw.ts';
@@ -260,4 +261,40 @@ test('HEAD registers nothing', async () => {
   await rawRequest(app, 'HEAD', `/install?id=${HASH}&installid=${code}&hwid=${hwid}`);
   await rawRequest(app, 'HEAD', `/provider?id=${own.code}&domain_hash=${HASH}&hwid=${hwid}`);
   expect(difference(before, takeSnapshot(app.dataDir))).toEqual([]);
+});
+
+describe('a link that moved in with a short code', () => {
+  test.each([8, 9, 11, 12])(
+    'of %d letters and digits is found by it everywhere',
+    async (length) => {
+      const moved = randomCode(length);
+      const providerId = (await app.core.store.findProvider(own.code))?.id ?? 0;
+      const draft = { providerId, installLimit: 2, note: null, createdAtMs: 0, installCountMax: 9 };
+      await app.core.store.addInstall({ ...draft, installCode: moved }, ACT);
+
+      expect((await install({ installid: moved, hwid })).json.install_count).toBe(1);
+      const registration = { hwid: `${hwid}-2`, install_code: moved, domain_hash: HASH };
+      const init = { method: 'POST', body: JSON.stringify(registration) };
+      expect((await call(app, '/device/register', null, {}, init)).json.rc).toBe(1);
+      const listed = await call(app, '/api/list-hwid', own, { install_code: moved });
+      expect(listed.json.data).toHaveLength(2);
+      const freed = await call(app, '/api/delete-hwid', own, { install_code: moved, hwid });
+      expect(freed.json).toEqual({ rc: 1, msg: 'Ok', install_count: 1 });
+    },
+  );
+
+  test.each([7, 13])('of %d letters and digits is none', async (length) => {
+    const none = randomCode(length);
+    expect((await install({ installid: none, hwid })).json.msg).toBe('Install not found');
+    const listed = await call(app, '/api/list-hwid', own, { install_code: none });
+    expect(listed.headers.get('x-error-detail')).toBe(
+      'install_code must be 8 to 12 letters and digits',
+    );
+  });
+
+  test.each([8, 11, 13])('of %d letters and digits is none that a new link may have', async (n) => {
+    const query = { install_limit: 1, install_code: randomCode(n) };
+    const added = await call(app, '/api/add-install', own, query);
+    expect(added.headers.get('x-error-detail')).toBe('install_code must be 12 letters and digits');
+  });
 });

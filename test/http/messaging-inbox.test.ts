@@ -264,6 +264,25 @@ describe('what is in it', () => {
   });
 });
 
+test('what a set of settings holds reaches the device as it was sent', async () => {
+  const settings = {
+    'custom-tunnel-config': { routes: [{ to: '10.0.0.0/8', via: null }], mtu: 1280 },
+    'color-profile': ['#fff', { dark: '#000' }],
+    notice: 'one\r\ntwo',
+    'ping-type': '',
+    'local-dns-enable': 'ON',
+    'fragmentation-length': '10 - 20',
+    'my key': 'left out',
+  };
+  await order(app, own, { action_type: 'set-settings', settings, hwid: 'phone' });
+  await until('it is there', async () => (await readable(app, token)).length === 1);
+  const [message] = (await inbox(app, token)).json.data;
+  const { 'my key': _, ...passedOn } = settings;
+  expect(JSON.stringify(message.payload)).toBe(
+    JSON.stringify({ action_type: 'set-settings', settings: passedOn }),
+  );
+});
+
 async function openDone(of: TestApp): Promise<number> {
   const all = await of.core.store.listAllDistributions({ providerCode: null, countMax: 1_000 });
   return all.filter(({ status }) => status === 100).length;

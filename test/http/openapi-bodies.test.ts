@@ -25,7 +25,6 @@ const SAMPLES: Samples = {
   date: ['2026-11-22', '2027-02-28'],
   'text/html': ['Hello', '<b>Tonight</b>', '5 > 3', '<img src="https://example.com/a.png">', 'Я'],
   uri: ['https://example.com', 'http://example.com:8080/a?b=c#d', 'HTTPS://example.com/', 'tg:x'],
-  hostname: ['example.com', 'a.b.example.com', 'localhost'],
 };
 
 type Body = Record<string, unknown>;

@@ -9,6 +9,7 @@ import { messages } from '../../src/http/messages.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import {
   answerAt,
+  answerBreaches,
   answerSchemaAt,
   breaches,
   calls,
@@ -49,7 +50,56 @@ describe('the document', () => {
     const known = Object.keys(document.components.schemas);
     expect([...new Set(named)].toSorted()).toEqual(known.toSorted());
   });
+
+  test('answers may grow: nothing in them forbids a field that a later version adds', () => {
+    const closed: string[] = [];
+    const look = (value: unknown, path: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if ('additionalProperties' in value && value.additionalProperties === false)
+        closed.push(path);
+      for (const [key, part] of Object.entries(value)) look(part, `${path}/${key}`);
+    };
+    const inputs = calls.flatMap(({ operation }) => (operation.requestBody ? [operation] : []));
+    for (const { path } of calls) look(answerAt(path), path);
+    const ofInputs = new Set(inputs.flatMap(({ requestBody }) => namesIn(requestBody)));
+    for (const name of calls.flatMap(({ path }) => namesIn(answerAt(path)))) {
+      expect(ofInputs.has(name)).toBe(false);
+      look(document.components.schemas[name], name);
+    }
+    expect(closed).toEqual([]);
+  });
+
+  test('every pattern can be read by the generators of other languages', () => {
+    const patterns: string[] = [];
+    JSON.stringify(document, (key, value) => {
+      if (key === 'pattern') patterns.push(value);
+      if (key === 'patternProperties') patterns.push(...Object.keys(value));
+      return value;
+    });
+    // Classes, groups, counts up to RE2's bound, and the escapes that every dialect has.
+    const parts = [
+      ...['[^\\\\(){}]', '\\(\\?:', '\\((?!\\?)', '\\)'],
+      ...['\\{\\d{1,3}(?:,\\d{0,3})?\\}', '\\\\(?:[dsSnrt.\\\\/-]|x[0-9a-f]{2})'],
+    ];
+    const COMMON = new RegExp(`^(?:${parts.join('|')})*$`);
+    expect(patterns.length).toBeGreaterThan(5);
+    expect(['\\p{Cc}', '(?=a)', '(?<a>b)', '\\0', 'a{1001}'].filter((p) => COMMON.test(p))).toEqual(
+      [],
+    );
+    expect(patterns.filter((pattern) => !COMMON.test(pattern))).toEqual([]);
+  });
 });
+
+/** The components that a part of the document refers to, by whatever way. */
+function namesIn(part: unknown, known = new Set<string>()): string[] {
+  const text = JSON.stringify(part) ?? '';
+  for (const [, name = ''] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    if (known.has(name)) continue;
+    known.add(name);
+    namesIn(document.components.schemas[name], known);
+  }
+  return [...known];
+}
 
 const byPath = endpoints.map((endpoint) => [endpoint.path, endpoint] as const);
 
@@ -60,7 +110,7 @@ describe.each(byPath)('%s', (path, endpoint) => {
     for (const key of answersOf(endpoint)) {
       const { rc, msg } = messages[key];
       expect(examples[key]?.value).toMatchObject({ rc, msg });
-      expect({ key, breaches: breaches(schema, examples[key]?.value) }).toEqual({
+      expect({ key, breaches: answerBreaches(schema, examples[key]?.value) }).toEqual({
         key,
         breaches: [],
       });
@@ -77,7 +127,7 @@ describe.each(byPath)('%s', (path, endpoint) => {
       { rc: 0, msg: 'Unknown error', more: 1 },
       { msg: 'Unknown error' },
     ];
-    expect(others.filter((other) => breaches(schema, other).length === 0)).toEqual([]);
+    expect(others.filter((other) => answerBreaches(schema, other).length === 0)).toEqual([]);
   });
 
   test('every parameter where it may come, and whether it must', () => {
@@ -157,7 +207,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
   '/remote/cancel': 'Cannot cancel notification less than 10 minutes before scheduled time',
 };
 
-describe.each(['/openapi.json', '/docs'])('%s', (path) => {
+describe.each(['/openapi.json', '/docs', '/'])('%s', (path) => {
   test('is kept by its tag, and asked for again', async () => {
     const first = await fetch(app.url + path);
     expect(first.status).toBe(200);

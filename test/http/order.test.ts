@@ -77,6 +77,26 @@ describe('the first check that fails answers', () => {
     expect(await msgOf('/api/add-install', fourth)).toBe('Install code limit reached');
   });
 
+  test('a missing selector of a link before the hwid, however that is wrong', async () => {
+    const CODE_ERROR = '{"rc":0,"msg":"Install code error"}';
+    for (const hwid of ['hwid=a&hwid=a', 'hwid=a,b', `hwid=${'x'.repeat(129)}`, 'hwid=', '']) {
+      for (const selector of ['', 'install_code=', 'install_id=&install_code=']) {
+        const listed = await raw('/api/list-hwid', `${hwid}&${selector}`);
+        expect(listed.text).toBe(CODE_ERROR);
+        expect(listed.headers.get('x-error-detail')).toBe('install_code or install_id is required');
+        const deleted = await raw('/api/delete-hwid', `${hwid}&${selector}`);
+        expect(deleted.text).toBe('{"rc":0,"msg":"Invalid parameters"}');
+        expect(deleted.headers.get('x-error-detail')).toBe(
+          'install_code or install_id is required',
+        );
+      }
+      const wrong = await raw('/api/list-hwid', `${hwid}&install_id=1&install_id=1`);
+      expect(wrong.text).toBe(CODE_ERROR);
+    }
+    const repeated = await raw('/api/list-hwid', 'hwid=a&hwid=a&install_id=1');
+    expect(repeated.text).toBe('{"rc":0,"msg":"Unknown error"}');
+  });
+
   test('the hash before the name', async () => {
     const query = { domain_name: 'n'.repeat(256), domain_hash: 'bad' };
     expect(await msgOf('/api/add-domain', query)).toBe('Domain hash error');
@@ -189,13 +209,25 @@ describe('text', () => {
   });
 
   test.each(['%00', '%09', '%0A', '%0D', '%1B', '%7F', '%C2%85', '%E2%80%A8', '%E2%80%A9'])(
-    'the control character or line separator %s is refused',
+    'the control character or line separator %s becomes a blank in a note, and is refused in a name',
     async (character) => {
-      expect(await keptNote(`install_limit=1&note=a${character}b`)).toBe('Unknown error');
+      expect(await keptNote(`install_limit=1&note=a${character}b`)).toBe('a b');
+      const added = JSON.parse((await raw('/api/add-install', 'install_limit=1')).text);
+      const change = `id=${added.id}&note=${character}c${character}`;
+      expect(JSON.parse((await raw('/api/update-install', change)).text).rc).toBe(1);
+      const listed = await call(app, '/api/list-install', own, { id: added.id });
+      expect(listed.json.data[0].note).toBe(' c ');
       const bind = `domain_hash=${'f'.repeat(64)}&domain_name=a${character}b`;
       expect((await raw('/api/add-domain', bind)).text).toBe('{"rc":0,"msg":"Error save domain"}');
     },
   );
+
+  test('a note is measured after that', async () => {
+    expect(await keptNote(`install_limit=1&note=${'%0D%0A'.repeat(127)}x`)).toBe(
+      `${' '.repeat(254)}x`,
+    );
+    expect(await keptNote(`install_limit=1&note=${'%0D%0A'.repeat(128)}`)).toBe('Unknown error');
+  });
 
   test.each([
     ['a plus is a blank', 'a+b', 'a b'],

@@ -112,7 +112,9 @@ describe('what does not exist', () => {
     '/api/nothing',
     '/api/add-install/more',
     '/api/Add-Install',
-    '/api//add-install',
+    '/api//nothing',
+    '//api/',
+    '///remote//nothing',
     '/api/%61dd-install',
     '/api/../api/nothing',
     '/api/%',
@@ -132,6 +134,27 @@ describe('what does not exist', () => {
     const reply = await rawRequest(app, 'GET', '/api/list-install/');
     expectJson(reply);
     expect(JSON.parse(reply.text)).toEqual({ rc: 0, msg: 'Auth error' });
+  });
+
+  test.each([
+    '//api/list-install',
+    '/api//list-install',
+    '///api///list-install///',
+    'http://somewhere.example//api/list-install',
+  ])('runs of slashes count as one: %s', async (path) => {
+    const credentials = `provider_code=${own.code}&auth_key=${own.authKey}`;
+    const reply = await rawRequest(app, 'GET', `${path}?${credentials}&id=9//`);
+    expectJson(reply);
+    expect(reply.headers.get('x-error-detail')).toBe('id must be a whole number of 1 to 15 digits');
+    const other = await rawRequest(app, 'POST', `${path}?${credentials}`, ['content-length: 0']);
+    expect(other.headers.get('x-error-detail')).toBe('this endpoint does not take that method');
+  });
+
+  test('runs of slashes are forgiven for devices, pages and the stream too', async () => {
+    expect((await rawRequest(app, 'GET', '//provider//?hwid=a')).text).toContain('Provider not');
+    expect((await rawRequest(app, 'GET', '//docs')).status).toBe(200);
+    expect((await rawRequest(app, 'GET', '//device//stream')).status).toBe(401);
+    expect((await rawRequest(app, 'GET', '//elsewhere')).status).toBe(404);
   });
 
   test('a fragment, which no client may send, is not part of the path', async () => {

@@ -92,6 +92,36 @@ describe('requests', () => {
     expect(await value('gatepost_request_duration_seconds_count', endpoint)).toBe(4);
   });
 
+  test('that find no link tell the operator why, and the caller not', async () => {
+    const own = await seedShop(app, 'b'.repeat(64));
+    const [bound, code] = ['b'.repeat(64), 'LinkCode0001'];
+    await addLink(app, own, code);
+    const knocks = [
+      { hwid: 'a', id: bound, installid: 'NoSuchCode00' },
+      { hwid: 'a', id: 'c'.repeat(64), installid: code },
+      { hwid: 'a', id: '', installid: code },
+    ];
+    const heard = new Set<string>();
+    for (const knock of knocks) {
+      const { headers, text } = await call(app, '/install', null, knock);
+      heard.add(`${text} ${headers.get('x-error-detail')}`);
+    }
+    expect(heard.size).toBe(1);
+    expect(await requests('/install', 'link_not_found')).toBe(1);
+    expect(await requests('/install', 'link_domain_not_bound')).toBe(2);
+
+    for (const [install_code, domain_hash] of [
+      ['NoSuchCode00', bound],
+      [code, 'c'.repeat(64)],
+    ]) {
+      const body = JSON.stringify({ hwid: 'a', install_code, domain_hash });
+      const { json } = await call(app, '/device/register', null, {}, { method: 'POST', body });
+      expect(json.msg).toBe('Install not found');
+    }
+    expect(await requests('/device/register', 'link_not_found')).toBe(1);
+    expect(await requests('/device/register', 'link_domain_not_bound')).toBe(1);
+  });
+
   test('that break something are faults', async () => {
     const own = await seedShop(app);
     faults.arm('listInstalls', new Error('broken'));

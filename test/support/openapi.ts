@@ -22,13 +22,41 @@ ajv.addVocabulary(['components', 'discriminator']);
 addFormats.default(ajv);
 
 const compiled = new Map<JsonSchema, ValidateFunction>();
+const compiledClosed = new Map<JsonSchema, ValidateFunction>();
 
 /** How a value breaks a schema of the document: nothing if it does not. */
 export function breaches(schema: JsonSchema, value: unknown): string[] {
   const judge = compiled.get(schema) ?? ajv.compile({ ...schema, components });
   compiled.set(schema, judge);
+  return told(judge, value);
+}
+
+/**
+ * How an answer of today differs from its schema. The document leaves answers open, so that clients
+ * bear what a later version adds; an answer that has a field more than is documented is a mistake.
+ */
+export function answerBreaches(schema: JsonSchema, value: unknown): string[] {
+  const judge =
+    compiledClosed.get(schema) ??
+    ajv.compile(closed({ ...schema, components: components as unknown }) as JsonSchema);
+  compiledClosed.set(schema, judge);
+  return told(judge, value);
+}
+
+function told(judge: ValidateFunction, value: unknown): string[] {
   judge(value);
   return (judge.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+/** The schema without room for fields that it does not name, in all of its parts. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const parts = Object.fromEntries(
+    Object.entries(schema).map(([keyword, part]) => [keyword, closed(part)]),
+  );
+  const isClosable = parts['type'] === 'object' && !('additionalProperties' in parts);
+  return isClosable ? { ...parts, additionalProperties: false } : parts;
 }
 
 /** What a reference leads to. */

@@ -40,7 +40,10 @@ export function fitting(given: JsonSchema, samples: Samples): Arbitrary {
     case 'object':
       return fc.oneof(...branchesOf(schema).map((branch) => fittingObject(branch, samples)));
     default:
-      return fc.oneof(...(schema['oneOf'] as JsonSchema[]).map((one) => fitting(one, samples)));
+      // Without a word about its type, anything fits.
+      return schema['oneOf'] === undefined
+        ? fc.jsonValue({ maxDepth: 3 })
+        : fc.oneof(...(schema['oneOf'] as JsonSchema[]).map((one) => fitting(one, samples)));
   }
 }
 
@@ -114,6 +117,7 @@ export interface Spoilt {
 /** Changes of a value that its schema is there to forbid, one thing at a time. */
 export function spoilings(given: JsonSchema, value: unknown, path = ''): Spoilt[] {
   const schema = resolve(given);
+  if (!['const', 'enum', 'oneOf', 'type'].some((keyword) => keyword in schema)) return [];
   const here = (wrong: unknown): Spoilt => ({ path, value: wrong });
   if (Array.isArray(value)) {
     const { items, maxItems } = schema as { items: JsonSchema; maxItems?: number };

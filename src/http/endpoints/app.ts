@@ -72,6 +72,7 @@ const installEndpoint = appEndpoint({
     const { hwid, id: domainHash, installid: installCode } = params;
     const key = { hwid, domainHash, installCode };
     const link = await admitDevice(core, key, factsOf(params), nowMs);
+    if (link === 'link_domain_not_bound') return { says: 'link_not_found', reason: link };
     if (typeof link === 'string') return link;
     const body = {
       provider_id: link.providerCode,

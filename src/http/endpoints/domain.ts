@@ -35,7 +35,7 @@ const Binding = Type.Object(
     status: statusOf({ [DOMAIN_DISABLED]: 'Disabled', [DOMAIN_ACTIVE]: 'Active' }),
     created_at: WireTime,
   },
-  { title: 'Binding', additionalProperties: false },
+  { title: 'Binding' },
 );
 
 const addDomainEndpoint = providerEndpoint({

@@ -14,19 +14,21 @@ import {
   listSlots,
   updateInstall,
 } from '../../core/install.ts';
+import { tidyNote } from '../../core/text.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
 import {
   CODE_EXAMPLE,
-  CODE_RULE,
   HWID_EXAMPLE,
   HWID_RULE,
+  Hwid,
   ID_RULE,
   Id,
-  InstallCode,
   LIST_COUNT_MAX,
-  ONE_LINE_RULE,
-  OneLine,
+  NEW_CODE_RULE,
+  NewInstallCode,
+  NOTE_RULE,
+  Note,
   pageOf,
   pageParams,
   RecordId,
@@ -60,7 +62,7 @@ const LimitedLink = Type.Object(
     note: Type.Union([Type.String(), Type.Null()], { examples: ['spring offer'] }),
     created_at: WireTime,
   },
-  { title: 'LimitedLink', additionalProperties: false },
+  { title: 'LimitedLink' },
 );
 
 /** What list-hwid says of a device on a link. */
@@ -73,7 +75,7 @@ const LinkedHwid = Type.Object(
       examples: ['Pixel 9'],
     }),
   },
-  { title: 'LinkedHwid', additionalProperties: false },
+  { title: 'LinkedHwid' },
 );
 
 const addInstallEndpoint = providerEndpoint({
@@ -89,15 +91,16 @@ const addInstallEndpoint = providerEndpoint({
       about: 'How many devices the link lets in.',
       example: 3,
     }),
-    install_code: optional(InstallCode, {
+    install_code: optional(NewInstallCode, {
       misfit: 'unknown_error',
-      rule: CODE_RULE,
+      rule: NEW_CODE_RULE,
       about: 'The code of the link; a random one when omitted.',
     }),
-    note: optional(OneLine, {
+    note: optional(Note, {
       misfit: 'unknown_error',
-      rule: ONE_LINE_RULE,
-      about: 'A note for the provider.',
+      rule: NOTE_RULE,
+      about: 'A note for the provider; control characters in it become blanks.',
+      tidy: tidyNote,
       example: 'spring offer',
     }),
   },
@@ -131,10 +134,11 @@ const updateInstallEndpoint = providerEndpoint({
       about: 'How many devices the link lets in; not below the HWIDs that are on it.',
       example: 5,
     }),
-    note: optional(OneLine, {
+    note: optional(Note, {
       misfit: 'install_save_error',
-      rule: ONE_LINE_RULE,
-      about: 'A note for the provider; an empty one clears it.',
+      rule: NOTE_RULE,
+      about: 'A note for the provider, as for add-install; an empty one clears it.',
+      tidy: tidyNote,
       keepsEmpty: true,
     }),
     status: optional(Status, {
@@ -195,9 +199,8 @@ const listHwidEndpoint = providerEndpoint({
   description:
     'Lists the HWIDs on a link. `date` is when the HWID took its slot. When both selectors are given, they must name the same link.',
   params: {
-    ...selectorParams,
-    // Its format is asked after the selectors, as the order of the table has it.
-    hwid: optional(Type.String(), {
+    ...selectorParams('install_code_error'),
+    hwid: optional(Hwid, {
       misfit: 'unknown_error',
       rule: HWID_RULE,
       about: 'Only this HWID.',
@@ -207,12 +210,6 @@ const listHwidEndpoint = providerEndpoint({
   says: ['ok', 'install_code_error', 'unknown_error'],
   async handle({ core, provider, params, settings }) {
     const { install_code: installCode, install_id: installId, hwid } = params;
-    if (installCode === null && installId === null) {
-      return { says: 'install_code_error', detail: 'install_code or install_id is required' };
-    }
-    if (hwid !== null && !HWID.test(hwid)) {
-      return { says: 'unknown_error', detail: `hwid must be ${HWID_RULE}` };
-    }
     const selector = { installCode, installId };
     const slots = await listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);
     if (slots === 'install_code_error') return slots;
@@ -231,14 +228,11 @@ const deleteHwidEndpoint = providerEndpoint({
   summary: 'Delete a HWID from a limited link',
   description:
     'Frees the slot that a HWID has on a link. A HWID that is not on the link succeeds with the unchanged count, so that a call can be repeated.',
-  params: { ...selectorParams, hwid: requiredHwid },
+  params: { ...selectorParams('invalid_parameters'), hwid: requiredHwid },
   fields: { ok: { install_count: CountField } },
   says: ['ok', 'invalid_parameters', 'install_code_error'],
   async handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_id: installId, hwid } = params;
-    if (installCode === null && installId === null) {
-      return { says: 'invalid_parameters', detail: 'install_code or install_id is required' };
-    }
     const freed = await freeSlot(core, provider, { installCode, installId }, hwid, nowMs);
     if (freed === 'install_code_error') return freed;
     return { says: 'ok', body: { install_count: freed.deviceCount } };

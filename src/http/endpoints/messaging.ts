@@ -33,7 +33,7 @@ const Message = Type.Object(
     expires_at: WireTime,
     payload: Payload,
   },
-  { title: 'Message', additionalProperties: false },
+  { title: 'Message' },
 );
 
 /** Where the calls of apps have other names for the same fields. */
@@ -80,8 +80,10 @@ const registerEndpoint = appEndpoint({
     if ('problem' in registration) return { says: 'unknown_error', detail: registration.problem };
     const registered = await registerDevice(core, { ...registration, token }, nowMs);
     if (typeof registered === 'string') {
-      const detail = DETAILS[registered];
-      return { says: registered, ...(detail && { detail }) };
+      const reason = registered === 'link_domain_not_bound' ? registered : null;
+      const says = registered === 'link_domain_not_bound' ? 'link_not_found' : registered;
+      const detail = DETAILS[says];
+      return { says, ...(detail && { detail }), ...(reason && { reason }) };
     }
     return { says: 'ok', body: { device_token: registered.token } };
   },

@@ -2,23 +2,33 @@
 
 import { Type } from '@sinclair/typebox';
 import { HWID } from '../../core/device.ts';
-import { INSTALL_CODE } from '../../core/install.ts';
+import { INSTALL_CODE, NEW_INSTALL_CODE } from '../../core/install.ts';
 import type { Page } from '../../core/store.ts';
-import { NOTE } from '../../core/text.ts';
+import { NOTE, NOTE_LENGTH_MAX } from '../../core/text.ts';
 import { optional, required } from '../endpoint.ts';
+import type { MessageKey } from '../messages.ts';
 
 /** The most records that a list returns (specification, "Limits"). */
 export const LIST_COUNT_MAX = 5000;
 
 export const Id = Type.Integer({ minimum: 0, maximum: 999_999_999_999_999 });
-/** No `maxLength`: TypeBox counts UTF-16 units, {@link NOTE} counts code points. */
-export const OneLine = Type.RegExp(NOTE);
+/**
+ * `documented` stands in the documents instead of the pattern, which not every language can read.
+ * It is no `maxLength` here: TypeBox counts UTF-16 units, JSON Schema and {@link NOTE} code points.
+ */
+export const Note = Type.RegExp(NOTE, { documented: { maxLength: NOTE_LENGTH_MAX } });
+export const OneLine = Type.RegExp(NOTE, {
+  documented: { maxLength: NOTE_LENGTH_MAX, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' },
+});
 export const InstallCode = Type.RegExp(INSTALL_CODE);
+export const NewInstallCode = Type.RegExp(NEW_INSTALL_CODE);
 export const Hwid = Type.RegExp(HWID);
 
 export const ID_RULE = 'a whole number of 1 to 15 digits';
-export const ONE_LINE_RULE = 'one line of up to 255 characters in UTF-8';
-export const CODE_RULE = '12 letters and digits';
+export const ONE_LINE_RULE = `one line of up to ${NOTE_LENGTH_MAX} characters in UTF-8`;
+export const NOTE_RULE = `a text of up to ${NOTE_LENGTH_MAX} characters in UTF-8`;
+export const CODE_RULE = '8 to 12 letters and digits';
+export const NEW_CODE_RULE = '12 letters and digits';
 export const HWID_RULE = '1 to 128 visible ASCII characters without comma';
 
 /** What the examples of the documents are about. */
@@ -42,20 +52,21 @@ export function pageOf(params: { id: number | null; before_id: number | null }):
   return { id: params.id, beforeId: params.before_id, countMax: LIST_COUNT_MAX };
 }
 
-/** How list-hwid and delete-hwid name a link. */
-export const selectorParams = {
+/** How list-hwid and delete-hwid name a link; `says` is the answer when neither is given. */
+export const selectorParams = <const K extends MessageKey>(says: K) => ({
   install_code: optional(InstallCode, {
     misfit: 'install_code_error',
     rule: CODE_RULE,
     about: 'The code of the link: this or `install_id` is needed.',
     example: CODE_EXAMPLE,
   }),
-  install_id: optional(Id, {
+  install_id: optional<typeof Id, K | 'install_code_error'>(Id, {
     misfit: 'install_code_error',
     rule: ID_RULE,
     about: 'The id of the link: this or `install_code` is needed.',
+    neededWithout: { other: 'install_code', says },
   }),
-};
+});
 
 export const requiredHwid = required(Hwid, {
   misfit: 'invalid_parameters',

@@ -5,24 +5,28 @@
  * allow and what they forbid.
  */
 
-import { type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { type TProperties, Type } from '@sinclair/typebox';
 import { EXPIRE_DAYS_MAX, LOCALE_COUNT_MAX, LOCALE_KEY } from '../../core/content.ts';
 import { HWID } from '../../core/device.ts';
+import { HOST_LABEL } from '../../core/link.ts';
 import { DAYS_AHEAD_MAX, TIME_OF_DAY } from '../../core/schedule.ts';
-import {
-  CUSTOM_SETTING_KEY,
-  SETTING_COUNT_MAX,
-  SETTING_KEYS,
-  type SettingKey,
-  settingRule,
-} from '../../core/setting-keys.ts';
 import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../../core/target.ts';
 import { choice, HWID_EXAMPLE, text } from './params.ts';
+import { SETTING_VALUE, Settings } from './settings-body.ts';
 
 const uri = (description: string, example: string) =>
   Type.String({ format: 'uri', description, examples: [example] });
 
 const WEB_URL = { format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' };
+
+const BYTE = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
+const IPV4 = `${BYTE}(?:\\.${BYTE}){3}`;
+const PORT =
+  '(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
+/** A host name in ASCII, or an IPv4 address, and perhaps a port. */
+const HOST_AND_PORT = {
+  pattern: `^((${HOST_LABEL}\\.)*[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?|${IPV4})(:${PORT})?$`,
+};
 
 /** Without its anchors, to be put into a longer pattern. */
 const HWID_INSIDE = HWID.source.slice(1, -1);
@@ -73,13 +77,15 @@ const html = Type.String({
   description: HTML_RULE,
   examples: ['Tonight, <b>23:00</b>'],
 });
-const link = uri(LINK_RULE, 'https://example.com/news');
+const LINK_EXAMPLE = 'https://example.com/news';
+/** Programs that write it like in the other place are understood. */
+const link = (other: string) => uri(`${LINK_RULE} \`${other}\` is the same field.`, LINK_EXAMPLE);
 
 const Locale = Type.Object(
   {
     title: Type.Optional(title),
     body: Type.Optional(html),
-    'link-for-open': Type.Optional(link),
+    'link-for-open': Type.Optional(link('link_for_open')),
   },
   {
     title: 'Locale',
@@ -99,7 +105,7 @@ const LOCALES_EXAMPLE = { RU: { title: 'Работы', body: 'Сегодня, <b
 const notificationContent = {
   title: Type.Optional(title),
   body: html,
-  link_for_open: Type.Optional(link),
+  link_for_open: Type.Optional(link('link-for-open')),
   background_image: Type.Optional(
     Type.String({
       ...WEB_URL,
@@ -146,7 +152,7 @@ const NotificationPayload = Type.Object(
   {
     ...notificationContent,
     // What was accepted once is told as it is; international addresses are no `uri`.
-    link_for_open: Type.Optional(text(LINK_RULE, 'https://example.com/news')),
+    link_for_open: Type.Optional(text(LINK_RULE, LINK_EXAMPLE)),
     background_image: Type.Optional(
       text('An absolute http or https URL.', 'https://example.com/night.png'),
     ),
@@ -164,44 +170,16 @@ const NotificationPayload = Type.Object(
       ),
     ),
   },
-  { title: 'NotificationPayload', additionalProperties: false, examples: [FORM_EXAMPLE] },
-);
-
-/** What a key of the table takes, in the form in which clients had better send it. */
-function settingSchema(setting: SettingKey): TSchema {
-  const description = `${setting.key} must be ${settingRule(setting)}.`;
-  switch (setting.kind) {
-    case 'boolean':
-      return Type.Boolean({ description });
-    case 'choice':
-      return choice(setting.values, description);
-    case 'range':
-      return Type.String({ pattern: '^[0-9]{1,15}(-[0-9]{1,15})?$', description });
-    case 'text':
-      return Type.String({ pattern: '^[^\\r\\n\\0]*$', description });
-  }
-}
-
-const SETTING_VALUE = Type.Unsafe<unknown>({ type: ['string', 'number', 'boolean'] });
-
-const Settings = Type.Object(
-  Object.fromEntries(SETTING_KEYS.map((row) => [row.key, Type.Optional(settingSchema(row))])),
-  {
-    title: 'Settings',
-    minProperties: 1,
-    maxProperties: SETTING_COUNT_MAX,
-    patternProperties: { [CUSTOM_SETTING_KEY.source]: SETTING_VALUE },
-    additionalProperties: false,
-    description:
-      'The known keys, and any key that an app of the provider understands. No value may hold a line break or NUL.',
-    examples: [{ 'fragmentation-enable': true, 'ping-type': 'tcp' }],
-  },
+  { title: 'NotificationPayload', examples: [FORM_EXAMPLE] },
 );
 
 /** The fields of a payload that differ by action. */
 const change = {
   change_type: choice(['domain', 'url']),
-  change_value: text('A host name for `domain`, an http or https URL for `url`.', 'example.com'),
+  change_value: text(
+    'For `domain` a host name, perhaps with a port; an international name reaches the device in its ASCII form. For `url` an absolute http or https URL.',
+    'example.com',
+  ),
 };
 
 /** By hwid or by os, as the toggle has it; absent, it is on if `hwid` is given. */
@@ -261,7 +239,7 @@ const SubChange = {
     change_value: 'example.com',
   }),
   oneOf: [
-    { properties: { change_type: { const: 'domain' }, change_value: { format: 'hostname' } } },
+    { properties: { change_type: { const: 'domain' }, change_value: HOST_AND_PORT } },
     { properties: { change_type: { const: 'url' }, change_value: WEB_URL } },
   ],
 };
@@ -284,10 +262,7 @@ export const CommandInput = Type.Unsafe<unknown>({
 });
 
 const payload = (name: string, action: string, fields: TProperties) =>
-  Type.Object(
-    { action_type: Type.Literal(action), ...fields },
-    { title: name, additionalProperties: false },
-  );
+  Type.Object({ action_type: Type.Literal(action), ...fields }, { title: name });
 
 /** What a device finds in a message. */
 export const Payload = Type.Unsafe<unknown>({

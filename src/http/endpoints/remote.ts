@@ -49,7 +49,7 @@ const Distribution = Type.Object(
     },
     notification_type: statusOf(TYPE_NAMES),
   },
-  { title: 'Distribution', additionalProperties: false },
+  { title: 'Distribution' },
 );
 
 const malformed = ({ problem }: { problem: string }) =>
@@ -133,7 +133,9 @@ const commandEndpoint = providerEndpoint({
     const order = { payload: content.payload, targets, dueAtMs: schedule.dueAtMs };
     const sent = await sendCommand(core, provider, order, nowMs);
     if (typeof sent === 'string') return sent;
-    return 'id' in sent ? { says: 'ok', body: { id: sent.id } } : sent;
+    if (!('id' in sent)) return sent;
+    const { leftOut: detail } = content;
+    return { says: 'ok', body: { id: sent.id }, ...(detail !== undefined && { detail }) };
   },
 });
 

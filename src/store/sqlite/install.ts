@@ -212,11 +212,11 @@ export function installStore(context: Context): InstallStore {
   /** The link that a device asks for, and the device if it holds a slot there. */
   function knock({ installCode, domainHash, hwid }: SlotKey) {
     const found = on.doorLink.get({ installCode });
-    if (found === null) return null;
+    if (found === null) return 'link_not_found';
     const { installId, providerId, status, installLimit, deviceCount } = found;
-    if (find.activeDomain.get({ providerId, domainHash }) === null) return null;
+    if (find.activeDomain.get({ providerId, domainHash }) === null) return 'link_domain_not_bound';
     const code = providerCodeOf(providerId);
-    if (code === null) return null;
+    if (code === null) return 'link_not_found';
     const known = find.device.get({ hwid });
     const holdsSlot = known && on.holdsSlot.get({ installId, deviceId: known.id }) !== null;
     return {
@@ -291,13 +291,13 @@ export function installStore(context: Context): InstallStore {
 
     findSlot: async (key) => {
       const door = knock(key);
-      return door && { link: door.link, device: door.device };
+      return typeof door === 'string' ? door : { link: door.link, device: door.device };
     },
 
     takeSlot: (key, facts, nowMs) =>
       writer.run(() => {
         const door = knock(key);
-        if (door === null) return 'link_not_found';
+        if (typeof door === 'string') return door;
         const { link, installId } = door;
         if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
         const isFull = link.deviceCount >= link.installLimit;

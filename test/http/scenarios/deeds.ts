@@ -90,6 +90,12 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
       'command.send {"id":1,"action_type":"update-subscription","os":"android"}',
     ],
     settings: ['command.send {"id":1,"action_type":"set-settings","os":"android"}'],
+    'settings with an odd key': [
+      'command.send {"id":1,"action_type":"set-settings","os":"android"}',
+    ],
+    'another domain with a port': [
+      'command.send {"id":1,"action_type":"sub-change","os":"android"}',
+    ],
     'settings as a text': ['command.send {"id":1,"action_type":"set-settings","os":"android"}'],
     'another domain': ['command.send {"id":1,"action_type":"sub-change","os":"android"}'],
     'another address': ['command.send {"id":1,"action_type":"sub-change","os":"android"}'],

@@ -109,7 +109,7 @@ const listHwid: Scenario[] = [
     says: 'install_code_error',
     request: { install_code: 'short' },
     answer: CODE_ERROR,
-    detail: 'install_code must be 12 letters and digits',
+    detail: 'install_code must be 8 to 12 letters and digits',
   },
   {
     name: 'a malformed id',
@@ -213,7 +213,7 @@ const deleteHwid: Scenario[] = [
     given: twoDevices,
     request: { install_code: `${CODE}!`, hwid: 'a' },
     answer: CODE_ERROR,
-    detail: 'install_code must be 12 letters and digits',
+    detail: 'install_code must be 8 to 12 letters and digits',
   },
 ];
 

@@ -20,7 +20,7 @@ const UPDATE = '/api/update-install';
 const LIST = '/api/list-install';
 
 const LIMIT_DETAIL = 'install_limit must be a whole number from 1 to 100';
-const NOTE_DETAIL = 'note must be one line of up to 255 characters in UTF-8';
+const NOTE_DETAIL = 'note must be a text of up to 255 characters in UTF-8';
 const UNKNOWN = '{"rc":0,"msg":"Unknown error"}';
 const LIMIT_ERROR = '{"rc":0,"msg":"Install limit error"}';
 const NOT_FOUND = '{"rc":0,"msg":"Install not found"}';

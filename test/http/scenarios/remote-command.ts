@@ -151,7 +151,13 @@ const accepting: Scenario[] = [
   }),
   accepted('settings', settings({ 'ping-type': 'tcp', 'my-key': 5 })),
   accepted('settings as a text', settings('{"ping-type":"tcp"}')),
+  {
+    ...accepted('settings with an odd key', settings({ 'ping-type': 'tcp', 'my key': 5 })),
+    detail:
+      'settings key mykey must be 1 to 64 letters, digits, dots, hyphens and underscores; it was left out',
+  },
   accepted('another domain', change('domain', 'example.com')),
+  accepted('another domain with a port', change('domain', 'пример.example:8443')),
   accepted('another address', change('url', 'https://example.com/sub')),
   accepted('scheduled', { ...toAndroid, send_date: '2026-11-20', send_time: '15:01' }),
   accepted('data to import, with line breaks', {
@@ -241,15 +247,20 @@ const misfits: Scenario[] = [
     settings({ 'ping-type': 'udp' }),
   ),
   malformed(
-    'a line break in a setting',
-    'settings key change-user-agent must not hold line breaks or NUL',
+    'a line break in a setting that becomes a header',
+    'settings key change-user-agent must be a string without line breaks and NUL',
     settings({ 'change-user-agent': 'a\r\nx: y' }),
+  ),
+  malformed(
+    'a custom key that is none, alone',
+    'settings key mykey must be 1 to 64 letters, digits, dots, hyphens and underscores',
+    settings({ 'my key': 1 }),
   ),
   malformed('no change_type', CHANGE_TYPE_RULE, change(undefined, 'example.com')),
   malformed('no change_value', 'change_value is required', change('url', '')),
   malformed(
     'a domain with a scheme',
-    'change_value must be a host name without scheme, port and path',
+    'change_value must be a host name, perhaps with a port, without scheme and path',
     change('domain', 'https://example.com'),
   ),
   malformed(

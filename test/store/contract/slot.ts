@@ -43,7 +43,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       // Known to the appliance, but not on this link.
       const key = { providerCode: 'Provide1', domainHash: null, hwid: 'c' };
       await store.recordCheckIn(key, FACTS, NOW_MS);
-      expect((await store.findSlot(keyOf('c')))?.device).toBeNull();
+      expect(await store.findSlot(keyOf('c'))).toMatchObject({ device: null });
     });
 
     test('shows a disabled link as such', async () => {
@@ -53,15 +53,15 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       expect(await store.findSlot(keyOf('a'))).toEqual({ link: link(0, 5), device: null });
     });
 
-    test('nothing without an active binding to the provider of the link', async () => {
+    test('tells a code that nobody has from a domain that is not actively bound', async () => {
       const { store } = opened();
       const { providerId, domainId } = await addDoor(store);
       const stranger = await addProvider(store, 'Provide2');
       await bind(store, stranger.id, OTHER_HASH);
-      expect(await store.findSlot(keyOf('a', OTHER_HASH))).toBeNull();
-      expect(await store.findSlot(keyOf('a', HASH, 'NoSuchCode00'))).toBeNull();
+      expect(await store.findSlot(keyOf('a', OTHER_HASH))).toBe('link_domain_not_bound');
+      expect(await store.findSlot(keyOf('a', HASH, 'NoSuchCode00'))).toBe('link_not_found');
       await store.disableDomain(providerId, domainId, ACT);
-      expect(await store.findSlot(keyOf('a'))).toBeNull();
+      expect(await store.findSlot(keyOf('a'))).toBe('link_domain_not_bound');
     });
   },
 
@@ -115,7 +115,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       for (const hwid of ['a', 'b']) expect(await knock(store, hwid)).toBe('link_disabled');
       await store.updateInstall(providerId, installId, { status: 10 }, ACT);
       await store.disableDomain(providerId, domainId, ACT);
-      for (const hwid of ['a', 'b']) expect(await knock(store, hwid)).toBe('link_not_found');
+      for (const hwid of ['a', 'b']) expect(await knock(store, hwid)).toBe('link_domain_not_bound');
       expect(await knock(store, 'a', 'NoSuchCode00')).toBe('link_not_found');
       expect(await store.findDevice('b')).toBeNull();
     });

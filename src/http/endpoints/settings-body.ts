@@ -1,0 +1,44 @@
+/** The settings of a command, as a schema for the documents: see `remote-bodies.ts`. */
+
+import { type TSchema, Type } from '@sinclair/typebox';
+import {
+  CUSTOM_SETTING_KEY,
+  SETTING_COUNT_MAX,
+  SETTING_KEYS,
+  type SettingKey,
+  settingRule,
+} from '../../core/setting-keys.ts';
+import { choice } from './params.ts';
+
+/** What a key of the table takes, in the form in which clients had better send it. */
+function settingSchema(setting: SettingKey): TSchema {
+  const description = `${setting.key} must be ${settingRule(setting)}.`;
+  switch (setting.kind) {
+    case 'boolean':
+      return Type.Boolean({ description });
+    case 'choice':
+      return choice(setting.values, description);
+    case 'range':
+      return Type.String({ pattern: '^[0-9]{1,15}(-[0-9]{1,15})?$', description });
+    case 'text':
+      return Type.String({ description });
+    case 'header':
+      return Type.String({ pattern: '^[^\\r\\n\\x00]*$', description });
+  }
+}
+
+export const SETTING_VALUE = Type.Unsafe<unknown>({ description: 'Any JSON value.' });
+
+/** What `set-settings` carries. */
+export const Settings = Type.Object(
+  Object.fromEntries(SETTING_KEYS.map((row) => [row.key, Type.Optional(settingSchema(row))])),
+  {
+    title: 'Settings',
+    minProperties: 1,
+    maxProperties: SETTING_COUNT_MAX,
+    patternProperties: { [CUSTOM_SETTING_KEY.source]: SETTING_VALUE },
+    description:
+      'The known keys, each with what it takes or with `""`, which resets it; and any key that an app of the provider understands, with any value. A key that is neither is left out, and `x-error-detail` says so.',
+    examples: [{ 'fragmentation-enable': true, 'ping-type': 'tcp' }],
+  },
+);
