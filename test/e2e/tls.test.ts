@@ -112,6 +112,8 @@ test('a key that everybody can read is refused', async () => {
 test('every command refuses a data directory that everybody can look into', async () => {
   const dataDir = join(temporaryFolder(), 'data');
   mkdirSync(dataDir);
+  // Something is in it: one that is empty is closed instead.
+  writeFileSync(join(dataDir, 'notes.txt'), '');
   chmodSync(dataDir, 0o755);
   for (const words of [
     ['serve', '--port', '0'],
