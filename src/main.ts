@@ -1,5 +1,6 @@
 import { openCore, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
+import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
 import { EXIT_ERROR, runCli } from './cli/program.ts';
 import { systemClock } from './clock.ts';
@@ -37,6 +38,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   stdout: output.write,
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
+  ask: askTerminal,
   isProgressDrawn: Boolean(process.stderr.isTTY),
 });
 // A pipe takes 64 KiB at a time: an exit must not cut off what its reader has yet to fetch.

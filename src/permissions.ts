@@ -12,6 +12,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readSync,
   type Stats,
   statSync,
 } from 'node:fs';
@@ -52,6 +53,36 @@ export function checkSecretFile(path: string): Finding[] {
     ];
   }
   return foreignOwner(path, stats);
+}
+
+/** More than any secret has: a file named by mistake is not read to its end. */
+const SECRET_BYTES_MAX = 4096;
+const STDIN = 0;
+
+/**
+ * The text of a file with a secret, or of standard input if `path` is `-`; or why it cannot be had:
+ * one sentence. A file that others may read is refused.
+ */
+export function readSecretFile(path: string): { text: string } | { problem: string } {
+  const isInput = path === '-';
+  const open = isInput ? undefined : checkSecretFile(path).find(({ isRefused }) => isRefused);
+  if (open !== undefined) return { problem: open.problem };
+  let descriptor: number | null = null;
+  try {
+    descriptor = isInput ? STDIN : openSync(path, 'r');
+    const bytes = Buffer.alloc(SECRET_BYTES_MAX + 1);
+    let length = 0;
+    while (length < bytes.length) {
+      const count = readSync(descriptor, bytes, length, bytes.length - length, null);
+      if (count === 0) return { text: bytes.toString('utf8', 0, length) };
+      length += count;
+    }
+    return { problem: `${path} holds no secret: it is larger than ${SECRET_BYTES_MAX} bytes` };
+  } catch (error) {
+    return { problem: `cannot read ${path}: ${(error as Error).message}` };
+  } finally {
+    if (descriptor !== null && !isInput) closeSync(descriptor);
+  }
 }
 
 /**

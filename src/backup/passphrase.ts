@@ -1,8 +1,7 @@
 /** Where the passphrase of backups comes from. Never from a command line, which others can read. */
 
-import { readFileSync } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
-import { checkSecretFile } from '../permissions.ts';
+import { readSecretFile } from '../permissions.ts';
 
 export interface PassphraseSettings {
   readonly backupPassphrase: string;
@@ -26,17 +25,9 @@ export function readPassphrase(
 }
 
 function firstLine(file: string): string {
-  let text: string;
-  try {
-    const [open] = file === STANDARD_INPUT ? [] : checkSecretFile(file);
-    if (open?.isRefused) throw new OperatorError(open.problem);
-    text = readFileSync(file === STANDARD_INPUT ? 0 : file, 'utf8');
-  } catch (error) {
-    if (error instanceof OperatorError) throw error;
-    const detail = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`cannot read the passphrase from ${file}: ${detail}`);
-  }
-  const [line = ''] = text.split(/\r?\n/);
+  const read = readSecretFile(file);
+  if ('problem' in read) throw new OperatorError(read.problem);
+  const [line = ''] = read.text.split(/\r?\n/);
   if (line === '')
     throw new OperatorError(`the first line of ${file} is no passphrase: it is empty`);
   return line;

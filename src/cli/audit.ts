@@ -14,25 +14,24 @@ import type { Core } from '../core/core.ts';
 import { hwidHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { writeTo } from './sink.ts';
 import { sheet, table } from './table.ts';
 import {
   actionValue,
   auditHeadValue,
-  countValue,
   hwidValue,
   instantValue,
   outputFileValue,
   providerCodeValue,
 } from './values.ts';
 
-interface ListOptions extends CommonOptions {
+interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
   action?: Action;
   hwid?: string;
   since?: (nowMs: number) => number;
   until?: (nowMs: number) => number;
-  limit: number;
 }
 
 function who({ who: kind, name, key }: AuditEntry): string {
@@ -65,11 +64,16 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     hwidHash: options.hwid === undefined ? null : hwidHash(options.hwid),
     sinceMs: options.since?.(nowMs) ?? null,
     untilMs: options.until?.(nowMs) ?? null,
-    countMax: options.limit,
   };
-  const entries = await withCore(context, options, (core) => listAudit(core, filter));
+  const countMax = countMaxOf(options);
+  // One more tells that there are more: counting all would look at the whole log.
+  const found = await withCore(context, options, (core) =>
+    listAudit(core, { ...filter, countMax: countMax + 1 }),
+  );
+  const entries = found.slice(0, countMax);
   const headings = ['NUMBER', 'AT', 'WHO', 'FROM', 'ACTION', 'PROVIDER', 'WHAT'];
   print(context, options, entries, table(headings, entries.map(row)));
+  if (found.length > countMax) noteRest(context, countMax, null, 'entries');
 }
 
 async function verify(
@@ -110,7 +114,7 @@ export function addAuditCommands(program: Command, context: CliContext): void {
     .command('audit')
     .description('see who did what, and that nobody changed the record of it');
 
-  audit
+  const listing = audit
     .command('list')
     .description('list what was done, the newest first')
     .option('--provider <code>', 'only by this provider, or to what is its own', providerCodeValue)
@@ -121,9 +125,8 @@ export function addAuditCommands(program: Command, context: CliContext): void {
       'from then on: a date or time in UTC, or 24h for so long',
       instantValue,
     )
-    .option('--until <time>', 'before then', instantValue)
-    .option('--limit <number>', 'at most so many', countValue, 50)
-    .action((options: ListOptions) => list(context, options));
+    .option('--until <time>', 'before then', instantValue);
+  addLimit(listing).action((options: ListOptions) => list(context, options));
 
   audit
     .command('verify')

@@ -35,6 +35,8 @@ export interface CliContext {
   stderr(text: string): void;
   /** Is somebody there to answer a question? */
   isTerminal: boolean;
+  /** The answer of whoever sits at the terminal; null: interrupted, or there is none. */
+  ask(question: string): Promise<string | null>;
   /** May a line on stderr be drawn over and over? */
   isProgressDrawn: boolean;
 }

@@ -6,16 +6,17 @@ import type { Device } from '../core/device.ts';
 import { DOMAIN_ACTIVE } from '../core/domain.ts';
 import type { DeviceDetail } from '../core/store.ts';
 import { OperatorError } from '../operator-error.ts';
+import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { addSimulateCommand } from './simulate.ts';
 import { sheet, table } from './table.ts';
-import { countValue, hwidValue, installCodeValue, providerCodeValue, showTime } from './values.ts';
+import { hwidValue, installCodeValue, providerCodeValue, showTime } from './values.ts';
 
-interface ListOptions extends CommonOptions {
+interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
   link?: string;
   os?: string;
-  limit: number;
 }
 
 function view(device: Device) {
@@ -57,9 +58,12 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     providerCode: options.provider ?? null,
     installCode: options.link ?? null,
     os: options.os ?? null,
-    countMax: options.limit,
   };
-  const devices = await withCore(context, options, (core) => core.store.listDevices(filter));
+  const countMax = countMaxOf(options);
+  const { devices, count } = await withCore(context, options, async ({ store }) => ({
+    devices: await store.listDevices({ ...filter, countMax }),
+    count: await store.countDevices(filter),
+  }));
   const rows = devices.map((device) => [
     device.hwid,
     device.os,
@@ -74,6 +78,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     devices.map(view),
     table(['HWID', 'OS', 'VERSION', 'NAME', 'APP', 'LAST SEEN'], rows),
   );
+  noteRest(context, devices.length, count, 'devices');
 }
 
 async function show(context: CliContext, hwid: string, options: CommonOptions): Promise<void> {
@@ -111,12 +116,26 @@ async function show(context: CliContext, hwid: string, options: CommonOptions): 
   print(context, options, detailView(found), text);
 }
 
-async function forget(context: CliContext, hwid: string, options: CommonOptions): Promise<void> {
-  const forgotten = await withCore(context, options, (core) =>
-    core.store.forgetDevice(hwid, actAt(core, context.nowMs())),
-  );
+async function forget(
+  context: CliContext,
+  hwid: string,
+  options: CommonOptions & { yes?: boolean },
+): Promise<void> {
+  const forgotten = await withCore(context, options, async (core) => {
+    const found = await core.store.findDevice(hwid);
+    if (found === null) return 'device_not_found';
+    await confirm(context, options, deedOf(found));
+    return core.store.forgetDevice(hwid, actAt(core, context.nowMs()));
+  });
   if (forgotten !== 'ok') throw noSuchDevice(hwid);
   print(context, options, { hwid, done: 'forgotten' }, `${hwid} forgotten; its slots are free`);
+}
+
+function deedOf({ device, installs, domains }: DeviceDetail): string {
+  const name = device.deviceName === '' ? '' : ` (${device.deviceName})`;
+  const links = counted(installs.length, 'link');
+  const bound = counted(domains.length, 'domain');
+  return `Forget ${device.hwid}${name}, its slots on ${links}, ${bound} and its messages`;
 }
 
 function noSuchDevice(hwid: string): OperatorError {
@@ -128,14 +147,13 @@ export function addDeviceCommands(program: Command, context: CliContext): void {
     .command('device')
     .description('look at the devices, forget one, simulate some');
 
-  device
+  const listing = device
     .command('list')
     .description('list devices, the latest seen first')
     .option('--provider <code>', 'only those on its links or seen by it', providerCodeValue)
     .option('--link <code>', 'only those on this limited link', installCodeValue)
-    .option('--os <name>', 'only those with this operating system, such as ios or android')
-    .option('--limit <number>', 'at most so many', countValue, 50)
-    .action((options: ListOptions) => list(context, options));
+    .option('--os <name>', 'only those with this operating system, such as ios or Windows');
+  addLimit(listing).action((options: ListOptions) => list(context, options));
 
   device
     .command('show')
@@ -147,7 +165,10 @@ export function addDeviceCommands(program: Command, context: CliContext): void {
     .command('forget')
     .description('remove a device from everywhere; its slots are free again')
     .argument('<hwid>', '', hwidValue)
-    .action((hwid: string, options: CommonOptions) => forget(context, hwid, options));
+    .option('--yes', 'do not ask')
+    .action((hwid: string, options: CommonOptions & { yes?: boolean }) =>
+      forget(context, hwid, options),
+    );
 
   addSimulateCommand(device, context);
 }

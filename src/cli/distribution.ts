@@ -2,16 +2,24 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit.ts';
-import { BLOCKED, PUSH, STATUS_NAMES, statusesBefore } from '../core/distribution.ts';
-import type { DistributionDetail, LedgerRow } from '../core/message-store.ts';
+import {
+  BLOCKED,
+  CANCELLED,
+  isTerminal,
+  PUSH,
+  STATUS_NAMES,
+  statusesBefore,
+} from '../core/distribution.ts';
+import type { DistributionDetail, LedgerRow, LedgerTotals } from '../core/message-store.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { sheet, table } from './table.ts';
-import { countValue, distributionIdValue, providerCodeValue, showTime } from './values.ts';
+import { distributionIdValue, providerCodeValue, showTime } from './values.ts';
+import { visible } from './visible.ts';
 
-interface ListOptions extends CommonOptions {
+interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
-  limit: number;
 }
 
 const typeName = (type: number) => (type === PUSH ? 'push' : 'command');
@@ -42,8 +50,12 @@ function target({ target_os: os, target_hwid: hwid }: ReturnType<typeof view>): 
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
-  const filter = { providerCode: options.provider ?? null, countMax: options.limit };
-  const found = await withCore(context, options, (core) => core.store.listAllDistributions(filter));
+  const providerCode = options.provider ?? null;
+  const countMax = countMaxOf(options);
+  const { found, count } = await withCore(context, options, async ({ store }) => ({
+    found: await store.listAllDistributions({ providerCode, countMax }),
+    count: await store.countDistributions(providerCode),
+  }));
   const views = found.map(view);
   const rows = views.map((row) => [
     row.id,
@@ -56,6 +68,35 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
   ]);
   const headings = ['ID', 'PROVIDER', 'TYPE', 'STATUS', 'TARGET', 'SENT AT', 'RECIPIENTS'];
   print(context, options, views, table(headings, rows));
+  noteRest(context, views.length, count, 'distributions');
+}
+
+/** A message is longer than this only with many languages: JSON has all of it. */
+const SHOWN_LINES_MAX = 40;
+const SHOWN_LENGTH_MAX = 200;
+
+/** The message for people: indented, bounded, and nothing in it that a terminal would obey. */
+function messageText(payload: unknown): string {
+  const lines = JSON.stringify(payload, null, 2).split('\n');
+  const shown = lines.slice(0, SHOWN_LINES_MAX).map((line) => {
+    const text = visible(line);
+    const rest = text.length - SHOWN_LENGTH_MAX;
+    return rest > 0 ? `  ${text.slice(0, SHOWN_LENGTH_MAX)}… (${rest} more)` : `  ${text}`;
+  });
+  const rest = lines.length - shown.length;
+  if (rest > 0) shown.push(`  … (${rest} more lines: see --json)`);
+  return ['Message', ...shown].join('\n');
+}
+
+/** One sentence for a ledger in which everybody who is in it received the message. */
+function nobodyMissing({ status, recipientCount }: DistributionDetail, totals: LedgerTotals) {
+  const name = STATUS_NAMES[status] ?? status;
+  if (status === BLOCKED || status === CANCELLED) return `${name}: nobody gets it from now on.`;
+  if (!isTerminal(status)) return `Not delivered yet: it is ${name}.`;
+  if (recipientCount === 0) return 'It had no recipients.';
+  return totals.received >= recipientCount
+    ? 'Everybody received it.'
+    : `${totals.received} of ${recipientCount} received it; the others were forgotten since.`;
 }
 
 function missingView(row: LedgerRow) {
@@ -70,18 +111,19 @@ function missingView(row: LedgerRow) {
 async function show(
   context: CliContext,
   id: number,
-  options: CommonOptions & { limit: number },
+  options: CommonOptions & LimitOptions,
 ): Promise<void> {
   const found = await withCore(context, options, (core) =>
-    core.store.findDistribution(id, options.limit),
+    core.store.findDistribution(id, countMaxOf(options)),
   );
   if (found === null) throw noSuchDistribution(id);
   const { distribution, totals } = found;
   const facts = view(distribution);
   const missing = found.missing.map(missingView);
+  const payload: unknown = JSON.parse(distribution.payload);
   const json = {
     ...facts,
-    payload: JSON.parse(distribution.payload),
+    payload,
     ledger: totals,
     pruned: distribution.isPruned,
     missing,
@@ -93,14 +135,16 @@ async function show(
         sheet(Object.entries(totals).map(([name, count]) => [`  ${name}`, count])),
         '',
         missing.length === 0
-          ? 'Everybody received it.'
+          ? nobodyMissing(distribution, totals)
           : table(
               ['NOT RECEIVED BY', 'STATE', 'SINCE', 'WHY'],
               missing.map((row) => [row.hwid, row.state, row.since, row.detail ?? '']),
             ),
       ].join('\n');
-  const text = `${sheet(Object.entries(facts).map(([name, value]) => [name, value ?? '-']))}\n\n${ledger}`;
-  print(context, options, json, text);
+  const heading = sheet(Object.entries(facts).map(([name, value]) => [name, value ?? '-']));
+  print(context, options, json, [heading, messageText(payload), ledger].join('\n\n'));
+  const { queued, sent, failed, expired, received } = totals;
+  noteRest(context, missing.length, queued + sent + failed + expired - received, 'recipients');
 }
 
 async function block(context: CliContext, id: number, options: CommonOptions): Promise<void> {
@@ -126,19 +170,19 @@ export function addDistributionCommands(program: Command, context: CliContext): 
     .command('distribution')
     .description('look at notifications and commands, block one');
 
-  distribution
+  const listing = distribution
     .command('list')
     .description('list distributions, the newest first')
-    .option('--provider <code>', 'only those of this provider', providerCodeValue)
-    .option('--limit <number>', 'at most so many', countValue, 50)
-    .action((options: ListOptions) => list(context, options));
+    .option('--provider <code>', 'only those of this provider', providerCodeValue);
+  addLimit(listing).action((options: ListOptions) => list(context, options));
 
-  distribution
+  const showing = distribution
     .command('show')
-    .description('show a distribution, its ledger, and who has not received it')
-    .argument('<id>', '', distributionIdValue)
-    .option('--limit <number>', 'name at most so many who have not received it', countValue, 50)
-    .action((id: number, options: CommonOptions & { limit: number }) => show(context, id, options));
+    .description('show a distribution, its message and ledger, and who has not received it')
+    .argument('<id>', '', distributionIdValue);
+  addLimit(showing, 'name at most so many who have not received it').action(
+    (id: number, options: CommonOptions & LimitOptions) => show(context, id, options),
+  );
 
   distribution
     .command('block')

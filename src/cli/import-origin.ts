@@ -1,21 +1,19 @@
 /** Where a provider comes from, looked at before anything is made here. */
 
-import type { Command } from 'commander';
 import { ProviderClient } from '../client/provider-client.ts';
 import { importFromSource, type Mover, type Newcomer } from '../core/moving-in.ts';
-import { AUTH_KEY, type Plan } from '../core/provider.ts';
+import type { Plan } from '../core/provider.ts';
 import { hashKey } from '../core/secret.ts';
-import { OperatorError } from '../operator-error.ts';
+import { UsageError } from '../operator-error.ts';
 import { VERSION } from '../version.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import { readContents, storeFile } from './import-file.ts';
+import { type KeyOptions, readKey } from './key.ts';
 import type { Progress } from './progress.ts';
 
-export interface ImportOptions extends CommonOptions {
+export interface ImportOptions extends CommonOptions, KeyOptions {
   from?: string;
   code?: string;
-  key?: string;
-  keyFile?: string;
   newKey?: boolean;
   name?: string;
   plan: Plan;
@@ -50,11 +48,11 @@ export async function lookAtServer(
   progress: Progress,
   signal: AbortSignal,
   options: ImportOptions,
-  command: Command,
 ): Promise<Origin> {
   const { code, from } = options;
-  if (code === undefined || from === undefined) return command.error('error: --code is needed');
-  const authKey = await keyOf(options, command);
+  if (code === undefined || from === undefined) throw new UsageError('--code is needed');
+  const authKey = readKey(context, options);
+  if (authKey === undefined) throw new UsageError('give --key or --key-file, one of them');
   if (/^http:/.test(from) && !/^http:\/\/(localhost|127\.|\[::1\])/.test(from)) {
     context.stderr('gatepost: the key crosses the network unencrypted: https is safer\n');
   }
@@ -113,22 +111,4 @@ export async function lookAtFile(
     bring: (mover, onStep) =>
       storeFile(path, mover, highest, { isStopped: () => signal.aborted, onStep }),
   };
-}
-
-/** The key, from wherever it was given. */
-async function keyOf({ key, keyFile }: ImportOptions, command: Command): Promise<string> {
-  if ((key === undefined) === (keyFile === undefined)) {
-    return command.error('error: give --key or --key-file, one of them');
-  }
-  if (key !== undefined) return key;
-  let text: string;
-  try {
-    text = await (keyFile === '-' ? Bun.stdin : Bun.file(keyFile ?? '')).text();
-  } catch (error) {
-    throw new OperatorError(`cannot read ${keyFile}: ${(error as Error).message}`);
-  }
-  if (!AUTH_KEY.test(text.trim())) {
-    throw new OperatorError(`${keyFile} does not hold a key: 32 letters, digits, - and _`);
-  }
-  return text.trim();
 }

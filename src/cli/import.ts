@@ -7,10 +7,11 @@ import { Mover, type Newcomer, settle } from '../core/moving-in.ts';
 import { WriteFailed } from '../core/outcome.ts';
 import { SourceUnusable } from '../core/source.ts';
 import { Tally } from '../core/tally.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import { type ImportOptions, lookAtFile, lookAtServer, type Origin } from './import-origin.ts';
 import { summaryJson, summaryText } from './import-summary.ts';
+import { KEY_FILE_ABOUT, KEY_FILE_FLAG } from './key.ts';
 import { Progress } from './progress.ts';
 import { sheet } from './table.ts';
 import {
@@ -39,7 +40,7 @@ async function importProvider(
     // A mistyped address or a file that is cut off must not make a database first.
     const origin =
       path === undefined
-        ? await lookAtServer(context, progress, signal, options, command)
+        ? await lookAtServer(context, progress, signal, options)
         : await lookAtFile(path, signal, options);
     const run = (core: Core) => bringOver(context, progress, core, origin, signal, options);
     await withCore(context, options, run, true);
@@ -67,7 +68,7 @@ const FROM_SERVER_ALONE = [
 
 function refuseMisfits(path: string | undefined, { from }: ImportOptions, command: Command): void {
   if ((path === undefined) === (from === undefined)) {
-    command.error('error: give a file or --from URL, one of them');
+    throw new UsageError('give a file or --from URL, one of them');
   }
   if (path === undefined) return;
   const misfit = command.options.find(
@@ -75,7 +76,7 @@ function refuseMisfits(path: string | undefined, { from }: ImportOptions, comman
       FROM_SERVER_ALONE.includes(option.long ?? '') &&
       command.getOptionValueSource(option.attributeName()) === 'cli',
   );
-  if (misfit) command.error(`error: ${misfit.long} goes with --from: a file is taken as it is`);
+  if (misfit) throw new UsageError(`${misfit.long} goes with --from: a file is taken as it is`);
 }
 
 async function bringOver(
@@ -165,7 +166,7 @@ export function addImportCommands(program: Command, context: CliContext): void {
     .option('--from <url>', 'base address of the server that it comes from', baseUrlValue)
     .option('--code <code>', 'the provider; with a file: another code for it', providerCodeValue)
     .option('--key <key>', 'its key there, which becomes its key here', authKeyValue)
-    .option('--key-file <file>', 'the key from a file, - for stdin: not seen in process lists')
+    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT)
     .option('--new-key', 'give it a new key here and print it, for the only time')
     .option('--name <name>', 'what you call the provider', nameValue)
     .option(

@@ -1,6 +1,6 @@
 /** `gatepost openapi`: the API for programs that read it. */
 
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CliContext, CommonOptions } from './context.ts';
 
 interface OpenApiOptions extends CommonOptions {
@@ -19,6 +19,6 @@ export function addOpenApiCommand(program: Command, context: CliContext): void {
   program
     .command('openapi')
     .description('print the OpenAPI document of the HTTP API; a server has it at /openapi.json')
-    .option('--yaml', 'print YAML instead of JSON')
+    .addOption(new Option('--yaml', 'print YAML instead of JSON').conflicts('json'))
     .action((options: OpenApiOptions) => printDocument(context, options));
 }

@@ -1,7 +1,7 @@
 /** The command line: which commands there are, and what a mistake looks like. */
 
 import { Command, CommanderError } from 'commander';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
@@ -22,6 +22,8 @@ export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
 export const EXIT_USAGE = 2;
 
+const HELP_HINT = "(see 'gatepost help', or --help after a command)";
+
 /** Every command with its options; what is generated from them takes up new ones by itself. */
 export function buildProgram(context: CliContext): Command {
   const program = new Command('gatepost')
@@ -36,7 +38,7 @@ export function buildProgram(context: CliContext): Command {
       outputError: (text, write) => write(`gatepost: ${plainMistake(text)}`),
     })
     .configureHelp({ showGlobalOptions: false })
-    .showHelpAfterError("(see 'gatepost help', or --help after a command)")
+    .showHelpAfterError(HELP_HINT)
     .helpCommand('help [command]', 'help for a command');
 
   addServeCommand(program, context);
@@ -96,6 +98,10 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     return EXIT_OK;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE;
+    if (error instanceof UsageError) {
+      context.stderr(`gatepost: ${error.message}\n${HELP_HINT}\n`);
+      return EXIT_USAGE;
+    }
     const text = error instanceof OperatorError ? error.message : unexpected(error);
     context.stderr(`gatepost: ${text}\n`);
     return EXIT_ERROR;

@@ -1,8 +1,8 @@
 /** `gatepost provider …`: the operator's customers. */
 
-import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import { actAt } from '../core/audit.ts';
+import type { Holdings } from '../core/count-store.ts';
 import {
   addProvider,
   type Credentials,
@@ -12,8 +12,10 @@ import {
   type ProviderChange,
   rotateKey,
 } from '../core/provider.ts';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
+import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, noSuchProvider, print, withCore } from './context.ts';
+import { KEY_FILE_ABOUT, KEY_FILE_FLAG, type KeyOptions, readKey } from './key.ts';
 import { sheet, table } from './table.ts';
 import {
   authKeyValue,
@@ -27,13 +29,12 @@ import {
   showTime,
 } from './values.ts';
 
-interface AddOptions extends CommonOptions {
+interface AddOptions extends CommonOptions, KeyOptions {
   name: string;
   plan: Plan;
   expires: number | 'never';
   maxLinks: number | 'default';
   code?: string;
-  key?: string;
 }
 
 interface SetOptions extends CommonOptions {
@@ -43,9 +44,8 @@ interface SetOptions extends CommonOptions {
   maxLinks?: number | 'default';
 }
 
-interface RotateOptions extends CommonOptions {
+interface RotateOptions extends CommonOptions, KeyOptions {
   keepOld: number;
-  key?: string;
 }
 
 interface RemoveOptions extends CommonOptions {
@@ -53,6 +53,13 @@ interface RemoveOptions extends CommonOptions {
 }
 
 const KEY_NOTE = 'The key is shown this once: only its SHA-256 is stored.';
+
+/** What each plan may do, from which people choose. */
+const PLAN_NOTES: Readonly<Record<Plan, string>> = {
+  basic: 'links and domains; it sends neither commands (pro) nor notifications (enterprise)',
+  pro: 'links, domains and commands; it sends no notifications (enterprise)',
+  enterprise: 'links, domains, commands and notifications',
+};
 
 /** What may be shown of a provider: everything but its keys. */
 function view(provider: Provider, nowMs: number) {
@@ -82,13 +89,14 @@ function printCredentials(
   context: CliContext,
   options: CommonOptions,
   { code, authKey }: Credentials,
+  more: readonly string[] = [],
 ): void {
   const text = sheet([
     ['provider_code', code],
     ['auth_key', authKey],
   ]);
   const json = { provider_code: code, auth_key: authKey };
-  print(context, options, json, `${text}\n${KEY_NOTE}`);
+  print(context, options, json, [text, KEY_NOTE, ...more].join('\n'));
 }
 
 /** A number, or null for the word that stands for none. */
@@ -103,14 +111,14 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     activeUntilMs: orNull(options.expires),
     installCountMax: orNull(options.maxLinks),
     code: options.code,
-    authKey: options.key,
+    authKey: readKey(context, options),
   };
   const nowMs = context.nowMs();
   const added = await withCore(context, options, (core) => addProvider(core, draft, nowMs), true);
   if (added === 'provider_code_exists') {
     throw new OperatorError(`provider code '${options.code}' is taken`);
   }
-  printCredentials(context, options, added);
+  printCredentials(context, options, added, [`Plan ${draft.plan}: ${PLAN_NOTES[draft.plan]}.`]);
 }
 
 async function list(context: CliContext, options: CommonOptions): Promise<void> {
@@ -140,7 +148,7 @@ async function show(context: CliContext, code: string, options: CommonOptions): 
   const text = sheet([
     ['provider_code', facts.provider_code],
     ['name', facts.name],
-    ['plan', facts.plan],
+    ['plan', `${facts.plan}: ${PLAN_NOTES[facts.plan]}`],
     ['state', state(provider, nowMs)],
     ['expires', facts.expires],
     ['links', facts.links],
@@ -165,12 +173,7 @@ async function change(
   print(context, options, { provider_code: code, done }, `${code} ${done}`);
 }
 
-async function set(
-  context: CliContext,
-  code: string,
-  options: SetOptions,
-  command: Command,
-): Promise<void> {
+async function set(context: CliContext, code: string, options: SetOptions): Promise<void> {
   const { name, plan, expires, maxLinks } = options;
   const wanted: ProviderChange = {
     ...(name !== undefined && { name }),
@@ -179,41 +182,40 @@ async function set(
     ...(maxLinks !== undefined && { installCountMax: orNull(maxLinks) }),
   };
   if (Object.keys(wanted).length === 0) {
-    command.error('error: nothing to set: give --name, --plan, --expires or --max-links');
+    throw new UsageError('nothing to set: give --name, --plan, --expires or --max-links');
   }
   await change(context, code, options, wanted, 'changed');
 }
 
 async function rotate(context: CliContext, code: string, options: RotateOptions): Promise<void> {
+  const key = readKey(context, options);
   const rotated = await withCore(context, options, (core) =>
-    rotateKey(core, code, options.keepOld, context.nowMs(), options.key),
+    rotateKey(core, code, options.keepOld, context.nowMs(), key),
   );
   if (rotated === 'provider_not_found') throw noSuchProvider(code);
   printCredentials(context, options, rotated);
 }
 
 async function remove(context: CliContext, code: string, options: RemoveOptions): Promise<void> {
-  if (
-    context.isTerminal &&
-    !options.yes &&
-    !(await confirm(`Remove ${code} with its links, domains, notifications and commands?`))
-  ) {
-    throw new OperatorError('nothing was removed');
-  }
-  const removed = await withCore(context, options, (core) =>
-    core.store.removeProvider(code, actAt(core, context.nowMs())),
-  );
+  const removed = await withCore(context, options, async (core) => {
+    const provider = await core.store.findProvider(code);
+    const held = await core.store.countHoldings(code);
+    if (provider === null || held === null) return 'provider_not_found';
+    await confirm(context, options, deedOf(provider, held));
+    return core.store.removeProvider(code, actAt(core, context.nowMs()));
+  });
   if (removed !== 'ok') throw noSuchProvider(code);
   print(context, options, { provider_code: code, done: 'removed' }, `${code} removed`);
 }
 
-async function confirm(question: string): Promise<boolean> {
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  try {
-    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
-  } finally {
-    terminal.close();
-  }
+function deedOf({ code, name }: Provider, held: Holdings): string {
+  const parts = [
+    counted(held.links, 'link'),
+    counted(held.hwids, 'HWID'),
+    counted(held.domains, 'domain'),
+    counted(held.distributions, 'distribution'),
+  ];
+  return `Remove ${code} (${name}) with ${parts.join(', ')}`;
 }
 
 export function addProviderCommands(program: Command, context: CliContext): void {
@@ -234,6 +236,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     )
     .option('--code <code>', 'a provider code of your choice', providerCodeValue)
     .option('--key <key>', 'a key of your choice', authKeyValue)
+    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT)
     .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue, 'default')
     .action((options: AddOptions) => add(context, options));
 
@@ -245,25 +248,23 @@ export function addProviderCommands(program: Command, context: CliContext): void
   provider
     .command('show')
     .description('show one provider')
-    .argument('<code>')
+    .argument('<code>', '', providerCodeValue)
     .action((code: string, options: CommonOptions) => show(context, code, options));
 
   provider
     .command('set')
     .description('change a provider; what is not given stays')
-    .argument('<code>')
+    .argument('<code>', '', providerCodeValue)
     .option('--name <name>', 'what you call the provider', nameValue)
     .option('--plan <plan>', 'basic, pro or enterprise', planValue)
     .option('--expires <date>', 'last day of the subscription in UTC+3, or never', expiresValue)
     .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue)
-    .action((code: string, options: SetOptions, command: Command) =>
-      set(context, code, options, command),
-    );
+    .action((code: string, options: SetOptions) => set(context, code, options));
 
   provider
     .command('suspend')
     .description('stop a subscription until it is resumed')
-    .argument('<code>')
+    .argument('<code>', '', providerCodeValue)
     .action((code: string, options: CommonOptions) =>
       change(context, code, options, { suspendedAtMs: context.nowMs() }, 'suspended'),
     );
@@ -271,7 +272,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
   provider
     .command('resume')
     .description('end a suspension')
-    .argument('<code>')
+    .argument('<code>', '', providerCodeValue)
     .action((code: string, options: CommonOptions) =>
       change(context, code, options, { suspendedAtMs: null }, 'resumed'),
     );
@@ -279,15 +280,16 @@ export function addProviderCommands(program: Command, context: CliContext): void
   provider
     .command('rotate-key')
     .description('give a provider a new key and print it, for the only time')
-    .argument('<code>')
+    .argument('<code>', '', providerCodeValue)
     .option('--keep-old <time>', 'how long the old key stays good, such as 24h', durationValue, 0)
     .option('--key <key>', 'a key of your choice', authKeyValue)
+    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT)
     .action((code: string, options: RotateOptions) => rotate(context, code, options));
 
   provider
     .command('remove')
     .description('remove a provider and all that is its own; devices stay known')
-    .argument('<code>')
+    .argument('<code>', '', providerCodeValue)
     .option('--yes', 'do not ask')
     .action((code: string, options: RemoveOptions) => remove(context, code, options));
 }

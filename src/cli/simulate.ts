@@ -2,10 +2,12 @@
 
 import type { Command } from 'commander';
 import { DeviceClient, type DeviceMessage } from '../client/device-client.ts';
+import { UsageError } from '../operator-error.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import {
   countValue,
   domainHashValue,
+  hwidPrefixValue,
   installCodeValue,
   providerCodeValue,
   secondsValue,
@@ -59,7 +61,15 @@ function memoryTokens() {
   };
 }
 
+function refuseHalves({ link, provider, domainHash }: SimulateOptions): void {
+  const owner = link ?? provider;
+  if ((owner === undefined) !== (domainHash === undefined)) {
+    throw new UsageError('--link or --provider goes together with --domain-hash');
+  }
+}
+
 async function simulate(context: CliContext, options: SimulateOptions): Promise<void> {
+  refuseHalves(options);
   const figures: Figures = { open: 0, refused: 0, messages: 0, lastRefusal: '' };
   const say = (event: Record<string, unknown>, text: string) =>
     context.stdout(`${options.json ? JSON.stringify(event) : text}\n`);
@@ -156,7 +166,12 @@ export function addSimulateCommand(device: Command, context: CliContext): void {
     .option('--url <url>', 'the server', urlValue, 'http://127.0.0.1:8080')
     .option('--count <number>', 'how many devices', countValue, 1)
     .option('--os <name>', 'their operating system', 'android')
-    .option('--prefix <text>', 'their HWIDs are this, a hyphen and a number', 'simulated')
+    .option(
+      '--prefix <text>',
+      'their HWIDs are this, a hyphen and a number',
+      hwidPrefixValue,
+      'simulated',
+    )
     .option(
       '--provider <code>',
       'link them to this provider, with --domain-hash',

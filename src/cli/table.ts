@@ -1,9 +1,11 @@
+import { visible } from './visible.ts';
+
 /** Aligned columns. Numbers go to the right. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly (string | number)[])[],
 ): string {
-  const cells = rows.map((row) => row.map(String));
+  const cells = rows.map((row) => row.map((cell) => visible(String(cell))));
   const widths = headings.map((heading, i) =>
     Math.max(width(heading), ...cells.map((row) => width(row[i] ?? ''))),
   );
@@ -21,7 +23,9 @@ export function table(
 /** A name and a value on each line, the values aligned. */
 export function sheet(entries: readonly (readonly [string, string | number])[]): string {
   const widest = Math.max(...entries.map(([name]) => name.length));
-  return entries.map(([name, value]) => `${name.padEnd(widest)}  ${value}`).join('\n');
+  return entries
+    .map(([name, value]) => `${name.padEnd(widest)}  ${visible(String(value))}`)
+    .join('\n');
 }
 
 /** Columns on a terminal: wide letters take two. */

@@ -65,6 +65,14 @@ export function hwidValue(text: string): string {
   return text;
 }
 
+/** What HWIDs begin with: another hyphen and number must fit behind it. */
+export function hwidPrefixValue(text: string): string {
+  if (text.length > 100 || !HWID.test(text)) {
+    throw mistake('HWIDs begin with 1 to 100 visible ASCII characters without comma');
+  }
+  return text;
+}
+
 export function domainHashValue(text: string): string {
   if (!DOMAIN_HASH.test(text)) throw mistake('a domain hash is 64 lower-case hexadecimal digits');
   return text;
@@ -198,5 +206,6 @@ export function showTime(epochMs: number): string {
 
 /** A file to write; undefined, as when none is named: standard output. */
 export function outputFileValue(text: string): string | undefined {
+  if (text === '') throw mistake('the name of a file is not empty');
   return text === '-' ? undefined : text;
 }

@@ -5,7 +5,7 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError } from '../operator-error.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 import { type FileValue, readConfigFile } from './file.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
@@ -40,7 +40,10 @@ interface OpenedFile {
   values: ReadonlyMap<string, FileValue>;
 }
 
-/** The effective configuration. Throws {@link OperatorError} naming every problem. */
+/**
+ * The effective configuration. Throws {@link OperatorError} naming every problem; it is a
+ * {@link UsageError} if flags alone are wrong.
+ */
 export function loadConfig(flags: Flags, env: Environment): LoadedConfig {
   const problems = unknownVariables(env);
   const file = openFile(flags, env, problems);
@@ -59,7 +62,10 @@ export function loadConfig(flags: Flags, env: Environment): LoadedConfig {
     }
   }
   problems.push(...openSecrets(file, sources));
-  if (problems.length > 0) throw new OperatorError(listed(problems));
+  if (problems.length > 0) {
+    const isUsage = problems.every((problem) => problem.startsWith('--'));
+    throw new (isUsage ? UsageError : OperatorError)(listed(problems));
+  }
   return {
     config: config as Config,
     file: file?.path ?? null,

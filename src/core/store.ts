@@ -12,6 +12,7 @@
 
 import type { Act } from './audit.ts';
 import type { AuditStore } from './audit-store.ts';
+import type { CountStore } from './count-store.ts';
 import type { Device, DeviceFacts } from './device.ts';
 import type { Domain } from './domain.ts';
 import type { ImportStore } from './import-store.ts';
@@ -113,7 +114,7 @@ export interface QueueFacts {
   recipientCount: number;
 }
 
-export interface Store extends MessageStore, AuditStore, ImportStore {
+export interface Store extends MessageStore, AuditStore, ImportStore, CountStore {
   addProvider(draft: NewProvider, act: Act): Promise<'ok' | 'provider_code_exists'>;
   findProvider(code: string): Promise<Provider | null>;
   listProviders(): Promise<Provider[]>;

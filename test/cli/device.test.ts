@@ -78,14 +78,24 @@ test('list shows every device, and filters', async () => {
     first_seen_at: TIME,
     last_seen_at: TIME,
   });
-  expect(await hwids('--limit', '1')).toHaveLength(1);
   expect((await hwids('--provider', owner.code)).sort()).toEqual(['phone-2', 'tablet-1']);
   expect(await hwids('--provider', other.code)).toEqual(['seen-only']);
   expect(await hwids('--link', 'LinkLinkLin1')).toEqual(['tablet-1']);
   expect(await hwids('--os', 'android')).toEqual(['phone-2']);
+  expect(await hwids('--os', 'Android')).toEqual(['phone-2']);
   // Filters narrow each other.
   expect(await hwids('--provider', owner.code, '--link', 'LinkLinkLin2')).toEqual(['phone-2']);
   expect(await hwids('--provider', other.code, '--link', 'LinkLinkLin2')).toEqual([]);
+});
+
+test('a list that ends before all is shown says so, and not among the records', async () => {
+  const { stdout, stderr } = await device('list', '--limit', '1', '--json');
+  expect(JSON.parse(stdout)).toHaveLength(1);
+  expect(stderr).toBe('1 of 3 devices: --all or --limit shows more\n');
+  expect((await device('list', '--limit', '1')).stderr).toBe(stderr);
+  expect(await hwids('--all')).toHaveLength(3);
+  expect(await hwids('--limit', '3')).toHaveLength(3);
+  expect((await device('list', '--all', '--limit', '1')).code).toBe(2);
 });
 
 test('list for people is aligned, wide letters or not', async () => {
@@ -117,11 +127,11 @@ test('forget frees the slot on the running server', async () => {
   await call(server, '/api/add-install', owner, { install_limit: 1, install_code: 'LinkLinkLin3' });
   expect(await checkIn('LinkLinkLin3', 'leaving')).toBe('Ok');
   expect(await checkIn('LinkLinkLin3', 'coming')).toBe('Install limit reached');
-  expect((await device('forget', 'leaving')).stdout).toBe(
+  expect((await device('forget', 'leaving', '--yes')).stdout).toBe(
     'leaving forgotten; its slots are free\n',
   );
   expect(await checkIn('LinkLinkLin3', 'coming')).toBe('Ok');
-  expect(await json('forget', 'coming')).toEqual({ hwid: 'coming', done: 'forgotten' });
+  expect(await json('forget', 'coming', '--yes')).toEqual({ hwid: 'coming', done: 'forgotten' });
   expect(await hwids('--link', 'LinkLinkLin3')).toEqual([]);
 });
 

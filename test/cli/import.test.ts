@@ -19,7 +19,8 @@ afterEach(async () => {
 
 function words(...more: string[]): string[] {
   const { code, authKey } = source.credentials;
-  return ['import', '--from', source.url, '--code', code, '--key', authKey, ...more];
+  const keyFile = line.secretFile(`${authKey}\n`);
+  return ['import', '--from', source.url, '--code', code, '--key-file', keyFile, ...more];
 }
 
 async function bring(...more: string[]) {
@@ -253,7 +254,9 @@ describe('broken off', () => {
 describe('the provider', () => {
   test('a key that the source does not take makes no provider here', async () => {
     source.credentials.authKey = 'z'.repeat(32);
-    const { code, stdout, stderr } = await line.run(...words().with(-1, 'y'.repeat(32)));
+    const { code, stdout, stderr } = await line.run(
+      ...words().with(-1, line.secretFile('y'.repeat(32))),
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe('gatepost: the source does not take these credentials (Auth error)\n');
     expect(existsSync(line.dataDir)).toBe(false);
@@ -290,14 +293,13 @@ describe('the provider', () => {
   });
 
   test('the key may come from a file', async () => {
-    const file = `${line.dataDir}.key`;
     const { code, authKey } = source.credentials;
+    const file = line.secretFile(`${authKey}\n`);
     const from = ['import', '--from', source.url, '--code', code, '--key-file', file];
-    await Bun.write(file, `${authKey}\n`);
     expect((await line.run(...from)).code).toBe(0);
-    await Bun.write(file, 'not a key');
-    const { stderr } = await line.run(...from);
-    expect(stderr).toBe(`gatepost: ${file} does not hold a key: 32 letters, digits, - and _\n`);
+    const other = line.secretFile('not a key');
+    const { stderr } = await line.run(...from.with(-1, other));
+    expect(stderr).toBe(`gatepost: ${other} does not hold a key: 32 letters, digits, - and _\n`);
   });
 
   test('a wrong command line exits with 2', async () => {
@@ -310,7 +312,7 @@ describe('the provider', () => {
       ['import', 'file', '--recheck'],
       ['import', '--from', source.url, '--key', key],
       ['import', '--from', source.url, '--code', 'Source01'],
-      words('--key-file', 'x'),
+      words('--key', key),
       words('--ids', '5-1'),
       words('--rate', '0'),
       words('--zone', '3'),

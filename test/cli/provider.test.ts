@@ -1,6 +1,7 @@
 /** `gatepost provider …`, run as the operator runs it, beside a server that is running. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call } from '../support/app.ts';
 import {
@@ -36,6 +37,13 @@ async function add(...words: string[]): Promise<{ code: string; authKey: string 
   return { code: printed.provider_code, authKey: printed.auth_key };
 }
 
+/** A file with a key in it that is its owner's alone. */
+function secretFile(key: string): string {
+  const path = join(temporaryFolder(), 'key');
+  writeFileSync(path, `${key}\n`, { mode: 0o600 });
+  return path;
+}
+
 /** What the running server says to these credentials. */
 async function says(code: string, authKey: string): Promise<string> {
   return (await call(server, '/api/list-install', { code, authKey })).json.msg;
@@ -49,24 +57,62 @@ describe('add', () => {
     expect(await says(code, authKey)).toBe('Ok');
   });
 
-  test('for people: two lines and a note', async () => {
+  test('for people: two lines, a note, and what the plan can do', async () => {
     const { code, stdout, stderr } = await provider('add', '--name', 'For people');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [codeLine, keyLine, ...rest] = stdout.split('\n');
     expect(codeLine).toMatch(/^provider_code {2}\w{8}$/);
     expect(keyLine).toMatch(/^auth_key {7}[-\w]{32}$/);
-    expect(rest).toEqual(['The key is shown this once: only its SHA-256 is stored.', '']);
+    expect(rest).toEqual([
+      'The key is shown this once: only its SHA-256 is stored.',
+      'Plan basic: links and domains; it sends neither commands (pro) nor notifications (enterprise).',
+      '',
+    ]);
+    for (const plan of ['pro', 'enterprise']) {
+      const { stdout: said } = await provider('add', '--name', 'n', '--plan', plan);
+      expect(said).toContain(`\nPlan ${plan}: links, domains`);
+    }
   });
 
   test('takes a code and a key that the provider already has', async () => {
     const key = 'Chosen-key_Chosen-key_Chosen-key';
-    const chosen = await add('--code', 'Chosen01', '--key', key);
+    const chosen = await add('--code', 'Chosen01', '--key-file', secretFile(key));
     expect(chosen).toEqual({ code: 'Chosen01', authKey: key });
     expect(await says('Chosen01', key)).toBe('Ok');
     const again = await provider('add', '--name', 'x', '--code', 'Chosen01');
     const sentence = "gatepost: provider code 'Chosen01' is taken\n";
     expect(again).toEqual({ code: 1, stdout: '', stderr: sentence });
     expect(await says('Chosen01', key)).toBe('Ok');
+  });
+
+  test('a key on the command line is seen by others: it says so', async () => {
+    const key = 'Chosen-key_Chosen-key_Chosen-kex';
+    const { code, stderr } = await provider('add', '--name', 'x', '--key', key);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^gatepost: a key after --key is seen .*: --key-file is safer\n$/);
+  });
+
+  test('a file with a key that others may read is refused, and so is another file', async () => {
+    const open = secretFile('Chosen-key_Chosen-key_Chosen-key');
+    chmodSync(open, 0o644);
+    for (const words of [
+      ['add', '--name', 'x'],
+      ['rotate-key', 'Nobody00'],
+    ]) {
+      const { code, stderr } = await provider(...words, '--key-file', open);
+      expect(code).toBe(1);
+      const mode = 'has mode 0644, open to everybody';
+      expect(stderr).toBe(
+        `gatepost: the file ${open} holds secrets and ${mode}: run 'chmod 600 ${open}'\n`,
+      );
+    }
+    for (const text of ['no key', 'x'.repeat(100_000)]) {
+      const { code, stderr } = await provider('add', '--name', 'x', '--key-file', secretFile(text));
+      expect(code).toBe(1);
+      expect(stderr).toContain(' hold');
+    }
+    const both = ['--key', 'k'.repeat(32), '--key-file', open];
+    expect((await provider('add', '--name', 'x', ...both)).code).toBe(2);
   });
 
   test('makes the data directory when it comes before the first start', async () => {
@@ -201,7 +247,7 @@ describe('rotate-key', () => {
   test('takes a chosen key, and says what a duration is', async () => {
     const { code } = await add();
     const key = 'Another_chosen_key_Another_chose';
-    expect((await json('rotate-key', code, '--key', key)).auth_key).toBe(key);
+    expect((await json('rotate-key', code, '--key-file', secretFile(key))).auth_key).toBe(key);
     expect(await says(code, key)).toBe('Ok');
     const wrong = await provider('rotate-key', code, '--keep-old', '24');
     expect(wrong.code).toBe(2);
@@ -213,7 +259,14 @@ describe('rotate-key', () => {
 test('remove takes the provider and its links away', async () => {
   const { code, authKey } = await add();
   await call(server, '/api/add-install', { code, authKey }, { install_limit: 1 });
-  expect(await json('remove', code)).toEqual({ provider_code: code, done: 'removed' });
+  const held = `Remove ${code} (Name) with 1 link, 0 HWIDs, 0 domains, 0 distributions`;
+  const refused = await provider('remove', code);
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.stderr).toStartWith(
+    `gatepost: ${held}: this cannot be undone, so without a terminal it needs --yes\n`,
+  );
+  expect(await says(code, authKey)).toBe('Ok');
+  expect(await json('remove', code, '--yes')).toEqual({ provider_code: code, done: 'removed' });
   expect(await says(code, authKey)).toBe('Auth error');
   expect((await provider('remove', code, '--yes')).code).toBe(1);
 });

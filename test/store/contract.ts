@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/store.ts';
 import { ACT } from '../support/actor.ts';
 import { auditContract } from './contract/audit.ts';
+import { countContract } from './contract/count.ts';
 import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
 import { distributionContract } from './contract/distribution.ts';
@@ -44,6 +45,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...auditContract,
   ...healthContract,
   ...importContract,
+  ...countContract,
 };
 
 export function storeContract(name: string, open: () => Promise<OpenedStore>): void {

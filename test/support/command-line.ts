@@ -1,6 +1,6 @@
 /** Runs a command inside the test's own process, without waiting for pauses. */
 
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCore } from '../../src/app.ts';
 import { backupTools } from '../../src/backup/tools.ts';
@@ -16,22 +16,32 @@ export interface CommandLine {
   dataDir: string;
   /** The lengths of all pauses, ms; none of them took any time. */
   pauses: number[];
+  /** What was asked so far. */
+  questions: string[];
   /** Runs words with `--data`. */
   run(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;
+  /** A file with a secret in it that is its owner's alone. */
+  secretFile(text: string): string;
   close(): void;
 }
 
-/** The clock stands still but for the pauses, which move it. */
+/**
+ * The clock stands still but for the pauses, which move it. With `answers` somebody sits at a
+ * terminal and gives them in turn; null is Ctrl-C.
+ */
 export function commandLine(
-  more: { isProgressDrawn?: boolean; dataDir?: string } = {},
+  more: { isProgressDrawn?: boolean; dataDir?: string; answers?: (string | null)[] } = {},
 ): CommandLine {
   const folder = freshFolder();
   const dataDir = more.dataDir ?? join(folder, 'data');
   const pauses: number[] = [];
+  const questions: string[] = [];
+  let secrets = 0;
   let nowMs = Date.UTC(2026, 10, 20, 12);
   return {
     dataDir,
     pauses,
+    questions,
     run: async (...words) => {
       let stdout = '';
       let stderr = '';
@@ -60,10 +70,19 @@ export function commandLine(
         stderr: (text) => {
           stderr += text;
         },
-        isTerminal: false,
+        isTerminal: more.answers !== undefined,
+        ask: async (question) => {
+          questions.push(question);
+          return more.answers?.shift() ?? null;
+        },
         isProgressDrawn: more.isProgressDrawn ?? false,
       });
       return { code, stdout, stderr };
+    },
+    secretFile: (text) => {
+      const path = join(folder, `secret-${secrets++}`);
+      writeFileSync(path, text, { mode: 0o600 });
+      return path;
     },
     close: () => rmSync(folder, { recursive: true, force: true }),
   };

@@ -180,11 +180,16 @@ function operatorStatements({ db, query }: Context) {
  * What a device must be for `filter`. CROSS JOIN keeps SQLite from going through all links of a
  * provider for each device instead of through the few slots of the device.
  */
-function filterConditions({ os, installCode, providerCode }: DeviceFilter): (SQL | undefined)[] {
+export function filterConditions({
+  os,
+  installCode,
+  providerCode,
+}: Omit<DeviceFilter, 'countMax'>): (SQL | undefined)[] {
   const onLink = sql`install_device s CROSS JOIN install i ON i.id = s.install_id`;
   const ofDevice = sql`s.device_id = ${device.id}`;
   return [
-    os === null ? undefined : eq(device.os, os),
+    // Devices say `Windows`, people type `windows`.
+    os === null ? undefined : sql`${device.os} = ${os} COLLATE NOCASE`,
     installCode === null
       ? undefined
       : sql`EXISTS (SELECT 1 FROM ${onLink}

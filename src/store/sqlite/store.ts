@@ -6,6 +6,7 @@ import type { Store } from '../../core/store.ts';
 import { AuditTrail, auditStore } from './audit.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
+import { countStore } from './count.ts';
 import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
@@ -56,6 +57,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...auditStore(context),
     ...healthStore(context, dataDir),
     ...importStore(context),
+    ...countStore(context),
     ...exportStore(context),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,
     close: async () => {

@@ -1,0 +1,39 @@
+/** Lists that end before all is shown, and say so. */
+
+import { type Command, Option } from 'commander';
+import type { CliContext } from './context.ts';
+import { countValue } from './values.ts';
+
+export interface LimitOptions {
+  limit: number;
+  all?: boolean;
+}
+
+/** What such a list shows unless something else is asked for. */
+const LIMIT = 50;
+
+/** Adds `--limit` and `--all`; `about` says of the limit what it bounds. */
+export function addLimit(command: Command, about = 'at most so many'): Command {
+  return command
+    .option('--limit <number>', about, countValue, LIMIT)
+    .addOption(new Option('--all', 'without a limit').conflicts('limit'));
+}
+
+export function countMaxOf({ limit, all }: LimitOptions): number {
+  return all ? Number.MAX_SAFE_INTEGER : limit;
+}
+
+/**
+ * Says on stderr, where no program takes it for a record, that the list of `nouns` goes on. `total`
+ * null: nobody counted, but there are more.
+ */
+export function noteRest(
+  context: CliContext,
+  shown: number,
+  total: number | null,
+  nouns: string,
+): void {
+  if (total !== null && total <= shown) return;
+  const of = total === null ? `the first ${shown} ${nouns}` : `${shown} of ${total} ${nouns}`;
+  context.stderr(`${of}: --all or --limit shows more\n`);
+}

@@ -1,0 +1,40 @@
+/** Counts for operators. They look at every row that is counted: no caller of the API asks so. */
+
+import { and, sql } from 'drizzle-orm';
+import type { CountStore, Holdings } from '../../core/count-store.ts';
+import { type Context, value } from './context.ts';
+import { filterConditions } from './device.ts';
+import { raw } from './raw.ts';
+import { device } from './schema.ts';
+import { listOnce, prepare } from './statement.ts';
+
+export function countStore({ db, query }: Context): CountStore {
+  const distributions = prepare(
+    db,
+    raw<{ count: number }>(sql`
+      SELECT count(*) AS count FROM distribution
+      WHERE ${value('providerCode')} IS NULL
+        OR provider_id = (SELECT id FROM provider WHERE code = ${value('providerCode')})`),
+  );
+  const ofProvider = sql`provider_id = p.id`;
+  const holdings = prepare(
+    db,
+    raw<Holdings>(sql`
+      SELECT install_count AS links,
+        (SELECT coalesce(sum(device_count), 0) FROM install WHERE ${ofProvider}) AS hwids,
+        (SELECT count(*) FROM domain WHERE ${ofProvider}) AS domains,
+        (SELECT count(*) FROM distribution WHERE ${ofProvider}) AS distributions
+      FROM provider p WHERE code = ${value('code')}`),
+  );
+  return {
+    countDevices: async (filter) => {
+      const counted = query
+        .select({ count: sql<number>`count(*)`.as('count') })
+        .from(device)
+        .where(and(...filterConditions(filter)));
+      return listOnce(db, counted)[0]?.count ?? 0;
+    },
+    countDistributions: async (providerCode) => distributions.get({ providerCode })?.count ?? 0,
+    countHoldings: async (code) => holdings.get({ code }),
+  };
+}

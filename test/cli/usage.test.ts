@@ -1,0 +1,98 @@
+/**
+ * A command line that cannot be meant exits with 2, whatever the command; everything else that goes
+ * wrong with 1. Read from the command line itself, so that new commands are asked too.
+ */
+
+import { afterAll, describe, expect, test } from 'bun:test';
+import { commandTree } from '../../src/cli/command-tree.ts';
+import { buildProgram } from '../../src/cli/program.ts';
+import { commandLine } from '../support/command-line.ts';
+
+const line = commandLine();
+afterAll(() => line.close());
+
+// Nothing is run: only names are read.
+const program = buildProgram({} as Parameters<typeof buildProgram>[0]);
+const commands = commandTree(program)
+  .filter(({ children }) => children.length === 0)
+  .map(({ path, ...facts }) => [path.join(' '), { path, ...facts }] as const);
+
+/** Arguments that fit where something must stand. */
+const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
+  'device show': ['phone'],
+  'device forget': ['phone', '--yes'],
+  'distribution show': ['1'],
+  'distribution block': ['1'],
+  'provider show': ['Provide1'],
+  'provider set': ['Provide1', '--plan', 'pro'],
+  'provider suspend': ['Provide1'],
+  'provider resume': ['Provide1'],
+  'provider rotate-key': ['Provide1'],
+  'provider remove': ['Provide1', '--yes'],
+  'provider add': ['--name', 'n'],
+  backup: ['copy.backup'],
+  restore: ['copy.backup'],
+  export: ['Provide1'],
+  import: ['file.jsonl'],
+  completion: ['bash'],
+};
+
+/** Where any text is as good as another, or the file decides. */
+const FREE = ['--data', '--config', '--name', '--os', '--key-file', '--passphrase-file', '--host'];
+
+async function mistake(words: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await line.run(...words);
+  expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' });
+  expect(stderr).toMatch(/^gatepost: .+\n\(see 'gatepost help', or --help after a command\)\n$/);
+  return stderr;
+}
+
+describe.each(commands)('%s', (name, { path, options }) => {
+  const whole = [...path, ...(ARGUMENTS[name] ?? [])];
+
+  test('a word or an option too many', async () => {
+    await mistake([...whole, '--no-such-option']);
+    await mistake([...whole, 'one', 'two', 'three']);
+  });
+
+  test('a missing word', async () => {
+    if (whole.length > path.length) await mistake(path);
+  });
+
+  test('values that do not fit', async () => {
+    const valued = options.filter(
+      ({ value, names }) => value !== null && !FREE.includes(names[0] ?? ''),
+    );
+    for (const { names } of valued) {
+      for (const value of ['\u0001', 'x'.repeat(300)]) {
+        await mistake([...whole, names[0] ?? '', value]);
+      }
+    }
+  });
+});
+
+test.each([
+  [['provider', 'set', 'Provide1'], 'nothing to set'],
+  [['provider', 'remove', 'short'], 'a provider code is 8 letters and digits'],
+  [['provider', 'add', '--name', 'n', '--key', 'k'.repeat(32), '--key-file', 'f'], 'one of them'],
+  [['device', 'simulate', '--link', 'LinkCode0001'], 'together with --domain-hash'],
+  [['device', 'simulate', '--domain-hash', 'a'.repeat(64)], 'together with --domain-hash'],
+  [['device', 'list', '--all', '--limit', '3'], "option '--all' cannot be used with"],
+  [['openapi', '--yaml', '--json'], "option '--yaml' cannot be used with"],
+  [['export', 'Provide1', ''], 'the name of a file is not empty'],
+  [['audit', 'export', ''], 'the name of a file is not empty'],
+  [['import', '--from', 'http://127.0.0.1', '--code', 'Provide1'], '--key or --key-file'],
+])('%j is a mistake of usage', async (words, part) => {
+  expect(await mistake(words)).toContain(part);
+});
+
+describe('a data directory that is not there is no mistake of usage', () => {
+  const reading = commands.filter(([name]) =>
+    /^(provider (?!add)|device (?!simulate)|distribution|audit|export)/.test(name),
+  );
+  test.each(reading)('%s', async (name, { path }) => {
+    const { code, stdout, stderr } = await line.run(...path, ...(ARGUMENTS[name] ?? []));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toBe(`gatepost: the data directory ${line.dataDir} does not exist\n`);
+  });
+});
