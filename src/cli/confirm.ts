@@ -6,7 +6,7 @@ import type { CliContext } from './context.ts';
 
 /**
  * Returns when the operator wants `deed` to be done, which names what is lost and how much of it:
- * `--yes` was given, or a terminal answered so. Throws {@link UsageError} where nobody can be asked.
+ * `--yes` was given, or a terminal answered so. Throws {@link UsageError} if nobody can be asked.
  */
 export async function confirm(
   context: CliContext,
