@@ -14,7 +14,7 @@ import { SYSTEM } from './core/audit.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
 import { type RunningServer, startServer } from './http/server.ts';
-import { type BackupHistory, startBackupJob } from './jobs/backup.ts';
+import { type BackupHistory, type BackupJob, startBackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { startJobs } from './jobs/table.ts';
 import { type Log, makeLog } from './log.ts';
@@ -24,10 +24,14 @@ import { Readiness } from './monitor/readiness.ts';
 import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
 import { Tallies } from './monitor/tallies.ts';
 import { checkDataDirectory } from './permissions.ts';
+import { type Part, stopInOrder } from './stopping.ts';
 import { refuseOpenData } from './store/sqlite/open.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
+
+/** How long callers with an open connection are still answered after the order to stop, ms. */
+const LAST_CALL_MS = 100;
 
 /** The product on its data. An old database is migrated by the server alone. */
 export function openCore(
@@ -70,16 +74,46 @@ export interface App {
   close(): Promise<void>;
 }
 
-/** Starts everything that `gatepost serve` runs. Throws `OperatorError` when it cannot. */
-export async function startApp(loaded: LoadedConfig): Promise<App> {
+/**
+ * Starts everything that `gatepost serve` runs. Throws `OperatorError` when it cannot, or when
+ * `signal` came before it could; what runs by then is stopped.
+ */
+export async function startApp(loaded: LoadedConfig, signal?: AbortSignal): Promise<App> {
   // One object for everybody, read at each use: a reload changes it in place.
   const settings: Config = { ...loaded.config };
-  let current = loaded;
-  const clock = systemClock;
-  const startedAtMs = clock.nowMs();
   const tallies = new Tallies();
   const core = openCore(settings, true, true, tallies);
-  const log = makeLog(settings, clock.nowMs, undefined, tallies.onEvent);
+  const log = makeLog(settings, systemClock.nowMs, undefined, tallies.onEvent);
+  const parts: Part[] = [];
+  const last: Part[] = [{ name: 'store', stop: core.store.close }];
+  const stop = () => stopInOrder(parts, last, log);
+  try {
+    return await startParts({ loaded, settings, tallies, core, log, parts, last, stop, signal });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Beginning {
+  loaded: LoadedConfig;
+  settings: Config;
+  tallies: Tallies;
+  core: Core;
+  log: Log;
+  /** Takes up what is to be stopped, as soon as it runs. */
+  parts: Part[];
+  /** What is stopped after those. */
+  last: Part[];
+  stop(): Promise<void>;
+  signal: AbortSignal | undefined;
+}
+
+async function startParts(beginning: Beginning): Promise<App> {
+  const { loaded, settings, tallies, core, log, parts, last, stop, signal } = beginning;
+  const clock = systemClock;
+  const startedAtMs = clock.nowMs();
+  let current = loaded;
   for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
     log.warn('open_to_group', { path, problem });
   }
@@ -92,36 +126,34 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
     certificateExpiresAtMs,
     lastBackup: () => backups.history.lastSuccess,
   });
-  const runBackup = backupByChild(ownCommand());
-  const backups = startBackupJob({
-    settings,
-    newest: () => newestScheduled(settings),
-    make: (nowMs, signal) => addScheduledBackup(settings, nowMs, runBackup, signal),
-    clock,
-    log,
-  });
-  const tls = await startTls(settings, clock, log);
+  const backups = scheduleBackups(settings, log);
+  parts.push({ name: 'backup', stop: backups.stop });
+  const tls = await startTls(settings, clock, log, signal);
+  if (tls) parts.push({ name: 'certificate', stop: tls.stop });
   const monitor = openMonitor(loaded, { readiness, metrics, log });
+  // Last, so that it tells what happens until then.
+  if (monitor) last.push({ name: 'monitor', stop: monitor.stop });
   const stopWatching = watchEventLoop(clock, tallies.loopLagSeconds);
+  last.push({ name: 'event loop', stop: async () => stopWatching() });
   const worker = await makeWorker(core, clock, log);
+  parts.push({ name: 'delivery', stop: worker.stop });
   core.signals.onWork(worker.look);
   const { host, port } = settings;
   const listenOptions = { host, port, tls: tls?.first ?? null };
   const server = await startServer({ core, clock, log, settings, ...listenOptions });
+  // Before all others: what comes in by it makes work for them.
+  parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;
   tls?.begin(server.replaceCertificate);
-  const stopJobs = startJobs({ core, clock, log, worker, tls, settings });
+  const jobs = startJobs({ core, clock, log, worker, tls, settings });
+  parts.push({ name: 'jobs', stop: jobs.stop });
   worker.look();
   readiness.serving();
   const { url } = server;
   const monitorUrl = monitor?.url ?? null;
   log.info('started', { version: VERSION, commit: COMMIT, url, monitor: monitorUrl ?? 'off' });
   return {
-    core,
-    log,
-    url,
-    monitorUrl,
-    backups: backups.history,
+    ...{ core, log, url, monitorUrl, backups: backups.history, certificateExpiresAtMs },
     reload: (next) => {
       const change = changeBetween(current, next);
       Object.assign(settings, withLiveSettings(settings, next.config));
@@ -130,22 +162,25 @@ export async function startApp(loaded: LoadedConfig): Promise<App> {
       void tls?.look();
       return change;
     },
-    certificateExpiresAtMs,
     close: async () => {
       const stopMs = clock.steadyMs();
       readiness.stopping();
       log.info('stopping');
-      await Promise.all([stopJobs(), backups.stop()]);
-      await tls?.stop();
-      await server.stop();
-      await worker.stop();
-      // Last, so that it tells what happens until then.
-      await monitor?.stop();
-      stopWatching();
-      await core.store.close();
+      await stop();
       log.info('stopped', { ms: Math.round(clock.steadyMs() - stopMs) });
     },
   };
+}
+
+function scheduleBackups(settings: Config, log: Log): BackupJob {
+  const run = backupByChild(ownCommand());
+  return startBackupJob({
+    settings,
+    newest: () => newestScheduled(settings),
+    make: (nowMs, signal) => addScheduledBackup(settings, nowMs, run, signal),
+    clock: systemClock,
+    log,
+  });
 }
 
 /** The monitor's listener, unless it is off. */

@@ -118,8 +118,11 @@ function rotate(folder: string, made: string, keep: number): string[] {
   return removed;
 }
 
+/** How long one that was told to stop may take before it is killed, ms. */
+const STOP_GRACE_MS = 3_000;
+
 /** Starts this same program again. `program`: how, as the words of a command line. */
-export function backupByChild(program: readonly string[]): RunBackup {
+export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRACE_MS): RunBackup {
   return async (file, dataDir, passphrase, signal) => {
     const words = ['backup', file, '--data', dataDir, '--config', 'none', '--json'];
     // The passphrase goes where no list of processes and no environment shows it.
@@ -129,7 +132,12 @@ export function backupByChild(program: readonly string[]): RunBackup {
       stdout: 'pipe',
       stderr: 'pipe',
     });
-    const stop = () => child.kill('SIGTERM');
+    let force: ReturnType<typeof setTimeout> | undefined;
+    const stop = () => {
+      child.kill('SIGTERM');
+      // While it copies it hears nothing, and a large copy takes longer than a stop may.
+      force = setTimeout(() => child.kill('SIGKILL'), stopGraceMs);
+    };
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
     try {
@@ -138,12 +146,14 @@ export function backupByChild(program: readonly string[]): RunBackup {
         new Response(child.stderr).text(),
         child.exited,
       ]);
+      if (signal.aborted) throw new OperatorError('the server stops');
       if (child.exitCode === 0) return JSON.parse(printed) as { bytes: number };
       const reason = said.trim().replace(/^gatepost: /, '');
       throw new OperatorError(
         reason || `the backup ended with ${child.signalCode ?? child.exitCode}`,
       );
     } finally {
+      clearTimeout(force);
       signal.removeEventListener('abort', stop);
     }
   };

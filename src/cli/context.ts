@@ -19,7 +19,7 @@ export interface CliContext {
   exampleConfig(): string;
   openApiDocument(): unknown;
   openCore(config: Config, create: boolean): Core;
-  startApp(loaded: LoadedConfig): Promise<App>;
+  startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App>;
   /** Who started the program and wants to hear how it is. */
   serviceManager(): ServiceManager;
   /** Who runs the command. */

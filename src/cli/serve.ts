@@ -27,8 +27,15 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   const loaded = context.loadConfig(flags);
   const manager = context.serviceManager();
   manager.starting();
-  const app = await context.startApp(loaded);
-  const signal = nextSignal();
+  const stopping = new AbortController();
+  const starting = context.startApp(loaded, stopping.signal);
+  // Only now: a migration, which is over by now, may be cut off at any moment.
+  const signal = nextSignal().then(() => stopping.abort());
+  const app = await unlessStopped(starting, stopping.signal);
+  if (app === null) {
+    manager.stopping();
+    return;
+  }
   const listening = `listening on ${app.url}`;
   hangUp = () => {
     manager.reloading();
@@ -60,6 +67,16 @@ function reload(app: App, load: () => LoadedConfig): void {
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     app.log.error('config_not_reloaded', { reason: error.message });
+  }
+}
+
+/** Null: it was told to stop before it could start, while it waited for a certificate. */
+async function unlessStopped(starting: Promise<App>, signal: AbortSignal): Promise<App | null> {
+  try {
+    return await starting;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
   }
 }
 

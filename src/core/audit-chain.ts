@@ -223,13 +223,14 @@ function missing(expected: string | null, anchor: AuditAnchor): string {
 }
 
 /**
- * Deletes entries from before `beforeMs`, and the oldest beyond `entriesMax`, in small steps. Each
- * step leaves an entry of its own.
+ * Deletes entries from before `beforeMs`, and the oldest beyond `entriesMax`, in small steps, until
+ * `signal`. Each step leaves an entry of its own.
  */
 export async function pruneAudit(
   core: Core,
   bounds: { beforeMs: number; entriesMax: number },
   act: Act,
+  signal?: AbortSignal,
 ): Promise<void> {
-  while (await core.store.pruneAudit(bounds, act)) await nextTurn();
+  while (!signal?.aborted && (await core.store.pruneAudit(bounds, act))) await nextTurn();
 }

@@ -33,9 +33,14 @@ const WAKE_BATCH = 200;
 
 /**
  * Takes every piece of work one step further. Returns false when there was none, so that the caller
- * repeats it until then.
+ * repeats it until then. With `signal` the large ones that are not begun are left.
  */
-export async function deliverStep(core: Core, owner: string, nowMs: number): Promise<boolean> {
+export async function deliverStep(
+  core: Core,
+  owner: string,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const claimed = await core.store.claimWork({ owner, nowMs, leaseMs: LEASE_MS });
   const run = (work: ClaimedDistribution) =>
     step(core, work, { id: work.id, owner, nowMs, leaseMs: LEASE_MS });
@@ -43,6 +48,7 @@ export async function deliverStep(core: Core, owner: string, nowMs: number): Pro
   // One after the other: together they would be one long commit, and nobody else got a turn.
   const results: PromiseSettledResult<void>[] = [];
   for (const work of claimed.filter(({ isBulky }) => isBulky)) {
+    if (signal?.aborted) break;
     results.push(...(await Promise.allSettled([run(work)])));
   }
   results.push(...(await small));

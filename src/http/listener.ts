@@ -48,8 +48,12 @@ export interface Listener {
    * pair; the old one then stays.
    */
   replaceCertificate(pair: TlsPair): Promise<void>;
-  /** Takes no new requests, finishes those under way, closes every connection. */
-  stop(): Promise<void>;
+  /**
+   * Takes no new requests, finishes those under way, closes every connection. For `lastCallMs`
+   * before that every answer says that it is the last of its connection: Bun closes the others at
+   * once, and a request that is on its way there would be lost.
+   */
+  stop(lastCallMs?: number): Promise<void>;
 }
 
 /** Starts to listen. Throws {@link OperatorError} when the address cannot be had. */
@@ -119,8 +123,12 @@ export function listen(
         current = await startAgain(() => start(app, next, websocket, false));
       }
     },
-    stop: async () => {
+    stop: async (lastCallMs = 0) => {
       for (const timer of older.values()) clearTimeout(timer ?? undefined);
+      if (lastCallMs > 0) {
+        for (const server of [current, ...older.keys()]) retire(server);
+        await Bun.sleep(lastCallMs);
+      }
       await Promise.all([current, ...older.keys()].map(stopServer));
     },
   };

@@ -50,8 +50,8 @@ export interface RunningServer {
   limited(): Readonly<Record<'auth_failures' | 'registrations' | 'streams', number>>;
   /** See {@link Listener}. */
   replaceCertificate: Listener['replaceCertificate'];
-  /** Takes no new requests, finishes those under way, closes every connection. */
-  stop(): Promise<void>;
+  /** See {@link Listener}. Polls are answered and streams closed at once. */
+  stop: Listener['stop'];
 }
 
 /** Starts to listen. Rejects with {@link OperatorError} when the address cannot be had. */
@@ -142,10 +142,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       streams: streams.refusedCount(),
     }),
     replaceCertificate: listener.replaceCertificate,
-    stop: async () => {
+    stop: async (lastCallMs) => {
       stopping.abort();
       streams.closeAll();
-      await listener.stop();
+      await listener.stop(lastCallMs);
     },
   };
 }

@@ -21,7 +21,8 @@ export interface Worker {
  */
 export async function makeWorker(core: Core, clock: Clock, log: Log): Promise<Worker> {
   const owner = `${process.pid}-${crypto.randomUUID()}`;
-  let isStopped = false;
+  const stopping = new AbortController();
+  const { signal } = stopping;
   let mustLookAgain = false;
   let running: Promise<void> | null = null;
   let toldForeignChanges = await core.store.foreignChanges();
@@ -29,15 +30,17 @@ export async function makeWorker(core: Core, clock: Clock, log: Log): Promise<Wo
   let nextLookMs: number | null = Number.NEGATIVE_INFINITY;
 
   async function work(): Promise<void> {
-    while (mustLookAgain && !isStopped) {
+    while (mustLookAgain && !signal.aborted) {
       mustLookAgain = false;
-      while (!isStopped && (await deliverStep(core, owner, clock.nowMs()))) await nextTurn();
+      while (!signal.aborted && (await deliverStep(core, owner, clock.nowMs(), signal))) {
+        await nextTurn();
+      }
       nextLookMs = await core.store.nextDueMs();
     }
   }
 
   function look(): void {
-    if (isStopped) return;
+    if (signal.aborted) return;
     mustLookAgain = true;
     running ??= work()
       .catch((fault: unknown) => {
@@ -47,7 +50,7 @@ export async function makeWorker(core: Core, clock: Clock, log: Log): Promise<Wo
       })
       .finally(() => {
         running = null;
-        if (mustLookAgain && !isStopped) setImmediate(look);
+        if (mustLookAgain && !signal.aborted) setImmediate(look);
       });
   }
 
@@ -63,7 +66,7 @@ export async function makeWorker(core: Core, clock: Clock, log: Log): Promise<Wo
       toldForeignChanges = foreignChanges;
     },
     stop: async () => {
-      isStopped = true;
+      stopping.abort();
       await running;
       await core.store.releaseWork(owner);
     },

@@ -1,6 +1,6 @@
 /**
  * Housekeeping, in small steps: what nobody fetched expires, what is old of ledger and audit log is
- * pruned.
+ * pruned. Each is left between two steps when its signal says so; the next ring goes on.
  */
 
 import { actAt } from '../core/audit.ts';
@@ -11,14 +11,28 @@ import { nextTurn } from '../core/turn.ts';
 import type { Log } from '../log.ts';
 
 /** Marks the recipients expired whose message nobody fetched in time. */
-export async function expireMessages(core: Core, nowMs: number): Promise<void> {
-  while ((await core.store.expireRecipients(nowMs)) !== null) await nextTurn();
+export async function expireMessages(
+  core: Core,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  await repeat(async () => (await core.store.expireRecipients(nowMs)) !== null, signal);
 }
 
 /** Deletes the ledger of what finished more than `ledgerDays` days ago. */
-export async function pruneLedger(core: Core, ledgerDays: number, nowMs: number): Promise<void> {
+export async function pruneLedger(
+  core: Core,
+  ledgerDays: number,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
   const finishedBeforeMs = nowMs - ledgerDays * DAY_MS;
-  while (await core.store.pruneLedger(finishedBeforeMs, nowMs)) await nextTurn();
+  await repeat(() => core.store.pruneLedger(finishedBeforeMs, nowMs), signal);
+}
+
+/** Takes small steps while there are any, everybody else's turn in between, until `signal`. */
+async function repeat(step: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
+  while (!signal?.aborted && (await step())) await nextTurn();
 }
 
 /** What of the audit log is kept. */
@@ -32,8 +46,10 @@ export async function keepAuditBounded(
   core: Core,
   { auditDays, auditEntriesMax: entriesMax }: AuditBounds,
   nowMs: number,
+  signal?: AbortSignal,
 ): Promise<void> {
-  await pruneAudit(core, { beforeMs: nowMs - auditDays * DAY_MS, entriesMax }, actAt(core, nowMs));
+  const bounds = { beforeMs: nowMs - auditDays * DAY_MS, entriesMax };
+  await pruneAudit(core, bounds, actAt(core, nowMs), signal);
 }
 
 /** Tells the log where the chain ends: wherever the log goes, the chain can be held against it. */

@@ -30,48 +30,71 @@ interface Job {
   name: string;
   /** With seconds. */
   pattern: string;
-  run(): Promise<void>;
+  /** Leaves off between two steps when the signal says so. */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
   return [
     // No deferred work waits for longer than a second.
     { name: 'deliver', pattern: '* * * * * *', run: () => worker.ring() },
-    { name: 'expire', pattern: '20 * * * * *', run: () => expireMessages(core, clock.nowMs()) },
+    {
+      name: 'expire',
+      pattern: '20 * * * * *',
+      run: (signal) => expireMessages(core, clock.nowMs(), signal),
+    },
     ...(tls
       ? [{ name: 'certificate', pattern: '50 * * * * *', run: async () => void tls.look() }]
       : []),
     {
       name: 'prune',
       pattern: '40 7 * * * *',
-      run: () => pruneLedger(core, settings.ledgerDays, clock.nowMs()),
+      run: (signal) => pruneLedger(core, settings.ledgerDays, clock.nowMs(), signal),
     },
     {
       name: 'prune-audit',
       // Each minute, so that a flood of changes is no more than a minute over the bound.
       pattern: '50 * * * * *',
-      run: () => keepAuditBounded(core, settings, clock.nowMs()),
+      run: (signal) => keepAuditBounded(core, settings, clock.nowMs(), signal),
     },
     { name: 'audit-head', pattern: '30 0 0 * * *', run: () => logAuditHead(core, log) },
   ];
 }
 
-/** Starts the jobs; returns how to stop them and wait for what runs. */
-export function startJobs(deps: JobDeps): () => Promise<void> {
-  const running = new Set<Promise<void>>();
-  const crons = jobs(deps).map(({ name, pattern, run }) => {
-    const ring = async () => {
-      const job = run().catch((fault: unknown) => {
-        deps.log.error('job_fault', { job: name, reason: reasonOf(fault) });
-      });
-      running.add(job);
-      await job;
-      running.delete(job);
-    };
-    return new Cron(pattern, { protect: true }, ring);
-  });
-  return async () => {
-    for (const cron of crons) cron.stop();
-    await Promise.all(running);
+export interface RunningJobs {
+  /** Runs the job of that name now, unless it runs already; what goes wrong is logged. */
+  ring(name: string): Promise<void>;
+  /** Rings no more, has what runs leave off, and waits for it. */
+  stop(): Promise<void>;
+}
+
+export function startJobs(deps: JobDeps): RunningJobs {
+  const stopping = new AbortController();
+  const running = new Map<string, Promise<void>>();
+  const table = jobs(deps);
+
+  function ring(name: string): Promise<void> {
+    const job = running.get(name) ?? begin(name);
+    running.set(name, job);
+    return job;
+  }
+
+  async function begin(name: string): Promise<void> {
+    try {
+      await table.find((job) => job.name === name)?.run(stopping.signal);
+    } catch (fault) {
+      deps.log.error('job_fault', { job: name, reason: reasonOf(fault) });
+    }
+    running.delete(name);
+  }
+
+  const crons = table.map(({ name, pattern }) => new Cron(pattern, () => ring(name)));
+  return {
+    ring,
+    stop: async () => {
+      for (const cron of crons) cron.stop();
+      stopping.abort();
+      await Promise.all(running.values());
+    },
   };
 }

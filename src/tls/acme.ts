@@ -4,11 +4,12 @@
  */
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
+import { giveToOwnerOfFolder, makeOwnFolder } from '../permissions.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 import type { Prover } from './challenge.ts';
 import { withLock } from './lock.ts';
@@ -25,10 +26,14 @@ export interface AcmeOptions extends Omit<OrderOptions, 'accountKey'> {
 
 export interface Acme {
   files: CertificateFiles;
-  /** Waits for the first certificate, if there is none to start with. */
+  /**
+   * Waits for the first certificate, if there is none to start with. Throws {@link OperatorError}
+   * when it is stopped before.
+   */
   first(): Promise<Certificate>;
   /** Asks for another if it is time. Never throws; a failure is logged and tried again later. */
   renewIfDue(): Promise<void>;
+  /** Ends what runs, hooks included; what an authority is still asked for is given up. */
   stop(): Promise<void>;
 }
 
@@ -54,7 +59,7 @@ export function renewalTimeMs({ startsAtMs, expiresAtMs, fingerprint }: Certific
 
 export function makeAcme(options: AcmeOptions): Acme {
   const { folder, domains, directory, prover, clock, log, order = orderCertificate } = options;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeOwnFolder(folder);
   // Other names, or another authority, are another certificate.
   const path = join(folder, `certificate-${idOf(directory, ...domains.toSorted())}.pem`);
   const accountPath = join(folder, `account-${idOf(directory)}.pem`);
@@ -62,6 +67,13 @@ export function makeAcme(options: AcmeOptions): Acme {
   let failures = 0;
   let nextTryMs = Number.NEGATIVE_INFINITY;
   let renewing: Promise<void> | null = null;
+  const stopping = new AbortController();
+  const stopped = new Promise<never>((_, reject) => {
+    const stop = () => reject(new OperatorError('the server stops'));
+    stopping.signal.addEventListener('abort', stop);
+  });
+  // Nobody may be waiting when it comes.
+  stopped.catch(() => {});
 
   function held(): Certificate | null {
     try {
@@ -84,9 +96,23 @@ export function makeAcme(options: AcmeOptions): Acme {
     log.info('certificate_ordered', { names: domains.join(','), challenge: prover.type });
     if (!existsSync(accountPath)) writeWhole(accountPath, await makeKey());
     const accountKey = readFileSync(accountPath, 'utf8');
-    writeWhole(path, await order({ ...options, accountKey }));
-    const { expiresAtMs } = readCertificate(files, clock.nowMs());
+    const { expiresAtMs } = takeUp(
+      await Promise.race([order({ ...options, accountKey }), stopped]),
+    );
     log.info('certificate_issued', { names: domains.join(','), expires: utc(expiresAtMs) });
+  }
+
+  /** The present file stays until the new one has been read back and found good. */
+  function takeUp(pem: string): Certificate {
+    const draft = writeDraft(path, pem);
+    try {
+      const certificate = readCertificate({ certificate: draft, key: draft }, clock.nowMs());
+      renameSync(draft, path);
+      return certificate;
+    } catch (error) {
+      rmSync(draft, { force: true });
+      throw error;
+    }
   }
 
   async function attempt(): Promise<void> {
@@ -94,6 +120,7 @@ export function makeAcme(options: AcmeOptions): Acme {
       await withLock(join(folder, 'lock'), orderNow);
       failures = 0;
     } catch (error) {
+      if (stopping.signal.aborted) return;
       failures += 1;
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
       nextTryMs = clock.nowMs() + pauseMs;
@@ -103,7 +130,8 @@ export function makeAcme(options: AcmeOptions): Acme {
   }
 
   async function renewIfDue(): Promise<void> {
-    if (renewing || clock.nowMs() < nextTryMs || !isDue()) return renewing ?? undefined;
+    if (renewing || stopping.signal.aborted) return renewing ?? undefined;
+    if (clock.nowMs() < nextTryMs || !isDue()) return;
     renewing = attempt().finally(() => {
       renewing = null;
     });
@@ -118,18 +146,28 @@ export function makeAcme(options: AcmeOptions): Acme {
         const certificate = held();
         if (certificate) return certificate;
         await renewIfDue();
-        if (held() === null) await clock.sleep(FIRST_LOOK_MS);
+        if (held() === null) await Promise.race([clock.sleep(FIRST_LOOK_MS), stopped]);
       }
     },
-    stop: () => prover.stop(),
+    stop: async () => {
+      stopping.abort();
+      await prover.stop();
+      await renewing;
+    },
   };
 }
 
 /** All or nothing, also for who reads meanwhile. */
 function writeWhole(path: string, text: string): void {
+  renameSync(writeDraft(path, text), path);
+}
+
+/** Writes what is to become `path` beside it, and returns its name. */
+function writeDraft(path: string, text: string): string {
   const draft = `${path}.new`;
   writeFileSync(draft, text, { mode: 0o600, flush: true });
-  renameSync(draft, path);
+  giveToOwnerOfFolder(draft);
+  return draft;
 }
 
 function idOf(...words: string[]): string {

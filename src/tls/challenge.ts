@@ -1,9 +1,11 @@
 /** How the names of a certificate are proved to the authority: RFC 8555, section 8. */
 
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
+import { makeOwnFolder } from '../permissions.ts';
+import { runHook } from './hook.ts';
 
 /** Puts up the proof for a name, and takes it down. */
 export interface Prover {
@@ -11,6 +13,7 @@ export interface Prover {
   /** `token` names the challenge, `proof` is what the authority must find. */
   present(domain: string, token: string, proof: string): Promise<void>;
   cleanUp(domain: string, token: string, proof: string): Promise<void>;
+  /** Ends what runs; nothing is put up or taken down afterwards. */
   stop(): Promise<void>;
 }
 
@@ -33,7 +36,7 @@ const NOT_REDIRECTED = /^\/(?:api|remote|device)(?:\/|$)/;
 /** Answers http-01 on a port of its own, and sends everybody else to https. */
 export function makeHttpProver(options: HttpProverOptions): Prover & { port: number | null } {
   const { folder, domains } = options;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeOwnFolder(folder);
 
   function answer(request: Request): Response {
     const url = new URL(request.url);
@@ -96,18 +99,14 @@ function plain(status: number, text: string): Response {
   return new Response(text, { status, headers: { 'content-type': 'text/plain' } });
 }
 
-/** How long a hook may run, ms: the record should be visible when it ends. */
-const HOOK_TIME_MAX_MS = 5 * 60_000;
-/** Nothing of ours is passed on: the environment may hold secrets. */
-const HOOK_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
-const REASON_LENGTH_MAX = 200;
-
 /** Proves by TXT records, which a program of the operator's puts up and takes down. */
 export function makeDnsProver(hook: string): Prover {
+  const stopping = new AbortController();
   // A name and its wildcard share one record set: two at a time could lose one.
   let queue: Promise<void> = Promise.resolve();
   const inTurn = (action: string) => (domain: string, _token: string, proof: string) => {
-    const turn = queue.then(() => runHook(hook, action, `_acme-challenge.${domain}`, proof));
+    const words = [hook, action, `_acme-challenge.${domain}`, proof] as const;
+    const turn = queue.then(() => runHook(words, stopping.signal));
     queue = turn.catch(() => {});
     return turn;
   };
@@ -115,22 +114,9 @@ export function makeDnsProver(hook: string): Prover {
     type: 'dns-01',
     present: inTurn('present'),
     cleanUp: inTurn('cleanup'),
-    stop: () => queue,
+    stop: () => {
+      stopping.abort();
+      return queue;
+    },
   };
-}
-
-async function runHook(hook: string, action: string, name: string, value: string): Promise<void> {
-  const child = Bun.spawn([hook, action, name, value], {
-    env: HOOK_ENV,
-    stdin: 'ignore',
-    stdout: 'ignore',
-    stderr: 'pipe',
-    timeout: HOOK_TIME_MAX_MS,
-  });
-  const [said] = await Promise.all([new Response(child.stderr).text(), child.exited]);
-  if (child.exitCode === 0) return;
-  const end =
-    child.exitCode === null ? `was ended by ${child.signalCode}` : `exited with ${child.exitCode}`;
-  const line = said.trim().split('\n')[0]?.slice(0, REASON_LENGTH_MAX) ?? '';
-  throw new OperatorError(`${hook} ${action} ${end}${line === '' ? '' : `: ${line}`}`);
 }

@@ -4,10 +4,12 @@
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
+import { makeOwnFile } from '../permissions.ts';
 
 /** Runs `task` while holding the lock at `path`. False: another has it, and nothing was run. */
 export async function withLock(path: string, task: () => Promise<void>): Promise<boolean> {
-  const db = new Database(path, { create: true });
+  makeOwnFile(path);
+  const db = new Database(path);
   try {
     db.run('PRAGMA busy_timeout = 0');
     db.run('BEGIN EXCLUSIVE');

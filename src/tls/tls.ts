@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
+import { makeOwnFolder } from '../permissions.ts';
 import { type Acme, makeAcme } from './acme.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
 import { makeDnsProver, makeHttpProver, type Prover } from './challenge.ts';
@@ -40,10 +41,16 @@ export interface Tls {
 }
 
 /**
- * Null: plain HTTP. With ACME it may wait for the first certificate, and says so in the log. Throws
- * {@link OperatorError} for settings that do not go together and for files that cannot be served.
+ * Null: plain HTTP. With ACME it may wait for the first certificate, until `signal`, and says so in
+ * the log. Throws {@link OperatorError} for settings that do not go together, for files that cannot
+ * be served, and when it waited in vain.
  */
-export async function startTls(settings: TlsSettings, clock: Clock, log: Log): Promise<Tls | null> {
+export async function startTls(
+  settings: TlsSettings,
+  clock: Clock,
+  log: Log,
+  signal?: AbortSignal,
+): Promise<Tls | null> {
   checkSettings(settings);
   const { tlsCertificate: certificate, tlsKey: key, acmeDomains } = settings;
   if (certificate !== '') {
@@ -52,7 +59,16 @@ export async function startTls(settings: TlsSettings, clock: Clock, log: Log): P
   }
   if (acmeDomains.length === 0) return null;
   const acme = acmeOf(settings, clock, log);
-  return keep(acme.files, await acme.first(), acme, clock, log);
+  const stop = () => void acme.stop();
+  signal?.addEventListener('abort', stop);
+  try {
+    return keep(acme.files, await acme.first(), acme, clock, log);
+  } catch (error) {
+    await acme.stop();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
 }
 
 function checkSettings(settings: TlsSettings): void {
@@ -75,6 +91,7 @@ function checkSettings(settings: TlsSettings): void {
 
 function acmeOf(settings: TlsSettings, clock: Clock, log: Log): Acme {
   const folder = join(settings.dataDir, 'acme');
+  makeOwnFolder(folder);
   return makeAcme({
     folder,
     domains: settings.acmeDomains,

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makeLog } from '../../src/log.ts';
+import { OperatorError } from '../../src/operator-error.ts';
 import { type AcmeOptions, makeAcme, renewalTimeMs } from '../../src/tls/acme.ts';
 import { makeDnsProver, makeHttpProver } from '../../src/tls/challenge.ts';
 import { type AcmeServerOptions, startAcmeServer } from '../support/acme-server.ts';
@@ -210,6 +211,53 @@ test('a hook that fails is named with what it said', async () => {
   const { acme, logLines } = await start({}, { prover });
   await acme.renewIfDue();
   expect(logLines.join('')).toContain('present exited with 3: no such zone');
+});
+
+test('a stop ends a hook with what it started, and runs none afterwards', async () => {
+  const folder = freshFolder();
+  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
+  const pidFile = join(folder, 'zone', 'pid');
+  const hook = hookIn(folder, `echo "$1" >> "$zone/run"; sleep 300 & echo $! > ${pidFile}; wait`);
+  const { acme, logLines } = await start({}, { prover: makeDnsProver(hook) });
+  const first = acme.first().catch((error: unknown) => error);
+  await until('the hook waits', () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
+  await acme.stop();
+  expect(await first).toEqual(new OperatorError('the server stops'));
+  const sleeper = `/proc/${readFileSync(pidFile, 'utf8').trim()}`;
+  // Ended, if not collected yet by whoever inherited it.
+  await until('what it started is gone', () => {
+    return !existsSync(sleeper) || /^State:\s+Z/m.test(readFileSync(`${sleeper}/status`, 'utf8'));
+  });
+  expect(readFileSync(join(folder, 'zone', 'run'), 'utf8')).toBe('present\n');
+  await acme.renewIfDue();
+  expect(logLines.join('')).not.toContain('certificate_not_issued');
+});
+
+test('a stop gives up an order that the authority does not answer', async () => {
+  let asked = 0;
+  const order = () => {
+    asked += 1;
+    return new Promise<string>(() => {});
+  };
+  const { acme } = await start({}, { order });
+  const renewal = acme.renewIfDue();
+  await until('it is asked', () => asked === 1);
+  await acme.stop();
+  await renewal;
+  await acme.renewIfDue();
+  expect(asked).toBe(1);
+});
+
+test('what came instead of a good certificate does not replace the one that is there', async () => {
+  const { acme, options, clock, logLines, folder } = await start();
+  const good = await acme.first();
+  const before = readdirSync(folder);
+  clock.set(renewalTimeMs(good));
+  const broken = makeAcme({ ...options, order: async () => good.cert });
+  await broken.renewIfDue();
+  expect(logLines.join('')).toContain('holds no private key in PEM');
+  expect((await broken.first()).fingerprint).toBe(good.fingerprint);
+  expect(readdirSync(folder)).toEqual(before);
 });
 
 test('the port for http-01 shows proofs and nothing else, and sends people to https', async () => {

@@ -1,0 +1,74 @@
+/** The operator's program that puts up and takes down TXT records, run as a group of processes. */
+
+import { OperatorError } from '../operator-error.ts';
+
+/** How long a hook may run, ms: the record should be visible when it ends. */
+const TIME_MAX_MS = 5 * 60_000;
+/** How long one that was told to end may take before it is killed, ms. */
+const GRACE_MS = 2_000;
+/** Nothing of ours is passed on: the environment may hold secrets. */
+const HOOK_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
+/** How much of what it says is kept, bytes; a failure is told with the first line of it. */
+const SAID_BYTES_MAX = 4096;
+const REASON_LENGTH_MAX = 200;
+
+/**
+ * Runs `hook action name value` to its end. With `signal`, or when it takes too long, it is ended
+ * with whatever it started. Throws {@link OperatorError} unless it exits with 0.
+ */
+export async function runHook(
+  words: readonly [hook: string, action: string, name: string, value: string],
+  signal: AbortSignal,
+): Promise<void> {
+  const [hook, action] = words;
+  if (signal.aborted) throw new OperatorError(`${hook} ${action} was not run: the server stops`);
+  const child = Bun.spawn([...words], {
+    env: HOOK_ENV,
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+    // A shell does not pass a signal on to what it waits for.
+    detached: true,
+  });
+  const said = firstBytes(child.stderr);
+  let force: ReturnType<typeof setTimeout> | undefined;
+  const end = () => {
+    endGroup(child.pid, 'SIGTERM');
+    force = setTimeout(() => endGroup(child.pid, 'SIGKILL'), GRACE_MS);
+  };
+  const tooLong = setTimeout(end, TIME_MAX_MS);
+  signal.addEventListener('abort', end);
+  try {
+    await child.exited;
+  } finally {
+    clearTimeout(tooLong);
+    clearTimeout(force);
+    signal.removeEventListener('abort', end);
+  }
+  if (child.exitCode === 0) return;
+  // What it left behind would hold its stderr open, and outlive the server.
+  endGroup(child.pid, 'SIGKILL');
+  const ended =
+    child.exitCode === null ? `was ended by ${child.signalCode}` : `exited with ${child.exitCode}`;
+  const line = (await said).trim().split('\n')[0]?.slice(0, REASON_LENGTH_MAX) ?? '';
+  throw new OperatorError(`${hook} ${action} ${ended}${line === '' ? '' : `: ${line}`}`);
+}
+
+function endGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Nobody of it is left.
+  }
+}
+
+/** Reads to the end, so that nobody is held up, and keeps the beginning. */
+async function firstBytes(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const kept: Uint8Array[] = [];
+  let count = 0;
+  for await (const chunk of stream) {
+    if (count < SAID_BYTES_MAX) kept.push(chunk.subarray(0, SAID_BYTES_MAX - count));
+    count += chunk.length;
+  }
+  return Buffer.concat(kept).toString();
+}

@@ -1,0 +1,69 @@
+/** The end of the executable: exit 0 in time and with the database closed, whatever runs. */
+
+import { Database } from 'bun:sqlite';
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startAcmeServer } from '../support/acme-server.ts';
+import {
+  addProviderByCommand,
+  binary,
+  cleanUp,
+  PATIENCE_MS,
+  plainEnv,
+  startServe,
+  temporaryFolder,
+  until,
+} from '../support/process.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
+afterAll(cleanUp);
+
+const IN_ORDER = { code: 0, signal: null };
+
+test('while a write waits for another process: it is refused and told so', async () => {
+  const server = await startServe();
+  const { code, authKey } = await addProviderByCommand(server.dataDir);
+  const other = new Database(join(server.dataDir, 'gatepost.db'), { strict: true });
+  other.run('BEGIN IMMEDIATE');
+  const query = `provider_code=${code}&auth_key=${authKey}&install_code=ABCDEFGH1234&install_limit=1`;
+  const answer = fetch(`${server.url}/api/add-install?${query}`).then((response) =>
+    response.json(),
+  );
+  // By the time this is answered, the other one has long been sent.
+  await fetch(`${server.url}/api/list-install?provider_code=${code}&auth_key=${authKey}`);
+  const end = server.stop();
+  expect(await answer).toEqual({ rc: 0, msg: 'Unknown error' });
+  other.run('ROLLBACK');
+  expect(await end).toEqual(IN_ORDER);
+  expect(server.stderr()).toContain('the database could not be locked for writing');
+  expect(server.stderr()).toContain(' warn stop_late parts=');
+  expect(server.stderr()).toMatch(/ info stopped ms=\d{4}\n$/);
+  other.close();
+});
+
+test('while it still waits for its first certificate, with a hook that runs', async () => {
+  const folder = temporaryFolder();
+  const [hook, pidFile] = [join(folder, 'hook'), join(folder, 'pid')];
+  writeFileSync(hook, `#!/bin/sh\necho $$ > ${pidFile}\nsleep 300\n`);
+  chmodSync(hook, 0o700);
+  const authority = await startAcmeServer();
+  const child = Bun.spawn([binary(), 'serve', '--port', '0', '--data', join(folder, 'data')], {
+    env: plainEnv({
+      GATEPOST_ACME_DOMAINS: 'gate.example.com',
+      GATEPOST_ACME_DIRECTORY: authority.directory,
+      GATEPOST_ACME_CHALLENGE: 'dns-01',
+      GATEPOST_ACME_DNS_HOOK: hook,
+    }),
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '', 'the hook');
+  const pid = readFileSync(pidFile, 'utf8').trim();
+  child.kill('SIGTERM');
+  expect(await child.exited).toBe(0);
+  await until(() => !existsSync(`/proc/${pid}/exe`), 'the end of the hook');
+  expect(existsSync(join(folder, 'data', 'gatepost.db-wal'))).toBe(false);
+  expect(await new Response(child.stderr).text()).not.toContain(' error ');
+  await authority.stop();
+});

@@ -1,0 +1,148 @@
+/** A stop comes while work is under way that would go on for ever: each leaves off at its step. */
+
+import { expect, test } from 'bun:test';
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { backupByChild } from '../../src/backup/shelf.ts';
+import type { Core } from '../../src/core/core.ts';
+import { LOAD } from '../../src/core/distribution.ts';
+import type { ClaimedDistribution } from '../../src/core/message-store.ts';
+import { Signals } from '../../src/core/signals.ts';
+import type { Store } from '../../src/core/store.ts';
+import { nextTurn } from '../../src/core/turn.ts';
+import { startBackupJob } from '../../src/jobs/backup.ts';
+import { makeWorker } from '../../src/jobs/deliver.ts';
+import { startJobs } from '../../src/jobs/table.ts';
+import { makeLog } from '../../src/log.ts';
+import { stopInOrder } from '../../src/stopping.ts';
+import { ACT } from '../support/actor.ts';
+import { freshFolder } from '../support/app.ts';
+import { FakeClock } from '../support/clock.ts';
+import { until } from '../support/until.ts';
+
+const lines: string[] = [];
+const clock = new FakeClock();
+const log = makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, (line) =>
+  lines.push(line),
+);
+
+function coreOn(store: Partial<Store>): Core {
+  return {
+    store: store as Store,
+    signals: new Signals(),
+    actor: () => ACT.actor,
+    linksPerProviderMax: 1,
+    unboundCommandsPerDayMax: 1,
+  };
+}
+
+test.each(['expire', 'prune', 'prune-audit'])('the job %s with work without end', async (name) => {
+  let steps = 0;
+  const step = async () => {
+    steps += 1;
+    await nextTurn();
+    return true;
+  };
+  const core = coreOn({
+    expireRecipients: async () => Number(await step()),
+    pruneLedger: step,
+    pruneAudit: step,
+  });
+  const jobs = startJobs({
+    ...{ core, clock, log, tls: null },
+    worker: { look: () => undefined, ring: async () => undefined, stop: async () => undefined },
+    settings: { auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
+  });
+  const running = jobs.ring(name);
+  await until('it has begun', () => steps > 3);
+  await jobs.stop();
+  const stepsDone = steps;
+  await running;
+  await nextTurn();
+  expect(steps).toBe(stepsDone);
+});
+
+test('delivery: what is claimed and not begun is given back, not worked off', async () => {
+  let loads = 0;
+  let released = 0;
+  const work = (id: number) =>
+    ({ id, status: LOAD, isBulky: true, isTakenOver: false, isDue: true }) as ClaimedDistribution;
+  const worker = await makeWorker(
+    coreOn({
+      foreignChanges: async () => 0,
+      claimWork: async () => Array.from({ length: 100 }, (_, n) => work(n + 1)),
+      loadRecipients: async () => {
+        loads += 1;
+        await nextTurn();
+        return { isDone: false };
+      },
+      releaseWork: async () => {
+        released += 1;
+      },
+    }),
+    clock,
+    log,
+  );
+  worker.look();
+  await until('it has begun', () => loads > 0);
+  const loadsDone = loads;
+  await worker.stop();
+  expect(loads).toBeLessThanOrEqual(loadsDone + 1);
+  expect(released).toBe(1);
+});
+
+test('a backup in a process that does not listen', async () => {
+  const folder = freshFolder();
+  const begun = join(folder, 'begun');
+  const program = join(folder, 'deaf');
+  // As a process is that copies: nothing but the end by force is heard.
+  writeFileSync(
+    program,
+    `#!/bin/sh\ntrap '' TERM\ntouch '${begun}'\nwhile :; do sleep 0.01; done\n`,
+  );
+  chmodSync(program, 0o700);
+  const run = backupByChild([program], 10);
+  const backups = startBackupJob({
+    ...{ clock, log, settings: { backupAt: '' }, newest: () => null },
+    make: async (_, signal) => {
+      await run(join(folder, 'backup'), folder, null, signal);
+      return null;
+    },
+  });
+  const ringing = backups.ring();
+  await until('it runs', () => existsSync(begun));
+  await backups.stop();
+  await ringing;
+  expect(backups.history.lastFailure?.reason).toBe('the server stops');
+  expect(readdirSync(folder).toSorted()).toEqual(['begun', 'deaf']);
+  rmSync(folder, { recursive: true });
+});
+
+test('a part that fails and one that hangs: the rest is stopped, the store closed', async () => {
+  const stopped: string[] = [];
+  const part = (name: string, stop: () => Promise<void> = async () => undefined) => ({
+    name,
+    stop: () => {
+      stopped.push(name);
+      return stop();
+    },
+  });
+  const releasing = () => Promise.reject(new Error('the lease could not be given back'));
+  let answer: () => void = () => undefined;
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  lines.splice(0);
+  await stopInOrder(
+    [part('server', () => answered), part('delivery', releasing), part('jobs')],
+    // What waits in the server waits for the store.
+    [part('store', async () => answer()), part('monitor')],
+    log,
+    1,
+  );
+  expect(stopped).toEqual(['server', 'delivery', 'jobs', 'store', 'monitor']);
+  const said = lines.map((line) => line.replace(/^\S+ /, '').trimEnd());
+  expect(said[0]).toStartWith('error stop_fault part=delivery reason=');
+  expect(said[0]).toContain('the lease could not be given back');
+  expect(said.slice(1)).toEqual(['warn stop_late parts=server']);
+});
