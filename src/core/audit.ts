@@ -55,16 +55,29 @@ export const SYSTEM: Actor = { kind: 'system', name: 'gatepost', from: 'local' }
 
 /** Who does something, and when. */
 export interface Act {
-  actor: Actor;
-  atMs: number;
+  /** Throws if whoever asked is gone by now: then nothing is to be changed. */
+  readonly actor: Actor;
+  readonly atMs: number;
 }
 
 /**
- * What is done through `core` at `nowMs`. The actor is asked here, before the caller can be gone:
- * the address of a connection that was closed is nobody's.
+ * What is done through `core` at `nowMs`. The actor is asked when the change is noted, within the
+ * write: what is saved after its caller hung up, or was turned away for what came behind the
+ * request, would be saved although nobody hears so, and be sent again.
  */
 export function actAt(core: Core, nowMs: number): Act {
-  return { actor: core.actor(), atMs: nowMs };
+  return new CoreAct(core, nowMs);
+}
+
+class CoreAct implements Act {
+  constructor(
+    private readonly core: Core,
+    readonly atMs: number,
+  ) {}
+
+  get actor(): Actor {
+    return this.core.actor();
+  }
 }
 
 export type Fact = string | number | boolean | null;

@@ -131,7 +131,7 @@ class CallerGone extends Error {}
 
 /**
  * The caller as the audit log names it, once the gates have passed its key. The address of a
- * connection that was reset cannot be had any more, and nothing is changed from nowhere.
+ * connection that is closed cannot be had any more, and nothing is changed from nowhere.
  */
 function providerActor({ code: name }: Provider, keyHash: Uint8Array, from: string): Actor {
   if (from === '') throw new CallerGone('the connection was closed');
@@ -153,7 +153,6 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
   const headers = { ...HEADERS, ...endpoint.headers };
   const lastHeaders = { ...headers, connection: 'close' };
   const passGates = gateOf(endpoint, core);
-  const isProviderPost = audience === 'provider' && method === 'POST';
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
   const tally = traffic.tallyOf(path);
   // What `call` holds is what the record's own types asked for: endpoint.ts's builders see to it.
@@ -161,8 +160,6 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 
   async function answer(request: Request): Promise<Said> {
     const nowMs = clock.nowMs();
-    // Once its body is waited for, the caller may be gone, and its address with it.
-    const from = isProviderPost ? deps.clientOf(request) : null;
     const query = parseQuery(request.url, audience === 'app');
     const { provider, keyHash, device, refusal } = await passGates(request, query, nowMs);
     if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
@@ -180,9 +177,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
 
     if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
     const actor =
-      provider && keyHash
-        ? () => providerActor(provider, keyHash, from ?? deps.clientOf(request))
-        : null;
+      provider && keyHash ? () => providerActor(provider, keyHash, deps.clientOf(request)) : null;
     const says = await handle(
       new Incoming(request, deps, provider, device, params, body.object, nowMs, actor),
     );

@@ -11,7 +11,7 @@ afterEach(() => app.close());
 
 const origins = async () => (await auditEntries(app.core)).slice(1).map(({ from }) => from);
 
-test('a client that is gone before its change is saved does not hide its address', async () => {
+test('a client that is gone before its change is saved changes nothing, or leaves its address', async () => {
   app = await startTestApp();
   const own = await seedProvider(app);
   const credentials = `provider_code=${own.code}&auth_key=${own.authKey}`;
