@@ -16,6 +16,7 @@ import {
   INBOX_LIMITS,
 } from '../core/messaging.ts';
 import type { Log } from '../log.ts';
+import { type AnswerRoom, LARGE_BYTES } from './answer-room.ts';
 import { Budget } from './budget.ts';
 import type { WireSettings } from './endpoint.ts';
 import { reportFault } from './interpreter.ts';
@@ -44,6 +45,7 @@ export const STREAM_BUDGET = {
 export const CLOSE_MALFORMED = 1007;
 export const CLOSE_TOO_FAST = 1008;
 const CLOSE_FAULT = 1011;
+export const CLOSE_TOO_MANY = 1013;
 /** Close codes of ours, from the range that RFC 6455 leaves to applications. */
 export const CLOSE_TOKEN = 4001;
 
@@ -53,6 +55,8 @@ export interface DeviceStreamDeps {
   clock: Clock;
   log: Log;
   settings: WireSettings;
+  /** Where large frames have their places. */
+  room: AnswerRoom;
 }
 
 /** What a socket carries; `stream` once it is admitted. */
@@ -195,7 +199,19 @@ export class DeviceStream {
     this.#unacknowledged = new Set(messages.map(({ id }) => id));
     this.#isMoreWaiting = isCut;
     if (fresh.length === 0) return;
-    this.#send({ rc: 1, msg: 'Ok', data: fresh.map((message) => messageView(message, settings)) });
+    const data = fresh.map((message) => messageView(message, settings));
+    await this.#deliver(JSON.stringify({ rc: 1, msg: 'Ok', data }));
+  }
+
+  /** Sends messages, which need their place beside what is unread already. */
+  async #deliver(text: string): Promise<void> {
+    const unread = () => this.socket.getBufferedAmount();
+    if (unread() + text.length >= LARGE_BYTES) {
+      const isTaken = () => this.isClosed || unread() === 0;
+      const place = await this.deps.room.enter(String(this.device.id), byteLength(text), isTaken);
+      if (place === null) this.end(CLOSE_TOO_MANY, 'too much is unread: come back later');
+    }
+    this.#write(text);
   }
 
   /** The device comes back, and finds in its inbox what was not acknowledged. */
@@ -211,8 +227,12 @@ export class DeviceStream {
   }
 
   #send(value: unknown): void {
+    this.#write(JSON.stringify(value));
+  }
+
+  #write(text: string): void {
     // 0: over the limit of what may be unread, and dropped; Bun 1.4.5 does not close by itself.
-    if (!this.isClosed && this.socket.send(JSON.stringify(value)) === 0) this.socket.terminate();
+    if (!this.isClosed && this.socket.send(text) === 0) this.socket.terminate();
   }
 }
 

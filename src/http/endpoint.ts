@@ -9,6 +9,7 @@ import type { AuthenticDevice } from '../core/messaging.ts';
 import type { NotSaved } from '../core/outcome.ts';
 import type { Provider } from '../core/provider.ts';
 import type { MinuteLimiter } from './limiter.ts';
+import type { RowList } from './list-text.ts';
 import type { MessageKey } from './messages.ts';
 import type { Polls } from './polls.ts';
 
@@ -69,6 +70,8 @@ export type Values<P extends Record<string, Param>> = {
 export type Answer<K extends MessageKey> =
   | K
   | { says: K; body?: Readonly<Record<string, unknown>>; detail?: string; reason?: Reason }
+  /** The body's `data`. */
+  | { says: K; list: RowList }
   | NotSaved<K>;
 
 /** For the operator alone: the caller hears the same. */

@@ -14,9 +14,11 @@ import { keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { readBody } from './body.ts';
 import type { Answer, Endpoint, Limits, Reason, WireSettings } from './endpoint.ts';
+import { isLarge, type LargeAnswers } from './large-answer.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { reader } from './param-reader.ts';
 import { parseQuery, type Query } from './query.ts';
+import { HEADERS, respond, textOf } from './respond.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface InterpreterDeps {
@@ -32,6 +34,7 @@ export interface InterpreterDeps {
   authFailed(client: string, nowMs: number): number;
   /** Aborted when the server stops. */
   stopping: AbortSignal;
+  large: LargeAnswers;
   /** How long a body may take to arrive, ms. */
   bodyTimeMaxMs: number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
@@ -39,35 +42,6 @@ export interface InterpreterDeps {
 }
 
 export type Interpreter = (request: Request) => Promise<Response>;
-
-/** Headers of every answer. */
-export const HEADERS: Readonly<Record<string, string>> = {
-  'content-type': 'application/json',
-  'cache-control': 'no-store',
-};
-
-/** Builds the response for an answer; `headers` has those of {@link HEADERS} too. */
-export function respond(
-  says: MessageKey,
-  more: {
-    body?: Readonly<Record<string, unknown>> | undefined;
-    detail?: string | undefined;
-    headers?: Readonly<Record<string, string>> | undefined;
-    /** Under which the request is in the log. */
-    requestId?: string | undefined;
-  } = {},
-): Response {
-  const message = messages[says];
-  const { body, detail = message.detail, headers = HEADERS, requestId } = more;
-  const text = JSON.stringify({ rc: message.rc, msg: message.msg, ...body });
-  if (!detail && !message.headers && !requestId) return new Response(text, { headers });
-  const named = {
-    ...(detail && { 'x-error-detail': detail }),
-    ...(requestId && { 'x-request-id': requestId }),
-    ...message.headers,
-  };
-  return new Response(text, { headers: { ...headers, ...named } });
-}
 
 /** Who calls, as far as the gates found out, and what they refuse it with. */
 interface Caller {
@@ -82,9 +56,12 @@ interface Caller {
 interface Said {
   says: MessageKey;
   body?: Readonly<Record<string, unknown>> | undefined;
+  /** The body as it goes out, if it has been written and has its place. */
+  payload?: Blob | undefined;
   detail?: string | undefined;
   reason?: Reason | undefined;
   provider?: Provider | undefined;
+  device?: AuthenticDevice | undefined;
   requestId?: string;
   /** Counted as failed credentials, and perhaps late. */
   isFailure?: boolean;
@@ -185,7 +162,11 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     if (says instanceof NotSaved) {
       return { ...faulty(request, says.says, says.fault), provider };
     }
-    return { ...says, provider, isFailure: GUESSES.has(says.says) };
+    if ('list' in says) {
+      const listed = await deps.large.list(request, { provider }, says);
+      return { ...(listed === null ? CROWDED : { says: says.says, ...listed }), provider };
+    }
+    return { ...says, provider, device, isFailure: GUESSES.has(says.says) };
   }
 
   function faulty(request: Request, says: MessageKey, fault: unknown): Said {
@@ -210,7 +191,14 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     } catch (fault) {
       said = fault instanceof CallerGone ? UNHEARD : faulty(request, 'unknown_error', fault);
     }
-    const { says, body, detail, reason, provider, requestId: knownId, isFailure, isLast } = said;
+    let payload = said.payload ?? textOf(said.says, said.body);
+    if (typeof payload === 'string' && isLarge(payload)) {
+      if (!(await deps.large.admit(request, said, payload))) {
+        said = { ...CROWDED, provider: said.provider };
+        payload = textOf(said.says, undefined);
+      }
+    }
+    const { says, detail, reason, provider, requestId: knownId, isFailure, isLast } = said;
     const tookMs = clock.steadyMs() - startMs;
     const providerCode = provider?.code;
     const requestId = traffic.count(tally, {
@@ -221,11 +209,15 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       requestId: knownId,
     });
     if (isFailure) await beLate(request);
-    return respond(says, { body, detail, headers: isLast ? lastHeaders : headers, requestId });
+    return respond(says, { payload, detail, headers: isLast ? lastHeaders : headers, requestId });
   };
 }
 
 const WRONG_METHOD: Said = { says: 'wrong_method' };
+const CROWDED: Said = {
+  says: 'unknown_error',
+  detail: 'too many large answers are unread: read those, then ask again',
+};
 /** To somebody who has hung up. */
 const UNHEARD: Said = { says: 'unknown_error' };
 /** What whoever tries out codes of links or providers hears: counted as failed credentials. */

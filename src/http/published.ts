@@ -58,11 +58,16 @@ export function publishedAnswers(): [path: string, answer: (request: Request) =>
 }
 
 function publish({ policy, type, write }: Published): (request: Request) => Response {
-  let made: { plain: Uint8Array<ArrayBuffer>; gzipped: Uint8Array<ArrayBuffer>; tag: string };
+  let made: { plain: Blob; gzipped: Blob; tag: string };
   const make = () => {
     const text = write();
     const plain = new TextEncoder().encode(text);
-    return { plain, gzipped: Bun.gzipSync(plain), tag: `W/"${hashOf(text)}"` };
+    // Bun copies bytes for each answer that is not read yet; a Blob is shared by all.
+    return {
+      plain: new Blob([plain]),
+      gzipped: new Blob([Bun.gzipSync(plain)]),
+      tag: `W/"${hashOf(text)}"`,
+    };
   };
   return ({ headers: asked, method }) => {
     if (method !== 'GET' && method !== 'HEAD') {

@@ -5,17 +5,20 @@ import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
 import { clientAddress, countedAs, plainIPv4 } from './address.ts';
+import type { RoomBounds } from './answer-room.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { BODY_TIME_MAX_MS } from './body.ts';
 import { STREAM_PATH } from './device-stream.ts';
 import type { WireSettings } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
-import { type InterpreterDeps, interpret, reportFault, respond } from './interpreter.ts';
+import { type InterpreterDeps, interpret, reportFault } from './interpreter.ts';
+import { LargeAnswers } from './large-answer.ts';
 import { MinuteLimiter } from './limiter.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { Polls } from './polls.ts';
 import { publishedAnswers } from './published.ts';
-import { makeStreams, PING_INTERVAL_MS } from './stream.ts';
+import { respond } from './respond.ts';
+import { makeStreams, PING_INTERVAL_MS, type Streams } from './stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 
 /** Looked at for each request, so that a change holds at once. */
@@ -34,9 +37,14 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   tls?: ListenOptions['tls'];
   /** {@link BODY_TIME_MAX_MS} unless a test is in a hurry. */
   bodyTimeMaxMs?: number;
+  /** See {@link LargeAnswers}. */
+  room?: RoomBounds;
   /** How often a stream is asked whether it is alive, ms. */
   pingIntervalMs?: number;
 }
+
+/** What holds something up. */
+type Limit = 'answers' | 'auth_failures' | 'registrations' | 'streams';
 
 export interface RunningServer {
   /** `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -47,7 +55,7 @@ export interface RunningServer {
   /** What was answered since the start, of each endpoint. */
   tallies(): Iterable<EndpointTally>;
   /** How often each limit held something up since the start. */
-  limited(): Readonly<Record<'auth_failures' | 'registrations' | 'streams', number>>;
+  limited(): Readonly<Record<Limit, number>>;
   /** See {@link Listener}. */
   replaceCertificate: Listener['replaceCertificate'];
   /** See {@link Listener}. Polls are answered and streams closed at once. */
@@ -75,12 +83,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const traffic = new Traffic({ log, settings, peerOf, addressOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
+  // Bun knows the address of a request until its answer is with the kernel, or the caller left.
+  const large = new LargeAnswers(clock, (request) => peerOf(request) === '', options.room);
   const deps: InterpreterDeps = {
     core,
     clock,
     log,
     settings,
     limits: { registrations, polls },
+    large,
     traffic,
     clientOf,
     authFailed: (client, nowMs) => failures.record(client, nowMs),
@@ -93,18 +104,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
+    room: large.devices,
     traffic,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     upgrade: (request, data) => listener.serverOf(request).upgrade(request, { data }),
     tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),
   });
 
-  const answers = new Map<string, Answer>();
-  for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
-  answers.set(STREAM_PATH, streams.answer);
-  for (const [path, answer] of publishedAnswers()) {
-    answers.set(path, counted(traffic, traffic.tallyOf(path), answer));
-  }
+  const answers = answersByPath(deps, streams);
   const elsewhere = elsewhereOf(traffic);
   // One route and one set of rules. Elysia's own router would not do: without a valid Host, which
   // HTTP/1.0 does not need, Bun's URL has no host, and Elysia takes the first slash in the query
@@ -137,6 +144,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     streamCount: streams.count,
     tallies: () => traffic.tallies,
     limited: () => ({
+      answers: large.refusedCount,
       auth_failures: failures.delayedCount,
       registrations: registrations.refusedCount,
       streams: streams.refusedCount(),
@@ -145,6 +153,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     stop: async (lastCallMs) => {
       stopping.abort();
       streams.closeAll();
+      large.close();
       await listener.stop(lastCallMs);
     },
   };
@@ -155,6 +164,17 @@ type Answer = (request: Request) => Response | Promise<Response | null>;
 
 /** What a status says, in the words of the other answers. */
 const SAID: Readonly<Record<number, string>> = { 404: 'not_found', 405: 'wrong_method' };
+
+function answersByPath(deps: InterpreterDeps, streams: Streams): Map<string, Answer> {
+  const { traffic } = deps;
+  const answers = new Map<string, Answer>();
+  for (const endpoint of endpoints) answers.set(endpoint.path, interpret(endpoint, deps));
+  answers.set(STREAM_PATH, streams.answer);
+  for (const [path, answer] of publishedAnswers()) {
+    answers.set(path, counted(traffic, traffic.tallyOf(path), answer));
+  }
+  return answers;
+}
 
 /** Counts what is answered with a page. */
 function counted(

@@ -5,6 +5,7 @@
 
 import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
 import {
+  CLOSE_TOO_MANY,
   DeviceStream,
   type DeviceStreamDeps,
   FRAME_BYTES_MAX,
@@ -12,8 +13,9 @@ import {
   type SocketData,
   STREAM_PATH,
 } from './device-stream.ts';
-import { bearerToken, respond } from './interpreter.ts';
+import { bearerToken } from './interpreter.ts';
 import type { MessageKey } from './messages.ts';
+import { respond } from './respond.ts';
 import type { Traffic } from './traffic.ts';
 
 /**
@@ -27,7 +29,6 @@ const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 
 /** Close codes of RFC 6455. */
 const CLOSE_STOPPING = 1001;
-const CLOSE_TOO_MANY = 1013;
 /** A close code of ours, from the range that RFC 6455 leaves to applications. */
 export const CLOSE_REPLACED = 4002;
 

@@ -104,7 +104,7 @@ const REQUESTS: MetricRow[] = [
     name: 'gatepost_limited_total',
     type: 'counter',
     labels: ['limit'],
-    help: 'Answers to failed credentials that were delayed, registrations and streams refused.',
+    help: 'Answers to failed credentials that were delayed; registrations, streams and large answers refused.',
     read: ({ http }) =>
       Object.entries(http?.limited() ?? {}).map(([limit, value]) => ({ labels: { limit }, value })),
   }),

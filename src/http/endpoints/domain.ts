@@ -17,9 +17,9 @@ import {
   ID_RULE,
   Id,
   LIST_COUNT_MAX,
+  listOf,
   ONE_LINE_RULE,
   OneLine,
-  pageOf,
   pageParams,
   RecordId,
   statusOf,
@@ -100,15 +100,17 @@ const listDomainEndpoint = providerEndpoint({
   fields: { ok: { data: Type.Array(Binding, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
   async handle({ core, provider, params, settings }) {
-    const domains = await listDomains(core, provider, pageOf(params));
-    const data: Static<typeof Binding>[] = domains.map((domain) => ({
-      id: domain.id,
-      domain_name: domain.domainName,
-      domain_hash: domain.domainHash,
-      status: domain.status,
-      created_at: wireTime(domain.createdAtMs, settings.outputOffsetMinutes),
-    }));
-    return { says: 'ok', body: { data } };
+    const list = listOf(params, async (page): Promise<Static<typeof Binding>[]> => {
+      const domains = await listDomains(core, provider, page);
+      return domains.map((domain) => ({
+        id: domain.id,
+        domain_name: domain.domainName,
+        domain_hash: domain.domainHash,
+        status: domain.status,
+        created_at: wireTime(domain.createdAtMs, settings.outputOffsetMinutes),
+      }));
+    });
+    return { says: 'ok', list };
   },
 });
 

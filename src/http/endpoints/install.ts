@@ -25,11 +25,11 @@ import {
   ID_RULE,
   Id,
   LIST_COUNT_MAX,
+  listOf,
   NEW_CODE_RULE,
   NewInstallCode,
   NOTE_RULE,
   Note,
-  pageOf,
   pageParams,
   RecordId,
   requiredHwid,
@@ -178,17 +178,19 @@ const listInstallEndpoint = providerEndpoint({
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
   async handle({ core, provider, params, settings }) {
-    const installs = await listInstalls(core, provider, pageOf(params));
-    const data: Static<typeof LimitedLink>[] = installs.map((install) => ({
-      id: install.id,
-      install_code: install.installCode,
-      install_limit: install.installLimit,
-      install_count: install.deviceCount,
-      status: install.status,
-      note: install.note,
-      created_at: wireTime(install.createdAtMs, settings.outputOffsetMinutes),
-    }));
-    return { says: 'ok', body: { data } };
+    const list = listOf(params, async (page): Promise<Static<typeof LimitedLink>[]> => {
+      const installs = await listInstalls(core, provider, page);
+      return installs.map((install) => ({
+        id: install.id,
+        install_code: install.installCode,
+        install_limit: install.installLimit,
+        install_count: install.deviceCount,
+        status: install.status,
+        note: install.note,
+        created_at: wireTime(install.createdAtMs, settings.outputOffsetMinutes),
+      }));
+    });
+    return { says: 'ok', list };
   },
 });
 

@@ -6,6 +6,7 @@ import { INSTALL_CODE, NEW_INSTALL_CODE } from '../../core/install.ts';
 import type { Page } from '../../core/store.ts';
 import { NOTE, NOTE_LENGTH_MAX } from '../../core/text.ts';
 import { optional, required } from '../endpoint.ts';
+import type { Row, RowList } from '../list-text.ts';
 import type { MessageKey } from '../messages.ts';
 
 /** The most records that a list returns (specification, "Limits"). */
@@ -48,8 +49,16 @@ export const pageParams = {
   }),
 };
 
-export function pageOf(params: { id: number | null; before_id: number | null }): Page {
-  return { id: params.id, beforeId: params.before_id, countMax: LIST_COUNT_MAX };
+/** The list that these parameters ask for, of rows that `readPage` reads. */
+export function listOf(
+  { id, before_id }: { id: number | null; before_id: number | null },
+  readPage: (page: Page) => Promise<readonly Row[]>,
+): RowList {
+  return {
+    beforeId: before_id,
+    countMax: LIST_COUNT_MAX,
+    read: (beforeId, countMax) => readPage({ id, beforeId, countMax }),
+  };
 }
 
 /** How list-hwid and delete-hwid name a link; `says` is the answer when neither is given. */

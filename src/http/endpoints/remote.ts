@@ -21,7 +21,7 @@ import {
   ID_RULE,
   Id,
   LIST_COUNT_MAX,
-  pageOf,
+  listOf,
   pageParams,
   RecordId,
   statusOf,
@@ -161,17 +161,19 @@ const listEndpoint = providerEndpoint({
   says: ['ok', 'unknown_error'],
   async handle({ core, provider, params, settings }) {
     const { outputOffsetMinutes } = settings;
-    const distributions = await listDistributions(core, provider, pageOf(params));
-    const data: Static<typeof Distribution>[] = distributions.map((distribution) => ({
-      id: distribution.id,
-      target_os: distribution.targetOs,
-      target_hwid: distribution.targetHwid,
-      status: distribution.status,
-      created_at: wireTime(distribution.createdAtMs, outputOffsetMinutes),
-      sent_at: wireTime(distribution.sentAtMs, outputOffsetMinutes),
-      notification_type: distribution.notificationType,
-    }));
-    return { says: 'ok', body: { data } };
+    const list = listOf(params, async (page): Promise<Static<typeof Distribution>[]> => {
+      const distributions = await listDistributions(core, provider, page);
+      return distributions.map((distribution) => ({
+        id: distribution.id,
+        target_os: distribution.targetOs,
+        target_hwid: distribution.targetHwid,
+        status: distribution.status,
+        created_at: wireTime(distribution.createdAtMs, outputOffsetMinutes),
+        sent_at: wireTime(distribution.sentAtMs, outputOffsetMinutes),
+        notification_type: distribution.notificationType,
+      }));
+    });
+    return { says: 'ok', list };
   },
 });
 

@@ -1,0 +1,105 @@
+/** Answers that are large: lists in pages, and a place for each before it is made or sent. */
+
+import type { Clock } from '../clock.ts';
+import { byteLength } from '../core/json-input.ts';
+import type { AuthenticDevice } from '../core/messaging.ts';
+import type { Provider } from '../core/provider.ts';
+import {
+  AnswerRoom,
+  DEVICE_ROOM,
+  LARGE_BYTES,
+  type Place,
+  PROVIDER_ROOM,
+  type RoomBounds,
+} from './answer-room.ts';
+import {
+  LIST_BYTES_MAX,
+  ListTurns,
+  PAGE_COUNT,
+  type Row,
+  type RowList,
+  restOfList,
+} from './list-text.ts';
+import type { MessageKey } from './messages.ts';
+import { textOf } from './respond.ts';
+
+/** Who is answered. */
+export interface Answered {
+  provider?: Provider | undefined;
+  device?: AuthenticDevice | undefined;
+}
+
+export class LargeAnswers {
+  readonly #providers: AnswerRoom;
+  /** Also for the frames of streams. */
+  readonly devices: AnswerRoom;
+  readonly #turns = new ListTurns();
+
+  /**
+   * `isTaken`: has the kernel the whole answer, or did the caller leave? `room` is for tests, which
+   * have less to send.
+   */
+  constructor(
+    clock: Clock,
+    private readonly isTaken: (request: Request) => boolean,
+    room?: RoomBounds,
+  ) {
+    this.#providers = new AnswerRoom(room ?? PROVIDER_ROOM, clock);
+    this.devices = new AnswerRoom(room ?? DEVICE_ROOM, clock);
+  }
+
+  get refusedCount(): number {
+    return this.#providers.refusedCount + this.devices.refusedCount;
+  }
+
+  /** Nobody waits any longer. */
+  close(): void {
+    this.#providers.close();
+    this.devices.close();
+  }
+
+  /** May this go out now? A text that is large waits for its place. */
+  async admit(request: Request, to: Answered, text: string): Promise<boolean> {
+    return (await this.#enter(request, to, byteLength(text))) !== null;
+  }
+
+  /**
+   * Reads a list. One page is a body like any other; what is longer is written out in its place.
+   * Null: there is none.
+   */
+  async list(
+    request: Request,
+    to: Answered,
+    { says, list }: { says: MessageKey; list: RowList },
+  ): Promise<{ body: { data: readonly Row[] } } | { payload: Blob } | null> {
+    const data = await list.read(list.beforeId, PAGE_COUNT);
+    if (data.length < PAGE_COUNT) return { body: { data } };
+    const place = await this.#enter(request, to, LIST_BYTES_MAX);
+    if (place === null) return null;
+    try {
+      const begun = textOf(says, { data });
+      const rest = await restOfList(list, data, this.#turns);
+      const payload = new Blob([begun.slice(0, -']}'.length), ...rest, ']}']);
+      place.resize(payload.size);
+      return { payload };
+    } catch (fault) {
+      place.leave();
+      throw fault;
+    }
+  }
+
+  async #enter(
+    request: Request,
+    { provider, device }: Answered,
+    bytes: number,
+  ): Promise<Place | null> {
+    const isTaken = () => this.isTaken(request);
+    if (device) return this.devices.enter(String(device.id), bytes, isTaken);
+    return this.#providers.enter(String(provider?.id), bytes, isTaken);
+  }
+}
+
+/** Need the characters of a text a place? Bytes are no fewer. */
+export function isLarge(text: string): boolean {
+  return text.length >= LARGE_BYTES;
+}

@@ -1,0 +1,52 @@
+/** Long lists as text: read and written in pages, so that nobody waits for all of one. */
+
+import { nextTurn } from '../core/turn.ts';
+
+/** A record of a list in an answer. */
+export interface Row {
+  readonly id: number;
+}
+
+/** A list that is read in pages, from the highest id on. */
+export interface RowList {
+  /** Only rows with a lower id; null: all. */
+  beforeId: number | null;
+  countMax: number;
+  read(beforeId: number | null, countMax: number): Promise<readonly Row[]>;
+}
+
+const utf8 = new TextEncoder();
+
+/** Rows of a page: well under a millisecond to read and to write. */
+export const PAGE_COUNT = 100;
+
+/** 5000 rows with the longest texts that they may have. */
+export const LIST_BYTES_MAX = 8 * 1024 * 1024;
+
+/** One page in a turn of the event loop, whoever asks for lists. */
+export class ListTurns {
+  #last: Promise<void> = Promise.resolve();
+
+  next(): Promise<void> {
+    this.#last = this.#last.then(nextTurn);
+    return this.#last;
+  }
+}
+
+/** The rest of a list that begins with `first`, in UTF-8, a page at a time. */
+export async function restOfList(
+  { countMax, read }: RowList,
+  first: readonly Row[],
+  turns: ListTurns,
+): Promise<Uint8Array<ArrayBuffer>[]> {
+  const pages: Uint8Array<ArrayBuffer>[] = [];
+  let rows = first;
+  for (let count = first.length; rows.length === PAGE_COUNT && count < countMax; ) {
+    await turns.next();
+    const last = rows[rows.length - 1] as Row;
+    rows = await read(last.id, Math.min(PAGE_COUNT, countMax - count));
+    if (rows.length > 0) pages.push(utf8.encode(`,${JSON.stringify(rows).slice(1, -1)}`));
+    count += rows.length;
+  }
+  return pages;
+}
