@@ -1,6 +1,6 @@
 /** The composition root: what the program is made of, put together in one place. */
 
-import { addScheduledBackup, backupByChild, newestScheduled } from './backup/shelf.ts';
+import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
 import { systemClock } from './clock.ts';
 import {
   type Change,
@@ -114,6 +114,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const clock = systemClock;
   const startedAtMs = clock.nowMs();
   let current = loaded;
+  clearUp(settings);
   for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
     log.warn('open_to_group', { path, problem });
   }

@@ -10,9 +10,10 @@ import { createReadStream, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { isRecord, readJsonObject } from '../core/json-input.ts';
 import { OperatorError } from '../operator-error.ts';
-import { AGE_MAGIC, decrypted, encrypted } from './encryption.ts';
+import { AGE_MAGIC, checkHeader, decrypted, encrypted } from './encryption.ts';
 
 export const FORMAT = 1;
 const MAGIC_NAME = 'gatepost-backup';
@@ -20,8 +21,16 @@ const MAGIC = `${MAGIC_NAME} ${FORMAT}\n`;
 /** The last line: 64 digits. */
 const TRAILER_BYTES = 65;
 /** First line and manifest; a manifest has one number for each table. */
-const HEAD_BYTES_MAX = 256 * 1024;
-const READ_BYTES = 256 * 1024;
+const HEAD_BYTES_MAX = 64 * 1024;
+const MANIFEST_BOUNDS = { bytesMax: HEAD_BYTES_MAX, valuesMax: 1_000 };
+/**
+ * How far back the compressed bytes may point, as a power of two: memory that a reader needs. What
+ * is written here needs 2 MiB; a forged file could ask for as much as it likes.
+ */
+const WINDOW_LOG_MAX = 23;
+/** The end of the year 9999, which is as far as times can be shown. */
+const TIME_MAX_MS = Date.UTC(10_000, 0) - 1;
+const READ_BYTES = 64 * 1024;
 
 /** What a backup says about itself. */
 export interface Manifest {
@@ -44,18 +53,20 @@ type Pieces = AsyncGenerator<Uint8Array, void>;
 /** A file that is not what was written. */
 export class DamagedBackup extends OperatorError {}
 
+/** Takes the database piece by piece, in order. */
+export type Write = (chunk: Uint8Array) => Promise<void> | void;
+
 /**
- * Writes the database file `source` and its manifest to the new file `target`, and has the disk
- * keep it. Encrypted unless `passphrase` is null.
+ * Writes the bytes of a database, `source`, and its manifest to the new file `target`, and has the
+ * disk keep it. Encrypted unless `passphrase` is null.
  */
 export async function writeContainer(
   target: string,
   manifest: Manifest,
-  source: string,
+  source: Bytes,
   passphrase: string | null,
-  signal?: AbortSignal,
 ): Promise<void> {
-  const plain = container(manifest, source, signal);
+  const plain = container(manifest, source);
   const output = await open(target, 'wx', 0o600);
   try {
     const bytes = passphrase === null ? plain : await encrypted(plain, passphrase);
@@ -66,13 +77,13 @@ export async function writeContainer(
   }
 }
 
-async function* container(manifest: Manifest, source: string, signal?: AbortSignal): Pieces {
+async function* container(manifest: Manifest, source: Bytes): Pieces {
   const hash = createHash('sha256');
   const head = Buffer.from(`${MAGIC}${JSON.stringify(manifest)}\n`);
   hash.update(head);
   yield head;
   const zstd = createZstdCompress();
-  const fed = pipeline(createReadStream(source, { highWaterMark: READ_BYTES, signal }), zstd);
+  const fed = pipeline(source, zstd);
   // Its failure also ends the loop below, which throws it.
   fed.catch(() => undefined);
   for await (const chunk of zstd as AsyncIterable<Uint8Array>) {
@@ -84,25 +95,32 @@ async function* container(manifest: Manifest, source: string, signal?: AbortSign
 }
 
 /**
- * Reads a backup to its end and checks every byte of it. `write` gets the database piece by piece,
- * before the end is known to be good: what it wrote is worthless when this throws. Throws
+ * Reads a backup to its end and checks every byte of it. `begin` is told what the backup promises
+ * and says who takes the database, piece by piece and never more than was promised, before the end
+ * is known to be good: what was written is worthless when this throws. Throws
  * {@link DamagedBackup}, or OperatorError when the passphrase is missing or wrong.
  */
 export async function readContainer(
   file: string,
   passphrase: string | null,
-  write: (chunk: Uint8Array) => Promise<void> | void,
+  begin: (manifest: Manifest) => Promise<Write> | Write,
 ): Promise<Manifest> {
   const isEncrypted = (await kindOf(file)) === 'encrypted';
   if (isEncrypted && passphrase === null) {
     throw new OperatorError(`${file} is encrypted: give its passphrase with --passphrase-file`);
+  }
+  if (isEncrypted && !(await checkHeader(file))) {
+    throw new DamagedBackup(`${file} is damaged (it has not the header of a passphrase)`);
   }
   const raw = createReadStream(file, { highWaterMark: READ_BYTES });
   const own = new OwnFault();
   try {
     const bytes = raw as Bytes;
     const plain = isEncrypted ? await decrypted(bytes, passphrase as string) : bytes;
-    return await readPlain(plain, (chunk) => own.guard(() => write(chunk)));
+    return await readPlain(plain, async (manifest) => {
+      const write = await own.guard(() => begin(manifest));
+      return (chunk) => own.guard(() => write(chunk));
+    });
   } catch (fault) {
     if (own.fault !== null) throw own.fault.cause;
     if (fault instanceof OperatorError && !(fault instanceof DamagedBackup)) throw fault;
@@ -113,13 +131,13 @@ export async function readContainer(
   }
 }
 
-/** Tells what `write` threw, such as a full disk, from what is wrong with the file. */
+/** Tells what the taker threw, such as a full disk, from what is wrong with the file. */
 class OwnFault {
   fault: { cause: unknown } | null = null;
 
-  async guard(work: () => Promise<void> | void): Promise<void> {
+  async guard<T>(work: () => Promise<T> | T): Promise<T> {
     try {
-      await work();
+      return await work();
     } catch (cause) {
       this.fault = { cause };
       throw cause;
@@ -150,15 +168,19 @@ export async function kindOf(file: string): Promise<'plain' | 'encrypted'> {
 
 async function readPlain(
   plain: Bytes,
-  write: (chunk: Uint8Array) => Promise<void>,
+  begin: (manifest: Manifest) => Promise<Write>,
 ): Promise<Manifest> {
   const hash = createHash('sha256');
   const { manifest, rest } = await readHead(plain[Symbol.asyncIterator]());
+  const write = await begin(manifest.value);
   hash.update(manifest.head);
   const body = new Body(rest, hash);
   const databaseHash = createHash('sha256');
   let databaseBytes = 0;
-  await pipeline(Readable.from(body.read()), createZstdDecompress(), async (chunks: Bytes) => {
+  const zstd = createZstdDecompress({
+    params: { [constants.ZSTD_d_windowLogMax]: WINDOW_LOG_MAX },
+  });
+  await pipeline(Readable.from(body.read()), zstd, async (chunks: Bytes) => {
     for await (const chunk of chunks) {
       databaseBytes += chunk.length;
       if (databaseBytes > manifest.value.database_bytes) throw new Error('it is too long');
@@ -199,18 +221,34 @@ async function readHead(chunks: AsyncIterator<Uint8Array>) {
 }
 
 function parseHead(head: Buffer): Manifest {
-  const text = head.toString('utf8');
-  if (!text.startsWith(MAGIC)) throw new Error('its first line is not that of a backup');
-  const manifest = JSON.parse(text.slice(MAGIC.length)) as Manifest;
-  const isFit =
+  if (!head.subarray(0, MAGIC.length).equals(Buffer.from(MAGIC))) {
+    throw new Error('its first line is not that of a backup');
+  }
+  const read = readJsonObject(head.subarray(MAGIC.length), MANIFEST_BOUNDS, 'its manifest');
+  if ('problem' in read) throw new Error(read.problem);
+  if (!isManifest(read.object)) throw new Error('its manifest is not one');
+  return read.object;
+}
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;
+const isLike = (value: unknown, pattern: RegExp) =>
+  typeof value === 'string' && pattern.test(value);
+
+/** Whatever is shown of it is fit to be shown. */
+function isManifest(value: object): value is Manifest {
+  const manifest: Partial<Record<keyof Manifest, unknown>> = value;
+  const { rows } = manifest;
+  return (
     manifest.format === FORMAT &&
-    Number.isSafeInteger(manifest.schema) &&
-    Number.isSafeInteger(manifest.created_at_ms) &&
-    Number.isSafeInteger(manifest.database_bytes) &&
-    typeof manifest.rows === 'object' &&
-    manifest.rows !== null;
-  if (!isFit) throw new Error('its manifest is not one');
-  return manifest;
+    isLike(manifest.gatepost, /^[\x21-\x7e]{1,64}$/) &&
+    isCount(manifest.schema) &&
+    isCount(manifest.created_at_ms) &&
+    Number(manifest.created_at_ms) <= TIME_MAX_MS &&
+    isCount(manifest.database_bytes) &&
+    isLike(manifest.database_sha256, /^[0-9a-f]{64}$/) &&
+    isRecord(rows) &&
+    Object.entries(rows).every(([table, count]) => isLike(table, /^\w{1,64}$/) && isCount(count))
+  );
 }
 
 /** Passes on everything but the last line, which is known only when the end has come. */

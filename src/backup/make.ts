@@ -1,22 +1,16 @@
 /** Making a backup: copy, check, pack, read back, and only then give it its name. */
 
-import { createHash, randomBytes } from 'node:crypto';
-import {
-  createReadStream,
-  existsSync,
-  linkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
-import { copyDatabase, examineDatabase, hasDatabase } from '../store/sqlite/copy.ts';
+import { hasDatabase } from '../store/sqlite/copy.ts';
 import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
 import { refuseOpenData } from '../store/sqlite/open.ts';
 import { VERSION } from '../version.ts';
 import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './container.ts';
+import { removeLeftovers, Scratch } from './scratch.ts';
+import { type Snapshot, takeSnapshot } from './snapshot.ts';
 
 export interface BackupOrder {
   dataDir: string;
@@ -49,16 +43,22 @@ export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
   const file = resolve(order.file);
   refuseOpenData(order.dataDir);
   await checkTarget(file, order);
-  const { copy, packed } = partialNames(file);
+  removeLeftovers(order.dataDir, () => false);
+  removeLeftovers(dirname(file), (target) => target === basename(file));
+  let snapshot: Snapshot | null = null;
+  let scratch: Scratch | null = null;
   try {
     if (!hasDatabase(order.dataDir)) {
       throw new OperatorError(`there is no Gatepost database in ${order.dataDir}`);
     }
-    copyDatabase(order.dataDir, copy);
+    snapshot = takeSnapshot(order.dataDir);
     await turnOfTheLoop(order.signal);
-    const manifest = await describe(copy, order.nowMs);
-    await writeContainer(packed, manifest, copy, order.passphrase, order.signal);
-    rmSync(copy);
+    const manifest = await describe(snapshot, order);
+    scratch = new Scratch(dirname(file));
+    const packed = scratch.file('part');
+    await writeContainer(packed, manifest, snapshot.read(order.signal), order.passphrase);
+    snapshot.drop();
+    snapshot = null;
     await compare(packed, order.passphrase, manifest);
     order.signal?.throwIfAborted();
     giveName(packed, file, order.replaces);
@@ -68,16 +68,9 @@ export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
     if (order.signal?.aborted) throw new OperatorError('the backup was interrupted');
     throw asDiskFault(fault, dirname(file), order.dataDir);
   } finally {
-    for (const path of [copy, `${copy}-journal`, packed]) rmSync(path, { force: true });
+    snapshot?.drop();
+    scratch?.drop();
   }
-}
-
-/** Names of files in the making: hidden, and told from finished ones by whoever rotates. */
-export const PARTIAL_NAME = /^\.(.+)\.[0-9a-f]{12}\.(?:copy|part)(?:-journal)?$/;
-
-function partialNames(file: string) {
-  const stem = join(dirname(file), `.${basename(file)}.${randomBytes(6).toString('hex')}`);
-  return { copy: `${stem}.copy`, packed: `${stem}.part` };
 }
 
 async function checkTarget(file: string, { dataDir, replaces }: BackupOrder): Promise<void> {
@@ -103,23 +96,25 @@ async function turnOfTheLoop(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
 }
 
-async function describe(copy: string, nowMs: number): Promise<Manifest> {
-  const { schema, rows } = examineDatabase(copy);
+async function describe(
+  { contents, bytes, read }: Snapshot,
+  { nowMs, signal }: BackupOrder,
+): Promise<Manifest> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(copy)) hash.update(chunk as Uint8Array);
+  for await (const chunk of read(signal)) hash.update(chunk);
   return {
     format: FORMAT,
     gatepost: VERSION,
-    schema,
+    schema: contents.schema,
     created_at_ms: nowMs,
-    database_bytes: statSync(copy).size,
+    database_bytes: bytes,
     database_sha256: hash.digest('hex'),
-    rows,
+    rows: contents.rows,
   };
 }
 
 async function compare(packed: string, passphrase: string | null, meant: Manifest): Promise<void> {
-  const found = await readContainer(packed, passphrase, () => undefined);
+  const found = await readContainer(packed, passphrase, () => () => undefined);
   if (!Bun.deepEquals(found, meant)) {
     throw new OperatorError('what was written could not be read back: is the disk good?');
   }

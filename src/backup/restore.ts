@@ -1,22 +1,20 @@
 /** Restoring a backup: everything is checked before anything is replaced. */
 
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { existsSync, mkdirSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Actor } from '../core/audit.ts';
 import { OperatorError } from '../operator-error.ts';
-import { examineDatabase } from '../store/sqlite/copy.ts';
+import { type Contents, Examination, examineDatabase, NO_LOG } from '../store/sqlite/copy.ts';
 import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
 import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
 import { noteInFile } from '../store/sqlite/note.ts';
 import { refuseOpenData } from '../store/sqlite/open.ts';
 import { DatabasePlace } from '../store/sqlite/replace.ts';
-import { DamagedBackup, kindOf, type Manifest, readContainer } from './container.ts';
-
-/** What a restore unpacks to, in the data directory, before it is good. */
-const UNPACKED_NAME = /^\.gatepost-[0-9a-f]{12}\.unpacked(?:-journal|-wal|-shm)?$/;
-const unpackedName = () => `.gatepost-${randomBytes(6).toString('hex')}.unpacked`;
+import { DamagedBackup, kindOf, type Manifest, readContainer, type Write } from './container.ts';
+import { hasRoom, noRoom, RoomWatch } from './room.ts';
+import { removeLeftovers, Scratch } from './scratch.ts';
 
 export interface RestoreOrder {
   dataDir: string;
@@ -37,18 +35,82 @@ export interface RestoreResult {
 
 /**
  * Reads a backup to its end and checks it: checksums, structure, references, schema, row counts.
- * Unpacks beside the backup, and removes that. Throws `OperatorError` with what is wrong.
+ * What it unpacks lies in the data directory, or, where that is not to be had, beside the backup or
+ * among the system's temporary files, and never has a name: nothing is left however this ends.
+ * Throws `OperatorError` with what is wrong.
  */
-export async function verifyBackup(file: string, passphrase: string | null): Promise<Manifest> {
+export async function verifyBackup(
+  dataDir: string,
+  file: string,
+  passphrase: string | null,
+): Promise<Manifest> {
   await kindOf(file);
-  const unpacked = join(dirname(resolve(file)), unpackedName());
+  const folders = [dataDir, dirname(resolve(file)), tmpdir()];
+  for (const folder of folders) removeLeftovers(folder, () => false);
+  let unpacked: Nameless | null = null;
   try {
-    return await unpack(file, passphrase, unpacked);
+    const manifest = await readContainer(file, passphrase, async (promised) => {
+      refuseNewer(file, promised);
+      unpacked = await openSomewhere(folders, promised.database_bytes);
+      return writerTo(unpacked.output, unpacked.folder);
+    });
+    const { output, examination } = unpacked as unknown as Nameless;
+    // A log could not lie beside a file without a name.
+    await output.write(NO_LOG.bytes, 0, NO_LOG.bytes.length, NO_LOG.at);
+    checkContents(file, manifest, () => examination.contents());
+    return manifest;
   } catch (fault) {
-    throw asDiskFault(fault, dirname(unpacked));
+    throw asDiskFault(fault, ...folders);
   } finally {
-    removeDatabase(unpacked);
+    await (unpacked as Nameless | null)?.close();
   }
+}
+
+/** A file that lost its name when it was empty: what is written then only this process has. */
+class Nameless {
+  constructor(
+    readonly folder: string,
+    readonly output: FileHandle,
+    readonly examination: Examination,
+  ) {}
+
+  static async in(folder: string): Promise<Nameless> {
+    const scratch = new Scratch(folder);
+    try {
+      const file = scratch.file('unpacked');
+      const output = await open(file, 'wx', 0o600);
+      return new Nameless(folder, output, new Examination(file));
+    } finally {
+      scratch.drop();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.examination.close();
+    await this.output.close();
+  }
+}
+
+/** In the first of `folders` that takes it and has room. Throws `OperatorError` if none has. */
+async function openSomewhere(folders: readonly string[], bytes: number): Promise<Nameless> {
+  for (const folder of folders) {
+    if (!hasRoom(folder, bytes)) continue;
+    try {
+      return await Nameless.in(folder);
+    } catch {
+      // Read-only, or somebody else's: the next one may do.
+    }
+  }
+  throw noRoom(bytes, ...folders.filter((folder) => existsSync(folder)));
+}
+
+/** Where the database of a backup goes; never so much that the disk is full. */
+function writerTo(output: FileHandle, folder: string): Write {
+  const watch = new RoomWatch(folder);
+  return async (chunk) => {
+    await output.writeFile(chunk);
+    watch.wrote(chunk.length);
+  };
 }
 
 /**
@@ -61,13 +123,12 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreResult>
   refuseOpenData(order.dataDir, true);
   makeDirectory(order.dataDir);
   const place = takePlace(order.dataDir);
-  const unpacked = join(resolve(order.dataDir), unpackedName());
+  removeLeftovers(order.dataDir, () => false);
+  let scratch: Scratch | null = null;
   try {
-    // What an interrupted restore left; nobody else is at it.
-    for (const name of readdirSync(order.dataDir)) {
-      if (UNPACKED_NAME.test(name)) rmSync(join(order.dataDir, name), { force: true });
-    }
-    const manifest = await unpack(order.file, order.passphrase, unpacked);
+    scratch = new Scratch(order.dataDir);
+    const unpacked = scratch.file('unpacked');
+    const manifest = await unpack(order, unpacked);
     const loss = order.isForced ? null : place.wouldLose(unpacked);
     if (loss !== null) {
       throw new OperatorError(
@@ -85,7 +146,7 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreResult>
   } catch (fault) {
     throw asDiskFault(fault, order.dataDir);
   } finally {
-    removeDatabase(unpacked);
+    scratch?.drop();
     place.release();
   }
 }
@@ -98,27 +159,36 @@ function takePlace(dataDir: string): DatabasePlace {
   }
 }
 
-async function unpack(file: string, passphrase: string | null, target: string): Promise<Manifest> {
+async function unpack(
+  { file, passphrase, dataDir }: RestoreOrder,
+  target: string,
+): Promise<Manifest> {
   const output = await open(target, 'wx', 0o600);
-  let manifest: Manifest;
   try {
-    manifest = await readContainer(file, passphrase, (chunk) => output.writeFile(chunk));
+    const manifest = await readContainer(file, passphrase, (promised) => {
+      refuseNewer(file, promised);
+      const bytes = promised.database_bytes;
+      if (!hasRoom(dataDir, bytes)) throw noRoom(bytes, dataDir);
+      return writerTo(output, dataDir);
+    });
     await output.sync();
+    checkContents(file, manifest, () => examineDatabase(target));
+    return manifest;
   } finally {
     await output.close();
   }
-  if (manifest.schema > SCHEMA_VERSION) {
-    throw new OperatorError(
-      `${file} has schema ${manifest.schema}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost`,
-    );
-  }
-  checkContents(file, target, manifest);
-  return manifest;
 }
 
-function checkContents(file: string, unpacked: string, manifest: Manifest): void {
+function refuseNewer(file: string, { schema }: Manifest): void {
+  if (schema <= SCHEMA_VERSION) return;
+  throw new OperatorError(
+    `${file} has schema ${schema}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost`,
+  );
+}
+
+function checkContents(file: string, manifest: Manifest, examine: () => Contents): void {
   try {
-    const { schema, rows } = examineDatabase(unpacked);
+    const { schema, rows } = examine();
     if (schema !== manifest.schema) throw new OperatorError(`the schema is ${schema}`);
     const tables = new Set([...Object.keys(rows), ...Object.keys(manifest.rows)]);
     const other = [...tables].find((table) => rows[table] !== manifest.rows[table]);
@@ -153,8 +223,4 @@ function freeName(dataDir: string, nowMs: number): string {
 /** An instant in file names, UTC to the second: they sort by it. */
 export function timeInName(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
-}
-
-function removeDatabase(file: string): void {
-  for (const end of ['', '-journal', '-wal', '-shm']) rmSync(file + end, { force: true });
 }

@@ -6,9 +6,9 @@ import { OperatorError } from '../operator-error.ts';
 import { makeOwnFolder } from '../permissions.ts';
 import { asDiskFault } from '../store/sqlite/disk.ts';
 import { takeLock } from '../store/sqlite/lock.ts';
-import { PARTIAL_NAME } from './make.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
 import { timeInName } from './restore.ts';
+import { removeLeftovers } from './scratch.ts';
 
 /** Looked at for each backup, so that a change holds at once. */
 export interface ShelfSettings extends PassphraseSettings {
@@ -84,7 +84,7 @@ export async function addScheduledBackup(
   try {
     const [newest] = scheduledBackups(folder);
     if (newest !== undefined && Math.abs(nowMs - momentOf(newest)) < SAME_RING_MS) return null;
-    removeUnfinished(folder);
+    removeLeftovers(folder, isOwnName);
     const name = `gatepost-${timeInName(nowMs)}.backup`;
     const passphrase = readPassphrase(undefined, settings);
     const { bytes } = await run(join(folder, name), settings.dataDir, passphrase, signal);
@@ -103,12 +103,12 @@ function openShelf(folder: string): (() => void) | null {
   }
 }
 
-/** Of backups that were killed; nobody makes one now, for the lock is ours. */
-function removeUnfinished(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const target = PARTIAL_NAME.exec(name)?.[1];
-    if (target !== undefined && OWN_NAME.test(target)) rmSync(join(folder, name));
-  }
+const isOwnName = (name: string) => OWN_NAME.test(name);
+
+/** Removes what backups and restores that were killed left; for the start of a server. */
+export function clearUp(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>): void {
+  removeLeftovers(settings.dataDir, () => false);
+  removeLeftovers(backupFolder(settings), isOwnName);
 }
 
 function rotate(folder: string, made: string, keep: number): string[] {
@@ -120,6 +120,8 @@ function rotate(folder: string, made: string, keep: number): string[] {
 
 /** How long one that was told to stop may take before it is killed, ms. */
 const STOP_GRACE_MS = 3_000;
+
+const MEMORY_NEEDED = 'a backup takes about 110 MiB, and 150 MiB with a passphrase';
 
 /** Starts this same program again. `program`: how, as the words of a command line. */
 export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRACE_MS): RunBackup {
@@ -148,9 +150,11 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
       ]);
       if (signal.aborted) throw new OperatorError('the server stops');
       if (child.exitCode === 0) return JSON.parse(printed) as { bytes: number };
-      const reason = said.trim().replace(/^gatepost: /, '');
       throw new OperatorError(
-        reason || `the backup ended with ${child.signalCode ?? child.exitCode}`,
+        child.signalCode === 'SIGKILL'
+          ? `the process that made it was killed, as the system does when memory is short: ${MEMORY_NEEDED}`
+          : said.trim().replace(/^gatepost: /, '') ||
+              `the process that made it ended with ${child.signalCode ?? child.exitCode}`,
       );
     } finally {
       clearTimeout(force);

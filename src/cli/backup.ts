@@ -1,6 +1,6 @@
 /** `gatepost backup` and `gatepost restore`. */
 
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { Manifest } from '../backup/container.ts';
 import type { Config } from '../config/settings/index.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -79,7 +79,7 @@ async function restore(context: CliContext, file: string, options: RestoreOption
     passphrase = await askPassphrase('Passphrase');
   }
   if (options.verify) {
-    const manifest = await context.backup.verifyBackup(file, passphrase);
+    const manifest = await context.backup.verifyBackup(config.dataDir, file, passphrase);
     const text = `${file} is good\n${sheet(manifestRows(manifest))}`;
     print(context, options, { file, ...manifestJson(manifest) }, text);
     return;
@@ -111,11 +111,19 @@ function manifestRows(manifest: Manifest): [string, string | number][] {
   ];
 }
 
+/** A backup is read back before it bears its name, and looked at before it is read. */
+function fileValue(text: string): string {
+  if (text !== '-') return text;
+  throw new InvalidArgumentError(
+    'a backup needs a file, as it is read more than once: - cannot be standard output or input',
+  );
+}
+
 export function addBackupCommands(program: Command, context: CliContext): void {
   program
     .command('backup')
     .description('write a checked copy of the database to one file, beside a running server')
-    .argument('<file>')
+    .argument('<file>', 'to be made; not -', fileValue)
     .option('--force', 'replace the file if it is a backup')
     .option('--encrypt', 'ask for a passphrase if none is set')
     .option('--passphrase-file <file>', 'encrypt with the first line of this file; - is stdin')
@@ -124,7 +132,7 @@ export function addBackupCommands(program: Command, context: CliContext): void {
   program
     .command('restore')
     .description('check a backup and put its database in place; the one there is kept')
-    .argument('<file>')
+    .argument('<file>', 'to be read; not -', fileValue)
     .option('--verify', 'only check it and print what is in it')
     .option('--force', 'also when the present database holds what the backup does not')
     .option('--passphrase-file <file>', 'whose first line decrypts it; - is stdin')

@@ -31,9 +31,10 @@ export function checkDatabase(dataDir: string): DatabaseReport {
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
   }
   try {
-    const { schema, damage, newestMs } = surveyDatabase(file);
+    const { schema, foreign, damage, newestMs } = surveyDatabase(file);
     const findings = [
       ...schemaFindings(schema),
+      ...foreignFindings(foreign),
       ...damageFindings(damage),
       ...logFindings(sizeOf(`${file}-wal`)),
     ];
@@ -51,6 +52,13 @@ function schemaFindings(schema: number): Finding[] {
   const todo = "make a backup, then restart 'gatepost serve'";
   const what = `it has schema ${schema}, this program needs ${SCHEMA_VERSION}`;
   return [say.warning(what, todo)];
+}
+
+/** It would run with the program's rights; and a backup with it is worth nothing. */
+function foreignFindings(foreign: string | null): Finding[] {
+  if (foreign === null) return [];
+  const todo = 'stop the server, see who put it there, and drop it with a shell of SQLite';
+  return [say.problem(`it has ${foreign}, which is not Gatepost's: no backup is made of it`, todo)];
 }
 
 function damageFindings(damage: string | null): Finding[] {

@@ -41,7 +41,7 @@ const KINDS = [
 async function isTaken(bytes: Uint8Array, passphrase: string | null): Promise<boolean> {
   writeFileSync(damaged, bytes);
   try {
-    await readContainer(damaged, passphrase, () => undefined);
+    await readContainer(damaged, passphrase, () => () => undefined);
     return true;
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
@@ -96,7 +96,7 @@ describe.each(KINDS)('a backup that is %s', (_, bytesOf, passphrase) => {
       const order = { dataDir, file: damaged, passphrase, isForced: true, nowMs: NOW_MS };
       const { actor } = ACT;
       await expect(restoreBackup({ ...order, actor })).rejects.toThrow(OperatorError);
-      await expect(verifyBackup(damaged, passphrase)).rejects.toThrow(OperatorError);
+      await expect(verifyBackup(dataDir, damaged, passphrase)).rejects.toThrow(OperatorError);
       expect(fingerprint(dataDir)).toEqual(before);
     }
     expect(Object.keys(fingerprint(backed.folder))).not.toContainEqual(

@@ -2,20 +2,16 @@
 
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { createHash } from 'node:crypto';
 import {
   chmodSync,
-  copyFileSync,
   existsSync,
   readdirSync,
-  readFileSync,
   rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type Manifest, writeContainer } from '../../src/backup/container.ts';
 import { makeBackup } from '../../src/backup/make.ts';
 import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
 import { OperatorError } from '../../src/operator-error.ts';
@@ -27,6 +23,7 @@ import {
   type Backed,
   backedUp,
   fingerprint,
+  forged,
   NOW_MS,
   providerCount,
 } from '../support/backup.ts';
@@ -218,40 +215,16 @@ test('a newer schema there is in the way', async () => {
   expect(await refusal(() => restore())).toContain('schema 999');
 });
 
-/** A backup with right checksums whose manifest, or schema, says something else. */
-async function forged(more: Partial<Manifest>, schema?: number): Promise<string> {
-  const { folder } = backed;
-  const copy = join(folder, 'copy.db');
-  const file = join(folder, 'forged.backup');
-  copyFileSync(database, copy);
-  if (schema !== undefined) {
-    const db = new Database(copy);
-    db.run(`PRAGMA user_version = ${schema}`);
-    db.close();
-  }
-  const bytes = readFileSync(copy);
-  const manifest: Manifest = {
-    ...(await verifyBackup(backed.file, null)),
-    database_bytes: bytes.length,
-    database_sha256: createHash('sha256').update(bytes).digest('hex'),
-    ...more,
-  };
-  await writeContainer(file, manifest, copy, null);
-  return file;
-}
-
 test('a backup of a newer schema cannot be used, forced or not', async () => {
-  const file = await forged({ schema: 999 }, 999);
+  const file = await forged(backed, { more: { schema: 999 } });
   expect(await refusal(() => restore({ file, isForced: true }))).toContain('use a newer gatepost');
 });
 
 test('a backup whose database is not the one that was counted cannot be used', async () => {
-  const fewer = await forged({ rows: { provider: 1 } });
+  const fewer = await forged(backed, { more: { rows: { provider: 1 } } });
   expect(await refusal(() => restore({ file: fewer, isForced: true }))).toContain('cannot be used');
-  rmSync(fewer);
-  rmSync(join(backed.folder, 'copy.db'));
-  const other = await forged({}, 2);
-  expect(await refusal(() => restore({ file: other }))).toContain('the schema is 2');
+  const other = await forged(backed, { change: (db) => db.run('PRAGMA user_version = 2') });
+  expect(await refusal(() => restore({ file: other }))).toContain('which is not of schema 2');
 });
 
 test('a log that is left without its database is not applied to the new one', async () => {
@@ -271,7 +244,7 @@ test('a log that is left without its database is not applied to the new one', as
 
 test('verifying says what is in a backup and leaves nothing', async () => {
   const before = fingerprint(backed.folder);
-  const manifest = await verifyBackup(backed.file, null);
+  const manifest = await verifyBackup(backed.dataDir, backed.file, null);
   expect(manifest).toMatchObject({ format: 1, created_at_ms: NOW_MS, rows: { provider: 2 } });
   expect(fingerprint(backed.folder)).toEqual(before);
 });
@@ -288,7 +261,7 @@ test('an existing file is replaced only if it is told and is a backup', async ()
   expect(await refusal(make(database, true))).toContain("appliance's own");
   expect(await refusal(make(join(folder, 'none', 'x'), false))).toContain('does not exist');
   await make(file, true)();
-  expect((await verifyBackup(file, null)).created_at_ms).toBe(NOW_MS + 1);
+  expect((await verifyBackup(backed.dataDir, file, null)).created_at_ms).toBe(NOW_MS + 1);
 });
 
 test('one that is interrupted leaves nothing', async () => {
@@ -302,9 +275,11 @@ test('one that is interrupted leaves nothing', async () => {
 test('a backup of an encrypted kind says what is wrong with the passphrase', async () => {
   const { folder, file } = await backedUp('right');
   try {
-    await expect(verifyBackup(file, null)).rejects.toThrow('is encrypted');
-    await expect(verifyBackup(file, 'wrong')).rejects.toThrow('the passphrase does not fit');
-    expect((await verifyBackup(file, 'right')).rows['provider']).toBe(2);
+    await expect(verifyBackup(backed.dataDir, file, null)).rejects.toThrow('is encrypted');
+    await expect(verifyBackup(backed.dataDir, file, 'wrong')).rejects.toThrow(
+      'the passphrase does not fit',
+    );
+    expect((await verifyBackup(backed.dataDir, file, 'right')).rows['provider']).toBe(2);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -124,7 +124,7 @@ test('the real thing, in a process of its own and encrypted', async () => {
   await addProviders(dataDir, 2);
   const program = [process.execPath, join(ROOT, 'src/main.ts')];
   const made = await add(backupByChild(program), { backupPassphrase: 'a secret of ours' });
-  const manifest = await verifyBackup(made?.file ?? '', 'a secret of ours');
+  const manifest = await verifyBackup(dataDir, made?.file ?? '', 'a secret of ours');
   expect(manifest.rows['provider']).toBe(2);
   clock.advance(86_400_000);
   const stop = AbortSignal.abort();
@@ -133,6 +133,15 @@ test('the real thing, in a process of its own and encrypted', async () => {
     OperatorError,
   );
   expect(backups()).toHaveLength(1);
+});
+
+test('one that the system killed says so, and what it would have needed', async () => {
+  const killed = backupByChild(['sh', '-c', 'kill -9 $$']);
+  await expect(add(killed)).rejects.toThrow(
+    'the process that made it was killed, as the system does when memory is short: a backup takes',
+  );
+  const dumb = backupByChild(['sh', '-c', 'exit 3']);
+  await expect(add(dumb)).rejects.toThrow('the process that made it ended with 3');
 });
 
 test('the newest is known from its folder alone', async () => {

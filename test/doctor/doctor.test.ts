@@ -54,6 +54,15 @@ function said(findings: Finding[], level: Finding['level']): string[] {
 const problems = (env?: Record<string, string>, nowMs?: number) =>
   said(look(env, nowMs), 'problem');
 
+test('a trigger that is not ours', () => {
+  const db = new Database(join(dataDir, 'gatepost.db'));
+  db.run('CREATE TRIGGER own AFTER INSERT ON provider BEGIN DELETE FROM domain; END');
+  db.close();
+  expect(problems()).toEqual([
+    `database: it has trigger "own", which is not Gatepost's: no backup is made of it`,
+  ]);
+});
+
 test('a healthy appliance has no problem, and is left as it was', () => {
   const before = fingerprint(dataDir);
   const findings = look();

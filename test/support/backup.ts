@@ -2,10 +2,13 @@
 
 import { Database } from 'bun:sqlite';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Encrypter } from 'age-encryption';
+import { type Manifest, writeContainer } from '../../src/backup/container.ts';
 import { makeBackup } from '../../src/backup/make.ts';
+import { verifyBackup } from '../../src/backup/restore.ts';
+import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { addProvider } from '../store/contract/fixture.ts';
 import { freshFolder } from './app.ts';
@@ -64,4 +67,45 @@ export async function quicklyEncrypted(plain: Uint8Array, passphrase: string): P
   encrypter.setPassphrase(passphrase);
   encrypter.setScryptWorkFactor(2);
   return encrypter.encrypt(plain);
+}
+
+/**
+ * A backup with right checksums of the database as `change` and then `edit` leave it. Its manifest
+ * says what `more` says; `stream` is what is packed instead of the database.
+ */
+export async function forged(
+  { folder, dataDir, file }: Backed,
+  {
+    change = () => undefined,
+    edit = (bytes) => bytes,
+    more = {},
+    stream,
+  }: {
+    change?: (db: Database) => void;
+    edit?: (bytes: Buffer) => Uint8Array;
+    more?: Partial<Manifest>;
+    stream?: AsyncIterable<Uint8Array>;
+  },
+): Promise<string> {
+  const copy = join(folder, 'copy.db');
+  const target = join(folder, 'forged.backup');
+  rmSync(target, { force: true });
+  copyFileSync(join(dataDir, DATABASE_FILE), copy);
+  const db = new Database(copy);
+  change(db);
+  db.close();
+  const bytes = edit(readFileSync(copy));
+  rmSync(copy);
+  const manifest = {
+    ...(await verifyBackup(dataDir, file, null)),
+    database_bytes: bytes.length,
+    database_sha256: createHash('sha256').update(bytes).digest('hex'),
+    ...more,
+  };
+  await writeContainer(target, manifest, stream ?? pieces(bytes), null);
+  return target;
+}
+
+async function* pieces(bytes: Uint8Array) {
+  yield bytes;
 }

@@ -10,6 +10,8 @@ export interface SmallDisk {
   fill(leftBytes?: number): void;
   /** Gives the space back. */
   clear(): void;
+  /** As the system does with a disk that has faults. */
+  makeReadOnly(): void;
   unmount(): void;
 }
 
@@ -35,6 +37,10 @@ export function mountSmallDisk(mib: number, ...flags: string[]): SmallDisk | nul
       writeFileSync(ballast, Buffer.alloc(Math.max(bavail * bsize - leftBytes, 0)));
     },
     clear: () => rmSync(ballast, { force: true }),
+    makeReadOnly: () => {
+      const made = Bun.spawnSync(['mount', '-o', 'remount,ro', folder]);
+      if (made.exitCode !== 0) throw new Error(String(made.stderr));
+    },
     unmount: () => {
       Bun.spawnSync(['umount', '-l', folder]);
       rmSync(parent, { recursive: true, force: true });

@@ -1,15 +1,25 @@
 /** A copy of the database as it is at one moment, made beside servers; and what is in a file. */
 
 import { Database } from 'bun:sqlite';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../operator-error.ts';
+import { freeBytes, isReadOnly } from './disk.ts';
 import { APPLICATION_ID, pragmaNumber } from './migrate.ts';
-import { checkDirectory, DATABASE_FILE, holdDatabase, inspect } from './open.ts';
+import {
+  checkDirectory,
+  DATABASE_FILE,
+  holdDatabase,
+  inspect,
+  LOCK_FILE,
+  openToLook,
+} from './open.ts';
+import { findForeignSchema } from './shape.ts';
 
 /** How long SQLite waits for a lock, ms: no server waits for this process. */
 const BUSY_TIMEOUT_MS = 10_000;
 /** Page cache. Not the file as memory, of which a process would seem to hold all, KiB. */
-const CACHE_KIB = 32 * 1024;
+const CACHE_KIB = 8 * 1024;
 
 /**
  * Writes the database in `dataDir` to the new file `target`, as it is when this is called: one
@@ -19,11 +29,11 @@ const CACHE_KIB = 32 * 1024;
  */
 export function copyDatabase(dataDir: string, target: string): void {
   checkDirectory(dataDir, false);
-  const file = join(dataDir, DATABASE_FILE);
-  if (!hasDatabase(dataDir)) throw new OperatorError(`there is no Gatepost database in ${dataDir}`);
+  const file = requireDatabase(dataDir);
   const release = holdDatabase(dataDir);
-  const reader = openCopying(file);
+  const reader = new Database(file, { readwrite: true, strict: true });
   try {
+    prepareCopying(reader);
     // For the copy alone: it is worthless until whoever asked for it has put it on disk.
     reader.run('PRAGMA synchronous = OFF');
     const copy = reader.prepare('VACUUM INTO ?');
@@ -41,18 +51,62 @@ export function copyDatabase(dataDir: string, target: string): void {
   }
 }
 
-/** Is there a database that this program knows, of its own schema or an older one? */
-export function hasDatabase(dataDir: string): boolean {
-  return (
-    Bun.file(join(dataDir, DATABASE_FILE)).size > 0 && inspect(join(dataDir, DATABASE_FILE)) > 0
-  );
+/**
+ * The same into memory, for a disk that has no room for a copy or takes none; it changes nothing
+ * there. Takes as much memory as the database has bytes.
+ */
+export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: Contents } {
+  const file = requireDatabase(dataDir);
+  // On such a disk nobody can put another database in place.
+  const isLockable = !isReadOnly(dataDir) || existsSync(join(dataDir, LOCK_FILE));
+  const release = isLockable ? holdDatabase(dataDir) : () => undefined;
+  const reader = isReadOnly(dataDir)
+    ? openToLook(file)
+    : new Database(file, { readwrite: true, strict: true });
+  try {
+    prepareCopying(reader);
+    reader.run('BEGIN');
+    const contents = contentsOf(reader);
+    const bytes = reader.serialize();
+    reader.run('COMMIT');
+    bytes.set(NO_LOG.bytes, NO_LOG.at);
+    return { bytes, contents };
+  } finally {
+    reader.close();
+    release();
+  }
 }
 
-function openCopying(file: string): Database {
-  const db = new Database(file, { readwrite: true, strict: true });
+/** What the header of a database says that needs no log beside it, as VACUUM INTO writes it. */
+export const NO_LOG = { at: 18, bytes: Uint8Array.of(1, 1) } as const;
+
+/** How much a copy of the database can have at most, bytes. */
+export function copyBytesMax(dataDir: string): number {
+  const file = join(dataDir, DATABASE_FILE);
+  return Bun.file(file).size + Bun.file(`${file}-wal`).size;
+}
+
+/** Can a copy lie beside the database? */
+export function hasRoomForCopy(dataDir: string, spareBytes: number): boolean {
+  return !isReadOnly(dataDir) && freeBytes(dataDir) >= copyBytesMax(dataDir) + spareBytes;
+}
+
+/** The database file. Throws `OperatorError` when there is none that this program knows. */
+function requireDatabase(dataDir: string): string {
+  const file = join(dataDir, DATABASE_FILE);
+  if (!hasDatabase(dataDir)) throw new OperatorError(`there is no Gatepost database in ${dataDir}`);
+  return file;
+}
+
+/** Is there a database that this program knows, of its own schema or an older one? */
+export function hasDatabase(dataDir: string): boolean {
+  const file = join(dataDir, DATABASE_FILE);
+  return Bun.file(file).size > 0 && (isReadOnly(dataDir) || inspect(file) > 0);
+}
+
+function prepareCopying(db: Database): void {
   db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
   db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-  return db;
 }
 
 /**
@@ -70,23 +124,51 @@ export interface Contents {
   rows: Readonly<Record<string, number>>;
 }
 
-/**
- * Reads all of a database file that nobody else uses. Throws {@link OperatorError} that names what
- * is wrong: with its structure, its references, or that it is not Gatepost's.
- */
-export function examineDatabase(file: string): Contents {
-  const db = new Database(file, { readonly: true, strict: true });
-  try {
-    db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-    const wrong = findDamage(db);
-    if (wrong !== null) throw new OperatorError(`the database is damaged (${wrong})`);
-    if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {
-      throw new OperatorError('the database is not one of Gatepost');
-    }
-    return { schema: pragmaNumber(db, 'user_version'), rows: rowCounts(db) };
-  } finally {
-    db.close();
+/** A database file that is looked at; it may lose its name meanwhile, and be empty at first. */
+export class Examination {
+  readonly #db: Database;
+
+  constructor(file: string) {
+    this.#db = new Database(file, { readonly: true, strict: true });
   }
+
+  /**
+   * Reads all of it. Throws {@link OperatorError} that names what is wrong: with its structure, its
+   * references, its schema, or that it is not Gatepost's.
+   */
+  contents(): Contents {
+    this.#db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+    return contentsOf(this.#db);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+}
+
+/** What {@link Examination} finds in a database file that nobody else uses. */
+export function examineDatabase(file: string): Contents {
+  const examination = new Examination(file);
+  try {
+    return examination.contents();
+  } finally {
+    examination.close();
+  }
+}
+
+function contentsOf(db: Database): Contents {
+  if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {
+    throw new OperatorError('the database is not one of Gatepost');
+  }
+  const schema = pragmaNumber(db, 'user_version');
+  // First: what belongs to a schema, such as an index over an expression, runs in what follows.
+  const foreign = findForeignSchema(db, schema);
+  if (foreign !== null) {
+    throw new OperatorError(`the database has ${foreign}, which is not of schema ${schema}`);
+  }
+  const wrong = findDamage(db);
+  if (wrong !== null) throw new OperatorError(`the database is damaged (${wrong})`);
+  return { schema, rows: rowCounts(db) };
 }
 
 /** The first thing that is wrong with structure, indexes, constraints or references; null: none. */

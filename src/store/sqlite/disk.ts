@@ -1,6 +1,6 @@
 /** What a disk says, in a sentence; and what makes a name last. */
 
-import { closeSync, fsyncSync, openSync, statfsSync } from 'node:fs';
+import { accessSync, closeSync, constants, fsyncSync, openSync, statfsSync } from 'node:fs';
 import { OperatorError } from '../../operator-error.ts';
 
 /** A renamed file has its name for good only when its folder is on disk. */
@@ -11,6 +11,22 @@ export function syncFolder(folder: string): void {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Is this on a disk that takes no writes, as the system makes of one that has faults? */
+export function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return codeOf(error) === 'EROFS';
+  }
+}
+
+/** What the disk of `folder` has room for, bytes. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }
 
 /** With less than this SQLite cannot make the files beside a database, bytes. */
@@ -48,8 +64,7 @@ function codeOf(fault: unknown): string {
 
 function isFull(folder: string): boolean {
   try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize < FULL_BYTES;
+    return freeBytes(folder) < FULL_BYTES;
   } catch {
     return false;
   }

@@ -8,7 +8,7 @@ import audit from '../../../migrations/sqlite/0003_audit.sql' with { type: 'text
 import { OperatorError } from '../../operator-error.ts';
 
 /** In order, never edited once released, only added to. */
-const MIGRATIONS: readonly string[] = [tables, counts, transitions, audit];
+export const MIGRATIONS: readonly string[] = [tables, counts, transitions, audit];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -2,9 +2,12 @@
 
 import { findDamage, tableNames } from './copy.ts';
 import { inspect, openToLook } from './open.ts';
+import { findForeignSchema } from './shape.ts';
 
 export interface Survey {
   schema: number;
+  /** What is in its schema and not of that version; null: nothing. */
+  foreign: string | null;
   /** What is wrong with it; null: nothing. */
   damage: string | null;
   /** The latest time at which something happened according to it, UTC ms; null: nothing did. */
@@ -22,6 +25,7 @@ export function surveyDatabase(file: string): Survey {
   const db = openToLook(file);
   try {
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    const foreign = findForeignSchema(db, schema);
     const damage = findDamage(db, 'quick_check');
     const times = tableNames(db).flatMap((table) =>
       db
@@ -38,7 +42,7 @@ export function surveyDatabase(file: string): Survey {
             )
             .get()
         : null;
-    return { schema, damage, newestMs: newest?.ms ?? null };
+    return { schema, foreign, damage, newestMs: newest?.ms ?? null };
   } finally {
     db.close();
   }

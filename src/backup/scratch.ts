@@ -1,0 +1,89 @@
+/**
+ * Files in the making. Their maker holds a lock for as long as it lives, which the system lets go
+ * however it ends: so what a killed one left is told from what somebody is working on.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { takeLock } from '../store/sqlite/lock.ts';
+
+/** What a file in the making is to become: a copy of the database, a backup, a database again. */
+type Kind = 'copy' | 'part' | 'unpacked';
+
+const NAME = /^(\.gatepost-[0-9a-f]{12})\.(?:lock|copy|part|unpacked)(?:-journal|-wal|-shm)?$/;
+/** As version 0.2.0 called them, with the name of the backup, which it made without a lock. */
+const OLD_NAME = /^\.(.+)\.[0-9a-f]{12}\.(?:copy|part)(?:-journal)?$/;
+/** How long a lock is waited for that somebody else looks at, ms. */
+const LOCK_WAIT_MS = 5_000;
+
+/** A place for files in the making in a folder. */
+export class Scratch {
+  readonly #folder: string;
+  readonly #stem: string;
+  readonly #release: () => void;
+
+  /** Throws when the folder takes no files. */
+  constructor(folder: string) {
+    this.#folder = resolve(folder);
+    for (;;) {
+      const stem = `.gatepost-${randomBytes(6).toString('hex')}`;
+      const lock = join(this.#folder, `${stem}.lock`);
+      const release = takeLock(lock, 'exclusive', LOCK_WAIT_MS);
+      // Somebody who was clearing up saw it before it was locked, and has removed it.
+      if (release !== null && existsSync(lock)) {
+        this.#stem = stem;
+        this.#release = release;
+        return;
+      }
+      release?.();
+    }
+  }
+
+  /** The name of a file that is about to be made, in the same folder. */
+  file(kind: Kind): string {
+    return join(this.#folder, `${this.#stem}.${kind}`);
+  }
+
+  /** Removes what is still here. What has got another name by then stays. */
+  drop(): void {
+    removeAll(this.#folder, this.#stem);
+    this.#release();
+  }
+}
+
+/**
+ * Removes what killed processes left in a folder; `isTarget` says of which backups it takes files
+ * that version 0.2.0 left. What cannot be removed stays: whoever asks has other work to do.
+ */
+export function removeLeftovers(folder: string, isTarget: (name: string) => boolean): void {
+  try {
+    const names = readdirSync(folder);
+    const old = names.filter((name) => isTarget(OLD_NAME.exec(name)?.[1] ?? ''));
+    for (const name of old) rmSync(join(folder, name), { force: true });
+    const stems = new Set(names.flatMap((name) => NAME.exec(name)?.[1] ?? []));
+    for (const stem of stems) removeUnlessHeld(folder, stem);
+  } catch {
+    // A disk that is read-only, a folder that is gone or somebody else's.
+  }
+}
+
+function removeUnlessHeld(folder: string, stem: string): void {
+  const lock = join(folder, `${stem}.lock`);
+  const release = existsSync(lock) ? takeLock(lock, 'exclusive', 0) : () => undefined;
+  if (release === null) return;
+  try {
+    removeAll(folder, stem);
+  } finally {
+    release();
+  }
+}
+
+/** The lock goes last: without it the others would seem left. */
+function removeAll(folder: string, stem: string): void {
+  const names = readdirSync(folder).filter((name) => NAME.exec(name)?.[1] === stem);
+  const isLock = (name: string) => Number(name === `${stem}.lock`);
+  for (const name of names.sort((a, b) => isLock(a) - isLock(b))) {
+    rmSync(join(folder, name), { force: true });
+  }
+}

@@ -1,0 +1,109 @@
+/** The database as it was at one moment, held until it is packed, in clear and out of reach. */
+
+import { closeSync, fstatSync, openSync, read } from 'node:fs';
+import { freemem } from 'node:os';
+import { OperatorError } from '../operator-error.ts';
+import {
+  type Contents,
+  copyBytesMax,
+  copyDatabase,
+  copyIntoMemory,
+  Examination,
+  hasRoomForCopy,
+} from '../store/sqlite/copy.ts';
+import { mib, SPARE_BYTES } from './room.ts';
+import { Scratch } from './scratch.ts';
+
+export interface Snapshot {
+  bytes: number;
+  contents: Contents;
+  /** From the beginning, each time it is asked. */
+  read(signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  drop(): void;
+}
+
+const READ_BYTES = 64 * 1024;
+/** The part of free memory that a snapshot may take. */
+const MEMORY_PART = 0.5;
+
+/**
+ * Takes a snapshot beside running servers. It lies in the data directory, as what it holds does, in
+ * a file that has lost its name by the time this returns; in memory, if the disk takes no writes or
+ * is too full. Blocks while it copies. Throws `OperatorError`, or the fault of a disk.
+ */
+export function takeSnapshot(dataDir: string): Snapshot {
+  if (hasRoomForCopy(dataDir, SPARE_BYTES)) return snapshotOnDisk(dataDir);
+  const bytes = copyBytesMax(dataDir);
+  if (bytes > freemem() * MEMORY_PART) {
+    throw new OperatorError(
+      `no space left on the disk of ${dataDir}, or it takes no writes, and ${mib(bytes)} MiB are too much for memory: the database cannot be copied`,
+    );
+  }
+  return snapshotInMemory(dataDir);
+}
+
+function snapshotOnDisk(dataDir: string): Snapshot {
+  const { examination, fd } = copyWithoutName(dataDir);
+  const drop = () => {
+    examination.close();
+    closeSync(fd);
+  };
+  try {
+    const contents = examination.contents();
+    return {
+      bytes: fstatSync(fd).size,
+      contents,
+      read: (signal) => pieces(signal, (at) => readAt(fd, at)),
+      drop,
+    };
+  } catch (fault) {
+    drop();
+    throw fault;
+  }
+}
+
+/** Once it has no name the system itself removes it, however this process ends. */
+function copyWithoutName(dataDir: string): { examination: Examination; fd: number } {
+  const scratch = new Scratch(dataDir);
+  try {
+    const file = scratch.file('copy');
+    copyDatabase(dataDir, file);
+    return { examination: new Examination(file), fd: openSync(file, 'r') };
+  } finally {
+    scratch.drop();
+  }
+}
+
+/** A stream of node:fs would close the descriptor when it is given up. */
+function readAt(fd: number, at: number): Promise<Uint8Array> {
+  const piece = Buffer.allocUnsafeSlow(READ_BYTES);
+  return new Promise((resolve, reject) => {
+    read(fd, piece, 0, READ_BYTES, at, (fault, count) => {
+      if (fault) reject(fault);
+      else resolve(piece.subarray(0, count));
+    });
+  });
+}
+
+function snapshotInMemory(dataDir: string): Snapshot {
+  const { bytes, contents } = copyIntoMemory(dataDir);
+  return {
+    bytes: bytes.length,
+    contents,
+    read: (signal) => pieces(signal, async (at) => bytes.subarray(at, at + READ_BYTES)),
+    drop: () => undefined,
+  };
+}
+
+async function* pieces(
+  signal: AbortSignal | undefined,
+  take: (at: number) => Promise<Uint8Array>,
+): AsyncGenerator<Uint8Array, void> {
+  for (let at = 0; ; ) {
+    signal?.throwIfAborted();
+    const piece = await take(at);
+    if (piece.length === 0) return;
+    yield piece;
+    at += piece.length;
+  }
+}
