@@ -45,7 +45,8 @@ export async function checkHeader(file: string): Promise<boolean> {
 
 export async function encrypted(plain: Bytes, passphrase: string): Promise<Bytes> {
   const { Encrypter } = await library();
-  giveMemoryBack();
+  // The key takes by far the most memory of all: nothing that is over lies beside it.
+  Bun.gc(true);
   const encrypter = new Encrypter();
   encrypter.setPassphrase(passphrase);
   encrypter.setScryptWorkFactor(WORK_FACTOR);
@@ -58,7 +59,6 @@ export async function encrypted(plain: Bytes, passphrase: string): Promise<Bytes
  */
 export async function decrypted(bytes: Bytes, passphrase: string): Promise<Bytes> {
   const { Decrypter } = await library();
-  giveMemoryBack();
   const decrypter = new Decrypter();
   decrypter.addPassphrase(passphrase);
   try {
@@ -71,11 +71,6 @@ export async function decrypted(bytes: Bytes, passphrase: string): Promise<Bytes
     }
     throw error;
   }
-}
-
-/** The key takes by far the most memory of all: nothing that is over lies beside it. */
-function giveMemoryBack(): void {
-  Bun.gc(true);
 }
 
 /** Pulls one piece at a time, so that nothing piles up. */

@@ -75,11 +75,13 @@ test('a passphrase comes from a file or a setting, and is nowhere to be read', a
   expect(verified.stdout).toContain(`${file} is good`);
 });
 
-test.each([['backup'], ['restore'], ['restore', '--verify']])(
-  '%p - is a mistake of usage, not a file of that name',
-  async (...words) => {
+test.each(['backup', 'restore', 'restore --verify'])(
+  '%s - is a mistake of usage, not a file of that name',
+  async (words) => {
     const cwd = temporaryFolder();
-    const { code, stdout, stderr } = await run([...words, '-', '--data', 'data'], { cwd });
+    const { code, stdout, stderr } = await run([...words.split(' '), '-', '--data', 'data'], {
+      cwd,
+    });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toStartWith('gatepost: a backup needs a file, as it is read more than once: -');
     expect(readdirSync(cwd)).toEqual([]);
