@@ -228,7 +228,9 @@ describe('the object', () => {
         if (typeof checked === 'string') return Object.keys(settings).length === 0;
         if ('problem' in checked) return /^[\x20-\x7e]{1,250}$/.test(checked.problem);
         if (!/^[\x20-\x7e]{0,250}$/.test(checked.leftOut ?? '')) return false;
-        const passedOn = Object.entries(settings).filter(([name]) => name in checked.settings);
+        const passedOn = Object.entries(settings).filter(([name]) =>
+          Object.hasOwn(checked.settings, name),
+        );
         return JSON.stringify(checked.settings) === JSON.stringify(Object.fromEntries(passedOn));
       }),
       { numRuns: 1000 },

@@ -75,6 +75,7 @@ async function play(scenario: Scenario): Promise<void> {
     if (fault) {
       const error = fault.kind === 'broken' ? new Error(SECRET) : new WriteFailed(SECRET);
       faults.arm(fault.method, error);
+      app.expectFault(SECRET);
     }
     const init = { ...posted(scenario.body), headers };
     const reply = await call(app, path, credentials, request, init);

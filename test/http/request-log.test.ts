@@ -6,12 +6,13 @@ import { parseTrustedProxies } from '../../src/http/address.ts';
 import { call, type Reply, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { Faults } from '../support/faults.ts';
 
-const faults = new Faults();
+let faults: Faults;
 let app: TestApp;
 let own: Credentials;
 
 async function start(isTrusting = false): Promise<void> {
   const trustedProxies = parseTrustedProxies(isTrusting ? ['127.0.0.1'] : []);
+  faults = new Faults();
   app = await startTestApp({ logRequests: true, trustedProxies }, faults.wrap);
   own = await seedProvider(app);
 }
@@ -99,6 +100,7 @@ describe('a request id', () => {
 
   test('ties a fault to its request, line and answer', async () => {
     faults.arm('listInstalls', new Error('broken'));
+    app.expectFault('broken');
     const reply = await call(app, '/api/list-install', own);
     const id = idOf(reply);
     expect(reply.headers.get('x-error-detail')).toBe(

@@ -70,13 +70,17 @@ test('heads that drip and connections that say nothing are closed, and hurt nobo
     ),
   );
   let answered = 0;
-  await until('all are closed', async () => {
-    const response = await fetch(`${app?.url}/provider?id=nobody`);
-    if (response.status === 200) answered += 1;
-    return slow.every((connection) => connection.isClosed());
-  });
+  await until(
+    'all are closed',
+    async () => {
+      const response = await fetch(`${app?.url}/provider?id=nobody`);
+      if (response.status === 200) answered += 1;
+      return slow.every((connection) => connection.isClosed());
+    },
+    30_000,
+  );
   expect(answered).toBeGreaterThan(100);
-}, 30_000);
+});
 
 test.each([
   ['one header of 100 KB', `x-long: ${'a'.repeat(100_000)}`],

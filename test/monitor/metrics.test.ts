@@ -23,9 +23,10 @@ import { type Family, lint, parseMetrics, seriesValue } from '../support/prometh
 import { openStream } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
-const faults = new Faults();
+let faults: Faults;
 let app: TestApp;
 beforeEach(async () => {
+  faults = new Faults();
   app = await startTestApp({ streamCountMax: 1, registrationsPerMinuteMax: 3 }, faults.wrap);
 });
 afterEach(() => app.close());
@@ -125,6 +126,7 @@ describe('requests', () => {
   test('that break something are faults', async () => {
     const own = await seedShop(app);
     faults.arm('listInstalls', new Error('broken'));
+    app.expectFault('broken');
     await call(app, '/api/list-install', own);
     expect(await requests('/api/list-install', 'unknown_error')).toBe(1);
     const labels = { level: 'error', event: 'fault' };

@@ -36,6 +36,9 @@ export interface TestApp {
   /** The worker, if it was asked for, as the bell rings it. */
   worker: Worker | null;
   server: RunningServer;
+  /** The log will hold a fault with this reason. */
+  expectFault(reason: string): void;
+  /** Stops everything; throws if the log holds a fault that was not expected, or lacks one. */
   close(): Promise<void>;
 }
 
@@ -61,6 +64,7 @@ export async function startTestApp(
 ): Promise<TestApp> {
   const clock = new FakeClock();
   const logLines: string[] = [];
+  const expectedFaults: string[] = [];
   const tallies = new Tallies();
   const { onCommit } = tallies;
   const opened = openSqliteStore({
@@ -124,13 +128,24 @@ export async function startTestApp(
     },
     worker,
     server,
+    expectFault: (reason) => expectedFaults.push(reason),
     close: async () => {
       await server.stop();
       await worker?.stop();
       await store.close();
       rmSync(dataDir, { recursive: true, force: true });
+      checkFaults(logLines, expectedFaults);
     },
   };
+}
+
+/** A fault that nobody notices is a test that cannot fail. */
+function checkFaults(logLines: readonly string[], expected: readonly string[]): void {
+  const faults = logLines.filter((line) => line.includes('"level":"error"'));
+  const strange = faults.filter((line) => !expected.some((reason) => line.includes(reason)));
+  if (strange.length > 0) throw new Error(`faults that no test expects:\n${strange.join('\n')}`);
+  const missing = expected.filter((reason) => !faults.some((line) => line.includes(reason)));
+  if (missing.length > 0) throw new Error(`expected faults that did not come: ${missing}`);
 }
 
 /** Makes a provider; an active one on the highest plan unless told otherwise. */
