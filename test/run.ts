@@ -11,6 +11,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { binary } from './support/process.ts';
 
 interface Ran {
   passed: number;
@@ -29,6 +30,8 @@ const dashes = words.includes('--') ? words.indexOf('--') : words.length;
 const [wanted, options] = [words.slice(0, dashes), words.slice(dashes + 1)];
 const workerCount = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurrency + 1);
 
+// Before two files find at once that it is old.
+binary();
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-test-'));
 const running = new Set<{ kill(signal: 'SIGTERM'): void }>();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
