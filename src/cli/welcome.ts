@@ -43,6 +43,7 @@ ${api('/api/add-install', `&install_limit=2&install_code=${code}&note=first`)}
 curl -H 'x-hwid: my-first-phone' -H 'x-device-os: Android' -H 'x-device-model: Pixel 9' '${app.url}/install?id=${EXAMPLE_DOMAIN_HASH}&installid=${code}'
 ${api('/api/list-hwid', `&install_code=${code}`)}
 
+All that the API takes and answers: ${app.url}/docs
 Ctrl-C stops the server.
 `;
 }

@@ -143,6 +143,8 @@ describe('HTML filter', () => {
   });
 
   test.each([
+    ['<a href="intent://x#Intent;component=a/b;end">x</a>', '<a>x</a>'],
+    ['<a href="tg://x#Intent;end">x</a><a href="android-app://a">y</a>', '<a>x</a><a>y</a>'],
     ['<a href="/relative" class="x" id="y" rel="z" style="color:red">x</a>', '<a>x</a>'],
     ['<a href="example.com:8443/pay">x</a>', '<a>x</a>'],
     ['<a href="C:\\windows">x</a>', '<a>x</a>'],

@@ -73,6 +73,9 @@ describe('first start', () => {
     const text = await until(() => first.stdout().includes('Ctrl-C') && first.stdout());
     const key = KEY_LINE.exec(text)?.[1] ?? '';
     expect(key).toHaveLength(32);
+    const [docs = ''] = text.match(/http:\S+\/docs$/m) ?? [];
+    expect((await fetch(docs)).headers.get('content-type')).toStartWith('text/html');
+    expect(await (await fetch(first.url)).text()).toContain('<a href="/docs">');
     const lines = text.split('\n').filter((line) => line.startsWith('curl '));
     const answers: unknown[] = [];
     for (const line of lines) answers.push(await paste(line));

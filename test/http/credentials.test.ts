@@ -213,6 +213,24 @@ describe('failures beyond the number that the operator set', () => {
     expect((await late).json.msg).toBe('Install not found');
   });
 
+  test('by way of a registration, or with a domain that is not bound, too', async () => {
+    const app = await start({ authFailuresPerMinuteMax: 0 });
+    const own = await seedProvider(app);
+    const install_code = 'LinkCode0001';
+    await call(app, '/api/add-install', own, { install_limit: 1, install_code });
+    const hash = 'a'.repeat(64);
+    const register = (body: object) =>
+      call(app, '/device/register', null, {}, { method: 'POST', body: JSON.stringify(body) });
+    const late = [
+      call(app, '/install', null, { hwid: 'h', id: hash, installid: install_code }),
+      register({ hwid: 'h', install_code, domain_hash: hash }),
+      register({ hwid: 'h', install_code: 'guess0000001', domain_hash: hash }),
+    ];
+    await until('the answers wait', () => app.clock.sleeperCount === 3);
+    app.clock.advance(1_000);
+    for (const reply of await Promise.all(late)) expect(reply.json.msg).toBe('Install not found');
+  });
+
   test('are counted under one client, however many headers a stranger sends', async () => {
     const app = await start({ authFailuresPerMinuteMax: 1 });
     const target = '/api/list-install?provider_code=Unknown1&auth_key=wrong';

@@ -1,0 +1,38 @@
+/** What clients send to the executable, where the runtime inside has a say in what it becomes. */
+
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { call } from '../support/app.ts';
+import {
+  addProviderByCommand,
+  cleanUp,
+  PATIENCE_MS,
+  startServe,
+  temporaryFolder,
+} from '../support/process.ts';
+
+setDefaultTimeout(2 * PATIENCE_MS);
+afterAll(cleanUp);
+
+test('an international domain reaches a device in ASCII, by an address with a slash too many', async () => {
+  const dataDir = temporaryFolder();
+  const own = await addProviderByCommand(dataDir, '--plan', 'pro');
+  const server = await startServe({ dataDir });
+  const base = { url: `${server.url}/` };
+  const post = (body: unknown) => ({ method: 'POST', body: JSON.stringify(body) });
+  const hash = 'a'.repeat(64);
+  await call(base, '/api/add-domain', own, { domain_hash: hash });
+  const registration = { hwid: 'phone', os: 'android', provider_code: own.code, domain_hash: hash };
+  const registered = await call(base, '/device/register', null, {}, post(registration));
+  const order = {
+    action_type: 'sub-change',
+    change_type: 'domain',
+    change_value: '\u043f\u0440\u0438\u043c\u0435\u0440.example:8443',
+    hwid: 'phone',
+  };
+  expect((await call(base, '/remote/command', own, {}, post(order))).json.rc).toBe(1);
+
+  const headers = { authorization: `Bearer ${registered.json.device_token}` };
+  const { json } = await call(base, '/device/inbox', null, { wait: 20 }, { headers });
+  expect(json.data[0].payload.change_value).toBe('xn--e1afmkfd.example:8443');
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+});
