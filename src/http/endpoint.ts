@@ -134,6 +134,11 @@ interface Described<P, K extends MessageKey> {
   input?: TSchema;
   /** How long the body may be, if it must be shorter than others. */
   bodyBytesMax?: number;
+  /**
+   * Refused before its body is read while the minute of its caller is used up, unless the token of
+   * a device comes along.
+   */
+  limitedBy?: 'registrations';
   /** A device's token may come along although the call is open to everybody. */
   takesToken?: true;
   plan?: PlanGate;

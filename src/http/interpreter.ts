@@ -119,10 +119,11 @@ type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller>;
 
 /** Compiles a record of the table into the function that answers its requests. */
 export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interpreter {
-  const { core, clock, traffic } = deps;
+  const { core, clock, limits, traffic } = deps;
   const {
     audience,
     bodyBytesMax = REQUEST_BOUNDS.bytesMax,
+    limitedBy,
     method,
     path,
     patienceSeconds,
@@ -141,6 +142,10 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     const { provider, keyHash, device, refusal } = await passGates(request, query, nowMs);
     if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
 
+    if (limitedBy && limits[limitedBy].refuses(deps.clientOf(request), nowMs)) {
+      const holder = await authenticateDevice(core, bearerToken(request.headers));
+      if (holder === null) return { says: 'too_many_requests' };
+    }
     const body =
       method === 'POST' ? await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs) : NO_BODY;
     if ('problem' in body) {

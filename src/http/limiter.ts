@@ -9,6 +9,11 @@ interface Window {
   count: number;
 }
 
+/** A clock set back starts a new window too, or it would never end. */
+function isWithin({ startMs }: Window, nowMs: number): boolean {
+  return nowMs >= startMs && nowMs - startMs < WINDOW_MS;
+}
+
 /** Counts events per client in windows of a minute, for a bounded number of clients. */
 export class MinuteCounter {
   readonly #windows = new Map<string, Window>();
@@ -20,10 +25,21 @@ export class MinuteCounter {
     return window.count;
   }
 
+  /** Were there so many in this window? Counts none. */
+  hasReached(client: string, max: number, nowMs: number): boolean {
+    const known = this.#windows.get(client);
+    return (known !== undefined && isWithin(known, nowMs) ? known.count : 0) >= max;
+  }
+
+  /** One that was counted did not come about. */
+  takeBack(client: string): void {
+    const window = this.#windows.get(client);
+    if (window && window.count > 0) window.count -= 1;
+  }
+
   #windowOf(client: string, nowMs: number): Window {
     const known = this.#windows.get(client);
-    // A clock set back starts a new window too, or it would never end.
-    if (known && nowMs >= known.startMs && nowMs - known.startMs < WINDOW_MS) return known;
+    if (known && isWithin(known, nowMs)) return known;
     const window = { startMs: nowMs, count: 0 };
     this.#windows.delete(client);
     this.#windows.set(client, window);
@@ -46,9 +62,38 @@ export class MinuteLimiter {
     this.#perMinuteMax = perMinuteMax;
   }
 
+  /** Counts one more, unless the minute is used up. */
   admits(client: string, nowMs: number): boolean {
-    const isAdmitted = this.#counter.count(client, nowMs) <= this.#perMinuteMax();
-    if (!isAdmitted) this.refusedCount += 1;
-    return isAdmitted;
+    if (this.refuses(client, nowMs)) return false;
+    this.#counter.count(client, nowMs);
+    return true;
+  }
+
+  /** Is the minute used up? Counts none but the refusal. */
+  refuses(client: string, nowMs: number): boolean {
+    const isUsedUp = this.#counter.hasReached(client, this.#perMinuteMax(), nowMs);
+    if (isUsedUp) this.refusedCount += 1;
+    return isUsedUp;
+  }
+
+  /**
+   * Does `act`, which counts only if what comes of it `counts`: what is refused for another reason
+   * must not use up the minute of everybody behind an address. Null: the minute is used up.
+   */
+  async attempt<T>(
+    client: string,
+    nowMs: number,
+    act: () => Promise<T>,
+    counts: (done: T) => boolean,
+  ): Promise<T | null> {
+    if (!this.admits(client, nowMs)) return null;
+    let isCounted = false;
+    try {
+      const done = await act();
+      isCounted = counts(done);
+      return done;
+    } finally {
+      if (!isCounted) this.#counter.takeBack(client);
+    }
   }
 }

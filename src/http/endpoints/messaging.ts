@@ -5,6 +5,7 @@ import { parseAckItems, parseRegistration } from '../../core/device-input.ts';
 import { TYPE_NAMES } from '../../core/distribution.ts';
 import {
   acknowledge,
+  authenticateDevice,
   DEVICE_TOKEN,
   fetchInbox,
   INBOX_LIMITS,
@@ -43,6 +44,8 @@ const DETAILS: Partial<Record<RegisterRefusal, string>> = {
   provider_not_found: 'provider_code names no provider',
 };
 
+const isRegistered = (done: { token: string } | RegisterRefusal) => typeof done !== 'string';
+
 const registerEndpoint = appEndpoint({
   method: 'POST',
   path: '/device/register',
@@ -53,6 +56,7 @@ const registerEndpoint = appEndpoint({
   input: RegistrationInput,
   bodyBytesMax: 8 * 1024,
   takesToken: true,
+  limitedBy: 'registrations',
   details: DETAILS,
   fields: {
     ok: {
@@ -75,10 +79,16 @@ const registerEndpoint = appEndpoint({
     'registration_refused',
   ],
   async handle({ core, body, token, client, nowMs, limits }) {
-    if (!limits.registrations.admits(client(), nowMs)) return 'too_many_requests';
     const registration = parseRegistration(body);
     if ('problem' in registration) return { says: 'unknown_error', detail: registration.problem };
-    const registered = await registerDevice(core, { ...registration, token }, nowMs);
+    const register = () => registerDevice(core, { ...registration, token }, nowMs);
+    // A token that is good is never held up.
+    const holder = await authenticateDevice(core, token);
+    const registered =
+      holder !== null && holder.hwid === registration.hwid
+        ? await register()
+        : await limits.registrations.attempt(client(), nowMs, register, isRegistered);
+    if (registered === null) return 'too_many_requests';
     if (typeof registered === 'string') {
       const reason = registered === 'link_domain_not_bound' ? registered : null;
       const says = registered === 'link_domain_not_bound' ? 'link_not_found' : registered;
