@@ -1,20 +1,20 @@
 /** Reads what `gatepost export` wrote: the whole file is looked at before anything is stored. */
 
-import { type ExportCounts, type ExportLine, readLine } from '../core/export-lines.ts';
+import { type ExportCounts, type ExportLine, LINE_BOUNDS, readLine } from '../core/export-lines.ts';
 import type { ImportedDomain, ImportedInstall } from '../core/import-store.ts';
 import type { Mover, Newcomer } from '../core/moving-in.ts';
 import { nextTurn } from '../core/turn.ts';
 import { OperatorError } from '../operator-error.ts';
 import { linesOf } from './lines.ts';
 
-/** Links are stored together until they have so many rows: others write in between. */
+/** Records are held until they are so many rows; the mover divides them among commits. */
 const ROWS_MAX = 500;
 
 /** The lines in order. Throws {@link OperatorError} with the number of one that does not fit. */
 async function* read(path: string): AsyncGenerator<ExportLine> {
   let number = 0;
   let isOver = false;
-  for await (const text of linesOf(path)) {
+  for await (const text of linesOf(path, LINE_BOUNDS.bytesMax)) {
     number += 1;
     const line = readLine(text);
     const wrong = (what: string) => new OperatorError(`${path}: line ${number}: ${what}`);
@@ -36,13 +36,14 @@ export interface Contents {
   highest: { installId: number; domainId: number };
 }
 
-/** Looks through the whole file. */
-export async function readContents(path: string): Promise<Contents> {
+/** Looks through the whole file. Throws {@link OperatorError} when it is stopped before the end. */
+export async function readContents(path: string, isStopped: () => boolean): Promise<Contents> {
   const found: ExportCounts = { installs: 0, slots: 0, domains: 0 };
   const highest = { installId: 0, domainId: 0 };
   let newcomer: Newcomer | null = null;
   let counts: ExportCounts | null = null;
   for await (const line of read(path)) {
+    if (isStopped()) throw new OperatorError(`stopped while reading ${path}`);
     if (line.kind === 'provider') newcomer = line.provider;
     if (line.kind === 'end') counts = line.counts;
     if (line.kind === 'domain') {

@@ -103,12 +103,12 @@ export async function lookAtFile(
   signal: AbortSignal,
   options: ImportOptions,
 ): Promise<Origin> {
-  const { newcomer, counts, highest } = await readContents(path);
+  const isStopped = () => signal.aborted;
+  const { newcomer, counts, highest } = await readContents(path, isStopped);
   const { code = newcomer.code, name = newcomer.name } = options;
   return {
     newcomer: { ...newcomer, code, name },
     linkCount: counts.installs,
-    bring: (mover, onStep) =>
-      storeFile(path, mover, highest, { isStopped: () => signal.aborted, onStep }),
+    bring: (mover, onStep) => storeFile(path, mover, highest, { isStopped, onStep }),
   };
 }

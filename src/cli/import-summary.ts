@@ -66,7 +66,7 @@ function missing({ tally, isFromServer, isComplete }: Summary): string[] {
     [tally.vanished, 'links vanished from the source meanwhile'],
     [tally.refused, 'links left out: the source did not tell their HWIDs'],
     [tally.unusable, 'records left out: not as the API specifies them'],
-    [tally.mended, 'texts made fit: one line, not too long'],
+    [tally.mended, 'records made fit: texts of one line, not too long; no time to come'],
     [tally.newIds, 'links or domains with another id than at the source'],
   ];
   const lines = counts.filter(([count]) => count > 0).map(([count, text]) => `${count} ${text}`);

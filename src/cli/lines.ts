@@ -1,10 +1,12 @@
+import { statSync } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
 
-/** A link with 100 HWIDs of which everything is known takes some 100 KB. */
-const LINE_LENGTH_MAX = 1024 ** 2;
-
-/** The lines of a UTF-8 file one after the other, without holding the file in memory. */
-export async function* linesOf(path: string): AsyncGenerator<string> {
+/**
+ * The lines of a UTF-8 file one after the other, none longer than `lengthMax`, without holding the
+ * file in memory. It must be one that can be read again: a pipe would be waited for, without end.
+ */
+export async function* linesOf(path: string, lengthMax: number): AsyncGenerator<string> {
+  refuseOthers(path);
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';
   let number = 0;
@@ -16,7 +18,7 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
         number += 1;
         yield line;
       }
-      if (rest.length > LINE_LENGTH_MAX) {
+      if (rest.length > lengthMax) {
         throw new OperatorError(`${path}: line ${number + 1} has no end`);
       }
     }
@@ -26,7 +28,23 @@ export async function* linesOf(path: string): AsyncGenerator<string> {
     if (error instanceof TypeError) {
       throw new OperatorError(`${path}: not UTF-8, in line ${number + 1} or soon after`);
     }
-    throw new OperatorError(`cannot read ${path}: ${(error as Error).message}`);
+    throw unreadable(path, error);
   }
   if (rest !== '') yield rest;
+}
+
+function refuseOthers(path: string): void {
+  let isFile: boolean;
+  try {
+    isFile = path !== '-' && statSync(path).isFile();
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  if (!isFile) {
+    throw new OperatorError(`${path} is no regular file, and it is read twice: save it as one`);
+  }
+}
+
+function unreadable(path: string, error: unknown): OperatorError {
+  return new OperatorError(`cannot read ${path}: ${(error as Error).message}`);
 }

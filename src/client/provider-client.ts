@@ -3,6 +3,8 @@
  * pass, and distrustful of what comes back. It knows the documented API and nothing of ours.
  */
 
+import { type JsonBounds, jsonOverBounds, readJsonObject } from '../core/json-input.ts';
+
 export interface ProviderClientOptions {
   /** The base address; paths are appended to it. */
   url: string;
@@ -36,8 +38,11 @@ const PAUSE_LAST_MS = 30_000;
 /** A server that asks for a longer pause than this has shut us out. */
 const RETRY_AFTER_MAX_MS = 10 * 60_000;
 /** 5000 records with notes of 255 characters, each written as twelve, are 17 MB. */
-const ANSWER_BYTES_MAX = 24 * 1024 ** 2;
+const LIST_BOUNDS: JsonBounds = { bytesMax: 24 * 1024 ** 2, valuesMax: 200_000 };
+/** One link, or the HWIDs of one, of which there are 100 at most; several such calls run at once. */
+const PART_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 10_000 };
 const SHOWN_LENGTH_MAX = 200;
+const BASE_ADDRESS = 'is it the base address of the API?';
 
 /** An attempt that may go better another time. `afterMs`: as the server asks. */
 interface Again {
@@ -45,6 +50,7 @@ interface Again {
   afterMs: number | null;
 }
 
+type Query = Readonly<Record<string, string | number>>;
 type Answer = { data: unknown[] } | { refusal: string };
 
 export class ProviderClient {
@@ -52,6 +58,11 @@ export class ProviderClient {
   /** The earliest moment at which the next call may begin. */
   #nextAtMs = 0;
   readonly #stopped: Promise<void>;
+  /**
+   * The server has answered as this API does. Until then what another attempt could mend is more
+   * likely a mistyped address, which is told at once.
+   */
+  #hasAnswered = false;
 
   constructor(options: ProviderClientOptions) {
     this.#options = options;
@@ -67,10 +78,7 @@ export class ProviderClient {
    * or the subscription are refused, when the server does not answer as specified, and when it
    * fails again and again.
    */
-  async list(
-    path: string,
-    query: Readonly<Record<string, string | number>>,
-  ): Promise<unknown[] | { refusal: string }> {
+  async list(path: string, query: Query): Promise<unknown[] | { refusal: string }> {
     // A server may have no better word for an id that is nobody's.
     let faultsLeft = query['id'] === undefined ? UNKNOWN_ERRORS_MAX : 1;
     for (let attempt = 1; ; attempt++) {
@@ -114,10 +122,7 @@ export class ProviderClient {
     if (signal.aborted) throw new CallFailed('stopped');
   }
 
-  async #attempt(
-    path: string,
-    query: Readonly<Record<string, string | number>>,
-  ): Promise<Answer | Again> {
+  async #attempt(path: string, query: Query): Promise<Answer | Again> {
     const { url, providerCode, authKey, userAgent, timeoutMs, signal } = this.#options;
     const search = new URLSearchParams({ provider_code: providerCode, auth_key: authKey });
     for (const [name, value] of Object.entries(query)) search.set(name, String(value));
@@ -134,35 +139,46 @@ export class ProviderClient {
         await response.body?.cancel();
         return passing;
       }
-      return this.#read(path, await boundedText(response));
+      return this.#read(
+        path,
+        response.status,
+        await boundedBytes(response, boundsOf(query)),
+        query,
+      );
     } catch (error) {
       if (error instanceof CallFailed) throw error;
       if (signal.aborted) throw new CallFailed('stopped');
       if (patience.aborted) {
-        return { why: `the source took longer than ${timeoutMs / 1000} s`, afterMs: null };
+        return this.#again(`the source took longer than ${timeoutMs / 1000} s`, 'is it there?');
       }
       // The error itself may hold the address, and with it the key.
       const code = (error as { code?: unknown }).code;
       const reason = typeof code === 'string' && /^\w{1,40}$/.test(code) ? ` (${code})` : '';
-      return { why: `the source cannot be reached${reason}`, afterMs: null };
+      return this.#again(`the source cannot be reached${reason}`, 'is its address right?');
     }
   }
 
-  /** Null: the status is 200. Throws when another attempt would not help. */
+  /** Throws before the first answer, with a question that may lead to the mistake. */
+  #again(why: string, question: string): Again {
+    if (!this.#hasAnswered) throw new CallFailed(`${why}: ${question}`);
+    return { why, afterMs: null };
+  }
+
+  /** Null: there is an answer to be read. Throws when another attempt would not help. */
   #passing(response: Response): Again | null {
     const { status, headers } = response;
-    if (status === 200) return null;
     const why = `the source answers HTTP ${status}`;
     if (status === 408 || status === 429 || status >= 500) {
       return { why, afterMs: this.#retryAfterMs(headers.get('retry-after')) };
     }
     const target = URL.parse(headers.get('location') ?? '', this.#options.url);
     if (status >= 300 && status < 400 && target !== null) {
+      const origin = target.origin.slice(0, SHOWN_LENGTH_MAX);
       throw new CallFailed(
-        `${why} and points to ${target.origin}: if that is the right server, give its address`,
+        `${why} and points to ${origin}: if that is the right server, give its address`,
       );
     }
-    throw new CallFailed(`${why}: is it the base address of the API?`);
+    return null;
   }
 
   /** Retry-After is a number of seconds or a date. */
@@ -173,28 +189,34 @@ export class ProviderClient {
     return Number.isNaN(atMs) ? null : Math.max(0, atMs - this.#options.nowMs());
   }
 
-  #read(path: string, text: string): Answer | Again {
-    let body: { rc?: unknown; msg?: unknown; data?: unknown } | null = null;
-    try {
-      body = JSON.parse(text);
-    } catch {
-      // A proxy in between has its own pages.
+  #read(path: string, status: number, bytes: Uint8Array, query: Query): Answer | Again {
+    const subject = `what the source answers to ${path}`;
+    const tooMuch = jsonOverBounds(bytes, boundsOf(query), subject);
+    if (tooMuch !== null) throw new CallFailed(tooMuch.problem);
+    const read = readJsonObject(bytes, boundsOf(query), subject);
+    const body = 'object' in read && Number.isInteger(read.object['rc']) ? read.object : null;
+    // Earlier editions of the API answered refusals with other statuses.
+    if (body === null && status !== 200) {
+      const question = this.#hasAnswered ? '' : `: ${BASE_ADDRESS}`;
+      throw new CallFailed(`the source answers HTTP ${status} to ${path}${question}`);
     }
-    if (typeof body !== 'object' || body === null || !Number.isInteger(body.rc)) {
-      return { why: 'the source does not answer as this API does', afterMs: null };
+    if (body === null) {
+      return this.#again('the source does not answer as this API does', BASE_ADDRESS);
     }
-    if (body.rc === 1) {
-      if (Array.isArray(body.data)) return { data: body.data };
+    this.#hasAnswered = true;
+    if (body['rc'] === 1 && status < 400) {
+      if (Array.isArray(body['data'])) return { data: body['data'] };
       throw new CallFailed(`the source answers ${path} without a list`);
     }
-    const refusal = this.#shown(body.msg);
-    if (refusal === 'Auth error') {
-      throw new CallFailed('the source does not take these credentials (Auth error)');
-    }
+    const refusal = this.#shown(body['msg']);
     if (refusal === 'This feature requires an active subscription') {
       throw new CallFailed(
         'the subscription is not active at the source, which tells nothing then',
       );
+    }
+    if (refusal === 'Auth error' || status === 401 || status === 403) {
+      const how = status === 200 ? refusal : `HTTP ${status}, ${refusal}`;
+      throw new CallFailed(`the source does not take these credentials (${how})`);
     }
     return { refusal };
   }
@@ -207,15 +229,20 @@ export class ProviderClient {
   }
 }
 
-async function boundedText(response: Response): Promise<string> {
+function boundsOf(query: Query): JsonBounds {
+  const isPart = query['id'] !== undefined || query['install_code'] !== undefined;
+  return isPart ? PART_BOUNDS : LIST_BOUNDS;
+}
+
+async function boundedBytes(response: Response, { bytesMax }: JsonBounds): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > ANSWER_BYTES_MAX) {
-      throw new CallFailed(`the source sends more than ${ANSWER_BYTES_MAX} bytes for one list`);
+    if (size > bytesMax) {
+      throw new CallFailed(`the source sends more than ${bytesMax} bytes for one list`);
     }
     chunks.push(chunk);
   }
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
 }

@@ -13,10 +13,20 @@ import type {
   ImportedSlot,
 } from './import-store.ts';
 import { INSTALL_ACTIVE, INSTALL_CODE, INSTALL_DISABLED, INSTALL_LIMIT_MAX } from './install.ts';
-import { isRecord, type Problem, problem, readInteger } from './json-input.ts';
+import {
+  isRecord,
+  type JsonBounds,
+  type Problem,
+  problem,
+  readInteger,
+  readJsonObject,
+} from './json-input.ts';
 import { PLANS, type Plan, PROVIDER_CODE, type Provider } from './provider.ts';
 import { keptId } from './source-record.ts';
 import { NOTE } from './text.ts';
+
+/** A link with 100 HWIDs of which everything is known takes some 200 KB. */
+export const LINE_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 2_000 };
 
 /** A reader refuses files of a higher number. */
 export const EXPORT_VERSION = 1;
@@ -90,13 +100,9 @@ function wireFields(record: object): Fields {
 
 /** Reads a line back. Whatever does not fit is a problem: a file is taken whole or not at all. */
 export function readLine(text: string): ExportLine | Problem {
-  let line: unknown;
-  try {
-    line = JSON.parse(text);
-  } catch {
-    return problem('not JSON');
-  }
-  if (!isRecord(line)) return problem('not a JSON object');
+  const read = readJsonObject(text, LINE_BOUNDS, 'it');
+  if ('problem' in read) return read;
+  const line = read.object;
   try {
     if ('gatepost_export' in line) return { kind: 'provider', provider: readProvider(line) };
     if ('domain' in line) return { kind: 'domain', domain: readDomain(within(line, 'domain')) };
@@ -129,7 +135,9 @@ const whole = (minimum: number, maximum: number) => (value: unknown) => {
   const number = typeof value === 'number' ? readInteger(value) : null;
   return number !== null && number >= minimum && number <= maximum ? number : undefined;
 };
-const time = whole(0, Number.MAX_SAFE_INTEGER);
+/** To the end of the year 9999: a later time is not written as a date any more. */
+const time = whole(0, Date.UTC(10_000, 0) - 1);
+const count = whole(0, Number.MAX_SAFE_INTEGER);
 const id = (value: unknown) => {
   const number = whole(1, Number.MAX_SAFE_INTEGER)(value);
   return number === undefined ? undefined : keptId(number);
@@ -159,7 +167,7 @@ function readProvider(line: Fields): ExportedProvider {
     keyHash: Buffer.from(keyHash, 'hex'),
     activeUntilMs: fit(fields, 'active_until_ms', orNull(time)),
     suspendedAtMs: fit(fields, 'suspended_at_ms', orNull(time)),
-    installCountMax: fit(fields, 'install_count_max', orNull(time)),
+    installCountMax: fit(fields, 'install_count_max', orNull(count)),
     createdAtMs: fit(fields, 'created_at_ms', time),
   };
 }
@@ -177,10 +185,12 @@ function readDomain(fields: Fields): ImportedDomain {
 function readInstall(fields: Fields): ImportedInstall {
   const hwids = fields['hwids'];
   if (!Array.isArray(hwids)) throw new Misfit('hwids is not a list');
+  const installLimit = fit(fields, 'install_limit', whole(1, INSTALL_LIMIT_MAX));
+  if (hwids.length > installLimit) throw new Misfit('hwids has more than install_limit');
   return {
     id: fit(fields, 'id', orNull(id)),
     installCode: fit(fields, 'install_code', matching(INSTALL_CODE)),
-    installLimit: fit(fields, 'install_limit', whole(1, INSTALL_LIMIT_MAX)),
+    installLimit,
     status: fit(fields, 'status', oneOf(INSTALL_DISABLED, INSTALL_ACTIVE)),
     note: fit(fields, 'note', orNull(matching(NOTE))),
     createdAtMs: fit(fields, 'created_at_ms', time),
@@ -212,8 +222,8 @@ function readFacts(fields: Fields): DeviceFacts {
 
 function readCounts(fields: Fields): ExportCounts {
   return {
-    installs: fit(fields, 'installs', time),
-    slots: fit(fields, 'hwids', time),
-    domains: fit(fields, 'domains', time),
+    installs: fit(fields, 'installs', count),
+    slots: fit(fields, 'hwids', count),
+    domains: fit(fields, 'domains', count),
   };
 }

@@ -39,9 +39,26 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
  */
 export function readJsonObject(
   json: Uint8Array | string,
-  { bytesMax, valuesMax }: JsonBounds,
+  bounds: JsonBounds,
   subject: string,
 ): { object: Record<string, unknown> } | Problem {
+  const tooMuch = jsonOverBounds(json, bounds, subject);
+  if (tooMuch !== null) return tooMuch;
+  try {
+    const value: unknown = JSON.parse(typeof json === 'string' ? json : utf8.decode(json));
+    if (isRecord(value)) return { object: value };
+  } catch {
+    // Not UTF-8 or not JSON: said below.
+  }
+  return problem(`${subject} must be a JSON object in UTF-8`);
+}
+
+/** Which bound a piece of JSON breaks; null: none. Nothing is decoded. */
+export function jsonOverBounds(
+  json: Uint8Array | string,
+  { bytesMax, valuesMax }: JsonBounds,
+  subject: string,
+): Problem | null {
   const length = typeof json === 'string' ? byteLength(json) : json.length;
   if (length > bytesMax) return problem(`${subject} must not be longer than ${bytesMax} bytes`);
   const bytes = typeof json === 'string' ? Buffer.from(json, 'utf8') : json;
@@ -50,13 +67,7 @@ export function readJsonObject(
     return problem(`${subject} must not nest deeper than ${JSON_NESTING_MAX} levels`);
   }
   if (shape === 'many') return problem(`${subject} must not hold more than ${valuesMax} values`);
-  try {
-    const value: unknown = JSON.parse(typeof json === 'string' ? json : utf8.decode(json));
-    if (isRecord(value)) return { object: value };
-  } catch {
-    // Not UTF-8 or not JSON: said below.
-  }
-  return problem(`${subject} must be a JSON object in UTF-8`);
+  return null;
 }
 
 const QUOTE = 0x22;

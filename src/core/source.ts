@@ -4,6 +4,7 @@
  */
 
 import type { ImportedDomain, ImportedSlot } from './import-store.ts';
+import { INSTALL_LIMIT_MAX } from './install.ts';
 import { isRecord, readInteger } from './json-input.ts';
 import {
   type Read,
@@ -35,7 +36,7 @@ export interface SourceOptions {
 /** The most records that a list of the contract returns. */
 const LIST_COUNT_MAX = 5000;
 /** More bindings than any provider has: a foreign list must end somewhere. */
-const DOMAINS_MAX = 1_000_000;
+const DOMAINS_MAX = 100_000;
 /** States of a distribution that is not over (specification, "States and transitions"). */
 const UNFINISHED = new Set([5, 6, 10, 20, 30, 40]);
 
@@ -83,7 +84,15 @@ export class Source {
       return 'refused';
     }
     const { offsetMinutes } = this.options;
-    return this.#usable(rows.map((row) => readSlotRecord(row, offsetMinutes))).reverse();
+    const records = rows.reverse().map((row) => readSlotRecord(row, offsetMinutes));
+    const slots = this.#usable(records);
+    // No link has room for more, whatever the source says.
+    const kept = slots.slice(0, INSTALL_LIMIT_MAX);
+    if (kept.length < slots.length) {
+      this.tally.slots.withoutRoom += slots.length - kept.length;
+      this.tally.problem(`link ${installCode}: the source lists ${slots.length} HWIDs for it`);
+    }
+    return kept;
   }
 
   async distributionsWaiting(): Promise<number | null> {
@@ -93,8 +102,9 @@ export class Source {
   }
 
   /**
-   * A whole list, oldest first. `before_id` continues a list further back; a server that does not
-   * know it answers with the same page again, and then the list ends there.
+   * A whole list, oldest first. `before_id` continues a full page further back; a server that does
+   * not know it answers with the same page again, and then the list ends there. Each call brings a
+   * full page of lower ids or is the last, so that no list of theirs is without end.
    */
   async #all<T>(
     path: string,
@@ -118,7 +128,7 @@ export class Source {
           `the source lists more than ${countMax} records (${path}), the most that are taken here; for links, provider set --max-links raises it`,
         );
       }
-      if (ids.length === 0 || this.options.isStopped()) {
+      if (rows.length < LIST_COUNT_MAX || ids.length === 0 || this.options.isStopped()) {
         return { records: records.reverse(), endsAtId: null };
       }
       beforeId = ids.reduce((lowest, id) => Math.min(lowest, id));

@@ -16,7 +16,7 @@ export class Tally {
   vanished = 0;
   /** Links whose HWIDs the source did not tell: another attempt may bring them. */
   refused = 0;
-  /** Records that cannot be kept as they are, and texts that were made fit. */
+  /** Records that cannot be kept as they are, and ones whose texts or times were made fit. */
   unusable = 0;
   mended = 0;
   /** Links and bindings that could not keep their id. */

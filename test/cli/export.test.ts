@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { hashKey } from '../../src/core/secret.ts';
 import type { Store } from '../../src/core/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -101,6 +102,18 @@ describe('there and back', () => {
     expect(Buffer.from(provider?.keyHash ?? [])).toEqual(Buffer.from(hashKey(KEY)));
   });
 
+  test('times far ahead are made now: what was never seen so would be kept for ever', async () => {
+    const far = NOW_MS + 400 * 86_400_000;
+    await withStore(from, (store) =>
+      knock(store, 'b', undefined, FACTS, far).then(() => undefined),
+    );
+    await exportIt();
+    const { code, stdout } = await to.run('import', file, '--json');
+    expect({ code, mended: JSON.parse(stdout).mended }).toEqual({ code: 0, mended: 1 });
+    const { stdout: shown } = await to.run('device', 'show', 'b', '--json');
+    expect(JSON.parse(shown).last_seen_at).toStartWith('2026-11-20T');
+  });
+
   test('again adds nothing; under another code the links stay whose they are', async () => {
     await exportIt();
     await to.run('import', file);
@@ -169,7 +182,7 @@ describe('refused', () => {
     [
       'cut off in a line',
       (lines) => lines.with(3, '{"install":{"id":').slice(0, 4),
-      /: line 4: not JSON/,
+      /: line 4: it must be a JSON object in UTF-8/,
     ],
     [
       'a line missing',
@@ -198,7 +211,24 @@ describe('refused', () => {
       (lines) => lines.map((line) => line.replace('export":1', 'export":2')),
       /: line 1: the file has format 2, this program knows up to 1/,
     ],
-    ['something else', () => ['hello'], /: line 1: not JSON/],
+    ['something else', () => ['hello'], /: line 1: it must be a JSON object in UTF-8/],
+    [
+      'more HWIDs than the link has room for',
+      (lines) => lines.map((line) => line.replace('"install_limit":2', '"install_limit":1')),
+      /: line 3: hwids has more than install_limit/,
+    ],
+    [
+      'a time that no date has',
+      (lines) => lines.map((line) => line.replace(/"created_at_ms":\d+/, '"created_at_ms":9e15')),
+      /: line 1: created_at_ms is not as it should be/,
+    ],
+    ['brackets', () => ['['.repeat(10_000)], /: line 1: it must not nest deeper than 32 levels/],
+    ['brackets without end', () => ['['.repeat(10_000_000)], /: line 1 has no end/],
+    [
+      'more values than a line has',
+      () => [`{"gatepost_export":[${'0,'.repeat(3_000)}0]}`],
+      /: line 1: it must not hold more than 2000 values/,
+    ],
     ['nothing', () => [], /is cut off after line 0/],
   ];
   test.each(damage)('%s, before anything is stored', async (_, change, sentence) => {
@@ -214,6 +244,17 @@ describe('refused', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^gatepost: [^\n]+\n$/);
     expect(stderr).toMatch(sentence);
+    expect(existsSync(to.dataDir)).toBe(false);
+  });
+
+  test('a pipe, a folder and stdin, which cannot be read twice', async () => {
+    const pipe = `${file}.pipe`;
+    expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0);
+    for (const path of [pipe, tmpdir(), '-']) {
+      const { code, stderr } = await to.run('import', path);
+      const sentence = `${path} is no regular file, and it is read twice: save it as one`;
+      expect({ code, stderr }).toEqual({ code: 1, stderr: `gatepost: ${sentence}\n` });
+    }
     expect(existsSync(to.dataDir)).toBe(false);
   });
 

@@ -52,6 +52,18 @@ function first(...answers: (() => unknown)[]): void {
   source.meddle = (_, __, n) => answers[n - 1]?.();
 }
 
+/** A client that has had an answer: from then on faults may pass. */
+async function answered(more: Partial<ProviderClientOptions> = {}): Promise<ProviderClient> {
+  const { meddle } = source;
+  source.meddle = () => undefined;
+  const begun = client(more);
+  await begun.list(LIST, {});
+  source.meddle = meddle;
+  source.calls.length = 0;
+  pauses.length = 0;
+  return begun;
+}
+
 const status = (code: number, headers: Record<string, string> = {}) =>
   new Response('<html>', { status: code, headers });
 
@@ -95,7 +107,7 @@ describe('patience', () => {
     ];
     first(...odd);
     const told: string[] = [];
-    const patient = client({ onPause: (why) => told.push(why) });
+    const patient = await answered({ onPause: (why) => told.push(why) });
     expect(await patient.list(LIST, {})).toHaveLength(1);
     expect(told).toEqual([
       'the source answers HTTP 500',
@@ -127,7 +139,7 @@ describe('patience', () => {
   test('an answer that does not come is given up and asked for again', async () => {
     const hang = Promise.withResolvers<unknown>();
     first(() => hang.promise);
-    const impatient = client({ timeoutMs: 200 });
+    const impatient = await answered({ timeoutMs: 200 });
     expect(await impatient.list(LIST, {})).toHaveLength(1);
     hang.resolve(undefined);
     expect(source.calls).toHaveLength(2);
@@ -140,15 +152,44 @@ describe('patience', () => {
       });
       return new Response(half);
     });
-    expect(await client({ timeoutMs: 200 }).list(LIST, {})).toHaveLength(1);
+    expect(await (await answered({ timeoutMs: 200 })).list(LIST, {})).toHaveLength(1);
     expect(source.calls).toHaveLength(2);
   });
 
-  test('nobody there', async () => {
+  test('nobody there any more', async () => {
+    const left = await answered();
     await source.stop();
-    expect(await failure(client())).toMatch(
+    expect(await failure(left)).toMatch(
       /^the source cannot be reached \(\w+\) \(\/api\/list-install, 8 attempts\)$/,
     );
+  });
+
+  const atFirst: [string, () => unknown, string][] = [
+    [
+      'another page',
+      () => new Response('<html>'),
+      'the source does not answer as this API does: is',
+    ],
+    ['other JSON', () => ({ ok: true }), 'the source does not answer as this API does: is'],
+    ['silence', () => new Promise(() => {}), 'the source took longer than 0.2 s: is it there?'],
+  ];
+  test.each(atFirst)(
+    '%s before any answer is a wrong address: said at once',
+    async (_, answer, why) => {
+      source.meddle = answer;
+      expect(await failure(client({ timeoutMs: 200 }))).toStartWith(why);
+      expect(source.calls).toHaveLength(1);
+      expect(pauses.filter((ms) => ms > 0)).toEqual([]);
+    },
+  );
+
+  test('nobody there from the beginning: said at once', async () => {
+    const of = client();
+    await source.stop();
+    expect(await failure(of)).toMatch(
+      /^the source cannot be reached \(\w+\): is its address right\?$/,
+    );
+    expect(pauses.filter((ms) => ms > 0)).toEqual([]);
   });
 
   test('stops at once when told to, in a pause or in a call', async () => {
@@ -192,7 +233,35 @@ describe('distrust', () => {
     [
       'another address',
       () => status(404),
-      'the source answers HTTP 404: is it the base address of the API?',
+      `the source answers HTTP 404 to ${LIST}: is it the base address of the API?`,
+    ],
+    [
+      'a proxy that lets nobody in',
+      () => status(403),
+      `the source answers HTTP 403 to ${LIST}: is it the base address of the API?`,
+    ],
+    ...[401, 403].map((code): [string, () => unknown, string] => [
+      `credentials that are not taken, as ${code}`,
+      () => Response.json({ rc: 0, msg: 'Invalid key' }, { status: code }),
+      `the source does not take these credentials (HTTP ${code}, Invalid key)`,
+    ]),
+    [
+      'a subscription that is over, as 403',
+      () => {
+        const msg = 'This feature requires an active subscription';
+        return Response.json({ rc: 0, msg }, { status: 403 });
+      },
+      'the subscription is not active at the source, which tells nothing then',
+    ],
+    [
+      'ten million brackets',
+      () => new Response('['.repeat(10_000_000)),
+      `what the source answers to ${LIST} must not nest deeper than 32 levels`,
+    ],
+    [
+      'a list of millions of nothing',
+      () => new Response(`{"rc":1,"data":[${'0,'.repeat(5_000_000)}0]}`),
+      `what the source answers to ${LIST} must not hold more than 200000 values`,
     ],
     [
       'an answer without end',
@@ -204,6 +273,16 @@ describe('distrust', () => {
     first(answer);
     expect(await failure(client())).toMatch(sentence);
     expect(source.calls).toHaveLength(1);
+  });
+
+  test('an answer about one link is bounded closer than a list: several are asked for at once', async () => {
+    const data = 'x'.repeat(2 * 1024 ** 2);
+    source.meddle = () => new Response(data);
+    const of = client();
+    for (const query of [{ id: 1 }, { install_code: 'Code00000001' }]) {
+      const failed = await of.list('/api/list-hwid', query).catch(String);
+      expect(failed).toContain('the source sends more than 1048576 bytes for one list');
+    }
   });
 
   test('a redirect is named but not followed: the key stays here', async () => {
