@@ -39,7 +39,7 @@ const PAUSE_LAST_MS = 30_000;
 const RETRY_AFTER_MAX_MS = 10 * 60_000;
 /** 5000 records with notes of 255 characters, each written as twelve, are 17 MB. */
 const LIST_BOUNDS: JsonBounds = { bytesMax: 24 * 1024 ** 2, valuesMax: 200_000 };
-/** One link, or the HWIDs of one, of which there are 100 at most; several such calls run at once. */
+/** One link, or the HWIDs of one, 100 at most; several such calls run at once. */
 const PART_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 10_000 };
 const SHOWN_LENGTH_MAX = 200;
 const BASE_ADDRESS = 'is it the base address of the API?';

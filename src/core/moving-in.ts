@@ -4,9 +4,9 @@
  */
 
 import { actAt } from './audit.ts';
-import { DAY_MS } from './calendar.ts';
 import type { Core } from './core.ts';
-import type { ImportedDomain, ImportedInstall, ImportedSlot } from './import-store.ts';
+import { byRows, past, pastInstall } from './import-fit.ts';
+import type { ImportedDomain, ImportedInstall } from './import-store.ts';
 import type { Install } from './install.ts';
 import type { Plan, Provider } from './provider.ts';
 import { hashKey, randomAuthKey, sameHash } from './secret.ts';
@@ -29,8 +29,6 @@ export interface ImportOptions extends SourceOptions {
 const PAGE = 5000;
 /** How many links are asked for, then stored together: what a kill can cost. */
 const CHUNK = 50;
-/** How many rows share a commit, which nobody else can write beside. */
-const ROWS_MAX = 200;
 const NO_HASH = new Uint8Array(32);
 
 type Rules = { installCountMax: number; updates: boolean };
@@ -103,36 +101,13 @@ export class Mover {
 
   /** Stores links in the given order, some rows to a commit: others write in between. */
   async installs(installs: readonly ImportedInstall[]): Promise<void> {
-    for (const some of byRows(installs)) await this.#store(some.map((one) => this.#notLater(one)));
+    for (const some of byRows(installs)) await this.#store(some.map((one) => this.#past(one)));
   }
 
-  /** The link without times to come. */
-  #notLater(install: ImportedInstall): ImportedInstall {
-    const { slots, createdAtMs } = install;
-    const isLater =
-      this.#isLater(createdAtMs) || slots.some((slot) => timesOf(slot).some(this.#isLater));
-    if (!isLater) return install;
-    this.tally.mended += 1;
-    return {
-      ...install,
-      createdAtMs: this.#past(createdAtMs),
-      slots: slots.map((slot) => ({
-        ...slot,
-        registeredAtMs: this.#past(slot.registeredAtMs),
-        firstSeenAtMs: this.#past(slot.firstSeenAtMs),
-        lastSeenAtMs: this.#past(slot.lastSeenAtMs),
-      })),
-    };
-  }
-
-  /**
-   * Another machine's clock may be ahead, but a device that was last seen in the year 9999 would be
-   * kept till then.
-   */
-  readonly #isLater = (atMs: number): boolean => atMs > this.nowMs() + DAY_MS;
-
-  #past(atMs: number): number {
-    return this.#isLater(atMs) ? this.nowMs() : atMs;
+  #past(install: ImportedInstall): ImportedInstall {
+    const past = pastInstall(install, this.nowMs());
+    if (past !== install) this.tally.mended += 1;
+    return past;
   }
 
   async #store(installs: readonly ImportedInstall[]): Promise<void> {
@@ -174,9 +149,10 @@ export class Mover {
     const nowMs = this.nowMs();
     const act = actAt(this.core, nowMs);
     const domains = listed.map((domain) => {
-      if (!this.#isLater(domain.createdAtMs)) return domain;
+      const createdAtMs = past(domain.createdAtMs, nowMs);
+      if (createdAtMs === domain.createdAtMs) return domain;
       this.tally.mended += 1;
-      return { ...domain, createdAtMs: nowMs };
+      return { ...domain, createdAtMs };
     });
     const results = await Promise.all(
       domains.map((domain) => store.importDomain(this.provider.id, domain, this.#rules, act)),
@@ -294,29 +270,6 @@ async function linksHere({ core, provider }: Mover): Promise<Map<string, Install
     if (last === undefined) return here;
     beforeId = last.id;
   }
-}
-
-const timesOf = (slot: ImportedSlot) => [
-  slot.registeredAtMs,
-  slot.firstSeenAtMs,
-  slot.lastSeenAtMs,
-];
-
-/** Links in groups of no more rows than {@link ROWS_MAX}, or of one link. */
-function* byRows(installs: readonly ImportedInstall[]): Generator<ImportedInstall[]> {
-  let group: ImportedInstall[] = [];
-  let rows = 0;
-  for (const install of installs) {
-    const more = 1 + install.slots.length;
-    if (group.length > 0 && rows + more > ROWS_MAX) {
-      yield group;
-      group = [];
-      rows = 0;
-    }
-    group.push(install);
-    rows += more;
-  }
-  if (group.length > 0) yield group;
 }
 
 function highestId(records: readonly { id: number | null }[]): number {

@@ -7,6 +7,7 @@
  */
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
@@ -176,7 +177,9 @@ test('killed twice on the way, everything arrives', async () => {
   await fill(source.dataDir, own);
   const dataDir = join(temporaryFolder(), 'data');
   const target = await startServe({ dataDir });
-  const argv = ['import', '--from', source.url, '--code', own.code, '--key', own.authKey];
+  const keyFile = join(temporaryFolder(), 'key');
+  writeFileSync(keyFile, own.authKey, { mode: 0o600 });
+  const argv = ['import', '--from', source.url, '--code', own.code, '--key-file', keyFile];
   const words = [...argv, '--plan', 'pro', '--rate', '99999', '--json', '--data', dataDir];
   const other = await addProviderByCommand(dataDir, '--max-links', '1000000');
   const began = performance.now();
