@@ -17,7 +17,7 @@ import { type RunningServer, startServer } from './http/server.ts';
 import { type BackupHistory, type BackupJob, startBackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { startJobs } from './jobs/table.ts';
-import { type Log, makeLog } from './log.ts';
+import { type Log, makeLog, reasonOf } from './log.ts';
 import { makeMetrics } from './monitor/metrics.ts';
 import { watchEventLoop } from './monitor/process.ts';
 import { Readiness } from './monitor/readiness.ts';
@@ -29,6 +29,7 @@ import { refuseOpenData } from './store/sqlite/open.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
+import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
 
 /** How long callers with an open connection are still answered after the order to stop, ms. */
 const LAST_CALL_MS = 100;
@@ -118,6 +119,9 @@ async function startParts(beginning: Beginning): Promise<App> {
   for (const { path, problem } of checkDataDirectory(settings.dataDir)) {
     log.warn('open_to_group', { path, problem });
   }
+  if (loaded.ignoredVariables.length > 0) {
+    log.info('environment_ignored', { variables: loaded.ignoredVariables.join(',') });
+  }
   const readiness = new Readiness(core.store, clock, log);
   let listening: RunningServer | null = null;
   const certificateExpiresAtMs = () => tls?.expiresAtMs() ?? null;
@@ -189,10 +193,25 @@ function openMonitor(
   { config, sources }: LoadedConfig,
   parts: Pick<MonitorOptions, 'readiness' | 'metrics' | 'log'>,
 ): RunningMonitor | null {
-  const { monitorHost: host, monitorPort: port } = config;
+  const { dataDir, monitorHost: host, monitorPort: port } = config;
   if (port === null) return null;
   const origins = [sources.monitorHost.origin, sources.monitorPort.origin];
-  return startMonitor({ host, port, isChosen: origins.some((from) => from !== DEFAULT), ...parts });
+  const isChosen = origins.some((from) => from !== DEFAULT);
+  const identity = identityOf(dataDir) ?? '';
+  const { url, stop } = startMonitor({ host, port, identity, isChosen, ...parts });
+  try {
+    noteMonitor(dataDir, url);
+  } catch (fault) {
+    // On a full disk: whoever asks has the usual address left.
+    parts.log.warn('monitor_not_noted', { reason: reasonOf(fault) });
+  }
+  return {
+    url,
+    stop: async () => {
+      forgetMonitor(dataDir, url);
+      await stop();
+    },
+  };
 }
 
 /** How this program is started once more: the executable alone, or Bun with its source. */

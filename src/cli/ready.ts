@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { OperatorError } from '../operator-error.ts';
+import { IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 
 /** How long the monitor may take to answer, ms. */
@@ -9,29 +10,59 @@ const ANSWER_MAX_MS = 3_000;
 const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 async function ready(context: CliContext, options: CommonOptions): Promise<void> {
-  const { monitorHost, monitorPort } = context.loadConfig(flagsOf(options)).config;
-  if (monitorPort === null) {
+  const { dataDir, monitorHost, monitorPort } = context.loadConfig(flagsOf(options)).config;
+  const identity = identityOf(dataDir);
+  if (identity === null) throw new OperatorError(`not ready: there is no ${dataDir}`);
+  // The noted one first: it is where this directory's server said that it listens.
+  const urls = new Set([notedMonitor(dataDir), addressOf(monitorHost, monitorPort)]);
+  urls.delete(null);
+  if (urls.size === 0) {
     throw new OperatorError('the monitor is off (monitor.port), so nobody can be asked');
   }
-  const host = ANY_ADDRESS[monitorHost] ?? monitorHost;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${monitorPort}/readyz`;
-  const { isReady, said } = await ask(url);
-  if (!isReady) throw new OperatorError(`not ready: ${said}`);
-  print(context, options, { ready: true }, 'ready');
+  const refusals: string[] = [];
+  for (const url of urls) {
+    const answer = await ask(`${url}/readyz`, identity);
+    if (answer.isOurs && answer.isReady) {
+      print(context, options, { ready: true }, 'ready');
+      return;
+    }
+    if (answer.isOurs) throw new OperatorError(`not ready: ${answer.said}`);
+    refusals.push(answer.said);
+  }
+  throw new OperatorError(`not ready: no server runs on ${dataDir}: ${refusals.join('; ')}`);
 }
 
-async function ask(url: string): Promise<{ isReady: boolean; said: string }> {
+/** Null: it is off, or any free port, which is noted when it has been found. */
+function addressOf(monitorHost: string, port: number | null): string | null {
+  if (port === null || port === 0) return null;
+  const host = ANY_ADDRESS[monitorHost] ?? monitorHost;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+interface Answer {
+  /** Does it come from a server on the data directory that is asked for? */
+  isOurs: boolean;
+  isReady: boolean;
+  said: string;
+}
+
+async function ask(url: string, identity: string): Promise<Answer> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MAX_MS) });
-    return { isReady: answer.ok, said: (await answer.text()).trim().slice(0, 1000) };
+    if (answer.headers.get(IDENTITY_HEADER) !== identity) {
+      const said = `somebody else answers at ${url}, or an older version`;
+      return { isOurs: false, isReady: false, said };
+    }
+    const said = (await answer.text()).trim().slice(0, 1000);
+    return { isOurs: true, isReady: answer.ok, said };
   } catch {
-    return { isReady: false, said: `nothing answers at ${url}` };
+    return { isOurs: false, isReady: false, said: `nothing answers at ${url}` };
   }
 }
 
 export function addReadyCommand(program: Command, context: CliContext): void {
   program
     .command('ready')
-    .description('ask the server on this machine whether it is ready; exit code 1 if not')
+    .description("ask this data directory's server whether it is ready; exit code 1 if not")
     .action((options: CommonOptions) => ready(context, options));
 }

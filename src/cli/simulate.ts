@@ -5,13 +5,13 @@ import { DeviceClient, type DeviceMessage } from '../client/device-client.ts';
 import { UsageError } from '../operator-error.ts';
 import type { CliContext, CommonOptions } from './context.ts';
 import {
+  baseUrlValue,
   countValue,
   domainHashValue,
   hwidPrefixValue,
   installCodeValue,
   providerCodeValue,
   secondsValue,
-  urlValue,
 } from './values.ts';
 
 interface SimulateOptions extends CommonOptions {
@@ -163,7 +163,7 @@ export function addSimulateCommand(device: Command, context: CliContext): void {
   device
     .command('simulate')
     .description('run devices against a server until SIGINT, with live figures')
-    .option('--url <url>', 'the server', urlValue, 'http://127.0.0.1:8080')
+    .option('--url <url>', 'base address of the server', baseUrlValue, 'http://127.0.0.1:8080')
     .option('--count <number>', 'how many devices', countValue, 1)
     .option('--os <name>', 'their operating system', 'android')
     .option(

@@ -89,12 +89,6 @@ export function secondsValue(text: string): number {
 }
 
 /** An `http` or `https` address without a path. */
-export function urlValue(text: string): string {
-  const url = URL.parse(text);
-  if (!/^https?:\/\//.test(text) || url === null) throw mistake(`'${text}' is not an http address`);
-  return url.origin;
-}
-
 export function actionValue(text: string): Action {
   const actions = Object.keys(ACTIONS) as Action[];
   const action = actions.find((candidate) => candidate === text);
@@ -116,7 +110,7 @@ export function baseUrlValue(text: string): string {
   if (!/^https?:\/\//i.test(text) || url === null)
     throw mistake(`'${text}' is not an http address`);
   if (url.username || url.password || url.search || url.hash) {
-    throw mistake('the base address has no user, query or fragment; the key goes into --key');
+    throw mistake('a base address has no user, query or fragment; a key goes into --key');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }

@@ -24,6 +24,8 @@ export interface LoadedConfig {
   file: string | null;
   /** Each value as it was written, and where. */
   sources: Readonly<Record<SettingName, { text: string; origin: Origin }>>;
+  /** Variables that an orchestrator set for a neighbour of the program's name. */
+  ignoredVariables: readonly string[];
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -44,7 +46,8 @@ interface OpenedFile {
  * The effective configuration. Throws {@link OperatorError} naming every problem; it is a
  * {@link UsageError} if flags alone are wrong.
  */
-export function loadConfig(flags: Flags, env: Environment): LoadedConfig {
+export function loadConfig(flags: Flags, environment: Environment): LoadedConfig {
+  const { env, ignoredVariables } = withoutNeighbours(environment);
   const problems = unknownVariables(env);
   const file = openFile(flags, env, problems);
   const config: Record<string, unknown> = {};
@@ -70,6 +73,7 @@ export function loadConfig(flags: Flags, env: Environment): LoadedConfig {
     config: config as Config,
     file: file?.path ?? null,
     sources: sources as LoadedConfig['sources'],
+    ignoredVariables,
   };
 }
 
@@ -79,6 +83,35 @@ function openSecrets(file: OpenedFile | null, sources: Readonly<Record<string, {
     ([name, row]) => row.isSecret && file?.values.has(name) && sources[name]?.text !== '',
   );
   return file && holdsSecret ? checkSecretFile(file.path).map(({ problem }) => problem) : [];
+}
+
+/**
+ * Kubernetes tells every container of a namespace where its Services are, Docker where linked
+ * containers are, in variables that begin with the name in capitals. A Service named `gatepost`
+ * is no mistake in the configuration; one named `gatepost-monitor` gives a port's variable the
+ * address of the Service.
+ */
+const NEIGHBOURS: readonly { name: RegExp; value: RegExp }[] = [
+  { name: /_SERVICE_(?:HOST|PORT|PORT_\w+)$/, value: /^/ },
+  { name: /_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?$/, value: /^/ },
+  { name: /_PORT$/, value: /^(?:tcp|udp|sctp):\/\// },
+  { name: /_NAME$/, value: /^\/[^/]+\/[^/]+$/ },
+  { name: /_ENV_\w+$/, value: /^/ },
+];
+
+function isOfNeighbour(variable: string, text: string): boolean {
+  if (!variable.startsWith('GATEPOST_')) return false;
+  return NEIGHBOURS.some(({ name, value }) => name.test(variable) && value.test(text));
+}
+
+function withoutNeighbours(env: Environment) {
+  const isIgnored = ([name, value]: [string, string | undefined]) =>
+    isOfNeighbour(name, value ?? '');
+  const entries = Object.entries(env);
+  return {
+    env: Object.fromEntries(entries.filter((entry) => !isIgnored(entry))),
+    ignoredVariables: entries.filter(isIgnored).map(([name]) => name),
+  };
 }
 
 function unknownVariables(env: Environment): string[] {

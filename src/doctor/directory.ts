@@ -3,7 +3,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkDataDirectory, type Finding as Permission } from '../permissions.ts';
+import {
+  checkDataDirectory,
+  isFreshDirectory,
+  type Finding as Permission,
+} from '../permissions.ts';
 import { about, type Finding, reasonIn } from './finding.ts';
 
 const say = about('data directory');
@@ -30,7 +34,11 @@ export function checkDirectory(dataDir: string, uid: number): Finding[] {
 }
 
 function checkMode(dataDir: string): Finding[] {
-  return checkDataDirectory(dataDir).map(asFinding);
+  const findings = checkDataDirectory(dataDir);
+  if (findings.length > 0 && isFreshDirectory(dataDir)) {
+    return [say.warning(`${dataDir} is empty and open`, "'gatepost serve' closes it")];
+  }
+  return findings.map(asFinding);
 }
 
 /** A finding about permissions ends with what mends it. */

@@ -5,6 +5,7 @@ import { backupFolder } from '../backup/shelf.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { checkSecretFile } from '../permissions.ts';
 import { checkBackups } from './backups.ts';
+import { checkCertificate } from './certificate.ts';
 import { checkDatabase } from './database.ts';
 import { checkDirectory } from './directory.ts';
 import { about, type Finding } from './finding.ts';
@@ -36,6 +37,7 @@ export function examine({ loaded, nowMs, uid }: Patient): Finding[] {
     ...checkClock(nowMs, newestMs),
     ...checkDescriptors(readLimits(), config.streamCountMax),
     ...backups.findings,
+    ...checkCertificate(config, nowMs, uid),
     ...checkAddress(config.host, config.port, hasTls),
   ];
 }

@@ -2,6 +2,7 @@
 
 import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
+import { IDENTITY_HEADER } from '../whereabouts.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -9,6 +10,8 @@ export interface MonitorOptions {
   host: string;
   /** 0 picks a free one. */
   port: number;
+  /** Of the data directory, for who asks for its server: see whereabouts.ts. */
+  identity: string;
   /** Did the operator name the address? One that is taken is then a mistake to mend. */
   isChosen: boolean;
   readiness: Readiness;
@@ -26,34 +29,47 @@ export interface RunningMonitor {
 const BODY_BYTES_MAX = 1024;
 
 /**
- * Starts to listen. Null: the address that nobody chose is taken, perhaps by another Gatepost on
- * this machine; a warning says so. Throws {@link OperatorError} when a chosen one cannot be had.
+ * Starts to listen. If the address is taken that nobody chose, perhaps by another Gatepost on this
+ * machine, it is a free port, and a warning says so. Throws {@link OperatorError} when a chosen one
+ * cannot be had.
  */
-export function startMonitor(options: MonitorOptions): RunningMonitor | null {
+export function startMonitor(options: MonitorOptions): RunningMonitor {
   const { host, port, isChosen, log } = options;
-  const shown = host.includes(':') ? `[${host}]` : host;
   try {
-    const server = Bun.serve({
-      hostname: host,
-      port,
-      reusePort: false,
-      maxRequestBodySize: BODY_BYTES_MAX,
-      fetch: (request) => answer(request, options),
-      error: (fault) => {
-        log.error('monitor_fault', { reason: reasonOf(fault) });
-        return plain('internal fault, see the log of the server\n', 500);
-      },
-    });
-    return { url: `http://${shown}:${server.port}`, stop: () => server.stop(true) };
+    return listen(options, port);
   } catch (error) {
-    const sentence = `cannot listen on ${shown}:${port} for the monitor: ${whyNot(error)}`;
+    const sentence = `cannot listen on ${bracketed(host)}:${port} for the monitor: ${whyNot(error)}`;
     if (isChosen) throw new OperatorError(sentence);
-    log.warn('monitor_off', { reason: sentence });
-    return null;
+    const moved = listen(options, 0);
+    log.warn('monitor_moved', { reason: sentence, url: moved.url });
+    return moved;
   }
 }
 
-async function answer(request: Request, { readiness, metrics }: MonitorOptions): Promise<Response> {
+function listen(options: MonitorOptions, port: number): RunningMonitor {
+  const { host, log } = options;
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    reusePort: false,
+    maxRequestBodySize: BODY_BYTES_MAX,
+    fetch: (request) => answer(request, options),
+    error: (fault) => {
+      log.error('monitor_fault', { reason: reasonOf(fault) });
+      return plain('internal fault, see the log of the server\n', 500);
+    },
+  });
+  return { url: `http://${bracketed(host)}:${server.port}`, stop: () => server.stop(true) };
+}
+
+function bracketed(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function answer(
+  request: Request,
+  { readiness, metrics, identity }: MonitorOptions,
+): Promise<Response> {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return plain('only GET and HEAD\n', 405, { allow: 'GET, HEAD' });
   }
@@ -64,7 +80,8 @@ async function answer(request: Request, { readiness, metrics }: MonitorOptions):
     case '/readyz': {
       const problem = await readiness.problem();
       const body = problem === null ? { ready: true } : { ready: false, ...problem };
-      return Response.json(body, { status: problem === null ? 200 : 503, headers: NO_STORE });
+      const headers = { ...NO_STORE, [IDENTITY_HEADER]: identity };
+      return Response.json(body, { status: problem === null ? 200 : 503, headers });
     }
     case '/metrics':
       return new Response(await metrics.text(), {

@@ -2,6 +2,7 @@
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 
@@ -70,9 +71,13 @@ function parseCertificate(
   if (nowMs >= expiresAtMs) {
     throw new OperatorError(`${files.certificate} expired on ${utc(expiresAtMs)}`);
   }
+  const pair = { cert: `${chain.join('\n')}\n`, key: `${keyPem}\n` };
+  // What the library would not serve, such as a chain with something else in it.
+  parse(files.certificate, 'chain of certificates that can be served', () =>
+    createSecureContext(pair),
+  );
   return {
-    cert: `${chain.join('\n')}\n`,
-    key: `${keyPem}\n`,
+    ...pair,
     names: namesOf(leaf),
     startsAtMs,
     expiresAtMs,

@@ -51,13 +51,9 @@ export async function startTls(
   log: Log,
   signal?: AbortSignal,
 ): Promise<Tls | null> {
-  checkSettings(settings);
-  const { tlsCertificate: certificate, tlsKey: key, acmeDomains } = settings;
-  if (certificate !== '') {
-    const files = { certificate, key };
-    return keep(files, readCertificate(files, clock.nowMs()), null, clock, log);
-  }
-  if (acmeDomains.length === 0) return null;
+  const first = operatorCertificate(settings, clock.nowMs());
+  if (first !== null) return keep(operatorFiles(settings), first, null, clock, log);
+  if (settings.acmeDomains.length === 0) return null;
   const acme = acmeOf(settings, clock, log);
   const stop = () => void acme.stop();
   signal?.addEventListener('abort', stop);
@@ -69,6 +65,19 @@ export async function startTls(
   } finally {
     signal?.removeEventListener('abort', stop);
   }
+}
+
+/**
+ * The certificate that lies in files of the operator's; null: no files are named. Throws
+ * {@link OperatorError} for whatever keeps a server from starting with these settings.
+ */
+export function operatorCertificate(settings: TlsSettings, nowMs: number): Certificate | null {
+  checkSettings(settings);
+  return settings.tlsCertificate === '' ? null : readCertificate(operatorFiles(settings), nowMs);
+}
+
+function operatorFiles({ tlsCertificate: certificate, tlsKey: key }: TlsSettings) {
+  return { certificate, key };
 }
 
 function checkSettings(settings: TlsSettings): void {

@@ -1,58 +1,120 @@
-/** `gatepost ready`: what the monitor says is the exit code. */
+/** `gatepost ready`: what this data directory's own server says is the exit code. */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { cleanUp, PATIENCE_MS, run } from '../support/process.ts';
+import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  forgetMonitor,
+  IDENTITY_HEADER,
+  identityOf,
+  notedMonitor,
+  noteMonitor,
+} from '../../src/whereabouts.ts';
+import { cleanUp, PATIENCE_MS, run, temporaryFolder } from '../support/process.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
 
-/** Asks a monitor that gives this answer to everything. */
-async function askOne(answer: () => Response) {
-  const paths: string[] = [];
+let dataDir: string;
+let paths: string[];
+const monitors: Bun.Server<undefined>[] = [];
+beforeEach(() => {
+  dataDir = temporaryFolder();
+  paths = [];
+});
+afterEach(async () => {
+  for (const monitor of monitors.splice(0)) await monitor.stop(true);
+});
+
+/** A monitor that says that it is of `folder`'s server, and gives this answer to everything. */
+function monitorOf(folder: string | null, answer: () => Response): Bun.Server<undefined> {
   const monitor = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch: (request) => {
       paths.push(new URL(request.url).pathname);
-      return answer();
+      const response = answer();
+      if (folder !== null) response.headers.set(IDENTITY_HEADER, identityOf(folder) ?? '');
+      return response;
     },
   });
-  try {
-    // The address to listen on may be "any": it is asked on this machine.
-    const env = { GATEPOST_MONITOR_HOST: '0.0.0.0', GATEPOST_MONITOR_PORT: `${monitor.port}` };
-    return { ...(await run(['ready', '--config', 'none'], { env, from: 'source' })), paths };
-  } finally {
-    await monitor.stop(true);
-  }
+  monitors.push(monitor);
+  return monitor;
 }
 
+/** The address to listen on may be "any": it is asked on this machine. */
+function ready(port: number | string) {
+  const env = { GATEPOST_MONITOR_HOST: '0.0.0.0', GATEPOST_MONITOR_PORT: `${port}` };
+  return run(['ready', '--config', 'none', '--data', dataDir], { env, from: 'source' });
+}
+
+const isReady = () => new Response('ok\n');
+const READY = { code: 0, stdout: 'ready\n', stderr: '' };
+
 test('a server that is ready', async () => {
-  expect(await askOne(() => new Response('ok\n'))).toEqual({
-    code: 0,
-    stdout: 'ready\n',
-    stderr: '',
-    paths: ['/readyz'],
-  });
+  expect(await ready(monitorOf(dataDir, isReady).port ?? 0)).toEqual(READY);
+  expect(paths).toEqual(['/readyz']);
 });
 
 test('a server that is not ready: exit 1, with its words', async () => {
-  const answer = () => new Response('database: not writable\n', { status: 503 });
-  expect(await askOne(answer)).toEqual({
+  const notReady = () => new Response('database: not writable\n', { status: 503 });
+  expect(await ready(monitorOf(dataDir, notReady).port ?? 0)).toEqual({
     code: 1,
     stdout: '',
     stderr: 'gatepost: not ready: database: not writable\n',
-    paths: ['/readyz'],
   });
 });
 
-test('nobody there, or a monitor that is off: exit 1', async () => {
-  const taken = Bun.serve({ port: 0, fetch: () => new Response() });
-  await taken.stop(true);
-  const ready = (port: string) =>
-    run(['ready', '--config', 'none'], { env: { GATEPOST_MONITOR_PORT: port }, from: 'source' });
-  expect(await ready(`${taken.port}`)).toMatchObject({
+test('somebody else on the usual port: exit 1, whatever it says', async () => {
+  for (const folder of [null, temporaryFolder()]) {
+    const { port } = monitorOf(folder, isReady);
+    const { code, stderr } = await ready(port ?? 0);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `gatepost: not ready: no server runs on ${dataDir}: ` +
+        `somebody else answers at http://127.0.0.1:${port}/readyz, or an older version\n`,
+    );
+  }
+});
+
+test('a server whose usual port was taken is found where it said that it listens', async () => {
+  const other = monitorOf(null, isReady);
+  const { port } = monitorOf(dataDir, isReady);
+  noteMonitor(dataDir, `http://127.0.0.1:${port}`);
+  expect(await ready(other.port ?? 0)).toEqual(READY);
+  // The settings of who asks may be others than those of the server.
+  expect(await ready('off')).toEqual(READY);
+});
+
+test('what a server noted that was killed leads nobody astray', async () => {
+  noteMonitor(dataDir, `http://127.0.0.1:${monitorOf(null, isReady).port}`);
+  expect((await ready('off')).stderr).toContain('somebody else answers');
+  expect(await ready(monitorOf(dataDir, isReady).port ?? 0)).toEqual(READY);
+  writeFileSync(join(dataDir, 'gatepost.monitor'), 'file:///etc/passwd\n');
+  expect(notedMonitor(dataDir)).toBeNull();
+});
+
+test('nobody there, a monitor that is off, or no such directory: exit 1', async () => {
+  const gone = monitorOf(dataDir, isReady);
+  const { port } = gone;
+  await gone.stop(true);
+  const nobody = `nothing answers at http://127.0.0.1:${port}/readyz`;
+  expect(await ready(port ?? 0)).toEqual({
     code: 1,
-    stderr: `gatepost: not ready: nothing answers at http://127.0.0.1:${taken.port}/readyz\n`,
+    stdout: '',
+    stderr: `gatepost: not ready: no server runs on ${dataDir}: ${nobody}\n`,
   });
   expect((await ready('off')).stderr).toContain('the monitor is off (monitor.port)');
+  dataDir = join(dataDir, 'none');
+  expect((await ready('off')).stderr).toBe(`gatepost: not ready: there is no ${dataDir}\n`);
+});
+
+test('a note is taken back by the one whose it is, and leaves nothing', () => {
+  noteMonitor(dataDir, 'http://127.0.0.1:1');
+  noteMonitor(dataDir, 'http://127.0.0.1:2');
+  forgetMonitor(dataDir, 'http://127.0.0.1:1');
+  expect(notedMonitor(dataDir)).toBe('http://127.0.0.1:2');
+  forgetMonitor(dataDir, 'http://127.0.0.1:2');
+  expect(readdirSync(dataDir)).toEqual([]);
+  expect(existsSync(join(dataDir, 'gatepost.monitor.new'))).toBe(false);
 });

@@ -34,6 +34,22 @@ afterEach(async () => {
 });
 afterAll(cleanUp);
 
+test('a server under a path is asked under that path', async () => {
+  const paths: string[] = [];
+  const proxy = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) => {
+      paths.push(new URL(request.url).pathname);
+      return new Response('', { status: 502 });
+    },
+  });
+  simulate({ url: `http://127.0.0.1:${proxy.port}/gate/` });
+  await until(() => paths.length > 0, 'a call');
+  expect(paths[0]).toBe('/gate/device/register');
+  await proxy.stop(true);
+});
+
 async function shop(): Promise<{ server: ServerProcess; own: Credentials }> {
   const server = await startServe();
   const own = await addProviderByCommand(server.dataDir, '--plan', 'enterprise');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changeBetween, loadConfig, withLiveSettings } from '../../src/config/load.ts';
 import { shownSettings } from '../../src/config/render.ts';
+import { settingRows } from '../../src/config/settings/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-config-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -18,6 +19,54 @@ function fileOf(...lines: string[]): string {
 }
 
 const NONE = { GATEPOST_CONFIG: 'none' };
+
+describe('variables of a neighbour', () => {
+  // As kubelet sets them for Services gatepost, gatepost-http and gatepost-monitor, and Docker for
+  // a linked container.
+  const KUBERNETES = {
+    GATEPOST_SERVICE_HOST: '10.96.7.1',
+    GATEPOST_SERVICE_PORT: '80',
+    GATEPOST_SERVICE_PORT_HTTP: '80',
+    GATEPOST_PORT: 'tcp://10.96.7.1:80',
+    GATEPOST_PORT_80_TCP: 'tcp://10.96.7.1:80',
+    GATEPOST_PORT_80_TCP_PROTO: 'tcp',
+    GATEPOST_PORT_80_TCP_PORT: '80',
+    GATEPOST_PORT_80_TCP_ADDR: '10.96.7.1',
+    GATEPOST_HTTP_SERVICE_HOST: '10.96.7.2',
+    GATEPOST_HTTP_PORT: 'tcp://10.96.7.2:80',
+    GATEPOST_HTTP_PORT_53_UDP_ADDR: '10.96.7.2',
+    GATEPOST_MONITOR_PORT: 'tcp://10.96.7.3:9180',
+    GATEPOST_MONITOR_SERVICE_PORT_METRICS: '9180',
+  };
+  const DOCKER = { GATEPOST_NAME: '/web/gatepost', GATEPOST_ENV_PATH: '/usr/bin' };
+
+  test('are none of ours: nothing is refused, the default holds, and they are named', () => {
+    const loaded = loadConfig({}, { ...NONE, ...KUBERNETES, ...DOCKER });
+    expect(loaded.config).toMatchObject({ port: 8080, monitorPort: 9180 });
+    expect(loaded.sources.port.origin).toBe('default');
+    expect(loaded.ignoredVariables).toEqual(Object.keys({ ...KUBERNETES, ...DOCKER }));
+  });
+
+  test('do not hide the file, nor what is written wrong by the operator', () => {
+    const file = fileOf('[server]', 'port = 9000');
+    const env = { GATEPOST_CONFIG: file, GATEPOST_PORT: KUBERNETES.GATEPOST_PORT };
+    expect(loadConfig({}, env).config.port).toBe(9000);
+    for (const [name, value] of [
+      ['GATEPOST_PORT', 'tcp:80'],
+      ['GATEPOST_NAME', 'gatepost'],
+      ['GATEPOST_SERVICE', '10.96.7.1'],
+      ['GATEPOST_PORT_HTTP', '80'],
+    ] as const) {
+      expect(() => loadConfig({}, { ...NONE, [name]: value })).toThrow(name);
+    }
+  });
+
+  test('have no name of a setting, but for ports', () => {
+    const names = settingRows.map(([, row]) => row.env).filter((name) => !name.endsWith('_PORT'));
+    const env = Object.fromEntries(names.map((name) => [name, '']));
+    expect(loadConfig({}, { ...env, ...NONE }).ignoredVariables).toEqual([]);
+  });
+});
 
 describe('where a value comes from', () => {
   test('flags, then the environment, then the file, then the default', () => {

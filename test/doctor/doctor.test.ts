@@ -88,6 +88,15 @@ describe('the data directory', () => {
     ]);
   });
 
+  test('that is open, empty and one\u2019s own is closed by the start, and no problem', () => {
+    const fresh = join(folder, 'fresh');
+    mkdirSync(fresh);
+    chmodSync(fresh, 0o755);
+    const findings = look({ GATEPOST_DATA: fresh });
+    expect(said(findings, 'problem')).toEqual([]);
+    expect(said(findings, 'warning')).toContain(`data directory: ${fresh} is empty and open`);
+  });
+
   test.skipIf(uid !== 0)('with a file that root has left in it', () => {
     chownSync(dataDir, 12_345, 12_345);
     const file = join(dataDir, 'gatepost.db');

@@ -111,7 +111,7 @@ test('with the order to stop it is not ready any more, and finishes what runs', 
   expect(await end).toEqual({ code: 0, signal: null });
 });
 
-test('an address of the monitor that is taken is refused if it was chosen, else done without', async () => {
+test('an address of the monitor that is taken is refused if it was chosen, else another one', async () => {
   const first = await startServe({ env: MONITORED });
   const port = new URL(first.monitorUrl).port;
   const words = ['serve', '--port', '0', '--data', join(temporaryFolder(), 'data')];
@@ -124,8 +124,14 @@ test('an address of the monitor that is taken is refused if it was chosen, else 
   // Whoever has the usual port, it is taken now.
   const holder = await startServe({ env: { GATEPOST_MONITOR_PORT: '' } });
   const second = await startServe({ env: { GATEPOST_MONITOR_PORT: '' } });
-  expect(second.monitorUrl).toBe('');
-  expect((await fetch(`${second.url}/provider`)).status).toBe(200);
-  expect(second.troubles().join('\n')).toMatch(/ warn monitor_off .*the port is taken/);
+  expect(await ready(second)).toEqual({ status: 200 });
+  expect(second.troubles().join('\n')).toMatch(/ warn monitor_moved .*the port is taken/);
+  // Each is found by its own data, whoever has the usual port.
+  for (const server of [holder, second]) {
+    const asked = await run(['ready', '--data', server.dataDir], {
+      env: { GATEPOST_MONITOR_PORT: '' },
+    });
+    expect(asked).toEqual({ code: 0, stdout: 'ready\n', stderr: '' });
+  }
   await Promise.all([first.stop(), holder.stop(), second.stop()]);
 });

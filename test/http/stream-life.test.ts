@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
+import { PING_INTERVAL_MS } from '../../src/http/stream.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { byBinding, notify, register, seedShop } from '../support/messaging.ts';
@@ -165,6 +166,9 @@ describe('a link', () => {
       await notify(quick, shop, 'hello', { hwid: 'dead' });
       await until('the dead one is gone', dead.isClosed);
       expect(dead.received()).toContain('hello');
+      // The device protocol promises 30 seconds; when the next ping is due after these, it is gone.
+      const pings = dead.received().split('\u0089\u0000').length - 1;
+      expect(PING_INTERVAL_MS * (pings + 1)).toBeWithin(20_000, 30_001);
       expect(quick.server.streamCount()).toBe(1);
       expect(alive.socket.readyState).toBe(WebSocket.OPEN);
     } finally {

@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => Promise.all(running.map((monitor) => monitor.stop())));
 
-function start(more: Partial<MonitorOptions> = {}): RunningMonitor | null {
+function start(more: Partial<MonitorOptions> = {}): RunningMonitor {
   const log = makeLog(
     { logFormat: 'human', logLevel: 'info' },
     () => 0,
@@ -33,15 +33,16 @@ function start(more: Partial<MonitorOptions> = {}): RunningMonitor | null {
   );
   const readiness = { problem: async () => problem } as Readiness;
   const metrics = { contentType: 'text/plain; version=0.0.4', text: () => text() };
-  const options = { host: '127.0.0.1', port: 0, isChosen: false, readiness, metrics, log };
+  const address = { host: '127.0.0.1', port: 0, isChosen: false, identity: 'abcd' };
+  const options = { ...address, readiness, metrics, log };
   const monitor = startMonitor({ ...options, ...more });
-  if (monitor) running.push(monitor);
+  running.push(monitor);
   return monitor;
 }
 
 async function get(path: string, init: RequestInit = {}) {
   const monitor = running[0] ?? start();
-  const response = await fetch(`${monitor?.url}${path}`, init);
+  const response = await fetch(`${monitor.url}${path}`, init);
   const { status, headers } = response;
   return { status, body: await response.text(), type: headers.get('content-type') };
 }
@@ -62,6 +63,14 @@ describe('the monitor', () => {
     });
   });
 
+  test('/readyz says of which data directory it is, ready or not', async () => {
+    for (const state of [null, { reason: 'stopping', detail: 'it ends' }] as const) {
+      problem = state;
+      const response = await fetch(`${(running[0] ?? start()).url}/readyz`);
+      expect(response.headers.get('x-gatepost-data')).toBe('abcd');
+    }
+  });
+
   test('/metrics says what its type is', async () => {
     expect(await get('/metrics')).toEqual({
       status: 200,
@@ -77,7 +86,7 @@ describe('the monitor', () => {
   });
 
   test('a request without a Host is answered too', async () => {
-    const port = Number(new URL(start()?.url ?? '').port);
+    const port = Number(new URL(start().url).port);
     const { received, socket } = await open(port, 'GET /healthz HTTP/1.0\r\n\r\n');
     await until('it is answered', () => received().endsWith('ok\n'));
     socket.destroy();
@@ -94,16 +103,18 @@ describe('the monitor', () => {
 
 describe('an address that is taken', () => {
   test('is a mistake of whoever chose it', () => {
-    const port = Number(new URL(start()?.url ?? '').port);
+    const port = Number(new URL(start().url).port);
     expect(() => start({ port, isChosen: true })).toThrow(
       new OperatorError(`cannot listen on 127.0.0.1:${port} for the monitor: the port is taken`),
     );
   });
 
-  test('is a warning when nobody chose it', () => {
-    const port = Number(new URL(start()?.url ?? '').port);
-    expect(start({ port })).toBeNull();
-    expect(lines.join('')).toContain('warn monitor_off');
-    expect(lines.join('')).toContain('the port is taken');
+  test('is a warning when nobody chose it, and it is another one', async () => {
+    const port = Number(new URL(start().url).port);
+    const moved = start({ port });
+    expect(moved.url).not.toEndWith(`:${port}`);
+    expect((await fetch(`${moved.url}/healthz`)).status).toBe(200);
+    expect(lines.join('')).toContain(`the port is taken" url=${moved.url}`);
+    expect(lines.join('')).toContain('warn monitor_moved');
   });
 });

@@ -2,7 +2,7 @@
 
 import 'reflect-metadata';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as x509 from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -101,4 +101,14 @@ async function pem(key: CryptoKey): Promise<string> {
   const der = Buffer.from(await crypto.subtle.exportKey('pkcs8', key)).toString('base64');
   const lines = der.match(/.{1,64}/g) ?? [];
   return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`;
+}
+
+/** Where the tests of the operator's files have them. */
+export function filesIn(folder: string) {
+  return { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') };
+}
+
+export function writePair(folder: string, { cert, key }: TestCertificate): void {
+  writeSecret(filesIn(folder).certificate, cert);
+  writeSecret(filesIn(folder).key, key);
 }

@@ -12,8 +12,9 @@ import { freshFolder } from '../support/app.ts';
 import {
   type CertificateDraft,
   DAY_MS,
+  filesIn,
   selfSigned,
-  type TestCertificate,
+  writePair,
   writeSecret,
 } from '../support/certificate.ts';
 import { FakeClock } from '../support/clock.ts';
@@ -24,19 +25,10 @@ afterEach(() => {
   for (const cleanUp of cleanUps.splice(0).toReversed()) cleanUp();
 });
 
-function filesIn(folder: string) {
-  return { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') };
-}
-
-function write(folder: string, { cert, key }: TestCertificate): void {
-  writeSecret(filesIn(folder).certificate, cert);
-  writeSecret(filesIn(folder).key, key);
-}
-
 async function folderWith(name: string, draft: CertificateDraft = {}): Promise<string> {
   const folder = freshFolder();
   cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
-  write(folder, await selfSigned(name, draft));
+  writePair(folder, await selfSigned(name, draft));
   return folder;
 }
 
@@ -81,8 +73,12 @@ test('what no client would take is refused with one sentence', async () => {
   writeSecret(files.key, (await selfSigned('other')).key);
   expect(read()).toThrow(/the key in .*key\.pem is not that of .*certificate\.pem/);
   const [leaf, authority] = [await selfSigned('leaf'), await selfSigned('authority')];
-  write(folder, { cert: `${authority.cert}${leaf.cert}`, key: leaf.key });
+  writePair(folder, { cert: `${authority.cert}${leaf.cert}`, key: leaf.key });
   expect(read()).toThrow(/certificate\.pem must begin with the certificate of the key, then/);
+  // Each client would be refused, and a server would not start.
+  const nonsense = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+  writePair(folder, { cert: `${leaf.cert}${nonsense}`, key: leaf.key });
+  expect(read()).toThrow(/certificate\.pem holds no chain of certificates that can be served/);
   writeSecret(files.key, '-----BEGIN PRIVATE KEY-----\nbm90aGluZw==\n-----END PRIVATE KEY-----\n');
   expect(read()).toThrow(/key\.pem holds no private key in PEM/);
   writeSecret(files.certificate, 'nothing');
@@ -98,7 +94,7 @@ test('files that change are taken up; the same ones are not', async () => {
   const { keeper, served, logLines } = keeperOf(folder);
   await keeper.look();
   expect(served).toEqual([]);
-  write(folder, await selfSigned('second', { names: ['second.example.com'] }));
+  writePair(folder, await selfSigned('second', { names: ['second.example.com'] }));
   await keeper.look();
   await keeper.look();
   expect(served.map(({ names }) => names)).toEqual([['second.example.com']]);

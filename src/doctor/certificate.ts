@@ -1,0 +1,46 @@
+/** The certificate of the operator's files: would `serve` start with it, and for how long? */
+
+import { type Stats, statSync } from 'node:fs';
+import { OperatorError } from '../operator-error.ts';
+import { utc } from '../tls/certificate.ts';
+import { operatorCertificate, type TlsSettings } from '../tls/tls.ts';
+import { about, type Finding } from './finding.ts';
+
+const say = about('certificate');
+/** As the server warns of it. */
+const SOON_MS = 14 * 86_400_000;
+
+/** Nothing is said without a certificate, nor of one that an authority is asked for. */
+export function checkCertificate(settings: TlsSettings, nowMs: number, uid: number): Finding[] {
+  try {
+    const certificate = operatorCertificate(settings, nowMs);
+    if (certificate === null) return [];
+    const hidden = hiddenFromService(settings, uid);
+    if (hidden !== null) return [hidden];
+    const { names, expiresAtMs } = certificate;
+    const what = `${settings.tlsCertificate} holds for ${names.join(', ')} until ${utc(expiresAtMs)}`;
+    return expiresAtMs - nowMs > SOON_MS
+      ? [say.ok(what)]
+      : [say.warning(what, 'renew it: a server that runs takes the new one up by itself')];
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return [say.problem(error.message, "mend it: 'gatepost serve' does not start with it")];
+  }
+}
+
+/** Root reads every key, the service's user, whose the data directory is, may not. */
+function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Finding | null {
+  const service = statSync(dataDir, { throwIfNoEntry: false });
+  if (uid !== 0 || service === undefined || service.uid === 0) return null;
+  const key = statSync(tlsKey);
+  if (mayRead(service.uid, key)) return null;
+  return say.problem(
+    `${tlsKey} cannot be read by user ${service.uid}, to whom ${dataDir} belongs`,
+    `run 'chgrp ${service.gid} ${tlsKey} && chmod 640 ${tlsKey}'`,
+  );
+}
+
+/** Which groups a user is in is not known here: a key that any group may read is let pass. */
+function mayRead(uid: number, { uid: owner, mode }: Stats): boolean {
+  return uid === owner ? (mode & 0o400) !== 0 : (mode & 0o044) !== 0;
+}

@@ -1,0 +1,92 @@
+/** What the doctor says of a certificate is what a start would say. */
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import { checkCertificate } from '../../src/doctor/certificate.ts';
+import { makeLog } from '../../src/log.ts';
+import { startTls } from '../../src/tls/tls.ts';
+import { freshFolder } from '../support/app.ts';
+import { NOW_MS } from '../support/backup.ts';
+import {
+  type CertificateDraft,
+  DAY_MS,
+  filesIn,
+  selfSigned,
+  writePair,
+  writeSecret,
+} from '../support/certificate.ts';
+import { FakeClock } from '../support/clock.ts';
+
+let folder: string;
+let dataDir: string;
+beforeEach(() => {
+  folder = freshFolder();
+  dataDir = join(folder, 'data');
+  mkdirSync(dataDir, { mode: 0o700 });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const uid = process.getuid?.() ?? 0;
+
+function configOf(env: Record<string, string>) {
+  return loadConfig({}, { GATEPOST_DATA: dataDir, GATEPOST_CONFIG: 'none', ...env }).config;
+}
+
+const look = (env: Record<string, string> = {}, nowMs = NOW_MS) =>
+  checkCertificate(configOf(env), nowMs, uid);
+
+describe('the certificate of the operator\u2019s files', () => {
+  async function place(draft: CertificateDraft = {}) {
+    const files = filesIn(folder);
+    writePair(folder, await selfSigned('gate', { fromMs: NOW_MS - DAY_MS, ...draft }));
+    const env = { GATEPOST_TLS_CERTIFICATE: files.certificate, GATEPOST_TLS_KEY: files.key };
+    return { files, env };
+  }
+
+  test('that can be served is told with its end, and warned of when that is near', async () => {
+    const { env, files } = await place({ names: ['gate.example.com'], days: 90 });
+    const [{ level, what } = {}] = look(env);
+    expect({ level, what }).toEqual({
+      level: 'ok',
+      what: `${files.certificate} holds for gate.example.com until ${new Date(NOW_MS + 89 * DAY_MS).toISOString()}`,
+    });
+    expect(look(env, NOW_MS + 80 * DAY_MS)[0]?.level).toBe('warning');
+    expect(look()).toEqual([]);
+  });
+
+  test('is a problem in the words in which a start refuses it', async () => {
+    const { env, files } = await place();
+    const told = async (settings: Record<string, string>, nowMs = NOW_MS) => {
+      const clock = new FakeClock();
+      clock.set(nowMs);
+      const log = makeLog({ logFormat: 'json', logLevel: 'error' }, clock.nowMs, () => {});
+      const start = startTls(configOf(settings), clock, log);
+      const refused = await start.then(String, (error: Error) => error.message);
+      const [found] = look(settings, nowMs);
+      expect(found).toMatchObject({ level: 'problem', what: refused });
+      return refused;
+    };
+    expect(await told(env, NOW_MS + 200 * DAY_MS)).toContain('expired on');
+    const { GATEPOST_TLS_CERTIFICATE } = env;
+    expect(await told({ GATEPOST_TLS_CERTIFICATE })).toContain('belong together');
+    writeSecret(files.key, (await selfSigned('other')).key);
+    expect(await told(env)).toContain('is not that of');
+    chmodSync(files.key, 0o644);
+    expect(await told(env)).toContain('open to everybody');
+    rmSync(files.key);
+    expect(await told(env)).toContain('ENOENT');
+  });
+
+  test.skipIf(uid !== 0)(
+    'whose key the service cannot read is a problem, seen as root',
+    async () => {
+      const { env, files } = await place();
+      chownSync(dataDir, 12_345, 12_345);
+      expect(look(env)[0]?.what).toContain(`${files.key} cannot be read by user 12345`);
+      chmodSync(files.key, 0o640);
+      expect(look(env)[0]?.level).toBe('ok');
+    },
+  );
+});
