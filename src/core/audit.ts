@@ -70,13 +70,16 @@ export function actAt(core: Core, nowMs: number): Act {
 }
 
 class CoreAct implements Act {
+  #actor: Actor | null = null;
+
   constructor(
     private readonly core: Core,
     readonly atMs: number,
   ) {}
 
   get actor(): Actor {
-    return this.core.actor();
+    this.#actor ??= this.core.actor();
+    return this.#actor;
   }
 }
 

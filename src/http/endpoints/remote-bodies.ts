@@ -193,11 +193,12 @@ function commandInput(name: string, action: string, fields: TProperties, example
     'True: by `hwid`; false: by `os`; when absent, true if `hwid` is given. `specific-device-toggle` is the same field.';
   return Type.Object(
     {
+      // In the order in which they are checked.
       action_type: Type.Literal(action),
-      ...fields,
       specific_device_toggle: Type.Optional(Type.Boolean({ description: toggle })),
       ...targets,
       ...schedule,
+      ...fields,
     },
     {
       title: name,
