@@ -56,6 +56,9 @@ export function openCore(
     get unboundCommandsPerDayMax() {
       return config.unboundCommandsPerDayMax;
     },
+    get waitingPerDeviceMax() {
+      return config.waitingPerDeviceMax;
+    },
   };
 }
 

@@ -12,6 +12,8 @@ export interface Core {
   readonly linksPerProviderMax: number;
   /** How many commands to unbound HWIDs a provider may send in 24 hours. */
   readonly unboundCommandsPerDayMax: number;
+  /** How many messages of one provider may wait for one device. */
+  readonly waitingPerDeviceMax: number;
 }
 
 /** `core` on somebody else's behalf; what else it says stays what `core` says at the time. */

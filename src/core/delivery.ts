@@ -90,7 +90,7 @@ async function nextAfterChecking(
 }
 
 async function send(core: Core, lease: Lease): Promise<void> {
-  const sent = await core.store.sendRecipients(lease);
+  const sent = await core.store.sendRecipients(lease, core.waitingPerDeviceMax);
   if (sent === null) return;
   await tell(core, sent.deviceIds);
   if (sent.outcome === null) return;

@@ -16,8 +16,8 @@ import {
   PUSH_GATEWAYS,
   type PushAddress,
   type PushSubscription,
-  type Registration,
 } from './messaging.ts';
+import type { Registration } from './registration.ts';
 import { tidyFact } from './text.ts';
 
 const ACK_DETAIL_LENGTH_MAX = 255;

@@ -25,6 +25,13 @@ export interface Device extends DeviceFacts {
   lastSeenAtMs: number;
 }
 
+/** What a provider knows of a device: what the device said there, and nowhere else. */
+export interface DeviceAtProvider extends DeviceFacts {
+  lastSeenAtMs: number;
+  /** Registered for the provider's messages: nobody without proof changes its operating system. */
+  isRegistered: boolean;
+}
+
 const FACT_LENGTH_MAX = 128;
 
 /** Makes facts fit to keep: tidy texts, the operating system under the name used for targets. */
@@ -47,8 +54,20 @@ function osName(said: string): string {
 
 /** The facts now known: what is said anew wins, silence erases nothing. */
 export function mergeFacts(known: DeviceFacts, said: DeviceFacts): DeviceFacts {
+  return mergeTexts(known, said, said.os || known.os);
+}
+
+/**
+ * As {@link mergeFacts}, for what is said without proof: whoever knows a HWID may say it. The
+ * operating system decides which messages reach a device: once that is registered, it stays.
+ */
+export function mergeClaims(known: DeviceAtProvider, said: DeviceFacts): DeviceFacts {
+  return mergeTexts(known, said, known.isRegistered ? known.os : said.os || known.os);
+}
+
+function mergeTexts(known: DeviceFacts, said: DeviceFacts, os: string): DeviceFacts {
   return {
-    os: said.os || known.os,
+    os,
     osVersion: said.osVersion || known.osVersion,
     deviceName: said.deviceName || known.deviceName,
     appVersion: said.appVersion || known.appVersion,
@@ -57,8 +76,8 @@ export function mergeFacts(known: DeviceFacts, said: DeviceFacts): DeviceFacts {
 }
 
 /** Would keeping `said` change anything? */
-export function saysNothingNew(known: DeviceFacts, said: DeviceFacts): boolean {
-  const merged = mergeFacts(known, said);
+export function saysNothingNew(known: DeviceAtProvider, said: DeviceFacts): boolean {
+  const merged = mergeClaims(known, said);
   return (
     merged.os === known.os &&
     merged.osVersion === known.osVersion &&

@@ -7,6 +7,7 @@ import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
 import type { Distribution, DistributionType } from './distribution.ts';
 import type { AckItem, Message, PushAddress } from './messaging.ts';
+import type { RegisterRefusal, Shown } from './registration.ts';
 import type { Page } from './store.ts';
 
 /** A device that a provider names by HWID. */
@@ -16,11 +17,11 @@ export interface TargetDevice {
   isLinked: boolean;
 }
 
-/** How far the search for a provider's devices has come: its links first, then each binding. */
+/** How far the search for a provider's devices has come: one operating system after the other. */
 export interface TargetCursor {
-  /** 0: the provider's links; otherwise the id of a binding. */
+  /** Which of those that were asked for. */
   source: number;
-  /** The last link, or the last device of the binding, that was looked at. */
+  /** The last device that was looked at. */
   id: number;
 }
 
@@ -110,56 +111,15 @@ export interface LedgerRow {
   detail: string | null;
 }
 
-/** What a device that wants to register can show for itself, beside its token. */
-export interface RegistrationClaim {
-  hwid: string;
-  installCode: string | null;
-  domainHash: string | null;
-  providerCode: string | null;
-}
-
-/** The link or binding of a claim, if it is good: what it says about the HWID. */
-export interface ClaimedTie {
-  providerId: number;
-  /** Since when the HWID is on it; null: it is not. */
-  sinceMs: number | null;
-  /** Does it speak for the HWID at its provider? See `registerDevice` in core/messaging.ts. */
-  speaks: boolean;
-  /** The HWID was on it before it had the token in force, and on no other link before. */
-  isElder: boolean;
-  /** What of this provider was shown with the token in force. */
-  proven: 'link' | 'binding' | null;
-}
-
-export interface RegistrationFacts {
-  /** SHA-256 of the token in force; null: the HWID has none. */
-  tokenHash: Uint8Array | null;
-  /** Something can be addressed to the HWID already: it is on a link or linked by a binding. */
-  isLinked: boolean;
-  /** The token in force is proven for at least one provider. */
-  hasProofs: boolean;
-  link: ClaimedTie | null;
-  binding: ClaimedTie | null;
-}
-
-/** From when on a token may read what a provider sends to its linked devices. */
-export interface Proof {
-  providerId: number;
-  by: 'link' | 'binding';
-  fromMs: number;
-}
-
 export interface NewRegistration {
   hwid: string;
   facts: DeviceFacts;
   locale: string | null;
   push: PushAddress | null;
+  shown: Shown;
   tokenHash: Uint8Array;
-  /** The token that this one replaces: the step fails if it is another by now. */
-  replacesTokenHash: Uint8Array | null;
-  /** The proofs of the token that it replaces stay good. */
-  isContinued: boolean;
-  proof: Proof | null;
+  /** SHA-256 of the token that the device shows; null: it shows none. */
+  heldTokenHash: Uint8Array | null;
   nowMs: number;
 }
 
@@ -213,15 +173,19 @@ export interface MessageStore {
   loadRecipients(lease: Lease): Promise<{ isDone: boolean } | null>;
   /**
    * Hands the message to the next recipients and says to which devices; with the last of them, how
-   * many of all got it and how many did not. Null: it was lost.
+   * many of all got it and how many did not. A device for which `waitingMax` messages of the
+   * provider wait already does not get it. Null: it was lost.
    */
-  sendRecipients(lease: Lease): Promise<{
+  sendRecipients(
+    lease: Lease,
+    waitingMax: number,
+  ): Promise<{
     deviceIds: number[];
     outcome: { sentCount: number; failedCount: number } | null;
   } | null>;
   /**
-   * Marks some recipients expired whose message nobody fetched; says how many. Null: there was
-   * nothing left to look at.
+   * Marks some recipients expired whose message nobody fetched in time, or before it was blocked;
+   * says how many. Null: there was nothing left to look at.
    */
   expireRecipients(nowMs: number): Promise<number | null>;
   /** Deletes some ledger rows of what finished before. False: there are none left. */
@@ -250,20 +214,29 @@ export interface MessageStore {
     act: Act,
   ): Promise<'ok' | 'distribution_not_found' | number>;
 
-  findRegistration(claim: RegistrationClaim): Promise<RegistrationFacts>;
+  /**
+   * Gives the new token what `judge` of core/registration.ts allows, and links the device through
+   * what it shows. A refusal changes nothing.
+   */
   registerDevice(
     registration: NewRegistration,
-  ): Promise<{ deviceId: number } | 'registration_refused'>;
-  findDeviceByToken(tokenHash: Uint8Array): Promise<{ id: number; hwid: string } | null>;
+  ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
+  findDeviceByToken(
+    tokenHash: Uint8Array,
+  ): Promise<{ id: number; hwid: string; tokenId: number } | null>;
   /**
-   * What waits for a device and is its to read, oldest first; nothing for a dead token. No more
-   * than `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut` then.
+   * What waits in the places of a token and may be read, oldest first; nothing for a dead token. No
+   * more than `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut`
+   * then.
    */
   listInbox(
     holder: TokenHolder,
     nowMs: number,
     limits: { countMax: number; bytesMax: number },
   ): Promise<{ messages: Message[]; isCut: boolean }>;
-  /** Notes what a device says of its messages; what it may not have is passed over. */
-  acknowledge(holder: TokenHolder, items: readonly AckItem[], nowMs: number): Promise<void>;
+  /**
+   * Notes what a device says of its messages; what its token may not have is passed over. Returns
+   * the items that changed something; if none does, nothing is written.
+   */
+  acknowledge(holder: TokenHolder, items: readonly AckItem[], nowMs: number): Promise<AckItem[]>;
 }

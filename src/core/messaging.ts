@@ -1,11 +1,9 @@
-/** The messaging protocol: how a device registers, fetches what is due to it, and acknowledges. */
+/** The messaging protocol: how a registered device fetches what is due to it, and acknowledges. */
 
 import type { Core } from './core.ts';
-import { checkIn, type DeviceFacts, HWID, tidyFacts } from './device.ts';
 import type { DistributionType } from './distribution.ts';
-import { type AdmitRefusal, admitDevice } from './install.ts';
-import type { Proof, RegistrationClaim, RegistrationFacts, TokenHolder } from './message-store.ts';
-import { hashKey, randomToken, sameHash } from './secret.ts';
+import type { TokenHolder } from './message-store.ts';
+import { hashKey } from './secret.ts';
 
 /**
  * The most messages in one answer, and the bytes of payload after which no further one is added:
@@ -52,146 +50,11 @@ export interface Message {
   payload: unknown;
 }
 
-export interface Registration {
-  hwid: string | null;
-  facts: DeviceFacts;
-  locale: string | null;
-  push: PushAddress | null;
-  installCode: string | null;
-  domainHash: string | null;
-  providerCode: string | null;
-  /** The token that the device holds already, if it sent one. */
-  token: string | null;
-}
-
-export type RegisterRefusal =
-  | AdmitRefusal
-  | 'provider_not_found'
-  | 'domain_not_bound'
-  | 'registration_refused';
-
-/**
- * Registers a device for messages and returns its token, for the only time; an older token dies.
- *
- * A HWID is no secret, so it opens nothing by itself. A token reads what a provider sends to its
- * linked devices only if a link or binding of that provider was shown with it:
- *
- * - A link speaks for a HWID if no other link of its provider has had the HWID for longer: anybody
- *   with a link of their own can put a HWID on it. It opens what was sent since the HWID is on it.
- * - A binding is known to all of a provider's users. It speaks for a HWID that is on none of the
- *   provider's links, or that never had a token, and opens what is sent from now on.
- *
- * A HWID that has a token is only registered again with that token, which keeps what it opens; or
- * with a link that speaks for it, if the token was shown such a link of the same provider, or
- * nothing of any provider, or is younger than the HWID's place on the link, which must be its
- * first: a link that it was put on later takes no token away. A HWID alone gets a token if it has
- * none and is linked to nobody; what is sent from then on to it as an unbound device is all that it
- * opens. All else is `registration_refused`.
- *
- * What is shown links the device, with the refusals of `admitDevice`; `provider_not_found` and
- * `domain_not_bound` for a binding that is not there.
- */
-export async function registerDevice(
-  core: Core,
-  registration: Registration,
-  nowMs: number,
-): Promise<{ deviceId: number; token: string } | RegisterRefusal> {
-  const { hwid, installCode, domainHash, providerCode } = registration;
-  if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
-  const claim = { hwid, installCode, domainHash, providerCode };
-  const before = await core.store.findRegistration(claim);
-  const isContinued = holdsToken(before, registration.token);
-  if (!mayRegister(before, isContinued, registration)) return 'registration_refused';
-
-  const linked = await link(core, registration, hwid, nowMs);
-  if (linked !== 'linked' && linked !== 'nothing_shown') return linked;
-  const isNew = before.tokenHash === null;
-  const proof = linked === 'linked' ? await prove(core, claim, isNew, isContinued, nowMs) : null;
-  if (typeof proof === 'string') return proof;
-
-  const token = randomToken();
-  const registered = await core.store.registerDevice({
-    hwid,
-    facts: tidyFacts(registration.facts),
-    locale: registration.locale,
-    push: registration.push,
-    tokenHash: hashKey(token),
-    replacesTokenHash: before.tokenHash,
-    isContinued,
-    proof,
-    nowMs,
-  });
-  if (registered === 'registration_refused') return registered;
-  // Whoever still listens with the old token has to find out.
-  core.signals.messagesFor(registered.deviceId);
-  return { deviceId: registered.deviceId, token };
-}
-
-function holdsToken({ tokenHash }: RegistrationFacts, token: string | null): boolean {
-  return tokenHash !== null && token !== null && sameHash(tokenHash, hashKey(token));
-}
-
-/** See {@link registerDevice}. A link or binding that is not good is refused when it is used. */
-function mayRegister(
-  { tokenHash, isLinked, hasProofs, link, binding }: RegistrationFacts,
-  isHolder: boolean,
-  { installCode, domainHash, providerCode }: Registration,
-): boolean {
-  const isNew = tokenHash === null;
-  if (installCode !== null) {
-    if (link === null) return isNew || isHolder;
-    if (isHolder) return link.speaks || link.proven !== null;
-    return link.speaks && (isNew || link.isElder || link.proven === 'link' || !hasProofs);
-  }
-  if (providerCode !== null && domainHash !== null) {
-    if (binding === null) return isNew || isHolder;
-    return isNew || (isHolder && (binding.speaks || binding.proven !== null));
-  }
-  return isHolder || (isNew && !isLinked);
-}
-
-/** Links the device through what it shows. */
-async function link(
-  core: Core,
-  { facts, installCode, domainHash, providerCode }: Registration,
-  hwid: string,
-  nowMs: number,
-): Promise<RegisterRefusal | 'linked' | 'nothing_shown'> {
-  if (installCode !== null) {
-    const admitted = await admitDevice(core, { installCode, domainHash, hwid }, facts, nowMs);
-    return typeof admitted === 'string' ? admitted : 'linked';
-  }
-  if (providerCode === null) return 'nothing_shown';
-  const seen = await checkIn(core, { providerCode, domainHash, hwid }, facts, nowMs);
-  if (seen !== 'ok') return seen;
-  return domainHash === null ? 'nothing_shown' : 'linked';
-}
-
-/** What the claim opens, now that the device is linked through it. */
-async function prove(
-  core: Core,
-  claim: RegistrationClaim,
-  isNew: boolean,
-  isHolder: boolean,
-  nowMs: number,
-): Promise<Proof | null | 'registration_refused' | 'domain_not_bound'> {
-  const { link, binding } = await core.store.findRegistration(claim);
-  const isByLink = claim.installCode !== null;
-  const tie = isByLink ? link : binding;
-  if (tie === null || tie.sinceMs === null) {
-    return isByLink ? 'registration_refused' : 'domain_not_bound';
-  }
-  if (tie.speaks || (isNew && !isByLink)) {
-    const by = isByLink ? 'link' : 'binding';
-    return { providerId: tie.providerId, by, fromMs: isByLink ? tie.sinceMs : nowMs };
-  }
-  // Otherwise the HWID got onto an older link meanwhile.
-  return isHolder && tie.proven !== null ? null : 'registration_refused';
-}
-
 /** A device that showed its token. */
 export interface AuthenticDevice extends TokenHolder {
   hwid: string;
+  /** The same through every renewal. Of one device several tokens may be good, in several hands. */
+  tokenId: number;
 }
 
 /** The device whose token this is, or null. */
@@ -235,14 +98,17 @@ export async function fetchInbox(
   }
 }
 
-/** Notes what a device says of its messages. Coming twice, late or unasked, it changes nothing. */
-export function acknowledge(
+/**
+ * Notes what a device says of its messages. Coming twice, late or unasked, it changes nothing.
+ * Returns how many of the items changed something.
+ */
+export async function acknowledge(
   core: Core,
   device: TokenHolder,
   items: readonly AckItem[],
   nowMs: number,
-): Promise<void> {
-  return core.store.acknowledge(device, items, nowMs);
+): Promise<number> {
+  return (await core.store.acknowledge(device, items, nowMs)).length;
 }
 
 /** Rings when there may be messages, and once more when the time is over or the caller is gone. */

@@ -13,7 +13,7 @@
 import type { Act } from './audit.ts';
 import type { AuditStore } from './audit-store.ts';
 import type { CountStore } from './count-store.ts';
-import type { Device, DeviceFacts } from './device.ts';
+import type { Device, DeviceAtProvider, DeviceFacts } from './device.ts';
 import type { Domain } from './domain.ts';
 import type { ImportStore } from './import-store.ts';
 import type { AdmitRefusal, AdmittedLink, Install, InstallChange, Slot } from './install.ts';
@@ -86,10 +86,11 @@ export interface DeviceFilter {
 
 /** A device with everything it belongs to, for the operator. */
 export interface DeviceDetail {
+  /** With the facts that it told last to a provider, else those that it told nobody. */
   device: Device;
   installs: { installCode: string; providerCode: string; registeredAtMs: number }[];
   domains: { domainName: string; providerCode: string; status: number; linkedAtMs: number }[];
-  seenBy: { providerCode: string; lastSeenAtMs: number }[];
+  seenBy: (DeviceAtProvider & { providerCode: string })[];
 }
 
 /** How much room the data takes, bytes. */
@@ -171,7 +172,7 @@ export interface Store extends MessageStore, AuditStore, ImportStore, CountStore
   findSlot(
     key: SlotKey,
   ): Promise<
-    | { link: AdmittedLink; device: Device | null }
+    | { link: AdmittedLink; device: DeviceAtProvider | null }
     | Extract<AdmitRefusal, 'link_not_found' | 'link_domain_not_bound'>
   >;
   /** Takes a slot for a new HWID, or refreshes the facts of one that holds a slot. */

@@ -63,8 +63,8 @@ export class Tallies {
         if (isMoved && distributions.has(nameOf(to))) distributions.add(nameOf(to));
         return isMoved;
       },
-      sendRecipients: async (lease) => {
-        const served = await store.sendRecipients(lease);
+      sendRecipients: async (lease, waitingMax) => {
+        const served = await store.sendRecipients(lease, waitingMax);
         deliveries.add('sent', served?.deviceIds.length ?? 0);
         // Known for all of them once the last is served.
         deliveries.add('failed', served?.outcome?.failedCount ?? 0);
@@ -76,8 +76,9 @@ export class Tallies {
         return expiredCount;
       },
       acknowledge: async (holder, items, nowMs) => {
-        await store.acknowledge(holder, items, nowMs);
-        for (const { state } of items) acknowledgements.add(state);
+        const changed = await store.acknowledge(holder, items, nowMs);
+        for (const { state } of changed) acknowledgements.add(state);
+        return changed;
       },
     };
   }

@@ -57,7 +57,7 @@ async function withDistribution({
     engine.db
       .query(
         `INSERT INTO recipient (distribution_id, device_id, state, queued_at_ms, sent_at_ms,
-           received_at_ms, is_waiting, is_unbound) VALUES (1, ?, 2, 1, 1, ?, ?, 0)`,
+           received_at_ms, is_waiting, inbox) VALUES (1, ?, 2, 1, 1, ?, ?, 1)`,
       )
       .run(deviceIds[n] ?? 0, isReceived ? 2 : null, isReceived ? 0 : 1);
   });

@@ -85,8 +85,9 @@ describe('what arrives', () => {
       },
     ]);
     expect(
-      rows(`SELECT hwid, device_name, registered_at_ms AS at FROM install_device s
-            JOIN device d ON d.id = device_id ORDER BY s.id`),
+      rows(`SELECT hwid, device_provider.device_name, registered_at_ms AS at FROM install_device s
+            JOIN device d ON d.id = device_id JOIN device_provider USING (device_id, provider_id)
+            ORDER BY s.id`),
     ).toEqual(
       ['early', 'late'].map((hwid) => ({
         hwid,

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { LEASE_MS } from '../../src/core/delivery.ts';
 import { BLOCKED, statusesBefore } from '../../src/core/distribution.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { expireMessages, pruneLedger } from '../../src/jobs/keep.ts';
 import { ACT } from '../support/actor.ts';
 import {
@@ -122,6 +123,7 @@ describe('expiry', () => {
     await deliver(engine);
     const { store } = engine.core;
     const received = [{ id, state: 'received' as const, detail: null }];
+    await nextTurn();
     await store.acknowledge(holderOf(engine, first), received, engine.clock.nowMs());
 
     engine.clock.advance(2 * DAY_MS - 1);

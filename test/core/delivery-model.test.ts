@@ -21,6 +21,7 @@ import {
   makeProvider,
   openEngine,
   putOnLinks,
+  tieDevices,
 } from '../support/delivery.ts';
 import { PATIENCE_MS } from '../support/process.ts';
 import { DEVICES, OS, PROVIDERS, World } from './delivery-model.ts';
@@ -78,10 +79,7 @@ const bind = act(
   ([p, d]): Act =>
     (world) => {
       if (!known(world, d)) return;
-      engine.db.run('INSERT INTO device_domain VALUES (?, ?, 0) ON CONFLICT DO NOTHING', [
-        world.devices[d] ?? 0,
-        world.bindings[p] ?? 0,
-      ]);
+      tieDevices(engine, world.bindings[p] ?? 0, [world.devices[d] ?? 0]);
       world.bound.add(`${p} ${d}`);
     },
 );

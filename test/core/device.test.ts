@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import {
   type DeviceFacts,
   HWID,
+  mergeClaims,
   mergeFacts,
   saysNothingNew,
   tidyFacts,
@@ -73,10 +74,19 @@ describe('facts', () => {
   });
 
   test('are news in any one field', () => {
-    expect(saysNothingNew(known, known)).toBe(true);
-    expect(saysNothingNew(known, silence)).toBe(true);
+    const here = { ...known, lastSeenAtMs: 0, isRegistered: false };
+    expect(saysNothingNew(here, known)).toBe(true);
+    expect(saysNothingNew(here, silence)).toBe(true);
     for (const name of Object.keys(known)) {
-      expect(saysNothingNew(known, { ...silence, [name]: 'new' })).toBe(false);
+      expect(saysNothingNew(here, { ...silence, [name]: 'new' })).toBe(false);
     }
+  });
+
+  test('that nobody proved change no operating system of a registered device', () => {
+    const here = { ...known, lastSeenAtMs: 0, isRegistered: true };
+    const said = { ...silence, os: 'another', osVersion: 'new' };
+    expect(mergeClaims(here, said)).toEqual({ ...known, osVersion: 'new' });
+    expect(mergeFacts(here, said)).toEqual({ ...known, os: 'another', osVersion: 'new' });
+    expect(saysNothingNew(here, { ...silence, os: 'another' })).toBe(true);
   });
 });

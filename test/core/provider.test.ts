@@ -36,6 +36,7 @@ function coreOf(asked: string[]) {
     linksPerProviderMax: 0,
     actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
+    waitingPerDeviceMax: 1_000,
   };
 }
 

@@ -50,7 +50,7 @@ describe('a stream', () => {
     await notify(app, own, 'before', toPhone);
     await until('it came', () => stream.ids().length === 1);
     const db = openBeside(app.dataDir);
-    db.run("UPDATE device SET token_hash = zeroblob(32) WHERE hwid = 'phone'");
+    db.run('UPDATE device_token SET token_hash = zeroblob(32)');
     db.close();
     stream.send(received(1));
     await notify(app, own, 'after', toPhone);

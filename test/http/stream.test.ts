@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { SENT } from '../../src/core/distribution.ts';
 import type { Credentials } from '../../src/core/provider.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { STREAM_BUDGET } from '../../src/http/device-stream.ts';
 import type { TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
@@ -252,8 +253,10 @@ describe('frames', () => {
     const stream = await openStream(app, token);
     const { acknowledge } = app.core.store;
     const steps: number[] = [];
-    app.core.store.acknowledge = (device, items, nowMs) => {
+    app.core.store.acknowledge = async (device, items, nowMs) => {
       steps.push(items.length);
+      // As long as a write takes: what changes nothing is answered without one.
+      await nextTurn();
       return acknowledge(device, items, nowMs);
     };
     for (let n = 0; n < 250; n += 1) stream.send(received(n));

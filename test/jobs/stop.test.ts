@@ -33,6 +33,7 @@ function coreOn(store: Partial<Store>): Core {
     actor: () => ACT.actor,
     linksPerProviderMax: 1,
     unboundCommandsPerDayMax: 1,
+    waitingPerDeviceMax: 1,
   };
 }
 

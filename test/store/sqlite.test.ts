@@ -8,6 +8,7 @@ import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/
 import type { Store } from '../../src/core/store.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import * as schema from '../../src/store/sqlite/schema.ts';
+import * as schemaDevice from '../../src/store/sqlite/schema-device.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
@@ -59,15 +60,17 @@ describe('in the database file, whoever writes to it', () => {
     await opened.close();
   });
 
+  const SLOT =
+    'INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms, after_recipient_id)';
+
   const count = () =>
     db
       .query('SELECT device_count, (SELECT count(*) FROM install_device) AS rows FROM install')
       .get();
 
   test('a link is never over-filled', () => {
-    const statement = 'INSERT INTO install_device (install_id, device_id, registered_at_ms)';
-    expect(() => db.run(`${statement} VALUES (1, 3, 0)`)).toThrow('install_never_over_full');
-    expect(() => db.run(`${statement} SELECT 1, id, 0 FROM device`)).toThrow();
+    expect(() => db.run(`${SLOT} VALUES (1, 3, 1, 0, 0)`)).toThrow('install_never_over_full');
+    expect(() => db.run(`${SLOT} SELECT 1, id, 1, 0, 0 FROM device`)).toThrow();
     expect(() => db.run('UPDATE install SET install_limit = 1')).toThrow('install_never_over_full');
     expect(() => db.run('UPDATE install SET install_limit = 101')).toThrow('install_limit_range');
     expect(() => db.run('UPDATE install SET device_count = 3')).toThrow('install_never_over_full');
@@ -76,8 +79,7 @@ describe('in the database file, whoever writes to it', () => {
 
   test('a device has one slot on a link', () => {
     db.run('UPDATE install SET install_limit = 3');
-    const statement = 'INSERT INTO install_device (install_id, device_id, registered_at_ms)';
-    expect(() => db.run(`${statement} VALUES (1, 1, 0)`)).toThrow('UNIQUE');
+    expect(() => db.run(`${SLOT} VALUES (1, 1, 1, 0, 0)`)).toThrow('UNIQUE');
     expect(count()).toEqual({ device_count: 2, rows: 2 });
   });
 
@@ -105,7 +107,7 @@ describe('in the database file, whoever writes to it', () => {
   test('an acknowledgement keeps its first time and reason', async () => {
     const { store } = opened;
     const id = await deliver(store, 1, to('a'));
-    const device = await holderOf(store, 1, 'a');
+    const device = await holderOf(store, 'a');
     const states = ['failed', 'opened', 'executed', 'failed', 'received', 'opened'] as const;
     for (const [i, state] of states.entries()) {
       await store.acknowledge(device, [{ id, state, detail: `reason ${i}` }], NOW_MS + i);
@@ -162,7 +164,7 @@ describe('migrations', () => {
   test('lead to the schema of the program: drizzle-kit has nothing to add', async () => {
     const last = String(files.length - 1).padStart(4, '0');
     const migrated = await read(`meta/${last}_snapshot.json`).json();
-    const wanted = await generateSQLiteDrizzleJson(schema);
+    const wanted = await generateSQLiteDrizzleJson({ ...schema, ...schemaDevice });
     expect(await generateSQLiteMigration(migrated, wanted)).toEqual([]);
   });
 });

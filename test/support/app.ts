@@ -57,6 +57,12 @@ export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'gatepost-'));
 }
 
+const LIMITS = {
+  linksPerProviderMax: 100_000,
+  unboundCommandsPerDayMax: 10,
+  waitingPerDeviceMax: 1_000,
+};
+
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
   { hasWorker = false, dataDir = freshFolder(), ...options }: TestAppOptions = {},
@@ -75,13 +81,7 @@ export async function startTestApp(
     onCommit,
   });
   const store = tallies.counting(opened);
-  const core = {
-    store,
-    signals: new Signals(),
-    linksPerProviderMax: 100_000,
-    actor: () => ACT.actor,
-    unboundCommandsPerDayMax: 10,
-  };
+  const core = { store, signals: new Signals(), actor: () => ACT.actor, ...LIMITS };
   const log = makeLog(
     { logFormat: 'json', logLevel: 'info' },
     clock.nowMs,

@@ -58,6 +58,7 @@ export function openCoreOn(dataDir: string): Core {
     linksPerProviderMax: 100_000,
     actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
+    waitingPerDeviceMax: 1_000,
   };
 }
 
@@ -77,7 +78,22 @@ export function makeDevices(engine: Seeded, hwids: readonly string[], os = 'andr
        first_seen_at_ms, last_seen_at_ms) VALUES (?, ?, '', '', '', '', 0, 0)
      ON CONFLICT (hwid) DO UPDATE SET os = excluded.os RETURNING id`,
   );
-  return engine.db.transaction(() => hwids.map((hwid) => add.get(hwid, os)?.id ?? 0))();
+  const turn = engine.db.query('UPDATE device_provider SET os = ? WHERE device_id = ?');
+  return engine.db.transaction(() =>
+    hwids.map((hwid) => {
+      const id = add.get(hwid, os)?.id ?? 0;
+      turn.run(os, id);
+      return id;
+    }),
+  )();
+}
+
+/** Tells the providers that devices were linked to what these are. */
+function tellSystems(engine: Seeded): void {
+  engine.db.run(
+    `UPDATE device_provider SET os = d.os FROM device d
+     WHERE d.id = device_provider.device_id AND device_provider.os = ''`,
+  );
 }
 
 /** Puts devices on new links of a provider, so many on each; returns the ids of the links. */
@@ -92,7 +108,8 @@ export function putOnLinks(
      VALUES (?, ?, 100, 10, 0) RETURNING id`,
   );
   const addSlot = engine.db.prepare(
-    'INSERT INTO install_device (install_id, device_id, registered_at_ms) VALUES (?, ?, 0)',
+    `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
+       after_recipient_id) VALUES (?, ?, ${provider.id}, 0, 0)`,
   );
   const links: number[] = [];
   engine.db.transaction(() => {
@@ -101,6 +118,7 @@ export function putOnLinks(
       for (const deviceId of deviceIds.slice(i, i + perLink)) addSlot.run(link, deviceId);
       links.push(link);
     }
+    tellSystems(engine);
   })();
   addSlot.finalize();
   return links;
@@ -124,14 +142,21 @@ export function bindDevices(engine: Seeded, provider: Owner, deviceIds: readonly
        VALUES (?, ?, '', 10, 0) RETURNING id`,
     )
     .get(provider.id, hash);
-  const link = engine.db.prepare(
-    'INSERT INTO device_domain (device_id, domain_id, linked_at_ms) VALUES (?, ?, 0)',
+  tieDevices(engine, binding?.id ?? 0, deviceIds);
+  return binding?.id ?? 0;
+}
+
+/** Ties devices to a binding that is there. */
+export function tieDevices(engine: Seeded, bindingId: number, deviceIds: readonly number[]): void {
+  const tie = engine.db.prepare(
+    `INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
+     SELECT ?, id, provider_id, 0 FROM domain WHERE id = ? ON CONFLICT DO NOTHING`,
   );
   engine.db.transaction(() => {
-    for (const deviceId of deviceIds) link.run(deviceId, binding?.id ?? 0);
+    for (const deviceId of deviceIds) tie.run(deviceId, bindingId);
+    tellSystems(engine);
   })();
-  link.finalize();
-  return binding?.id ?? 0;
+  tie.finalize();
 }
 
 /** The store's reads of one turn share a snapshot, which does not have what `db` just wrote. */
@@ -235,17 +260,20 @@ export async function ledgerOf(engine: Engine, id: number) {
   return { ...found.totals, ...found.distribution };
 }
 
-/** A device as the holder of a token that every provider so far accepts as proven. */
+/** A device as the holder of a token that opens all that is addressed to it. */
 export function holderOf(engine: Seeded, deviceId: number): TokenHolder {
   const tokenHash = new Uint8Array(32);
   new DataView(tokenHash.buffer).setUint32(0, deviceId);
-  engine.db.run('UPDATE device SET token_hash = ?, unproven_from_ms = 0 WHERE id = ?', [
-    tokenHash,
-    deviceId,
-  ]);
   engine.db.run(
-    'INSERT OR IGNORE INTO device_proof SELECT d.id, p.id, 1, 0 FROM device d, provider p WHERE d.id = ?',
-    [deviceId],
+    `INSERT INTO device_token (device_id, token_hash, stands_alone, nobody_after_distribution_id,
+       nobody_after_recipient_id)
+     SELECT id, ?, 1, 0, 0 FROM device WHERE id = ? ON CONFLICT DO NOTHING`,
+    [tokenHash, deviceId],
+  );
+  engine.db.run(
+    `UPDATE device_provider SET token_id = t.id, is_by_link = 1 FROM device_token t
+     WHERE t.token_hash = ? AND device_provider.device_id = t.device_id`,
+    [tokenHash],
   );
   return { id: deviceId, tokenHash };
 }

@@ -30,6 +30,7 @@ async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
     linksPerProviderMax: 1,
     actor: () => ACT.actor,
     unboundCommandsPerDayMax: 0,
+    waitingPerDeviceMax: 1_000,
   };
   const random = new Random(order.seed);
   const report: SlotWorkerReport = [];

@@ -55,6 +55,19 @@ export const limitsSettings = {
     ],
     isLive: true,
   }),
+  waitingPerDeviceMax: setting({
+    key: 'limits.waiting_per_device_max',
+    env: 'GATEPOST_WAITING_PER_DEVICE_MAX',
+    // More than anybody reads; a device that was away for a month of daily messages has 30.
+    default: '1000',
+    types: ['integer'],
+    read: wholeNumber(1, 1_000_000),
+    about: [
+      'How many messages of one provider may wait for one device. Beyond it that device does not',
+      'get a message, and the ledger says so.',
+    ],
+    isLive: true,
+  }),
   streamCountMax: setting({
     key: 'limits.streams_max',
     env: 'GATEPOST_STREAMS_MAX',

@@ -9,9 +9,8 @@ import {
   DEVICE_TOKEN,
   fetchInbox,
   INBOX_LIMITS,
-  type RegisterRefusal,
-  registerDevice,
 } from '../../core/messaging.ts';
+import { type RegisterRefusal, registerDevice } from '../../core/registration.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
 import { messageView } from '../message-view.ts';
 import { AckInput, RegistrationInput } from './messaging-bodies.ts';
@@ -117,7 +116,7 @@ const inboxEndpoint = deviceEndpoint({
   says: ['ok', 'device_token_error', 'unknown_error'],
   async handle({ core, device, params, nowMs, signal, settings, limits: { polls } }) {
     const waitMs = (params.wait ?? 0) * 1000;
-    const messages = await polls.park(device.id, signal, (whenOver) =>
+    const messages = await polls.park(device.tokenId, signal, (whenOver) =>
       fetchInbox(core, device, waitMs, nowMs, whenOver),
     );
     if (typeof messages === 'string') return messages;

@@ -1,14 +1,13 @@
 /** Counts for operators. They look at every row that is counted: no caller of the API asks so. */
 
-import { and, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { CountStore, Holdings } from '../../core/count-store.ts';
 import { type Context, value } from './context.ts';
-import { filterConditions } from './device.ts';
+import { devicesThat } from './device.ts';
 import { raw } from './raw.ts';
-import { device } from './schema.ts';
 import { listOnce, prepare } from './statement.ts';
 
-export function countStore({ db, query }: Context): CountStore {
+export function countStore({ db }: Context): CountStore {
   const distributions = prepare(
     db,
     raw<{ count: number }>(sql`
@@ -28,10 +27,9 @@ export function countStore({ db, query }: Context): CountStore {
   );
   return {
     countDevices: async (filter) => {
-      const counted = query
-        .select({ count: sql<number>`count(*)`.as('count') })
-        .from(device)
-        .where(and(...filterConditions(filter)));
+      const counted = raw<{ count: number }>(
+        sql`SELECT count(*) AS count FROM ${devicesThat(filter)}`,
+      );
       return listOnce(db, counted)[0]?.count ?? 0;
     },
     countDistributions: async (providerCode) => distributions.get({ providerCode })?.count ?? 0,

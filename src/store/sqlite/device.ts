@@ -1,214 +1,125 @@
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm';
-import { type DeviceFacts, mergeFacts } from '../../core/device.ts';
+import { type SQL, sql } from 'drizzle-orm';
+import { type Device, mergeClaims } from '../../core/device.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { CheckInKey, DeviceDetail, DeviceFilter, Store } from '../../core/store.ts';
+import { nextTurn } from '../../core/turn.ts';
 import { type Context, value } from './context.ts';
-import { DEVICE_COLUMNS, lookups } from './lookups.ts';
-import {
-  device,
-  deviceDomain,
-  deviceProvider,
-  domain,
-  install,
-  installDevice,
-  provider,
-} from './schema.ts';
-import { listOnce, named, prepare } from './statement.ts';
+import { deviceKeeper } from './known-device.ts';
+import { AT_PROVIDER_COLUMNS, atProvider, lookups, type RowAtProvider } from './lookups.ts';
+import { raw } from './raw.ts';
+import { listOnce, prepare } from './statement.ts';
 
 type DeviceStore = Pick<
   Store,
   'findCheckIn' | 'recordCheckIn' | 'listDevices' | 'findDevice' | 'forgetDevice'
 >;
 
-/** A row for a device that is not known yet. */
-export function addDeviceStatement({ db, query }: Context) {
-  return prepare(
-    db,
-    query
-      .insert(device)
-      .values({
-        hwid: value('hwid'),
-        os: value('os'),
-        os_version: value('osVersion'),
-        device_name: value('deviceName'),
-        app_version: value('appVersion'),
-        user_agent: value('userAgent'),
-        first_seen_at_ms: value('firstSeenAtMs'),
-        last_seen_at_ms: value('lastSeenAtMs'),
-      })
-      .returning({ id: device.id }),
-  );
-}
+/** How many rows of a device that is forgotten go in one step. */
+const FORGET_STEP = 2_000;
 
-/** Makes a device known, or refreshes what is known of it; returns its id. Part of a write. */
-export function deviceKeeper(context: Context) {
-  const { db, query } = context;
-  const { device: find } = lookups(context);
-  const add = addDeviceStatement(context);
-  const refresh = prepare(
-    db,
-    query
-      .update(device)
-      .set({
-        os: sql`${value('os')}`,
-        os_version: sql`${value('osVersion')}`,
-        device_name: sql`${value('deviceName')}`,
-        app_version: sql`${value('appVersion')}`,
-        user_agent: sql`${value('userAgent')}`,
-        last_seen_at_ms: sql`${value('nowMs')}`,
-      })
-      .where(eq(device.id, value('id'))),
-  );
-  return (hwid: string, said: DeviceFacts, nowMs: number): number => {
-    const known = find.get({ hwid });
-    if (known === null)
-      return (
-        add.get({ hwid, ...said, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs }) as { id: number }
-      ).id;
-    refresh.run({ id: known.id, ...mergeFacts(known, said), nowMs });
-    return known.id;
-  };
-}
+/** A fact that a device told last: at the provider of row `p`, or (with none) to nobody. */
+const told = (column: string) => `iif(p.device_id IS NULL, d.${column}, p.${column})`;
 
-function checkInStatements({ db, query }: Context) {
-  return {
-    lastSeen: prepare(
-      db,
-      query
-        .select(named({ lastSeenAtMs: deviceProvider.last_seen_at_ms }))
-        .from(deviceProvider)
-        .where(
-          and(
-            eq(deviceProvider.device_id, value('deviceId')),
-            eq(deviceProvider.provider_id, value('providerId')),
-          ),
-        ),
-    ),
-    isLinked: prepare(
-      db,
-      query
-        .select(named({ linkedAtMs: deviceDomain.linked_at_ms }))
-        .from(deviceDomain)
-        .where(
-          and(
-            eq(deviceDomain.device_id, value('deviceId')),
-            eq(deviceDomain.domain_id, value('domainId')),
-          ),
-        ),
-    ),
-    see: prepare(
-      db,
-      query
-        .insert(deviceProvider)
-        .values({
-          device_id: value('deviceId'),
-          provider_id: value('providerId'),
-          last_seen_at_ms: value('nowMs'),
-        })
-        .onConflictDoUpdate({
-          target: [deviceProvider.device_id, deviceProvider.provider_id],
-          set: { last_seen_at_ms: sql`excluded.last_seen_at_ms` },
-        }),
-    ),
-    link: prepare(
-      db,
-      query
-        .insert(deviceDomain)
-        .values({
-          device_id: value('deviceId'),
-          domain_id: value('domainId'),
-          linked_at_ms: value('nowMs'),
-        })
-        .onConflictDoNothing(),
-    ),
-  };
-}
+const DEVICE_COLUMNS = sql.raw(`
+  d.id AS id, d.hwid AS hwid, ${told('os')} AS os, ${told('os_version')} AS "osVersion",
+  ${told('device_name')} AS "deviceName", ${told('app_version')} AS "appVersion",
+  ${told('user_agent')} AS "userAgent", d.first_seen_at_ms AS "firstSeenAtMs",
+  d.last_seen_at_ms AS "lastSeenAtMs"`);
+
+/** Devices `d`, each with its latest row `p` at the providers that `which` names. */
+const devicesAt = (which: SQL) => sql`
+  device d LEFT JOIN device_provider p ON p.rowid = (
+    SELECT v.rowid FROM device_provider v WHERE v.device_id = d.id ${which}
+    ORDER BY v.last_seen_at_ms DESC, v.rowid DESC LIMIT 1)`;
 
 /** What the operator asks about devices. */
-function operatorStatements({ db, query }: Context) {
+function operatorStatements({ db }: Context) {
   const ofDevice = value('deviceId');
   return {
+    device: prepare(
+      db,
+      raw<Device>(sql`
+        SELECT ${DEVICE_COLUMNS} FROM ${devicesAt(sql``)} WHERE d.hwid = ${value('hwid')}`),
+    ),
     installs: prepare(
       db,
-      query
-        .select(
-          named({
-            installCode: install.install_code,
-            providerCode: provider.code,
-            registeredAtMs: installDevice.registered_at_ms,
-          }),
-        )
-        .from(installDevice)
-        .innerJoin(install, eq(install.id, installDevice.install_id))
-        .innerJoin(provider, eq(provider.id, install.provider_id))
-        .where(eq(installDevice.device_id, ofDevice))
-        .orderBy(desc(installDevice.id)),
+      raw<DeviceDetail['installs'][number]>(sql`
+        SELECT i.install_code AS "installCode", o.code AS "providerCode",
+          s.registered_at_ms AS "registeredAtMs"
+        FROM install_device s CROSS JOIN install i ON i.id = s.install_id
+          CROSS JOIN provider o ON o.id = i.provider_id
+        WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`),
     ),
     domains: prepare(
       db,
-      query
-        .select(
-          named({
-            domainName: domain.domain_name,
-            providerCode: provider.code,
-            status: domain.status,
-            linkedAtMs: deviceDomain.linked_at_ms,
-          }),
-        )
-        .from(deviceDomain)
-        .innerJoin(domain, eq(domain.id, deviceDomain.domain_id))
-        .innerJoin(provider, eq(provider.id, domain.provider_id))
-        .where(eq(deviceDomain.device_id, ofDevice))
-        .orderBy(desc(deviceDomain.linked_at_ms)),
+      raw<DeviceDetail['domains'][number]>(sql`
+        SELECT m.domain_name AS "domainName", o.code AS "providerCode", m.status AS status,
+          b.linked_at_ms AS "linkedAtMs"
+        FROM device_domain b CROSS JOIN domain m ON m.id = b.domain_id
+          CROSS JOIN provider o ON o.id = m.provider_id
+        WHERE b.device_id = ${ofDevice} ORDER BY b.linked_at_ms DESC`),
     ),
     seenBy: prepare(
       db,
-      query
-        .select(
-          named({ providerCode: provider.code, lastSeenAtMs: deviceProvider.last_seen_at_ms }),
-        )
-        .from(deviceProvider)
-        .innerJoin(provider, eq(provider.id, deviceProvider.provider_id))
-        .where(eq(deviceProvider.device_id, ofDevice))
-        .orderBy(desc(deviceProvider.last_seen_at_ms)),
+      raw<RowAtProvider & { providerCode: string }>(sql`
+        SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}
+        FROM device_provider p CROSS JOIN provider o ON o.id = p.provider_id
+        WHERE p.device_id = ${ofDevice} ORDER BY p.last_seen_at_ms DESC`),
     ),
-    forget: prepare(db, query.delete(device).where(eq(device.hwid, value('hwid')))),
   };
 }
 
 /**
- * What a device must be for `filter`. CROSS JOIN keeps SQLite from going through all links of a
- * provider for each device instead of through the few slots of the device.
+ * What belongs to a device, in the order in which it can go; cascades would take all at once. The
+ * tokens are first: from then on nobody reads what is left.
  */
-export function filterConditions({
+function forgetStatements({ db }: Context) {
+  const some = (table: string) =>
+    prepare(
+      db,
+      raw(sql`
+        DELETE FROM ${sql.raw(table)} WHERE rowid IN (
+          SELECT rowid FROM ${sql.raw(table)} WHERE device_id = ${value('id')}
+          LIMIT ${FORGET_STEP})`),
+    );
+  return {
+    tokens: prepare(db, raw(sql`DELETE FROM device_token WHERE device_id = ${value('id')}`)),
+    steps: ['recipient', 'install_device', 'device_domain', 'device_provider'].map(some),
+    device: prepare(db, raw(sql`DELETE FROM device WHERE id = ${value('id')}`)),
+  };
+}
+
+/**
+ * `FROM` and `WHERE` of the devices `d` that `filter` lets through. CROSS JOIN keeps SQLite from
+ * going through all slots of a link for each device.
+ */
+export function devicesThat({
   os,
   installCode,
   providerCode,
-}: Omit<DeviceFilter, 'countMax'>): (SQL | undefined)[] {
-  const onLink = sql`install_device s CROSS JOIN install i ON i.id = s.install_id`;
-  const ofDevice = sql`s.device_id = ${device.id}`;
-  return [
-    // Devices say `Windows`, people type `windows`.
-    os === null ? undefined : sql`${device.os} = ${os} COLLATE NOCASE`,
-    installCode === null
-      ? undefined
-      : sql`EXISTS (SELECT 1 FROM ${onLink}
-          WHERE ${ofDevice} AND i.install_code = ${installCode})`,
+}: Omit<DeviceFilter, 'countMax'>): SQL {
+  const which =
     providerCode === null
-      ? undefined
-      : sql`(EXISTS (SELECT 1 FROM ${onLink} CROSS JOIN provider p ON p.id = i.provider_id
-            WHERE ${ofDevice} AND p.code = ${providerCode})
-          OR EXISTS (SELECT 1 FROM device_provider s CROSS JOIN provider p ON p.id = s.provider_id
-            WHERE ${ofDevice} AND p.code = ${providerCode}))`,
-  ];
+      ? sql``
+      : sql`AND v.provider_id = (SELECT id FROM provider WHERE code = ${providerCode})`;
+  const conditions = [sql`true`];
+  // Devices say `Windows`, people type `windows`.
+  if (os !== null) conditions.push(sql`${sql.raw(told('os'))} = ${os} COLLATE NOCASE`);
+  if (providerCode !== null) conditions.push(sql`p.device_id IS NOT NULL`);
+  if (installCode !== null) {
+    conditions.push(sql`EXISTS (
+      SELECT 1 FROM install_device s CROSS JOIN install i ON i.id = s.install_id
+      WHERE s.device_id = d.id AND i.install_code = ${installCode})`);
+  }
+  return sql`${devicesAt(which)} WHERE ${sql.join(conditions, sql` AND `)}`;
 }
 
 export function deviceStore(context: Context): DeviceStore {
-  const { db, query, writer, audit } = context;
-  const on = checkInStatements(context);
+  const { db, writer, audit } = context;
   const find = lookups(context);
   const operator = operatorStatements(context);
-  const keepDevice = deviceKeeper(context);
+  const forget = forgetStatements(context);
+  const keep = deviceKeeper(context);
 
   function findIds({ providerCode, domainHash }: CheckInKey) {
     const found = find.provider.get({ providerCode });
@@ -223,11 +134,11 @@ export function deviceStore(context: Context): DeviceStore {
       const ids = findIds(key);
       if (ids === null) return 'provider_not_found';
       const { providerId, domainId } = ids;
-      const deviceId = find.device.get({ hwid: key.hwid })?.id ?? null;
+      const deviceId = find.deviceId.get({ hwid: key.hwid })?.id ?? null;
       if (deviceId === null) return { lastSeenAtMs: null, isNewLink: domainId !== null };
       return {
-        lastSeenAtMs: on.lastSeen.get({ deviceId, providerId })?.lastSeenAtMs ?? null,
-        isNewLink: domainId !== null && on.isLinked.get({ deviceId, domainId }) === null,
+        lastSeenAtMs: find.atProvider.get({ deviceId, providerId })?.lastSeenAtMs ?? null,
+        isNewLink: domainId !== null && !keep.isTied(deviceId, domainId),
       };
     },
 
@@ -235,39 +146,48 @@ export function deviceStore(context: Context): DeviceStore {
       writer.run(() => {
         const ids = findIds(key);
         if (ids === null) return 'provider_not_found';
-        const deviceId = keepDevice(key.hwid, facts, nowMs);
-        on.see.run({ deviceId, providerId: ids.providerId, nowMs });
-        if (ids.domainId !== null) on.link.run({ deviceId, domainId: ids.domainId, nowMs });
+        const { providerId, domainId } = ids;
+        const deviceId = keep.see(key.hwid, nowMs);
+        keep.keepFacts(deviceId, providerId, facts, nowMs, mergeClaims);
+        if (domainId !== null) keep.tie(deviceId, providerId, domainId, nowMs);
         return 'ok';
       }),
 
-    listDevices: async (filter) => {
-      const list = query
-        .select(DEVICE_COLUMNS)
-        .from(device)
-        .where(and(...filterConditions(filter)))
-        .orderBy(desc(device.last_seen_at_ms), desc(device.id))
-        .limit(filter.countMax);
-      return listOnce(db, list);
-    },
+    listDevices: async (filter) =>
+      listOnce(
+        db,
+        raw<Device>(sql`
+          SELECT ${DEVICE_COLUMNS} FROM ${devicesThat(filter)}
+          ORDER BY d.last_seen_at_ms DESC, d.id DESC LIMIT ${filter.countMax}`),
+      ),
 
     findDevice: async (hwid): Promise<DeviceDetail | null> => {
-      const found = find.device.get({ hwid });
+      const found = operator.device.get({ hwid });
       if (found === null) return null;
       const deviceId = found.id;
       return {
         device: found,
         installs: operator.installs.all({ deviceId }),
         domains: operator.domains.all({ deviceId }),
-        seenBy: operator.seenBy.all({ deviceId }),
+        seenBy: operator.seenBy.all({ deviceId }).map(atProvider),
       };
     },
 
-    forgetDevice: (hwid, act) =>
-      writer.run(() => {
-        if (operator.forget.run({ hwid }) === 0) return 'device_not_found';
+    forgetDevice: async (hwid, act) => {
+      const id = await writer.run(() => {
+        const found = find.deviceId.get({ hwid });
+        if (found !== null) forget.tokens.run({ id: found.id });
+        return found?.id ?? null;
+      });
+      if (id === null) return 'device_not_found';
+      for (const step of forget.steps) {
+        while ((await writer.run(() => step.run({ id }))) > 0) await nextTurn();
+      }
+      return writer.run(() => {
+        if (forget.device.run({ id }) === 0) return 'device_not_found';
         audit.note(act, { action: 'device.forget', object: { hwid_sha256: hwidHash(hwid) } });
         return 'ok';
-      }),
+      });
+    },
   };
 }

@@ -1,14 +1,15 @@
 /** All that a provider owns, read from one snapshot on a connection of its own. */
 
 import { Database } from 'bun:sqlite';
-import { and, asc, eq, gt } from 'drizzle-orm';
-import type { ExportRecord } from '../../core/import-store.ts';
+import { and, asc, eq, gt, sql } from 'drizzle-orm';
+import type { ExportRecord, ImportedSlot } from '../../core/import-store.ts';
 import type { Store } from '../../core/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
-import { device, domain, install, installDevice, provider } from './schema.ts';
+import { raw } from './raw.ts';
+import { domain, install, provider } from './schema.ts';
 import { named, prepare } from './statement.ts';
 
 type ExportStore = Pick<Store, 'exportProvider'>;
@@ -64,24 +65,15 @@ function statements({ query }: Context, db: Connection) {
     ),
     slots: prepare(
       db,
-      query
-        .select(
-          named({
-            hwid: device.hwid,
-            registeredAtMs: installDevice.registered_at_ms,
-            os: device.os,
-            osVersion: device.os_version,
-            deviceName: device.device_name,
-            appVersion: device.app_version,
-            userAgent: device.user_agent,
-            firstSeenAtMs: device.first_seen_at_ms,
-            lastSeenAtMs: device.last_seen_at_ms,
-          }),
-        )
-        .from(installDevice)
-        .innerJoin(device, eq(device.id, installDevice.device_id))
-        .where(eq(installDevice.install_id, value('installId')))
-        .orderBy(asc(installDevice.id)),
+      raw<ImportedSlot>(sql`
+        SELECT d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs", p.os AS os,
+          p.os_version AS "osVersion", p.device_name AS "deviceName",
+          p.app_version AS "appVersion", p.user_agent AS "userAgent",
+          d.first_seen_at_ms AS "firstSeenAtMs", p.last_seen_at_ms AS "lastSeenAtMs"
+        FROM install_device s CROSS JOIN device d ON d.id = s.device_id
+          CROSS JOIN device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE s.install_id = ${value('installId')} ORDER BY s.id`),
     ),
   };
 }

@@ -2,22 +2,16 @@
 
 import { eq, sql } from 'drizzle-orm';
 import { type Act, changesOf } from '../../core/audit.ts';
-import type { Device } from '../../core/device.ts';
-import { mergeFacts } from '../../core/device.ts';
-import type {
-  ImportedAs,
-  ImportedDomain,
-  ImportedInstall,
-  ImportedSlot,
-} from '../../core/import-store.ts';
+import { type DeviceAtProvider, type DeviceFacts, mergeFacts } from '../../core/device.ts';
+import type { ImportedAs, ImportedDomain, ImportedInstall } from '../../core/import-store.ts';
 import { changesOfLink } from '../../core/install.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
-import { addDeviceStatement } from './device.ts';
-import { rowStatements } from './install.ts';
+import { rowStatements } from './install-rows.ts';
+import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
 import { raw } from './raw.ts';
-import { device, domain, install } from './schema.ts';
+import { domain, install } from './schema.ts';
 import { named, prepare } from './statement.ts';
 
 type ImportStore = Pick<Store, 'reserveIds' | 'importInstall' | 'importDomain'>;
@@ -62,23 +56,7 @@ function installStatements({ db, query }: Context) {
 }
 
 /** The other way round than when a device calls: what it said here is later than any import. */
-function refreshStatement({ db, query }: Context) {
-  return prepare(
-    db,
-    query
-      .update(device)
-      .set({
-        os: sql`${value('os')}`,
-        os_version: sql`${value('osVersion')}`,
-        device_name: sql`${value('deviceName')}`,
-        app_version: sql`${value('appVersion')}`,
-        user_agent: sql`${value('userAgent')}`,
-        first_seen_at_ms: sql`min(${device.first_seen_at_ms}, ${value('firstSeenAtMs')})`,
-        last_seen_at_ms: sql`max(${device.last_seen_at_ms}, ${value('lastSeenAtMs')})`,
-      })
-      .where(eq(device.id, value('id'))),
-  );
-}
+const knownWins = (known: DeviceAtProvider, said: DeviceFacts) => mergeFacts(said, known);
 
 function domainStatements({ db, query }: Context) {
   return {
@@ -139,30 +117,29 @@ function sequenceStatements({ db }: Context) {
 export function importStore(context: Context): ImportStore {
   const { writer, audit } = context;
   const on = { ...installStatements(context), ...rowStatements(context) };
-  const addDevice = addDeviceStatement(context);
-  const refreshDevice = refreshStatement(context);
+  const keep = deviceKeeper(context);
   const domains = domainStatements(context);
   const sequence = sequenceStatements(context);
   const find = lookups(context);
 
-  /** Makes the device known, or adds to what is known of it; returns its id. */
-  function keepDevice(known: Device | null, { registeredAtMs: _, ...said }: ImportedSlot): number {
-    if (known === null) return (addDevice.get(said) as { id: number }).id;
-    refreshDevice.run({ ...said, id: known.id, ...mergeFacts(said, known) });
-    return known.id;
-  }
-
-  function addSlots(installId: number, slots: readonly ImportedSlot[], room: number) {
+  function addSlots(
+    { installId, providerId }: { installId: number; providerId: number },
+    slots: ImportedInstall['slots'],
+    room: number,
+  ) {
     const counts = { slotsAdded: 0, slotsPresent: 0, slotsWithoutRoom: 0 };
-    for (const slot of slots) {
-      const known = find.device.get({ hwid: slot.hwid });
+    for (const { hwid, registeredAtMs, firstSeenAtMs, lastSeenAtMs, ...said } of slots) {
+      const known = find.deviceId.get({ hwid });
       if (known !== null && on.holdsSlot.get({ installId, deviceId: known.id }) !== null) {
         counts.slotsPresent += 1;
       } else if (counts.slotsAdded >= room) {
         counts.slotsWithoutRoom += 1;
       } else {
-        const deviceId = keepDevice(known, slot);
-        on.takeSlot.run({ installId, deviceId, registeredAtMs: slot.registeredAtMs });
+        const deviceId = keep.seeElsewhere(hwid, firstSeenAtMs, lastSeenAtMs);
+        const seenHereMs = find.atProvider.get({ deviceId, providerId })?.lastSeenAtMs ?? 0;
+        const newestMs = Math.max(seenHereMs, lastSeenAtMs);
+        keep.keepFacts(deviceId, providerId, said, newestMs, knownWins);
+        on.takeSlot.run({ installId, deviceId, registeredAtMs });
         counts.slotsAdded += 1;
       }
     }
@@ -186,8 +163,8 @@ export function importStore(context: Context): ImportStore {
     if (updates && !isSame) {
       on.change.run({ id, installLimit, status: wanted.status, note: wanted.note });
     }
-    const counts = addSlots(id, slots, installLimit - deviceCount);
     const { status, note, providerId } = known;
+    const counts = addSlots({ installId: id, providerId }, slots, installLimit - deviceCount);
     const change = changesOfLink(known, updates ? { ...wanted, installLimit } : { status, note });
     if (change !== null || counts.slotsAdded > 0) {
       const object = { id, hwids: counts.slotsAdded };
@@ -222,7 +199,7 @@ export function importStore(context: Context): ImportStore {
         if (owner.installCount >= installCountMax) return 'install_code_limit_reached';
         const free = id === null || on.idIsTaken.get({ id }) !== null ? null : id;
         const added = on.add.get({ ...facts, providerId, id: free }) as { id: number };
-        const counts = addSlots(added.id, slots, facts.installLimit);
+        const counts = addSlots({ installId: added.id, providerId }, slots, facts.installLimit);
         const limit = facts.installLimit;
         const object = { id: added.id, install_limit: limit, hwids: counts.slotsAdded };
         audit.note(act, { action: 'install.import', providerId, object });

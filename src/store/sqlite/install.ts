@@ -1,11 +1,15 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
-import { changesOfLink, INSTALL_ACTIVE, type Install } from '../../core/install.ts';
+import { mergeClaims } from '../../core/device.ts';
+import { changesOfLink, INSTALL_ACTIVE, type Install, type Slot } from '../../core/install.ts';
 import { hwidHash } from '../../core/secret.ts';
 import type { InstallSelector, Page, SlotKey, Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
-import { deviceKeeper } from './device.ts';
-import { lookups } from './lookups.ts';
-import { device, install, installDevice, provider } from './schema.ts';
+import { rowStatements } from './install-rows.ts';
+import { deviceKeeper } from './known-device.ts';
+import { AT_PROVIDER_COLUMNS, atProvider, lookups, once, type RowAtProvider } from './lookups.ts';
+import { raw } from './raw.ts';
+import { install, provider } from './schema.ts';
+import { installDevice } from './schema-device.ts';
 import { named, prepare } from './statement.ts';
 
 type InstallStore = Pick<
@@ -29,69 +33,15 @@ const COLUMNS = named({
   createdAtMs: install.created_at_ms,
 });
 
-const SLOT_COLUMNS = named({
-  hwid: device.hwid,
-  deviceName: device.device_name,
-  registeredAtMs: installDevice.registered_at_ms,
-});
-
-/** What adding links and slots takes, for links that are new and for links that move in. */
-export function rowStatements({ db, query }: Context) {
-  return {
-    countOf: prepare(
-      db,
-      query
-        .select(named({ installCount: provider.install_count }))
-        .from(provider)
-        .where(eq(provider.id, value('providerId'))),
-    ),
-    add: prepare(
-      db,
-      query
-        .insert(install)
-        .values({
-          // A null makes SQLite take the next id.
-          id: value('id'),
-          provider_id: value('providerId'),
-          install_code: value('installCode'),
-          install_limit: value('installLimit'),
-          status: value('status'),
-          note: value('note'),
-          created_at_ms: value('createdAtMs'),
-        })
-        .returning({ id: install.id }),
-    ),
-    holdsSlot: prepare(
-      db,
-      query
-        .select({ id: installDevice.id })
-        .from(installDevice)
-        .where(
-          and(
-            eq(installDevice.install_id, value('installId')),
-            eq(installDevice.device_id, value('deviceId')),
-          ),
-        ),
-    ),
-    takeSlot: prepare(
-      db,
-      query.insert(installDevice).values({
-        install_id: value('installId'),
-        device_id: value('deviceId'),
-        registered_at_ms: value('registeredAtMs'),
-      }),
-    ),
-  };
-}
+/** The slots of a link, with what the devices call themselves at its provider. */
+const SLOTS = sql`
+  SELECT d.hwid AS hwid, p.device_name AS "deviceName", s.registered_at_ms AS "registeredAtMs"
+  FROM install_device s CROSS JOIN device d ON d.id = s.device_id
+    CROSS JOIN device_provider p ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+  WHERE s.install_id = ${once('installId')}`;
 
 function statements({ db, query }: Context) {
   const ofProvider = eq(install.provider_id, value('providerId'));
-  // A new query each time: drizzle's builders change in place.
-  const slots = () =>
-    query
-      .select(SLOT_COLUMNS)
-      .from(installDevice)
-      .innerJoin(device, eq(device.id, installDevice.device_id));
   const onInstall = eq(installDevice.install_id, value('installId'));
   return {
     codeIsTaken: prepare(
@@ -142,11 +92,12 @@ function statements({ db, query }: Context) {
         .orderBy(desc(install.id))
         .limit(value('countMax')),
     ),
-    listSlots: prepare(
+    listSlots: prepare(db, raw<Slot>(sql`${SLOTS} ORDER BY s.id DESC LIMIT ${once('countMax')}`)),
+    findSlotByHwid: prepare(
       db,
-      slots().where(onInstall).orderBy(desc(installDevice.id)).limit(value('countMax')),
+      raw<Slot>(sql`
+        ${SLOTS} AND s.device_id = (SELECT id FROM device WHERE hwid = ${value('hwid')})`),
     ),
-    findSlotByHwid: prepare(db, slots().where(and(onInstall, eq(device.hwid, value('hwid'))))),
     freeSlot: prepare(
       db,
       query
@@ -159,7 +110,7 @@ function statements({ db, query }: Context) {
         ),
     ),
     // The door is asked step by step: a join over bound values is planned anew at every run, which
-    // takes ten times as long as these five look-ups.
+    // takes ten times as long as these look-ups.
     doorLink: prepare(
       db,
       query
@@ -175,6 +126,16 @@ function statements({ db, query }: Context) {
         .from(install)
         .where(eq(install.install_code, value('installCode'))),
     ),
+    doorDevice: prepare(
+      db,
+      raw<RowAtProvider>(sql`
+        SELECT ${AT_PROVIDER_COLUMNS}
+        FROM device d CROSS JOIN install_device s
+            ON s.install_id = ${once('installId')} AND s.device_id = d.id
+          CROSS JOIN device_provider p
+            ON p.device_id = d.id AND p.provider_id = ${once('providerId')}
+        WHERE d.hwid = ${once('hwid')}`),
+    ),
     providerCode: prepare(
       db,
       query
@@ -189,7 +150,7 @@ export function installStore(context: Context): InstallStore {
   const { writer, audit } = context;
   const on = { ...statements(context), ...rowStatements(context) };
   const find = lookups(context);
-  const keepDevice = deviceKeeper(context);
+  const keep = deviceKeeper(context);
 
   /** The provider's link that the selector names; by code and id only if both name the same. */
   function select(providerId: number, selector: InstallSelector): Install | null {
@@ -217,12 +178,12 @@ export function installStore(context: Context): InstallStore {
     if (find.activeDomain.get({ providerId, domainHash }) === null) return 'link_domain_not_bound';
     const code = providerCodeOf(providerId);
     if (code === null) return 'link_not_found';
-    const known = find.device.get({ hwid });
-    const holdsSlot = known && on.holdsSlot.get({ installId, deviceId: known.id }) !== null;
+    const known = on.doorDevice.get({ installId, providerId, hwid });
     return {
       installId,
+      providerId,
       link: { providerCode: code, status, installLimit, deviceCount },
-      device: holdsSlot ? known : null,
+      device: known && atProvider(known),
     };
   }
 
@@ -298,11 +259,12 @@ export function installStore(context: Context): InstallStore {
       writer.run(() => {
         const door = knock(key);
         if (typeof door === 'string') return door;
-        const { link, installId } = door;
+        const { link, installId, providerId } = door;
         if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
         const isFull = link.deviceCount >= link.installLimit;
         if (door.device === null && isFull) return 'link_limit_reached';
-        const deviceId = keepDevice(key.hwid, facts, nowMs);
+        const deviceId = keep.see(key.hwid, nowMs);
+        keep.keepFacts(deviceId, providerId, facts, nowMs, mergeClaims);
         if (door.device !== null) return link;
         on.takeSlot.run({ installId, deviceId, registeredAtMs: nowMs });
         return { ...link, deviceCount: link.deviceCount + 1 };

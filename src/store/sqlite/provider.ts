@@ -5,9 +5,9 @@ import { keyFingerprint } from '../../core/secret.ts';
 import type { Store } from '../../core/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { AuditTrail } from './audit.ts';
-import type { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
+import { removalSteps } from './removal.ts';
 import { provider } from './schema.ts';
 import { named, prepare } from './statement.ts';
 
@@ -35,42 +35,6 @@ export const PROVIDER_COLUMNS = named({
   previousKeyHash: provider.previous_key_hash,
   previousKeyUntilMs: provider.previous_key_until_ms,
 });
-
-/** How many rows a step of a removal deletes: it must not hold up the writes of others. */
-const REMOVE_STEP = 2_000;
-
-/** What belongs to a provider, in the order in which it can go; cascades would take all at once. */
-function removalStatements(db: Connection) {
-  const ofProvider = sql`provider_id = ${value('providerId')}`;
-  const through = (table: string, parent: string) =>
-    sql`DELETE FROM ${sql.raw(table)} WHERE rowid IN (
-      SELECT t.rowid FROM ${sql.raw(parent)} o
-      CROSS JOIN ${sql.raw(table)} t ON t.${sql.raw(parent)}_id = o.id
-      WHERE o.${ofProvider} LIMIT ${REMOVE_STEP})`;
-  const own = (table: string) =>
-    sql`DELETE FROM ${sql.raw(table)} WHERE rowid IN (
-      SELECT rowid FROM ${sql.raw(table)} WHERE ${ofProvider} LIMIT ${REMOVE_STEP})`;
-  const steps = [
-    through('recipient', 'distribution'),
-    own('distribution'),
-    through('device_domain', 'domain'),
-    own('domain'),
-    own('device_proof'),
-    own('device_provider'),
-    through('install_device', 'install'),
-    own('install'),
-  ];
-  return {
-    /** From here on nobody can use the provider: no key is good, no subscription active. */
-    close: prepare(
-      db,
-      raw(sql`
-        UPDATE provider SET key_hash = randomblob(32), previous_key_hash = NULL, active_until_ms = 0
-        WHERE id = ${value('providerId')}`),
-    ),
-    steps: steps.map((step) => prepare(db, raw(step))),
-  };
-}
 
 const isoTime = (epochMs: number | null) =>
   epochMs === null ? null : new Date(epochMs).toISOString();
@@ -154,7 +118,14 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
       .where(eq(provider.code, value('code'))),
   );
   const remove = prepare(db, query.delete(provider).where(eq(provider.code, value('code'))));
-  const removal = removalStatements(db);
+  /** From here on nobody can use the provider: no key is good, no subscription active. */
+  const close = prepare(
+    db,
+    raw(sql`
+      UPDATE provider SET key_hash = randomblob(32), previous_key_hash = NULL, active_until_ms = 0
+      WHERE id = ${value('providerId')}`),
+  );
+  const removal = removalSteps(db);
 
   return {
     findProvider: async (code) => find.get({ code }) as Provider | null,
@@ -194,12 +165,12 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
       if (found === null) return 'provider_not_found';
       const of = { providerId: found.id };
       await writer.run(() => {
-        if (removal.close.run(of) === 0) return;
+        if (close.run(of) === 0) return;
         const object = { links: found.installCount };
         audit.note(act, { action: 'provider.remove', provider: code, object });
       });
-      for (const statement of removal.steps) {
-        while ((await writer.run(() => statement.run(of))) > 0) await nextTurn();
+      for (const step of removal) {
+        while ((await writer.run(() => step(of))) > 0) await nextTurn();
       }
       return writer.run(() => (remove.run({ code }) > 0 ? 'ok' : 'provider_not_found'));
     },

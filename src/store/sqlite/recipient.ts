@@ -1,24 +1,22 @@
-/** The ledger: recipients are written, served, expired and pruned, always a few at a time. */
+/** Recipients: written into the ledger and served, always a few at a time. */
 
 import { sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM, SENDING } from '../../core/distribution.ts';
-import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/message-store.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
-import { DETAIL_COLUMNS } from './distribution.ts';
 import { HELD } from './lane.ts';
+import { expirySteps, STEP_COUNT } from './ledger.ts';
+import { once } from './lookups.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
-import { FINAL } from './status.ts';
-import { inBindingRange, inLinkRange, linked, osValues, targetRanges } from './targets.ts';
+import { inRange, linked, targetRanges } from './targets.ts';
 
-type RecipientStore = Pick<
-  Store,
-  'loadRecipients' | 'sendRecipients' | 'expireRecipients' | 'pruneLedger' | 'findDistribution'
->;
+type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 
-/** How many recipients a step serves, expires or prunes: some 5 ms. */
-const STEP_COUNT = 1_000;
+/** So many recipients are asked at a time how much waits for them, */
+const SERVE_COUNT = 50;
+/** and a step ends once so many waiting rows were looked at. */
+const SERVE_ROWS = 20_000;
 /** State of a recipient whose message is still to be sent. */
 const QUEUED = 1;
 /** Statuses in which recipients are written, and served, for `json_each`. */
@@ -38,9 +36,6 @@ interface InHand {
 }
 
 function workerStatements({ db }: Context) {
-  const insert = sql`INSERT INTO recipient
-    (distribution_id, device_id, state, is_unbound, is_waiting, queued_at_ms)
-    SELECT ${value('id')}, d.id, 1, 0, 0, ${value('nowMs')} FROM`;
   return {
     inHand: prepare(
       db,
@@ -52,20 +47,28 @@ function workerStatements({ db }: Context) {
         FROM distribution
         WHERE ${HELD} AND status IN (SELECT value FROM json_each(${value('statuses')}))`),
     ),
-    loadLinks: prepare(db, raw(sql`${insert} ${inLinkRange} ON CONFLICT DO NOTHING`)),
-    loadBinding: prepare(db, raw(sql`${insert} ${inBindingRange} ON CONFLICT DO NOTHING`)),
-    /** A named device that is not the provider's any more fails; import-data it may have. */
+    loadRange: prepare(
+      db,
+      raw(sql`
+        INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
+        SELECT ${value('id')}, p.device_id, 1, p.provider_id, 0, ${value('nowMs')} FROM ${inRange}
+        ON CONFLICT DO NOTHING`),
+    ),
+    /**
+     * A named device that is not the provider's any more fails; import-data it may have, in its
+     * inbox of nobody.
+     */
     loadHwid: prepare(
       db,
       raw(sql`
-        INSERT INTO recipient (distribution_id, device_id, state, is_unbound, is_waiting,
+        INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting,
           queued_at_ms, failed_at_ms, detail)
         SELECT ${value('id')}, d.id, iif(d.linked OR ${value('isImport')}, 1, 3),
-          NOT d.linked AND ${value('isImport')}, 0, ${value('nowMs')},
+          iif(d.linked OR NOT ${value('isImport')}, d.provider, -d.provider), 0, ${value('nowMs')},
           iif(d.linked OR ${value('isImport')}, NULL, ${value('nowMs')}),
           iif(d.linked OR ${value('isImport')}, NULL, 'not linked to the provider any more')
-        FROM (SELECT y.id AS id, ${linked('y.id', 'p.id')} AS linked
-              FROM device y CROSS JOIN provider p ON p.id = ${value('providerId')}
+        FROM (SELECT y.id AS id, o.id AS provider, ${linked('y.id', 'o.id')} AS linked
+              FROM device y CROSS JOIN provider o ON o.id = ${value('providerId')}
               WHERE y.hwid = ${value('hwid')}) d
         WHERE true ON CONFLICT DO NOTHING`),
     ),
@@ -86,12 +89,27 @@ function workerStatements({ db }: Context) {
         SELECT count(*) AS count FROM recipient
         WHERE distribution_id = ${value('id')} AND state = 3`),
     ),
-    nextToSend: prepare(
+    /** The next recipients, with how much waits for each from the same provider. */
+    nextToServe: prepare(
       db,
-      raw<{ deviceId: number; state: number }>(sql`
-        SELECT device_id AS "deviceId", state FROM recipient
-        WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-        ORDER BY device_id LIMIT ${STEP_COUNT}`),
+      raw<{ deviceId: number; state: number; waitingCount: number }>(sql`
+        SELECT r.device_id AS "deviceId", r.state AS state, iif(r.state = ${QUEUED},
+            (SELECT count(*) FROM (
+              SELECT 1 FROM recipient w
+              WHERE w.device_id = r.device_id AND w.is_waiting = 1 AND w.inbox = r.inbox
+              LIMIT ${once('waitingMax')})), 0) AS "waitingCount"
+        FROM recipient r
+        WHERE r.distribution_id = ${once('id')} AND r.device_id > ${once('cursorId')}
+        ORDER BY r.device_id LIMIT ${SERVE_COUNT}`),
+    ),
+    /** An inbox that is full takes no more: the other messages there are older. */
+    refuse: prepare(
+      db,
+      raw(sql`
+        UPDATE recipient
+        SET state = 3, failed_at_ms = ${value('nowMs')}, detail = ${value('detail')}
+        WHERE distribution_id = ${value('id')} AND device_id = ${value('deviceId')}
+          AND state = ${QUEUED}`),
     ),
     send: prepare(
       db,
@@ -99,13 +117,6 @@ function workerStatements({ db }: Context) {
         UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = ${value('nowMs')}
         WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
           AND device_id <= ${value('toId')} AND state = 1`),
-    ),
-    expire: prepare(
-      db,
-      raw(sql`
-        UPDATE recipient SET state = 4, is_waiting = 0, expired_at_ms = ${value('nowMs')}
-        WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-          AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)`),
     ),
     sent: prepare(
       db,
@@ -127,75 +138,10 @@ function workerStatements({ db }: Context) {
   };
 }
 
-function keeperStatements({ db }: Context) {
-  return {
-    toExpire: prepare(
-      db,
-      raw<{ id: number; cursorId: number }>(sql`
-        SELECT id, cursor_id AS "cursorId" FROM distribution
-        WHERE expired_at_ms IS NULL AND expires_at_ms <= ${value('nowMs')} AND status >= ${FINAL}
-        ORDER BY expires_at_ms LIMIT 1`),
-    ),
-    expireMoved: prepare(
-      db,
-      raw(sql`
-        UPDATE distribution SET cursor_id = ${value('cursorId')},
-          expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
-    ),
-    toPrune: prepare(
-      db,
-      raw<{ id: number }>(sql`
-        SELECT id FROM distribution
-        WHERE pruned_at_ms IS NULL AND finished_at_ms < ${value('finishedBeforeMs')}
-          AND expires_at_ms <= ${value('nowMs')}
-        ORDER BY finished_at_ms LIMIT 1`),
-    ),
-    prune: prepare(
-      db,
-      raw(sql`
-        DELETE FROM recipient WHERE id IN (
-          SELECT id FROM recipient WHERE distribution_id = ${value('id')} LIMIT ${STEP_COUNT})`),
-    ),
-    pruned: prepare(
-      db,
-      raw(sql`UPDATE distribution SET pruned_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`),
-    ),
-    detail: prepare(
-      db,
-      raw<Omit<DistributionDetail, 'isPruned'> & { isPruned: number }>(sql`
-        SELECT ${DETAIL_COLUMNS} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
-        WHERE x.id = ${value('id')}`),
-    ),
-    totals: prepare(
-      db,
-      raw<LedgerTotals>(sql`
-        SELECT count(*) FILTER (WHERE state = 1) AS queued,
-          count(*) FILTER (WHERE state = 2) AS sent, count(*) FILTER (WHERE state = 3) AS failed,
-          count(*) FILTER (WHERE state = 4) AS expired, count(received_at_ms) AS received,
-          count(opened_at_ms) AS opened, count(executed_at_ms) AS executed,
-          count(refused_at_ms) AS refused
-        FROM recipient WHERE distribution_id = ${value('id')}`),
-    ),
-    missing: prepare(
-      db,
-      raw<LedgerRow>(sql`
-        SELECT d.hwid AS hwid,
-          CASE state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed' ELSE 'expired' END
-            AS state, queued_at_ms AS "queuedAtMs", sent_at_ms AS "sentAtMs",
-          failed_at_ms AS "failedAtMs", expired_at_ms AS "expiredAtMs",
-          received_at_ms AS "receivedAtMs", opened_at_ms AS "openedAtMs",
-          executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail
-        FROM recipient r CROSS JOIN device d ON d.id = r.device_id
-        WHERE distribution_id = ${value('id')} AND received_at_ms IS NULL
-        ORDER BY r.device_id LIMIT ${value('countMax')}`),
-    ),
-  };
-}
-
 export function recipientStore(context: Context): RecipientStore {
   const { writer } = context;
   const on = workerStatements(context);
-  const keeper = keeperStatements(context);
+  const expiry = expirySteps(context);
   const nextRange = targetRanges(context);
 
   /** All at once: there are five at most. Devices that are not known any more only count. */
@@ -206,6 +152,36 @@ export function recipientStore(context: Context): RecipientStore {
     for (const hwid of hwids) found += on.loadHwid.run({ id, providerId, isImport, hwid, nowMs });
     const failed = (on.failedOf.get({ id })?.count ?? 0) + hwids.length - found;
     return { added: hwids.length, failed };
+  }
+
+  /** A run of recipients: whose inboxes are full, and whom the message reaches. */
+  function nextToServe(id: number, cursorId: number, waitingMax: number) {
+    const run = { toId: cursorId, full: [] as number[], deviceIds: [] as number[], isDone: false };
+    for (let count = 0, rows = 0; count < STEP_COUNT && rows < SERVE_ROWS; ) {
+      const batch = on.nextToServe.all({ id, cursorId: run.toId, waitingMax });
+      for (const { deviceId, state, waitingCount } of batch) {
+        run.toId = deviceId;
+        rows += waitingCount;
+        if (state !== QUEUED) continue;
+        (waitingCount >= waitingMax ? run.full : run.deviceIds).push(deviceId);
+      }
+      count += batch.length;
+      if (batch.length < SERVE_COUNT) return { ...run, isDone: true };
+    }
+    return run;
+  }
+
+  function serveNext(id: number, cursorId: number, nowMs: number, waitingMax: number) {
+    const { toId, full, deviceIds, isDone } = nextToServe(id, cursorId, waitingMax);
+    const detail = `${waitingMax} messages of the provider wait for the device already`;
+    for (const deviceId of full) on.refuse.run({ id, deviceId, nowMs, detail });
+    const sent = on.send.run({ id, cursorId, toId, nowMs });
+    return { toId, deviceIds, sent, failed: full.length, isDone };
+  }
+
+  function expireNext(id: number, cursorId: number, nowMs: number): ReturnType<typeof serveNext> {
+    const { toId, expiredCount, isDone } = expiry(id, cursorId, nowMs);
+    return { toId, deviceIds: [], sent: 0, failed: expiredCount, isDone };
   }
 
   return {
@@ -222,67 +198,27 @@ export function recipientStore(context: Context): RecipientStore {
           on.loaded.run({ ...lease, source, cursorId: NAMED_LOADED, ...counts });
           return { isDone: true };
         }
-        const found = nextRange(providerId, { source, id: cursorId });
+        const found = nextRange(providerId, targetOs.split(','), { source, id: cursorId });
         if (found === null) return { isDone: true };
-        const load = found.range.source === 0 ? on.loadLinks : on.loadBinding;
-        const { range, next } = found;
-        const os = osValues(targetOs.split(','));
-        const added = load.run({ id, providerId, nowMs, ...range, ...os });
-        const at = { source: next.source, cursorId: next.id };
+        const added = on.loadRange.run({ id, providerId, nowMs, ...found.range });
+        const at = { source: found.next.source, cursorId: found.next.id };
         on.loaded.run({ ...lease, ...at, added, failed: 0 });
         return { isDone: false };
       }),
 
-    sendRecipients: (lease) =>
+    sendRecipients: (lease, waitingMax) =>
       writer.run(() => {
         const { id, nowMs } = lease;
         const work = on.inHand.get({ ...lease, statuses: SERVING });
         if (work === null) return null;
         const { cursorId, expiresAtMs } = work;
-        const batch = on.nextToSend.all({ id, cursorId });
-        const toId = batch.at(-1)?.deviceId ?? cursorId;
-        const isExpired = expiresAtMs <= nowMs;
-        const served = (isExpired ? on.expire : on.send).run({ id, cursorId, toId, nowMs });
-        const counts = isExpired ? { sent: 0, failed: served } : { sent: served, failed: 0 };
-        on.sent.run({ ...lease, cursorId: toId, ...counts });
-        const queued = isExpired ? [] : batch.filter(({ state }) => state === QUEUED);
-        const deviceIds = queued.map(({ deviceId }) => deviceId);
-        if (batch.length === STEP_COUNT) return { deviceIds, outcome: null };
-        return { deviceIds, outcome: on.settled.get({ id }) };
+        const served =
+          expiresAtMs <= nowMs
+            ? expireNext(id, cursorId, nowMs)
+            : serveNext(id, cursorId, nowMs, waitingMax);
+        const { toId, deviceIds, sent, failed, isDone } = served;
+        on.sent.run({ ...lease, cursorId: toId, sent, failed });
+        return { deviceIds, outcome: isDone ? on.settled.get({ id }) : null };
       }),
-
-    expireRecipients: async (nowMs) => {
-      if (keeper.toExpire.get({ nowMs }) === null) return null;
-      return writer.run(() => {
-        const found = keeper.toExpire.get({ nowMs });
-        if (found === null) return null;
-        const { id, cursorId } = found;
-        const batch = on.nextToSend.all({ id, cursorId });
-        const toId = batch.at(-1)?.deviceId ?? cursorId;
-        const expiredCount = on.expire.run({ id, cursorId, toId, nowMs });
-        const isDone = batch.length < STEP_COUNT;
-        keeper.expireMoved.run({ id, cursorId: toId, expiredAtMs: isDone ? nowMs : null });
-        return expiredCount;
-      });
-    },
-
-    pruneLedger: async (finishedBeforeMs, nowMs) => {
-      if (keeper.toPrune.get({ finishedBeforeMs, nowMs }) === null) return false;
-      return writer.run(() => {
-        const found = keeper.toPrune.get({ finishedBeforeMs, nowMs });
-        if (found === null) return false;
-        const removed = keeper.prune.run({ id: found.id });
-        if (removed < STEP_COUNT) keeper.pruned.run({ id: found.id, nowMs });
-        return true;
-      });
-    },
-
-    findDistribution: async (id, countMax) => {
-      const found = keeper.detail.get({ id });
-      const totals = keeper.totals.get({ id });
-      if (found === null || totals === null) return null;
-      const distribution = { ...found, isPruned: found.isPruned === 1 };
-      return { distribution, totals, missing: keeper.missing.all({ id, countMax }) };
-    },
   };
 }

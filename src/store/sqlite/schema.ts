@@ -1,28 +1,21 @@
 /**
- * The tables, as drizzle knows them. `make migration` turns a change here into SQL under
+ * The tables, as drizzle knows them; those of devices and of what is sent to them are in
+ * schema-device.ts. `make migration` turns a change here into SQL under
  * `migrations/sqlite/`. Property names are the column names: a row read with bun:sqlite and a row
  * typed by drizzle are then the same thing.
  *
- * Three columns are kept by triggers and by nothing else (migration 0001): `install.device_count`
- * and `provider.install_count` are always the true number of rows, and `install.device_count` can
- * not pass `install.install_limit` because a CHECK forbids it.
+ * Some columns are kept by triggers and by nothing else (migrations 0001 and 0004):
+ * `install.device_count`, `provider.install_count`, `device_provider.slot_count` and its
+ * `tie_count` are always the true number of rows, and `install.device_count` can not pass
+ * `install.install_limit` because a CHECK forbids it. A token that lost its last place is deleted
+ * by a trigger.
  */
 
 import { sql } from 'drizzle-orm';
-import {
-  blob,
-  check,
-  index,
-  integer,
-  primaryKey,
-  sqliteTable,
-  text,
-  unique,
-  uniqueIndex,
-} from 'drizzle-orm/sqlite-core';
+import { blob, check, index, integer, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
 
-const id = () => integer().primaryKey({ autoIncrement: true });
-const hash = () => blob({ mode: 'buffer' });
+export const id = () => integer().primaryKey({ autoIncrement: true });
+export const hash = () => blob({ mode: 'buffer' });
 
 export const provider = sqliteTable(
   'provider',
@@ -88,208 +81,6 @@ export const domain = sqliteTable(
   (t) => [
     unique('domain_once_per_provider').on(t.provider_id, t.domain_hash),
     check('domain_status', sql`${t.status} IN (5, 10)`),
-  ],
-);
-
-export const device = sqliteTable(
-  'device',
-  {
-    id: id(),
-    hwid: text().notNull().unique(),
-    /** SHA-256 of the token that opens its inbox; null: it never registered for messages. */
-    token_hash: hash(),
-    /** Since when the HWID has had a token, each shown for the next: it proves no more. */
-    unproven_from_ms: integer(),
-    /** BCP 47 tag of the language that the app shows. */
-    locale: text(),
-    /** A faster way to the same inbox: `fcm`, `apns` or `webpush` and its address, as JSON. */
-    push: text(),
-    /** `ios`, `android`, or whatever else the device said; empty when it said nothing. */
-    os: text().notNull(),
-    os_version: text().notNull(),
-    device_name: text().notNull(),
-    app_version: text().notNull(),
-    user_agent: text().notNull(),
-    first_seen_at_ms: integer().notNull(),
-    last_seen_at_ms: integer().notNull(),
-  },
-  (t) => [uniqueIndex('device_by_token').on(t.token_hash).where(sql`token_hash IS NOT NULL`)],
-);
-
-/** A device's slot on a link: what the cap counts. */
-export const installDevice = sqliteTable(
-  'install_device',
-  {
-    id: id(),
-    install_id: integer()
-      .notNull()
-      .references(() => install.id, { onDelete: 'cascade' }),
-    device_id: integer()
-      .notNull()
-      .references(() => device.id, { onDelete: 'cascade' }),
-    registered_at_ms: integer().notNull(),
-  },
-  (t) => [
-    unique('install_device_once').on(t.install_id, t.device_id),
-    index('install_device_by_device').on(t.device_id),
-  ],
-);
-
-/** A device that checked in with a provider's code, linked or not. */
-export const deviceProvider = sqliteTable(
-  'device_provider',
-  {
-    device_id: integer()
-      .notNull()
-      .references(() => device.id, { onDelete: 'cascade' }),
-    provider_id: integer()
-      .notNull()
-      .references(() => provider.id, { onDelete: 'cascade' }),
-    last_seen_at_ms: integer().notNull(),
-  },
-  (t) => [
-    primaryKey({ columns: [t.device_id, t.provider_id] }),
-    index('device_provider_by_provider').on(t.provider_id),
-  ],
-);
-
-/** A device that checked in from a binding: linked for as long as the binding is active. */
-export const deviceDomain = sqliteTable(
-  'device_domain',
-  {
-    device_id: integer()
-      .notNull()
-      .references(() => device.id, { onDelete: 'cascade' }),
-    domain_id: integer()
-      .notNull()
-      .references(() => domain.id, { onDelete: 'cascade' }),
-    linked_at_ms: integer().notNull(),
-  },
-  (t) => [
-    primaryKey({ columns: [t.device_id, t.domain_id] }),
-    index('device_domain_by_domain').on(t.domain_id, t.device_id),
-  ],
-);
-
-/** A link or binding of a provider was shown with the device's token: what that opens. */
-export const deviceProof = sqliteTable(
-  'device_proof',
-  {
-    device_id: integer()
-      .notNull()
-      .references(() => device.id, { onDelete: 'cascade' }),
-    provider_id: integer()
-      .notNull()
-      .references(() => provider.id, { onDelete: 'cascade' }),
-    /** A link, or (0) a binding alone. */
-    is_by_link: integer().notNull(),
-    /** What was addressed to the device since then is the token's to read. */
-    from_ms: integer().notNull(),
-  },
-  (t) => [
-    primaryKey({ columns: [t.device_id, t.provider_id] }),
-    index('device_proof_by_provider').on(t.provider_id),
-  ],
-);
-
-/** One push notification or remote command with all its recipients. */
-export const distribution = sqliteTable(
-  'distribution',
-  {
-    id: id(),
-    provider_id: integer()
-      .notNull()
-      .references(() => provider.id, { onDelete: 'cascade' }),
-    /** 10 push, 20 command. */
-    notification_type: integer().notNull(),
-    /** See core/distribution.ts; a trigger allows the transitions in `distribution_transition`. */
-    status: integer().notNull(),
-    /** Like `ios,android`; null when the targets are HWIDs. */
-    target_os: text(),
-    /** Comma-separated; empty when the targets are operating systems. */
-    target_hwid: text().notNull(),
-    created_at_ms: integer().notNull(),
-    /** When delivery is to begin; the time of creation when it was not scheduled. */
-    due_at_ms: integer().notNull(),
-    is_scheduled: integer().notNull(),
-    expires_at_ms: integer().notNull(),
-    began_at_ms: integer(),
-    finished_at_ms: integer(),
-    /** The worker that delivers it, until when; see core/delivery.ts. */
-    lease_owner: text(),
-    lease_until_ms: integer(),
-    /**
-     * Where loading continues: 0 is the provider's links, else a binding, and the id reached there.
-     */
-    cursor_source: integer().notNull().default(0),
-    cursor_id: integer().notNull().default(0),
-    /** HWIDs that were not linked to the provider when the command was accepted. */
-    unbound_count: integer().notNull().default(0),
-    recipient_count: integer().notNull().default(0),
-    sent_count: integer().notNull().default(0),
-    failed_count: integer().notNull().default(0),
-    /** When the last recipient that never fetched it was marked expired. */
-    expired_at_ms: integer(),
-    /** When its ledger was pruned. */
-    pruned_at_ms: integer(),
-    /** What the device gets, as JSON: last, as it can be long and most reads are without it. */
-    payload: text().notNull(),
-  },
-  (t) => [
-    index('distribution_by_provider').on(t.provider_id),
-    index('distribution_unfinished').on(t.provider_id, t.due_at_ms).where(sql`status < 100`),
-    index('distribution_in_delivery').on(t.provider_id).where(sql`status IN (5, 6, 40)`),
-    index('distribution_unchecked').on(t.due_at_ms).where(sql`status IN (10, 20)`),
-    index('distribution_to_expire').on(t.expires_at_ms).where(sql`expired_at_ms IS NULL`),
-    index('distribution_to_prune').on(t.finished_at_ms).where(sql`pruned_at_ms IS NULL`),
-    index('distribution_unbound').on(t.provider_id, t.created_at_ms).where(sql`unbound_count > 0`),
-    check('distribution_type', sql`${t.notification_type} IN (10, 20)`),
-    check(
-      'distribution_status',
-      sql`${t.status} IN (5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140)`,
-    ),
-  ],
-);
-
-/** Which status may follow which: filled by migration 0002, compared with the core by a test. */
-export const distributionTransition = sqliteTable(
-  'distribution_transition',
-  { from_status: integer().notNull(), to_status: integer().notNull() },
-  (t) => [primaryKey({ columns: [t.from_status, t.to_status] })],
-);
-
-/** The ledger: what became of a distribution at one device. */
-export const recipient = sqliteTable(
-  'recipient',
-  {
-    id: id(),
-    distribution_id: integer()
-      .notNull()
-      .references(() => distribution.id, { onDelete: 'cascade' }),
-    device_id: integer()
-      .notNull()
-      .references(() => device.id, { onDelete: 'cascade' }),
-    /** 1 queued, 2 sent, 3 failed, 4 expired. */
-    state: integer().notNull(),
-    /** Addressed although the device is not linked to the provider. */
-    is_unbound: integer().notNull(),
-    /** Still in the device's inbox: sent, not acknowledged, not expired. */
-    is_waiting: integer().notNull(),
-    queued_at_ms: integer().notNull(),
-    sent_at_ms: integer(),
-    failed_at_ms: integer(),
-    expired_at_ms: integer(),
-    received_at_ms: integer(),
-    opened_at_ms: integer(),
-    executed_at_ms: integer(),
-    refused_at_ms: integer(),
-    /** Why it failed, here or on the device. */
-    detail: text(),
-  },
-  (t) => [
-    unique('recipient_once').on(t.distribution_id, t.device_id),
-    index('recipient_inbox').on(t.device_id, t.id).where(sql`is_waiting = 1`),
-    check('recipient_state', sql`${t.state} BETWEEN 1 AND 4`),
   ],
 );
 

@@ -13,13 +13,15 @@ import { domainStore } from './domain.ts';
 import { exportStore } from './export.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
+import { inboxStore } from './inbox.ts';
 import { installStore } from './install.ts';
 import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
-import { messagingStore } from './messaging.ts';
+import { ledgerStore } from './ledger.ts';
 import { LOCK_FILE, openDatabase } from './open.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
+import { registrationStore } from './registration.ts';
 import { targetStore } from './targets.ts';
 import { type CommitObserver, GroupWriter } from './writer.ts';
 
@@ -53,7 +55,9 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...distributionStore(context),
     ...laneStore(context),
     ...recipientStore(context),
-    ...messagingStore(context),
+    ...ledgerStore(context),
+    ...registrationStore(context),
+    ...inboxStore(context),
     ...auditStore(context),
     ...healthStore(context, dataDir),
     ...importStore(context),

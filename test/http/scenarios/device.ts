@@ -56,7 +56,12 @@ const install: Scenario[] = [
     request: knock,
     answer: admitted(1),
     answerHeaders: active,
-    changed: ['device 1 added', 'install 1 device_count: 0 -> 1', 'install_device 1 added'],
+    changed: [
+      'device 1 added',
+      'device_provider 1 added',
+      'install 1 device_count: 0 -> 1',
+      'install_device 1 added',
+    ],
   },
   {
     name: 'a device on a full link is let in again and takes no second slot',

@@ -140,7 +140,11 @@ const deleteHwid: Scenario[] = [
     given: twoDevices,
     request: { install_code: CODE, hwid: 'a' },
     answer: '{"rc":1,"msg":"Ok","install_count":1}',
-    changed: ['install 1 device_count: 2 -> 1', 'install_device 1 removed'],
+    changed: [
+      'device_provider 1 slot_count: 1 -> 0',
+      'install 1 device_count: 2 -> 1',
+      'install_device 1 removed',
+    ],
   },
   {
     name: 'by id: only from that link',
@@ -149,7 +153,11 @@ const deleteHwid: Scenario[] = [
     given: [...twoDevices, aLink(OTHER_CODE), aDevice('a', OTHER_CODE)],
     request: { install_id: 2, hwid: 'a' },
     answer: '{"rc":1,"msg":"Ok","install_count":0}',
-    changed: ['install 2 device_count: 1 -> 0', 'install_device 3 removed'],
+    changed: [
+      'device_provider 1 slot_count: 2 -> 1',
+      'install 2 device_count: 1 -> 0',
+      'install_device 3 removed',
+    ],
   },
   {
     name: 'a HWID that is not on the link: a retry does not fail',

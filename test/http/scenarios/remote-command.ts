@@ -33,7 +33,7 @@ const change = (change_type: unknown, change_value: unknown) => ({
 
 const owner = [...crowd, onPlan('pro')];
 /** Known to the appliance, linked to nobody. */
-const stranger = (hwid: string) => aRegisteredDevice(hwid, hwid.padEnd(43, 'x'), null);
+const stranger = (hwid: string) => aRegisteredDevice(hwid, hwid.padEnd(43, 'x'));
 const strangers = ['s1', 's2', 's3', 's4', 's5', 's6', 's7', 's8', 's9', 's10', 's11'];
 const allStrangers = strangers.map(stranger);
 const ordered = (body: unknown) => asked(COMMAND, OWN, {}, body);

@@ -108,22 +108,26 @@ export const OTHER_TOKEN = 'O'.repeat(43);
 export const OWN_ID = 1;
 export const FOREIGN_ID = 2;
 
-/** A device that registered for messages and has shown a link of a provider, if one is named. */
+/** A device that registered for messages: with its link, if it is on one that lets it. */
 export const aRegisteredDevice =
-  (hwid = HWID, token = TOKEN, providerId: number | null = OWN_ID): Given =>
+  (hwid = HWID, token = TOKEN): Given =>
   async (app) => {
+    const { store } = app.core;
+    const link = (await store.findDevice(hwid))?.installs.at(-1);
     const silent = { osVersion: '', deviceName: '', appVersion: '', userAgent: '' };
-    await app.core.store.registerDevice({
+    const registered = await store.registerDevice({
       hwid,
       facts: { os: 'android', ...silent },
       locale: null,
       push: null,
+      shown: link
+        ? { kind: 'link', installCode: link.installCode, domainHash: HASH }
+        : { kind: 'nothing', providerCode: null },
       tokenHash: hashKey(token),
-      replacesTokenHash: null,
-      isContinued: false,
-      proof: providerId === null ? null : { providerId, by: 'link', fromMs: 0 },
+      heldTokenHash: null,
       nowMs: app.clock.nowMs(),
     });
+    if (typeof registered === 'string') throw new Error(`given ${hwid}: ${registered}`);
   };
 
 /** What every endpoint for providers answers at its gates, and when the store gives way. */

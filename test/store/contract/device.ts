@@ -184,7 +184,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
         'Provide2',
         'Provide1',
       ]);
-      expect(detail?.seenBy).toEqual([
+      expect(detail?.seenBy).toMatchObject([
         { providerCode: 'Provide2', lastSeenAtMs: NOW_MS + 3 },
         { providerCode: 'Provide1', lastSeenAtMs: NOW_MS + 2 },
       ]);

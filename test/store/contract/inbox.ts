@@ -1,24 +1,41 @@
 import { expect, test } from 'bun:test';
-import type { LedgerTotals, Proof, TokenHolder } from '../../../src/core/message-store.ts';
+import type { LedgerTotals, TokenHolder } from '../../../src/core/message-store.ts';
 import type { AckState } from '../../../src/core/messaging.ts';
 import type { Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { addDoor, addLink, knock, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
+import {
+  addDoor,
+  addLink,
+  addProvider,
+  CODE,
+  FACTS,
+  knock,
+  NOW_MS,
+  OTHER_CODE,
+  type Suite,
+} from './fixture.ts';
 import {
   ALL_OF_IT,
+  at,
   bringTo,
   checkIn,
   deliver,
   detailOf,
   EXPIRES_MS,
+  HOUR_MS,
   holderOf,
   IMPORT_DATA,
   inboxOf,
   lease,
+  NOTHING_SHOWN,
+  onBinding,
+  onLink,
+  register,
   registration,
   send,
   to,
   tokenHash,
+  WAITING_MAX,
 } from './message-fixture.ts';
 
 type Method = 'listInbox' | 'acknowledge';
@@ -27,28 +44,11 @@ const WORDS = ['received', 'opened', 'executed', 'refused'] as const;
 /** What the one recipient of a distribution said. */
 type Said = Pick<LedgerTotals, (typeof WORDS)[number]>;
 
-let tokenCount = 0;
-
-/** Gives a device a new token. */
-async function register(
-  store: Store,
-  hwid: string,
-  proof: Proof | null,
-  replacesTokenHash: Uint8Array | null = null,
-  isContinued = false,
-): Promise<TokenHolder> {
-  const hash = tokenHash(`${hwid} ${tokenCount++}`);
-  const more = { tokenHash: hash, proof, replacesTokenHash, isContinued };
-  const registered = await store.registerDevice(registration(hwid, more));
-  if (typeof registered === 'string') throw new Error(registered);
-  return { id: registered.deviceId, tokenHash: hash };
-}
-
 /** A provider with a device `a` on its link. */
 async function addInbox(store: Store) {
   const door = await addDoor(store);
   await knock(store, 'a');
-  return { ...door, a: await holderOf(store, door.providerId, 'a') };
+  return { ...door, a: await holderOf(store, 'a') };
 }
 
 export const inboxContract: Record<Method & keyof Store, Suite> = {
@@ -87,11 +87,11 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId, a } = await addInbox(store);
       await knock(store, 'b');
-      const b = await holderOf(store, providerId, 'b');
+      const b = await holderOf(store, 'b');
       const id = await send(store, providerId, to('a'));
       await bringTo(store, id, 40);
       expect(await inboxOf(store, a)).toEqual([]);
-      await store.sendRecipients(lease(id));
+      await store.sendRecipients(lease(id), WAITING_MAX);
       expect(await inboxOf(store, a)).toEqual([id]);
       expect(await inboxOf(store, b)).toEqual([]);
       await store.blockDistribution(id, [40], NOW_MS, ACT);
@@ -130,7 +130,7 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       await checkIn(store, 'unbound', { domainHash: null });
-      const unbound = await holderOf(store, providerId, 'unbound');
+      const unbound = await holderOf(store, 'unbound');
       const id = await deliver(store, providerId, { ...IMPORT_DATA, ...to('unbound') });
       expect(await inboxOf(store, unbound)).toEqual([id]);
     });
@@ -144,34 +144,56 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       expect(await inboxOf(store, a)).toEqual([]);
     });
 
-    test('a token without proof reads nothing for linked devices, nothing from before it', async () => {
+    test('the place of nobody opens no more than what comes to it unbound, from then on', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       await checkIn(store, 'u', { domainHash: null });
       const data = { ...IMPORT_DATA, ...to('u') };
-      await deliver(store, providerId, { ...data, createdAtMs: NOW_MS - 1 });
-      const u = await register(store, 'u', null);
+      await deliver(store, providerId, data);
+      // Accepted before, though sent after: it was not for whoever comes first now.
+      const scheduled = await send(store, providerId, { ...data, ...at(NOW_MS + HOUR_MS) });
+      const u = await register(store, 'u');
       const unbound = await deliver(store, providerId, data);
+      await bringTo(store, scheduled, 100, { nowMs: NOW_MS + HOUR_MS });
       await knock(store, 'u');
       await deliver(store, providerId);
       expect(await inboxOf(store, u)).toEqual([unbound]);
     });
 
-    test('a proof opens what its provider sends from its time on, and is no other’s', async () => {
+    test('a binding opens what its provider sends from then on, and is no other’s', async () => {
       const { store } = opened();
       const one = await addDoor(store);
       const two = await addDoor(store, 'Provide2', OTHER_CODE);
-      await knock(store, 'a');
       await knock(store, 'a', OTHER_CODE);
-      const proof = { providerId: one.providerId, by: 'binding', fromMs: NOW_MS + 1 } as const;
-      const a = await register(store, 'a', proof);
+      await checkIn(store, 'a');
       await deliver(store, one.providerId);
-      const open = await deliver(store, one.providerId, { dueAtMs: NOW_MS + 1 });
-      const foreign = await deliver(store, two.providerId, { dueAtMs: NOW_MS + 1 });
+      const a = await register(store, 'a', onBinding());
+      const open = await deliver(store, one.providerId);
+      const foreign = await deliver(store, two.providerId);
       expect(await inboxOf(store, a)).toEqual([open]);
-      const more = { providerId: two.providerId, by: 'link', fromMs: 0 } as const;
-      const next = await register(store, 'a', more, a.tokenHash, true);
+      const next = await register(store, 'a', onLink(OTHER_CODE), a);
       expect(await inboxOf(store, next)).toEqual([open, foreign]);
+    });
+
+    test('a link opens what was addressed since the HWID is on it, whatever the clock says', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      for (const stepMs of [0, HOUR_MS, -HOUR_MS]) {
+        const hwid = `clock ${stepMs}`.replaceAll(' ', '-');
+        await store.updateInstall(providerId, installId, { installLimit: 100 }, ACT);
+        await checkIn(store, hwid);
+        await deliver(store, providerId, to(hwid));
+        const own = { ...FACTS, deviceName: hwid };
+        await knock(store, hwid, CODE, own, NOW_MS + stepMs);
+        const open = await deliver(store, providerId, to(hwid));
+        const registered = await store.registerDevice(
+          registration(hwid, { shown: onLink(), nowMs: NOW_MS - stepMs }),
+        );
+        const { deviceId } = registered as { deviceId: number };
+        const holder = { id: deviceId, tokenHash: tokenHash(hwid) };
+        const later = await deliver(store, providerId, to(hwid));
+        expect(await inboxOf(store, holder)).toEqual([open, later]);
+      }
     });
 
     test('nothing for a token that was replaced, or with another device’s', async () => {
@@ -180,13 +202,48 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const id = await deliver(store, providerId);
       expect(await inboxOf(store, a)).toEqual([id]);
       await checkIn(store, 'b', { domainHash: null });
-      const b = await register(store, 'b', null);
+      const b = await register(store, 'b');
       expect(await inboxOf(store, { ...a, tokenHash: b.tokenHash })).toEqual([]);
-      const kept = await register(store, 'a', null, a.tokenHash, true);
+      const kept = await register(store, 'a', NOTHING_SHOWN, a);
       expect(await inboxOf(store, a)).toEqual([]);
       expect(await inboxOf(store, kept)).toEqual([id]);
-      const unproven = await register(store, 'a', null, kept.tokenHash, false);
-      expect(await inboxOf(store, unproven)).toEqual([]);
+    });
+
+    test('from several providers and none in the order in which it was addressed', async () => {
+      const { store } = opened();
+      const providers: number[] = [];
+      let a: TokenHolder | null = null;
+      for (const n of [1, 2, 3]) {
+        const { providerId } = await addDoor(store, `Provide${n}`, `LinkCode000${n}`);
+        a = await register(store, 'a', onLink(`LinkCode000${n}`), a);
+        providers.push(providerId);
+      }
+      const strangers = [
+        await addProvider(store, 'Strange1'),
+        await addProvider(store, 'Strange2'),
+      ];
+      const ids: number[] = [];
+      for (const round of [0, 1, 2]) {
+        for (const providerId of providers) ids.push(await deliver(store, providerId, to('a')));
+        for (const { id } of round === 1 ? strangers : strangers.toReversed()) {
+          ids.push(await deliver(store, id, { ...IMPORT_DATA, ...to('a') }));
+        }
+      }
+      expect(a && (await inboxOf(store, a))).toEqual(ids);
+      expect(a && (await inboxOf(store, a, NOW_MS, 4))).toEqual(ids.slice(0, 4));
+    });
+
+    test('what may not be read hides nothing that comes after it', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      for (let i = 0; i < 45; i++) {
+        const id = await send(store, providerId, to('a'));
+        await bringTo(store, id, 40);
+        await store.sendRecipients(lease(id), WAITING_MAX);
+        await store.blockDistribution(id, [40], NOW_MS, ACT);
+      }
+      const open = await deliver(store, providerId, to('a'));
+      expect(await inboxOf(store, a)).toEqual([open]);
     });
   },
 
@@ -269,16 +326,28 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       await knock(store, 'u');
-      const u = await register(store, 'u', null);
+      const u = await register(store, 'u');
       const id = await deliver(store, providerId);
       const items = [{ id, state: 'received', detail: null }] as const;
-      await store.acknowledge(u, items, NOW_MS);
-      const proof = { providerId, by: 'link', fromMs: NOW_MS } as const;
-      const proven = await register(store, 'u', proof, u.tokenHash, true);
-      await store.acknowledge(u, items, NOW_MS);
+      expect(await store.acknowledge(u, items, NOW_MS)).toEqual([]);
+      const proven = await register(store, 'u', onLink(), u);
+      expect(await store.acknowledge(u, items, NOW_MS)).toEqual([]);
       expect(await ledgerOf(id)).toEqual(said(0, 0, 0, 0));
-      await store.acknowledge(proven, items, NOW_MS);
+      expect(await store.acknowledge(proven, items, NOW_MS)).toEqual([...items]);
       expect(await ledgerOf(id)).toEqual(said(1, 0, 0, 0));
+    });
+
+    test('says which words were new', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      const id = await deliver(store, providerId);
+      const word = (state: AckState) => ({ id, state, detail: null });
+      const news = async (...states: AckState[]) =>
+        (await store.acknowledge(a, states.map(word), NOW_MS)).map(({ state }) => state);
+      expect(await news('received', 'received', 'opened')).toEqual(['received', 'opened']);
+      expect(await news('received', 'opened')).toEqual([]);
+      expect(await news('executed', 'failed')).toEqual(['executed']);
+      expect(await news('failed', 'executed')).toEqual([]);
     });
 
     test('a late word counts, but does not bring an expired message back', async () => {

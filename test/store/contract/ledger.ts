@@ -17,6 +17,7 @@ import {
   send,
   sendAll,
   to,
+  WAITING_MAX,
 } from './message-fixture.ts';
 
 type Method = 'expireRecipients' | 'pruneLedger';
@@ -39,7 +40,7 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'silent');
       const id = await deliver(store, providerId, to('fetched', 'silent', 'nobody'));
       const lasting = await deliver(store, providerId, { expiresAtMs: EXPIRES_MS + 1 });
-      const fetched = await holderOf(store, providerId, 'fetched');
+      const fetched = await holderOf(store, 'fetched');
       await store.acknowledge(fetched, [{ id, state: 'received', detail: null }], NOW_MS);
       expect(await expire(EXPIRES_MS - 1)).toBe(0);
       expect(await expire(EXPIRES_MS)).toBeGreaterThan(0);
@@ -101,7 +102,9 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
       expect(await store.blockDistribution(loading, [5], NOW_MS, ACT)).toBe('ok');
       const sending = await send(store, providerId);
       await bringTo(store, sending, 40);
-      expect(await store.sendRecipients(lease(sending))).toMatchObject({ outcome: null });
+      expect(await store.sendRecipients(lease(sending), WAITING_MAX)).toMatchObject({
+        outcome: null,
+      });
       expect(await store.blockDistribution(sending, [40], NOW_MS, ACT)).toBe('ok');
       await expire(EXPIRES_MS);
       for (const id of [loading, sending]) {

@@ -6,10 +6,11 @@ import type {
   NewRegistration,
   TokenHolder,
 } from '../../../src/core/message-store.ts';
+import type { Shown } from '../../../src/core/registration.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { addLink, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
+import { addLink, CODE, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
 
 export const LEASE_MS = 5_000;
 export const HOUR_MS = 3_600_000;
@@ -112,7 +113,7 @@ export async function loadAll(store: Store, hold: Lease): Promise<number> {
 /** Sends to the end; what each step said. */
 export async function sendAll(store: Store, hold: Lease) {
   for (const steps = []; ; ) {
-    const step = await store.sendRecipients(hold);
+    const step = await store.sendRecipients(hold, WAITING_MAX);
     if (step === null) throw new Error('lost while sending');
     steps.push(step);
     if (step.outcome !== null) return steps;
@@ -150,16 +151,35 @@ export async function inboxOf(store: Store, holder: TokenHolder, nowMs = NOW_MS,
   return messages.map((message) => message.id);
 }
 
-/** Registers a device with a proof for the provider: it may read all that is addressed to it. */
-export async function holderOf(
+/** The most that may wait for a device, where a test does not ask for that. */
+export const WAITING_MAX = 1_000;
+
+export const onLink = (installCode = CODE, domainHash = HASH) =>
+  ({ kind: 'link', installCode, domainHash }) as const;
+export const onBinding = (providerCode = 'Provide1', domainHash = HASH) =>
+  ({ kind: 'binding', providerCode, domainHash }) as const;
+export const NOTHING_SHOWN = { kind: 'nothing', providerCode: null } as const;
+
+/** Registers a device with the link that it has been on for longest, if it is on one. */
+export async function holderOf(store: Store, hwid: string): Promise<TokenHolder> {
+  const link = (await store.findDevice(hwid))?.installs.at(-1);
+  return register(store, hwid, link ? onLink(link.installCode) : NOTHING_SHOWN);
+}
+
+let tokenCount = 0;
+
+/** Gives a device a new token; throws when that is refused. */
+export async function register(
   store: Store,
-  providerId: number,
   hwid: string,
+  shown: Shown = NOTHING_SHOWN,
+  held: TokenHolder | null = null,
 ): Promise<TokenHolder> {
-  const proof = { providerId, by: 'link', fromMs: 0 } as const;
-  const registered = await store.registerDevice(registration(hwid, { proof }));
+  const hash = tokenHash(`${hwid} ${tokenCount++}`);
+  const more = { tokenHash: hash, shown, heldTokenHash: held?.tokenHash ?? null };
+  const registered = await store.registerDevice(registration(hwid, more));
   if (typeof registered === 'string') throw new Error(registered);
-  return { id: registered.deviceId, tokenHash: tokenHash(hwid) };
+  return { id: registered.deviceId, tokenHash: hash };
 }
 
 export const tokenHash = (word: string) => hashKey(`token ${word}`);
@@ -170,10 +190,9 @@ export function registration(hwid: string, more: Partial<NewRegistration> = {}):
     facts: FACTS,
     locale: null,
     push: null,
+    shown: NOTHING_SHOWN,
     tokenHash: tokenHash(hwid),
-    replacesTokenHash: null,
-    isContinued: false,
-    proof: null,
+    heldTokenHash: null,
     nowMs: NOW_MS,
     ...more,
   };

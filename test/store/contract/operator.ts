@@ -15,6 +15,7 @@ import {
   lease,
   send,
   to,
+  WAITING_MAX,
 } from './message-fixture.ts';
 
 type Method = 'listAllDistributions' | 'findDistribution' | 'blockDistribution';
@@ -68,7 +69,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
       await bringTo(store, id, 100);
       for (const state of ['opened', 'executed', 'failed'] as const) {
         const hwid = state === 'failed' ? 'refused' : state;
-        const holder = await holderOf(store, providerId, hwid);
+        const holder = await holderOf(store, hwid);
         await store.acknowledge(holder, [{ id, state, detail: 'why' }], NOW_MS + 9);
       }
       const { distribution, totals, missing } = await detailOf(store, id);
@@ -132,7 +133,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
         expect(distribution).toMatchObject({ status: 140, finishedAtMs: NOW_MS + 1 });
         expect(await store.moveDistribution(lease(id), status, 20)).toBe(false);
         expect(await store.loadRecipients(lease(id))).toBeNull();
-        expect(await store.sendRecipients(lease(id))).toBeNull();
+        expect(await store.sendRecipients(lease(id), WAITING_MAX)).toBeNull();
         expect(await store.blockDistribution(id, FROM, NOW_MS + 2, ACT)).toBe(140);
         expect(await claim(store, 'one', EXPIRES_MS)).toEqual([]);
       }
@@ -147,7 +148,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
       expect(await store.blockDistribution(id + 1, FROM, NOW_MS, ACT)).toBe(
         'distribution_not_found',
       );
-      expect(await inboxOf(store, await holderOf(store, providerId, 'a'))).toEqual([id]);
+      expect(await inboxOf(store, await holderOf(store, 'a'))).toEqual([id]);
     });
   },
 };

@@ -150,7 +150,7 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       const detail = await store.findDevice('a');
       expect(detail?.installs.map(({ installCode }) => installCode)).toEqual(['OtherCode001']);
       expect(detail?.domains).toEqual([]);
-      expect(detail?.seenBy).toEqual([]);
+      expect(detail?.seenBy.map(({ providerCode }) => providerCode)).toEqual(['Provide2']);
       expect(await store.listInstalls(other.providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
     });
 

@@ -33,6 +33,7 @@ import {
   send,
   sendAll,
   to,
+  WAITING_MAX,
 } from './message-fixture.ts';
 
 type Method = 'loadRecipients' | 'sendRecipients';
@@ -191,8 +192,8 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'b');
       await checkIn(store, 'unbound', { domainHash: null });
       const id = await begin(store, providerId, to('a', 'unbound', 'b', 'nobody'));
-      const holders = [await holderOf(store, providerId, 'a')];
-      holders.push(await holderOf(store, providerId, 'b'));
+      const holders = [await holderOf(store, 'a')];
+      holders.push(await holderOf(store, 'b'));
       const ids = holders.map((holder) => holder.id);
       await bringTo(store, id, 40);
       for (const holder of holders) expect(await inboxOf(store, holder)).toEqual([]);
@@ -205,7 +206,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       expect((await detailOf(store, id)).missing[0]).toMatchObject({ sentAtMs: NOW_MS + 7 });
       expect(await countsOf(store, id)).toEqual([4, 2, 2]);
       // Once more, after a kill before the next move.
-      expect(await store.sendRecipients(hold)).toEqual({
+      expect(await store.sendRecipients(hold, WAITING_MAX)).toEqual({
         deviceIds: [],
         outcome: { sentCount: 2, failedCount: 2 },
       });
@@ -217,7 +218,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const id = await send(store, providerId);
       await bringTo(store, id, 40);
       const nothing = { deviceIds: [], outcome: { sentCount: 0, failedCount: 0 } };
-      expect(await store.sendRecipients(lease(id))).toEqual(nothing);
+      expect(await store.sendRecipients(lease(id), WAITING_MAX)).toEqual(nothing);
     });
 
     test('many in several steps; another worker goes on, and nobody is told twice', async () => {
@@ -226,11 +227,11 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await fillBinding(store);
       const id = await send(store, providerId);
       await bringTo(store, id, 40);
-      const first = await store.sendRecipients(lease(id));
+      const first = await store.sendRecipients(lease(id), WAITING_MAX);
       expect(first?.outcome).toBeNull();
       expect(await countsOf(store, id)).toEqual([MANY, first?.deviceIds.length ?? 0, 0]);
       await claim(store, 'another', LATER_MS);
-      expect(await store.sendRecipients(lease(id))).toBeNull();
+      expect(await store.sendRecipients(lease(id), WAITING_MAX)).toBeNull();
       const rest = await sendAll(store, lease(id, 'another', LATER_MS));
       expect(rest.at(-1)?.outcome).toEqual({ sentCount: MANY, failedCount: 0 });
       const told = [first, ...rest].flatMap((step) => step?.deviceIds ?? []);
@@ -261,7 +262,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const [sent] = await sendAll(store, lease(id, 'one', EXPIRES_MS));
       expect(sent).toEqual({ deviceIds: [], outcome: { sentCount: 0, failedCount: 1 } });
       expect(await ledgerOf(store, id)).toEqual({ a: 'expired' });
-      expect(await inboxOf(store, await holderOf(store, providerId, 'a'))).toEqual([]);
+      expect(await inboxOf(store, await holderOf(store, 'a'))).toEqual([]);
     });
 
     test('only for the worker that holds it, and only while it is being sent', async () => {
@@ -270,12 +271,12 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       const id = await begin(store, providerId);
       await loadAll(store, lease(id));
-      expect(await store.sendRecipients(lease(id))).toBeNull();
+      expect(await store.sendRecipients(lease(id), WAITING_MAX)).toBeNull();
       await bringTo(store, id, 40);
-      expect(await store.sendRecipients(lease(id, 'another'))).toBeNull();
+      expect(await store.sendRecipients(lease(id, 'another'), WAITING_MAX)).toBeNull();
       expect(await ledgerOf(store, id)).toEqual({ a: 'queued' });
       await bringTo(store, id, 100);
-      expect(await store.sendRecipients(lease(id))).toBeNull();
+      expect(await store.sendRecipients(lease(id), WAITING_MAX)).toBeNull();
     });
   },
 };

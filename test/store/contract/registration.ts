@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test';
-import type { RegistrationClaim } from '../../../src/core/message-store.ts';
+import type { NewRegistration, TokenHolder } from '../../../src/core/message-store.ts';
+import type { Shown } from '../../../src/core/registration.ts';
 import type { Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   addDoor,
   addLink,
-  bind,
   CODE,
   FACTS,
-  HASH,
   knock,
   NOW_MS,
   OTHER_CODE,
@@ -16,166 +15,35 @@ import {
   SILENCE,
   type Suite,
 } from './fixture.ts';
-import { checkIn, registration, tokenHash } from './message-fixture.ts';
+import {
+  checkIn,
+  deliver,
+  inboxOf,
+  NOTHING_SHOWN,
+  onBinding,
+  onLink,
+  register,
+  registration,
+  to,
+  tokenHash,
+} from './message-fixture.ts';
 
-type Method = 'findRegistration' | 'registerDevice' | 'findDeviceByToken';
+type Method = 'registerDevice' | 'findDeviceByToken';
 
-const NOTHING_SHOWN: Omit<RegistrationClaim, 'hwid'> = {
-  installCode: null,
-  domainHash: null,
-  providerCode: null,
-};
-const UNKNOWN = {
-  tokenHash: null,
-  isLinked: false,
-  hasProofs: false,
-  link: null,
-  binding: null,
-};
+const REFUSED = 'registration_refused';
+
+/** What somebody gets who shows this and no token: a good token, or the refusal. */
+async function attempt(store: Store, hwid: string, shown: Shown, held: TokenHolder | null = null) {
+  const hash = tokenHash(crypto.randomUUID());
+  const more = { shown, tokenHash: hash, heldTokenHash: held?.tokenHash ?? null };
+  const registered = await store.registerDevice(registration(hwid, more));
+  return typeof registered === 'string' ? registered : { id: registered.deviceId, tokenHash: hash };
+}
+
+const isGood = async (store: Store, { tokenHash: hash }: TokenHolder) =>
+  (await store.findDeviceByToken(hash)) !== null;
 
 export const registrationContract: Record<Method & keyof Store, Suite> = {
-  findRegistration(opened) {
-    const facts = (hwid: string, shown: Partial<RegistrationClaim> = {}) =>
-      opened().store.findRegistration({ ...NOTHING_SHOWN, hwid, ...shown });
-    const onLink = (installCode = CODE) => ({ installCode, domainHash: HASH });
-    const onBinding = { providerCode: 'Provide1', domainHash: HASH };
-    const tie = { sinceMs: null, speaks: true, isElder: false, proven: null };
-
-    test('of a HWID that nobody knows, only the link or binding that it names', async () => {
-      const { providerId } = await addDoor(opened().store);
-      expect(await facts('a')).toEqual(UNKNOWN);
-      expect(await facts('a', onLink())).toEqual({ ...UNKNOWN, link: { ...tie, providerId } });
-      expect(await facts('a', onBinding)).toEqual({ ...UNKNOWN, binding: { ...tie, providerId } });
-    });
-
-    test('the token in force, of this HWID alone', async () => {
-      const { store } = opened();
-      await store.registerDevice(registration('a'));
-      const { tokenHash: kept, ...rest } = await facts('a');
-      expect(Buffer.from(kept ?? [])).toEqual(Buffer.from(tokenHash('a')));
-      expect(rest).toMatchObject({ isLinked: false, hasProofs: false });
-      expect(await facts('A')).toEqual(UNKNOWN);
-    });
-
-    test('no link or binding that is not good', async () => {
-      const { store } = opened();
-      const { providerId, installId, domainId } = await addDoor(store);
-      const foreign = await addDoor(store, 'Provide2', OTHER_CODE);
-      await bind(store, foreign.providerId, OTHER_HASH);
-      await knock(store, 'a');
-      const nothing = { ...UNKNOWN, isLinked: true };
-      expect(await facts('a')).toEqual(nothing);
-      for (const wrong of [
-        { ...onLink(), domainHash: OTHER_HASH },
-        { ...onLink(), domainHash: null },
-        onLink(CODE.toLowerCase()),
-        { ...onBinding, domainHash: OTHER_HASH },
-        { ...onBinding, providerCode: 'Nobody00' },
-      ]) {
-        expect(await facts('a', wrong)).toEqual(nothing);
-      }
-      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
-      expect(await facts('a', onLink())).toEqual(nothing);
-      await store.updateInstall(providerId, installId, { status: 10 }, ACT);
-      expect((await facts('a', onLink())).link).toMatchObject({ sinceMs: NOW_MS });
-      await store.disableDomain(providerId, domainId, ACT);
-      expect(await facts('a', onLink())).toEqual(nothing);
-      expect(await facts('a', onBinding)).toEqual(nothing);
-    });
-
-    test('of a provider’s links the one that has the HWID for longest speaks', async () => {
-      const { store } = opened();
-      const { providerId, installId } = await addDoor(store);
-      await addLink(store, providerId, { installCode: OTHER_CODE });
-      const foreign = await addDoor(store, 'Provide2', 'OtherLink001');
-      await knock(store, 'a');
-      await knock(store, 'a', 'OtherLink001', FACTS, NOW_MS + 1);
-      const speaks = async (code: string) => (await facts('a', onLink(code))).link?.speaks;
-      // Not on it yet, it does not speak either.
-      expect(await speaks(OTHER_CODE)).toBe(false);
-      await knock(store, 'a', OTHER_CODE, FACTS, NOW_MS + 2);
-      expect(await facts('a', onLink(OTHER_CODE))).toEqual({
-        ...UNKNOWN,
-        isLinked: true,
-        link: { ...tie, providerId, sinceMs: NOW_MS + 2, speaks: false },
-      });
-      expect(await speaks(CODE)).toBe(true);
-      expect((await facts('a', onLink('OtherLink001'))).link).toMatchObject({
-        providerId: foreign.providerId,
-        sinceMs: NOW_MS + 1,
-        speaks: true,
-      });
-      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
-      expect(await speaks(OTHER_CODE)).toBe(true);
-      await store.updateInstall(providerId, installId, { status: 10 }, ACT);
-      expect(await speaks(OTHER_CODE)).toBe(false);
-      await store.freeSlot(providerId, { installCode: null, installId }, 'a', ACT);
-      expect(await speaks(OTHER_CODE)).toBe(true);
-    });
-
-    test('the first link of all is elder than a token that came later', async () => {
-      const { store } = opened();
-      await addDoor(store);
-      await addDoor(store, 'Provide2', OTHER_CODE);
-      await knock(store, 'a');
-      await knock(store, 'a', OTHER_CODE);
-      const isElder = async (code: string) => (await facts('a', onLink(code))).link?.isElder;
-      expect(await isElder(CODE)).toBe(false);
-      await store.registerDevice(registration('a', { nowMs: NOW_MS }));
-      expect([await isElder(CODE), await isElder(OTHER_CODE)]).toEqual([true, false]);
-      await store.registerDevice(registration('b', { nowMs: NOW_MS - 1 }));
-      await knock(store, 'b');
-      expect((await facts('b', onLink())).link).toMatchObject({ speaks: true, isElder: false });
-    });
-
-    test('a binding speaks for what is on none of the provider’s links', async () => {
-      const { store } = opened();
-      const { providerId, domainId } = await addDoor(store);
-      await addDoor(store, 'Provide2', OTHER_CODE);
-      await checkIn(store, 'a');
-      await knock(store, 'a', OTHER_CODE);
-      expect(await facts('a', onBinding)).toEqual({
-        ...UNKNOWN,
-        isLinked: true,
-        binding: { ...tie, providerId, sinceMs: NOW_MS },
-      });
-      await knock(store, 'a');
-      expect((await facts('a', onBinding)).binding).toMatchObject({ speaks: false });
-      await checkIn(store, 'b');
-      await store.disableDomain(providerId, domainId, ACT);
-      expect(await facts('b', onBinding)).toEqual(UNKNOWN);
-    });
-
-    test('what was shown with the token in force, to which provider', async () => {
-      const { store } = opened();
-      const { providerId } = await addDoor(store);
-      await addDoor(store, 'Provide2', OTHER_CODE);
-      const proven = async () => {
-        const { hasProofs, link } = await facts('a', onLink());
-        const foreign = (await facts('a', onLink(OTHER_CODE))).link;
-        return [hasProofs, link?.proven, foreign?.proven];
-      };
-      const show = (by: 'link' | 'binding' | null, isContinued: boolean) =>
-        store.registerDevice(
-          registration('a', {
-            replacesTokenHash: tokenHash('a'),
-            proof: by && { providerId, by, fromMs: NOW_MS },
-            isContinued,
-          }),
-        );
-      await store.registerDevice(registration('a'));
-      expect(await proven()).toEqual([false, null, null]);
-      await show('binding', true);
-      expect(await proven()).toEqual([true, 'binding', null]);
-      await show('link', true);
-      await show('binding', true);
-      await show(null, true);
-      expect(await proven()).toEqual([true, 'link', null]);
-      await show(null, false);
-      expect(await proven()).toEqual([false, null, null]);
-    });
-  },
-
   registerDevice(opened) {
     test('a new device becomes known, with its token', async () => {
       const { store } = opened();
@@ -186,7 +54,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       const wanted = registration('a', { locale: 'ru', push });
       const registered = await store.registerDevice(wanted);
       const id = typeof registered === 'string' ? 0 : registered.deviceId;
-      expect(await store.findDeviceByToken(tokenHash('a'))).toEqual({ id, hwid: 'a' });
+      expect(await store.findDeviceByToken(tokenHash('a'))).toMatchObject({ id, hwid: 'a' });
       expect((await store.findDevice('a'))?.device).toMatchObject({
         hwid: 'a',
         ...FACTS,
@@ -201,7 +69,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       const [before] = await store.findTargets(providerId, ['a']);
       const facts = { ...SILENCE, osVersion: '16' };
-      const wanted = registration('a', { facts, nowMs: NOW_MS + 1 });
+      const wanted = registration('a', { shown: onLink(), facts, nowMs: NOW_MS + 1 });
       expect(await store.registerDevice(wanted)).toEqual({ deviceId: before?.id ?? 0 });
       expect(await store.findTargets(providerId, ['a'])).toEqual([before ?? null]);
       expect((await store.findDevice('a'))?.device).toMatchObject({
@@ -212,52 +80,202 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       });
     });
 
-    test('a new token replaces the one it names; the old one is dead', async () => {
+    test('refuses a link or binding that is not good, and changes nothing', async () => {
       const { store } = opened();
-      const first = await store.registerDevice(registration('a'));
-      const again = registration('a', {
-        tokenHash: tokenHash('new'),
-        replacesTokenHash: tokenHash('a'),
-      });
-      expect(await store.registerDevice(again)).toEqual(first);
-      expect(await store.findDeviceByToken(tokenHash('a'))).toBeNull();
-      expect(await store.findDeviceByToken(tokenHash('new'))).toMatchObject({ hwid: 'a' });
+      const { providerId, installId, domainId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE, installLimit: 1 });
+      await knock(store, 'b', OTHER_CODE);
+      const refusal = (shown: Shown) => attempt(store, 'a', shown);
+      expect(await refusal(onLink(CODE.toLowerCase()))).toBe('link_not_found');
+      expect(await refusal(onLink(CODE, OTHER_HASH))).toBe('link_domain_not_bound');
+      expect(await refusal(onLink(OTHER_CODE))).toBe('link_limit_reached');
+      expect(await refusal(onBinding('Nobody00'))).toBe('provider_not_found');
+      expect(await refusal(onBinding('Provide1', OTHER_HASH))).toBe('domain_not_bound');
+      expect(await refusal({ kind: 'nothing', providerCode: 'Nobody00' })).toBe(
+        'provider_not_found',
+      );
+      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      expect(await refusal(onLink())).toBe('link_disabled');
+      await store.disableDomain(providerId, domainId, ACT);
+      expect(await refusal(onLink())).toBe('link_domain_not_bound');
+      expect(await refusal(onBinding())).toBe('domain_not_bound');
+      expect(await store.findDevice('a')).toBeNull();
     });
 
-    test('refuses when another token is in force by now, which then stays', async () => {
+    test('takes a slot as the link’s door does, once', async () => {
       const { store } = opened();
-      await store.registerDevice(registration('a'));
-      const found = await store.findRegistration({ ...NOTHING_SHOWN, hwid: 'a' });
-      for (const replacesTokenHash of [null, tokenHash('older')]) {
+      const { providerId, installId } = await addDoor(store);
+      const a = await register(store, 'a', onLink());
+      await register(store, 'a', onLink(), a);
+      const page = { id: installId, beforeId: null, countMax: 1 };
+      expect(await store.listInstalls(providerId, page)).toMatchObject([{ deviceCount: 1 }]);
+    });
+
+    test('a token that is shown dies; the new one has all that it had', async () => {
+      const { store } = opened();
+      const one = await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      const first = await register(store, 'a', onLink());
+      const second = await register(store, 'a', onLink(OTHER_CODE), first);
+      expect(await isGood(store, first)).toBe(false);
+      const id = await deliver(store, one.providerId);
+      expect(await inboxOf(store, second)).toEqual([id]);
+      const third = await register(store, 'a', NOTHING_SHOWN, second);
+      expect(await isGood(store, second)).toBe(false);
+      expect(await inboxOf(store, third)).toEqual([id]);
+    });
+
+    test('a token of another HWID is as good as none', async () => {
+      const { store } = opened();
+      await register(store, 'a');
+      const b = await register(store, 'b');
+      expect(await attempt(store, 'a', NOTHING_SHOWN, b)).toBe(REFUSED);
+      expect(await isGood(store, b)).toBe(true);
+    });
+
+    test('what is gained without a token leaves the other token its other places', async () => {
+      const { store } = opened();
+      const one = await addDoor(store);
+      const two = await addDoor(store, 'Provide2', OTHER_CODE);
+      const first = await register(store, 'a', onLink());
+      await register(store, 'a', onLink(OTHER_CODE), first);
+      const both = await register(store, 'a', onLink(), null);
+      expect(await isGood(store, first)).toBe(false);
+      const [ofOne, ofTwo] = [
+        await deliver(store, one.providerId),
+        await deliver(store, two.providerId),
+      ];
+      expect(await inboxOf(store, both)).toEqual([ofOne]);
+      const other = await register(store, 'a', onLink(OTHER_CODE));
+      expect(await inboxOf(store, other)).toEqual([ofTwo]);
+      expect(await inboxOf(store, both)).toEqual([ofOne]);
+    });
+
+    test('a token that lost its last place is dead', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      const squatter = await register(store, 'a');
+      const first = await register(store, 'a', onLink());
+      const again = await register(store, 'a', onLink());
+      expect(await isGood(store, squatter)).toBe(true);
+      expect(await isGood(store, first)).toBe(false);
+      expect(await isGood(store, again)).toBe(true);
+      expect(await store.removeProvider('Provide1', ACT)).toBe('ok');
+      expect(await isGood(store, again)).toBe(false);
+    });
+
+    test('nobody’s place goes to whoever is first, and stays there', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      const a = await register(store, 'a');
+      expect(await attempt(store, 'a', NOTHING_SHOWN)).toBe(REFUSED);
+      expect(await attempt(store, 'a', { kind: 'nothing', providerCode: 'Provide1' })).toBe(
+        REFUSED,
+      );
+      await register(store, 'a', onLink());
+      expect(await isGood(store, a)).toBe(true);
+      // Every registration takes it while it is free.
+      const b = await register(store, 'b', onLink());
+      expect(await attempt(store, 'b', NOTHING_SHOWN)).toBe(REFUSED);
+      expect(await isGood(store, b)).toBe(true);
+    });
+
+    test('a link speaks if the HWID is on no other link of its provider for longer', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      await knock(store, 'a', OTHER_CODE);
+      await knock(store, 'a');
+      expect(await attempt(store, 'a', onLink())).toBe(REFUSED);
+      // Disabled, the first link counts all the same.
+      const other = { installCode: OTHER_CODE, installId: null };
+      await store.updateInstall(providerId, installId + 1, { status: 5 }, ACT);
+      expect(await attempt(store, 'a', onLink())).toBe(REFUSED);
+      await store.freeSlot(providerId, other, 'a', ACT);
+      const a = await register(store, 'a', onLink());
+      await store.updateInstall(providerId, installId + 1, { status: 10 }, ACT);
+      // Beside the token it is a link like any other, and takes a slot.
+      const kept = await register(store, 'a', onLink(OTHER_CODE), a);
+      expect((await store.findDevice('a'))?.installs).toHaveLength(2);
+      expect(await attempt(store, 'a', onLink(OTHER_CODE))).toBe(REFUSED);
+      expect(await isGood(store, kept)).toBe(true);
+    });
+
+    test('a link takes the place back from another link', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      const first = await register(store, 'a', onLink(OTHER_CODE));
+      const id = await deliver(store, providerId);
+      const again = await register(store, 'a', onLink(OTHER_CODE));
+      expect(await inboxOf(store, again)).toEqual([id]);
+      expect(await inboxOf(store, first)).toEqual([]);
+    });
+
+    test('a link takes no place of a binding that is older than the slot', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const a = await register(store, 'a', onBinding());
+      expect(await attempt(store, 'a', onLink())).toBe(REFUSED);
+      expect((await store.findDevice('a'))?.installs).toEqual([]);
+      const kept = await register(store, 'a', onLink(), a);
+      const id = await deliver(store, providerId);
+      // From now on it is as if the link had been shown at first.
+      const reinstalled = await register(store, 'a', onLink());
+      expect(await inboxOf(store, reinstalled)).toEqual([id]);
+      expect(await inboxOf(store, kept)).toEqual([]);
+    });
+
+    test('a binding speaks for a HWID on no link of its provider', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a', OTHER_CODE);
+      const a = await register(store, 'a', onBinding());
+      expect(await attempt(store, 'a', onBinding())).toBe(REFUSED);
+      await register(store, 'a', onBinding(), a);
+      await knock(store, 'b');
+      expect(await attempt(store, 'b', onBinding())).toBe(REFUSED);
+      await store.updateInstall(providerId, installId, { status: 5 }, ACT);
+      expect(await attempt(store, 'b', onBinding())).toBe(REFUSED);
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'b', ACT);
+      expect(await attempt(store, 'b', onBinding())).toMatchObject({});
+      expect((await store.findDevice('b'))?.domains).toHaveLength(1);
+    });
+
+    test('a refusal changes no fact, slot or tie', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      await register(store, 'a', onLink());
+      const before = await store.findDevice('a');
+      const facts = { ...FACTS, deviceName: 'of somebody else' };
+      for (const shown of [NOTHING_SHOWN, onLink(OTHER_CODE), onBinding()]) {
         const late = registration('a', {
           tokenHash: tokenHash('late'),
-          replacesTokenHash,
+          shown,
+          facts,
+          nowMs: NOW_MS + 1,
         });
-        expect(await store.registerDevice(late)).toBe('registration_refused');
-        expect(await store.findRegistration({ ...NOTHING_SHOWN, hwid: 'a' })).toEqual(found);
+        expect(await store.registerDevice(late)).toBe(REFUSED);
+        expect(await store.findDevice('a')).toEqual(before);
       }
-      expect(await store.findDeviceByToken(tokenHash('late'))).toBeNull();
-      expect(await store.findDeviceByToken(tokenHash('a'))).toMatchObject({ hwid: 'a' });
     });
 
-    test('what is refused changes no fact of a known device', async () => {
+    test('facts go where the proof is, and to nobody else', async () => {
       const { store } = opened();
-      await store.registerDevice(registration('a'));
-      const before = await store.findDevice('a');
-      const late = registration('a', {
-        tokenHash: tokenHash('late'),
-        facts: { ...FACTS, deviceName: 'of somebody else' },
-        nowMs: NOW_MS + 1,
-      });
-      expect(await store.registerDevice(late)).toBe('registration_refused');
-      expect(await store.findDevice('a')).toEqual(before);
-    });
-
-    test('what is refused makes no device known: it was forgotten meanwhile', async () => {
-      const { store } = opened();
-      const late = registration('a', { replacesTokenHash: tokenHash('a') });
-      expect(await store.registerDevice(late)).toBe('registration_refused');
-      expect(await store.findDevice('a')).toBeNull();
+      await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a');
+      const say = (deviceName: string, more: Partial<NewRegistration>) =>
+        store.registerDevice(registration('a', { facts: { ...FACTS, deviceName }, ...more }));
+      await say('at two', { shown: onLink(OTHER_CODE) });
+      await say('to nobody', { heldTokenHash: tokenHash('a'), tokenHash: tokenHash('next') });
+      const names = async () =>
+        Object.fromEntries(
+          (await store.findDevice('a'))?.seenBy.map((at) => [at.providerCode, at.deviceName]) ?? [],
+        );
+      expect(await names()).toEqual({ Provide1: FACTS.deviceName, Provide2: 'at two' });
     });
 
     test('of many at once, over two connections, exactly one gets in', async () => {
@@ -271,12 +289,28 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
           ),
         ),
       );
-      expect(answers.filter((answer) => answer === 'registration_refused')).toHaveLength(11);
+      expect(answers.filter((answer) => answer === REFUSED)).toHaveLength(11);
       const owners = await Promise.all(
         words.map((word) => store.findDeviceByToken(tokenHash(word))),
       );
       const winner = answers.findIndex((answer) => typeof answer === 'object');
       expect(owners.map((owner) => owner !== null)).toEqual(words.map((_, i) => i === winner));
+    });
+
+    test('what is sent to an unbound device before its place is taken, it never reads', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await checkIn(store, 'u', { domainHash: null });
+      const data = {
+        notificationType: 20,
+        actionType: 'import-data',
+        payload: '{"action_type":"import-data","input-data":"aGk="}',
+        ...to('u'),
+      } as const;
+      await deliver(store, providerId, data);
+      const u = await register(store, 'u');
+      const id = await deliver(store, providerId, data);
+      expect(await inboxOf(store, u)).toEqual([id]);
     });
   },
 
@@ -294,6 +328,18 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       // Known again, it has no token.
       await store.registerDevice(registration('a', { tokenHash: tokenHash('new') }));
       expect(await store.findDeviceByToken(tokenHash('a'))).toBeNull();
+    });
+
+    test('its number stays through renewals, and is another’s for nobody', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      const numberOf = async ({ tokenHash: hash }: TokenHolder) =>
+        (await store.findDeviceByToken(hash))?.tokenId;
+      const squatter = await register(store, 'a');
+      const own = await register(store, 'a', onLink());
+      const number = await numberOf(own);
+      expect(number).not.toBe(await numberOf(squatter));
+      expect(await numberOf(await register(store, 'a', onLink(), own))).toBe(number ?? 0);
     });
   },
 };

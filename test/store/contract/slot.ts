@@ -38,7 +38,7 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       await addDoor(store);
       await knock(store, 'a');
       const known = await store.findSlot(keyOf('a'));
-      expect(known).toMatchObject({ link: link(1), device: { hwid: 'a', ...FACTS } });
+      expect(known).toMatchObject({ link: link(1), device: { ...FACTS, lastSeenAtMs: NOW_MS } });
       expect(await store.findSlot(keyOf('b'))).toEqual({ link: link(1), device: null });
       // Known to the appliance, but not on this link.
       const key = { providerCode: 'Provide1', domainHash: null, hwid: 'c' };

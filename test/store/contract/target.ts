@@ -4,15 +4,15 @@ import type { Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   addDoor,
-  addLink,
   addProvider,
+  bind,
   CODE,
   FACTS,
   knock,
   OTHER_CODE,
   type Suite,
 } from './fixture.ts';
-import { checkIn, fillBinding, fillLinks, MANY } from './message-fixture.ts';
+import { checkIn, fillBinding } from './message-fixture.ts';
 
 type Method = 'findTargets' | 'scanTargets';
 
@@ -116,36 +116,59 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
       expect(step).toEqual({ hasMatch: false, next: null });
     });
 
-    test('goes through many devices on links in several steps, and misses none', async () => {
+    test('goes through many devices in several steps, and misses none', async () => {
       const { store } = opened();
-      const { providerId } = await addDoor(store);
-      await fillLinks(store, providerId);
-      const last = await addLink(store, providerId, { installCode: OTHER_CODE });
-      expect(last).toBeGreaterThan(0);
-      const fruitless = await search(store, providerId, ['ios']);
+      const { providerId, domainId } = await addDoor(store);
+      await fillBinding(store);
+      await store.disableDomain(providerId, domainId, ACT);
+      const fruitless = await search(store, providerId, ['android', 'ios']);
       expect(fruitless.hasMatch).toBe(false);
       expect(fruitless.steps).toBeGreaterThan(2);
-      await knock(store, 'the-last', OTHER_CODE, { ...FACTS, os: 'ios' });
-      expect((await search(store, providerId, ['ios'])).hasMatch).toBe(true);
+      await store.activateDomain(providerId, domainId, null, ACT);
+      expect(await search(store, providerId, ['ios', 'android'])).toEqual({
+        hasMatch: true,
+        steps: 1,
+      });
+      await knock(store, 'the-last');
+      await store.disableDomain(providerId, domainId, ACT);
+      const last = await search(store, providerId, ['android']);
+      expect(last.hasMatch).toBe(true);
+      expect(last.steps).toBeGreaterThan(1);
+      expect((await search(store, providerId, ['ios'])).hasMatch).toBe(false);
     });
 
-    test('goes through many devices of a binding, and many empty links, likewise', async () => {
+    test('looks at no more than a step’s rows of those that are tied to much', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
-      await fillBinding(store);
-      await Promise.all(
-        Array.from({ length: MANY }, (_, i) =>
-          addLink(store, providerId, {
-            installCode: `Link${String(i).padStart(8, '0')}`,
-            installCountMax: MANY + 1,
-          }),
-        ),
-      );
-      const fruitless = await search(store, providerId, ['ios']);
+      for (let n = 0; n < 16; n++) {
+        const hash = n.toString(16).repeat(64);
+        const domainId = await bind(store, providerId, hash);
+        await store.disableDomain(providerId, domainId, ACT);
+        await store.activateDomain(providerId, domainId, null, ACT);
+        await Promise.all(
+          Array.from({ length: 400 }, (_, i) => checkIn(store, `tied-${i}`, { domainHash: hash })),
+        );
+        await store.disableDomain(providerId, domainId, ACT);
+      }
+      const fruitless = await search(store, providerId, ['android']);
       expect(fruitless.hasMatch).toBe(false);
-      expect(fruitless.steps).toBeGreaterThan(4);
-      await checkIn(store, 'the-last', { os: 'ios' });
-      expect((await search(store, providerId, ['ios'])).hasMatch).toBe(true);
+      expect(fruitless.steps).toBeGreaterThan(3);
+    });
+
+    test('asks of many bindings the latest sixteen that the device came in by', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const domains: number[] = [];
+      for (let n = 0; n < 17; n++) {
+        const hash = `${n % 10}`.repeat(63) + (n < 10 ? 'a' : 'b');
+        domains.push(await bind(store, providerId, hash));
+        await checkIn(store, 'a', { domainHash: hash });
+      }
+      expect((await store.findDevice('a'))?.domains).toHaveLength(16);
+      for (const id of domains.slice(1)) await store.disableDomain(providerId, id, ACT);
+      expect(await hasMatch(providerId, 'android')).toBe(false);
+      await checkIn(store, 'a', { domainHash: `${'0'.repeat(63)}a` });
+      expect(await hasMatch(providerId, 'android')).toBe(true);
     });
   },
 };

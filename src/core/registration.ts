@@ -1,0 +1,137 @@
+/** Registration for messages: who may have a HWID's messages, and the token that opens them. */
+
+import type { Core } from './core.ts';
+import { type DeviceFacts, HWID, tidyFacts } from './device.ts';
+import { DOMAIN_HASH } from './domain.ts';
+import { type AdmitRefusal, INSTALL_CODE } from './install.ts';
+import type { PushAddress } from './messaging.ts';
+import { PROVIDER_CODE } from './provider.ts';
+import { hashKey, randomToken } from './secret.ts';
+
+export interface Registration {
+  hwid: string | null;
+  facts: DeviceFacts;
+  locale: string | null;
+  push: PushAddress | null;
+  installCode: string | null;
+  domainHash: string | null;
+  providerCode: string | null;
+  /** The token that the device holds already, if it sent one. */
+  token: string | null;
+}
+
+export type RegisterRefusal =
+  | AdmitRefusal
+  | 'provider_not_found'
+  | 'domain_not_bound'
+  | 'registration_refused';
+
+/** What is shown for a HWID beside its token, well formed. */
+export type Shown =
+  | { kind: 'link'; installCode: string; domainHash: string }
+  | { kind: 'binding'; providerCode: string; domainHash: string }
+  /** The provider that a device names without a binding merely sees it. */
+  | { kind: 'nothing'; providerCode: string | null };
+
+/**
+ * What that says about the HWID. Disabled links count: a slot on one is as old as it was. `later`:
+ * the HWID has been longer on (another) link of the provider.
+ */
+export type Claim = 'first_link' | 'binding' | 'later' | 'nothing';
+
+/** Who holds the place that is claimed. */
+export type Holder = 'nobody' | 'token_shown' | 'other_token';
+
+export type Verdict =
+  /** The place opens what was addressed to the device since it is on the link. */
+  | 'granted_since_slot'
+  /** The place opens what is addressed to the device from now on. */
+  | 'granted'
+  | 'kept'
+  /** Kept, and from now on as firmly as if the link had been shown at first. */
+  | 'kept_by_link'
+  /** Granted since the slot, if the other token showed a link too or came after the slot. */
+  | 'contested'
+  | 'refused';
+
+/**
+ * The whole rule. A registration is for a place: a HWID at a provider, or (with nothing shown) the
+ * HWID's place of nobody, where messages lie of providers that the device is not linked to. Nothing
+ * but a claim to a place changes it, so nothing that happens at one provider changes another's.
+ */
+export const REGISTRATION_RULE: Readonly<Record<Claim, Readonly<Record<Holder, Verdict>>>> = {
+  first_link: {
+    nobody: 'granted_since_slot',
+    token_shown: 'kept_by_link',
+    other_token: 'contested',
+  },
+  binding: { nobody: 'granted', token_shown: 'kept', other_token: 'refused' },
+  later: { nobody: 'refused', token_shown: 'kept', other_token: 'refused' },
+  nothing: { nobody: 'granted', token_shown: 'kept', other_token: 'refused' },
+};
+
+/** Applies {@link REGISTRATION_RULE}; `rival` is the registration of another token, if one is. */
+export function judge(
+  claim: Claim,
+  holder: Holder,
+  rival: { isByLink: boolean; isYoungerThanSlot: boolean },
+): Exclude<Verdict, 'contested'> {
+  const verdict = REGISTRATION_RULE[claim][holder];
+  if (verdict !== 'contested') return verdict;
+  return rival.isByLink || rival.isYoungerThanSlot ? 'granted_since_slot' : 'refused';
+}
+
+/**
+ * Registers a device for messages and returns its token, for the only time. The token that was
+ * shown dies, and the new one has all its places; if none was shown, the new one has the place that
+ * it claims, and another token loses no more than that. A token without a place is dead.
+ *
+ * A registration also takes the HWID's place of nobody if that is free. The token keeps that for as
+ * long as it has a place at a provider; one that was registered with nothing shown keeps it anyway.
+ * {@link REGISTRATION_RULE} says who may have what. What is shown links the device.
+ *
+ * Refuses as `admitDevice` does, with `provider_not_found` and `domain_not_bound` for a binding
+ * that is not there, and with `registration_refused` by the rule. A refusal changes nothing.
+ */
+export async function registerDevice(
+  core: Core,
+  registration: Registration,
+  nowMs: number,
+): Promise<{ deviceId: number; token: string } | RegisterRefusal> {
+  const { hwid, facts, locale, push, token: held } = registration;
+  if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
+  const shown = shownIn(registration);
+  if (typeof shown === 'string') return shown;
+  const token = randomToken();
+  const registered = await core.store.registerDevice({
+    hwid,
+    facts: tidyFacts(facts),
+    locale,
+    push,
+    shown,
+    tokenHash: hashKey(token),
+    heldTokenHash: held === null ? null : hashKey(held),
+    nowMs,
+  });
+  if (typeof registered === 'string') return registered;
+  // Whoever still listens with a token that lost something has to find out.
+  core.signals.messagesFor(registered.deviceId);
+  return { deviceId: registered.deviceId, token };
+}
+
+function shownIn({
+  installCode,
+  domainHash: hash,
+  providerCode,
+}: Registration): Shown | RegisterRefusal {
+  const domainHash = hash !== null && DOMAIN_HASH.test(hash) ? hash : null;
+  if (installCode !== null) {
+    if (!INSTALL_CODE.test(installCode)) return 'link_not_found';
+    if (domainHash === null) return 'link_domain_not_bound';
+    return { kind: 'link', installCode, domainHash };
+  }
+  if (providerCode === null) return { kind: 'nothing', providerCode };
+  if (!PROVIDER_CODE.test(providerCode)) return 'provider_not_found';
+  if (hash === null) return { kind: 'nothing', providerCode };
+  return domainHash === null ? 'domain_not_bound' : { kind: 'binding', providerCode, domainHash };
+}

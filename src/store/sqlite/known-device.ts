@@ -1,0 +1,154 @@
+/**
+ * Devices become known, as parts of writes: the HWID itself, what it said at a provider, and the
+ * bindings by which it came in.
+ */
+
+import { sql } from 'drizzle-orm';
+import { type DeviceAtProvider, type DeviceFacts, mergeFacts } from '../../core/device.ts';
+import { type Context, value } from './context.ts';
+import { atProvider, lookups, type RowAtProvider } from './lookups.ts';
+import { raw } from './raw.ts';
+import { prepare } from './statement.ts';
+
+/**
+ * To so many bindings of one provider a device is tied; the oldest goes beyond. Each message asks
+ * which of them are active.
+ */
+const TIES_MAX = 16;
+
+const FACT_VALUES = sql`${value('os')}, ${value('osVersion')}, ${value('deviceName')},
+  ${value('appVersion')}, ${value('userAgent')}`;
+const SET_FACTS = sql`os = ${value('os')}, os_version = ${value('osVersion')},
+  device_name = ${value('deviceName')}, app_version = ${value('appVersion')},
+  user_agent = ${value('userAgent')}`;
+
+function statements({ db }: Context) {
+  return {
+    add: prepare(
+      db,
+      raw<{ id: number }>(sql`
+        INSERT INTO device (hwid, os, os_version, device_name, app_version, user_agent,
+          first_seen_at_ms, last_seen_at_ms)
+        VALUES (${value('hwid')}, '', '', '', '', '', ${value('firstSeenAtMs')},
+          ${value('lastSeenAtMs')})
+        RETURNING id`),
+    ),
+    see: prepare(
+      db,
+      raw(sql`
+        UPDATE device SET first_seen_at_ms = min(first_seen_at_ms, ${value('firstSeenAtMs')}),
+          last_seen_at_ms = ${value('lastSeenAtMs')} WHERE id = ${value('id')}`),
+    ),
+    lastSeen: prepare(
+      db,
+      raw<{ lastSeenAtMs: number }>(sql`
+        SELECT last_seen_at_ms AS "lastSeenAtMs" FROM device WHERE id = ${value('id')}`),
+    ),
+    ownFacts: prepare(
+      db,
+      raw<DeviceFacts>(sql`
+        SELECT os, os_version AS "osVersion", device_name AS "deviceName",
+          app_version AS "appVersion", user_agent AS "userAgent"
+        FROM device WHERE id = ${value('id')}`),
+    ),
+    setOwnFacts: prepare(db, raw(sql`UPDATE device SET ${SET_FACTS} WHERE id = ${value('id')}`)),
+    addAtProvider: prepare(
+      db,
+      raw(sql`
+        INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name,
+          app_version, user_agent, last_seen_at_ms)
+        VALUES (${value('deviceId')}, ${value('providerId')}, ${FACT_VALUES},
+          ${value('lastSeenAtMs')})`),
+    ),
+    setAtProvider: prepare(
+      db,
+      raw(sql`
+        UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}
+        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+    ),
+    isTied: prepare(
+      db,
+      raw<{ one: number }>(sql`
+        SELECT 1 AS one FROM device_domain
+        WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`),
+    ),
+    tie: prepare(
+      db,
+      raw(sql`
+        INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
+        SELECT ${value('deviceId')}, id, provider_id, ${value('nowMs')} FROM domain
+        WHERE id = ${value('domainId')}`),
+    ),
+    /** In the order in which they came: rowids grow. */
+    dropOldestTies: prepare(
+      db,
+      raw(sql`
+        DELETE FROM device_domain WHERE rowid IN (
+          SELECT rowid FROM device_domain
+          WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}
+          ORDER BY rowid DESC LIMIT -1 OFFSET ${TIES_MAX})`),
+    ),
+  };
+}
+
+/** Which of a HWID's facts are kept, when those that are known and those that come differ. */
+export type Merge = (known: DeviceAtProvider, said: DeviceFacts) => DeviceFacts;
+
+export function deviceKeeper(context: Context) {
+  const on = statements(context);
+  const find = lookups(context);
+
+  function addDevice(hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): number {
+    return (on.add.get({ hwid, firstSeenAtMs, lastSeenAtMs }) as { id: number }).id;
+  }
+
+  return {
+    /** Makes a device known, or notes that it is there; returns its id. */
+    see(hwid: string, nowMs: number): number {
+      const known = find.deviceId.get({ hwid });
+      if (known === null) return addDevice(hwid, nowMs, nowMs);
+      on.see.run({ id: known.id, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs });
+      return known.id;
+    },
+
+    /** The same for one that was seen elsewhere, which may be long ago. */
+    seeElsewhere(hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): number {
+      const known = find.deviceId.get({ hwid });
+      if (known === null) return addDevice(hwid, firstSeenAtMs, lastSeenAtMs);
+      const { id } = known;
+      const newestMs = Math.max(on.lastSeen.get({ id })?.lastSeenAtMs ?? 0, lastSeenAtMs);
+      on.see.run({ id, firstSeenAtMs, lastSeenAtMs: newestMs });
+      return id;
+    },
+
+    /** Keeps what a device says to nobody in particular. */
+    keepOwnFacts(id: number, said: DeviceFacts): void {
+      const known = on.ownFacts.get({ id });
+      if (known !== null) on.setOwnFacts.run({ id, ...mergeFacts(known, said) });
+    },
+
+    /** Keeps what a device says at a provider, where it becomes known if it was not. */
+    keepFacts(
+      deviceId: number,
+      providerId: number,
+      said: DeviceFacts,
+      lastSeenAtMs: number,
+      merge: Merge,
+    ): void {
+      const key = { deviceId, providerId, lastSeenAtMs };
+      const row: RowAtProvider | null = find.atProvider.get({ deviceId, providerId });
+      if (row === null) on.addAtProvider.run({ ...key, ...said });
+      else on.setAtProvider.run({ ...key, ...merge(atProvider(row), said) });
+    },
+
+    /** Ties a device to a binding, unless it is tied to it already. */
+    tie(deviceId: number, providerId: number, domainId: number, nowMs: number): void {
+      if (on.isTied.get({ deviceId, domainId }) !== null) return;
+      on.tie.run({ deviceId, domainId, nowMs });
+      on.dropOldestTies.run({ deviceId, providerId });
+    },
+
+    isTied: (deviceId: number, domainId: number): boolean =>
+      on.isTied.get({ deviceId, domainId }) !== null,
+  };
+}

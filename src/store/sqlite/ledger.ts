@@ -1,0 +1,152 @@
+/** The ledger afterwards: what expires, what is pruned, and what the operator sees of it. */
+
+import { sql } from 'drizzle-orm';
+import { BLOCKED } from '../../core/distribution.ts';
+import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/message-store.ts';
+import type { Store } from '../../core/store.ts';
+import { type Context, value } from './context.ts';
+import { DETAIL_COLUMNS } from './distribution.ts';
+import { raw } from './raw.ts';
+import { prepare } from './statement.ts';
+import { FINAL, literal } from './status.ts';
+
+type LedgerStore = Pick<Store, 'expireRecipients' | 'pruneLedger' | 'findDistribution'>;
+
+/** How many recipients a step serves, expires or prunes: some 5 ms. */
+export const STEP_COUNT = 1_000;
+
+/** Marks the recipients after `cursorId` expired, a step's worth, as part of a write. */
+export function expirySteps({ db }: Context) {
+  const on = {
+    next: prepare(
+      db,
+      raw<{ deviceId: number }>(sql`
+        SELECT device_id AS "deviceId" FROM recipient
+        WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
+        ORDER BY device_id LIMIT ${STEP_COUNT}`),
+    ),
+    expire: prepare(
+      db,
+      raw(sql`
+        UPDATE recipient SET state = 4, is_waiting = 0, expired_at_ms = ${value('nowMs')}
+        WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
+          AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)`),
+    ),
+  };
+  return (id: number, cursorId: number, nowMs: number) => {
+    const batch = on.next.all({ id, cursorId });
+    const toId = batch.at(-1)?.deviceId ?? cursorId;
+    const expiredCount = on.expire.run({ id, cursorId, toId, nowMs });
+    return { toId, expiredCount, isDone: batch.length < STEP_COUNT };
+  };
+}
+
+function keeperStatements({ db }: Context) {
+  return {
+    /** What was blocked leaves the inboxes at once, whenever it would expire. */
+    toExpire: prepare(
+      db,
+      raw<{ id: number; cursorId: number }>(sql`
+        SELECT id, "cursorId" FROM (
+          SELECT id, cursor_id AS "cursorId" FROM distribution
+          WHERE status = ${literal(BLOCKED)} AND expired_at_ms IS NULL LIMIT 1)
+        UNION ALL
+        SELECT id, "cursorId" FROM (
+          SELECT id, cursor_id AS "cursorId" FROM distribution
+          WHERE expired_at_ms IS NULL AND expires_at_ms <= ${value('nowMs')} AND status >= ${FINAL}
+          ORDER BY expires_at_ms LIMIT 1)
+        LIMIT 1`),
+    ),
+    expireMoved: prepare(
+      db,
+      raw(sql`
+        UPDATE distribution SET cursor_id = ${value('cursorId')},
+          expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
+    ),
+    toPrune: prepare(
+      db,
+      raw<{ id: number }>(sql`
+        SELECT id FROM distribution
+        WHERE pruned_at_ms IS NULL AND finished_at_ms < ${value('finishedBeforeMs')}
+          AND expires_at_ms <= ${value('nowMs')}
+        ORDER BY finished_at_ms LIMIT 1`),
+    ),
+    prune: prepare(
+      db,
+      raw(sql`
+        DELETE FROM recipient WHERE id IN (
+          SELECT id FROM recipient WHERE distribution_id = ${value('id')} LIMIT ${STEP_COUNT})`),
+    ),
+    pruned: prepare(
+      db,
+      raw(sql`UPDATE distribution SET pruned_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`),
+    ),
+    detail: prepare(
+      db,
+      raw<Omit<DistributionDetail, 'isPruned'> & { isPruned: number }>(sql`
+        SELECT ${DETAIL_COLUMNS} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
+        WHERE x.id = ${value('id')}`),
+    ),
+    totals: prepare(
+      db,
+      raw<LedgerTotals>(sql`
+        SELECT count(*) FILTER (WHERE state = 1) AS queued,
+          count(*) FILTER (WHERE state = 2) AS sent, count(*) FILTER (WHERE state = 3) AS failed,
+          count(*) FILTER (WHERE state = 4) AS expired, count(received_at_ms) AS received,
+          count(opened_at_ms) AS opened, count(executed_at_ms) AS executed,
+          count(refused_at_ms) AS refused
+        FROM recipient WHERE distribution_id = ${value('id')}`),
+    ),
+    missing: prepare(
+      db,
+      raw<LedgerRow>(sql`
+        SELECT d.hwid AS hwid,
+          CASE state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed' ELSE 'expired' END
+            AS state, queued_at_ms AS "queuedAtMs", sent_at_ms AS "sentAtMs",
+          failed_at_ms AS "failedAtMs", expired_at_ms AS "expiredAtMs",
+          received_at_ms AS "receivedAtMs", opened_at_ms AS "openedAtMs",
+          executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail
+        FROM recipient r CROSS JOIN device d ON d.id = r.device_id
+        WHERE distribution_id = ${value('id')} AND received_at_ms IS NULL
+        ORDER BY r.device_id LIMIT ${value('countMax')}`),
+    ),
+  };
+}
+
+export function ledgerStore(context: Context): LedgerStore {
+  const { writer } = context;
+  const keeper = keeperStatements(context);
+  const expire = expirySteps(context);
+  return {
+    expireRecipients: async (nowMs) => {
+      if (keeper.toExpire.get({ nowMs }) === null) return null;
+      return writer.run(() => {
+        const found = keeper.toExpire.get({ nowMs });
+        if (found === null) return null;
+        const { id, cursorId } = found;
+        const { toId, expiredCount, isDone } = expire(id, cursorId, nowMs);
+        keeper.expireMoved.run({ id, cursorId: toId, expiredAtMs: isDone ? nowMs : null });
+        return expiredCount;
+      });
+    },
+
+    pruneLedger: async (finishedBeforeMs, nowMs) => {
+      if (keeper.toPrune.get({ finishedBeforeMs, nowMs }) === null) return false;
+      return writer.run(() => {
+        const found = keeper.toPrune.get({ finishedBeforeMs, nowMs });
+        if (found === null) return false;
+        const removed = keeper.prune.run({ id: found.id });
+        if (removed < STEP_COUNT) keeper.pruned.run({ id: found.id, nowMs });
+        return true;
+      });
+    },
+
+    findDistribution: async (id, countMax) => {
+      const found = keeper.detail.get({ id });
+      const totals = keeper.totals.get({ id });
+      if (found === null || totals === null) return null;
+      const distribution = { ...found, isPruned: found.isPruned === 1 };
+      return { distribution, totals, missing: keeper.missing.all({ id, countMax }) };
+    },
+  };
+}

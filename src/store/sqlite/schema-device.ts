@@ -1,0 +1,258 @@
+/** The tables of devices, and of what is sent to them: the second half of schema.ts. */
+
+import { sql } from 'drizzle-orm';
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core';
+import { domain, hash, id, install, provider } from './schema.ts';
+
+/** What a device says of itself. `os` is `ios`, `android` or another text; empty: not said. */
+const facts = () => ({
+  os: text().notNull(),
+  os_version: text().notNull(),
+  device_name: text().notNull(),
+  app_version: text().notNull(),
+  user_agent: text().notNull(),
+});
+
+/** A HWID. Its facts are those that it told nobody in particular: no provider sees them. */
+export const device = sqliteTable('device', {
+  id: id(),
+  hwid: text().notNull().unique(),
+  ...facts(),
+  first_seen_at_ms: integer().notNull(),
+  last_seen_at_ms: integer().notNull(),
+});
+
+/**
+ * A token. It reads the places that it holds: rows of `device_provider` with its id, and perhaps
+ * the device's place of nobody, where messages of providers lie that the device is not linked to.
+ */
+export const deviceToken = sqliteTable(
+  'device_token',
+  {
+    id: id(),
+    device_id: integer()
+      .notNull()
+      .references(() => device.id, { onDelete: 'cascade' }),
+    /** SHA-256 of the token. */
+    token_hash: hash().notNull().unique(),
+    /** BCP 47 tag of the language that the app shows. */
+    locale: text(),
+    /** A faster way to the same inbox: `fcm`, `apns` or `webpush` and its address, as JSON. */
+    push: text(),
+    /** It was registered with nothing shown: the place of nobody keeps it alive. */
+    stands_alone: integer().notNull(),
+    /**
+     * The newest distribution and ledger row when the place of nobody was taken: it opens later
+     * ones. Null: the token does not hold that place.
+     */
+    nobody_after_distribution_id: integer(),
+    nobody_after_recipient_id: integer(),
+  },
+  (t) => [
+    index('device_token_by_device').on(t.device_id),
+    uniqueIndex('device_token_of_nobody')
+      .on(t.device_id)
+      .where(sql`nobody_after_distribution_id IS NOT NULL`),
+    check(
+      'device_token_marks',
+      sql`(${t.nobody_after_distribution_id} IS NULL) = (${t.nobody_after_recipient_id} IS NULL)`,
+    ),
+    check(
+      'device_token_stands',
+      sql`${t.stands_alone} = 0 OR ${t.nobody_after_distribution_id} IS NOT NULL`,
+    ),
+  ],
+);
+
+/** A device's slot on a link: what the cap counts. */
+export const installDevice = sqliteTable(
+  'install_device',
+  {
+    id: id(),
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    device_id: integer()
+      .notNull()
+      .references(() => device.id, { onDelete: 'cascade' }),
+    /** The link's. */
+    provider_id: integer().notNull(),
+    registered_at_ms: integer().notNull(),
+    /** The newest ledger row when the slot was taken: a registration by it opens later ones. */
+    after_recipient_id: integer().notNull(),
+  },
+  (t) => [
+    unique('install_device_once').on(t.install_id, t.device_id),
+    index('install_device_by_device').on(t.device_id, t.provider_id, t.id),
+  ],
+);
+
+/**
+ * A device at a provider that it is linked to, was linked to, or named: what it said there, and its
+ * registration for the provider's messages.
+ */
+export const deviceProvider = sqliteTable(
+  'device_provider',
+  {
+    device_id: integer()
+      .notNull()
+      .references(() => device.id, { onDelete: 'cascade' }),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    ...facts(),
+    last_seen_at_ms: integer().notNull(),
+    /** Slots on the provider's links. */
+    slot_count: integer().notNull().default(0),
+    /** Ties to the provider's bindings, active or not: 16 at most. */
+    tie_count: integer().notNull().default(0),
+    /** The token that is registered here; null: none is. */
+    token_id: integer().references(() => deviceToken.id, { onDelete: 'set null' }),
+    /** It showed a link that spoke for the HWID, or (0) a binding alone. */
+    is_by_link: integer().notNull().default(0),
+    /** The newest ledger row when it began: it opens later ones. */
+    after_recipient_id: integer().notNull().default(0),
+    /** The newest slot when it began: later slots are younger than the registration. */
+    after_slot_id: integer().notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.device_id, t.provider_id] }),
+    index('device_provider_by_os').on(t.provider_id, t.os, t.device_id),
+    index('device_provider_by_token').on(t.token_id).where(sql`token_id IS NOT NULL`),
+  ],
+);
+
+/** A device that checked in from a binding: linked for as long as the binding is active. */
+export const deviceDomain = sqliteTable(
+  'device_domain',
+  {
+    device_id: integer()
+      .notNull()
+      .references(() => device.id, { onDelete: 'cascade' }),
+    domain_id: integer()
+      .notNull()
+      .references(() => domain.id, { onDelete: 'cascade' }),
+    /** The binding's. */
+    provider_id: integer().notNull(),
+    linked_at_ms: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.device_id, t.domain_id] }),
+    index('device_domain_by_domain').on(t.domain_id, t.device_id),
+    index('device_domain_by_provider').on(t.device_id, t.provider_id),
+  ],
+);
+
+/** One push notification or remote command with all its recipients. */
+export const distribution = sqliteTable(
+  'distribution',
+  {
+    id: id(),
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    /** 10 push, 20 command. */
+    notification_type: integer().notNull(),
+    /** See core/distribution.ts; a trigger allows the transitions in `distribution_transition`. */
+    status: integer().notNull(),
+    /** Like `ios,android`; null when the targets are HWIDs. */
+    target_os: text(),
+    /** Comma-separated; empty when the targets are operating systems. */
+    target_hwid: text().notNull(),
+    created_at_ms: integer().notNull(),
+    /** When delivery is to begin; the time of creation when it was not scheduled. */
+    due_at_ms: integer().notNull(),
+    is_scheduled: integer().notNull(),
+    expires_at_ms: integer().notNull(),
+    began_at_ms: integer(),
+    finished_at_ms: integer(),
+    /** The worker that delivers it, until when; see core/delivery.ts. */
+    lease_owner: text(),
+    lease_until_ms: integer(),
+    /** Where loading continues: which of its operating systems, and the device reached there. */
+    cursor_source: integer().notNull().default(0),
+    cursor_id: integer().notNull().default(0),
+    /** HWIDs that were not linked to the provider when the command was accepted. */
+    unbound_count: integer().notNull().default(0),
+    recipient_count: integer().notNull().default(0),
+    sent_count: integer().notNull().default(0),
+    failed_count: integer().notNull().default(0),
+    /** When the last recipient that never fetched it was marked expired. */
+    expired_at_ms: integer(),
+    /** When its ledger was pruned. */
+    pruned_at_ms: integer(),
+    /** What the device gets, as JSON: last, as it can be long and most reads are without it. */
+    payload: text().notNull(),
+  },
+  (t) => [
+    index('distribution_by_provider').on(t.provider_id),
+    index('distribution_unfinished').on(t.provider_id, t.due_at_ms).where(sql`status < 100`),
+    index('distribution_in_delivery').on(t.provider_id).where(sql`status IN (5, 6, 40)`),
+    index('distribution_unchecked').on(t.due_at_ms).where(sql`status IN (10, 20)`),
+    index('distribution_blocked').on(t.id).where(sql`status = 140 AND expired_at_ms IS NULL`),
+    index('distribution_to_expire').on(t.expires_at_ms).where(sql`expired_at_ms IS NULL`),
+    index('distribution_to_prune').on(t.finished_at_ms).where(sql`pruned_at_ms IS NULL`),
+    index('distribution_unbound').on(t.provider_id, t.created_at_ms).where(sql`unbound_count > 0`),
+    check('distribution_type', sql`${t.notification_type} IN (10, 20)`),
+    check(
+      'distribution_status',
+      sql`${t.status} IN (5, 6, 10, 20, 30, 40, 100, 110, 120, 130, 140)`,
+    ),
+  ],
+);
+
+/** Which status may follow which: filled by migration 0002, compared with the core by a test. */
+export const distributionTransition = sqliteTable(
+  'distribution_transition',
+  { from_status: integer().notNull(), to_status: integer().notNull() },
+  (t) => [primaryKey({ columns: [t.from_status, t.to_status] })],
+);
+
+/** The ledger: what became of a distribution at one device. */
+export const recipient = sqliteTable(
+  'recipient',
+  {
+    id: id(),
+    distribution_id: integer()
+      .notNull()
+      .references(() => distribution.id, { onDelete: 'cascade' }),
+    device_id: integer()
+      .notNull()
+      .references(() => device.id, { onDelete: 'cascade' }),
+    /** 1 queued, 2 sent, 3 failed, 4 expired. */
+    state: integer().notNull(),
+    /**
+     * The provider's id: it is for whoever is registered there. Below 0, the same number: addressed
+     * although the device was not linked to the provider, for whoever holds the place of nobody.
+     */
+    inbox: integer().notNull(),
+    /** Still in the device's inbox: sent, not acknowledged, not expired. */
+    is_waiting: integer().notNull(),
+    queued_at_ms: integer().notNull(),
+    sent_at_ms: integer(),
+    failed_at_ms: integer(),
+    expired_at_ms: integer(),
+    received_at_ms: integer(),
+    opened_at_ms: integer(),
+    executed_at_ms: integer(),
+    refused_at_ms: integer(),
+    /** Why it failed, here or on the device. */
+    detail: text(),
+  },
+  (t) => [
+    unique('recipient_once').on(t.distribution_id, t.device_id),
+    // Not only of what waits: a device is forgotten by its rows.
+    index('recipient_inbox').on(t.device_id, t.is_waiting, t.inbox),
+    check('recipient_state', sql`${t.state} BETWEEN 1 AND 4`),
+    check('recipient_inbox_of', sql`${t.inbox} <> 0`),
+  ],
+);
