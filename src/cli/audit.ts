@@ -8,12 +8,12 @@ import {
   headText,
   listAudit,
   type NumberedEntry,
-  verifyAudit,
 } from '../core/audit-chain.ts';
+import { verifyAudit } from '../core/audit-verify.ts';
 import type { Core } from '../core/core.ts';
 import { hwidHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { writeTo } from './sink.ts';
 import { sheet, table } from './table.ts';
@@ -68,7 +68,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
   const countMax = countMaxOf(options);
   // One more tells that there are more: counting all would look at the whole log.
   const found = await withCore(context, options, (core) =>
-    listAudit(core, { ...filter, countMax: countMax + 1 }),
+    listAudit(core, { ...filter, countMax: countMax + 1 }).catch(refuseDamaged),
   );
   const entries = found.slice(0, countMax);
   const headings = ['NUMBER', 'AT', 'WHO', 'FROM', 'ACTION', 'PROVIDER', 'WHAT'];
@@ -76,13 +76,22 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
   if (found.length > countMax) noteRest(context, countMax, null, 'entries');
 }
 
-async function verify(
-  context: CliContext,
-  options: CommonOptions & { expect?: string },
-): Promise<void> {
-  const verdict = await withCore(context, options, (core) =>
-    verifyAudit(core, options.expect ?? null),
+function refuseDamaged(error: unknown): never {
+  if (!(error instanceof SyntaxError)) throw error;
+  throw new OperatorError(
+    "a row of the audit log holds no entries: 'gatepost audit verify' says which",
   );
+}
+
+interface VerifyOptions extends CommonOptions {
+  expect?: string[];
+}
+
+async function verify(context: CliContext, options: VerifyOptions): Promise<void> {
+  const { auditDays, auditEntriesMax } = context.loadConfig(flagsOf(options)).config;
+  const { expect: expected = [] } = options;
+  const measure = { expected, auditDays, auditEntriesMax, nowMs: context.nowMs() };
+  const verdict = await withCore(context, options, (core) => verifyAudit(core, measure));
   const { count, prunedCount, from, to, head, problem } = verdict;
   if (problem !== null) throw new OperatorError(`the audit log does not verify: ${problem}`);
   const json = { entries: count, pruned: prunedCount, from, to, head };
@@ -131,8 +140,12 @@ export function addAuditCommands(program: Command, context: CliContext): void {
   audit
     .command('verify')
     .description('recompute the chain of hashes; exit 1 naming the first row that was changed')
-    .option('--expect <head>', 'a head noted earlier, which must be in the chain', auditHeadValue)
-    .action((options: CommonOptions & { expect?: string }) => verify(context, options));
+    .option(
+      '--expect <head>',
+      'a head noted earlier, which must be in the chain; may be given more than once',
+      (text, heads: string[] | undefined) => [...(heads ?? []), auditHeadValue(text)],
+    )
+    .action((options: VerifyOptions) => verify(context, options));
 
   audit
     .command('export')

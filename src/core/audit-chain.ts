@@ -5,6 +5,7 @@
 
 import { type Act, type AuditEntry, providerOf } from './audit.ts';
 import type { Core } from './core.ts';
+import { isRecord } from './json-input.ts';
 import { hashKey } from './secret.ts';
 import { nextTurn } from './turn.ts';
 
@@ -36,7 +37,7 @@ export const NO_ANCHOR: AuditAnchor = { number: 0, hash: new Uint8Array(32), unt
 /** How many links are read at a time: each may hold some hundred kilobytes. */
 const PAGE = 64;
 
-const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+export const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 /** What a link's hash is computed of. */
 export function bodyOf({ prevHash, number, entries }: Omit<AuditLink, 'hash' | 'atMs'>): string {
@@ -63,13 +64,17 @@ export async function auditHead(core: Core): Promise<AuditLink | null> {
   return (await core.store.readAuditBack(Number.MAX_SAFE_INTEGER, 1))[0] ?? null;
 }
 
-/** The links, oldest first, with the anchor as it was when the link was read. */
+/**
+ * The links, oldest first, with the anchor as it was when the link was read. All rows that are
+ * there, also such as the program never writes: those with numbers below 1.
+ */
 export async function* auditLinks(core: Pick<Core, 'store'>) {
-  for (let after = 0; ; ) {
+  for (let after = Number.NEGATIVE_INFINITY; ; ) {
     const { anchor, links } = await core.store.readAudit(after, PAGE);
     yield* links.map((link) => ({ anchor, link }));
     const last = links.at(-1);
-    if (last === undefined) return;
+    // A forged number that JavaScript rounds would be read over and over.
+    if (last === undefined || last.number <= after || !Number.isSafeInteger(last.number)) return;
     after = last.number;
     await nextTurn();
   }
@@ -89,13 +94,18 @@ export interface AuditFilter {
 
 export type NumberedEntry = AuditEntry & { number: number };
 
-/** The entries of a link with their numbers. Throws SyntaxError if they are not JSON. */
-function entriesOf({ number, entries }: AuditLink): NumberedEntry[] {
-  const list = JSON.parse(entries) as AuditEntry[];
+/** The entries of a link with their numbers. Throws SyntaxError if it holds something else. */
+export function entriesOf({ number, entries }: AuditLink): NumberedEntry[] {
+  const list: unknown = JSON.parse(entries);
+  if (!Array.isArray(list) || !list.every(isEntry)) throw new SyntaxError('not a list of entries');
   return list.map((entry, i) => ({ number: number - list.length + 1 + i, ...entry }));
 }
 
-/** Entries that fit, newest first. */
+function isEntry(value: unknown): value is AuditEntry {
+  return isRecord(value) && typeof value['at'] === 'string' && isRecord(value['object']);
+}
+
+/** Entries that fit, newest first. Throws SyntaxError at a row that holds no entries. */
 export async function listAudit(core: Core, filter: AuditFilter): Promise<NumberedEntry[]> {
   const found: NumberedEntry[] = [];
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
@@ -105,7 +115,7 @@ export async function listAudit(core: Core, filter: AuditFilter): Promise<Number
       if (found.length === filter.countMax) return found;
     }
     const last = links.at(-1);
-    if (last === undefined) return found;
+    if (last === undefined || !Number.isSafeInteger(last.number)) return found;
     before = last.number;
     await nextTurn();
   }
@@ -121,105 +131,6 @@ function fits(entry: AuditEntry, filter: AuditFilter): boolean {
     (sinceMs === null || atMs >= sinceMs) &&
     (untilMs === null || atMs < untilMs)
   );
-}
-
-/** A chain that holds, or where it is broken. */
-export interface AuditVerdict {
-  /** How many entries were looked at. */
-  count: number;
-  /** How many older ones were pruned. */
-  prunedCount: number;
-  /** Times of the first and the last entry that are there. */
-  from: string | null;
-  to: string | null;
-  /** The newest point, to note elsewhere; null: there is no entry. */
-  head: string | null;
-  /** What is wrong, with the row where it begins; null: nothing. */
-  problem: string | null;
-}
-
-/**
- * Recomputes the chain from its old end to its new one. `expected` is a head that was noted
- * earlier: without one, a chain whose newest end was cut off, or that was written anew from the
- * beginning, cannot be told from a good one.
- */
-export async function verifyAudit(core: Core, expected: string | null): Promise<AuditVerdict> {
-  let { anchor } = await core.store.readAudit(0, 1);
-  let before: Pick<AuditLink, 'number' | 'hash'> = anchor;
-  let pruned: NumberedEntry | null = null;
-  let isMet = expected === null || expected === headText(before);
-  const verdict: AuditVerdict = {
-    count: 0,
-    prunedCount: anchor.number,
-    from: null,
-    to: null,
-    head: null,
-    problem: null,
-  };
-  for await (const { anchor: current, link } of auditLinks(core)) {
-    anchor = current;
-    // Pruned meanwhile, past what was looked at: what is left begins at the anchor.
-    if (anchor.number > before.number) before = anchor;
-    const entries = readEntries(link);
-    const problem = problemOf(link, entries, before);
-    if (problem !== null) return { ...verdict, problem };
-    verdict.count += entries.length;
-    verdict.from ??= entries[0]?.at ?? null;
-    verdict.to = entries.at(-1)?.at ?? null;
-    verdict.head = headText(link);
-    isMet ||= expected === verdict.head;
-    pruned = entries.findLast(({ action }) => action === 'audit.prune') ?? pruned;
-    before = link;
-  }
-  verdict.prunedCount = anchor.number;
-  const problem = anchorProblem(anchor, pruned) ?? (isMet ? null : missing(expected, anchor));
-  return { ...verdict, problem };
-}
-
-/** None if they are not what a link may hold. */
-function readEntries(link: AuditLink): NumberedEntry[] {
-  try {
-    return entriesOf(link);
-  } catch {
-    return [];
-  }
-}
-
-function problemOf(
-  link: AuditLink,
-  entries: readonly NumberedEntry[],
-  before: Pick<AuditLink, 'number' | 'hash'>,
-): string | null {
-  const row = `row ${link.number}`;
-  if (hex(hashOfLink(link)) !== hex(link.hash)) return `${row} was changed: its hash is another`;
-  if (hex(link.prevHash) !== hex(before.hash)) {
-    return `${row} does not follow row ${before.number}: rows between them are missing or others`;
-  }
-  if (link.number !== before.number + entries.length) {
-    return `${row} does not hold the entries from ${before.number + 1} to ${link.number}`;
-  }
-  if (link.atMs !== Date.parse(entries.at(-1)?.at ?? '')) {
-    return `${row} was changed: its time is not that of its last entry`;
-  }
-  return null;
-}
-
-/** The anchor says what the newest entry about pruning says, and is there only with one. */
-function anchorProblem(anchor: AuditAnchor, pruned: NumberedEntry | null): string | null {
-  const said = pruned?.object;
-  const isSame =
-    (said?.['through'] ?? 0) === anchor.number &&
-    (said?.['hash'] ?? hex(NO_ANCHOR.hash)) === hex(anchor.hash) &&
-    (said?.['until'] ?? null) ===
-      (anchor.untilMs === null ? null : new Date(anchor.untilMs).toISOString());
-  return isSame ? null : `row ${anchor.number} and those before it were not deleted by pruning`;
-}
-
-function missing(expected: string | null, anchor: AuditAnchor): string {
-  const number = Number.parseInt(expected ?? '', 10);
-  return number <= anchor.number
-    ? `entry ${number} was pruned since: the head ${expected} can no longer be looked for`
-    : `the chain does not contain ${expected}: it was cut off before that or written anew`;
 }
 
 /**

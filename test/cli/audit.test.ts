@@ -197,7 +197,17 @@ describe('verify and export', () => {
     const wrong = await gatepost('audit', 'verify', '--expect', head);
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toContain(`the chain does not contain ${head}`);
+    const right = JSON.parse((await gatepost('audit', 'verify', '--json')).stdout).head;
+    for (const heads of [
+      [right, head],
+      [head, right],
+    ]) {
+      const words = heads.flatMap((one) => ['--expect', one]);
+      expect((await gatepost('audit', 'verify', ...words)).stderr).toBe(wrong.stderr);
+    }
     const db = openBeside(dataDir);
+    const row = db.query('SELECT entries FROM audit WHERE last_number = 2').get();
+    const original = (row as { entries: string }).entries;
     db.run(
       `UPDATE audit SET entries = replace(entries, 'enterprise', 'pro') WHERE last_number = 2`,
     );
@@ -207,6 +217,17 @@ describe('verify and export', () => {
     expect(stderr).toBe(
       'gatepost: the audit log does not verify: row 2 was changed: its hash is another\n',
     );
+    for (const entries of ['not JSON', '{}', '[null]', '[{"at":"x"}]']) {
+      const db = openBeside(dataDir);
+      db.query('UPDATE audit SET entries = ? WHERE last_number = 2').run(entries);
+      db.close();
+      const listed = await gatepost('audit', 'list', '--limit', '1000');
+      expect(listed).toMatchObject({ code: 1, stdout: '' });
+      expect(listed.stderr).toContain("'gatepost audit verify' says which\n");
+    }
+    const back = openBeside(dataDir);
+    back.run('UPDATE audit SET entries = ? WHERE last_number = 2', [original]);
+    back.close();
   });
 });
 

@@ -1,7 +1,7 @@
 /** The chain of the audit log: whatever is done to the rows behind its back is found. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { actAt } from '../../src/core/audit.ts';
+import { actAt, SYSTEM } from '../../src/core/audit.ts';
 import {
   type AuditFilter,
   auditHead,
@@ -9,9 +9,9 @@ import {
   exportLine,
   headText,
   listAudit,
-  pruneAudit,
-  verifyAudit,
 } from '../../src/core/audit-chain.ts';
+import { verifyAudit } from '../../src/core/audit-verify.ts';
+import { actingAs } from '../../src/core/core.ts';
 import { hwidHash } from '../../src/core/secret.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { keepAuditBounded, logAuditHead } from '../../src/jobs/keep.ts';
@@ -39,11 +39,21 @@ async function makeChain() {
   return own;
 }
 
-const prune = (beforeMs: number, entriesMax = Number.MAX_SAFE_INTEGER) =>
-  pruneAudit(app.core, { beforeMs, entriesMax }, actAt(app.core, app.clock.nowMs()));
+/** What is kept of the log in these tests. */
+const BOUNDS = { auditDays: 2, auditEntriesMax: 1_000 };
 
-const problem = async (expected: string | null = null) =>
-  (await verifyAudit(app.core, expected)).problem;
+/** As the job of the program does. */
+const prune = (bounds = BOUNDS) =>
+  keepAuditBounded(
+    actingAs(app.core, () => SYSTEM),
+    bounds,
+    app.clock.nowMs(),
+  );
+
+const verify = (expected: readonly string[] = [], bounds = BOUNDS) =>
+  verifyAudit(app.core, { expected, nowMs: app.clock.nowMs(), ...bounds });
+
+const problem = async (...expected: string[]) => (await verify(expected)).problem;
 
 /** Does something to the file past the program, which looks anew in the next turn. */
 async function tamper(sql: string): Promise<void> {
@@ -58,7 +68,7 @@ async function tamper(sql: string): Promise<void> {
 
 describe('verify', () => {
   test('an empty log holds', async () => {
-    expect(await verifyAudit(app.core, null)).toEqual({
+    expect(await verify()).toEqual({
       count: 0,
       prunedCount: 0,
       from: null,
@@ -72,7 +82,7 @@ describe('verify', () => {
     const startMs = app.clock.nowMs();
     await makeChain();
     const last = await auditHead(app.core);
-    expect(await verifyAudit(app.core, null)).toEqual({
+    expect(await verify()).toEqual({
       count: LINKS,
       prunedCount: 0,
       from: new Date(startMs).toISOString(),
@@ -161,6 +171,8 @@ describe('verify', () => {
   });
 });
 
+const entryOf = ({ kind: who, name, from }: typeof SYSTEM) => ({ who, name, from });
+
 const ANCHOR_COLUMNS: Record<string, string> = {
   last_number: 'last_number - 1',
   hash: 'randomblob(32)',
@@ -171,23 +183,29 @@ describe('a pruned log', () => {
   test('holds, and says how many entries are gone', async () => {
     await makeChain();
     const noted = headText((await auditHead(app.core)) ?? expect.unreachable());
-    const early = headText((await app.core.store.readAuditBack(2, 1))[0] ?? expect.unreachable());
-    await prune(app.clock.nowMs() - 2 * DAY_MS);
-    const verdict = await verifyAudit(app.core, noted);
-    expect(verdict).toMatchObject({ count: LINKS - 3 + 1, prunedCount: 3, problem: null });
-    expect(await problem(early)).toBe(
-      `entry 1 was pruned since: the head ${early} can no longer be looked for`,
-    );
+    const [third, , first] = await app.core.store.readAuditBack(4, 3);
+    const heads = [first, third].map((link) => headText(link ?? expect.unreachable()));
+    await prune();
+    expect(await verify([noted])).toMatchObject({
+      count: LINKS - 3 + 1,
+      prunedCount: 3,
+      problem: null,
+    });
+    // The last that was pruned, which the anchor remembers, is no more there than the first.
+    for (const head of heads) {
+      expect(await problem(noted, head)).toStartWith(`${head} was pruned and cannot be shown`);
+    }
     const entries = await auditEntries(app.core);
-    expect(entries.at(-1)).toMatchObject({ who: 'operator', action: 'audit.prune' });
-    await prune(app.clock.nowMs() + 9 * DAY_MS);
-    expect(await verifyAudit(app.core, null)).toMatchObject({ count: 1, problem: null });
+    expect(entries.at(-1)).toMatchObject({ ...entryOf(SYSTEM), action: 'audit.prune' });
+    app.clock.advance(9 * DAY_MS);
+    await prune();
+    expect(await verify()).toMatchObject({ count: 1, problem: null });
   });
 
   for (const [column, value] of Object.entries(ANCHOR_COLUMNS)) {
     test(`does not hold with another ${column} in the anchor`, async () => {
       await makeChain();
-      await prune(app.clock.nowMs() - 2 * DAY_MS);
+      await prune();
       expect(await problem()).toBeNull();
       await tamper(`UPDATE audit_anchor SET ${column} = ${value}`);
       expect(await problem()).toMatch(/^row \d/);
@@ -206,11 +224,11 @@ describe('a pruned log', () => {
 
   test('the job keeps what the settings say', async () => {
     await makeChain();
-    const nowMs = app.clock.nowMs();
-    await keepAuditBounded(app.core, { auditDays: 2, auditEntriesMax: 1000 }, nowMs);
-    expect(await verifyAudit(app.core, null)).toMatchObject({ count: 4, prunedCount: 3 });
-    await keepAuditBounded(app.core, { auditDays: 2, auditEntriesMax: 3 }, nowMs);
-    expect(await verifyAudit(app.core, null)).toMatchObject({ count: 3, problem: null });
+    await prune();
+    expect(await verify()).toMatchObject({ count: 4, prunedCount: 3 });
+    const few = { auditDays: 2, auditEntriesMax: 3 };
+    await prune(few);
+    expect(await verify([], few)).toMatchObject({ count: 3, problem: null });
   });
 
   test('the head goes to the log of the server', async () => {

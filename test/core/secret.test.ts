@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import { NEW_INSTALL_CODE } from '../../src/core/install.ts';
 import { AUTH_KEY, PROVIDER_CODE } from '../../src/core/provider.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from '../../src/core/secret.ts';
@@ -14,13 +14,33 @@ describe('random codes and keys', () => {
     expect(new Set(codes).size).toBe(1_000);
   });
 
-  test('use every letter about equally often', () => {
+  const tally = (codes: string) => {
     const counts = new Map<string, number>();
-    for (const letter of randomCode(62_000)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    for (const letter of codes) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+    return counts;
+  };
+
+  test('use every letter equally often, of bytes that are', () => {
+    let next = 0;
+    const random = spyOn(crypto, 'getRandomValues').mockImplementation((bytes) => {
+      if (bytes instanceof Uint8Array) for (let n = 0; n < bytes.length; n++) bytes[n] = next++;
+      return bytes;
+    });
+    try {
+      // All 256 bytes in turn, four times; eight of them are no letter.
+      const counts = tally(randomCode(4 * 248));
+      expect([counts.size, new Set(counts.values())]).toEqual([62, new Set([16])]);
+    } finally {
+      random.mockRestore();
+    }
+  });
+
+  test('use every letter about equally often', () => {
+    const counts = tally(randomCode(620_000));
     expect(counts.size).toBe(62);
-    // 1000 each; eight standard deviations either side.
-    expect(Math.min(...counts.values())).toBeGreaterThan(750);
-    expect(Math.max(...counts.values())).toBeLessThan(1_250);
+    // 10,000 each; six standard deviations either side, which one run of 10 million misses.
+    expect(Math.min(...counts.values())).toBeGreaterThan(9_400);
+    expect(Math.max(...counts.values())).toBeLessThan(10_600);
   });
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/core/store.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,
@@ -152,6 +153,28 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       expect(detail?.domains).toEqual([]);
       expect(detail?.seenBy.map(({ providerCode }) => providerCode)).toEqual(['Provide2']);
       expect(await store.listInstalls(other.providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+    });
+
+    test('no key opens anything from its first step on, the previous one neither', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await store.rotateKey('Provide1', hashKey('new'), NOW_MS + 1_000_000, ACT);
+      const before = await provider(store, 'Provide1');
+      expect(before.previousKeyHash).not.toBeNull();
+
+      const removal = store.removeProvider('Provide1', ACT);
+      let stepsSeen = 0;
+      for (let turns = 0; turns < 1_000; turns++) {
+        await nextTurn();
+        const known = await store.findProvider('Provide1');
+        if (known === null) break;
+        if (Buffer.from(known.keyHash).equals(before.keyHash)) continue;
+        // What it owns goes in steps of their own: until the last, the row is there.
+        stepsSeen++;
+        expect(known).toMatchObject({ previousKeyHash: null, activeUntilMs: 0 });
+      }
+      expect(stepsSeen).toBeGreaterThan(1);
+      expect(await removal).toBe('ok');
     });
 
     test('its code can be given again, to one who inherits nothing', async () => {

@@ -1,0 +1,177 @@
+/**
+ * Whether the audit log is as the program wrote it: the chain, what is said of its beginning, and
+ * heads that were noted elsewhere. docs/audit.md says what this proves and what nothing can prove.
+ */
+
+import { type AuditEntry, SYSTEM } from './audit.ts';
+import {
+  type AuditAnchor,
+  type AuditLink,
+  auditLinks,
+  entriesOf,
+  hashOfLink,
+  headText,
+  hex,
+  NO_ANCHOR,
+  type NumberedEntry,
+} from './audit-chain.ts';
+import { DAY_MS } from './calendar.ts';
+import type { Core } from './core.ts';
+
+/** A chain that holds, or where it is broken. */
+export interface AuditVerdict {
+  /** How many entries were looked at. */
+  count: number;
+  /** How many older ones were pruned. */
+  prunedCount: number;
+  /** Times of the first and the last entry that are there. */
+  from: string | null;
+  to: string | null;
+  /** The newest point, to note elsewhere; null: there is no entry. */
+  head: string | null;
+  /** What is wrong, with the row where it begins; null: nothing. */
+  problem: string | null;
+}
+
+/** What a log is held against. */
+export interface AuditMeasure {
+  /** Heads that were noted earlier. */
+  expected: readonly string[];
+  /** What the settings say is kept: pruning deletes no more than that. */
+  auditDays: number;
+  auditEntriesMax: number;
+  nowMs: number;
+}
+
+type Point = Pick<AuditLink, 'number' | 'hash'>;
+
+/**
+ * Recomputes the chain from its old end to its new one. Without a head that was noted, a chain
+ * whose newest end was cut off, or that was written anew, cannot be told from a good one.
+ */
+export async function verifyAudit(core: Core, measure: AuditMeasure): Promise<AuditVerdict> {
+  let { anchor } = await core.store.readAudit(0, 1);
+  let before: Point = anchor;
+  let pruning: NumberedEntry | null = null;
+  const missing = new Set(measure.expected);
+  const verdict: AuditVerdict = {
+    count: 0,
+    prunedCount: anchor.number,
+    from: null,
+    to: null,
+    head: null,
+    problem: null,
+  };
+  for await (const { anchor: current, link } of auditLinks(core)) {
+    anchor = current;
+    // Pruned meanwhile, past what was looked at: what is left begins at the anchor.
+    if (anchor.number > before.number) before = anchor;
+    const entries = readEntries(link);
+    const problem = linkProblem(link, entries, before);
+    if (problem !== null) return { ...verdict, problem };
+    for (const entry of entries.filter(({ action }) => action === 'audit.prune')) {
+      const fault = pruningProblem(entry, pruning, before.number, measure);
+      if (fault !== null) return { ...verdict, problem: `row ${link.number} ${fault}` };
+      pruning = entry;
+    }
+    verdict.count += entries.length;
+    verdict.from ??= entries[0]?.at ?? null;
+    verdict.to = entries.at(-1)?.at ?? null;
+    verdict.head = headText(link);
+    missing.delete(verdict.head);
+    before = link;
+  }
+  verdict.prunedCount = anchor.number;
+  const problem = anchorProblem(anchor, pruning) ?? missingProblem([...missing], anchor, measure);
+  return { ...verdict, problem };
+}
+
+/** None if they are not what a link may hold. */
+function readEntries(link: AuditLink): NumberedEntry[] {
+  try {
+    return entriesOf(link);
+  } catch {
+    return [];
+  }
+}
+
+function linkProblem(
+  link: AuditLink,
+  entries: readonly NumberedEntry[],
+  before: Point,
+): string | null {
+  const row = `row ${link.number}`;
+  if (hex(hashOfLink(link)) !== hex(link.hash)) return `${row} was changed: its hash is another`;
+  if (hex(link.prevHash) !== hex(before.hash)) {
+    return `${row} does not follow row ${before.number}: rows between them are missing or others`;
+  }
+  if (entries.length === 0 || link.number !== before.number + entries.length) {
+    return `${row} does not hold the entries from ${before.number + 1} to ${link.number}`;
+  }
+  if (link.atMs !== Date.parse(entries.at(-1)?.at ?? '')) {
+    return `${row} was changed: its time is not that of its last entry`;
+  }
+  return null;
+}
+
+/** More entries than any commit has: a link is pruned whole, though some of it could stay. */
+const LINK_ENTRIES_MAX = 10_000;
+
+/**
+ * Why the program did not write this entry about pruning, which follows row `newest`: it is the
+ * program's own, goes on from the entry before, and tells of nothing that the settings keep.
+ */
+function pruningProblem(
+  entry: NumberedEntry,
+  earlier: NumberedEntry | null,
+  newest: number,
+  { auditDays, auditEntriesMax, nowMs }: AuditMeasure,
+): string | null {
+  if (!isByProgram(entry)) return 'tells of a pruning that the program did not do';
+  const { entries, through, until } = entry.object;
+  const count = Number(entries);
+  const last = Number(through);
+  const from = last - count;
+  const goesOn = earlier === null ? from >= 0 : from === earlier.object['through'];
+  if (!goesOn || !(count > 0) || !(last < entry.number)) {
+    return 'tells of a pruning that does not fit the one before';
+  }
+  const atMs = Date.parse(entry.at);
+  if (!(atMs <= nowMs + DAY_MS)) return `tells of a pruning in the future, at ${entry.at}`;
+  const isOld = Date.parse(String(until)) < atMs - auditDays * DAY_MS;
+  const isSurplus =
+    newest - from > auditEntriesMax && newest - last >= auditEntriesMax - LINK_ENTRIES_MAX;
+  if (isOld || isSurplus) return null;
+  return `tells that entries up to ${last}, of ${until}, were pruned at ${entry.at}: the settings keep them, so unless those were others then, somebody deleted them`;
+}
+
+function isByProgram({ who, name, from }: AuditEntry): boolean {
+  return who === SYSTEM.kind && name === SYSTEM.name && from === SYSTEM.from;
+}
+
+/** The anchor says what the newest entry about pruning says, and is there only with one. */
+function anchorProblem(anchor: AuditAnchor, pruning: NumberedEntry | null): string | null {
+  const told = pruning?.object;
+  const isSame =
+    (told?.['through'] ?? 0) === anchor.number &&
+    (told?.['hash'] ?? hex(NO_ANCHOR.hash)) === hex(anchor.hash) &&
+    (told?.['until'] ?? null) ===
+      (anchor.untilMs === null ? null : new Date(anchor.untilMs).toISOString());
+  return isSame ? null : `row ${anchor.number} and those before it were not deleted by pruning`;
+}
+
+/** The first noted head that is not in the chain; one at its very beginning was pruned, too. */
+function missingProblem(
+  missing: readonly string[],
+  anchor: AuditAnchor,
+  { auditDays, auditEntriesMax }: AuditMeasure,
+): string | null {
+  const numbers = missing.map((head) => Number.parseInt(head, 10));
+  const gone = missing.find((_, at) => (numbers[at] ?? 0) > anchor.number);
+  if (gone !== undefined) {
+    return `the chain does not contain ${gone}: it was cut off before that or written anew`;
+  }
+  const [pruned] = missing;
+  if (pruned === undefined) return null;
+  return `${pruned} was pruned and cannot be shown any more: take one that is younger. If it is younger than ${auditDays} days, and there were never more than ${auditEntriesMax} entries, somebody deleted it`;
+}
