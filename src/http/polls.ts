@@ -1,4 +1,4 @@
-/** Long polls that wait for messages: a bounded number for each device. */
+/** Long polls that wait for messages: a bounded number for each device, and of all. */
 
 /**
  * Polls of one device at a time. An app needs one; a second may still be known here when its
@@ -6,14 +6,19 @@
  */
 export const POLLS_PER_DEVICE_MAX = 4;
 
+/** Each costs a connection and some kilobytes. Beyond it, likewise. */
+export const POLLS_MAX = 20_000;
+
 export class Polls {
   readonly #parked = new Map<number, Set<AbortController>>();
+  /** The one that has waited longest is first. */
+  readonly #all = new Set<AbortController>();
+
+  constructor(private readonly countMax: number = POLLS_MAX) {}
 
   /** How many wait. */
   get count(): number {
-    let count = 0;
-    for (const ofDevice of this.#parked.values()) count += ofDevice.size;
-    return count;
+    return this.#all.size;
   }
 
   /**
@@ -28,15 +33,27 @@ export class Polls {
     const end = new AbortController();
     const ofDevice = this.#parked.get(deviceId) ?? new Set();
     this.#parked.set(deviceId, ofDevice.add(end));
-    const [oldest] = ofDevice;
-    if (ofDevice.size > POLLS_PER_DEVICE_MAX) oldest?.abort();
+    this.#all.add(end);
+    if (ofDevice.size > POLLS_PER_DEVICE_MAX) this.#end(ofDevice);
+    if (this.#all.size > this.countMax) this.#end(this.#all);
     try {
       return await poll(AbortSignal.any([signal, end.signal]));
     } finally {
       ofDevice.delete(end);
+      this.#all.delete(end);
       if (ofDevice.size === 0 && this.#parked.get(deviceId) === ofDevice) {
         this.#parked.delete(deviceId);
       }
     }
+  }
+
+  /** Has the one that has waited longest answered. */
+  #end(parked: Set<AbortController>): void {
+    const [oldest] = parked;
+    if (oldest === undefined) return;
+    // Another one's turn, should more come before it has left.
+    parked.delete(oldest);
+    this.#all.delete(oldest);
+    oldest.abort();
   }
 }
