@@ -1,7 +1,7 @@
 /** Remote commands: what each action takes, and what a device gets. */
 
 import { isAbsent, isText, type Problem, problem } from './json-input.ts';
-import { isWebUrl, readHost } from './link.ts';
+import { isWebUrl, readHost, URL_LENGTH_MAX } from './link.ts';
 import { checkSettings, type Settings } from './setting-keys.ts';
 
 /** Specification, "POST /remote/command". */
@@ -85,7 +85,7 @@ function composeSubChange(body: Body): Composed {
 /** What `change_value` must be, by `change_type`. */
 export const CHANGE_RULES = {
   domain: 'a host name, perhaps with a port, without scheme and path',
-  url: 'an absolute http or https URL',
+  url: `an absolute http or https URL of up to ${URL_LENGTH_MAX} characters`,
 } as const;
 
 const readWebUrl = (value: string) => (isWebUrl(value) ? value : null);

@@ -2,6 +2,7 @@
 
 import sanitizeHtml from 'sanitize-html';
 import {
+  byteLength,
   isAbsent,
   isRecord,
   isText,
@@ -62,15 +63,18 @@ const FILTER: sanitizeHtml.IOptions = {
  * Filters HTML: tags and attributes other than those of the specification's limits table are
  * dropped (the text inside such tags stays), links must pass {@link isLink}, images
  * {@link isWebUrl}. What comes back is well-formed HTML in which `&`, `<` and `>` of the text are
- * escaped, so plain text such as `5 > 3` comes back as `5 &gt; 3`. Filtering twice changes nothing.
+ * escaped, so plain text such as `5 > 3` comes back as `5 &gt; 3`. Filtering twice changes nothing
+ * in what is not longer than {@link PUSH_ENCODED_MAX}.
  *
  * Takes time that grows with the square of the number of tags: bound the input first.
  */
 export function sanitizeBody(html: string): string {
   const filtered = sanitizeHtml(html, FILTER);
   // Elements such as svg and select have rules of nesting of their own. With them gone, a second
-  // pass reads the rest as the device will, and closes what it would close.
-  return filtered.includes('<') ? sanitizeHtml(filtered, FILTER) : filtered;
+  // pass reads the rest as the device will, and closes what it would close. What is too large for
+  // any device is spared it.
+  const isDone = filtered.length > PUSH_ENCODED_MAX || !filtered.includes('<');
+  return isDone ? filtered : sanitizeHtml(filtered, FILTER);
 }
 
 /**
@@ -78,8 +82,11 @@ export function sanitizeBody(html: string): string {
  * nested tags kept the filter busy for seconds, and everybody else waiting.
  * Text and allowed tags beyond either bound encode to more than {@link PUSH_ENCODED_MAX} anyway.
  */
-const HTML_LENGTH_MAX = 32_768;
+const HTML_BYTES_MAX = 16_384;
 const HTML_TAG_COUNT_MAX = 1000;
+
+/** What the other texts of a form may hold together: {@link PUSH_ENCODED_MAX} before base64. */
+const TEXT_BYTES_MAX = 3072;
 
 /** Does filtered HTML show anything: a visible character or an image? */
 function showsAnything(filtered: string): boolean {
@@ -140,7 +147,7 @@ export function composeNotification(
     expire_days: reader.expireDays(form['expire_days']),
   };
   if (reader.firstProblem !== null) return reader.firstProblem;
-  if (reader.isHtmlTooLarge || isTooLarge(encodePayload(payload))) return 'message_too_large';
+  if (reader.isTooLarge || isTooLarge(encodePayload(payload))) return 'message_too_large';
   return { payload };
 }
 
@@ -158,11 +165,17 @@ const IMAGE: TextRule = { fits: isWebUrl, rule: 'must be an absolute http or htt
 /** Reads the fields of one form; remembers the first problem. */
 class FormReader {
   firstProblem: Problem | null = null;
-  #htmlLength = 0;
+  #htmlBytes = 0;
   #htmlTagCount = 0;
+  #textBytes = 0;
 
-  get isHtmlTooLarge(): boolean {
-    return this.#htmlLength > HTML_LENGTH_MAX || this.#htmlTagCount > HTML_TAG_COUNT_MAX;
+  /** Would the rest not be worth reading? */
+  get isTooLarge(): boolean {
+    return (
+      this.#textBytes > TEXT_BYTES_MAX ||
+      this.#htmlBytes > HTML_BYTES_MAX ||
+      this.#htmlTagCount > HTML_TAG_COUNT_MAX
+    );
   }
 
   /** Notes that a field breaks a rule. The text that it returns goes nowhere. */
@@ -180,8 +193,13 @@ class FormReader {
   ): { [K in N]?: string } {
     const value = from[name];
     if (isAbsent(value)) return {};
-    if (!isText(value)) this.refuse(field, NOT_TEXT);
-    else if (!fits(value)) this.refuse(field, rule);
+    if (!isText(value)) {
+      this.refuse(field, NOT_TEXT);
+      return {};
+    }
+    this.#textBytes += byteLength(value);
+    if (this.isTooLarge) return {};
+    if (!fits(value)) this.refuse(field, rule);
     else return { [name]: value } as { [K in N]?: string };
     return {};
   }
@@ -206,9 +224,9 @@ class FormReader {
     const value = from[name];
     if (isAbsent(value)) return null;
     if (!isText(value)) return this.refuse(field, NOT_TEXT);
-    this.#htmlLength += value.length;
-    if (!this.isHtmlTooLarge) this.#htmlTagCount += value.split('<').length - 1;
-    if (this.isHtmlTooLarge) return '';
+    this.#htmlBytes += byteLength(value);
+    if (!this.isTooLarge) this.#htmlTagCount += value.split('<').length - 1;
+    if (this.isTooLarge) return '';
     const filtered = sanitizeBody(value);
     return showsAnything(filtered)
       ? filtered

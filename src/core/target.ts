@@ -14,6 +14,11 @@ export type Targets = { hwids: string[] } | { os: TargetOs[] };
 
 /** Most HWIDs of one distribution: specification, "Limits". */
 export const TARGET_HWID_COUNT_MAX = 5;
+/** Room for them, for blanks, and for some that are there twice. */
+export const HWID_LIST_LENGTH_MAX = 4096;
+/** Likewise for operating systems. */
+const OS_COUNT_MAX = 64;
+const OS_LIST_LENGTH_MAX = 1024;
 
 /**
  * Reads whom a notification is for: `hwid` if it is given, else `os`.
@@ -52,6 +57,9 @@ export function parseCommandTargets(
 function parseHwids(value: unknown): { hwids: string[] } | 'device_not_found' | Problem | null {
   if (isAbsent(value)) return null;
   if (typeof value !== 'string') return problem('hwid must be a string of HWIDs between commas');
+  if (value.length > HWID_LIST_LENGTH_MAX) {
+    return problem(`hwid must not be longer than ${HWID_LIST_LENGTH_MAX} characters`);
+  }
   const hwids = [...new Set(splitList(value))];
   if (hwids.length === 0) return null;
   if (hwids.length > TARGET_HWID_COUNT_MAX) {
@@ -66,12 +74,13 @@ function parseHwids(value: unknown): { hwids: string[] } | 'device_not_found' | 
 function parseOs(value: unknown): { os: TargetOs[] } | Problem | null {
   if (isAbsent(value)) return null;
   const rule = problem(`os must be an array of ${TARGET_OS.join(' and ')}`);
+  if (typeof value === 'string' && value.length > OS_LIST_LENGTH_MAX) return rule;
   const items = typeof value === 'string' ? splitList(value) : value;
-  if (!Array.isArray(items)) return rule;
+  if (!Array.isArray(items) || items.length > OS_COUNT_MAX) return rule;
   const named = new Set<string>();
   for (const item of items as unknown[]) {
     if (isAbsent(item)) continue;
-    if (typeof item !== 'string') return rule;
+    if (typeof item !== 'string' || item.length > OS_LIST_LENGTH_MAX) return rule;
     named.add(item.trim().toLowerCase());
   }
   const os = TARGET_OS.filter((known) => named.has(known));

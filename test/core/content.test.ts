@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import {
   composeNotification,
@@ -270,10 +270,29 @@ describe('size', () => {
   });
 
   test('what counts is the filtered HTML', () => {
-    const padded = { ...MINIMAL, body: `x<!--${'x'.repeat(30_000)}-->` };
+    const padded = { ...MINIMAL, body: `x<!--${'x'.repeat(16_000)}-->` };
     expect(accepted(padded).body).toBe('x');
     // Each `&` becomes `&amp;`.
     expect(composeNotification({ ...MINIMAL, body: '&'.repeat(700) })).toBe('message_too_large');
+  });
+
+  test('texts that are too large together are not judged one by one', () => {
+    const canParse = spyOn(URL, 'canParse');
+    try {
+      const link = `https://${'я.'.repeat(80_000)}`;
+      expect(composeNotification({ ...MINIMAL, link_for_open: link })).toBe('message_too_large');
+      expect(composeNotification({ ...MINIMAL, background_image: link })).toBe('message_too_large');
+      expect(canParse).not.toHaveBeenCalled();
+      const entries = ['RU', 'EN', 'CN'].map((key) => [
+        key,
+        { 'link-for-open': `https://example.com/${'я'.repeat(600)}` },
+      ]);
+      const locales = Object.fromEntries(entries);
+      expect(composeNotification({ ...MINIMAL, locales })).toBe('message_too_large');
+      expect(canParse).toHaveBeenCalledTimes(2);
+    } finally {
+      canParse.mockRestore();
+    }
   });
 
   test.each([
@@ -287,7 +306,7 @@ describe('size', () => {
 
   test('the bound on HTML holds for all locales together', () => {
     const locales = Object.fromEntries(
-      ['RU', 'EN', 'CN', 'FA'].map((key) => [key, { body: `x<!--${'x'.repeat(9000)}-->` }]),
+      ['RU', 'EN', 'CN', 'FA'].map((key) => [key, { body: `x<!--${'x'.repeat(5000)}-->` }]),
     );
     expect(composeNotification({ ...MINIMAL, locales })).toBe('message_too_large');
   });

@@ -212,3 +212,22 @@ test('any body makes targets, a refusal, or a problem that fits a header', () =>
     { numRuns: 1000 },
   );
 });
+
+describe('lists that no five HWIDs fill', () => {
+  test('are refused without being taken apart', () => {
+    const hwid = 'a'.padEnd(4096, ',');
+    expect(parseNotificationTargets({ hwid })).toEqual({ hwids: ['a'] });
+    const tooLong = { problem: 'hwid must not be longer than 4096 characters' };
+    expect(parseNotificationTargets({ hwid: `${hwid},` })).toEqual(tooLong);
+  });
+
+  test('of operating systems too', () => {
+    const refused = { problem: 'os must be an array of ios and android' };
+    const many = Array.from({ length: 65 }, () => 'ios');
+    expect(parseNotificationTargets({ os: many })).toEqual(refused);
+    expect(parseNotificationTargets({ os: many.slice(1) })).toEqual({ os: ['ios'] });
+    expect(parseNotificationTargets({ os: ['ios'.padEnd(1025)] })).toEqual(refused);
+    expect(parseNotificationTargets({ os: 'ios'.padEnd(1024, ',') })).toEqual({ os: ['ios'] });
+    expect(parseNotificationTargets({ os: 'ios'.padEnd(1025, ',') })).toEqual(refused);
+  });
+});

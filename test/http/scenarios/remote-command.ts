@@ -265,7 +265,7 @@ const misfits: Scenario[] = [
   ),
   malformed(
     'an address without a scheme',
-    'change_value must be an absolute http or https URL',
+    'change_value must be an absolute http or https URL of up to 8192 characters',
     change('url', 'example.com/sub'),
   ),
   malformed('a body that is no JSON', 'the body must be a JSON object in UTF-8', 'hwid=1'),
