@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { OperatorError } from '../operator-error.ts';
-import { hasDatabase } from '../store/sqlite/copy.ts';
+import { asDamage, hasDatabase } from '../store/sqlite/copy.ts';
 import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
 import { refuseOpenData } from '../store/sqlite/open.ts';
 import { VERSION } from '../version.ts';
@@ -66,7 +66,7 @@ export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
     return { file, bytes: statSync(file).size, isEncrypted, manifest };
   } catch (fault) {
     if (order.signal?.aborted) throw new OperatorError('the backup was interrupted');
-    throw asDiskFault(fault, dirname(file), order.dataDir);
+    throw asDiskFault(asDamage(fault, order.dataDir), dirname(file), order.dataDir);
   } finally {
     snapshot?.drop();
     scratch?.drop();

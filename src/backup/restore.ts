@@ -45,14 +45,15 @@ export async function verifyBackup(
   passphrase: string | null,
 ): Promise<Manifest> {
   await kindOf(file);
-  const folders = [dataDir, dirname(resolve(file)), tmpdir()];
-  for (const folder of folders) removeLeftovers(folder, () => false);
+  const own = [dataDir, dirname(resolve(file))];
+  for (const folder of own) removeLeftovers(folder, () => false);
+  const folders = [...own, tmpdir()];
   let unpacked: Nameless | null = null;
   try {
     const manifest = await readContainer(file, passphrase, async (promised) => {
       refuseNewer(file, promised);
       unpacked = await openSomewhere(folders, promised.database_bytes);
-      return writerTo(unpacked.output, unpacked.folder);
+      return writerTo(unpacked.output, unpacked.folder, promised.database_bytes);
     });
     const { output, examination } = unpacked as unknown as Nameless;
     // A log could not lie beside a file without a name.
@@ -105,8 +106,8 @@ async function openSomewhere(folders: readonly string[], bytes: number): Promise
 }
 
 /** Where the database of a backup goes; never so much that the disk is full. */
-function writerTo(output: FileHandle, folder: string): Write {
-  const watch = new RoomWatch(folder);
+function writerTo(output: FileHandle, folder: string, bytes: number): Write {
+  const watch = new RoomWatch(folder, bytes);
   return async (chunk) => {
     await output.writeFile(chunk);
     watch.wrote(chunk.length);
@@ -169,7 +170,7 @@ async function unpack(
       refuseNewer(file, promised);
       const bytes = promised.database_bytes;
       if (!hasRoom(dataDir, bytes)) throw noRoom(bytes, dataDir);
-      return writerTo(output, dataDir);
+      return writerTo(output, dataDir, bytes);
     });
     await output.sync();
     checkContents(file, manifest, () => examineDatabase(target));

@@ -24,17 +24,24 @@ export function noRoom(bytes: number, ...folders: string[]): OperatorError {
   return new OperatorError(`no space left on the disk of ${where}: ${mib(bytes)} MiB are needed`);
 }
 
-/** Looks at the disk now and then while so many more bytes of a file are written there. */
+/** Looks at the disk now and then while a file of so many bytes is written there. */
 export class RoomWatch {
-  #sinceBytes = 0;
+  #leftBytes: number;
+  #unseenBytes = 0;
 
-  constructor(readonly folder: string) {}
+  constructor(
+    readonly folder: string,
+    bytes: number,
+  ) {
+    this.#leftBytes = bytes;
+  }
 
-  /** Throws `OperatorError` when what others need is at stake. */
+  /** Throws `OperatorError` when others have taken the room that is still needed. */
   wrote(bytes: number): void {
-    this.#sinceBytes += bytes;
-    if (this.#sinceBytes < LOOK_BYTES) return;
-    this.#sinceBytes = 0;
-    if (!hasRoom(this.folder, LOOK_BYTES)) throw noRoom(LOOK_BYTES, this.folder);
+    this.#leftBytes -= bytes;
+    this.#unseenBytes += bytes;
+    if (this.#unseenBytes < LOOK_BYTES) return;
+    this.#unseenBytes = 0;
+    if (!hasRoom(this.folder, this.#leftBytes)) throw noRoom(this.#leftBytes, this.folder);
   }
 }

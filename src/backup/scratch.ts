@@ -57,20 +57,36 @@ export class Scratch {
  * that version 0.2.0 left. What cannot be removed stays: whoever asks has other work to do.
  */
 export function removeLeftovers(folder: string, isTarget: (name: string) => boolean): void {
+  const names = filesIn(folder);
+  const old = names.filter((name) => isTarget(OLD_NAME.exec(name)?.[1] ?? ''));
+  for (const name of old) asFarAsPossible(() => rmSync(join(folder, name), { force: true }));
+  const stems = new Set(names.flatMap((name) => NAME.exec(name)?.[1] ?? []));
+  for (const stem of stems) asFarAsPossible(() => removeUnlessHeld(folder, stem));
+}
+
+/** Names of what are files, and no links to what is somebody else's. */
+function filesIn(folder: string): string[] {
   try {
-    const names = readdirSync(folder);
-    const old = names.filter((name) => isTarget(OLD_NAME.exec(name)?.[1] ?? ''));
-    for (const name of old) rmSync(join(folder, name), { force: true });
-    const stems = new Set(names.flatMap((name) => NAME.exec(name)?.[1] ?? []));
-    for (const stem of stems) removeUnlessHeld(folder, stem);
+    const all = readdirSync(folder, { withFileTypes: true });
+    return all.filter((one) => one.isFile()).map(({ name }) => name);
   } catch {
-    // A disk that is read-only, a folder that is gone or somebody else's.
+    return [];
+  }
+}
+
+/** A disk may be read-only, a file somebody else's. */
+function asFarAsPossible(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // The next one who comes along may be able to.
   }
 }
 
 function removeUnlessHeld(folder: string, stem: string): void {
-  const lock = join(folder, `${stem}.lock`);
-  const release = existsSync(lock) ? takeLock(lock, 'exclusive', 0) : () => undefined;
+  const lock = `${stem}.lock`;
+  const isLocked = filesIn(folder).includes(lock);
+  const release = isLocked ? takeLock(join(folder, lock), 'exclusive', 0) : () => undefined;
   if (release === null) return;
   try {
     removeAll(folder, stem);
@@ -81,7 +97,7 @@ function removeUnlessHeld(folder: string, stem: string): void {
 
 /** The lock goes last: without it the others would seem left. */
 function removeAll(folder: string, stem: string): void {
-  const names = readdirSync(folder).filter((name) => NAME.exec(name)?.[1] === stem);
+  const names = filesIn(folder).filter((name) => NAME.exec(name)?.[1] === stem);
   const isLock = (name: string) => Number(name === `${stem}.lock`);
   for (const name of names.sort((a, b) => isLock(a) - isLock(b))) {
     rmSync(join(folder, name), { force: true });

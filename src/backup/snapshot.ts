@@ -34,7 +34,9 @@ const MEMORY_PART = 0.5;
 export function takeSnapshot(dataDir: string): Snapshot {
   if (hasRoomForCopy(dataDir, SPARE_BYTES)) return snapshotOnDisk(dataDir);
   const bytes = copyBytesMax(dataDir);
-  if (bytes > freemem() * MEMORY_PART) {
+  // Of the machine, and of the container that this runs in.
+  const freeBytes = Math.min(freemem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+  if (bytes > freeBytes * MEMORY_PART) {
     throw new OperatorError(
       `no space left on the disk of ${dataDir}, or it takes no writes, and ${mib(bytes)} MiB are too much for memory: the database cannot be copied`,
     );

@@ -1,7 +1,15 @@
 /** Files in the making: whatever kills their maker, no clear text lies about, and nothing stays. */
 
 import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { makeBackup } from '../../src/backup/make.ts';
 import { removeLeftovers, Scratch } from '../../src/backup/scratch.ts';
@@ -131,14 +139,17 @@ function leave(path: string, ...more: string[]): void {
 
 test('what killed ones left goes; what somebody works on, and what is not ours, stays', () => {
   leave(folder, '.one.backup.0123456789ab.copy', '.two.backup.0123456789ab.part');
+  // A lock that leads to what is somebody else's is not taken.
+  symlinkSync(join(folder, 'x.part'), join(folder, '.gatepost-cccccccccccc.lock'));
   const scratch = new Scratch(folder);
   const file = scratch.file('copy');
   writeFileSync(file, 'in use');
   removeLeftovers(folder, (name) => name === 'one.backup');
   const stayed = list(folder).filter(
-    (name) => !name.startsWith('.gatepost-') || KEPT.includes(name),
+    (name) => !name.startsWith('.gatepost-') || KEPT.includes(name) || name.includes('-cc'),
   );
-  expect(stayed).toEqual([...KEPT, '.two.backup.0123456789ab.part'].sort());
+  const others = ['.gatepost-cccccccccccc.lock', '.two.backup.0123456789ab.part'];
+  expect(stayed).toEqual([...KEPT, ...others].sort());
   expect(list(folder).filter((name) => LEFT.includes(name))).toEqual([]);
   expect(existsSync(file)).toBe(true);
   scratch.drop();

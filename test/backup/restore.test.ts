@@ -6,6 +6,7 @@ import {
   chmodSync,
   existsSync,
   readdirSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -262,6 +263,15 @@ test('an existing file is replaced only if it is told and is a backup', async ()
   expect(await refusal(make(join(folder, 'none', 'x'), false))).toContain('does not exist');
   await make(file, true)();
   expect((await verifyBackup(backed.dataDir, file, null)).created_at_ms).toBe(NOW_MS + 1);
+});
+
+test('of a damaged database there is no backup, and a sentence that says so', async () => {
+  const { dataDir, folder } = backed;
+  const bytes = readFileSync(database);
+  writeFileSync(database, bytes.fill(0xff, 4_096, 20 * 4_096));
+  const order = { dataDir, passphrase: null, replaces: false, nowMs: NOW_MS };
+  const make = () => makeBackup({ ...order, file: join(folder, 'two.backup') });
+  expect(await refusal(make)).toContain('is damaged');
 });
 
 test('one that is interrupted leaves nothing', async () => {

@@ -1,6 +1,6 @@
 /** A copy of the database as it is at one moment, made beside servers; and what is in a file. */
 
-import { Database } from 'bun:sqlite';
+import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../operator-error.ts';
@@ -191,6 +191,16 @@ export function tableNames(db: Database): string[] {
     )
     .all()
     .map(({ name }) => name);
+}
+
+/** The operator's sentence for what SQLite says of a damaged database in `dataDir`; else as it is. */
+export function asDamage(fault: unknown, dataDir: string): unknown {
+  if (!(fault instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(fault.code ?? ''))) {
+    return fault;
+  }
+  return new OperatorError(
+    `the database in ${dataDir} is damaged (${fault.message}) and cannot be copied: see 'gatepost doctor'`,
+  );
 }
 
 /** A name as SQL has it, whatever is in it. */
