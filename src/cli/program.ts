@@ -1,6 +1,7 @@
 /** The command line: which commands there are, and what a mistake looks like. */
 
 import { Command, CommanderError } from 'commander';
+import { WriteFailed } from '../core/outcome.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { addAuditCommands } from './audit.ts';
@@ -102,12 +103,19 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
       context.stderr(`gatepost: ${error.message}\n${HELP_HINT}\n`);
       return EXIT_USAGE;
     }
-    const text = error instanceof OperatorError ? error.message : unexpected(error);
-    context.stderr(`gatepost: ${text}\n`);
+    context.stderr(`gatepost: ${sentenceOf(error)}\n`);
     return EXIT_ERROR;
   }
 }
 
-function unexpected(error: unknown): string {
+/** A mistake of ours is the only thing that is told with its stack. */
+function sentenceOf(error: unknown): string {
+  if (error instanceof OperatorError) return error.message;
+  if (error instanceof WriteFailed) return `it could not be saved: ${innermost(error)}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** What the storage itself said. */
+function innermost(fault: Error): string {
+  return fault.cause instanceof Error ? innermost(fault.cause) : fault.message;
 }

@@ -35,6 +35,7 @@ export class CertificateKeeper {
   #refusal = '';
   #warnedMs = Number.NEGATIVE_INFINITY;
   #isSettling = false;
+  #isStopped = false;
 
   constructor(deps: KeeperDeps) {
     this.#deps = deps;
@@ -57,11 +58,15 @@ export class CertificateKeeper {
     await this.#looking;
   }
 
-  stop(): void {
+  /** Serves nothing any more from the moment of the call; waits for a change under way. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
     for (const watcher of this.#watchers) watcher.close();
+    await this.#looking;
   }
 
   async #lookOnce(): Promise<void> {
+    if (this.#isStopped) return;
     const { files, clock, log, use } = this.#deps;
     const nowMs = clock.nowMs();
     try {

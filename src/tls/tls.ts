@@ -145,8 +145,7 @@ function keep(
     look,
     expiresAtMs: () => (keeper?.current ?? first).expiresAtMs,
     stop: async () => {
-      keeper?.stop();
-      await acme?.stop();
+      await Promise.all([keeper?.stop(), acme?.stop()]);
     },
   };
 }

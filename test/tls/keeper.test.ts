@@ -102,6 +102,16 @@ test('files that change are taken up; the same ones are not', async () => {
   expect(logLines.filter((line) => line.includes('certificate_changed'))).toHaveLength(1);
 });
 
+test('a change that comes with the stop is served by nobody', async () => {
+  const folder = await folderWith('first');
+  const { keeper, served } = keeperOf(folder);
+  writePair(folder, await selfSigned('second'));
+  const stopped = keeper.stop();
+  await keeper.look();
+  await stopped;
+  expect(served).toEqual([]);
+});
+
 test('half of a renewal, and a bad one, leave the old certificate and one line each', async () => {
   const folder = await folderWith('first');
   const { keeper, served, logLines } = keeperOf(folder);

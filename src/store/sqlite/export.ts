@@ -1,12 +1,13 @@
 /** All that a provider owns, read from one snapshot on a connection of its own. */
 
-import { Database } from 'bun:sqlite';
+import { join } from 'node:path';
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
 import type { ExportRecord, ImportedSlot } from '../../core/import-store.ts';
 import type { Store } from '../../core/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';
+import { DATABASE_FILE, openToLook } from './open.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 import { raw } from './raw.ts';
 import { domain, install, provider } from './schema.ts';
@@ -92,10 +93,12 @@ async function* pages<Row extends { id: number }>(
   }
 }
 
-async function* records(context: Context, code: string): AsyncGenerator<ExportRecord> {
-  const db = new Connection(
-    new Database(context.db.native.filename, { readonly: true, strict: true }),
-  );
+async function* records(
+  context: Context,
+  file: string,
+  code: string,
+): AsyncGenerator<ExportRecord> {
+  const db = new Connection(openToLook(file));
   try {
     // One read transaction over all of it: writers go on in the log beside the file.
     db.native.run('BEGIN');
@@ -117,6 +120,7 @@ async function* records(context: Context, code: string): AsyncGenerator<ExportRe
   }
 }
 
-export function exportStore(context: Context): ExportStore {
-  return { exportProvider: (code) => records(context, code) };
+export function exportStore(context: Context, dataDir: string): ExportStore {
+  const file = join(dataDir, DATABASE_FILE);
+  return { exportProvider: (code) => records(context, file, code) };
 }

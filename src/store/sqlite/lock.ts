@@ -34,8 +34,11 @@ export function takeLock(
     throw error;
   }
   return () => {
-    // Closing alone leaves the lock to whatever statement has not been collected yet.
-    db.run('ROLLBACK');
-    db.close();
+    try {
+      // Closing alone leaves the lock to whatever statement has not been collected yet.
+      db.run('ROLLBACK');
+    } finally {
+      db.close();
+    }
   };
 }

@@ -19,7 +19,7 @@ import {
   makeOwnFile,
   makeOwnFolder,
 } from '../../permissions.ts';
-import { fullDisk } from './disk.ts';
+import { fullDisk, isReadOnly } from './disk.ts';
 import { takeLock } from './lock.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, refuseNewer, SCHEMA_VERSION } from './migrate.ts';
 
@@ -50,7 +50,8 @@ export interface OpenDatabase {
 /**
  * Opens `dataDir/gatepost.db`. With `create`, a missing directory (but not its parent) and a
  * missing database are made; with `migrates`, an older schema is migrated; without, they are
- * refused. Throws {@link OperatorError}.
+ * refused. Without `create`, one on a disk that takes no writes is opened to be read. Throws
+ * {@link OperatorError}.
  */
 export function openDatabase(dataDir: string, create: boolean, migrates = create): OpenDatabase {
   const file = join(dataDir, DATABASE_FILE);
@@ -61,7 +62,8 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
   try {
     // A restore was faster: what is there now has not been looked at.
     if (identityOf(file) !== looked) refuseUnfit();
-    return { db: patiently(() => open(file, create)), release };
+    const isToRead = !create && isReadOnly(dataDir);
+    return { db: patiently(() => (isToRead ? openToRead(file) : open(file, create))), release };
   } catch (error) {
     release();
     throw explain(error, file);
@@ -74,6 +76,8 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
  */
 export function holdDatabase(dataDir: string): () => void {
   const file = join(dataDir, LOCK_FILE);
+  // Nobody can put another database on such a disk.
+  if (!existsSync(file) && isReadOnly(dataDir)) return () => undefined;
   const release = attempt(file, () => takeLock(file, 'shared', OPEN_TIMEOUT_MS));
   if (release !== null) return release;
   throw new OperatorError(`a restore into ${dataDir} is under way: try again when it has finished`);
@@ -97,6 +101,18 @@ function open(file: string, create: boolean): Database {
     db.close();
     throw error;
   }
+}
+
+/** On a disk that takes no writes; each write then fails with what SQLite says about it. */
+function openToRead(file: string): Database {
+  const db = openToLook(file);
+  setCaches(db);
+  return db;
+}
+
+function setCaches(db: Database): void {
+  db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
+  db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
 }
 
 /** Refuses what this program cannot use; returns which file it has looked at. */
@@ -142,8 +158,7 @@ function configure(db: Database): Database {
   db.run('PRAGMA journal_mode = WAL');
   db.run('PRAGMA synchronous = FULL');
   db.run(`PRAGMA journal_size_limit = ${WAL_BYTES_MAX}`);
-  db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
-  db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
+  setCaches(db);
   migrate(db);
   db.run('PRAGMA foreign_keys = ON');
   // From now on SQLite waits for nobody: it would sleep on the event loop. The writer waits.
@@ -181,6 +196,7 @@ export function checkDirectory(dataDir: string, create: boolean): void {
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
+    if (!create && isReadOnly(dataDir)) return;
     throw new OperatorError(`the data directory ${dataDir} is not writable: ${reason(error)}`);
   }
 }
@@ -189,7 +205,7 @@ export function checkDirectory(dataDir: string, create: boolean): void {
 export function inspect(file: string): number {
   if (!isSqlite(file)) throw damaged(file, 'not a SQLite database');
   try {
-    accessSync(file, constants.R_OK | constants.W_OK);
+    accessSync(file, isReadOnly(file) ? constants.R_OK : constants.R_OK | constants.W_OK);
   } catch (error) {
     throw new OperatorError(`${file} is not writable: ${reason(error)}`);
   }

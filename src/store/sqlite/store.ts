@@ -62,7 +62,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...healthStore(context, dataDir),
     ...importStore(context),
     ...countStore(context),
-    ...exportStore(context),
+    ...exportStore(context, dataDir),
     foreignChanges: async () => dataVersion.get()?.data_version ?? 0,
     close: async () => {
       writer.hasten();
