@@ -1,5 +1,6 @@
 /** Reads what devices send in JSON: registrations and acknowledgements. */
 
+import { HWID } from './device.ts';
 import {
   byteLength,
   isAbsent,
@@ -26,9 +27,8 @@ export const PUSH_TOKEN_BYTES_MAX = 4096;
 /** BCP 47: letters and digits in groups. */
 export const LOCALE = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$/;
 
-/** Fields of a registration that are plain text. */
+/** Fields of a registration that are plain text, behind its HWID. */
 const TEXT_FIELDS = [
-  'hwid',
   'os',
   'device_name',
   'os_version',
@@ -39,10 +39,15 @@ const TEXT_FIELDS = [
   'install_code',
 ] as const;
 
-/** Reads the body of `POST /device/register`. The formats of codes are the core's to judge. */
+/**
+ * Reads the body of `POST /device/register`. The formats of codes are judged with what they name.
+ * A HWID that is missing or does not fit is `hwid_required`, whatever is wrong behind it.
+ */
 export function parseRegistration(
   body: Readonly<Record<string, unknown>>,
-): Omit<Registration, 'token'> | Problem {
+): Omit<Registration, 'token'> | 'hwid_required' | Problem {
+  const { hwid } = body;
+  if (typeof hwid !== 'string' || !HWID.test(hwid)) return 'hwid_required';
   const text: Partial<Record<(typeof TEXT_FIELDS)[number], string>> = {};
   for (const name of TEXT_FIELDS) {
     const value = body[name];
@@ -56,7 +61,7 @@ export function parseRegistration(
   const push = parsePush(body['push']);
   if (push !== null && 'problem' in push) return push;
   return {
-    hwid: text.hwid ?? null,
+    hwid,
     facts: {
       os: text.os ?? '',
       osVersion: text.os_version ?? '',

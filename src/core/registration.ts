@@ -1,7 +1,7 @@
 /** Registration for messages: who may have a HWID's messages, and the token that opens them. */
 
 import type { Core } from './core.ts';
-import { type DeviceFacts, HWID, tidyFacts } from './device.ts';
+import { type DeviceFacts, tidyFacts } from './device.ts';
 import { DOMAIN_HASH } from './domain.ts';
 import { type AdmitRefusal, INSTALL_CODE } from './install.ts';
 import type { PushAddress } from './messaging.ts';
@@ -9,7 +9,7 @@ import { PROVIDER_CODE } from './provider.ts';
 import { hashKey, randomToken } from './secret.ts';
 
 export interface Registration {
-  hwid: string | null;
+  hwid: string;
   facts: DeviceFacts;
   locale: string | null;
   push: PushAddress | null;
@@ -99,7 +99,6 @@ export async function registerDevice(
   nowMs: number,
 ): Promise<{ deviceId: number; token: string } | RegisterRefusal> {
   const { hwid, facts, locale, push, token: held } = registration;
-  if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
   const shown = shownIn(registration);
   if (typeof shown === 'string') return shown;
   const token = randomToken();

@@ -13,26 +13,25 @@ import {
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
 
-test('an international domain reaches a device in ASCII, by an address with a slash too many', async () => {
+test('an international domain reaches a device in ASCII', async () => {
   const dataDir = temporaryFolder();
   const own = await addProviderByCommand(dataDir, '--plan', 'pro');
   const server = await startServe({ dataDir });
-  const base = { url: `${server.url}/` };
   const post = (body: unknown) => ({ method: 'POST', body: JSON.stringify(body) });
   const hash = 'a'.repeat(64);
-  await call(base, '/api/add-domain', own, { domain_hash: hash });
+  await call(server, '/api/add-domain', own, { domain_hash: hash });
   const registration = { hwid: 'phone', os: 'android', provider_code: own.code, domain_hash: hash };
-  const registered = await call(base, '/device/register', null, {}, post(registration));
+  const registered = await call(server, '/device/register', null, {}, post(registration));
   const order = {
     action_type: 'sub-change',
     change_type: 'domain',
     change_value: '\u043f\u0440\u0438\u043c\u0435\u0440.example:8443',
     hwid: 'phone',
   };
-  expect((await call(base, '/remote/command', own, {}, post(order))).json.rc).toBe(1);
+  expect((await call(server, '/remote/command', own, {}, post(order))).json.rc).toBe(1);
 
   const headers = { authorization: `Bearer ${registered.json.device_token}` };
-  const { json } = await call(base, '/device/inbox', null, { wait: 20 }, { headers });
+  const { json } = await call(server, '/device/inbox', null, { wait: 20 }, { headers });
   expect(json.data[0].payload.change_value).toBe('xn--e1afmkfd.example:8443');
   expect(await server.stop()).toEqual({ code: 0, signal: null });
 });

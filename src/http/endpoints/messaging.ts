@@ -79,6 +79,7 @@ const registerEndpoint = appEndpoint({
   ],
   async handle({ core, body, token, client, nowMs, limits }) {
     const registration = parseRegistration(body);
+    if (typeof registration === 'string') return registration;
     if ('problem' in registration) return { says: 'unknown_error', detail: registration.problem };
     const register = () => registerDevice(core, { ...registration, token }, nowMs);
     // A token that is good is never held up.

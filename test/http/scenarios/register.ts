@@ -136,6 +136,8 @@ const register: Scenario[] = [
   },
   hwidRequired('no HWID', { os: 'android' }),
   hwidRequired('a malformed HWID', { hwid: 'a,b' }),
+  hwidRequired('a HWID that is no text', { hwid: 5 }),
+  hwidRequired('no HWID, and another field that does not fit', { locale: '!', push: 1 }),
   refused(
     'link_not_found',
     'Install not found',
