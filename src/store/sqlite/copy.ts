@@ -193,7 +193,7 @@ export function tableNames(db: Database): string[] {
     .map(({ name }) => name);
 }
 
-/** The sentence for what SQLite says of a damaged database in `dataDir`; any other fault as it is. */
+/** The sentence for what SQLite says of a damaged database in `dataDir`; any other fault as is. */
 export function asDamage(fault: unknown, dataDir: string): unknown {
   if (!(fault instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(fault.code ?? ''))) {
     return fault;
