@@ -7,6 +7,7 @@ import {
   type ProviderClientOptions,
 } from '../../src/client/provider-client.ts';
 import { FakeSource } from '../support/fake-source.ts';
+import { until } from '../support/until.ts';
 
 let source: FakeSource;
 let nowMs = 0;
@@ -85,6 +86,30 @@ describe('pace', () => {
     expect(await patient.list(LIST, {})).toHaveLength(1);
     expect(nowMs - Date.UTC(2026, 0, 1)).toBeGreaterThanOrEqual(90_000);
     expect(nowMs - Date.UTC(2026, 0, 1)).toBeLessThan(91_000);
+  });
+
+  test('Retry-After that one call is told holds up those that come after it', async () => {
+    const stop = new AbortController();
+    const longPauses: number[] = [];
+    first(() => status(429, { 'retry-after': '60' }));
+    const patient = await answered({
+      signal: stop.signal,
+      // The clock stands still: whoever pauses for long does so until the end.
+      sleep: async (ms) => {
+        if (ms < 1_000) return;
+        longPauses.push(ms);
+        await new Promise(() => {});
+      },
+    });
+    const told = patient.list(LIST, {});
+    await until('the first call is told to wait', () => longPauses.length === 1);
+    const other = patient.list(LIST, {});
+    await until('the other waits too', () => longPauses.length === 2);
+    expect(longPauses[1]).toBeGreaterThanOrEqual(60_000);
+    expect(source.calls).toHaveLength(1);
+    stop.abort();
+    const ends = await Promise.allSettled([told, other]);
+    expect(ends.map(({ status: how }) => how)).toEqual(['rejected', 'rejected']);
   });
 
   test('a pause of an hour is left to the operator', async () => {

@@ -21,6 +21,7 @@ import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { operatorContract } from './contract/operator.ts';
 import { providerContract } from './contract/provider.ts';
+import { RACES } from './contract/race.ts';
 import { recipientContract } from './contract/recipient.ts';
 import { registrationContract } from './contract/registration.ts';
 import { slotContract } from './contract/slot.ts';
@@ -59,6 +60,36 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     for (const [method, suite] of Object.entries(SUITES)) {
       describe(method, () => suite(() => opened));
     }
+
+    describe('a race', () => {
+      const RACERS = 3;
+      const racers = Array.from({ length: RACERS }, (_, racer) => racer);
+      const all = Object.entries(RACES);
+
+      test.each(all)('%s, over three connections', async (_, race) => {
+        const { store, openBeside } = opened;
+        const given = await race.given(store);
+        const stores = racers.map((racer) => (racer === 0 ? store : openBeside()));
+        const calls = Array.from({ length: race.callCount }, (_, n) =>
+          race.call(stores[n % RACERS] ?? store, given, n),
+        );
+        await race.check(store, given, await Promise.all(calls));
+      });
+
+      test.each(all)('%s, over three processes', async (name, race) => {
+        const given = await race.given(opened.store);
+        const numbers = Array.from({ length: race.callCount }, (_, n) => n);
+        const shares = racers.map((racer) => ({
+          race: name,
+          given,
+          calls: numbers.filter((n) => n % RACERS === racer),
+        }));
+        const told = await opened.race(shares);
+        // By racer and turn, as the calls were shared out.
+        const answers = numbers.map((n) => told[n % RACERS]?.[Math.floor(n / RACERS)]);
+        await race.check(opened.store, given, answers);
+      });
+    });
 
     test('what is answered is there for everybody at once', async () => {
       const { store, openBeside } = opened;

@@ -12,6 +12,7 @@ import * as schemaDevice from '../../src/store/sqlite/schema-device.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
+import { runRace } from '../support/race.ts';
 import { addDoor, knock, NOW_MS, type OpenedStore } from './contract/fixture.ts';
 import { deliver, holderOf, to } from './contract/message-fixture.ts';
 import { storeContract } from './contract.ts';
@@ -33,6 +34,7 @@ async function open(): Promise<OpenedStore & { dataDir: string }> {
     dataDir,
     store: openOne(true),
     openBeside: () => openOne(false),
+    race: (shares) => runRace(dataDir, shares),
     close: async () => {
       for (const store of stores) await store.close();
       rmSync(dataDir, { recursive: true, force: true });

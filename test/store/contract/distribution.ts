@@ -8,7 +8,6 @@ import {
   at,
   bringTo,
   claim,
-  claimedIds,
   detailOf,
   draft,
   EXPIRES_MS,
@@ -112,19 +111,6 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       expect(await general(NOW_MS - INTERVAL_MS)).toHaveProperty('id');
     });
 
-    test('of many general ones at once, over two connections, exactly one wins', async () => {
-      const { store, openBeside } = opened();
-      const { id } = await addProvider(store, 'Provide1');
-      const beside = openBeside();
-      const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, i) =>
-          (i % 2 === 0 ? store : beside).addDistribution(draft(id), GENERAL, ACT),
-        ),
-      );
-      expect(answers.filter((answer) => answer === 'general_too_soon')).toHaveLength(19);
-      expect(await store.listDistributions(id, ALL)).toHaveLength(1);
-    });
-
     test('no more unbound recipients than the quota, in its time', async () => {
       const { store } = opened();
       const { id: one } = await addProvider(store, 'Provide1');
@@ -148,24 +134,6 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       expect(await add(one, 1, { createdAtMs })).toHaveProperty('id');
       expect(await add(one, 1, { createdAtMs })).toBe('unbound_quota_exceeded');
       expect(await add(two, 5, { createdAtMs })).toHaveProperty('id');
-    });
-
-    test('the quota holds for many at once, over two connections', async () => {
-      const { store, openBeside } = opened();
-      const { id } = await addProvider(store, 'Provide1');
-      const beside = openBeside();
-      const guards = { generalIntervalMs: null, unboundQuota: { sinceMs: 0, countMax: 10 } };
-      const answers = await Promise.all(
-        Array.from({ length: 12 }, (_, i) =>
-          (i % 2 === 0 ? store : beside).addDistribution(
-            draft(id, { unboundCount: 3 }),
-            guards,
-            ACT,
-          ),
-        ),
-      );
-      expect(answers.filter((answer) => typeof answer === 'object')).toHaveLength(3);
-      expect(await store.listDistributions(id, ALL)).toHaveLength(3);
     });
 
     test('ids are never given twice; a provider that is gone gets none', async () => {
@@ -288,27 +256,6 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
         'notification_not_found',
       );
       expect(await statusOf(store, id)).toBe(10);
-    });
-
-    test('a cancel and a worker at once: exactly one has it', async () => {
-      const { store, openBeside } = opened();
-      const { id: providerId } = await addProvider(store, 'Provide1');
-      const beside = openBeside();
-      for (let round = 0; round < 10; round++) {
-        const id = await send(store, providerId, planned);
-        expect(await claimedIds(store)).toEqual([id]);
-        await store.moveDistribution(lease(id), 10, 20);
-        const race = [
-          () => store.moveDistribution(lease(id), 20, 5),
-          () => beside.cancelDistribution(providerId, id, guard, ACT),
-        ];
-        if (round % 2 === 1) race.reverse();
-        const answers = await Promise.all(race.map((run) => run()));
-        const isCancelled = answers.includes('ok');
-        expect(answers.includes(true)).toBe(!isCancelled);
-        expect(await statusOf(store, id)).toBe(isCancelled ? 130 : 5);
-        if (!isCancelled) await store.blockDistribution(id, [5], NOW_MS, ACT);
-      }
     });
   },
 };

@@ -41,19 +41,6 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       expect(await store.addDomain(again, ACT)).toEqual({ outcome: 'exists', id });
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { status: 5 })]);
     });
-
-    test('many at once: one is added, all learn its id', async () => {
-      const { store, openBeside } = opened();
-      const { id: providerId } = await addProvider(store, 'Provide1');
-      const beside = openBeside();
-      const all = await Promise.all(
-        Array.from({ length: 8 }, (_, i) =>
-          (i % 2 === 0 ? store : beside).addDomain({ providerId, ...draft }, ACT),
-        ),
-      );
-      expect(all.filter(({ outcome }) => outcome === 'added')).toHaveLength(1);
-      expect(new Set(all.map(({ id }) => id)).size).toBe(1);
-    });
   },
 
   activateDomain(opened) {
@@ -83,17 +70,6 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       await store.disableDomain(providerId, id, ACT);
       await store.activateDomain(stranger.id, id, 'stolen', ACT);
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { status: 5 })]);
-    });
-
-    test('of many at once one activates', async () => {
-      const { store } = opened();
-      const { id: providerId } = await addProvider(store, 'Provide1');
-      const id = await bind(store, providerId);
-      await store.disableDomain(providerId, id, ACT);
-      const all = await Promise.all(
-        [1, 2, 3].map(() => store.activateDomain(providerId, id, null, ACT)),
-      );
-      expect(all.sort()).toEqual(['activated', 'was_active', 'was_active']);
     });
   },
 

@@ -5,11 +5,14 @@ import type { Provider } from '../../../src/core/provider.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { NewInstall, NewProvider, Page, Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
+import type { RaceShare } from './race.ts';
 
 export interface OpenedStore {
   store: Store;
   /** Another connection to the same data, as a second process has it. */
   openBeside(): Store;
+  /** Has processes of their own make their shares of a race at the same time. */
+  race(shares: readonly RaceShare[]): Promise<unknown[][]>;
   close(): Promise<void>;
 }
 

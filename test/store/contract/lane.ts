@@ -233,20 +233,6 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       expect(await claimedIds(store)).toContain(id);
     });
 
-    test('two workers at once share the work out, and nobody gets what another has', async () => {
-      const { store, openBeside } = opened();
-      const beside = openBeside();
-      const ids: number[] = [];
-      for (let i = 0; i < 6; i++) {
-        const { id } = await addProvider(store, `Provide${i}`);
-        ids.push(await send(store, id));
-      }
-      const claims = await Promise.all(
-        [store, beside, store, beside].map((by, i) => claimedIds(by, `worker ${i}`)),
-      );
-      expect(claims.flat().sort()).toEqual(ids.sort());
-    });
-
     test('never what has ended', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);

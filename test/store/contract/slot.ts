@@ -119,20 +119,5 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       expect(await knock(store, 'a', 'NoSuchCode00')).toBe('link_not_found');
       expect(await store.findDevice('b')).toBeNull();
     });
-
-    test('many at once, over two connections: exactly as many as there are slots', async () => {
-      const { store, openBeside } = opened();
-      const { providerId } = await addDoor(store);
-      const beside = openBeside();
-      const all = Array.from({ length: 24 }, (_, i) =>
-        knock(i % 2 === 0 ? store : beside, `hwid-${i % 8}`),
-      );
-      const answers = await Promise.all(all);
-      const [holder] = await store.listInstalls(providerId, ALL);
-      expect(holder?.deviceCount).toBe(2);
-      // Each of the two HWIDs knocked three times.
-      expect(answers.filter((answer) => typeof answer !== 'string')).toHaveLength(6);
-      expect(answers.filter((answer) => answer === 'link_limit_reached')).toHaveLength(18);
-    });
   },
 };

@@ -1,0 +1,242 @@
+/**
+ * What callers of several connections and processes do to the same rows at the same time. Each race
+ * is plain calls, so that a process of its own can make its share of them.
+ */
+
+import { expect } from 'bun:test';
+import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
+import {
+  ALL,
+  addDoor,
+  addProvider,
+  CODE,
+  HASH,
+  installDraft,
+  knock,
+  NOW_MS,
+  provider,
+} from './fixture.ts';
+import { at, claimedIds, draft, lease, send, statusOf } from './message-fixture.ts';
+
+/** Ids that the calls need, as they pass between processes. */
+export type Given = Readonly<Record<string, number>>;
+
+export interface Race {
+  /** Puts what is raced for, and says where. */
+  given(store: Store): Promise<Given>;
+  callCount: number;
+  /** The nth call. */
+  call(store: Store, given: Given, n: number): Promise<unknown>;
+  /** `answers[n]` is what the nth call was told. */
+  check(store: Store, given: Given, answers: readonly unknown[]): Promise<void>;
+}
+
+/** What a process of its own is asked to do. */
+export interface RaceShare {
+  race: string;
+  given: Given;
+  calls: readonly number[];
+}
+
+const codeOf = (n: number) => `RaceCode${String(n).padStart(4, '0')}`;
+const idOf = (given: Given, name: string) => given[name] ?? 0;
+const count = (answers: readonly unknown[], wanted: unknown) =>
+  answers.filter((answer) => answer === wanted).length;
+const objects = (answers: readonly unknown[]) =>
+  answers.filter((answer) => typeof answer === 'object');
+
+const BY_CODE = { installCode: CODE, installId: null };
+const GENERAL = { generalIntervalMs: 300_000, unboundQuota: null };
+const QUOTA = { generalIntervalMs: null, unboundQuota: { sinceMs: 0, countMax: 10 } };
+const PLANNED_MS = NOW_MS + 3_600_000;
+
+async function oneProvider(store: Store): Promise<Given> {
+  return { providerId: (await addProvider(store, 'Provide1')).id };
+}
+
+async function deviceCount(store: Store, given: Given): Promise<number | undefined> {
+  const links = await store.listInstalls(idOf(given, 'providerId'), ALL);
+  return links.find(({ installCode }) => installCode === CODE)?.deviceCount;
+}
+
+/** As many devices as are listed, and no more than may be. */
+async function checkSlots(store: Store, given: Given): Promise<void> {
+  const providerId = idOf(given, 'providerId');
+  const [link] = await store.listInstalls(providerId, ALL);
+  const slots = await store.listSlots(providerId, BY_CODE, null, 100);
+  expect(link?.deviceCount).toBe(slots.length);
+  expect(slots.length).toBeLessThanOrEqual(link?.installLimit ?? 0);
+}
+
+export const RACES: Readonly<Record<string, Race>> = {
+  'for the slots of a link': {
+    given: addDoor,
+    callCount: 24,
+    call: (store, _, n) => knock(store, `hwid-${n % 8}`),
+    async check(store, given, answers) {
+      expect(await deviceCount(store, given)).toBe(2);
+      // Each of the two HWIDs knocked three times.
+      expect(objects(answers)).toHaveLength(6);
+      expect(count(answers, 'link_limit_reached')).toBe(18);
+    },
+  },
+
+  'for slots, while the limit falls': {
+    async given(store) {
+      const { providerId, installId } = await addDoor(store);
+      await store.updateInstall(providerId, installId, { installLimit: 6 }, ACT);
+      return { providerId, installId };
+    },
+    callCount: 24,
+    call: (store, given, n) =>
+      n % 4 === 3
+        ? store.updateInstall(
+            idOf(given, 'providerId'),
+            idOf(given, 'installId'),
+            { installLimit: 2 + (n % 3) },
+            ACT,
+          )
+        : knock(store, `hwid-${n}`),
+    async check(store, given, answers) {
+      const links = await store.listInstalls(idOf(given, 'providerId'), ALL);
+      const [link] = links;
+      const letIn = answers.filter((answer, n) => n % 4 !== 3 && typeof answer === 'object');
+      expect(link?.deviceCount).toBe(letIn.length);
+      await checkSlots(store, given);
+    },
+  },
+
+  'for slots that are freed': {
+    given: addDoor,
+    callCount: 36,
+    call: (store, given, n) => {
+      const hwid = `hwid-${n % 6}`;
+      if (n % 3 !== 2) return knock(store, hwid);
+      return store.freeSlot(idOf(given, 'providerId'), BY_CODE, hwid, ACT);
+    },
+    async check(store, given, answers) {
+      expect(objects(answers).length).toBeGreaterThan(12);
+      await checkSlots(store, given);
+    },
+  },
+
+  'for the links that a provider may have': {
+    given: oneProvider,
+    callCount: 18,
+    call: (store, given, n) => {
+      const more = { installCode: codeOf(n), installCountMax: 5 };
+      return store.addInstall(installDraft(idOf(given, 'providerId'), more), ACT);
+    },
+    async check(store, given, answers) {
+      expect(count(answers, 'install_code_limit_reached')).toBe(13);
+      expect(await store.listInstalls(idOf(given, 'providerId'), ALL)).toHaveLength(5);
+      expect((await provider(store, 'Provide1')).installCount).toBe(5);
+    },
+  },
+
+  'for one code': {
+    given: oneProvider,
+    callCount: 12,
+    call: (store, given) => store.addInstall(installDraft(idOf(given, 'providerId')), ACT),
+    async check(store, given, answers) {
+      expect(objects(answers)).toHaveLength(1);
+      expect(count(answers, 'install_code_exists')).toBe(11);
+      expect(await store.listInstalls(idOf(given, 'providerId'), ALL)).toHaveLength(1);
+    },
+  },
+
+  'to bind one hash': {
+    given: oneProvider,
+    callCount: 12,
+    call: (store, given) => {
+      const providerId = idOf(given, 'providerId');
+      const binding = { providerId, domainHash: HASH, domainName: 'shop', createdAtMs: NOW_MS };
+      return store.addDomain(binding, ACT);
+    },
+    async check(store, given, answers) {
+      const [first, ...others] = await store.listDomains(idOf(given, 'providerId'), ALL);
+      expect(others).toEqual([]);
+      const told = answers as { outcome: string; id: number }[];
+      expect(told.filter(({ outcome }) => outcome === 'added')).toHaveLength(1);
+      expect(new Set(told.map(({ id }) => id))).toEqual(new Set([first?.id ?? 0]));
+    },
+  },
+
+  'to activate a binding': {
+    async given(store) {
+      const { providerId, domainId } = await addDoor(store);
+      await store.disableDomain(providerId, domainId, ACT);
+      return { providerId, domainId };
+    },
+    callCount: 12,
+    call: (store, given) =>
+      store.activateDomain(idOf(given, 'providerId'), idOf(given, 'domainId'), null, ACT),
+    async check(_store, _given, answers) {
+      expect(count(answers, 'activated')).toBe(1);
+      expect(count(answers, 'was_active')).toBe(11);
+    },
+  },
+
+  'for the one general notification of five minutes': {
+    given: oneProvider,
+    callCount: 18,
+    call: (store, given) => store.addDistribution(draft(idOf(given, 'providerId')), GENERAL, ACT),
+    async check(store, given, answers) {
+      expect(count(answers, 'general_too_soon')).toBe(17);
+      expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(1);
+    },
+  },
+
+  'for the quota of commands to unbound devices': {
+    given: oneProvider,
+    callCount: 18,
+    call: (store, given) => {
+      const command = draft(idOf(given, 'providerId'), { unboundCount: 3 });
+      return store.addDistribution(command, QUOTA, ACT);
+    },
+    async check(store, given, answers) {
+      expect(count(answers, 'unbound_quota_exceeded')).toBe(15);
+      expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(3);
+    },
+  },
+
+  'for work': {
+    async given(store) {
+      const given: Record<string, number> = {};
+      for (let i = 0; i < 6; i++) {
+        const { id } = await addProvider(store, `Provide${i}`);
+        given[`send ${i}`] = await send(store, id);
+      }
+      return given;
+    },
+    callCount: 9,
+    call: (store, _, n) => claimedIds(store, `worker ${n}`),
+    async check(_store, given, answers) {
+      expect((answers as number[][]).flat().sort()).toEqual(Object.values(given).sort());
+    },
+  },
+
+  'between a cancel and the workers': {
+    async given(store) {
+      const { providerId = 0 } = await oneProvider(store);
+      const id = await send(store, providerId, at(PLANNED_MS));
+      await claimedIds(store);
+      await store.moveDistribution(lease(id), 10, 20);
+      return { providerId, id };
+    },
+    callCount: 9,
+    call: (store, given, n) => {
+      const id = idOf(given, 'id');
+      if (n % 2 === 0) return store.moveDistribution(lease(id), 20, 5);
+      const guard = { from: [10, 20, 30], dueFromMs: NOW_MS, nowMs: NOW_MS };
+      return store.cancelDistribution(idOf(given, 'providerId'), id, guard, ACT);
+    },
+    async check(store, given, answers) {
+      const isCancelled = answers.includes('ok');
+      expect(count(answers, true)).toBe(isCancelled ? 0 : 1);
+      expect(count(answers, 'ok')).toBe(isCancelled ? 1 : 0);
+      expect(await statusOf(store, idOf(given, 'id'))).toBe(isCancelled ? 130 : 5);
+    },
+  },
+};

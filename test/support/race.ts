@@ -1,0 +1,64 @@
+/** Processes that race for the same rows, each with a store of its own, all told to go at once. */
+
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { RACES, type RaceShare } from '../store/contract/race.ts';
+import { plainEnv } from './process.ts';
+
+/** What each of the processes was told, call by call. */
+export async function runRace(dataDir: string, shares: readonly RaceShare[]): Promise<unknown[][]> {
+  const racers = shares.map((share) => {
+    const child = Bun.spawn(
+      [process.execPath, import.meta.path, JSON.stringify({ dataDir, share })],
+      {
+        env: plainEnv(),
+        stdin: 'pipe',
+        stdout: 'pipe',
+        stderr: 'inherit',
+      },
+    );
+    return { child, lines: linesOf(child.stdout) };
+  });
+  for (const { lines } of racers) await lines.next();
+  for (const { child } of racers) {
+    child.stdin.write('go\n');
+    child.stdin.end();
+  }
+  return Promise.all(
+    racers.map(async ({ child, lines }) => {
+      const { value } = await lines.next();
+      if ((await child.exited) !== 0) throw new Error('a racer failed');
+      return JSON.parse(value ?? '') as unknown[];
+    }),
+  );
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+      yield text.slice(0, end);
+      text = text.slice(end + 1);
+    }
+  }
+  return undefined;
+}
+
+/** A racer: says that it is ready, waits for the word, makes its calls side by side. */
+async function race(dataDir: string, share: RaceShare): Promise<void> {
+  const { calls, given } = share;
+  const of = RACES[share.race];
+  if (of === undefined) throw new Error(`there is no race ${share.race}`);
+  const store = openSqliteStore({ dataDir, create: false, commitBatchMax: 1024 });
+  console.log('ready');
+  await linesOf(Bun.stdin.stream()).next();
+  const answers = await Promise.all(calls.map((n) => of.call(store, given, n)));
+  console.log(JSON.stringify(answers));
+  await store.close();
+}
+
+if (import.meta.main) {
+  const { dataDir, share } = JSON.parse(process.argv[2] ?? '');
+  await race(dataDir, share);
+}
