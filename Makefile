@@ -2,11 +2,14 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run build release deb package-test check format test migration generate bench \
+.PHONY: FORCE help setup run build release deb package-test check format test migration generate bench \
 	bench-tools fuzz clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
+
+# What a release has an executable for: docs/installing.md says which one is for whom.
+RELEASES = x64 x64-baseline arm64 x64-musl x64-musl-baseline arm64-musl
 
 # From a tarball without git the commit is unknown.
 COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
@@ -26,15 +29,17 @@ run: ## serve from source on http://127.0.0.1:8080, with a first provider
 build: ## compile dist/gatepost for this machine
 	@$(BUN) $(COMPILE) --outfile dist/gatepost
 
-release: ## compile for x86-64 and arm64 Linux
-	@$(BUN) $(COMPILE) --target=bun-linux-x64 --outfile dist/gatepost-linux-x64
-	@$(BUN) $(COMPILE) --target=bun-linux-arm64 --outfile dist/gatepost-linux-arm64
+release: $(RELEASES:%=dist/gatepost-linux-%) ## compile for x86-64, arm64 and musl Linux
+
+# Anew each time: what it is made of is the whole tree, and it takes seconds.
+dist/gatepost-linux-%: FORCE
+	@$(BUN) $(COMPILE) --target=bun-linux-$* --outfile $@
 
 deb: release ## build the Debian packages, the bill of materials and SHA256SUMS
 	@.ci/bun >/dev/null
 	@packaging/build-deb.sh amd64 dist/gatepost-linux-x64
 	@packaging/build-deb.sh arm64 dist/gatepost-linux-arm64
-	@packaging/checksums.sh
+	@packaging/checksums.sh $(RELEASES:%=gatepost-linux-%)
 
 package-test: release ## install, upgrade, remove and purge the package in a Debian root (as root, minutes)
 	@.ci/bun >/dev/null

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the bill of materials and SHA256SUMS of all that is published, beside it in dist/.
+# Writes the bill of materials and SHA256SUMS of all that is published, beside it in dist/: the given
+# executables, the packages and the bill.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,5 +11,5 @@ date=$(date --utc --date="@$epoch" +%Y-%m-%d)
 
 "$bun" packaging/sbom.ts "$version" "${date}T00:00:00Z" >"dist/gatepost_$version.cdx.json"
 cd dist
-sha256sum gatepost-linux-x64 gatepost-linux-arm64 gatepost_"$version"_*.deb \
+sha256sum "$@" gatepost_"$version"_*.deb \
   "gatepost_$version.cdx.json" | tee SHA256SUMS

@@ -83,6 +83,9 @@ say 'The files of the container image'
 export executable
 packaging/test/image.sh
 
+say 'What the executables need'
+packaging/test/releases.sh
+
 say 'The package for arm64'
 packaging/test/arm64.sh
 
