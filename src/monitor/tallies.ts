@@ -8,6 +8,36 @@ import type { LogLevel } from '../log.ts';
 /** The event of a backup by the clock that failed. */
 export const BACKUP_FAILED = 'backup_failed';
 
+/**
+ * Every warning and error that there is, so that each is counted from 0: a counter that appears
+ * with its first event has not risen, as an alert sees it.
+ */
+const WARNINGS = [
+  'acme_port_taken',
+  'auth_failures_delayed',
+  'backups_not_seen',
+  'certificate_expires',
+  'config_needs_restart',
+  'metrics_incomplete',
+  'monitor_moved',
+  'monitor_not_noted',
+  'not_ready',
+  'open_to_group',
+  'stop_late',
+];
+const ERRORS = [
+  BACKUP_FAILED,
+  'certificate_fault',
+  'certificate_not_issued',
+  'certificate_refused',
+  'config_not_reloaded',
+  'delivery_fault',
+  'fault',
+  'job_fault',
+  'monitor_fault',
+  'stop_fault',
+];
+
 export class Tallies {
   /** Writes that shared one commit. */
   readonly commitWrites = new Histogram([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]);
@@ -27,8 +57,8 @@ export class Tallies {
   readonly acknowledgements = new Counts(['received', 'opened', 'executed', 'failed']);
   /** Warnings and errors. */
   readonly logEvents: Readonly<Record<'warn' | 'error', Counts>> = {
-    warn: new Counts(),
-    error: new Counts(['fault', 'delivery_fault', 'job_fault', BACKUP_FAILED]),
+    warn: new Counts(WARNINGS),
+    error: new Counts(ERRORS),
   };
   /** How late the event loop comes to what is due. */
   readonly loopLagSeconds = new Histogram([0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]);

@@ -1,7 +1,9 @@
 /** docs/monitoring.md, the dashboard and the alerts say what the program does, and no more. */
 
 import { describe, expect, test } from 'bun:test';
+import type { Counts } from '../../src/counts.ts';
 import { METRICS } from '../../src/monitor/metric-table.ts';
+import { Tallies } from '../../src/monitor/tallies.ts';
 import { testWith } from '../support/needs.ts';
 import { committedFiles, readText } from '../support/tree.ts';
 
@@ -40,6 +42,19 @@ test('the page has every event of the log with its level, and no other', () => {
     [...events.matchAll(/`(\w+)`/g)].map(([, event]) => `${event} ${level}`),
   );
   expect(described.toSorted()).toEqual([...new Set(written)].toSorted());
+});
+
+test('every warning and error is counted from 0: an alert sees the first one', () => {
+  const { warn, error } = new Tallies().logEvents;
+  const counted = (level: string, counts: Counts) =>
+    [...counts.entries()].map(([event, count]) => `${event} ${level} ${count}`);
+  const described = rowsOf('Event').flatMap(([events = '', level = '']) =>
+    ['warn', 'error'].includes(level)
+      ? [...events.matchAll(/`(\w+)`/g)].map(([, event]) => `${event} ${level} 0`)
+      : [],
+  );
+  const all = [...counted('warn', warn), ...counted('error', error)];
+  expect(all.toSorted()).toEqual(described.toSorted());
 });
 
 const names = new Set(METRICS.map(({ name }) => name));
