@@ -1,7 +1,7 @@
 /** The command line: which commands there are, and what a mistake looks like. */
 
 import { Command, CommanderError } from 'commander';
-import { WriteFailed } from '../core/outcome.ts';
+import { innermostReason, WriteFailed } from '../core/outcome.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { addAuditCommands } from './audit.ts';
@@ -111,11 +111,6 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 /** A mistake of ours is the only thing that is told with its stack. */
 function sentenceOf(error: unknown): string {
   if (error instanceof OperatorError) return error.message;
-  if (error instanceof WriteFailed) return `it could not be saved: ${innermost(error)}`;
+  if (error instanceof WriteFailed) return `it could not be saved: ${innermostReason(error)}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-/** What the storage itself said. */
-function innermost(fault: Error): string {
-  return fault.cause instanceof Error ? innermost(fault.cause) : fault.message;
 }

@@ -29,3 +29,9 @@ export async function saving<T, K extends string>(
     throw fault;
   }
 }
+
+/** What the storage itself said, such as "database or disk is full": the innermost cause. */
+export function innermostReason(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault);
+  return fault.cause instanceof Error ? innermostReason(fault.cause) : fault.message;
+}

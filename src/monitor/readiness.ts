@@ -1,6 +1,7 @@
 /** Whether this process can do its work now: what `/readyz` says. */
 
 import type { Clock } from '../clock.ts';
+import { innermostReason } from '../core/outcome.ts';
 import type { Store } from '../core/store.ts';
 import type { Log } from '../log.ts';
 
@@ -79,13 +80,7 @@ export class Readiness {
     try {
       return (await this.store.checkWritable()) === 'ok' ? null : SCHEMA_CHANGED;
     } catch (fault) {
-      return notWritable(innermost(fault));
+      return notWritable(innermostReason(fault));
     }
   }
-}
-
-/** What the database itself says, such as "database or disk is full". */
-function innermost(fault: unknown): string {
-  if (!(fault instanceof Error)) return String(fault);
-  return fault.cause instanceof Error ? innermost(fault.cause) : fault.message;
 }
