@@ -1,6 +1,7 @@
 /** Reads the JSON object of a POST: no more than it may be long, no longer than it may take. */
 
 import { type Problem, problem, REQUEST_BOUNDS, readJsonObject } from '../core/json-input.ts';
+import { LARGE_BYTES, type Place } from './room.ts';
 
 /**
  * How long a body may take to arrive, ms. Bun's own limit (16 KiB a second, over the idle time of
@@ -10,26 +11,44 @@ export const BODY_TIME_MAX_MS = 15_000;
 
 /**
  * The JSON object in a request's body, whatever content type it says. One that is longer than
- * `bytesMax`, or has not arrived after `timeMaxMs`, is refused without being read to its end.
+ * `bytesMax`, or has not arrived after `timeMaxMs`, is refused without being read to its end; so is
+ * a large one for which `enter` has no place.
  */
 export async function readBody(
   request: Request,
   bytesMax: number,
   timeMaxMs: number,
+  enter: (bytes: number) => Promise<Place | null>,
 ): Promise<{ object: Readonly<Record<string, unknown>> } | (Problem & { isLate?: true })> {
-  const declared = Number(request.headers.get('content-length') ?? 0);
+  const declared = Number(request.headers.get('content-length') ?? bytesMax);
+  if (declared > bytesMax) return tooLong(bytesMax);
+  const place = declared < LARGE_BYTES ? null : await enter(declared);
+  if (place === null && declared >= LARGE_BYTES) return problem(TOO_MANY);
   let bytes: Uint8Array | null | typeof LATE;
   try {
-    bytes = declared > bytesMax ? null : await inTime(readBytes(request, bytesMax), timeMaxMs);
+    bytes = await inTime(readBytes(request, bytesMax), timeMaxMs);
   } catch {
     // The client is gone, or what it sent is not framed as it said: not a fault of ours.
     return problem('the body was not sent to its end');
+  } finally {
+    place?.leave();
   }
   if (bytes === LATE) {
     return { ...problem(`the body did not arrive within ${timeMaxMs / 1000} s`), isLate: true };
   }
-  if (bytes === null) return problem(`the body must not be longer than ${bytesMax} bytes`);
+  if (bytes === null) return tooLong(bytesMax);
   return readJsonObject(bytes, { ...REQUEST_BOUNDS, bytesMax }, 'the body');
+}
+
+const TOO_MANY = 'too many large bodies are under way: send them one after the other';
+
+function tooLong(bytesMax: number): Problem {
+  return problem(`the body must not be longer than ${bytesMax} bytes`);
+}
+
+/** Has Bun let go of a body that nobody reads: it keeps a megabyte of it until the answer. */
+export function dropBody(request: Request): void {
+  if (!request.bodyUsed) void request.body?.cancel().catch(() => {});
 }
 
 /** Null: it is too long. */

@@ -16,11 +16,11 @@ import {
   INBOX_LIMITS,
 } from '../core/messaging.ts';
 import type { Log } from '../log.ts';
-import { type AnswerRoom, LARGE_BYTES } from './answer-room.ts';
 import { Budget } from './budget.ts';
 import type { WireSettings } from './endpoint.ts';
 import { reportFault } from './interpreter.ts';
 import { messageView } from './message-view.ts';
+import { LARGE_BYTES, type Room } from './room.ts';
 
 export const STREAM_PATH = '/device/stream';
 
@@ -56,7 +56,7 @@ export interface DeviceStreamDeps {
   log: Log;
   settings: WireSettings;
   /** Where large frames have their places. */
-  room: AnswerRoom;
+  room: Room;
 }
 
 /** What a socket carries; `stream` once it is admitted. */

@@ -12,9 +12,9 @@ import { NotSaved } from '../core/outcome.ts';
 import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
 import { keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
-import { readBody } from './body.ts';
+import { dropBody, readBody } from './body.ts';
 import type { Answer, Endpoint, Limits, Reason, WireSettings } from './endpoint.ts';
-import { isLarge, type LargeAnswers } from './large-answer.ts';
+import { isLarge, type Large } from './large.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { reader } from './param-reader.ts';
 import { parseQuery, type Query } from './query.ts';
@@ -34,7 +34,7 @@ export interface InterpreterDeps {
   authFailed(client: string, nowMs: number): number;
   /** Aborted when the server stops. */
   stopping: AbortSignal;
-  large: LargeAnswers;
+  large: Large;
   /** How long a body may take to arrive, ms. */
   bodyTimeMaxMs: number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
@@ -147,7 +147,11 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       if (holder === null) return { says: 'too_many_requests' };
     }
     const body =
-      method === 'POST' ? await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs) : NO_BODY;
+      method === 'POST'
+        ? await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs, (bytes) =>
+            deps.large.enterBody(request, { provider, device }, bytes),
+          )
+        : NO_BODY;
     if ('problem' in body) {
       return { says: 'unknown_error', detail: body.problem, provider, isLast: body.isLate };
     }
@@ -184,7 +188,9 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
   /** Only after it was counted: what an answer is late on purpose is not what it took. */
   async function beLate(request: Request): Promise<void> {
     const delayMs = deps.authFailed(deps.clientOf(request), clock.nowMs());
-    if (delayMs > 0) await clock.sleep(delayMs);
+    if (delayMs === 0) return;
+    dropBody(request);
+    await clock.sleep(delayMs);
   }
 
   return async (request) => {

@@ -5,19 +5,19 @@ import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
 import { clientAddress, countedAs, plainIPv4 } from './address.ts';
-import type { RoomBounds } from './answer-room.ts';
 import { AuthFailures } from './auth-failures.ts';
 import { BODY_TIME_MAX_MS } from './body.ts';
 import { STREAM_PATH } from './device-stream.ts';
 import type { WireSettings } from './endpoint.ts';
 import { endpoints } from './endpoints/index.ts';
 import { type InterpreterDeps, interpret, reportFault } from './interpreter.ts';
-import { LargeAnswers } from './large-answer.ts';
+import { Large } from './large.ts';
 import { MinuteLimiter } from './limiter.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { Polls } from './polls.ts';
 import { publishedAnswers } from './published.ts';
 import { respond } from './respond.ts';
+import type { RoomBounds } from './room.ts';
 import { makeStreams, PING_INTERVAL_MS, type Streams } from './stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 
@@ -37,7 +37,7 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   tls?: ListenOptions['tls'];
   /** {@link BODY_TIME_MAX_MS} unless a test is in a hurry. */
   bodyTimeMaxMs?: number;
-  /** See {@link LargeAnswers}. */
+  /** See {@link Large}. */
   room?: RoomBounds;
   /** How often a stream is asked whether it is alive, ms. */
   pingIntervalMs?: number;
@@ -84,7 +84,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   // Bun knows the address of a request until its answer is with the kernel, or the caller left.
-  const large = new LargeAnswers(clock, (request) => peerOf(request) === '', options.room);
+  const large = new Large(clock, (request) => peerOf(request) === '', options.room);
   const deps: InterpreterDeps = {
     core,
     clock,

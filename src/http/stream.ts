@@ -4,6 +4,7 @@
  */
 
 import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
+import { dropBody } from './body.ts';
 import {
   CLOSE_TOO_MANY,
   DeviceStream,
@@ -125,7 +126,10 @@ export function makeStreams(deps: StreamDeps): Streams {
     if (device === null) {
       says('device_token_error');
       const delayMs = deps.tokenFailed(request);
-      if (delayMs > 0) await clock.sleep(delayMs);
+      if (delayMs > 0) {
+        dropBody(request);
+        await clock.sleep(delayMs);
+      }
       return refuse('device_token_error', 401);
     }
     if (isFullFor(device) || isStopping) {

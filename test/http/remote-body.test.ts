@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { REQUEST_BOUNDS } from '../../src/core/json-input.ts';
 import type { Credentials } from '../../src/core/provider.ts';
+import { BODY_ROOM } from '../../src/http/room.ts';
 import {
   call,
   type Reply,
@@ -155,6 +156,46 @@ describe('256 KiB', () => {
       },
     );
     expect(reply.text).toBe('{"rc":0,"msg":"Auth error"}');
+  });
+});
+
+describe('bodies that take memory', () => {
+  const head = (path: string, length: number) =>
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${length}\r\n\r\n`;
+  const port = () => Number(new URL(app.url).port);
+
+  test('are bounded by caller while they are on their way', async () => {
+    const begin = () => open(port(), head(target(), BODY_BYTES_MAX), '{');
+    const count = BODY_ROOM.bytesPerCallerMax / BODY_BYTES_MAX;
+    const begun = await Promise.all(Array.from({ length: count }, begin));
+    const next = await begin();
+    await until('it is refused', () => next.received().includes('Unknown error'));
+    expect(next.received()).toContain('too many large bodies are under way');
+    expect((await post(JSON.stringify(command))).json.rc).toBe(1);
+    for (const { socket } of [next, ...begun]) socket.destroy();
+    const large = JSON.stringify({ ...command, padding: 'x'.repeat(200_000) });
+    await until('there is room again', async () => (await post(large)).json.rc === 1);
+  });
+
+  test('are let go of while their refusal is late', async () => {
+    const strict = await startTestApp({ authFailuresPerMinuteMax: 0 });
+    try {
+      const length = 32 * 1024 * 1024;
+      const wrong = `/remote/command?provider_code=${own.code}&auth_key=${'x'.repeat(32)}`;
+      const connection = await open(Number(new URL(strict.url).port), head(wrong, length));
+      await until('the refusal waits', () => strict.clock.sleeperCount === 1);
+      let isSent = false;
+      connection.socket.write(Buffer.alloc(length), () => {
+        isSent = true;
+      });
+      await until('all of it is taken', () => isSent);
+      expect(connection.received()).toBe('');
+      strict.clock.advance(1_000);
+      await until('it is refused', () => connection.received().includes('Auth error'));
+      connection.socket.destroy();
+    } finally {
+      await strict.close();
+    }
   });
 });
 

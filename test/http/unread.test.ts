@@ -124,6 +124,7 @@ describe('a long list', () => {
   });
 
   test('that breaks in the middle is a fault, and leaves no place taken', async () => {
+    shop.app.expectFault('the disk is gone');
     const { store } = shop.app.core;
     const { listInstalls } = store;
     store.listInstalls = (providerId, page) => {

@@ -1,11 +1,11 @@
 /**
- * How much of large answers may lie here unread. What the kernel has not taken yet is memory of
- * ours, and whoever asks for long lists on many connections and reads none could have it all.
+ * How much memory of ours callers may hold at a time: by answers that they do not read, and by
+ * bodies that they do not send to their end. On many connections, one of them could have it all.
  */
 
 import type { Clock } from '../clock.ts';
 
-/** Answers from this size on need a place, bytes; smaller ones fit into a socket's buffer. */
+/** Answers and bodies from this size on need a place, bytes; less fits into a socket's buffer. */
 export const LARGE_BYTES = 16 * 1024;
 
 export interface RoomBounds {
@@ -35,6 +35,17 @@ export const DEVICE_ROOM: RoomBounds = {
   waitingPerCallerMax: 4,
 };
 
+/**
+ * Of bodies that come in, each as long as it may be. None waits: Bun takes in what comes of a body
+ * that nobody reads.
+ */
+export const BODY_ROOM: RoomBounds = {
+  bytesMax: 48 * 1024 * 1024,
+  bytesPerCallerMax: 16 * 1024 * 1024,
+  waitingMax: 0,
+  waitingPerCallerMax: 0,
+};
+
 /** How long an answer may wait for its place, ms. */
 export const WAIT_MAX_MS = 15_000;
 /** How often it is asked whether an answer was taken: while others wait for its place, and else. */
@@ -62,7 +73,7 @@ interface Waiter extends Held {
   resolve(place: Place | null): void;
 }
 
-export class AnswerRoom {
+export class Room {
   /** Answers that were refused a place since the start. */
   refusedCount = 0;
   #bytes = 0;

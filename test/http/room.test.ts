@@ -1,17 +1,17 @@
 /** Places of large answers: who gets one, who waits, who is refused. */
 
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { AnswerRoom, type Place, WAIT_MAX_MS } from '../../src/http/answer-room.ts';
+import { type Place, Room, WAIT_MAX_MS } from '../../src/http/room.ts';
 import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 
 const BOUNDS = { bytesMax: 100, bytesPerCallerMax: 60, waitingMax: 4, waitingPerCallerMax: 3 };
 
 let clock: FakeClock;
-let room: AnswerRoom;
+let room: Room;
 beforeEach(() => {
   clock = new FakeClock();
-  room = new AnswerRoom(BOUNDS, clock);
+  room = new Room(BOUNDS, clock);
 });
 
 const unread = () => false;

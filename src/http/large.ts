@@ -1,17 +1,9 @@
-/** Answers that are large: lists in pages, and a place for each before it is made or sent. */
+/** What is large: lists in pages, and a place for each answer and each body. */
 
 import type { Clock } from '../clock.ts';
 import { byteLength } from '../core/json-input.ts';
 import type { AuthenticDevice } from '../core/messaging.ts';
 import type { Provider } from '../core/provider.ts';
-import {
-  AnswerRoom,
-  DEVICE_ROOM,
-  LARGE_BYTES,
-  type Place,
-  PROVIDER_ROOM,
-  type RoomBounds,
-} from './answer-room.ts';
 import {
   LIST_BYTES_MAX,
   ListTurns,
@@ -22,17 +14,27 @@ import {
 } from './list-text.ts';
 import type { MessageKey } from './messages.ts';
 import { textOf } from './respond.ts';
+import {
+  BODY_ROOM,
+  DEVICE_ROOM,
+  LARGE_BYTES,
+  type Place,
+  PROVIDER_ROOM,
+  Room,
+  type RoomBounds,
+} from './room.ts';
 
-/** Who is answered. */
-export interface Answered {
+/** Who calls. */
+export interface Caller {
   provider?: Provider | undefined;
   device?: AuthenticDevice | undefined;
 }
 
-export class LargeAnswers {
-  readonly #providers: AnswerRoom;
+export class Large {
+  readonly #providers: Room;
   /** Also for the frames of streams. */
-  readonly devices: AnswerRoom;
+  readonly devices: Room;
+  readonly #bodies: Room;
   readonly #turns = new ListTurns();
 
   /**
@@ -44,12 +46,13 @@ export class LargeAnswers {
     private readonly isTaken: (request: Request) => boolean,
     room?: RoomBounds,
   ) {
-    this.#providers = new AnswerRoom(room ?? PROVIDER_ROOM, clock);
-    this.devices = new AnswerRoom(room ?? DEVICE_ROOM, clock);
+    this.#providers = new Room(room ?? PROVIDER_ROOM, clock);
+    this.devices = new Room(room ?? DEVICE_ROOM, clock);
+    this.#bodies = new Room(BODY_ROOM, clock);
   }
 
   get refusedCount(): number {
-    return this.#providers.refusedCount + this.devices.refusedCount;
+    return this.#providers.refusedCount + this.devices.refusedCount + this.#bodies.refusedCount;
   }
 
   /** Nobody waits any longer. */
@@ -58,8 +61,18 @@ export class LargeAnswers {
     this.devices.close();
   }
 
+  /** A place for a body of at most so many bytes, until it is read; null: there is none. */
+  async enterBody(
+    request: Request,
+    { provider, device }: Caller,
+    bytes: number,
+  ): Promise<Place | null> {
+    const caller = device ? `device ${device.id}` : `provider ${provider?.id}`;
+    return this.#bodies.enter(caller, bytes, () => this.isTaken(request));
+  }
+
   /** May this go out now? A text that is large waits for its place. */
-  async admit(request: Request, to: Answered, text: string): Promise<boolean> {
+  async admit(request: Request, to: Caller, text: string): Promise<boolean> {
     return (await this.#enter(request, to, byteLength(text))) !== null;
   }
 
@@ -69,7 +82,7 @@ export class LargeAnswers {
    */
   async list(
     request: Request,
-    to: Answered,
+    to: Caller,
     { says, list }: { says: MessageKey; list: RowList },
   ): Promise<{ body: { data: readonly Row[] } } | { payload: Blob } | null> {
     const data = await list.read(list.beforeId, PAGE_COUNT);
@@ -90,7 +103,7 @@ export class LargeAnswers {
 
   async #enter(
     request: Request,
-    { provider, device }: Answered,
+    { provider, device }: Caller,
     bytes: number,
   ): Promise<Place | null> {
     const isTaken = () => this.isTaken(request);
