@@ -65,6 +65,11 @@ const STDIN = 0;
  */
 export function readSecretFile(path: string): { text: string } | { problem: string } {
   const isInput = path === '-';
+  const stats = isInput ? null : statOf(path);
+  // A folder or a device that was named by mistake must not be told to be closed to others.
+  if (stats !== null && !stats.isFile() && !stats.isFIFO()) {
+    return { problem: `${path} is no file that could hold a secret` };
+  }
   const open = isInput ? undefined : checkSecretFile(path).find(({ isRefused }) => isRefused);
   if (open !== undefined) return { problem: open.problem };
   let descriptor: number | null = null;

@@ -21,6 +21,7 @@ import {
   giveToOwnerOfFolder,
   makeOwnFile,
   makeOwnFolder,
+  readSecretFile,
 } from '../src/permissions.ts';
 import { openSqliteStore } from '../src/store/sqlite/store.ts';
 import { freshFolder } from './support/app.ts';
@@ -174,5 +175,38 @@ describe.skipIf(process.getuid?.() !== 0)('what root makes', () => {
     ]);
     for (const name of made) expect(owner(join(data, name))).toEqual([SERVICE, SERVICE]);
     await store.close();
+  });
+});
+
+describe('a file with a secret', () => {
+  function secret(text: string, mode: number): string {
+    const folder = freshFolder();
+    folders.push(folder);
+    const path = join(folder, 'secret');
+    writeFileSync(path, text);
+    chmodSync(path, mode);
+    return path;
+  }
+
+  test('is read to its end, if nobody else may', () => {
+    expect(readSecretFile(secret('line\nand more\n', 0o600))).toEqual({ text: 'line\nand more\n' });
+    const open = secret('line', 0o604);
+    expect(readSecretFile(open)).toEqual({
+      problem: `the file ${open} holds secrets and has mode 0604, open to everybody: run 'chmod 600 ${open}'`,
+    });
+  });
+
+  test('is not a large one, a folder or a device, which is not told to be closed', () => {
+    const large = secret('x'.repeat(4097), 0o600);
+    expect(readSecretFile(large)).toEqual({
+      problem: `${large} holds no secret: it is larger than 4096 bytes`,
+    });
+    for (const path of ['/tmp', '/dev/zero']) {
+      const problem = `${path} is no file that could hold a secret`;
+      expect(readSecretFile(path)).toEqual({ problem });
+    }
+    expect(readSecretFile(`${large}.none`)).toEqual({
+      problem: expect.stringMatching(/^cannot read .*ENOENT/),
+    });
   });
 });

@@ -3,6 +3,7 @@
 import { createInterface } from 'node:readline';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import type { CliContext } from './context.ts';
+import { visible } from './visible.ts';
 
 /**
  * Returns when the operator wants `deed` to be done, which names what is lost and how much of it:
@@ -15,9 +16,11 @@ export async function confirm(
 ): Promise<void> {
   if (yes) return;
   if (!context.isTerminal) {
-    throw new UsageError(`${deed}: this cannot be undone, so without a terminal it needs --yes`);
+    throw new UsageError(
+      `${visible(deed)}: this cannot be undone, so without a terminal it needs --yes`,
+    );
   }
-  const answer = await context.ask(`${deed}? [y/N] `);
+  const answer = await context.ask(`${visible(deed)}? [y/N] `);
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new OperatorError('nothing was changed');
 }
 
@@ -25,10 +28,14 @@ export async function confirm(
 export function askTerminal(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
-    // Ctrl-C and Ctrl-D close it without an answer.
-    terminal.once('close', () => resolve(null));
+    let said: string | null = null;
+    terminal.once('close', () => {
+      // Ctrl-C and Ctrl-D leave the cursor behind the question.
+      if (said === null) process.stderr.write('\n');
+      resolve(said);
+    });
     terminal.question(question, (answer) => {
-      resolve(answer);
+      said = answer;
       terminal.close();
     });
   });

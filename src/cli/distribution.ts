@@ -77,6 +77,7 @@ const SHOWN_LENGTH_MAX = 200;
 
 /** The message for people: indented, bounded, and nothing in it that a terminal would obey. */
 function messageText(payload: unknown): string {
+  if (payload === null) return 'The message was deleted with its ledger.';
   const lines = JSON.stringify(payload, null, 2).split('\n');
   const shown = lines.slice(0, SHOWN_LINES_MAX).map((line) => {
     const text = visible(line);

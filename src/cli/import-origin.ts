@@ -42,20 +42,33 @@ export interface Origin {
   bring(mover: Mover, onStep: () => void): Promise<void>;
 }
 
-/** Another server of the API, which must take the key. Throws CallFailed if it cannot be used. */
-export async function lookAtServer(
-  context: CliContext,
-  progress: Progress,
-  signal: AbortSignal,
-  options: ImportOptions,
-): Promise<Origin> {
+/** Another server of the API, and with what it is asked. */
+export interface ServerAddress {
+  from: string;
+  code: string;
+  authKey: string;
+}
+
+/** What the command line says of the server. Reads the key, for which somebody may be asked. */
+export function addressOf(context: CliContext, options: ImportOptions): ServerAddress {
   const { code, from } = options;
   if (code === undefined || from === undefined) throw new UsageError('--code is needed');
   const authKey = readKey(context, options);
   if (authKey === undefined) throw new UsageError('give --key or --key-file, one of them');
-  if (/^http:/.test(from) && !/^http:\/\/(localhost|127\.|\[::1\])/.test(from)) {
+  if (/^http:/.test(from) && !/^http:\/\/(localhost|127(\.\d+){3}|\[::1\])(:|\/|$)/.test(from)) {
     context.stderr('gatepost: the key crosses the network unencrypted: https is safer\n');
   }
+  return { from, code, authKey };
+}
+
+/** Another server of the API, which must take the key. Throws CallFailed if it cannot be used. */
+export async function lookAtServer(
+  context: CliContext,
+  progress: Progress,
+  { from, code, authKey }: ServerAddress,
+  signal: AbortSignal,
+  options: ImportOptions,
+): Promise<Origin> {
   const client = new ProviderClient({
     url: from,
     providerCode: code,

@@ -1,10 +1,14 @@
 /** What is printed at the end of an import: what came, what could not be had, what to do next. */
 
+import type { Plan } from '../core/provider.ts';
 import type { Tally } from '../core/tally.ts';
+import { planNote } from './plan.ts';
 import { table } from './table.ts';
 
 export interface Summary {
   providerCode: string;
+  /** As it is here. */
+  plan: Plan;
   tally: Tally;
   /** False: it was interrupted or failed, and goes on when run again. */
   isComplete: boolean;
@@ -92,10 +96,15 @@ function missing({ tally, isFromServer, isComplete }: Summary): string[] {
   return lines.length > 0 ? ['', ...lines] : [];
 }
 
-function nextSteps({ providerCode, isComplete, isFromServer }: Summary): string[] {
+function nextSteps({ providerCode, plan, isComplete, isFromServer }: Summary): string[] {
   if (!isComplete) return ['', 'Not all is here yet: run the same command again to go on.'];
   const step = `Next: point the base address of the bots and apps of ${providerCode} to this server.`;
   if (!isFromServer) return ['', step];
-  const plan = 'The API tells neither plan nor last day: see';
-  return ['', step, `${plan} provider show ${providerCode}, and provider set.`];
+  const untold = 'The API tells neither plan nor last day: see';
+  return [
+    '',
+    step,
+    `${untold} provider show ${providerCode}, and provider set.`,
+    `Its plan here is ${planNote(plan)}.`,
+  ];
 }

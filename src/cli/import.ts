@@ -9,7 +9,13 @@ import { SourceUnusable } from '../core/source.ts';
 import { Tally } from '../core/tally.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
-import { type ImportOptions, lookAtFile, lookAtServer, type Origin } from './import-origin.ts';
+import {
+  addressOf,
+  type ImportOptions,
+  lookAtFile,
+  lookAtServer,
+  type Origin,
+} from './import-origin.ts';
 import { summaryJson, summaryText } from './import-summary.ts';
 import { KEY_FILE_ABOUT, KEY_FILE_FLAG } from './key.ts';
 import { Progress } from './progress.ts';
@@ -34,14 +40,13 @@ async function importProvider(
   command: Command,
 ): Promise<void> {
   refuseMisfits(path, options, command);
-  const { signal, release } = stopSignal();
   const progress = new Progress(context, 'links');
+  // Before signals are heard: whoever waits for a key that does not come can leave.
+  const look = lookFor(context, progress, path, options);
+  const { signal, release } = stopSignal();
   try {
     // A mistyped address or a file that is cut off must not make a database first.
-    const origin =
-      path === undefined
-        ? await lookAtServer(context, progress, signal, options)
-        : await lookAtFile(path, signal, options);
+    const origin = await look(signal);
     const run = (core: Core) => bringOver(context, progress, core, origin, signal, options);
     await withCore(context, options, run, true);
   } catch (error) {
@@ -51,6 +56,17 @@ async function importProvider(
     progress.clear();
     release();
   }
+}
+
+function lookFor(
+  context: CliContext,
+  progress: Progress,
+  path: string | undefined,
+  options: ImportOptions,
+): (signal: AbortSignal) => Promise<Origin> {
+  if (path !== undefined) return (signal) => lookAtFile(path, signal, options);
+  const address = addressOf(context, options);
+  return (signal) => lookAtServer(context, progress, address, signal, options);
 }
 
 /** Options that a file has no use for would otherwise be believed to count. */
@@ -95,7 +111,8 @@ async function bringOver(
   progress.clear();
   const isComplete = fault === undefined && !signal.aborted && tally.refused === 0;
   const isFromServer = options.from !== undefined;
-  const summary = { providerCode: newcomer.code, tally, isComplete, isFromServer };
+  const { plan } = mover.provider;
+  const summary = { providerCode: newcomer.code, plan, tally, isComplete, isFromServer };
   print(context, options, summaryJson(summary), summaryText(summary));
   if (!isComplete) {
     throw fault ?? new OperatorError(`the source did not tell ${tally.refused} links`);

@@ -16,6 +16,7 @@ import { OperatorError, UsageError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, noSuchProvider, print, withCore } from './context.ts';
 import { KEY_FILE_ABOUT, KEY_FILE_FLAG, type KeyOptions, readKey } from './key.ts';
+import { planNote } from './plan.ts';
 import { sheet, table } from './table.ts';
 import {
   authKeyValue,
@@ -53,13 +54,6 @@ interface RemoveOptions extends CommonOptions {
 }
 
 const KEY_NOTE = 'The key is shown this once: only its SHA-256 is stored.';
-
-/** What each plan may do, from which people choose. */
-const PLAN_NOTES: Readonly<Record<Plan, string>> = {
-  basic: 'links and domains; it sends neither commands (pro) nor notifications (enterprise)',
-  pro: 'links, domains and commands; it sends no notifications (enterprise)',
-  enterprise: 'links, domains, commands and notifications',
-};
 
 /** What may be shown of a provider: everything but its keys. */
 function view(provider: Provider, nowMs: number) {
@@ -118,7 +112,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   if (added === 'provider_code_exists') {
     throw new OperatorError(`provider code '${options.code}' is taken`);
   }
-  printCredentials(context, options, added, [`Plan ${draft.plan}: ${PLAN_NOTES[draft.plan]}.`]);
+  printCredentials(context, options, added, [`Plan ${planNote(draft.plan)}.`]);
 }
 
 async function list(context: CliContext, options: CommonOptions): Promise<void> {
@@ -148,7 +142,7 @@ async function show(context: CliContext, code: string, options: CommonOptions): 
   const text = sheet([
     ['provider_code', facts.provider_code],
     ['name', facts.name],
-    ['plan', `${facts.plan}: ${PLAN_NOTES[facts.plan]}`],
+    ['plan', planNote(facts.plan)],
     ['state', state(provider, nowMs)],
     ['expires', facts.expires],
     ['links', facts.links],
@@ -165,12 +159,13 @@ async function change(
   options: CommonOptions,
   wanted: ProviderChange,
   done: string,
+  note = '',
 ): Promise<void> {
   const changed = await withCore(context, options, (core) =>
     core.store.updateProvider(code, wanted, actAt(core, context.nowMs())),
   );
   if (changed !== 'ok') throw noSuchProvider(code);
-  print(context, options, { provider_code: code, done }, `${code} ${done}`);
+  print(context, options, { provider_code: code, done }, `${code} ${done}\n${note}`);
 }
 
 async function set(context: CliContext, code: string, options: SetOptions): Promise<void> {
@@ -184,7 +179,8 @@ async function set(context: CliContext, code: string, options: SetOptions): Prom
   if (Object.keys(wanted).length === 0) {
     throw new UsageError('nothing to set: give --name, --plan, --expires or --max-links');
   }
-  await change(context, code, options, wanted, 'changed');
+  const note = plan === undefined ? '' : `Plan ${planNote(plan)}.`;
+  await change(context, code, options, wanted, 'changed', note);
 }
 
 async function rotate(context: CliContext, code: string, options: RotateOptions): Promise<void> {

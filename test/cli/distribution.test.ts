@@ -120,6 +120,13 @@ test('show prints the message, so that no terminal obeys it, and not without end
   expect(JSON.parse(json).payload).toEqual(payload);
 });
 
+test('show of a message that is gone says so', async () => {
+  const line = await withDistribution({ payload: null });
+  const { code, stdout } = await line.run('distribution', 'show', '1');
+  expect(code).toBe(0);
+  expect(stdout).toContain('\n\nThe message was deleted with its ledger.\n\n');
+});
+
 test('a list that ends before all is shown says so', async () => {
   const line = await withDistribution({ copies: 60 });
   const { stdout, stderr } = await line.run('distribution', 'list', '--json');

@@ -293,6 +293,13 @@ describe('the provider', () => {
     expect(summary.links.added).toBe(1);
   });
 
+  test('people are told what its plan here can do, which the source did not tell', async () => {
+    const { stdout } = await line.run(...words());
+    expect(stdout).toEndWith(
+      '\nIts plan here is basic: links and domains; it sends neither commands (pro) nor notifications (enterprise).\n',
+    );
+  });
+
   test('the key may come from a file', async () => {
     const { code, authKey } = source.credentials;
     const file = line.secretFile(`${authKey}\n`);

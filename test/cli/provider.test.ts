@@ -205,6 +205,11 @@ test('set changes what is given and nothing else', async () => {
   await json('set', code, '--max-links', 'default', '--expires', 'never');
   expect(await json('show', code)).toMatchObject({ max_links: null, expires: 'never' });
 
+  const { stdout } = await provider('set', code, '--plan', 'pro');
+  expect(stdout).toBe(
+    `${code} changed\nPlan pro: links, domains and commands; it sends no notifications (enterprise).\n`,
+  );
+
   const nothing = await provider('set', code);
   expect(nothing.code).toBe(2);
   expect(nothing.stderr).toContain('nothing to set: give --name, --plan, --expires or --max-links');
