@@ -8,7 +8,7 @@ import type { Actor } from '../core/audit.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Contents, Examination, examineDatabase, NO_LOG } from '../store/sqlite/copy.ts';
 import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
-import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
+import { refuseNewer } from '../store/sqlite/migrate.ts';
 import { noteInFile } from '../store/sqlite/note.ts';
 import { refuseOpenData } from '../store/sqlite/open.ts';
 import { DatabasePlace } from '../store/sqlite/replace.ts';
@@ -51,7 +51,7 @@ export async function verifyBackup(
   let unpacked: Nameless | null = null;
   try {
     const manifest = await readContainer(file, passphrase, async (promised) => {
-      refuseNewer(file, promised);
+      refuseNewer(file, promised.schema);
       unpacked = await openSomewhere(folders, promised.database_bytes);
       return writerTo(unpacked.output, unpacked.folder, promised.database_bytes);
     });
@@ -167,7 +167,7 @@ async function unpack(
   const output = await open(target, 'wx', 0o600);
   try {
     const manifest = await readContainer(file, passphrase, (promised) => {
-      refuseNewer(file, promised);
+      refuseNewer(file, promised.schema);
       const bytes = promised.database_bytes;
       if (!hasRoom(dataDir, bytes)) throw noRoom(bytes, dataDir);
       return writerTo(output, dataDir, bytes);
@@ -178,13 +178,6 @@ async function unpack(
   } finally {
     await output.close();
   }
-}
-
-function refuseNewer(file: string, { schema }: Manifest): void {
-  if (schema <= SCHEMA_VERSION) return;
-  throw new OperatorError(
-    `${file} has schema ${schema}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost`,
-  );
 }
 
 function checkContents(file: string, manifest: Manifest, examine: () => Contents): void {

@@ -7,6 +7,7 @@ import { makeOwnFolder } from '../permissions.ts';
 import { asDiskFault } from '../store/sqlite/disk.ts';
 import { takeLock } from '../store/sqlite/lock.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
+import { yieldToOthers } from './priority.ts';
 import { timeInName } from './restore.ts';
 import { removeLeftovers } from './scratch.ts';
 
@@ -135,6 +136,8 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
       stderr: 'pipe',
     });
     let force: ReturnType<typeof setTimeout> | undefined;
+    // The command does so itself, but its beginning counts as well.
+    yieldToOthers(child.pid);
     const stop = () => {
       child.kill('SIGTERM');
       // While it copies it hears nothing, and a large copy takes longer than a stop may.

@@ -144,6 +144,12 @@ test('one that the system killed says so, and what it would have needed', async 
   await expect(add(dumb)).rejects.toThrow('the process that made it ended with 3');
 });
 
+test('the process that makes it is the first to go when memory is short, from its start', async () => {
+  const isFirst = '[ "$(cat /proc/$$/oom_score_adj)" = 1000 ]';
+  const waiting = backupByChild(['sh', '-c', `until ${isFirst}; do :; done; exit 3`]);
+  await expect(add(waiting)).rejects.toThrow('the process that made it ended with 3');
+});
+
 test('the newest is known from its folder alone', async () => {
   expect(newestScheduled(settings())).toBeNull();
   await days(2);

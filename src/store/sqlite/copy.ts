@@ -1,19 +1,11 @@
 /** A copy of the database as it is at one moment, made beside servers; and what is in a file. */
 
 import { Database, SQLiteError } from 'bun:sqlite';
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../operator-error.ts';
 import { freeBytes, isReadOnly } from './disk.ts';
 import { APPLICATION_ID, pragmaNumber } from './migrate.ts';
-import {
-  checkDirectory,
-  DATABASE_FILE,
-  holdDatabase,
-  inspect,
-  LOCK_FILE,
-  openToLook,
-} from './open.ts';
+import { checkDirectory, DATABASE_FILE, holdDatabase, inspect, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';
 
 /** How long SQLite waits for a lock, ms: no server waits for this process. */
@@ -57,9 +49,7 @@ export function copyDatabase(dataDir: string, target: string): void {
  */
 export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: Contents } {
   const file = requireDatabase(dataDir);
-  // On such a disk nobody can put another database in place.
-  const isLockable = !isReadOnly(dataDir) || existsSync(join(dataDir, LOCK_FILE));
-  const release = isLockable ? holdDatabase(dataDir) : () => undefined;
+  const release = holdDatabase(dataDir);
   const reader = isReadOnly(dataDir)
     ? openToLook(file)
     : new Database(file, { readwrite: true, strict: true });
@@ -101,7 +91,7 @@ function requireDatabase(dataDir: string): string {
 /** Is there a database that this program knows, of its own schema or an older one? */
 export function hasDatabase(dataDir: string): boolean {
   const file = join(dataDir, DATABASE_FILE);
-  return Bun.file(file).size > 0 && (isReadOnly(dataDir) || inspect(file) > 0);
+  return Bun.file(file).size > 0 && inspect(file) > 0;
 }
 
 function prepareCopying(db: Database): void {
