@@ -47,13 +47,22 @@ export function seedDevices(dataDir: string, shape: Shape, nowMs: number): void 
     // Devices come to a link at different times: those of one link do not lie side by side.
     inChunks(onLinks, (numbers) =>
       db.run(
-        `INSERT INTO install_device (install_id, device_id, registered_at_ms)
-         ${numbers} SELECT (i - 1) % ${linkCount} + 1, i, ${nowMs} FROM n`,
+        `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
+           after_recipient_id)
+         ${numbers} SELECT l.id, n.i, l.provider_id, ${nowMs}, 0
+         FROM n JOIN install l ON l.id = (n.i - 1) % ${linkCount} + 1`,
       ),
     );
     db.run(
-      `INSERT INTO device_domain (device_id, domain_id, linked_at_ms)
-       SELECT id, id % ${providerCount} + 1, ${nowMs} FROM device WHERE id > ${onLinks}`,
+      `INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
+       SELECT id, id % ${providerCount} + 1, id % ${providerCount} + 1, ${nowMs}
+       FROM device WHERE id > ${onLinks}`,
+    );
+    // Triggers made these rows with the first slot or binding; what a device says comes with it.
+    db.run(
+      `UPDATE device_provider SET (os, os_version, device_name, app_version, user_agent) =
+         (SELECT os, os_version, device_name, app_version, user_agent FROM device
+          WHERE id = device_id)`,
     );
     db.run('PRAGMA wal_checkpoint(TRUNCATE)');
   } finally {

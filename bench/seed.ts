@@ -91,7 +91,9 @@ function addLinks(db: Database, shape: Shape, nowMs: number): void {
 
 /** The devices say what `load.lua` says, and were here today: a known HWID then writes nothing. */
 function addDevices(db: Database, shape: Shape, nowMs: number): void {
-  const { linkCount, deviceCount } = shape;
+  const { linkCount, deviceCount, providerCount, run } = shape;
+  const link = `i * ${linkCount / deviceCount}`;
+  const provider = `(${link} - 1) / ${run} % ${providerCount} + 1`;
   inChunks(deviceCount, (first, last) => {
     const numbers = `WITH RECURSIVE n(i) AS
       (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${last})`;
@@ -102,8 +104,15 @@ function addDevices(db: Database, shape: Shape, nowMs: number): void {
          'Bench Phone', '1.0', 'BenchApp/1.0', ${nowMs}, ${nowMs} FROM n`,
     );
     db.run(
-      `INSERT INTO install_device (install_id, device_id, registered_at_ms) ${numbers}
-       SELECT i * ${linkCount / deviceCount}, i, ${nowMs} FROM n`,
+      `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
+         after_recipient_id) ${numbers}
+       SELECT ${link}, i, ${provider}, ${nowMs}, 0 FROM n`,
+    );
+    db.run(
+      `INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name,
+         app_version, user_agent, last_seen_at_ms, slot_count) ${numbers}
+       SELECT i, ${provider}, 'android', '16', 'Bench Phone', '1.0', 'BenchApp/1.0', ${nowMs}, 1
+       FROM n`,
     );
   });
 }
