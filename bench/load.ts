@@ -5,7 +5,7 @@ import { onCore, type Server } from './process.ts';
 import type { Shape } from './shape.ts';
 
 const SERVER_CORE = 0;
-const LOAD_CORE = 1;
+export const LOAD_CORE = 1;
 
 export const onServerCore = (command: string[]) => onCore(SERVER_CORE, command);
 

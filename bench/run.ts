@@ -1,6 +1,6 @@
 /**
  * `make bench`: measures the compiled executable beside a bare Bun.serve and writes
- * `bench/results/DATE.md`.
+ * `bench/results/DATE.md`; then `worst.ts`, which writes `DATE-worst.md`.
  *
  *   --quick      short rounds, to see that everything works; writes no file
  *   --only NAME  only the case of that name (a case of `load.lua`, or `start`); writes no file
@@ -115,6 +115,8 @@ if (isKept) {
   mkdirSync(results, { recursive: true });
   await Bun.write(join(results, `${date}.md`), text);
   progress(`written to bench/results/${date}.md`);
+  const worst = [process.execPath, join(import.meta.dir, 'worst.ts')];
+  process.exit(Bun.spawnSync(worst, { stdout: 'inherit', stderr: 'inherit' }).exitCode);
 }
 process.exit(0);
 
