@@ -1,6 +1,6 @@
 /**
- * Another caller, in a process of its own: asks one small thing again and again over one connection.
- * For each line on stdin it prints its longest wait since the line before, ms.
+ * Another caller, in a process of its own: asks one small thing again and again over one
+ * connection. For each line on stdin it prints its longest wait since the line before, ms.
  */
 
 import { connect } from 'node:net';

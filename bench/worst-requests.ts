@@ -37,26 +37,46 @@ function locales(count: number, value: unknown): Record<string, unknown> {
   );
 }
 
-export function worstRequests({ who, code, hash, token }: Place): WorstRequest[] {
-  const requests: WorstRequest[] = [];
-  const get = (path: string, what: string, query: string, headers: Record<string, string> = {}) =>
-    requests.push({ endpoint: path, what, path: `${path}?${query}`, init: { headers } });
-  const post = (path: string, what: string, body: unknown, query = who) => {
+/** Collects requests as they are said in words. */
+class Collection {
+  readonly requests: WorstRequest[] = [];
+
+  constructor(readonly place: Place) {}
+
+  get(path: string, what: string, query: string, headers: Record<string, string> = {}): void {
+    this.requests.push({ endpoint: path, what, path: `${path}?${query}`, init: { headers } });
+  }
+
+  post(path: string, what: string, body: unknown): void {
+    const { who, token } = this.place;
     const init = {
       method: 'POST',
       body: typeof body === 'string' ? body : JSON.stringify(body),
       headers: { authorization: `Bearer ${token}` },
     };
-    requests.push({ endpoint: path, what, path: `${path}?${query}`, init });
-  };
-
-  for (const path of ['/api/list-install', '/api/list-hwid', '/api/list-domain', '/remote/list']) {
-    get(path, 'all that may be listed at once', who);
+    this.requests.push({ endpoint: path, what, path: `${path}?${who}`, init });
   }
-  get('/api/list-hwid', 'a full link', `${who}&install_code=${code}`);
-  get('/api/list-install', '16 KB of %&', full('%&', TARGET));
-  get('/api/list-install', '16 KB of %E4%', `a=${full('%E4%', TARGET)}`);
-  get(
+}
+
+export function worstRequests(place: Place): WorstRequest[] {
+  const all = new Collection(place);
+  addQueries(all);
+  addCallsOfApps(all);
+  addBodiesOfDevices(all);
+  addNotifications(all);
+  addCommands(all);
+  return all.requests;
+}
+
+function addQueries(all: Collection): void {
+  const { who, code, hash } = all.place;
+  for (const path of ['/api/list-install', '/api/list-hwid', '/api/list-domain', '/remote/list']) {
+    all.get(path, 'all that may be listed at once', who);
+  }
+  all.get('/api/list-hwid', 'a full link', `${who}&install_code=${code}`);
+  all.get('/api/list-install', '16 KB of %&', full('%&', TARGET));
+  all.get('/api/list-install', '16 KB of %E4%', `a=${full('%E4%', TARGET)}`);
+  all.get(
     '/api/list-install',
     '3,900 names',
     countdown(3_900)
@@ -64,58 +84,80 @@ export function worstRequests({ who, code, hash, token }: Place): WorstRequest[]
       .join('&'),
   );
   const limit = `${who}&install_limit=1`;
-  get('/api/add-install', 'a note of 2,500 letters', `${limit}&note=${full('%D1%8F', TARGET)}`);
-  get('/api/update-install', '16 KB of id', `${who}&id=${full('9', TARGET - 100)}`);
-  get('/api/delete-hwid', '16 KB of hwid', `${who}&install_code=${code}&hwid=${full('x', 15_000)}`);
-  get(
+  all.get('/api/add-install', 'a note of 2,500 letters', `${limit}&note=${full('%D1%8F', TARGET)}`);
+  all.get('/api/update-install', '16 KB of id', `${who}&id=${full('9', TARGET - 100)}`);
+  all.get(
+    '/api/delete-hwid',
+    '16 KB of hwid',
+    `${who}&install_code=${code}&hwid=${full('x', 15_000)}`,
+  );
+  all.get(
     '/api/add-domain',
     '16 KB of name',
     `${who}&domain_hash=${hash}&domain_name=${full('%', 15_000)}`,
   );
-  get('/api/delete-domain', '16 KB of id', `${who}&id=${full('9', 15_000)}`);
-  get('/remote/cancel', '16 KB of id', `${who}&id=${full('9', 15_000)}`);
+  all.get('/api/delete-domain', '16 KB of id', `${who}&id=${full('9', 15_000)}`);
+  all.get('/remote/cancel', '16 KB of id', `${who}&id=${full('9', 15_000)}`);
+}
 
+function addCallsOfApps(all: Collection): void {
+  const { code, hash, token } = all.place;
   const knock = `id=${hash}&installid=${code}`;
-  get('/install', 'a known HWID that says 15 KB', knock, {
+  all.get('/install', 'a known HWID that says 15 KB', knock, {
     'x-hwid': 'phone-1',
     'x-device-model': full('ÿ ', 14_000),
   });
-  get('/install', '15 KB of x-device-info', knock, {
+  all.get('/install', '15 KB of x-device-info', knock, {
     'x-hwid': 'phone-1',
     'x-device-info': full('a;/(', 15_000),
   });
-  get('/install', 'a full link', knock, { 'x-hwid': 'one-too-many' });
-  get('/install', '16 KB of %&', full('%&', TARGET));
-  get('/provider', '16 KB of hwid', `id=Provider&hwid=${full('x', TARGET)}`);
-  get('/device/inbox', '16 KB of wait', `wait=${full('0', TARGET)}`, {
+  all.get('/install', 'a full link', knock, { 'x-hwid': 'one-too-many' });
+  all.get('/install', '16 KB of %&', full('%&', TARGET));
+  all.get('/provider', '16 KB of hwid', `id=Provider&hwid=${full('x', TARGET)}`);
+  all.get('/device/inbox', '16 KB of wait', `wait=${full('0', TARGET)}`, {
     authorization: `Bearer ${token}`,
   });
-  get('/openapi.json', 'the document', '', { 'accept-encoding': 'identity' });
-  get('/docs', '15 KB of accept-encoding', '', { 'accept-encoding': full('gzip;q=0.', 15_000) });
-  requests.push({ endpoint: '(any)', what: '16 KB of slashes', path: full('/', TARGET), init: {} });
+  all.get('/openapi.json', 'the document', '', { 'accept-encoding': 'identity' });
+  all.get('/docs', '15 KB of accept-encoding', '', {
+    'accept-encoding': full('gzip;q=0.', 15_000),
+  });
+  all.requests.push({
+    endpoint: '(any)',
+    what: '16 KB of slashes',
+    path: full('/', TARGET),
+    init: {},
+  });
+}
 
+function addBodiesOfDevices(all: Collection): void {
   const nested = `${'['.repeat(130_000)}${']'.repeat(130_000)}`;
   const deep = `{"hwid":"x","push":{"gateway":"webpush","token":{"a":${nested}}}}`;
-  post('/device/register', 'a token 130,000 levels deep', deep);
-  post('/device/register', '256 KiB of [', '['.repeat(BODY));
-  post('/device/register', '8 KB of [', '['.repeat(8_000));
-  post('/device/register', '8 KB of names', Object.fromEntries(countdown(900).map((n) => [n, 0])));
-  post('/device/ack', '256 KiB of [', '['.repeat(BODY));
+  all.post('/device/register', 'a token 130,000 levels deep', deep);
+  all.post('/device/register', '256 KiB of [', '['.repeat(BODY));
+  all.post('/device/register', '8 KB of [', '['.repeat(8_000));
+  all.post(
+    '/device/register',
+    '8 KB of names',
+    Object.fromEntries(countdown(900).map((n) => [n, 0])),
+  );
+  all.post('/device/ack', '256 KiB of [', '['.repeat(BODY));
   const items = countdown(100).map((n) => ({
     id: 1e9 + n,
     state: 'opened',
     detail: full('x', 500),
   }));
-  post('/device/ack', '100 unknown ids', { items });
+  all.post('/device/ack', '100 unknown ids', { items });
+}
 
+function addNotifications(all: Collection): void {
   const form = (fields: Record<string, unknown>) => ({
     PushNotificationForm: { type_push: 'force', expire_days: 1, ...fields },
     hwid: 'nobody',
   });
   const notify = (what: string, fields: Record<string, unknown>) =>
-    post('/remote/notification', what, form({ body: 'x', ...fields }));
-  post('/remote/notification', '256 KiB of [', '['.repeat(BODY));
-  post(
+    all.post('/remote/notification', what, form({ body: 'x', ...fields }));
+  all.post('/remote/notification', '256 KiB of [', '['.repeat(BODY));
+  all.post(
     '/remote/notification',
     '9,990 names',
     Object.fromEntries(countdown(9_990).map((n) => [`k${n}`, 0])),
@@ -137,9 +179,11 @@ export function worstRequests({ who, code, hash, token }: Place): WorstRequest[]
   ] as const) {
     notify(`HTML: ${what}`, { body });
   }
+}
 
+function addCommands(all: Collection): void {
   const command = (what: string, fields: Record<string, unknown>) =>
-    post('/remote/command', what, {
+    all.post('/remote/command', what, {
       action_type: 'update-subscription',
       hwid: 'nobody',
       ...fields,
@@ -166,5 +210,4 @@ export function worstRequests({ who, code, hash, token }: Place): WorstRequest[]
     change_value: full('я.', 120_000),
   });
   command('a date of 240 KB', { send_date: full('1', 120_000), send_time: full('1', 120_000) });
-  return requests;
 }

@@ -1,6 +1,6 @@
 /**
- * The worst that one caller can do with one request, one stream or one file, and what another caller
- * notices of it: `make bench` writes `bench/results/DATE-worst.md`.
+ * The worst that one caller can do with one request, one stream or one file, and what another
+ * caller notices of it: `make bench` writes `bench/results/DATE-worst.md`.
  *
  *   bun bench/worst.ts [--executable FILE] [--only TEXT] [--quick]
  *
@@ -181,12 +181,13 @@ function markdown(): string {
 
 ${facts.map(([name, value]) => `- ${name}: ${value}`).join('\n')}
 
-The worst single request of each endpoint, stream and file that is known. Meanwhile another caller asks for a list of one
-id again and again over one connection: "wait ms" is the longest that one of its calls took, the median of ${rounds}
-rounds; "longest ms" is the longest of all rounds, with whatever else the machine did; the row "nothing" is what the
-machine alone does to it. "CPU ms" is processor time of the server for one time, with that of the other caller's calls;
-"MiB" is how much its resident memory grew over all rounds. Commands run on
-the core of the other caller, with the lowest priority. Wanted: no wait over ${WAIT_MAX_MS} ms on a quiet machine.
+The worst single request of each endpoint, stream and file that is known. Meanwhile another caller
+asks for a list of one id again and again over one connection: "wait ms" is the longest that one of
+its calls took, the median of ${rounds} rounds; "longest ms" is the longest of all rounds, with
+whatever else the machine did; the row "nothing" is what the machine alone does to it. "CPU ms" is
+processor time of the server for one time, with that of the other caller's calls; "MiB" is how much
+its resident memory grew over all rounds. Commands run on the core of the other caller, with the
+lowest priority. Wanted: no wait over ${WAIT_MAX_MS} ms on a quiet machine.
 
 ${line(head)}
 ${line(head.map(() => '---'))}
