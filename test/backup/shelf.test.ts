@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { yieldToOthers } from '../../src/backup/priority.ts';
 import { verifyBackup } from '../../src/backup/restore.ts';
 import {
   addScheduledBackup,
@@ -148,6 +149,11 @@ test('the process that makes it is the first to go when memory is short, from it
   const isFirst = '[ "$(cat /proc/$$/oom_score_adj)" = 1000 ]';
   const waiting = backupByChild(['sh', '-c', `until ${isFirst}; do :; done; exit 3`]);
   await expect(add(waiting)).rejects.toThrow('the process that made it ended with 3');
+});
+
+test('a system that does not let it give way is no reason to make none', () => {
+  // A process that is not there is refused like one under a unit that forbids it.
+  expect(() => yieldToOthers(2 ** 30)).not.toThrow();
 });
 
 test('the newest is known from its folder alone', async () => {
