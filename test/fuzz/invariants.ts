@@ -22,6 +22,12 @@ const NEVER: readonly [says: string, sql: string][] = [
        (SELECT count(*) FROM install i WHERE i.provider_id = p.id)`,
   ],
   [
+    'the count of a device at a provider is not its number of slots there',
+    `SELECT device_id, provider_id FROM device_provider p WHERE slot_count <>
+       (SELECT count(*) FROM install_device s
+        WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id)`,
+  ],
+  [
     'a code that is taken twice',
     'SELECT install_code FROM install GROUP BY install_code HAVING count(*) > 1',
   ],
