@@ -1,7 +1,8 @@
 /**
- * Three servers on one data directory, killed at random, while devices knock and register, slots are
- * freed, limits and statuses change, and an operator forgets devices. At no moment may a link hold
- * more than it may, or a count be untrue; whatever is answered is one of the documented answers.
+ * Three servers on one data directory, killed at random, while devices knock and register, slots
+ * are freed, limits and statuses change, and an operator forgets devices. At no moment may a link
+ * hold more than it may, or a count be untrue; whatever is answered is one of the documented
+ * answers.
  *
  * RACE_SECONDS=40 bun test test/e2e/race.test.ts runs it longer, RACE_SEED=n otherwise.
  */
