@@ -107,7 +107,7 @@ export class Large {
     bytes: number,
   ): Promise<Place | null> {
     const isTaken = () => this.isTaken(request);
-    if (device) return this.devices.enter(String(device.id), bytes, isTaken);
+    if (device) return this.devices.enter(String(device.tokenId), bytes, isTaken);
     return this.#providers.enter(String(provider?.id), bytes, isTaken);
   }
 }

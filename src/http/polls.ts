@@ -1,7 +1,7 @@
-/** Long polls that wait for messages: a bounded number for each device, and of all. */
+/** Long polls that wait for messages: a bounded number for each token, and of all. */
 
 /**
- * Polls of one device at a time. An app needs one; a second may still be known here when its
+ * Polls with one token at a time. An app needs one; a second may still be known here when its
  * network changed. Beyond this the one that has waited longest is answered at once.
  */
 export const POLLS_PER_DEVICE_MAX = 4;
@@ -22,27 +22,27 @@ export class Polls {
   }
 
   /**
-   * Runs `poll`, whose signal says that it must wait no longer: `signal` does, or newer polls of
-   * the device took its place.
+   * Runs `poll`, whose signal says that it must wait no longer: `signal` does, or newer polls with
+   * the token took its place.
    */
   async park<T>(
-    deviceId: number,
+    tokenId: number,
     signal: AbortSignal,
     poll: (whenOver: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const end = new AbortController();
-    const ofDevice = this.#parked.get(deviceId) ?? new Set();
-    this.#parked.set(deviceId, ofDevice.add(end));
+    const ofToken = this.#parked.get(tokenId) ?? new Set();
+    this.#parked.set(tokenId, ofToken.add(end));
     this.#all.add(end);
-    if (ofDevice.size > POLLS_PER_DEVICE_MAX) this.#end(ofDevice);
+    if (ofToken.size > POLLS_PER_DEVICE_MAX) this.#end(ofToken);
     if (this.#all.size > this.countMax) this.#end(this.#all);
     try {
       return await poll(AbortSignal.any([signal, end.signal]));
     } finally {
-      ofDevice.delete(end);
+      ofToken.delete(end);
       this.#all.delete(end);
-      if (ofDevice.size === 0 && this.#parked.get(deviceId) === ofDevice) {
-        this.#parked.delete(deviceId);
+      if (ofToken.size === 0 && this.#parked.get(tokenId) === ofToken) {
+        this.#parked.delete(tokenId);
       }
     }
   }

@@ -58,7 +58,7 @@ export interface Streams {
 export function makeStreams(deps: StreamDeps): Streams {
   const tally = deps.traffic.tallyOf(STREAM_PATH);
   const streams = new Set<DeviceStream>();
-  const byDevice = new Map<number, DeviceStream>();
+  const byToken = new Map<number, DeviceStream>();
   let pinger: ReturnType<typeof setInterval> | null = null;
   let isStopping = false;
   let refusedCount = 0;
@@ -75,7 +75,7 @@ export function makeStreams(deps: StreamDeps): Streams {
   }
 
   function isFullFor(device: AuthenticDevice): boolean {
-    return streams.size >= deps.settings.streamCountMax && !byDevice.has(device.id);
+    return streams.size >= deps.settings.streamCountMax && !byToken.has(device.tokenId);
   }
 
   function open(socket: Socket): void {
@@ -93,8 +93,8 @@ export function makeStreams(deps: StreamDeps): Streams {
     const stream = new DeviceStream(device, socket, deps);
     socket.data.stream = stream;
     streams.add(stream);
-    const replaced = byDevice.get(device.id);
-    byDevice.set(device.id, stream);
+    const replaced = byToken.get(device.tokenId);
+    byToken.set(device.tokenId, stream);
     replaced?.socket.close(CLOSE_REPLACED, 'the device opened another stream');
     pinger ??= setInterval(pingAll, deps.pingIntervalMs);
     deps.log.debug('stream_opened', { device: device.id });
@@ -106,7 +106,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     stream.close();
     deps.log.debug('stream_closed', { device: stream.device.id });
     streams.delete(stream);
-    if (byDevice.get(stream.device.id) === stream) byDevice.delete(stream.device.id);
+    if (byToken.get(stream.device.tokenId) === stream) byToken.delete(stream.device.tokenId);
     if (streams.size === 0 && pinger !== null) {
       clearInterval(pinger);
       pinger = null;

@@ -19,7 +19,10 @@ interface Listed {
   commands: Record<string, unknown>;
 }
 
-const RELEASES = [{ release: '0-1-0', schema: 3, madeAtMs: Date.UTC(2026, 10, 21, 1) }];
+const RELEASES = [
+  { release: '0-1-0', schema: 3, madeAtMs: Date.UTC(2026, 10, 21, 1) },
+  { release: '0-2-0', schema: 4, madeAtMs: Date.UTC(2026, 10, 21, 21) },
+];
 
 /** The tables with rows, and how many; what a migration adds may be empty. */
 function counts(db: Database): Record<string, number> {
@@ -50,7 +53,8 @@ test.each(RELEASES)('data of $release are brought up and listed as they were', a
   const old = new Database(join(dataDir, DATABASE_FILE), { create: true });
   old.run(readText(`test/store/data-of-${release}.sql`));
   expect(pragmaNumber(old, 'user_version')).toBe(schema);
-  const before = counts(old);
+  // Nothing of the audit log was pruned yet.
+  const { audit_anchor: _anchor, ...before } = counts(old);
   expect(Object.values(before)).not.toContain(0);
   old.close();
   // The program's umask; more would be refused.

@@ -17,8 +17,8 @@ type DeviceStore = Pick<
 /** How many rows of a device that is forgotten go in one step. */
 const FORGET_STEP = 2_000;
 
-/** A fact that a device told last: at the provider of row `p`, or (with none) to nobody. */
-const told = (column: string) => `iif(p.device_id IS NULL, d.${column}, p.${column})`;
+/** A fact that a device told last: at the provider of row `p`, else to nobody in particular. */
+const told = (column: string) => `coalesce(nullif(p.${column}, ''), d.${column})`;
 
 const DEVICE_COLUMNS = sql.raw(`
   d.id AS id, d.hwid AS hwid, ${told('os')} AS os, ${told('os_version')} AS "osVersion",
