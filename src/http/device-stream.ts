@@ -208,7 +208,11 @@ export class DeviceStream {
     const unread = () => this.socket.getBufferedAmount();
     if (unread() + text.length >= LARGE_BYTES) {
       const isTaken = () => this.isClosed || unread() === 0;
-      const place = await this.deps.room.enter(String(this.device.tokenId), byteLength(text), isTaken);
+      const place = await this.deps.room.enter(
+        String(this.device.tokenId),
+        byteLength(text),
+        isTaken,
+      );
       if (place === null) this.end(CLOSE_TOO_MANY, 'too much is unread: come back later');
     }
     this.#write(text);
