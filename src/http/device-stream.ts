@@ -21,6 +21,7 @@ import type { WireSettings } from './endpoint.ts';
 import { reportFault } from './interpreter.ts';
 import { messageView } from './message-view.ts';
 import { LARGE_BYTES, type Room } from './room.ts';
+import type { Turns } from './turns.ts';
 
 export const STREAM_PATH = '/device/stream';
 
@@ -57,6 +58,8 @@ export interface DeviceStreamDeps {
   settings: WireSettings;
   /** Where large frames have their places. */
   room: Room;
+  /** Whoever looks into an inbox waits for its turn. */
+  turns: Turns;
 }
 
 /** What a socket carries; `stream` once it is admitted. */
@@ -181,7 +184,8 @@ export class DeviceStream {
   }
 
   async #lookOnce(): Promise<void> {
-    const { core, clock, settings } = this.deps;
+    const { core, clock, settings, turns } = this.deps;
+    await turns.next();
     const { messages, isCut } = await core.store.listInbox(
       this.device,
       clock.nowMs(),

@@ -12,6 +12,7 @@ import type { MinuteLimiter } from './limiter.ts';
 import type { RowList } from './list-text.ts';
 import type { MessageKey } from './messages.ts';
 import type { Polls } from './polls.ts';
+import type { Turns } from './turns.ts';
 
 /** One parameter. The order of parameters in a record is the order in which they are checked. */
 export interface Param<
@@ -115,6 +116,7 @@ export interface DeviceCall<P extends Record<string, Param>> extends Call<P> {
 export interface Limits {
   registrations: MinuteLimiter;
   polls: Polls;
+  turns: Turns;
 }
 
 /** What the operator decides about the wire. */

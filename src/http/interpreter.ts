@@ -119,7 +119,7 @@ type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller>;
 
 /** Compiles a record of the table into the function that answers its requests. */
 export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interpreter {
-  const { core, clock, limits, traffic } = deps;
+  const { core, clock, large, limits, traffic } = deps;
   const {
     audience,
     bodyBytesMax = REQUEST_BOUNDS.bytesMax,
@@ -148,9 +148,10 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     }
     const body =
       method === 'POST'
-        ? await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs, (bytes) =>
-            deps.large.enterBody(request, { provider, device }, bytes),
-          )
+        ? await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs, {
+            enter: (bytes) => large.enterBody(request, { provider, device }, bytes),
+            turns: large.turns,
+          })
         : NO_BODY;
     if ('problem' in body) {
       return { says: 'unknown_error', detail: body.problem, provider, isLast: body.isLate };
@@ -172,7 +173,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       return { ...faulty(request, says.says, says.fault), provider };
     }
     if ('list' in says) {
-      const listed = await deps.large.list(request, { provider }, says);
+      const listed = await large.list(request, { provider }, says);
       return { ...(listed === null ? CROWDED : { says: says.says, ...listed }), provider };
     }
     return { ...says, provider, device, isFailure: GUESSES.has(says.says) };
@@ -204,7 +205,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     }
     let payload = said.payload ?? textOf(said.says, said.body);
     if (typeof payload === 'string' && isLarge(payload)) {
-      if (!(await deps.large.admit(request, said, payload))) {
+      if (!(await large.admit(request, said, payload))) {
         said = { ...CROWDED, provider: said.provider };
         payload = textOf(said.says, undefined);
       }

@@ -4,14 +4,7 @@ import type { Clock } from '../clock.ts';
 import { byteLength } from '../core/json-input.ts';
 import type { AuthenticDevice } from '../core/messaging.ts';
 import type { Provider } from '../core/provider.ts';
-import {
-  LIST_BYTES_MAX,
-  ListTurns,
-  PAGE_COUNT,
-  type Row,
-  type RowList,
-  restOfList,
-} from './list-text.ts';
+import { LIST_BYTES_MAX, PAGE_COUNT, type Row, type RowList, restOfList } from './list-text.ts';
 import type { MessageKey } from './messages.ts';
 import { textOf } from './respond.ts';
 import {
@@ -23,6 +16,7 @@ import {
   Room,
   type RoomBounds,
 } from './room.ts';
+import { Turns } from './turns.ts';
 
 /** Who calls. */
 export interface Caller {
@@ -35,7 +29,7 @@ export class Large {
   /** Also for the frames of streams. */
   readonly devices: Room;
   readonly #bodies: Room;
-  readonly #turns = new ListTurns();
+  readonly turns: Turns;
 
   /**
    * `isTaken`: has the kernel the whole answer, or did the caller leave? `room` is for tests, which
@@ -49,6 +43,7 @@ export class Large {
     this.#providers = new Room(room ?? PROVIDER_ROOM, clock);
     this.devices = new Room(room ?? DEVICE_ROOM, clock);
     this.#bodies = new Room(BODY_ROOM, clock);
+    this.turns = new Turns(clock);
   }
 
   get refusedCount(): number {
@@ -85,13 +80,14 @@ export class Large {
     to: Caller,
     { says, list }: { says: MessageKey; list: RowList },
   ): Promise<{ body: { data: readonly Row[] } } | { payload: Blob } | null> {
+    if (!list.isOne) await this.turns.next();
     const data = await list.read(list.beforeId, PAGE_COUNT);
     if (data.length < PAGE_COUNT) return { body: { data } };
     const place = await this.#enter(request, to, LIST_BYTES_MAX);
     if (place === null) return null;
     try {
       const begun = textOf(says, { data });
-      const rest = await restOfList(list, data, this.#turns);
+      const rest = await restOfList(list, data, this.turns);
       const payload = new Blob([begun.slice(0, -']}'.length), ...rest, ']}']);
       place.resize(payload.size);
       return { payload };

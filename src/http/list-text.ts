@@ -1,6 +1,6 @@
 /** Long lists as text: read and written in pages, so that nobody waits for all of one. */
 
-import { nextTurn } from '../core/turn.ts';
+import type { Turns } from './turns.ts';
 
 /** A record of a list in an answer. */
 export interface Row {
@@ -12,6 +12,8 @@ export interface RowList {
   /** Only rows with a lower id; null: all. */
   beforeId: number | null;
   countMax: number;
+  /** One row at most: no page of many. */
+  isOne: boolean;
   read(beforeId: number | null, countMax: number): Promise<readonly Row[]>;
 }
 
@@ -23,21 +25,11 @@ export const PAGE_COUNT = 100;
 /** 5000 rows with the longest texts that they may have. */
 export const LIST_BYTES_MAX = 8 * 1024 * 1024;
 
-/** One page in a turn of the event loop, whoever asks for lists. */
-export class ListTurns {
-  #last: Promise<void> = Promise.resolve();
-
-  next(): Promise<void> {
-    this.#last = this.#last.then(nextTurn);
-    return this.#last;
-  }
-}
-
 /** The rest of a list that begins with `first`, in UTF-8, a page at a time. */
 export async function restOfList(
   { countMax, read }: RowList,
   first: readonly Row[],
-  turns: ListTurns,
+  turns: Turns,
 ): Promise<Uint8Array<ArrayBuffer>[]> {
   const pages: Uint8Array<ArrayBuffer>[] = [];
   let rows = first;

@@ -115,11 +115,12 @@ const inboxEndpoint = deviceEndpoint({
   fields: { ok: { data: Type.Array(Message, { maxItems: INBOX_LIMITS.countMax }) } },
   patienceSeconds: WAIT_SECONDS_MAX + 15,
   says: ['ok', 'device_token_error', 'unknown_error'],
-  async handle({ core, device, params, nowMs, signal, settings, limits: { polls } }) {
+  async handle({ core, device, params, nowMs, signal, settings, limits }) {
     const waitMs = (params.wait ?? 0) * 1000;
-    const messages = await polls.park(device.tokenId, signal, (whenOver) =>
-      fetchInbox(core, device, waitMs, nowMs, whenOver),
-    );
+    const messages = await limits.polls.park(device.tokenId, signal, async (whenOver) => {
+      await limits.turns.next();
+      return fetchInbox(core, device, waitMs, nowMs, whenOver);
+    });
     if (typeof messages === 'string') return messages;
     const data = messages.map((message) => messageView(message, settings));
     return { says: 'ok', body: { data } };

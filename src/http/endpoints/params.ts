@@ -57,6 +57,7 @@ export function listOf(
   return {
     beforeId: before_id,
     countMax: LIST_COUNT_MAX,
+    isOne: id !== null,
     read: (beforeId, countMax) => readPage({ id, beforeId, countMax }),
   };
 }

@@ -1,0 +1,37 @@
+/** How what is large shares a turn of the event loop with everything else. */
+
+import { expect, test } from 'bun:test';
+import { Turns } from '../../src/http/turns.ts';
+import { FakeClock } from '../support/clock.ts';
+
+/** Does pieces of work that take so long, beside something small that asks for every turn. */
+async function turnsOf(pieces: readonly number[]): Promise<number[]> {
+  const clock = new FakeClock();
+  const turns = new Turns(clock);
+  let turn = 0;
+  const work = Promise.all(
+    pieces.map(async (tookMs) => {
+      await turns.next();
+      clock.advance(tookMs);
+      return turn;
+    }),
+  );
+  let isOver = false;
+  const count = () => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  const done = await work;
+  isOver = true;
+  const [first = 0] = done;
+  return done.map((at) => at - first);
+}
+
+test('a piece that takes its share of a turn is alone in it', async () => {
+  expect(await turnsOf([1, 5, 1, 1])).toEqual([0, 1, 2, 3]);
+});
+
+test('small pieces share a turn until its share is used up', async () => {
+  expect(await turnsOf([0, 0, 0.5, 0.4, 0.1, 0, 1])).toEqual([0, 0, 0, 0, 0, 1, 1]);
+});
