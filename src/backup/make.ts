@@ -39,7 +39,6 @@ export interface BackupResult {
  * Throws `OperatorError`. Blocks while it copies, so it belongs in a process of its own.
  */
 export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
-  if (order.file === '') throw new OperatorError('the name of the file is empty');
   const file = resolve(order.file);
   refuseOpenData(order.dataDir);
   await checkTarget(file, order);

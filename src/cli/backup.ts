@@ -7,7 +7,7 @@ import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 import { askNewPassphrase, askPassphrase } from './passphrase.ts';
 import { sheet } from './table.ts';
-import { showBytes, showTime } from './values.ts';
+import { fileValue, showBytes, showTime } from './values.ts';
 
 interface BackupOptions extends CommonOptions {
   force?: boolean;
@@ -112,8 +112,8 @@ function manifestRows(manifest: Manifest): [string, string | number][] {
 }
 
 /** A backup is read back before it bears its name, and looked at before it is read. */
-function fileValue(text: string): string {
-  if (text !== '-') return text;
+function backupFileValue(text: string): string {
+  if (text !== '-') return fileValue(text);
   throw new InvalidArgumentError(
     'a backup needs a file, as it is read more than once: - cannot be standard output or input',
   );
@@ -123,7 +123,7 @@ export function addBackupCommands(program: Command, context: CliContext): void {
   program
     .command('backup')
     .description('write a checked copy of the database to one file, beside a running server')
-    .argument('<file>', 'to be made; not -', fileValue)
+    .argument('<file>', 'to be made; not -', backupFileValue)
     .option('--force', 'replace the file if it is a backup')
     .option('--encrypt', 'ask for a passphrase if none is set')
     .option('--passphrase-file <file>', 'encrypt with the first line of this file; - is stdin')
@@ -132,7 +132,7 @@ export function addBackupCommands(program: Command, context: CliContext): void {
   program
     .command('restore')
     .description('check a backup and put its database in place; the one there is kept')
-    .argument('<file>', 'to be read; not -', fileValue)
+    .argument('<file>', 'to be read; not -', backupFileValue)
     .option('--verify', 'only check it and print what is in it')
     .option('--force', 'also when the present database holds what the backup does not')
     .option('--passphrase-file <file>', 'whose first line decrypts it; - is stdin')

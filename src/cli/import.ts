@@ -25,6 +25,7 @@ import {
   baseUrlValue,
   callsPerSecondValue,
   expiresValue,
+  fileValue,
   idRangeValue,
   maxLinksValue,
   nameValue,
@@ -179,11 +180,11 @@ export function addImportCommands(program: Command, context: CliContext): void {
   program
     .command('import')
     .description('bring a provider over, from another server of this API or from an export')
-    .argument('[file]', 'a file that export wrote')
+    .argument('[file]', 'a file that export wrote', fileValue)
     .option('--from <url>', 'base address of the server that it comes from', baseUrlValue)
     .option('--code <code>', 'the provider; with a file: another code for it', providerCodeValue)
     .option('--key <key>', 'its key there, which becomes its key here', authKeyValue)
-    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT)
+    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT, fileValue)
     .option('--new-key', 'give it a new key here and print it, for the only time')
     .option('--name <name>', 'what you call the provider', nameValue)
     .option(

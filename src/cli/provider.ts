@@ -22,6 +22,7 @@ import {
   authKeyValue,
   durationValue,
   expiresValue,
+  fileValue,
   maxLinksValue,
   nameValue,
   planValue,
@@ -232,7 +233,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     )
     .option('--code <code>', 'a provider code of your choice', providerCodeValue)
     .option('--key <key>', 'a key of your choice', authKeyValue)
-    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT)
+    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT, fileValue)
     .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue, 'default')
     .action((options: AddOptions) => add(context, options));
 
@@ -279,7 +280,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .argument('<code>', '', providerCodeValue)
     .option('--keep-old <time>', 'how long the old key stays good, such as 24h', durationValue, 0)
     .option('--key <key>', 'a key of your choice', authKeyValue)
-    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT)
+    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT, fileValue)
     .action((code: string, options: RotateOptions) => rotate(context, code, options));
 
   provider

@@ -110,7 +110,7 @@ export function baseUrlValue(text: string): string {
   if (!/^https?:\/\//i.test(text) || url === null)
     throw mistake(`'${text}' is not an http address`);
   if (url.username || url.password || url.search || url.hash) {
-    throw mistake('a base address has no user, query or fragment; a key goes into --key');
+    throw mistake('a base address has no user, query or fragment; a key goes into --key-file');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
@@ -198,8 +198,12 @@ export function showTime(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }
 
+export function fileValue(text: string): string {
+  if (text === '') throw mistake('the name of a file is not empty');
+  return text;
+}
+
 /** A file to write; undefined, as when none is named: standard output. */
 export function outputFileValue(text: string): string | undefined {
-  if (text === '') throw mistake('the name of a file is not empty');
-  return text === '-' ? undefined : text;
+  return text === '-' ? undefined : fileValue(text);
 }

@@ -81,6 +81,10 @@ test.each([
   [['openapi', '--yaml', '--json'], "option '--yaml' cannot be used with"],
   [['export', 'Provide1', ''], 'the name of a file is not empty'],
   [['audit', 'export', ''], 'the name of a file is not empty'],
+  [['backup', ''], 'the name of a file is not empty'],
+  [['restore', ''], 'the name of a file is not empty'],
+  [['import', ''], 'the name of a file is not empty'],
+  [['provider', 'add', '--name', 'n', '--key-file', ''], 'the name of a file is not empty'],
   [['import', '--from', 'http://127.0.0.1', '--code', 'Provide1'], '--key or --key-file'],
 ])('%j is a mistake of usage', async (words, part) => {
   expect(await mistake(words)).toContain(part);
