@@ -74,18 +74,19 @@ export function startJobs(deps: JobDeps): RunningJobs {
   const table = jobs(deps);
 
   function ring(name: string): Promise<void> {
-    const job = running.get(name) ?? begin(name);
+    const present = running.get(name);
+    if (present !== undefined) return present;
+    const job = run(name).finally(() => running.delete(name));
     running.set(name, job);
     return job;
   }
 
-  async function begin(name: string): Promise<void> {
+  async function run(name: string): Promise<void> {
     try {
       await table.find((job) => job.name === name)?.run(stopping.signal);
     } catch (fault) {
       deps.log.error('job_fault', { job: name, reason: reasonOf(fault) });
     }
-    running.delete(name);
   }
 
   const crons = table.map(({ name, pattern }) => new Cron(pattern, () => ring(name)));

@@ -63,6 +63,24 @@ test.each(['expire', 'prune', 'prune-audit'])('the job %s with work without end'
   expect(steps).toBe(stepsDone);
 });
 
+test('a job that fails, however it does, is run again at its next time', async () => {
+  let rings = 0;
+  const ring = (): Promise<void> => {
+    rings += 1;
+    throw new Error('before it could begin');
+  };
+  const jobs = startJobs({
+    ...{ core: coreOn({}), clock, log, tls: null },
+    worker: { look: () => undefined, ring, stop: async () => undefined },
+    settings: { auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
+  });
+  await jobs.ring('deliver');
+  const ringsBefore = rings;
+  await jobs.ring('deliver');
+  expect(rings).toBeGreaterThan(ringsBefore);
+  await jobs.stop();
+});
+
 test('delivery: what is claimed and not begun is given back, not worked off', async () => {
   let loads = 0;
   let released = 0;
