@@ -49,8 +49,9 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
     const said = { message: `listening on ${url}`, url, monitor_url: monitorUrl };
     context.stdout(`${JSON.stringify(said)}\n`);
   } else {
-    context.stdout(`gatepost is listening on ${app.url}\n`);
-    if (app.monitorUrl) context.stdout(`probes and metrics are at ${app.monitorUrl}\n`);
+    const monitor = app.monitorUrl ? `probes and metrics are at ${app.monitorUrl}\n` : '';
+    // In one piece: who reads the first line has the second.
+    context.stdout(`gatepost is ${listening}\n${monitor}`);
   }
   if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
   await signal;
