@@ -53,11 +53,18 @@ export function openCore(
     get linksPerProviderMax() {
       return config.linksPerProviderMax;
     },
+    get domainsPerProviderMax() {
+      return config.domainsPerProviderMax;
+    },
     get unboundCommandsPerDayMax() {
       return config.unboundCommandsPerDayMax;
     },
     get waitingPerDeviceMax() {
       return config.waitingPerDeviceMax;
+    },
+    get sendBounds() {
+      const { sendsPerMinuteMax, keptBytesMax, ledgerRowsMax } = config;
+      return { sendsPerMinuteMax, keptBytesMax, ledgerRowsMax };
     },
   };
 }

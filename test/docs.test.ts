@@ -37,7 +37,8 @@ test.each(byPath)('docs/api.md has every message of %s, and no other', (_, endpo
   const rows = tableRows(apiSection(endpoint), '`msg`');
   const documented = rows.map(([msg, rc]) => `${rc} ${msg}`);
   const given = answersOf(endpoint).map((key) => `${messages[key].rc} \`${messages[key].msg}\``);
-  expect(documented.toSorted()).toEqual(given.toSorted());
+  // Several keys may say the same, with another detail each.
+  expect(documented.toSorted()).toEqual([...new Set(given)].toSorted());
 });
 
 test.each(byPath)('docs/api.md has every parameter of %s with its rule', (_, endpoint) => {

@@ -34,6 +34,7 @@ export function summaryJson({ providerCode, tally, isComplete }: Summary) {
       without_room: tally.slots.withoutRoom,
     },
     domains: tally.domains,
+    domains_over_cap: tally.domainsOverCap,
     unusable: tally.unusable,
     mended: tally.mended,
     new_ids: tally.newIds,
@@ -66,6 +67,10 @@ function missing({ tally, isFromServer, isComplete }: Summary): string[] {
   const counts: [number, string][] = [
     [tally.codesTaken, 'links left out: their codes are another provider’s here'],
     [tally.overCap, 'links left out: beyond the provider’s cap (provider set --max-links)'],
+    [
+      tally.domainsOverCap,
+      'domains left out: beyond the cap (the setting limits.domains_per_provider_max)',
+    ],
     [tally.slots.withoutRoom, 'HWIDs left out: their links are full here'],
     [tally.vanished, 'links vanished from the source meanwhile'],
     [tally.refused, 'links left out: the source did not tell their HWIDs'],

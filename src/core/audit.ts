@@ -39,6 +39,36 @@ export const ACTIONS = {
 
 export type Action = keyof typeof ACTIONS;
 
+/**
+ * What a provider can do over and over, at its keys' full speed, without anything else holding it
+ * up: adding ends at a cap, and sends have a number a minute.
+ */
+const REPEATABLE: ReadonlySet<Action> = new Set<Action>([
+  'install.update',
+  'hwid.delete',
+  'domain.activate',
+  'domain.rename',
+  'domain.delete',
+]);
+/** So many of those a provider's entries tell in {@link LISTED_WINDOW_MS}, each one. */
+export const LISTED_MAX = 10_000;
+export const LISTED_WINDOW_MS = 60 * 60_000;
+
+/** Is a deed one of those that are told one by one only up to a number? */
+export function isRepeatable({ kind }: Actor, { action }: Deed): boolean {
+  return kind === 'provider' && REPEATABLE.has(action);
+}
+
+/**
+ * Has the `count`th of a provider's repeatable changes in a window an entry of its own? Beyond
+ * {@link LISTED_MAX} each has that doubles their number: the log is bounded, and no provider's
+ * changes push out what others did. An entry says how many before it have none.
+ */
+export function isListed(count: number): boolean {
+  const beyond = count - LISTED_MAX;
+  return beyond <= 0 || (beyond & (beyond - 1)) === 0;
+}
+
 /** Who does something. Nothing of it is secret. */
 export interface Actor {
   kind: 'operator' | 'provider' | 'system';

@@ -1,4 +1,5 @@
 import type { Actor } from './audit.ts';
+import type { SendBounds } from './message-store.ts';
 import type { Signals } from './signals.ts';
 import type { Store } from './store.ts';
 
@@ -10,10 +11,14 @@ export interface Core {
   actor: () => Actor;
   /** Cap on limited links for a provider without a cap of its own. */
   readonly linksPerProviderMax: number;
+  /** Cap on a provider's bindings. */
+  readonly domainsPerProviderMax: number;
   /** How many commands to unbound HWIDs a provider may send in 24 hours. */
   readonly unboundCommandsPerDayMax: number;
   /** How many messages of one provider may wait for one device. */
   readonly waitingPerDeviceMax: number;
+  /** What a provider may send and keep. */
+  readonly sendBounds: SendBounds;
 }
 
 /** `core` on somebody else's behalf; what else it says stays what `core` says at the time. */

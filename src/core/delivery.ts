@@ -86,7 +86,9 @@ async function nextAfterChecking(
   const provider = await core.store.findProvider(work.providerCode);
   const may = work.notificationType === PUSH ? mayNotify : mayCommand;
   if (provider === null || !may(provider, nowMs)) return BLOCKED;
-  return work.isDue ? LOAD : PENDING;
+  if (!work.isDue) return PENDING;
+  // Only here: while one is written, no other one of the provider is.
+  return work.ledgerCount < core.sendBounds.ledgerRowsMax ? LOAD : BLOCKED;
 }
 
 async function send(core: Core, lease: Lease): Promise<void> {

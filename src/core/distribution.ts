@@ -8,7 +8,7 @@ import { DAY_MS } from './calendar.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './content.ts';
 import type { Core } from './core.ts';
-import type { TargetDevice } from './message-store.ts';
+import type { BoundReached, SendBounds, TargetDevice } from './message-store.ts';
 import { type NotSaved, saving } from './outcome.ts';
 import type { Provider } from './provider.ts';
 import type { Page } from './store.ts';
@@ -89,6 +89,13 @@ export const GENERAL_INTERVAL_MS = 5 * 60_000;
 export const CANCEL_CUTOFF_MS = 10 * 60_000;
 /** How long a command waits for a device to fetch it. */
 export const COMMAND_EXPIRE_DAYS = 30;
+/** Sends are counted over this time. */
+export const SENDS_WINDOW_MS = 60_000;
+/**
+ * What a distribution counts of a provider's kept bytes beside what it says and its HWIDs: its row
+ * and the indexes (docs/limits.md). The triggers of migration 0005 count the same.
+ */
+export const KEPT_BYTES_EACH = 200;
 /** The quota of commands to unbound HWIDs is counted over this time. */
 export const UNBOUND_QUOTA_MS = DAY_MS;
 
@@ -112,14 +119,23 @@ export interface SendOrder<P> {
   dueAtMs: number | null;
 }
 
-export type NotificationRefusal = 'device_not_found' | 'no_devices_found' | 'general_too_soon';
+export type NotificationRefusal =
+  | 'device_not_found'
+  | 'no_devices_found'
+  | 'general_too_soon'
+  | `notification_${BoundReached}`;
 
-export type CommandRefusal = 'device_not_found' | 'unbound_not_allowed' | 'unbound_quota_exceeded';
+export type CommandRefusal =
+  | 'device_not_found'
+  | 'unbound_not_allowed'
+  | 'unbound_quota_exceeded'
+  | `command_${BoundReached}`;
 
 /**
  * Accepts a push notification; delivery is the worker's. Refuses `device_not_found` (a HWID that is
  * not one of the provider's devices; nothing is sent to anybody), `no_devices_found`,
- * `general_too_soon` (less than {@link GENERAL_INTERVAL_MS} after the last one without HWIDs).
+ * `general_too_soon` (less than {@link GENERAL_INTERVAL_MS} after the last one without HWIDs), and
+ * what passes a bound of the provider: see {@link SendBounds}.
  */
 export async function sendNotification(
   core: Core,
@@ -144,17 +160,18 @@ export async function sendNotification(
         actionType: null,
         unboundCount: 0,
       },
-      { generalIntervalMs, unboundQuota: null },
+      { generalIntervalMs, unboundQuota: null, bounds: boundsOf(core) },
       actAt(core, nowMs),
     ),
   );
-  return accepted(core, added, 'unbound_quota_exceeded');
+  return accepted(core, 'notification', added, 'unbound_quota_exceeded');
 }
 
 /**
  * Accepts a remote command; delivery is the worker's. Refuses `device_not_found` (a HWID that
  * nobody knows), `unbound_not_allowed` (an action other than `import-data` to a device that is not
- * linked to the provider), `unbound_quota_exceeded`.
+ * linked to the provider), `unbound_quota_exceeded`, and what passes a bound of the provider: see
+ * {@link SendBounds}.
  */
 export async function sendCommand(
   core: Core,
@@ -186,11 +203,11 @@ export async function sendCommand(
         actionType: order.payload.action_type,
         unboundCount,
       },
-      { generalIntervalMs: null, unboundQuota },
+      { generalIntervalMs: null, unboundQuota, bounds: boundsOf(core) },
       actAt(core, nowMs),
     ),
   );
-  return accepted(core, added, 'general_too_soon');
+  return accepted(core, 'command', added, 'general_too_soon');
 }
 
 /** What every order becomes, whatever is sent. */
@@ -211,11 +228,32 @@ function draftOf(
   };
 }
 
-/** Tells the worker of what was added; `unasked` is the guard that was not set. */
-function accepted<T, U extends string>(core: Core, added: T | U, unasked: U): Exclude<T, U> {
+function boundsOf({ sendBounds }: Core) {
+  return { ...sendBounds, windowMs: SENDS_WINDOW_MS, bytesEach: KEPT_BYTES_EACH };
+}
+
+const BOUNDS_REACHED: readonly string[] = [
+  'too_many_sends',
+  'kept_bytes_full',
+  'ledger_full',
+] satisfies BoundReached[];
+
+/**
+ * Tells the worker of what was added, and names a bound after what was to be sent; `unasked` is the
+ * guard that was not set.
+ */
+function accepted<T, U extends string, K extends string>(
+  core: Core,
+  kind: K,
+  added: T | U | BoundReached,
+  unasked: U,
+): Exclude<T, U | BoundReached> | `${K}_${BoundReached}` {
   if (added === unasked) throw new Error(`the store refused with ${unasked}, which nobody asked`);
+  if (typeof added === 'string' && BOUNDS_REACHED.includes(added)) {
+    return `${kind}_${added as BoundReached}`;
+  }
   if (typeof added === 'object' && added !== null && 'id' in added) core.signals.workAccepted();
-  return added as Exclude<T, U>;
+  return added as Exclude<T, U | BoundReached>;
 }
 
 /** The provider's distributions, newest first. */

@@ -23,11 +23,13 @@ export interface Domain {
 
 export type AddDomainOutcome =
   | { says: 'ok' | 'domain_exists' | 'domain_activated'; id: number }
+  | 'domain_limit_reached'
   | NotSaved<'domain_save_error' | 'domain_activate_error'>;
 
 /**
  * Binds a hash to a provider. A hash bound already is `domain_exists`, or `domain_activated` if it
  * was disabled and is active again with its old id; in both cases a given name replaces the old.
+ * Refuses `domain_limit_reached` for a new one beyond `domainsPerProviderMax`.
  */
 export async function addDomain(
   core: Core,
@@ -45,11 +47,12 @@ export async function addDomain(
         domainHash,
         domainName: domainName ?? domainHash.slice(0, 10),
         createdAtMs: nowMs,
+        domainCountMax: core.domainsPerProviderMax,
       },
       act,
     ),
   );
-  if (!('id' in added)) return added;
+  if (typeof added === 'string' || !('id' in added)) return added;
   if (added.outcome === 'added') return { says: 'ok', id: added.id };
 
   const activated = await saving(

@@ -77,13 +77,16 @@ export interface ImportStore {
     rules: { installCountMax: number; updates: boolean },
     act: Act,
   ): Promise<ImportedInstallResult | 'install_code_exists' | 'install_code_limit_reached'>;
-  /** Adds a binding, or with `updates` gives one that is here name and status of the import. */
+  /**
+   * Adds a binding, or with `updates` gives one that is here name and status of the import. Refuses
+   * `domain_limit_reached` for a new one beyond `domainCountMax` of the provider.
+   */
   importDomain(
     providerId: number,
     domain: ImportedDomain,
-    rules: { updates: boolean },
+    rules: { domainCountMax: number; updates: boolean },
     act: Act,
-  ): Promise<{ was: ImportedAs; id: number }>;
+  ): Promise<{ was: ImportedAs; id: number } | 'domain_limit_reached'>;
   /**
    * All that a provider owns, oldest first, as it was at one moment, however long the reading
    * takes. Nothing at all for an unknown provider.

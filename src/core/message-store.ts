@@ -41,12 +41,30 @@ export interface NewDistribution {
   unboundCount: number;
 }
 
+/** What a provider may send and keep: the operator's numbers. */
+export interface SendBounds {
+  sendsPerMinuteMax: number;
+  /** Of distributions whose ledger was not pruned: see KEPT_BYTES_EACH in core/distribution.ts. */
+  keptBytesMax: number;
+  /** Recipients in ledgers that were not pruned. */
+  ledgerRowsMax: number;
+}
+
+/** Which of a provider's bounds a send would pass. */
+export type BoundReached = 'too_many_sends' | 'kept_bytes_full' | 'ledger_full';
+
 /** What must hold at the moment at which a distribution is added; null: not asked. */
 export interface DistributionGuards {
   /** Since the provider's last general notification, ms. */
   generalIntervalMs: number | null;
   /** At most so many unbound recipients since then, the new ones included. */
   unboundQuota: { sinceMs: number; countMax: number } | null;
+  bounds: SendBounds & {
+    /** Over which sends are counted. A clock that was set back begins another count. */
+    windowMs: number;
+    /** What each counts beside what it says and to whom. */
+    bytesEach: number;
+  };
 }
 
 /** A worker's hold on a distribution; every step renews it. */
@@ -65,6 +83,8 @@ export interface ClaimedDistribution {
   status: number;
   /** Its time has come, and none of the provider's goes before it. */
   isDue: boolean;
+  /** How many recipients the provider has in ledgers. */
+  ledgerCount: number;
   /** The next step may take some 5 ms: not many of those in one commit. */
   isBulky: boolean;
   /** This worker did not hold it last: another one, an earlier life of this one, or nobody did. */
@@ -142,7 +162,7 @@ export interface MessageStore {
     draft: NewDistribution,
     guards: DistributionGuards,
     act: Act,
-  ): Promise<{ id: number } | 'general_too_soon' | 'unbound_quota_exceeded'>;
+  ): Promise<{ id: number } | 'general_too_soon' | 'unbound_quota_exceeded' | BoundReached>;
   listDistributions(providerId: number, page: Page): Promise<Distribution[]>;
   /** Cancels if it is scheduled, due from `dueFromMs` on, and in `from`; else says its status. */
   cancelDistribution(
@@ -188,8 +208,6 @@ export interface MessageStore {
    * says how many. Null: there was nothing left to look at.
    */
   expireRecipients(nowMs: number): Promise<number | null>;
-  /** Deletes some ledger rows of what finished before. False: there are none left. */
-  pruneLedger(finishedBeforeMs: number, nowMs: number): Promise<boolean>;
   /** A number that changes when another process changes the database. */
   foreignChanges(): Promise<number>;
 
@@ -223,7 +241,7 @@ export interface MessageStore {
   ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
   findDeviceByToken(
     tokenHash: Uint8Array,
-  ): Promise<{ id: number; hwid: string; tokenId: number } | null>;
+  ): Promise<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number } | null>;
   /**
    * What waits in the places of a token and may be read, oldest first; nothing for a dead token. No
    * more than `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut`

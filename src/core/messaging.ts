@@ -1,8 +1,10 @@
 /** The messaging protocol: how a registered device fetches what is due to it, and acknowledges. */
 
+import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import type { DistributionType } from './distribution.ts';
 import type { TokenHolder } from './message-store.ts';
+import { WriteFailed } from './outcome.ts';
 import { hashKey } from './secret.ts';
 
 /**
@@ -61,11 +63,24 @@ export interface AuthenticDevice extends TokenHolder {
 export async function authenticateDevice(
   core: Core,
   token: string | null,
+  nowMs: number,
 ): Promise<AuthenticDevice | null> {
   if (token === null || !DEVICE_TOKEN.test(token)) return null;
   const tokenHash = hashKey(token);
   const found = await core.store.findDeviceByToken(tokenHash);
-  return found && { ...found, tokenHash };
+  if (found === null) return null;
+  const { lastSeenAtMs, ...device } = found;
+  if (!sameUtcDay(lastSeenAtMs, nowMs)) await noteSeen(core, device.id, nowMs);
+  return { ...device, tokenHash };
+}
+
+/** Once a day; what cannot be noted today is noted tomorrow, and no reason to refuse anybody. */
+async function noteSeen(core: Core, deviceId: number, nowMs: number): Promise<void> {
+  try {
+    await core.store.noteSeen(deviceId, nowMs);
+  } catch (fault) {
+    if (!(fault instanceof WriteFailed)) throw fault;
+  }
 }
 
 /**

@@ -31,7 +31,7 @@ const PAGE = 5000;
 const CHUNK = 50;
 const NO_HASH = new Uint8Array(32);
 
-type Rules = { installCountMax: number; updates: boolean };
+type Rules = { installCountMax: number; domainCountMax: number; updates: boolean };
 
 /** The provider that moves in, as it is to be here. */
 export interface Newcomer {
@@ -91,7 +91,7 @@ export class Mover {
     readonly nowMs: () => number,
   ) {
     const installCountMax = provider.installCountMax ?? core.linksPerProviderMax;
-    this.#rules = { installCountMax, updates };
+    this.#rules = { installCountMax, domainCountMax: core.domainsPerProviderMax, updates };
   }
 
   /** The most links that the provider may have. */
@@ -157,12 +157,18 @@ export class Mover {
     const results = await Promise.all(
       domains.map((domain) => store.importDomain(this.provider.id, domain, this.#rules, act)),
     );
-    results.forEach(({ was, id }, n) => {
+    results.forEach((result, n) => {
       const domain = domains[n] as ImportedDomain;
+      const hash = domain.domainHash.slice(0, 10);
+      if (result === 'domain_limit_reached') {
+        this.tally.domainsOverCap += 1;
+        this.tally.problem(`domain ${hash}: beyond the cap of domains`);
+        return;
+      }
+      const { was, id } = result;
       this.tally.domains[was] += 1;
       if (was === 'added' && id !== domain.id) this.tally.newIds += 1;
       if (was === 'different') {
-        const hash = domain.domainHash.slice(0, 10);
         this.tally.problem(`domain ${hash}: name or status are others here and stay`);
       }
     });

@@ -17,6 +17,7 @@ import type { Device, DeviceAtProvider, DeviceFacts } from './device.ts';
 import type { Domain } from './domain.ts';
 import type { ImportStore } from './import-store.ts';
 import type { AdmitRefusal, AdmittedLink, Install, InstallChange, Slot } from './install.ts';
+import type { KeepingStore } from './keeping-store.ts';
 import type { MessageStore } from './message-store.ts';
 import type { Plan, Provider, ProviderChange } from './provider.ts';
 
@@ -60,6 +61,8 @@ export interface NewDomain {
   domainHash: string;
   domainName: string;
   createdAtMs: number;
+  /** The provider may not have more bindings than this, the new one included. */
+  domainCountMax: number;
 }
 
 /** A device at the door of a link. All three are well formed. */
@@ -115,7 +118,7 @@ export interface QueueFacts {
   recipientCount: number;
 }
 
-export interface Store extends MessageStore, AuditStore, ImportStore, CountStore {
+export interface Store extends MessageStore, AuditStore, ImportStore, CountStore, KeepingStore {
   addProvider(draft: NewProvider, act: Act): Promise<'ok' | 'provider_code_exists'>;
   findProvider(code: string): Promise<Provider | null>;
   listProviders(): Promise<Provider[]>;
@@ -182,8 +185,14 @@ export interface Store extends MessageStore, AuditStore, ImportStore, CountStore
     nowMs: number,
   ): Promise<AdmittedLink | Exclude<AdmitRefusal, 'hwid_required'>>;
 
-  /** `added` with the new id, or `exists` with the id of the binding that has the hash. */
-  addDomain(draft: NewDomain, act: Act): Promise<{ outcome: 'added' | 'exists'; id: number }>;
+  /**
+   * `added` with the new id, or `exists` with the id of the binding that has the hash, which is
+   * told before a reached cap.
+   */
+  addDomain(
+    draft: NewDomain,
+    act: Act,
+  ): Promise<{ outcome: 'added' | 'exists'; id: number } | 'domain_limit_reached'>;
   /** Makes a binding active and renames it if a name is given. */
   activateDomain(
     providerId: number,

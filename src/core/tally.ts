@@ -14,6 +14,8 @@ export class Tally {
   codesTaken = 0;
   overCap = 0;
   vanished = 0;
+  /** Bindings beyond the cap. */
+  domainsOverCap = 0;
   /** Links whose HWIDs the source did not tell: another attempt may bring them. */
   refused = 0;
   /** Records that cannot be kept as they are, and ones whose texts or times were made fit. */

@@ -143,7 +143,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
 
     if (limitedBy && limits[limitedBy].refuses(deps.clientOf(request), nowMs)) {
-      const holder = await authenticateDevice(core, bearerToken(request.headers));
+      const holder = await authenticateDevice(core, bearerToken(request.headers), nowMs);
       if (holder === null) return { says: 'too_many_requests' };
     }
     const body =
@@ -241,8 +241,8 @@ const NO_BODY = { object: {} };
 function gateOf({ audience, plan }: Endpoint, core: Core): Gate {
   if (audience === 'app') return async () => ({});
   if (audience === 'device') {
-    return async (request) => {
-      const device = await authenticateDevice(core, bearerToken(request.headers));
+    return async (request, _query, nowMs) => {
+      const device = await authenticateDevice(core, bearerToken(request.headers), nowMs);
       return device === null ? { refusal: 'device_token_error' } : { device };
     };
   }

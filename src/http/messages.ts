@@ -21,6 +21,11 @@ const denial = (msg: string, detail: string, ...headers: string[]): Message => (
   headers: Object.fromEntries(headers.map((name) => [name, 'true'])),
 });
 
+const TOO_MANY_SENDS = 'the provider has sent as many in a minute as it may: try again in a minute';
+const KEPT_BYTES_FULL =
+  'as many bytes of notifications and commands are kept for the provider as may be';
+const LEDGER_FULL = 'as many recipients are kept in the ledger for the provider as may be';
+
 const TABLE = {
   ok: { rc: 1, msg: 'Ok' },
   unknown_error: refusal('Unknown error', 'internal fault'),
@@ -62,6 +67,10 @@ const TABLE = {
   domain_exists: { rc: 2, msg: 'Domain hash exists' },
   domain_activated: { rc: 2, msg: 'Domain hash exists. State set to active' },
   domain_save_error: refusal('Error save domain', 'the binding could not be saved'),
+  domain_limit_reached: refusal(
+    'Error save domain',
+    'the provider has as many bindings as it may have',
+  ),
   domain_activate_error: refusal('Error change state to active', 'the binding could not be saved'),
   domain_delete_error: refusal('Domain delete error', 'the binding could not be saved'),
   domain_not_found: refusal('Domain not found', 'id names no binding of this provider'),
@@ -91,6 +100,9 @@ const TABLE = {
     'the provider has no device with an operating system in os',
   ),
   notification_save_error: refusal('Failed to save notification', 'it could not be saved'),
+  notification_too_many_sends: refusal('Failed to save notification', TOO_MANY_SENDS),
+  notification_kept_bytes_full: refusal('Failed to save notification', KEPT_BYTES_FULL),
+  notification_ledger_full: refusal('Failed to save notification', LEDGER_FULL),
   target_hwid_required: refusal(
     'HWID is required for specific device',
     'hwid is required when specific_device_toggle is true',
@@ -110,6 +122,9 @@ const TABLE = {
     'too many HWIDs that are not linked to the provider got a command in the last 24 hours',
   ),
   command_save_error: refusal('Failed to save command', 'it could not be saved'),
+  command_too_many_sends: refusal('Failed to save command', TOO_MANY_SENDS),
+  command_kept_bytes_full: refusal('Failed to save command', KEPT_BYTES_FULL),
+  command_ledger_full: refusal('Failed to save command', LEDGER_FULL),
   notification_not_found: refusal(
     'Notification not found',
     'id names no notification or command of this provider',

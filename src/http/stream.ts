@@ -122,7 +122,7 @@ export function makeStreams(deps: StreamDeps): Streams {
       traffic.count(tally, { request, says: key, tookMs, requestId });
       return key;
     };
-    const device = await authenticateDevice(deps.core, bearerToken(request.headers));
+    const device = await authenticateDevice(deps.core, bearerToken(request.headers), clock.nowMs());
     if (device === null) {
       says('device_token_error');
       const delayMs = deps.tokenFailed(request);

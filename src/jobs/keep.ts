@@ -1,12 +1,14 @@
 /**
  * Housekeeping, in small steps: what nobody fetched expires, what is old of ledger and audit log is
- * pruned. Each is left between two steps when its signal says so; the next ring goes on.
+ * pruned, and devices that belong to nobody are forgotten. Each is left between two steps when its
+ * signal says so; the next ring goes on.
  */
 
 import { actAt } from '../core/audit.ts';
 import { auditHead, headText, pruneAudit } from '../core/audit-chain.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
+import type { FinishedCursor } from '../core/keeping-store.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Log } from '../log.ts';
 
@@ -19,15 +21,57 @@ export async function expireMessages(
   await repeat(async () => (await core.store.expireRecipients(nowMs)) !== null, signal);
 }
 
-/** Deletes the ledger of what finished more than `ledgerDays` days ago. */
-export async function pruneLedger(
+/** How long what is over is remembered. */
+export interface KeepDays {
+  readonly ledgerDays: number;
+  readonly distributionDays: number;
+  readonly deviceDays: number;
+}
+
+/**
+ * Deletes the ledger of what finished more than `ledgerDays` days ago, and what it said; after
+ * `distributionDays` the rest of it.
+ */
+export async function pruneDistributions(
   core: Core,
-  ledgerDays: number,
+  { ledgerDays, distributionDays }: KeepDays,
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
   const finishedBeforeMs = nowMs - ledgerDays * DAY_MS;
-  await repeat(() => core.store.pruneLedger(finishedBeforeMs, nowMs), signal);
+  let at: FinishedCursor | null = { finishedAtMs: 0, id: 0 };
+  await repeat(async () => {
+    at = at && (await core.store.pruneLedger(finishedBeforeMs, nowMs, at));
+    return at !== null;
+  }, signal);
+  const forgetBeforeMs = nowMs - Math.max(ledgerDays, distributionDays) * DAY_MS;
+  await repeat(() => core.store.forgetDistributions(forgetBeforeMs), signal);
+}
+
+/** Deletes what devices said where they do not belong and were not seen for `deviceDays` days. */
+export async function forgetVisits(
+  core: Core,
+  { deviceDays }: KeepDays,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  await repeat(() => core.store.forgetVisits(nowMs - deviceDays * DAY_MS), signal);
+}
+
+/** Which devices that belong to nobody are remembered. */
+export interface StrangerBounds extends Pick<KeepDays, 'deviceDays'> {
+  readonly strangersMax: number;
+}
+
+/** Forgets strangers that were not seen for `deviceDays` days or are more than `strangersMax`. */
+export async function forgetStrangers(
+  core: Core,
+  { deviceDays, strangersMax: countMax }: StrangerBounds,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const seenBeforeMs = nowMs - deviceDays * DAY_MS;
+  await repeat(() => core.store.forgetStrangers({ seenBeforeMs, countMax }), signal);
 }
 
 /** Takes small steps while there are any, everybody else's turn in between, until `signal`. */

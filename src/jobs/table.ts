@@ -10,9 +10,13 @@ import type { Worker } from './deliver.ts';
 import {
   type AuditBounds,
   expireMessages,
+  forgetStrangers,
+  forgetVisits,
+  type KeepDays,
   keepAuditBounded,
   logAuditHead,
-  pruneLedger,
+  pruneDistributions,
+  type StrangerBounds,
 } from './keep.ts';
 
 export interface JobDeps {
@@ -23,7 +27,7 @@ export interface JobDeps {
   /** Null: plain HTTP. */
   tls: { look(): Promise<void> } | null;
   /** Looked at whenever a job runs, so that a change holds at once. */
-  settings: AuditBounds & { readonly ledgerDays: number };
+  settings: AuditBounds & KeepDays & StrangerBounds;
 }
 
 interface Job {
@@ -49,7 +53,16 @@ function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
     {
       name: 'prune',
       pattern: '40 7 * * * *',
-      run: (signal) => pruneLedger(core, settings.ledgerDays, clock.nowMs(), signal),
+      run: async (signal) => {
+        await pruneDistributions(core, settings, clock.nowMs(), signal);
+        await forgetVisits(core, settings, clock.nowMs(), signal);
+      },
+    },
+    {
+      name: 'forget-strangers',
+      // Each minute, as anybody can make them.
+      pattern: '10 * * * * *',
+      run: (signal) => forgetStrangers(core, settings, clock.nowMs(), signal),
     },
     {
       name: 'prune-audit',

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { LEASE_MS } from '../../src/core/delivery.ts';
 import { BLOCKED, statusesBefore } from '../../src/core/distribution.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import { expireMessages, pruneLedger } from '../../src/jobs/keep.ts';
+import { expireMessages, pruneDistributions } from '../../src/jobs/keep.ts';
 import { ACT } from '../support/actor.ts';
 import {
   bindDevices,
@@ -178,6 +178,8 @@ describe('expiry', () => {
 
 describe('pruning', () => {
   const LEDGER_DAYS = 90;
+  const DAYS = { ledgerDays: LEDGER_DAYS, distributionDays: 365, deviceDays: 180 };
+  const prune = () => pruneDistributions(engine.core, DAYS, engine.clock.nowMs());
 
   test('the rows go after the time, in steps; the distribution and its counts stay', async () => {
     const { provider, first } = await seed(2_500);
@@ -185,15 +187,16 @@ describe('pruning', () => {
     await deliver(engine);
     engine.clock.advance(LEDGER_DAYS * DAY_MS);
     await expireMessages(engine.core, engine.clock.nowMs());
-    await pruneLedger(engine.core, LEDGER_DAYS, engine.clock.nowMs());
+    await prune();
     expect(recipients()).toBe(2_500);
 
     engine.clock.advance(1);
     const beforeMs = engine.clock.nowMs() - LEDGER_DAYS * DAY_MS;
-    expect(await engine.core.store.pruneLedger(beforeMs, engine.clock.nowMs())).toBe(true);
+    const nowMs = engine.clock.nowMs();
+    await engine.core.store.pruneLedger(beforeMs, nowMs, { finishedAtMs: 0, id: 0 });
     expect(recipients()).toBeGreaterThan(0);
     expect(recipients()).toBeLessThan(2_500);
-    await pruneLedger(engine.core, LEDGER_DAYS, engine.clock.nowMs());
+    await prune();
     expect(recipients()).toBe(0);
     expect(await ledgerOf(engine, id)).toMatchObject({
       ...{ status: 100, isPruned: true, recipientCount: 2_500, sentCount: 2_500 },
@@ -213,8 +216,20 @@ describe('pruning', () => {
     await deliver(engine);
     const waiting = await notify(engine, provider, { dueInMs: 200 * DAY_MS });
     engine.clock.advance(100 * DAY_MS);
-    await pruneLedger(engine.core, LEDGER_DAYS, engine.clock.nowMs());
+    await prune();
     expect(await inboxOf(engine, first)).toEqual([open]);
     expect(await ledgerOf(engine, waiting)).toMatchObject({ isPruned: false });
+  });
+
+  test('what was pruned is listed for a year after its end, and is then forgotten', async () => {
+    const { provider } = await seed(1);
+    const id = await notify(engine, provider, { expireDays: 1 });
+    await deliver(engine);
+    engine.clock.advance(365 * DAY_MS);
+    await prune();
+    expect(await ledgerOf(engine, id)).toMatchObject({ isPruned: true, payload: 'null' });
+    engine.clock.advance(1);
+    await prune();
+    expect(await engine.core.store.findDistribution(id, 1)).toBeNull();
   });
 });

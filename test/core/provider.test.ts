@@ -4,6 +4,7 @@ import { hashKey } from '../../src/core/secret.ts';
 import { Signals } from '../../src/core/signals.ts';
 import type { Store } from '../../src/core/store.ts';
 import { ACT } from '../support/actor.ts';
+import { WIDE_BOUNDS } from '../support/bounds.ts';
 
 const KEY = 'k'.repeat(32);
 const OLD_KEY = 'o'.repeat(32);
@@ -34,6 +35,7 @@ function coreOf(asked: string[]) {
     store: store as unknown as Store,
     signals: new Signals(),
     linksPerProviderMax: 0,
+    ...WIDE_BOUNDS,
     actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
     waitingPerDeviceMax: 1_000,

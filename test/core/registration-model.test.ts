@@ -76,7 +76,7 @@ beforeAll(async () => {
   codes = { P: p.code, M: m.code };
   for (const providerId of Object.values(ids)) {
     const draft = { providerId, domainHash: HASH, domainName: '', createdAtMs: 0 };
-    await engine.core.store.addDomain(draft, ACT);
+    await engine.core.store.addDomain({ ...draft, domainCountMax: 1 }, ACT);
   }
 });
 afterAll(() => engine.close());

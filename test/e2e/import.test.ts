@@ -55,7 +55,10 @@ async function fill(dataDir: string, { code }: Credentials): Promise<void> {
   await Promise.all(
     HASHES.map((domainHash, n) =>
       store.addDomain(
-        { providerId, domainHash, domainName: `shop ${n} ✓`, createdAtMs: later() },
+        {
+          ...{ providerId, domainHash, domainName: `shop ${n} ✓`, createdAtMs: later() },
+          domainCountMax: HASHES.length,
+        },
         ACT,
       ),
     ),

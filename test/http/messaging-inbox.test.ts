@@ -8,6 +8,7 @@ import { POLLS_PER_DEVICE_MAX } from '../../src/http/polls.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
+import { GUARD_BOUNDS } from '../support/bounds.ts';
 import { openBeside } from '../support/database.ts';
 import {
   ack,
@@ -78,10 +79,7 @@ describe('a long poll', () => {
     };
     await store.addDistribution(
       draft,
-      {
-        generalIntervalMs: null,
-        unboundQuota: null,
-      },
+      { generalIntervalMs: null, unboundQuota: null, bounds: GUARD_BOUNDS },
       ACT,
     );
     await nextTurn();

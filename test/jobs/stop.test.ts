@@ -17,6 +17,7 @@ import { makeLog } from '../../src/log.ts';
 import { stopInOrder } from '../../src/stopping.ts';
 import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
+import { WIDE_BOUNDS } from '../support/bounds.ts';
 import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 
@@ -26,42 +27,52 @@ const log = makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, (line
   lines.push(line),
 );
 
+const SETTINGS = {
+  ...{ auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
+  ...{ distributionDays: 1, deviceDays: 1, strangersMax: 1 },
+};
+
 function coreOn(store: Partial<Store>): Core {
   return {
     store: store as Store,
     signals: new Signals(),
     actor: () => ACT.actor,
     linksPerProviderMax: 1,
+    ...WIDE_BOUNDS,
     unboundCommandsPerDayMax: 1,
     waitingPerDeviceMax: 1,
   };
 }
 
-test.each(['expire', 'prune', 'prune-audit'])('the job %s with work without end', async (name) => {
-  let steps = 0;
-  const step = async () => {
-    steps += 1;
+test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
+  'the job %s with work without end',
+  async (name) => {
+    let steps = 0;
+    const step = async () => {
+      steps += 1;
+      await nextTurn();
+      return true;
+    };
+    const core = coreOn({
+      expireRecipients: async () => Number(await step()),
+      pruneLedger: async (_before, _nowMs, after) => ((await step()) ? after : null),
+      forgetStrangers: step,
+      pruneAudit: step,
+    });
+    const jobs = startJobs({
+      ...{ core, clock, log, tls: null },
+      worker: { look: () => undefined, ring: async () => undefined, stop: async () => undefined },
+      settings: SETTINGS,
+    });
+    const running = jobs.ring(name);
+    await until('it has begun', () => steps > 3);
+    await jobs.stop();
+    const stepsDone = steps;
+    await running;
     await nextTurn();
-    return true;
-  };
-  const core = coreOn({
-    expireRecipients: async () => Number(await step()),
-    pruneLedger: step,
-    pruneAudit: step,
-  });
-  const jobs = startJobs({
-    ...{ core, clock, log, tls: null },
-    worker: { look: () => undefined, ring: async () => undefined, stop: async () => undefined },
-    settings: { auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
-  });
-  const running = jobs.ring(name);
-  await until('it has begun', () => steps > 3);
-  await jobs.stop();
-  const stepsDone = steps;
-  await running;
-  await nextTurn();
-  expect(steps).toBe(stepsDone);
-});
+    expect(steps).toBe(stepsDone);
+  },
+);
 
 test('a job that fails, however it does, is run again at its next time', async () => {
   let rings = 0;
@@ -72,7 +83,7 @@ test('a job that fails, however it does, is run again at its next time', async (
   const jobs = startJobs({
     ...{ core: coreOn({}), clock, log, tls: null },
     worker: { look: () => undefined, ring, stop: async () => undefined },
-    settings: { auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
+    settings: SETTINGS,
   });
   await jobs.ring('deliver');
   const ringsBefore = rings;

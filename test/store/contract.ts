@@ -17,6 +17,7 @@ import { healthContract } from './contract/health.ts';
 import { importContract } from './contract/import.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
+import { keepingContract } from './contract/keeping.ts';
 import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { operatorContract } from './contract/operator.ts';
@@ -41,6 +42,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...deliveryContract,
   ...recipientContract,
   ...ledgerContract,
+  ...keepingContract,
   ...registrationContract,
   ...inboxContract,
   ...auditContract,

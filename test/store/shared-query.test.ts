@@ -23,7 +23,7 @@ async function seedTwoLinks() {
   const provider = (await authenticate(app.core, code, authKey, nowMs))?.provider;
   if (provider === undefined) throw new Error('the provider is not there');
   const { store } = app.core;
-  const binding = { providerId: provider.id, domainHash: HASH, domainName: 'a' };
+  const binding = { providerId: provider.id, domainHash: HASH, domainName: 'a', domainCountMax: 9 };
   await store.addDomain({ ...binding, createdAtMs: nowMs }, ACT);
   for (const name of ['first', 'second']) {
     const installCode = `${name}LINK`.padEnd(12, '0').slice(0, 12);

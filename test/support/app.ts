@@ -21,6 +21,7 @@ import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
+import { type Bounds, WIDE_BOUNDS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 
 export interface TestApp {
@@ -48,6 +49,8 @@ export interface TestAppOptions
     Partial<ServerSettings> {
   /** A worker that wakes for every accepted call, as in the real appliance. */
   hasWorker?: boolean;
+  /** What a provider may have, where it differs from {@link WIDE_BOUNDS}. */
+  bounds?: Partial<Bounds>;
   /** Data that are there already: migrated if they are older, removed with the appliance. */
   dataDir?: string;
 }
@@ -65,7 +68,7 @@ const LIMITS = {
 
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
-  { hasWorker = false, dataDir = freshFolder(), ...options }: TestAppOptions = {},
+  { hasWorker = false, dataDir = freshFolder(), bounds = {}, ...options }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
 ): Promise<TestApp> {
   const clock = new FakeClock();
@@ -81,7 +84,8 @@ export async function startTestApp(
     onCommit,
   });
   const store = tallies.counting(opened);
-  const core = { store, signals: new Signals(), actor: () => ACT.actor, ...LIMITS };
+  const limits = { ...LIMITS, ...WIDE_BOUNDS, ...bounds };
+  const core = { store, signals: new Signals(), actor: () => ACT.actor, ...limits };
   const log = makeLog(
     { logFormat: 'json', logLevel: 'info' },
     clock.nowMs,

@@ -13,6 +13,7 @@ import { nextTurn } from '../../src/core/turn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
+import { WIDE_BOUNDS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 import { openBeside } from './database.ts';
 
@@ -56,6 +57,7 @@ export function openCoreOn(dataDir: string): Core {
     store: openSqliteStore({ dataDir, create: true, commitBatchMax: 1024 }),
     signals: new Signals(),
     linksPerProviderMax: 100_000,
+    ...WIDE_BOUNDS,
     actor: () => ACT.actor,
     unboundCommandsPerDayMax: 10,
     waitingPerDeviceMax: 1_000,

@@ -4,6 +4,7 @@ import { admitDevice } from '../../src/core/install.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
+import { WIDE_BOUNDS } from './bounds.ts';
 import { Random } from './random.ts';
 
 export interface SlotWorkerOrder {
@@ -28,6 +29,7 @@ async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
     store,
     signals: new Signals(),
     linksPerProviderMax: 1,
+    ...WIDE_BOUNDS,
     actor: () => ACT.actor,
     unboundCommandsPerDayMax: 0,
     waitingPerDeviceMax: 1_000,

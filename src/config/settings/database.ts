@@ -17,7 +17,47 @@ export const databaseSettings = {
     default: '90',
     types: ['integer'],
     read: wholeNumber(1, 36_500),
-    about: ['For how many days the ledger of a finished distribution is kept.'],
+    about: [
+      'For how many days after its end the ledger of a notification or command is kept,',
+      'and what it says.',
+    ],
+    isLive: true,
+  }),
+  distributionDays: setting({
+    key: 'database.distribution_days',
+    env: 'GATEPOST_DISTRIBUTION_DAYS',
+    default: '365',
+    types: ['integer'],
+    read: wholeNumber(1, 36_500),
+    about: [
+      'For how many days after its end a notification or command is listed;',
+      'for no fewer than its ledger is kept.',
+    ],
+    isLive: true,
+  }),
+  deviceDays: setting({
+    key: 'database.device_days',
+    env: 'GATEPOST_DEVICE_DAYS',
+    default: '180',
+    types: ['integer'],
+    read: wholeNumber(1, 36_500),
+    about: [
+      'For how many days a device is remembered that is on no link and tied to no binding,',
+      'from when it was last seen.',
+    ],
+    isLive: true,
+  }),
+  strangersMax: setting({
+    key: 'database.strangers_max',
+    env: 'GATEPOST_STRANGERS_MAX',
+    // Some 300 bytes each, 8 KiB at most; anybody can make them.
+    default: '500000',
+    types: ['integer'],
+    read: wholeNumber(1000, 1_000_000_000),
+    about: [
+      'How many devices are remembered that are on no link and tied to no binding;',
+      'those that were not seen for longest go first.',
+    ],
     isLive: true,
   }),
 } as const;

@@ -42,6 +42,51 @@ export const limitsSettings = {
     ],
     isLive: true,
   }),
+  domainsPerProviderMax: setting({
+    key: 'limits.domains_per_provider_max',
+    env: 'GATEPOST_DOMAINS_PER_PROVIDER_MAX',
+    // A provider has a handful; what looks for its devices goes through all of them.
+    default: '1000',
+    types: ['integer'],
+    read: wholeNumber(0, 100_000),
+    about: ['How many bindings a provider may have, disabled ones included.'],
+    isLive: true,
+  }),
+  sendsPerMinuteMax: setting({
+    key: 'limits.sends_per_minute_max',
+    env: 'GATEPOST_SENDS_PER_MINUTE_MAX',
+    // A bot that writes to its users one by one gets done; one that loops does not fill the disk.
+    default: '600',
+    types: ['integer'],
+    read: wholeNumber(0, 1_000_000_000),
+    about: ['How many notifications and commands a provider may send in a minute.'],
+    isLive: true,
+  }),
+  keptBytesMax: setting({
+    key: 'limits.kept_bytes_per_provider_max',
+    env: 'GATEPOST_KEPT_BYTES_PER_PROVIDER_MAX',
+    default: '268435456',
+    types: ['integer'],
+    read: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    about: [
+      'How many bytes of notifications and commands are kept for a provider: what they say, their',
+      'HWIDs, and 200 bytes for each. They count until their ledger is pruned.',
+    ],
+    isLive: true,
+  }),
+  ledgerRowsMax: setting({
+    key: 'limits.ledger_rows_per_provider_max',
+    env: 'GATEPOST_LEDGER_ROWS_PER_PROVIDER_MAX',
+    // 100,000 devices, two messages a day, 90 days; some 2.5 GB.
+    default: '20000000',
+    types: ['integer'],
+    read: wholeNumber(0, 1_000_000_000_000),
+    about: [
+      'How many recipients are kept in the ledger for a provider. They count until it is pruned;',
+      'with as many, nothing is sent.',
+    ],
+    isLive: true,
+  }),
   unboundCommandsPerDayMax: setting({
     key: 'limits.unbound_commands_per_day_max',
     env: 'GATEPOST_UNBOUND_COMMANDS_PER_DAY_MAX',

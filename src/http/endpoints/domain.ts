@@ -70,12 +70,13 @@ const addDomainEndpoint = providerEndpoint({
     'domain_activated',
     'domain_hash_error',
     'domain_save_error',
+    'domain_limit_reached',
     'domain_activate_error',
   ],
   async handle({ core, provider, params, nowMs }) {
     const { domain_hash: hash, domain_name: name } = params;
     const added = await addDomain(core, provider, hash, name, nowMs);
-    if (added instanceof NotSaved) return added;
+    if (typeof added === 'string' || added instanceof NotSaved) return added;
     return { says: added.says, body: { id: added.id } };
   },
 });

@@ -83,7 +83,7 @@ const registerEndpoint = appEndpoint({
     if ('problem' in registration) return { says: 'unknown_error', detail: registration.problem };
     const register = () => registerDevice(core, { ...registration, token }, nowMs);
     // A token that is good is never held up.
-    const holder = await authenticateDevice(core, token);
+    const holder = await authenticateDevice(core, token, nowMs);
     const registered =
       holder !== null && holder.hwid === registration.hwid
         ? await register()

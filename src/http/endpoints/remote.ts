@@ -73,6 +73,9 @@ const notificationEndpoint = providerEndpoint({
     'no_devices_found',
     'general_too_soon',
     'notification_save_error',
+    'notification_too_many_sends',
+    'notification_kept_bytes_full',
+    'notification_ledger_full',
   ],
   async handle({ core, provider, body, nowMs }) {
     const form = body['PushNotificationForm'];
@@ -117,6 +120,9 @@ const commandEndpoint = providerEndpoint({
     'unbound_not_allowed',
     'unbound_quota_exceeded',
     'command_save_error',
+    'command_too_many_sends',
+    'command_kept_bytes_full',
+    'command_ledger_full',
   ],
   async handle({ core, provider, body, nowMs }) {
     const action = parseActionType(body);

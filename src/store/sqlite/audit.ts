@@ -1,7 +1,15 @@
 /** The audit log: noting what is done within the commit that does it, reading it, pruning it. */
 
 import { sql } from 'drizzle-orm';
-import { type Act, type Deed, entryText } from '../../core/audit.ts';
+import {
+  type Act,
+  type Actor,
+  type Deed,
+  entryText,
+  isListed,
+  isRepeatable,
+  LISTED_WINDOW_MS,
+} from '../../core/audit.ts';
 import { type AuditAnchor, type AuditLink, hashOfLink, NO_ANCHOR } from '../../core/audit-chain.ts';
 import type { AuditStore } from '../../core/audit-store.ts';
 import type { Connection } from './connection.ts';
@@ -20,6 +28,10 @@ const anchorStatement = (db: Connection) =>
       SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
   );
 
+/** A clock that was set back begins another window. */
+const IN_WINDOW = sql`(${value('atMs')} >= changes_from_ms
+  AND ${value('atMs')} - changes_from_ms < ${LISTED_WINDOW_MS})`;
+
 function trailStatements(db: Connection) {
   return {
     newest: prepare(
@@ -34,6 +46,21 @@ function trailStatements(db: Connection) {
         INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
         VALUES (${value('number')}, ${value('atMs')}, ${value('prevHash')}, ${value('hash')},
           ${value('entries')})`),
+    ),
+    /** Changes of a provider in the window that is open, and those since its last entry. */
+    countChange: prepare(
+      db,
+      raw<{ count: number; unlisted: number }>(sql`
+        UPDATE provider
+        SET changes_from_ms = iif(${IN_WINDOW}, changes_from_ms, ${value('atMs')}),
+          change_count = iif(${IN_WINDOW}, change_count, 0) + 1
+        WHERE code = ${value('name')}
+        RETURNING change_count AS count, unlisted_count AS unlisted`),
+    ),
+    setUnlisted: prepare(
+      db,
+      raw(sql`
+        UPDATE provider SET unlisted_count = ${value('unlisted')} WHERE code = ${value('name')}`),
     ),
     codeOf: prepare(
       db,
@@ -56,12 +83,28 @@ export class AuditTrail implements BatchNotes {
   }
 
   /** To be called within a write, for what it changed. */
-  note({ actor, atMs }: Act, deed: NotedDeed): void {
+  note({ actor, atMs }: Act, done: NotedDeed): void {
+    const deed = isRepeatable(actor, done) ? this.#counted(actor, atMs, done) : done;
+    if (deed === null) return;
     const { providerId } = deed;
     const isOwn = providerId === undefined || actor.kind === 'provider';
     const provider = isOwn ? undefined : this.#on.codeOf.get({ providerId })?.code;
     const told = provider === undefined ? deed : { ...deed, provider };
     this.#entries.push({ text: entryText(actor, atMs, told), atMs });
+  }
+
+  /** The deed with the number of those before it that have no entry; null: it has none either. */
+  #counted({ name }: Actor, atMs: number, deed: NotedDeed): NotedDeed | null {
+    const counted = this.#on.countChange.get({ name, atMs });
+    if (counted === null) return deed;
+    const { count, unlisted } = counted;
+    if (!isListed(count)) {
+      this.#on.setUnlisted.run({ name, unlisted: unlisted + 1 });
+      return null;
+    }
+    if (unlisted === 0) return deed;
+    this.#on.setUnlisted.run({ name, unlisted: 0 });
+    return { ...deed, object: { ...deed.object, unlisted_before: unlisted } };
   }
 
   mark(): number {

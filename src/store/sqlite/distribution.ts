@@ -30,6 +30,16 @@ export const DETAIL_COLUMNS = sql`${COLUMNS}, ${sql.raw(`
   recipient_count AS "recipientCount", sent_count AS "sentCount",
   failed_count AS "failedCount", pruned_at_ms IS NOT NULL AS "isPruned"`)}`;
 
+/** A clock set back must not hold a provider up for longer than the interval, nor the window. */
+const TOO_SOON = sql`(${value('intervalMs')} IS NOT NULL AND last_general_at_ms IS NOT NULL
+  AND abs(${value('createdAtMs')} - last_general_at_ms) < ${value('intervalMs')})`;
+const IN_WINDOW = sql`(${value('createdAtMs')} >= sends_from_ms
+  AND ${value('createdAtMs')} - sends_from_ms < ${value('windowMs')})`;
+const TOO_MANY_SENDS = sql`(iif(${IN_WINDOW}, send_count, 0) >= ${value('sendsPerMinuteMax')})`;
+const KEPT_BYTES_FULL = sql`(kept_bytes + octet_length(${value('payload')})
+  + octet_length(${value('targetHwid')}) + ${value('bytesEach')} > ${value('keptBytesMax')})`;
+const LEDGER_FULL = sql`(ledger_count >= ${value('ledgerRowsMax')})`;
+
 function statements({ db }: Context) {
   const ofProvider = sql`provider_id = ${value('providerId')}`;
   return {
@@ -44,13 +54,24 @@ function statements({ db }: Context) {
           ${value('unboundCount')})
         RETURNING id`),
     ),
-    /** A clock set back must not hold a provider up for longer than the interval. */
-    noteGeneral: prepare(
+    /** Counts a send, unless it passes a bound of the provider. */
+    count: prepare(
       db,
       raw(sql`
-        UPDATE provider SET last_general_at_ms = ${value('createdAtMs')}
-        WHERE id = ${value('providerId')} AND (last_general_at_ms IS NULL
-          OR abs(${value('createdAtMs')} - last_general_at_ms) >= ${value('intervalMs')})`),
+        UPDATE provider
+        SET last_general_at_ms = iif(${value('intervalMs')} IS NULL, last_general_at_ms,
+            ${value('createdAtMs')}),
+          sends_from_ms = iif(${IN_WINDOW}, sends_from_ms, ${value('createdAtMs')}),
+          send_count = iif(${IN_WINDOW}, send_count, 0) + 1
+        WHERE id = ${value('providerId')} AND NOT ${TOO_SOON} AND NOT ${TOO_MANY_SENDS}
+          AND NOT ${KEPT_BYTES_FULL} AND NOT ${LEDGER_FULL}`),
+    ),
+    reached: prepare(
+      db,
+      raw<Record<'isTooSoon' | 'isTooMany' | 'isFull', number>>(sql`
+        SELECT ${TOO_SOON} AS "isTooSoon", ${TOO_MANY_SENDS} AS "isTooMany",
+          ${KEPT_BYTES_FULL} AS "isFull"
+        FROM provider WHERE id = ${value('providerId')}`),
     ),
     unboundSince: prepare(
       db,
@@ -120,18 +141,22 @@ export function distributionStore(context: Context): DistributionStore {
   const on = statements(context);
 
   return {
-    addDistribution: (draft, { generalIntervalMs, unboundQuota }, act) =>
+    addDistribution: (draft, { generalIntervalMs: intervalMs, unboundQuota, bounds }, act) =>
       writer.run(() => {
         const { providerId, createdAtMs, isScheduled, ...rest } = draft;
+        const { payload, targetHwid } = draft;
         if (unboundQuota !== null) {
           const { sinceMs, countMax } = unboundQuota;
           const used = on.unboundSince.get({ providerId, sinceMs })?.count ?? 0;
           if (used + draft.unboundCount > countMax) return 'unbound_quota_exceeded';
         }
-        if (generalIntervalMs !== null) {
-          const intervalMs = generalIntervalMs;
-          const isNoted = on.noteGeneral.run({ providerId, createdAtMs, intervalMs }) > 0;
-          if (!isNoted) return 'general_too_soon';
+        const counted = { providerId, createdAtMs, intervalMs, payload, targetHwid, ...bounds };
+        if (on.count.run(counted) === 0) {
+          const reached = on.reached.get(counted);
+          if (reached === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+          if (reached.isTooSoon) return 'general_too_soon';
+          if (reached.isTooMany) return 'too_many_sends';
+          return reached.isFull ? 'kept_bytes_full' : 'ledger_full';
         }
         const row = { providerId, createdAtMs, isScheduled: isScheduled ? 1 : 0, ...rest };
         const { id } = on.add.get(row) as { id: number };

@@ -1,7 +1,9 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/domain.ts';
 import type { Store } from '../../core/store.ts';
+import type { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';
+import { raw } from './raw.ts';
 import { domain } from './schema.ts';
 import { named, prepare } from './statement.ts';
 
@@ -14,6 +16,15 @@ const COLUMNS = named({
   status: domain.status,
   createdAtMs: domain.created_at_ms,
 });
+
+/** How many bindings a provider has, by the count that triggers keep. */
+export function domainCountStatement(db: Connection) {
+  return prepare(
+    db,
+    raw<{ domainCount: number }>(sql`
+      SELECT domain_count AS "domainCount" FROM provider WHERE id = ${value('providerId')}`),
+  );
+}
 
 function statements({ db, query }: Context) {
   const ofProvider = eq(domain.provider_id, value('providerId'));
@@ -32,6 +43,7 @@ function statements({ db, query }: Context) {
         .orderBy(desc(domain.id))
         .limit(value('countMax')),
     ),
+    countOf: domainCountStatement(db),
     add: prepare(
       db,
       query
@@ -78,7 +90,11 @@ export function domainStore(context: Context): DomainStore {
         const { providerId, domainHash } = draft;
         const bound = on.findByHash.get({ providerId, domainHash });
         if (bound !== null) return { outcome: 'exists', id: bound.id };
-        const added = on.add.get({ ...draft }) as { id: number };
+        const { domainCountMax, ...row } = draft;
+        const owner = on.countOf.get({ providerId });
+        if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+        if (owner.domainCount >= domainCountMax) return 'domain_limit_reached';
+        const added = on.add.get(row) as { id: number };
         const object = { id: added.id, domain_hash: domainHash };
         audit.note(act, { action: 'domain.add', providerId, object });
         return { outcome: 'added', id: added.id };

@@ -3,10 +3,11 @@
 import { eq, sql } from 'drizzle-orm';
 import { type Act, changesOf } from '../../core/audit.ts';
 import { type DeviceAtProvider, type DeviceFacts, mergeFacts } from '../../core/device.ts';
-import type { ImportedAs, ImportedDomain, ImportedInstall } from '../../core/import-store.ts';
+import type { ImportedAs, ImportedInstall } from '../../core/import-store.ts';
 import { changesOfLink } from '../../core/install.ts';
 import type { Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
+import { domainCountStatement } from './domain.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
@@ -66,6 +67,7 @@ function domainStatements({ db, query }: Context) {
         SELECT id, status, domain_name AS "domainName" FROM domain
         WHERE provider_id = ${value('providerId')} AND domain_hash = ${value('domainHash')}`),
     ),
+    countOf: domainCountStatement(db),
     idIsTaken: prepare(
       db,
       query
@@ -206,8 +208,9 @@ export function importStore(context: Context): ImportStore {
         return { was: 'added', id: added.id, ...counts };
       }),
 
-    importDomain: (providerId, { id, ...facts }: ImportedDomain, { updates }, act) =>
+    importDomain: (providerId, wanted, { domainCountMax, updates }, act) =>
       writer.run(() => {
+        const { id, ...facts } = wanted;
         const { domainHash, domainName, status } = facts;
         const known = domains.find.get({ providerId, domainHash });
         if (known !== null) {
@@ -223,6 +226,9 @@ export function importStore(context: Context): ImportStore {
           }
           return { was: wasHere(isSame, updates), id: known.id };
         }
+        const owner = domains.countOf.get({ providerId });
+        if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+        if (owner.domainCount >= domainCountMax) return 'domain_limit_reached';
         const free = id === null || domains.idIsTaken.get({ id }) !== null ? null : id;
         const added = domains.add.get({ ...facts, providerId, id: free }) as { id: number };
         const object = { id: added.id, domain_hash: domainHash };

@@ -74,6 +74,7 @@ interface Candidate {
   status: number;
   providerCode: string;
   notificationType: ClaimedDistribution['notificationType'];
+  ledgerCount: number;
   readyAtMs: number;
   isBulky: number;
   isFree: number;
@@ -83,7 +84,8 @@ interface Candidate {
 
 function statements({ db }: Context) {
   const candidate = sql`x.id AS id, x.status AS status, p.code AS "providerCode",
-    x.notification_type AS "notificationType", ${READY_AT} AS "readyAtMs",
+    x.notification_type AS "notificationType", p.ledger_count AS "ledgerCount",
+    ${READY_AT} AS "readyAtMs",
     x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY} AS "isBulky", ${FREE} AS "isFree",
     x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"`;
   return {
@@ -180,6 +182,7 @@ export function laneStore(context: Context): LaneStore {
         providerCode: work.providerCode,
         notificationType: work.notificationType,
         status: work.status,
+        ledgerCount: work.ledgerCount,
         isDue: work.readyAtMs <= lease.nowMs,
         isBulky: work.isBulky === 1,
         isTakenOver: work.heldBy !== lease.owner,

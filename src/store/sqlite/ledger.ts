@@ -1,4 +1,4 @@
-/** The ledger afterwards: what expires, what is pruned, and what the operator sees of it. */
+/** The ledger afterwards: what expires, and what the operator sees of it. */
 
 import { sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/distribution.ts';
@@ -10,9 +10,9 @@ import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
 import { FINAL, literal } from './status.ts';
 
-type LedgerStore = Pick<Store, 'expireRecipients' | 'pruneLedger' | 'findDistribution'>;
+type LedgerStore = Pick<Store, 'expireRecipients' | 'findDistribution'>;
 
-/** How many recipients a step serves, expires or prunes: some 5 ms. */
+/** How many recipients a step serves or expires: some 5 ms. */
 export const STEP_COUNT = 1_000;
 
 /** Marks the recipients after `cursorId` expired, a step's worth, as part of a write. */
@@ -63,24 +63,6 @@ function keeperStatements({ db }: Context) {
         UPDATE distribution SET cursor_id = ${value('cursorId')},
           expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
     ),
-    toPrune: prepare(
-      db,
-      raw<{ id: number }>(sql`
-        SELECT id FROM distribution
-        WHERE pruned_at_ms IS NULL AND finished_at_ms < ${value('finishedBeforeMs')}
-          AND expires_at_ms <= ${value('nowMs')}
-        ORDER BY finished_at_ms LIMIT 1`),
-    ),
-    prune: prepare(
-      db,
-      raw(sql`
-        DELETE FROM recipient WHERE id IN (
-          SELECT id FROM recipient WHERE distribution_id = ${value('id')} LIMIT ${STEP_COUNT})`),
-    ),
-    pruned: prepare(
-      db,
-      raw(sql`UPDATE distribution SET pruned_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`),
-    ),
     detail: prepare(
       db,
       raw<Omit<DistributionDetail, 'isPruned'> & { isPruned: number }>(sql`
@@ -127,17 +109,6 @@ export function ledgerStore(context: Context): LedgerStore {
         const { toId, expiredCount, isDone } = expire(id, cursorId, nowMs);
         keeper.expireMoved.run({ id, cursorId: toId, expiredAtMs: isDone ? nowMs : null });
         return expiredCount;
-      });
-    },
-
-    pruneLedger: async (finishedBeforeMs, nowMs) => {
-      if (keeper.toPrune.get({ finishedBeforeMs, nowMs }) === null) return false;
-      return writer.run(() => {
-        const found = keeper.toPrune.get({ finishedBeforeMs, nowMs });
-        if (found === null) return false;
-        const removed = keeper.prune.run({ id: found.id });
-        if (removed < STEP_COUNT) keeper.pruned.run({ id: found.id, nowMs });
-        return true;
       });
     },
 

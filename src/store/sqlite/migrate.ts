@@ -6,10 +6,18 @@ import counts from '../../../migrations/sqlite/0001_counts.sql' with { type: 'te
 import transitions from '../../../migrations/sqlite/0002_transitions.sql' with { type: 'text' };
 import audit from '../../../migrations/sqlite/0003_audit.sql' with { type: 'text' };
 import registrations from '../../../migrations/sqlite/0004_registrations.sql' with { type: 'text' };
+import bounds from '../../../migrations/sqlite/0005_bounds.sql' with { type: 'text' };
 import { OperatorError } from '../../operator-error.ts';
 
 /** In order, never edited once released, only added to. */
-export const MIGRATIONS: readonly string[] = [tables, counts, transitions, audit, registrations];
+export const MIGRATIONS: readonly string[] = [
+  tables,
+  counts,
+  transitions,
+  audit,
+  registrations,
+  bounds,
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -101,8 +101,8 @@ function tokenStatements({ db }: Context) {
   return {
     find: prepare(
       db,
-      raw<{ id: number; hwid: string; tokenId: number }>(sql`
-        SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId"
+      raw<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number }>(sql`
+        SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId", d.last_seen_at_ms AS "lastSeenAtMs"
         FROM device_token t CROSS JOIN device d ON d.id = t.device_id
         WHERE t.token_hash = ${value('tokenHash')}`),
     ),

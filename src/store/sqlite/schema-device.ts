@@ -23,13 +23,19 @@ const facts = () => ({
 });
 
 /** A HWID. Its facts are those that it told nobody in particular: no provider sees them. */
-export const device = sqliteTable('device', {
-  id: id(),
-  hwid: text().notNull().unique(),
-  ...facts(),
-  first_seen_at_ms: integer().notNull(),
-  last_seen_at_ms: integer().notNull(),
-});
+export const device = sqliteTable(
+  'device',
+  {
+    id: id(),
+    hwid: text().notNull().unique(),
+    ...facts(),
+    first_seen_at_ms: integer().notNull(),
+    last_seen_at_ms: integer().notNull(),
+    /** At how many providers it has a slot or a tie; 0: it is a stranger, and may be forgotten. */
+    holder_count: integer().notNull().default(0),
+  },
+  (t) => [index('device_stranger').on(t.last_seen_at_ms).where(sql`holder_count = 0`)],
+);
 
 /**
  * A token. It reads the places that it holds: rows of `device_provider` with its id, and perhaps
@@ -127,6 +133,9 @@ export const deviceProvider = sqliteTable(
   (t) => [
     primaryKey({ columns: [t.device_id, t.provider_id] }),
     index('device_provider_by_os').on(t.provider_id, t.os, t.device_id),
+    index('device_provider_idle')
+      .on(t.last_seen_at_ms)
+      .where(sql`slot_count = 0 AND tie_count = 0`),
     index('device_provider_by_token').on(t.token_id).where(sql`token_id IS NOT NULL`),
   ],
 );
@@ -196,11 +205,17 @@ export const distribution = sqliteTable(
   (t) => [
     index('distribution_by_provider').on(t.provider_id),
     index('distribution_unfinished').on(t.provider_id, t.due_at_ms).where(sql`status < 100`),
+    index('distribution_unscheduled')
+      .on(t.provider_id, t.due_at_ms)
+      .where(sql`status < 100 AND is_scheduled = 0`),
     index('distribution_in_delivery').on(t.provider_id).where(sql`status IN (5, 6, 40)`),
     index('distribution_unchecked').on(t.due_at_ms).where(sql`status IN (10, 20)`),
     index('distribution_blocked').on(t.id).where(sql`status = 140 AND expired_at_ms IS NULL`),
-    index('distribution_to_expire').on(t.expires_at_ms).where(sql`expired_at_ms IS NULL`),
+    index('distribution_to_expire')
+      .on(t.expires_at_ms)
+      .where(sql`expired_at_ms IS NULL AND status >= 100`),
     index('distribution_to_prune').on(t.finished_at_ms).where(sql`pruned_at_ms IS NULL`),
+    index('distribution_pruned').on(t.finished_at_ms).where(sql`pruned_at_ms IS NOT NULL`),
     index('distribution_unbound').on(t.provider_id, t.created_at_ms).where(sql`unbound_count > 0`),
     check('distribution_type', sql`${t.notification_type} IN (10, 20)`),
     check(

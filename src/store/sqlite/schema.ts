@@ -4,11 +4,12 @@
  * `migrations/sqlite/`. Property names are the column names: a row read with bun:sqlite and a row
  * typed by drizzle are then the same thing.
  *
- * Some columns are kept by triggers and by nothing else (migrations 0001 and 0004):
- * `install.device_count`, `provider.install_count`, `device_provider.slot_count` and its
- * `tie_count` are always the true number of rows, and `install.device_count` can not pass
- * `install.install_limit` because a CHECK forbids it. A token that lost its last place is deleted
- * by a trigger.
+ * Some columns are kept by triggers and by nothing else (migrations 0001, 0004 and 0005):
+ * `install.device_count`, `provider.install_count` and `domain_count`, `device_provider.slot_count`
+ * and `tie_count`, `device.holder_count` and `appliance.stranger_count` are always the true number
+ * of rows, `provider.kept_bytes` and `ledger_count` what its distributions take; and
+ * `install.device_count` can not pass `install.install_limit` because a CHECK forbids it. A token
+ * that lost its last place is deleted by a trigger.
  */
 
 import { sql } from 'drizzle-orm';
@@ -37,6 +38,19 @@ export const provider = sqliteTable(
     last_general_at_ms: integer(),
     install_count: integer().notNull().default(0),
     created_at_ms: integer().notNull(),
+    domain_count: integer().notNull().default(0),
+    /** Of distributions with a ledger: what they say, their HWIDs, and 200 for each. */
+    kept_bytes: integer().notNull().default(0),
+    /** Recipients written for distributions whose ledger was not pruned. */
+    ledger_count: integer().notNull().default(0),
+    /** When the minute began in which sends are counted, and how many there were in it. */
+    sends_from_ms: integer().notNull().default(0),
+    send_count: integer().notNull().default(0),
+    /** The same for the hour in which changes are counted that have an entry up to a number. */
+    changes_from_ms: integer().notNull().default(0),
+    change_count: integer().notNull().default(0),
+    /** How many of them have none since the provider's last entry. */
+    unlisted_count: integer().notNull().default(0),
   },
   (t) => [
     check('provider_plan', sql`${t.plan} IN ('basic', 'pro', 'enterprise')`),
@@ -80,6 +94,7 @@ export const domain = sqliteTable(
   },
   (t) => [
     unique('domain_once_per_provider').on(t.provider_id, t.domain_hash),
+    index('domain_by_provider').on(t.provider_id),
     check('domain_status', sql`${t.status} IN (5, 10)`),
   ],
 );
@@ -107,4 +122,15 @@ export const auditAnchor = sqliteTable(
     until_ms: integer().notNull(),
   },
   (t) => [check('audit_anchor_once', sql`${t.id} = 1`)],
+);
+
+/** Counts of the whole appliance, kept by triggers. One row. */
+export const appliance = sqliteTable(
+  'appliance',
+  {
+    id: integer().primaryKey(),
+    /** Devices on no link and tied to no binding. */
+    stranger_count: integer().notNull(),
+  },
+  (t) => [check('appliance_once', sql`${t.id} = 1`)],
 );

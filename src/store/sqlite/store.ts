@@ -15,6 +15,7 @@ import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
 import { installStore } from './install.ts';
+import { keepingStore } from './keeping.ts';
 import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
@@ -58,6 +59,7 @@ export function openSqliteStore(options: SqliteOptions): Store {
     ...ledgerStore(context),
     ...registrationStore(context),
     ...inboxStore(context),
+    ...keepingStore(context),
     ...auditStore(context),
     ...healthStore(context, dataDir),
     ...importStore(context),

@@ -39,7 +39,7 @@ const addDomain: Scenario[] = [
     says: 'ok',
     request: { domain_hash: HASH, domain_name: 'Мой домен' },
     answer: '{"rc":1,"msg":"Ok","id":1}',
-    changed: ['domain 1 added'],
+    changed: ['domain 1 added', 'provider 1 domain_count: 0 -> 1'],
   },
   {
     name: 'a hash that another provider has bound: none of the two learns of it',
@@ -48,7 +48,7 @@ const addDomain: Scenario[] = [
     given: [aBinding(HASH, FOREIGN)],
     request: { domain_hash: HASH },
     answer: '{"rc":1,"msg":"Ok","id":2}',
-    changed: ['domain 2 added'],
+    changed: ['domain 2 added', 'provider 1 domain_count: 0 -> 1'],
   },
   {
     name: 'a hash bound and active, without a name: the name stays',
@@ -104,6 +104,16 @@ const addDomain: Scenario[] = [
     request: { domain_hash: OTHER_HASH, domain_name: 'д'.repeat(256) },
     answer: SAVE_ERROR,
     detail: 'domain_name must be one line of up to 255 characters in UTF-8',
+  },
+  {
+    name: 'a binding beyond the cap',
+    path: ADD,
+    options: { bounds: { domainsPerProviderMax: 1 } },
+    says: 'domain_limit_reached',
+    given: [aBinding()],
+    request: { domain_hash: OTHER_HASH },
+    answer: SAVE_ERROR,
+    detail: 'the provider has as many bindings as it may have',
   },
   {
     name: 'a binding that cannot be saved',

@@ -12,6 +12,7 @@ import {
   type Scenario,
   timePasses,
 } from './scenario.ts';
+import { beyondBounds } from './send-bounds.ts';
 
 export const COMMAND = '/remote/command';
 const DAY_MS = 86_400_000;
@@ -107,6 +108,7 @@ const exceeded = refused(
 );
 
 const gates: Scenario[] = [
+  ...beyondBounds('command', COMMAND, owner, toAndroid),
   ...gateScenarios(COMMAND, {}, owner, 'addDistribution', toAndroid),
   refused(
     'pro_required',

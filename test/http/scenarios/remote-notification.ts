@@ -18,6 +18,7 @@ import {
   type Scenario,
   timePasses,
 } from './scenario.ts';
+import { beyondBounds } from './send-bounds.ts';
 
 export const NOTIFICATION = '/remote/notification';
 const MINUTE_MS = 60_000;
@@ -115,6 +116,7 @@ const needsEnterprise = (plan: 'basic' | 'pro'): Scenario =>
   );
 
 const gates: Scenario[] = [
+  ...beyondBounds('notification', NOTIFICATION, crowd, toAndroid),
   ...gateScenarios(NOTIFICATION, {}, crowd, 'addDistribution', toAndroid),
   needsEnterprise('basic'),
   needsEnterprise('pro'),

@@ -98,7 +98,7 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       };
       const binding = { id: 3, domainHash: HASH, domainName: 'a', status: 10, createdAtMs: 1 };
       const act = by('alice');
-      const rules = { installCountMax: 9, updates: true };
+      const rules = { installCountMax: 9, domainCountMax: 9, updates: true };
       const bring = async (install: typeof link, domain: typeof binding) => {
         await store.importDomain(providerId, domain, rules, act);
         await store.importInstall(providerId, install, rules, act);

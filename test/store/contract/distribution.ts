@@ -18,14 +18,17 @@ import {
   to,
   UNGUARDED,
 } from './message-fixture.ts';
+import { sendBoundsSuite } from './send-bounds.ts';
 
 type Method = 'addDistribution' | 'listDistributions' | 'cancelDistribution';
 
 const INTERVAL_MS = 300_000;
-const GENERAL = { generalIntervalMs: INTERVAL_MS, unboundQuota: null };
+const GENERAL = { ...UNGUARDED, generalIntervalMs: INTERVAL_MS };
 
 export const distributionContract: Record<Method & keyof Store, Suite> = {
   addDistribution(opened) {
+    sendBoundsSuite(opened);
+
     test('keeps everything it is given, as 10 Created', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
@@ -119,7 +122,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
         store.addDistribution(
           draft(providerId, { unboundCount, ...more }),
           {
-            generalIntervalMs: null,
+            ...UNGUARDED,
             unboundQuota: { sinceMs: NOW_MS, countMax: 10 },
           },
           ACT,

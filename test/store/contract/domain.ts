@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Store } from '../../../src/core/store.ts';
+import type { NewDomain, Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addProvider, bind, FACTS, HASH, NOW_MS, OTHER_HASH, type Suite } from './fixture.ts';
 
@@ -16,14 +16,18 @@ const record = (id: number, more: object = {}) => ({
 
 export const domainContract: Record<Method & keyof Store, Suite> = {
   addDomain(opened) {
-    const draft = { domainHash: HASH, domainName: 'shop', createdAtMs: NOW_MS };
+    const draft = { domainHash: HASH, domainName: 'shop', createdAtMs: NOW_MS, domainCountMax: 9 };
+    const add = async (store: Store, providerId: number, more: Partial<NewDomain> = {}) => {
+      const added = await store.addDomain({ providerId, ...draft, ...more }, ACT);
+      return typeof added === 'string' ? { outcome: added, id: 0 } : added;
+    };
 
     test('adds an active binding, once for each provider', async () => {
       const { store } = opened();
       const one = await addProvider(store, 'Provide1');
       const two = await addProvider(store, 'Provide2');
-      const first = await store.addDomain({ providerId: one.id, ...draft }, ACT);
-      const second = await store.addDomain({ providerId: two.id, ...draft }, ACT);
+      const first = await add(store, one.id);
+      const second = await add(store, two.id);
       expect([first.outcome, second.outcome]).toEqual(['added', 'added']);
       expect(second.id).not.toBe(first.id);
       expect(await store.listDomains(one.id, ALL)).toEqual([record(first.id)]);
@@ -40,6 +44,26 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       await store.disableDomain(providerId, id, ACT);
       expect(await store.addDomain(again, ACT)).toEqual({ outcome: 'exists', id });
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id, { status: 5 })]);
+    });
+
+    test('no more than the cap, disabled ones included; one that is there is told first', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const { id: other } = await addProvider(store, 'Provide2');
+      const hash = (n: number) => n.toString(16).padStart(64, '0');
+      const all = await Promise.all(
+        Array.from({ length: 12 }, (_, n) => add(store, providerId, { domainHash: hash(n) })),
+      );
+      const added = all.filter(({ outcome }) => outcome === 'added');
+      expect(added).toHaveLength(9);
+      expect(all.filter(({ outcome }) => outcome === 'domain_limit_reached')).toHaveLength(3);
+      await store.disableDomain(providerId, added[0]?.id ?? 0, ACT);
+      expect((await add(store, providerId, { domainHash: HASH })).outcome).toBe(
+        'domain_limit_reached',
+      );
+      const known = all.findIndex(({ outcome }) => outcome === 'added');
+      expect((await add(store, providerId, { domainHash: hash(known) })).outcome).toBe('exists');
+      expect((await add(store, other, { domainHash: HASH })).outcome).toBe('added');
     });
   },
 

@@ -90,7 +90,9 @@ export async function addLink(
 
 export async function bind(store: Store, providerId: number, domainHash = HASH): Promise<number> {
   const draft = { providerId, domainHash, domainName: 'shop', createdAtMs: NOW_MS };
-  return (await store.addDomain(draft, ACT)).id;
+  const added = await store.addDomain({ ...draft, domainCountMax: 100 }, ACT);
+  if (typeof added === 'string') throw new Error(added);
+  return added.id;
 }
 
 /** A provider with a link and a binding: where devices can knock. */

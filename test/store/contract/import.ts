@@ -28,8 +28,8 @@ import {
 type Method = 'reserveIds' | 'importInstall' | 'importDomain' | 'exportProvider';
 
 const EARLIER_MS = NOW_MS - 86_400_000;
-const RULES = { installCountMax: 100, updates: false };
-const UPDATES = { installCountMax: 100, updates: true };
+const RULES = { installCountMax: 100, domainCountMax: 100, updates: false };
+const UPDATES = { ...RULES, updates: true };
 
 function slot(hwid: string, more: Partial<ImportedSlot> = {}): ImportedSlot {
   const times = { registeredAtMs: EARLIER_MS, firstSeenAtMs: EARLIER_MS, lastSeenAtMs: EARLIER_MS };
@@ -220,7 +220,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('refuses a new link beyond the cap, not one that is here', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      const rules = { installCountMax: 1, updates: false };
+      const rules = { ...RULES, installCountMax: 1 };
       await store.importInstall(id, link(), rules, ACT);
       const second = link({ installCode: OTHER_CODE, id: 701 });
       expect(await store.importInstall(id, second, rules, ACT)).toBe('install_code_limit_reached');
@@ -232,7 +232,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
     test('a binding comes with its id, name, state and date; again changes nothing', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      const rules = { updates: false };
+      const rules = RULES;
       expect(await store.importDomain(id, binding(), rules, ACT)).toEqual({ was: 'added', id: 70 });
       expect(await store.listDomains(id, ALL)).toEqual([{ ...binding(), id: 70 }]);
       expect(await store.importDomain(id, binding(), rules, ACT)).toEqual({
@@ -247,21 +247,32 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { domainId } = await addDoor(store);
       const { id } = await addProvider(store, 'Provide2');
       const wanted = binding({ id: domainId });
-      expect(await store.importDomain(id, wanted, { updates: false }, ACT)).toEqual({
+      expect(await store.importDomain(id, wanted, RULES, ACT)).toEqual({
         was: 'added',
         id: domainId + 1,
       });
     });
 
+    test('refuses a new one beyond the cap, not one that is here', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const rules = { ...RULES, domainCountMax: 1 };
+      await store.importDomain(id, binding(), rules, ACT);
+      const second = binding({ domainHash: OTHER_HASH, id: 71 });
+      expect(await store.importDomain(id, second, rules, ACT)).toBe('domain_limit_reached');
+      expect(await store.importDomain(id, binding(), rules, ACT)).toMatchObject({ was: 'present' });
+      expect(await store.listDomains(id, ALL)).toHaveLength(1);
+    });
+
     test('what differs stays, and is told; with updates it comes', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.importDomain(id, binding(), { updates: false }, ACT);
+      await store.importDomain(id, binding(), RULES, ACT);
       const changed = binding({ id: 9, domainName: 'new', status: 10, createdAtMs: 1 });
-      const told = await store.importDomain(id, changed, { updates: false }, ACT);
+      const told = await store.importDomain(id, changed, RULES, ACT);
       expect(told).toEqual({ was: 'different', id: 70 });
       expect(await store.listDomains(id, ALL)).toMatchObject([{ domainName: 'shop', status: 5 }]);
-      const updated = await store.importDomain(id, changed, { updates: true }, ACT);
+      const updated = await store.importDomain(id, changed, UPDATES, ACT);
       expect(updated).toEqual({ was: 'updated', id: 70 });
       const after = { id: 70, domainName: 'new', status: 10, createdAtMs: EARLIER_MS };
       expect(await store.listDomains(id, ALL)).toMatchObject([after]);
@@ -274,12 +285,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { id: foreign } = await addProvider(store, 'Provide2');
       await addLink(store, foreign, { installCode: 'Foreign00001' });
       const { providerId } = await addDoor(store);
-      await store.importDomain(
-        providerId,
-        binding({ domainHash: OTHER_HASH }),
-        { updates: false },
-        ACT,
-      );
+      await store.importDomain(providerId, binding({ domainHash: OTHER_HASH }), RULES, ACT);
       await store.importInstall(providerId, link({ installCode: OTHER_CODE }), RULES, ACT);
       await knock(store, 'x');
       const [owner, ...rest] = await exported(store, 'Provide1');

@@ -3,24 +3,21 @@ import type { Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { addDoor, knock, NOW_MS, type Suite } from './fixture.ts';
 import {
-  at,
   bringTo,
   deliver,
   detailOf,
   EXPIRES_MS,
   fillBinding,
-  HOUR_MS,
   holderOf,
   lease,
   ledgerOf,
   MANY,
   send,
-  sendAll,
   to,
   WAITING_MAX,
 } from './message-fixture.ts';
 
-type Method = 'expireRecipients' | 'pruneLedger';
+type Method = 'expireRecipients';
 
 /** Repeats a step until it says that nothing is left; says how often something was. */
 async function untilDone(step: () => Promise<boolean>): Promise<number> {
@@ -111,68 +108,6 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
         const { totals, distribution } = await detailOf(store, id);
         expect(totals).toMatchObject({ queued: 0, sent: 0, expired: distribution.recipientCount });
       }
-    });
-  },
-
-  pruneLedger(opened) {
-    const prune = (beforeMs: number, nowMs: number) =>
-      untilDone(() => opened().store.pruneLedger(beforeMs, nowMs));
-
-    test('what finished long enough ago and has expired; the counts stay', async () => {
-      const { store } = opened();
-      const { providerId } = await addDoor(store);
-      await knock(store, 'a');
-      await knock(store, 'b');
-      const id = await deliver(store, providerId);
-      const later = await deliver(store, providerId, { dueAtMs: NOW_MS + 1 });
-      const lasting = await deliver(store, providerId, { expiresAtMs: EXPIRES_MS + HOUR_MS });
-      expect(await prune(NOW_MS, EXPIRES_MS)).toBe(0);
-      expect(await prune(NOW_MS + 1, EXPIRES_MS - 1)).toBe(0);
-      expect(await prune(NOW_MS + 1, EXPIRES_MS)).toBeGreaterThan(0);
-      expect(await prune(NOW_MS + 1, EXPIRES_MS)).toBe(0);
-      const { distribution, totals, missing } = await detailOf(store, id);
-      expect(distribution).toMatchObject({
-        status: 100,
-        recipientCount: 2,
-        sentCount: 2,
-        isPruned: true,
-      });
-      expect(totals).toMatchObject({ queued: 0, sent: 0, expired: 0 });
-      expect(missing).toEqual([]);
-      for (const other of [later, lasting]) {
-        const kept = await detailOf(store, other);
-        expect(kept.distribution.isPruned).toBe(false);
-        expect(kept.totals.sent).toBe(2);
-      }
-    });
-
-    test('never what has not ended', async () => {
-      const { store } = opened();
-      const { providerId } = await addDoor(store);
-      await knock(store, 'a');
-      const planned = await send(store, providerId, at(EXPIRES_MS));
-      const sending = await send(store, providerId);
-      await bringTo(store, sending, 40);
-      await sendAll(store, lease(sending));
-      expect(await prune(EXPIRES_MS + HOUR_MS, EXPIRES_MS + HOUR_MS)).toBe(0);
-      expect(await ledgerOf(store, sending)).toEqual({ a: 'sent' });
-      expect((await detailOf(store, planned)).distribution.isPruned).toBe(false);
-    });
-
-    test('many in several steps', async () => {
-      const { store } = opened();
-      const { providerId } = await addDoor(store);
-      await fillBinding(store);
-      const id = await deliver(store, providerId);
-      expect(await store.pruneLedger(EXPIRES_MS, EXPIRES_MS)).toBe(true);
-      const { totals, distribution } = await detailOf(store, id);
-      expect(totals.sent).toBeGreaterThan(0);
-      expect(totals.sent).toBeLessThan(MANY);
-      expect(distribution.isPruned).toBe(false);
-      expect(await prune(EXPIRES_MS, EXPIRES_MS)).toBeGreaterThan(1);
-      const after = await detailOf(store, id);
-      expect(after.totals.sent).toBe(0);
-      expect(after.distribution).toMatchObject({ isPruned: true, sentCount: MANY });
     });
   },
 };

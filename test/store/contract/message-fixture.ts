@@ -10,6 +10,7 @@ import type { Shown } from '../../../src/core/registration.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
+import { GUARD_BOUNDS } from '../../support/bounds.ts';
 import { addLink, CODE, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
 
 export const LEASE_MS = 5_000;
@@ -43,7 +44,7 @@ export const IMPORT_DATA = {
   payload: '{"action_type":"import-data","input-data":"aGk="}',
 } as const;
 
-export const UNGUARDED = { generalIntervalMs: null, unboundQuota: null };
+export const UNGUARDED = { generalIntervalMs: null, unboundQuota: null, bounds: GUARD_BOUNDS };
 
 /** Adds a distribution that nothing guards. */
 export async function send(

@@ -17,7 +17,7 @@ import {
   NOW_MS,
   provider,
 } from './fixture.ts';
-import { at, claimedIds, draft, lease, send, statusOf } from './message-fixture.ts';
+import { at, claimedIds, draft, lease, send, statusOf, UNGUARDED } from './message-fixture.ts';
 
 /** Ids that the calls need, as they pass between processes. */
 export type Given = Readonly<Record<string, number>>;
@@ -47,8 +47,12 @@ const objects = (answers: readonly unknown[]) =>
   answers.filter((answer) => typeof answer === 'object');
 
 const BY_CODE = { installCode: CODE, installId: null };
-const GENERAL = { generalIntervalMs: 300_000, unboundQuota: null };
-const QUOTA = { generalIntervalMs: null, unboundQuota: { sinceMs: 0, countMax: 10 } };
+const GENERAL = { ...UNGUARDED, generalIntervalMs: 300_000 };
+const QUOTA = { ...UNGUARDED, unboundQuota: { sinceMs: 0, countMax: 10 } };
+const SENDS = { ...UNGUARDED, bounds: { ...UNGUARDED.bounds, sendsPerMinuteMax: 7 } };
+/** As long as what `draft` says, for five. */
+const KEPT_BYTES = 5 * (UNGUARDED.bounds.bytesEach + draft(0).payload.length);
+const BYTES = { ...UNGUARDED, bounds: { ...UNGUARDED.bounds, keptBytesMax: KEPT_BYTES } };
 const PLANNED_MS = NOW_MS + 3_600_000;
 
 async function oneProvider(store: Store): Promise<Given> {
@@ -152,7 +156,7 @@ export const RACES: Readonly<Record<string, Race>> = {
     call: (store, given) => {
       const providerId = idOf(given, 'providerId');
       const binding = { providerId, domainHash: HASH, domainName: 'shop', createdAtMs: NOW_MS };
-      return store.addDomain(binding, ACT);
+      return store.addDomain({ ...binding, domainCountMax: 1 }, ACT);
     },
     async check(store, given, answers) {
       const [first, ...others] = await store.listDomains(idOf(given, 'providerId'), ALL);
@@ -160,6 +164,21 @@ export const RACES: Readonly<Record<string, Race>> = {
       const told = answers as { outcome: string; id: number }[];
       expect(told.filter(({ outcome }) => outcome === 'added')).toHaveLength(1);
       expect(new Set(told.map(({ id }) => id))).toEqual(new Set([first?.id ?? 0]));
+    },
+  },
+
+  'for the last bindings that a provider may have': {
+    given: oneProvider,
+    callCount: 12,
+    call: (store, given, n) => {
+      const providerId = idOf(given, 'providerId');
+      const domainHash = n.toString(16).padStart(64, '0');
+      const binding = { providerId, domainHash, domainName: 'shop', createdAtMs: NOW_MS };
+      return store.addDomain({ ...binding, domainCountMax: 5 }, ACT);
+    },
+    async check(store, given, answers) {
+      expect(count(answers, 'domain_limit_reached')).toBe(7);
+      expect(await store.listDomains(idOf(given, 'providerId'), ALL)).toHaveLength(5);
     },
   },
 
@@ -198,6 +217,26 @@ export const RACES: Readonly<Record<string, Race>> = {
     async check(store, given, answers) {
       expect(count(answers, 'unbound_quota_exceeded')).toBe(15);
       expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(3);
+    },
+  },
+
+  'for the sends of a minute': {
+    given: oneProvider,
+    callCount: 18,
+    call: (store, given) => store.addDistribution(draft(idOf(given, 'providerId')), SENDS, ACT),
+    async check(store, given, answers) {
+      expect(count(answers, 'too_many_sends')).toBe(11);
+      expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(7);
+    },
+  },
+
+  'for the bytes that are kept': {
+    given: oneProvider,
+    callCount: 18,
+    call: (store, given) => store.addDistribution(draft(idOf(given, 'providerId')), BYTES, ACT),
+    async check(store, given, answers) {
+      expect(count(answers, 'kept_bytes_full')).toBe(13);
+      expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(5);
     },
   },
 

@@ -1,0 +1,99 @@
+/**
+ * What a row of each kind costs on the disk, its indexes included: the table of docs/limits.md.
+ * Fills a fresh database with many of one kind after the other and divides.
+ */
+
+import { Database } from 'bun:sqlite';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hashKey } from '../src/core/secret.ts';
+import { openSqliteStore } from '../src/store/sqlite/store.ts';
+
+const COUNT = 50_000;
+const NOW_MS = Date.UTC(2026, 10, 21);
+
+/** A kind of row, and how number `n` of them is written, by SQL that has it as `:n`. */
+const KINDS: readonly [string, string][] = [
+  [
+    'link',
+    `INSERT INTO install (provider_id, install_code, install_limit, status, note, created_at_ms)
+     VALUES (1, printf('Code%08d', :n), 2, 10, 'note of a customer', :now)`,
+  ],
+  [
+    'binding',
+    `INSERT INTO domain (provider_id, domain_hash, domain_name, status, created_at_ms)
+     VALUES (1, printf('%064x', :n), 'sub.example.com', 10, :now)`,
+  ],
+  [
+    'device',
+    `INSERT INTO device (hwid, os, os_version, device_name, app_version, user_agent,
+       first_seen_at_ms, last_seen_at_ms)
+     VALUES (printf('0f8fad5b-d9cb-469f-a165-%012x', :n), '', '', '', '', '', :now, :now)`,
+  ],
+  [
+    'device at a provider',
+    `INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name, app_version,
+       user_agent, last_seen_at_ms)
+     VALUES (:n, 1, 'android', '15', 'Google Pixel 9 Pro', '3.13.0', 'App/3.13.0/Android', :now)`,
+  ],
+  [
+    'first slot of a device',
+    `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
+       after_recipient_id) VALUES (:n, :n, 1, :now, 0)`,
+  ],
+  [
+    'slot',
+    `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
+       after_recipient_id) VALUES (:n, iif(:n = 1, 50000, :n - 1), 1, :now, 0)`,
+  ],
+  [
+    'tie',
+    `INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
+     VALUES (:n, 1, 1, :now)`,
+  ],
+  [
+    'token',
+    `INSERT INTO device_token (device_id, token_hash, locale) VALUES (:n, randomblob(32), 'en')`,
+  ],
+  [
+    'notification or command',
+    `INSERT INTO distribution (provider_id, notification_type, status, target_hwid, payload,
+       created_at_ms, due_at_ms, is_scheduled, expires_at_ms)
+     VALUES (1, 20, 10, '', '', :now + :n, :now + :n, 1, :now + 2592000000)`,
+  ],
+  [
+    'row of the ledger',
+    `INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms,
+       sent_at_ms, received_at_ms, executed_at_ms) VALUES (1, :n, 2, 1, 0, :now, :now, :now, :now)`,
+  ],
+];
+
+const dataDir = mkdtempSync(join(tmpdir(), 'gatepost-rows-'));
+try {
+  const store = openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
+  const provider = { code: 'Provide1', keyHash: hashKey('key'), name: 'rows' } as const;
+  const rest = { plan: 'basic', activeUntilMs: null, installCountMax: null } as const;
+  const actor = { kind: 'system', name: 'bench', from: 'local' } as const;
+  await store.addProvider({ ...provider, ...rest, createdAtMs: NOW_MS }, { actor, atMs: NOW_MS });
+  const db = new Database(join(dataDir, 'gatepost.db'), { strict: true });
+  const used = db.query<{ count: number }, []>(
+    `SELECT page_count - freelist_count AS count FROM pragma_page_count, pragma_freelist_count`,
+  );
+  const pages = () => used.get()?.count ?? 0;
+  const pageBytes = db.query<{ page_size: number }, []>('PRAGMA page_size').get()?.page_size ?? 0;
+  for (const [kind, sql] of KINDS) {
+    const before = pages();
+    const add = db.prepare(sql);
+    const values = sql.includes(':now') ? { now: NOW_MS } : {};
+    db.transaction(() => {
+      for (let n = 1; n <= COUNT; n++) add.run({ ...values, n });
+    })();
+    add.finalize();
+    console.log(`${kind}\t${Math.round(((pages() - before) * pageBytes) / COUNT)}`);
+  }
+  db.close();
+  await store.close();
+} finally {
+  rmSync(dataDir, { recursive: true, force: true });
+}

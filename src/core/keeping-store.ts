@@ -1,0 +1,35 @@
+/** The part of the port in store.ts that is about what goes by itself. The same rules hold. */
+
+/** How far a look at what has finished has come. */
+export interface FinishedCursor {
+  finishedAtMs: number;
+  id: number;
+}
+
+export interface KeepingStore {
+  /**
+   * Deletes the ledger, and what they say, of some distributions that finished before and have
+   * expired, going on from `after`. Says where to go on; null: there is nothing more.
+   */
+  pruneLedger(
+    finishedBeforeMs: number,
+    nowMs: number,
+    after: FinishedCursor,
+  ): Promise<FinishedCursor | null>;
+  /** Deletes some distributions that finished before, of what was pruned. False: none was left. */
+  forgetDistributions(finishedBeforeMs: number): Promise<boolean>;
+  /** Notes that a device showed its token. */
+  noteSeen(deviceId: number, nowMs: number): Promise<void>;
+  /**
+   * Deletes what some devices said at providers where they were not seen since and are on no link
+   * or binding, and with it their registration there, unless its device was seen since. False: none
+   * was left.
+   */
+  forgetVisits(seenBeforeMs: number): Promise<boolean>;
+  /**
+   * Deletes some strangers, which are devices on no link and tied to no binding: those that were
+   * not seen since, and those not seen for longest if there are more than `countMax`. False: none
+   * was left.
+   */
+  forgetStrangers(bounds: { seenBeforeMs: number; countMax: number }): Promise<boolean>;
+}

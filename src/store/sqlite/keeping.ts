@@ -1,0 +1,218 @@
+/**
+ * What goes by itself: ledgers, what was sent, and devices that belong to nobody. Always a few at a
+ * time, as the writes of others wait meanwhile; a look that finds nothing writes nothing.
+ */
+
+import { sql } from 'drizzle-orm';
+import type { FinishedCursor, KeepingStore } from '../../core/keeping-store.ts';
+import { type Context, value } from './context.ts';
+import { raw } from './raw.ts';
+import { prepare } from './statement.ts';
+
+/** How many distributions, or rows of a ledger, a step looks at or deletes: some 5 ms. */
+const LOOK_COUNT = 500;
+const LEDGER_COUNT = 1_000;
+const PRUNE_COUNT = 200;
+/** What a step frees of what was sent: the pages of a long text are read to be freed. */
+const PRUNE_BYTES = 1024 ** 2;
+/** How many devices a step deletes, each with all that hangs on it. */
+const DEVICE_COUNT = 25;
+
+interface Finished extends FinishedCursor {
+  isExpired: number;
+  bytes: number;
+}
+
+function ledgerStatements({ db }: Context) {
+  const finished = value('finishedAtMs');
+  return {
+    finished: prepare(
+      db,
+      raw<Finished>(sql`
+        SELECT id, finished_at_ms AS "finishedAtMs", expires_at_ms <= ${value('nowMs')} AS "isExpired",
+          octet_length(payload) AS bytes
+        FROM distribution
+        WHERE pruned_at_ms IS NULL AND finished_at_ms >= ${finished}
+          AND finished_at_ms < ${value('finishedBeforeMs')}
+          AND (finished_at_ms > ${finished} OR id > ${value('id')})
+        ORDER BY finished_at_ms, id LIMIT ${LOOK_COUNT}`),
+    ),
+    dropRecipients: prepare(
+      db,
+      raw(sql`
+        DELETE FROM recipient WHERE id IN (
+          SELECT id FROM recipient WHERE distribution_id = ${value('id')}
+          LIMIT ${value('countMax')})`),
+    ),
+    /** What it said is gone: JSON's null, as a payload is JSON. */
+    pruned: prepare(
+      db,
+      raw(sql`
+        UPDATE distribution SET pruned_at_ms = ${value('nowMs')}, payload = 'null'
+        WHERE id = ${value('id')} AND pruned_at_ms IS NULL`),
+    ),
+    oldest: prepare(
+      db,
+      raw<{ id: number }>(sql`
+        SELECT id FROM distribution
+        WHERE pruned_at_ms IS NOT NULL AND finished_at_ms < ${value('finishedBeforeMs')}
+        ORDER BY finished_at_ms LIMIT 1`),
+    ),
+    forget: prepare(
+      db,
+      raw(sql`
+        DELETE FROM distribution WHERE id IN (
+          SELECT id FROM distribution
+          WHERE pruned_at_ms IS NOT NULL AND finished_at_ms < ${value('finishedBeforeMs')}
+          ORDER BY finished_at_ms LIMIT ${LOOK_COUNT})`),
+    ),
+  };
+}
+
+interface Visit {
+  id: number;
+  isRegistered: number;
+  deviceSeenAtMs: number;
+}
+
+const IS_IDLE_VISIT = sql`slot_count = 0 AND tie_count = 0
+  AND last_seen_at_ms < ${value('seenBeforeMs')}`;
+
+function deviceStatements({ db }: Context) {
+  return {
+    noteSeen: prepare(
+      db,
+      raw(sql`UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`),
+    ),
+    idleVisits: prepare(
+      db,
+      raw<Visit>(sql`
+        SELECT rowid AS id, token_id IS NOT NULL AS "isRegistered",
+          (SELECT last_seen_at_ms FROM device WHERE id = device_id) AS "deviceSeenAtMs"
+        FROM device_provider WHERE ${IS_IDLE_VISIT}
+        ORDER BY last_seen_at_ms LIMIT ${value('countMax')}`),
+    ),
+    moveVisit: prepare(
+      db,
+      raw(sql`
+        UPDATE device_provider SET last_seen_at_ms = ${value('deviceSeenAtMs')}
+        WHERE rowid = ${value('id')}`),
+    ),
+    forgetVisit: prepare(db, raw(sql`DELETE FROM device_provider WHERE rowid = ${value('id')}`)),
+    strangerCount: prepare(
+      db,
+      raw<{ count: number }>(sql`SELECT stranger_count AS count FROM appliance`),
+    ),
+    strangers: prepare(
+      db,
+      raw<{ id: number; lastSeenAtMs: number }>(sql`
+        SELECT id, last_seen_at_ms AS "lastSeenAtMs" FROM device
+        WHERE holder_count = 0 ORDER BY last_seen_at_ms, id LIMIT ${value('countMax')}`),
+    ),
+    dropRecipients: prepare(
+      db,
+      raw(sql`
+        DELETE FROM recipient WHERE id IN (
+          SELECT id FROM recipient WHERE device_id = ${value('id')} LIMIT ${value('countMax')})`),
+    ),
+    forget: prepare(db, raw(sql`DELETE FROM device WHERE id = ${value('id')}`)),
+  };
+}
+
+type DeviceKeeping = 'noteSeen' | 'forgetVisits' | 'forgetStrangers';
+
+function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
+  const { writer } = context;
+  const on = deviceStatements(context);
+
+  /** Those not seen for longest that are to go; `countMax` of them at most. */
+  function toForget(bounds: { seenBeforeMs: number; countMax: number }, countMax: number) {
+    const surplus = (on.strangerCount.get()?.count ?? 0) - bounds.countMax;
+    return on.strangers
+      .all({ countMax })
+      .filter(({ lastSeenAtMs }, n) => n < surplus || lastSeenAtMs < bounds.seenBeforeMs);
+  }
+
+  return {
+    noteSeen: (id, nowMs) =>
+      writer.run(() => {
+        on.noteSeen.run({ id, nowMs });
+      }),
+
+    forgetVisits: async (seenBeforeMs) => {
+      if (on.idleVisits.all({ seenBeforeMs, countMax: 1 }).length === 0) return false;
+      return writer.run(() => {
+        const visits = on.idleVisits.all({ seenBeforeMs, countMax: DEVICE_COUNT });
+        for (const { id, isRegistered, deviceSeenAtMs } of visits) {
+          // Whoever shows its token is seen, but not by a provider in particular.
+          const isSeen = isRegistered === 1 && deviceSeenAtMs >= seenBeforeMs;
+          if (isSeen) on.moveVisit.run({ id, deviceSeenAtMs });
+          else on.forgetVisit.run({ id });
+        }
+        return visits.length > 0;
+      });
+    },
+
+    forgetStrangers: async (bounds) => {
+      if (toForget(bounds, 1).length === 0) return false;
+      return writer.run(() => {
+        let rows = 0;
+        const found = toForget(bounds, DEVICE_COUNT);
+        for (const { id } of found) {
+          const countMax = LEDGER_COUNT - rows;
+          const dropped = on.dropRecipients.run({ id, countMax });
+          if (dropped === countMax) break;
+          rows += dropped;
+          on.forget.run({ id });
+        }
+        return found.length > 0;
+      });
+    },
+  };
+}
+
+export function keepingStore(context: Context): KeepingStore {
+  const { writer } = context;
+  const on = ledgerStatements(context);
+
+  /** Prunes from the beginning of a run; says up to where. */
+  function prune(run: readonly Finished[], nowMs: number, after: FinishedCursor): FinishedCursor {
+    let at = after;
+    let rows = 0;
+    let bytes = 0;
+    let count = 0;
+    for (const { id, finishedAtMs, isExpired, bytes: size } of run) {
+      if (isExpired === 1) {
+        if (count === PRUNE_COUNT || bytes > PRUNE_BYTES) return at;
+        const countMax = LEDGER_COUNT - rows;
+        const dropped = on.dropRecipients.run({ id, countMax });
+        if (dropped === countMax) return at;
+        rows += dropped;
+        bytes += size;
+        count += on.pruned.run({ id, nowMs });
+      }
+      at = { finishedAtMs, id };
+    }
+    return at;
+  }
+
+  return {
+    ...deviceKeeping(context),
+
+    pruneLedger: async (finishedBeforeMs, nowMs, after) => {
+      const from = { finishedBeforeMs, nowMs };
+      const found = on.finished.all({ ...from, ...after });
+      const last = found.at(-1);
+      if (last === undefined) return null;
+      if (found.every(({ isExpired }) => isExpired === 0)) {
+        return { finishedAtMs: last.finishedAtMs, id: last.id };
+      }
+      return writer.run(() => prune(on.finished.all({ ...from, ...after }), nowMs, after));
+    },
+
+    forgetDistributions: async (finishedBeforeMs) => {
+      if (on.oldest.get({ finishedBeforeMs }) === null) return false;
+      return writer.run(() => on.forget.run({ finishedBeforeMs }) > 0);
+    },
+  };
+}

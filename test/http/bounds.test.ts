@@ -1,0 +1,212 @@
+/** What calls leave behind, filled to its bound: the next is refused, and nothing grows. */
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { DAY_MS } from '../../src/core/calendar.ts';
+import { KEPT_BYTES_EACH } from '../../src/core/distribution.ts';
+import type { Credentials } from '../../src/core/provider.ts';
+import { forgetStrangers, forgetVisits, pruneDistributions } from '../../src/jobs/keep.ts';
+import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import { sendBounds } from '../support/bounds.ts';
+import { openBeside } from '../support/database.ts';
+
+const DAYS = { ledgerDays: 90, distributionDays: 365, deviceDays: 180 };
+const HASH = 'a'.repeat(64);
+
+let app: TestApp;
+let own: Credentials;
+let other: Credentials;
+
+async function start(options: Parameters<typeof startTestApp>[0] = {}): Promise<void> {
+  app = await startTestApp(options);
+  own = await seedProvider(app);
+  other = await seedProvider(app);
+}
+
+afterEach(() => app.close());
+
+const get = (path: string, by: Credentials | null, query: Record<string, string | number> = {}) =>
+  call(app, path, by, query);
+const post = (path: string, by: Credentials | null, body: unknown) =>
+  call(app, path, by, {}, { method: 'POST', body: JSON.stringify(body) });
+
+/** How many rows each table has. */
+function rows(): Record<string, number> {
+  const db = openBeside(app.dataDir);
+  try {
+    const tables = db
+      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all();
+    return Object.fromEntries(
+      tables.map(({ name }) => [
+        name,
+        db.query<{ count: number }, []>(`SELECT count(*) AS count FROM "${name}"`).get()?.count ??
+          0,
+      ]),
+    );
+  } finally {
+    db.close();
+  }
+}
+
+/** Says it `count` times more; each is refused with the text and the detail, and leaves no row. */
+async function refusedAlways(
+  ask: (n: number) => ReturnType<typeof call>,
+  msg: string,
+  detail: RegExp,
+): Promise<void> {
+  const before = rows();
+  for (let n = 0; n < 5; n++) {
+    const reply = await ask(n);
+    expect(reply.json).toEqual({ rc: 0, msg });
+    expect(reply.headers.get('x-error-detail')).toMatch(detail);
+  }
+  expect(rows()).toEqual(before);
+  // A bound is no fault: the log has lines of those that the disk or the program is to blame for.
+  expect(app.logLines).toEqual([]);
+}
+
+const hash = (n: number) => n.toString(16).padStart(64, '0');
+const commandTo = (data: string) => ({
+  action_type: 'import-data',
+  import_data: data,
+  os: ['android'],
+});
+
+test('bindings', async () => {
+  await start({ bounds: { domainsPerProviderMax: 3 } });
+  const add = (n: number, by = own) => get('/api/add-domain', by, { domain_hash: hash(n) });
+  for (let n = 0; n < 3; n++) expect((await add(n)).json.rc).toBe(1);
+  await refusedAlways((n) => add(10 + n), 'Error save domain', /as many bindings/);
+  expect((await add(1)).json).toMatchObject({ rc: 2, id: expect.any(Number) });
+  expect((await add(10, other)).json.rc).toBe(1);
+});
+
+describe('sends', () => {
+  test('in a minute, of both kinds together', async () => {
+    await start({ bounds: sendBounds({ sendsPerMinuteMax: 3 }) });
+    await get('/api/add-domain', own, { domain_hash: HASH });
+    await get('/provider', null, {
+      id: own.code,
+      domain_hash: HASH,
+      hwid: 'a',
+      os_name: 'Android',
+    });
+    const form = { body: 'Hello', type_push: 'optional', expire_days: 1 };
+    const notify = () =>
+      post('/remote/notification', own, { PushNotificationForm: form, hwid: 'a' });
+    const send = (by = own) => post('/remote/command', by, commandTo('x'));
+    expect((await notify()).json.rc).toBe(1);
+    for (let n = 0; n < 2; n++) expect((await send()).json.rc).toBe(1);
+    await refusedAlways(() => send(), 'Failed to save command', /in a minute/);
+    await refusedAlways(() => notify(), 'Failed to save notification', /in a minute/);
+    expect((await send(other)).json.rc).toBe(1);
+    app.clock.advance(60_000);
+    expect((await send()).json.rc).toBe(1);
+  });
+
+  test('bytes, until what was sent is pruned with its ledger', async () => {
+    const keptBytesMax = 4 * (KEPT_BYTES_EACH + 100_000);
+    await start({ bounds: sendBounds({ keptBytesMax }) });
+    const send = (by = own) => post('/remote/command', by, commandTo('x'.repeat(70_000)));
+    let sentCount = 0;
+    while ((await send()).json.rc === 1) sentCount += 1;
+    expect(sentCount).toBe(4);
+    await refusedAlways(() => send(), 'Failed to save command', /bytes .* are kept/);
+    expect((await send(other)).json.rc).toBe(1);
+    await app.deliver();
+    app.clock.advance(91 * DAY_MS);
+    await pruneDistributions(app.core, DAYS, app.clock.nowMs());
+    expect((await send()).json.rc).toBe(1);
+    expect((await get('/remote/list', own)).json.data).toHaveLength(5);
+    app.clock.advance(366 * DAY_MS);
+    await pruneDistributions(app.core, DAYS, app.clock.nowMs());
+    expect((await get('/remote/list', own)).json.data).toHaveLength(1);
+  });
+
+  test('recipients: refused when as many are kept, blocked when they became as many', async () => {
+    await start({ bounds: sendBounds({ ledgerRowsMax: 2 }) });
+    await get('/api/add-domain', own, { domain_hash: HASH });
+    for (const hwid of ['a', 'b', 'c']) {
+      const facts = { domain_hash: HASH, hwid, os_name: 'Android' };
+      await get('/provider', null, { id: own.code, ...facts });
+    }
+    const send = () => post('/remote/command', own, commandTo('x'));
+    const ids = [(await send()).json.id, (await send()).json.id];
+    await app.deliver();
+    expect(rows()['recipient']).toBe(3);
+    const list = (await get('/remote/list', own)).json.data;
+    expect(list.map(({ id, status }: { id: number; status: number }) => [id, status])).toEqual([
+      [ids[1], 140],
+      [ids[0], 100],
+    ]);
+    await refusedAlways(send, 'Failed to save command', /recipients/);
+  });
+});
+
+describe('devices of nobody', () => {
+  beforeEach(() => start());
+
+  const bounds = { deviceDays: 180, strangersMax: 3 };
+  const keep = async () => {
+    await forgetVisits(app.core, DAYS, app.clock.nowMs());
+    await forgetStrangers(app.core, bounds, app.clock.nowMs());
+  };
+  const visit = (n: number) =>
+    get('/provider', null, { id: own.code, hwid: `visitor-${n}`, os_name: 'Android' });
+  const register = (n: number) =>
+    post('/device/register', null, { hwid: `registered-${n}`, os: 'android' });
+
+  test('no more than the number, however they came, and with all that they left', async () => {
+    for (let n = 0; n < 4; n++) {
+      await visit(n);
+      await register(n);
+      app.clock.advance(1);
+    }
+    expect(rows()).toMatchObject({ device: 8, device_provider: 4, device_token: 4 });
+    await keep();
+    expect(rows()['device']).toBe(3);
+    const { device_provider: visits = 0, device_token: tokens = 0 } = rows();
+    expect(visits + tokens).toBe(3);
+    // The newest stay.
+    for (const hwid of ['registered-3', 'visitor-3']) {
+      expect(await app.core.store.findDevice(hwid)).not.toBeNull();
+    }
+  });
+
+  test('none that was not seen for 180 days', async () => {
+    await visit(1);
+    await register(1);
+    app.clock.advance(180 * DAY_MS);
+    await keep();
+    expect(rows()['device']).toBe(2);
+    app.clock.advance(1);
+    await keep();
+    expect(rows()).toMatchObject({ device: 0, device_provider: 0, device_token: 0 });
+  });
+
+  test('whoever shows its token is seen, registered or not', async () => {
+    const { device_token: token } = (await register(1)).json;
+    for (let day = 0; day < 200; day += 50) {
+      app.clock.advance(50 * DAY_MS);
+      const headers = { authorization: `Bearer ${token}` };
+      expect((await call(app, '/device/inbox', null, {}, { headers })).json.rc).toBe(1);
+    }
+    await keep();
+    expect(await app.core.store.findDevice('registered-1')).not.toBeNull();
+  });
+
+  test('a link or a binding that is off is no reason to forget anybody', async () => {
+    await get('/api/add-domain', own, { domain_hash: HASH });
+    const link = { install_code: 'LinkCode0001', install_limit: 2 };
+    const { id } = (await get('/api/add-install', own, link)).json;
+    await get('/install', null, { id: HASH, installid: link.install_code, hwid: 'slot' });
+    await get('/provider', null, { id: own.code, domain_hash: HASH, hwid: 'tied' });
+    await get('/api/update-install', own, { id, status: 5 });
+    await get('/api/delete-domain', own, { id: 1 });
+    app.clock.advance(400 * DAY_MS);
+    await keep();
+    for (const hwid of ['slot', 'tied']) {
+      expect(await app.core.store.findDevice(hwid)).not.toBeNull();
+    }
+  });
+});

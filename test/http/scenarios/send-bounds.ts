@@ -1,0 +1,42 @@
+/** Sends beyond what their provider may send and keep: nothing of them is kept. */
+
+import type { SendBounds } from '../../../src/core/message-store.ts';
+import { sendBounds } from '../../support/bounds.ts';
+import type { Given, Scenario } from './scenario.ts';
+
+const BEYOND: readonly [string, Partial<SendBounds>, string][] = [
+  [
+    'too_many_sends',
+    { sendsPerMinuteMax: 0 },
+    'the provider has sent as many in a minute as it may: try again in a minute',
+  ],
+  [
+    'kept_bytes_full',
+    { keptBytesMax: 200 },
+    'as many bytes of notifications and commands are kept for the provider as may be',
+  ],
+  [
+    'ledger_full',
+    { ledgerRowsMax: 0 },
+    'as many recipients are kept in the ledger for the provider as may be',
+  ],
+];
+
+export function beyondBounds(
+  kind: 'notification' | 'command',
+  path: string,
+  given: readonly Given[],
+  body: unknown,
+): Scenario[] {
+  return BEYOND.map(([bound, numbers, detail]) => ({
+    name: `beyond a bound of the provider: ${bound}`,
+    path,
+    options: { bounds: sendBounds(numbers) },
+    says: `${kind}_${bound}` as Scenario['says'],
+    given,
+    request: {},
+    body,
+    answer: JSON.stringify({ rc: 0, msg: `Failed to save ${kind}` }),
+    detail,
+  }));
+}

@@ -1,0 +1,259 @@
+import { expect, test } from 'bun:test';
+import type { KeepingStore } from '../../../src/core/keeping-store.ts';
+import type { Store } from '../../../src/core/store.ts';
+import { ACT } from '../../support/actor.ts';
+import { ALL, addDoor, CODE, FACTS, knock, NOW_MS, SILENCE, type Suite } from './fixture.ts';
+import {
+  at,
+  bringTo,
+  deliver,
+  detailOf,
+  deviceId,
+  EXPIRES_MS,
+  fillBinding,
+  HOUR_MS,
+  holderOf,
+  lease,
+  ledgerOf,
+  MANY,
+  send,
+  sendAll,
+  to,
+} from './message-fixture.ts';
+
+const BEGINNING = { finishedAtMs: 0, id: 0 };
+
+async function prune(store: Store, beforeMs: number, nowMs: number): Promise<void> {
+  let at: typeof BEGINNING | null = BEGINNING;
+  for (let steps = 0; at !== null; steps++) {
+    at = await store.pruneLedger(beforeMs, nowMs, at);
+    if (steps > 1_000) throw new Error('there is always something left');
+  }
+}
+
+/** Repeats a step until it says that nothing is left; says how often something was. */
+async function untilDone(step: () => Promise<boolean>): Promise<number> {
+  for (let steps = 0; steps < 1_000; steps++) if (!(await step())) return steps;
+  throw new Error('there is always something left');
+}
+
+const isPruned = async (store: Store, id: number) =>
+  (await detailOf(store, id)).distribution.isPruned;
+
+/** A device that calls a provider, from no binding. */
+const visit = (store: Store, hwid: string, nowMs: number, providerCode = 'Provide1') =>
+  store.recordCheckIn({ providerCode, domainHash: null, hwid }, SILENCE, nowMs);
+
+const known = async (store: Store, ...hwids: string[]) => {
+  const found = await Promise.all(hwids.map((hwid) => store.findDevice(hwid)));
+  return hwids.filter((_, n) => found[n] !== null);
+};
+
+export const keepingContract: Record<keyof KeepingStore, Suite> = {
+  pruneLedger(opened) {
+    test('what finished long enough ago and has expired; the counts stay', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await knock(store, 'b');
+      const id = await deliver(store, providerId);
+      const later = await deliver(store, providerId, { dueAtMs: NOW_MS + 1 });
+      const lasting = await deliver(store, providerId, { expiresAtMs: EXPIRES_MS + HOUR_MS });
+      await prune(store, NOW_MS, EXPIRES_MS);
+      expect(await isPruned(store, id)).toBe(false);
+      await prune(store, NOW_MS + 1, EXPIRES_MS - 1);
+      expect(await isPruned(store, id)).toBe(false);
+      await prune(store, NOW_MS + 1, EXPIRES_MS);
+      const { distribution, totals, missing } = await detailOf(store, id);
+      const counts = { status: 100, recipientCount: 2, sentCount: 2 };
+      expect(distribution).toMatchObject({ ...counts, isPruned: true, payload: 'null' });
+      expect(totals).toMatchObject({ queued: 0, sent: 0, expired: 0 });
+      expect(missing).toEqual([]);
+      for (const other of [later, lasting]) {
+        const kept = await detailOf(store, other);
+        expect(kept.distribution).toMatchObject({ isPruned: false, payload: '{"body":"hello"}' });
+        expect(kept.totals.sent).toBe(2);
+      }
+      expect(await store.listDistributions(providerId, ALL)).toHaveLength(3);
+    });
+
+    test('never what has not ended', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      const planned = await send(store, providerId, at(EXPIRES_MS));
+      const sending = await send(store, providerId);
+      await bringTo(store, sending, 40);
+      await sendAll(store, lease(sending));
+      await prune(store, EXPIRES_MS + HOUR_MS, EXPIRES_MS + HOUR_MS);
+      expect(await ledgerOf(store, sending)).toEqual({ a: 'sent' });
+      expect(await isPruned(store, planned)).toBe(false);
+    });
+
+    test('many in several steps, of one as of several', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await fillBinding(store);
+      const id = await deliver(store, providerId);
+      const at = await store.pruneLedger(EXPIRES_MS, EXPIRES_MS, BEGINNING);
+      expect(at).toEqual(BEGINNING);
+      const { totals, distribution } = await detailOf(store, id);
+      expect(totals.sent).toBeGreaterThan(0);
+      expect(totals.sent).toBeLessThan(MANY);
+      expect(distribution.isPruned).toBe(false);
+      await prune(store, EXPIRES_MS, EXPIRES_MS);
+      const after = await detailOf(store, id);
+      expect(after.totals.sent).toBe(0);
+      expect(after.distribution).toMatchObject({ isPruned: true, sentCount: MANY });
+    });
+
+    test('a step looks at a few, however many have not expired', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const lasting = { expiresAtMs: EXPIRES_MS + HOUR_MS };
+      const block = async (id: number) => {
+        await store.blockDistribution(id, [10], NOW_MS, ACT);
+        return id;
+      };
+      const all = Array.from({ length: 600 }, () => send(store, providerId, lasting).then(block));
+      const ids = await Promise.all(all);
+      const over = await block(await send(store, providerId));
+      const first = await store.pruneLedger(EXPIRES_MS, EXPIRES_MS, BEGINNING);
+      expect(first?.id).toBeLessThan(Math.max(...ids));
+      expect(await isPruned(store, over)).toBe(false);
+      await prune(store, EXPIRES_MS, EXPIRES_MS);
+      expect(await isPruned(store, over)).toBe(true);
+    });
+  },
+
+  forgetDistributions(opened) {
+    test('what was pruned and finished before, and nothing else', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      const old = await deliver(store, providerId);
+      const later = await deliver(store, providerId, { dueAtMs: NOW_MS + 1 });
+      expect(await store.forgetDistributions(EXPIRES_MS)).toBe(false);
+      await prune(store, EXPIRES_MS, EXPIRES_MS);
+      const open = await send(store, providerId);
+      expect(await store.forgetDistributions(NOW_MS)).toBe(false);
+      expect(await untilDone(() => store.forgetDistributions(NOW_MS + 1))).toBe(1);
+      const listed = await store.listDistributions(providerId, ALL);
+      expect(listed.map(({ id }) => id)).toEqual([open, later]);
+      expect(await store.findDistribution(old, 1)).toBeNull();
+    });
+  },
+
+  noteSeen(opened) {
+    test('is the last time that a device was seen, whatever it was before', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await visit(store, 'a', NOW_MS);
+      await visit(store, 'b', NOW_MS);
+      const seenAt = async (hwid: string) => (await store.findDevice(hwid))?.device.lastSeenAtMs;
+      const id = await deviceId(store, 1, 'a');
+      for (const nowMs of [NOW_MS + 1, NOW_MS - 1]) {
+        await store.noteSeen(id, nowMs);
+        expect(await seenAt('a')).toBe(nowMs);
+      }
+      expect(await seenAt('b')).toBe(NOW_MS);
+    });
+  },
+
+  forgetVisits(opened) {
+    test('not where a device is registered that was seen since', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      const { id } = await holderOf(store, 'a');
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'a', ACT);
+      await store.noteSeen(id, NOW_MS + 1);
+      const places = async () => (await store.findDevice('a'))?.seenBy.length;
+      expect(await untilDone(() => store.forgetVisits(NOW_MS + 1))).toBe(1);
+      expect(await places()).toBe(1);
+      expect(await untilDone(() => store.forgetVisits(NOW_MS + 2))).toBe(1);
+      expect(await places()).toBe(0);
+    });
+
+    test('a provider that has a device on nothing forgets it when it was not seen since', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'linked', CODE, FACTS, NOW_MS);
+      for (const [hwid, nowMs] of [
+        ['old', NOW_MS],
+        ['new', NOW_MS + 1],
+        ['freed', NOW_MS],
+      ] as const) {
+        await visit(store, hwid, nowMs);
+      }
+      await knock(store, 'freed');
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'freed', ACT);
+      expect(await store.forgetVisits(NOW_MS)).toBe(false);
+      expect(await untilDone(() => store.forgetVisits(NOW_MS + 1))).toBe(1);
+      const seenBy = async (hwid: string) => (await store.findDevice(hwid))?.seenBy.length;
+      expect(await seenBy('old')).toBe(0);
+      expect(await seenBy('freed')).toBe(0);
+      expect(await seenBy('new')).toBe(1);
+      expect(await seenBy('linked')).toBe(1);
+    });
+  },
+
+  forgetStrangers(opened) {
+    const NO_LIMIT = 1_000_000;
+
+    test('who was not seen since and is on nothing, with all that hangs on it', async () => {
+      const { store } = opened();
+      const { providerId, domainId } = await addDoor(store);
+      await knock(store, 'linked');
+      await store.recordCheckIn(
+        { providerCode: 'Provide1', domainHash: 'a'.repeat(64), hwid: 'tied' },
+        SILENCE,
+        NOW_MS,
+      );
+      await visit(store, 'old', NOW_MS);
+      await visit(store, 'new', NOW_MS + 1);
+      await deliver(store, providerId, {
+        ...to('old'),
+        notificationType: 20,
+        payload: '{"action_type":"import-data"}',
+      });
+      const forget = (seenBeforeMs: number) =>
+        untilDone(() => store.forgetStrangers({ seenBeforeMs, countMax: NO_LIMIT }));
+      expect(await forget(NOW_MS)).toBe(0);
+      expect(await forget(NOW_MS + 1)).toBe(1);
+      expect(await known(store, 'linked', 'tied', 'old', 'new')).toEqual(['linked', 'tied', 'new']);
+      // Off everything, they are strangers too; a binding that is off ties all the same.
+      await store.disableDomain(providerId, domainId, ACT);
+      await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'linked', ACT);
+      expect(await forget(NOW_MS + 1)).toBe(1);
+      expect(await known(store, 'linked', 'tied', 'new')).toEqual(['tied', 'new']);
+      await store.removeProvider('Provide1', ACT);
+      expect(await forget(NOW_MS + 2)).toBe(1);
+      expect(await known(store, 'tied', 'new')).toEqual([]);
+    });
+
+    test('those not seen for longest when there are too many', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      for (const [n, hwid] of ['c', 'a', 'b'].entries()) await visit(store, hwid, NOW_MS + n);
+      await knock(store, 'linked');
+      await visit(store, 'c', NOW_MS + 9);
+      const bounds = { seenBeforeMs: 0, countMax: 2 };
+      expect(await untilDone(() => store.forgetStrangers(bounds))).toBe(1);
+      expect(await known(store, 'a', 'b', 'c', 'linked')).toEqual(['b', 'c', 'linked']);
+      await visit(store, 'd', NOW_MS + 10);
+      expect(await untilDone(() => store.forgetStrangers(bounds))).toBe(1);
+      expect(await known(store, 'b', 'c', 'd', 'linked')).toEqual(['c', 'd', 'linked']);
+    });
+
+    test('many in several steps', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      const hwids = Array.from({ length: 90 }, (_, n) => `stranger-${n}`);
+      await Promise.all(hwids.map((hwid) => visit(store, hwid, NOW_MS)));
+      const bounds = { seenBeforeMs: NOW_MS + 1, countMax: NO_LIMIT };
+      expect(await untilDone(() => store.forgetStrangers(bounds))).toBeGreaterThan(1);
+      expect(await known(store, ...hwids)).toEqual([]);
+    });
+  },
+};
