@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . packaging/test/expect.sh
+command -v readelf >/dev/null || fail 'readelf (binutils) is not installed'
 
 # The highest version of glibc that a symbol is asked of.
 glibc() { readelf --version-info "$1" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1; }

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit.ts';
-import type { Device } from '../core/device.ts';
+import { type Device, osName } from '../core/device.ts';
 import { DOMAIN_ACTIVE } from '../core/domain.ts';
 import type { DeviceDetail } from '../core/store.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -57,7 +57,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
   const filter = {
     providerCode: options.provider ?? null,
     installCode: options.link ?? null,
-    os: options.os ?? null,
+    os: options.os === undefined ? null : osName(options.os),
   };
   const countMax = countMaxOf(options);
   const { devices, count } = await withCore(context, options, async ({ store }) => ({

@@ -46,7 +46,7 @@ export function tidyFacts(said: DeviceFacts): DeviceFacts {
 }
 
 /** `ios` for iOS and iPadOS, `android` for Android, anything else as it came. */
-function osName(said: string): string {
+export function osName(said: string): string {
   if (/^(ios|ipados|iphone ?os)\b/i.test(said)) return 'ios';
   if (/^android\b/i.test(said)) return 'android';
   return said;

@@ -82,7 +82,8 @@ test('list shows every device, and filters', async () => {
   expect(await hwids('--provider', other.code)).toEqual(['seen-only']);
   expect(await hwids('--link', 'LinkLinkLin1')).toEqual(['tablet-1']);
   expect(await hwids('--os', 'android')).toEqual(['phone-2']);
-  expect(await hwids('--os', 'Android')).toEqual(['phone-2']);
+  expect(await hwids('--os', 'ANDROID 15')).toEqual(['phone-2']);
+  expect(await hwids('--os', 'iPadOS')).toEqual(['tablet-1']);
   // Filters narrow each other.
   expect(await hwids('--provider', owner.code, '--link', 'LinkLinkLin2')).toEqual(['phone-2']);
   expect(await hwids('--provider', other.code, '--link', 'LinkLinkLin2')).toEqual([]);
