@@ -68,6 +68,9 @@ function addProviders(db: Database, shape: Shape, nowMs: number): void {
   })();
   provider.finalize();
   domain.finalize();
+  db.run(
+    'UPDATE provider SET domain_count = (SELECT count(*) FROM domain WHERE provider_id = provider.id)',
+  );
 }
 
 function addLinks(db: Database, shape: Shape, nowMs: number): void {
@@ -99,9 +102,9 @@ function addDevices(db: Database, shape: Shape, nowMs: number): void {
       (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${last})`;
     db.run(
       `INSERT INTO device (hwid, os, os_version, device_name, app_version, user_agent,
-         first_seen_at_ms, last_seen_at_ms) ${numbers}
+         first_seen_at_ms, last_seen_at_ms, holder_count) ${numbers}
        SELECT printf('%08x-0000-4000-8000-000000000000', ${scattered('i')}), 'android', '16',
-         'Bench Phone', '1.0', 'BenchApp/1.0', ${nowMs}, ${nowMs} FROM n`,
+         'Bench Phone', '1.0', 'BenchApp/1.0', ${nowMs}, ${nowMs}, 1 FROM n`,
     );
     db.run(
       `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,

@@ -117,6 +117,7 @@ const monitorPort = freePort();
 const server = await startServer([executable, 'serve', '--port', '0', '--data', dataDir], {
   GATEPOST_MONITOR_PORT: String(monitorPort),
   GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: '1000000000',
+  GATEPOST_SENDS_PER_MINUTE_MAX: '1000000000',
   GATEPOST_LOG_LEVEL: 'error',
 });
 const monitorUrl = `http://127.0.0.1:${monitorPort}`;

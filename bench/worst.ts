@@ -61,7 +61,10 @@ progress(`${LINKS} links and as many devices`);
 await fillThroughApi(executable, dataDir, shape);
 const server = await startServer(
   onServerCore([executable, 'serve', '--data', dataDir, '--port', '0']),
-  { GATEPOST_AUTH_FAILURES_PER_MINUTE_MAX: '1000000000' },
+  {
+    GATEPOST_AUTH_FAILURES_PER_MINUTE_MAX: '1000000000',
+    GATEPOST_SENDS_PER_MINUTE_MAX: '1000000000',
+  },
 );
 const who = `provider_code=${providerCode(1)}&auth_key=${authKey(1)}`;
 const place = { who, hash: domainHash(1), ...(await settle(server)) };

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/store.ts';
-import { ALL, addDoor, addLink, knock, NOW_MS, type Suite } from './fixture.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
+import { ALL, addDoor, addLink, addProvider, knock, NOW_MS, type Suite } from './fixture.ts';
 import { at, bringTo, deliver, HOUR_MS, send, to } from './message-fixture.ts';
 
 type Method = 'checkWritable' | 'storageFacts' | 'queueFacts';
@@ -71,6 +72,29 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
         scheduledCount: 0,
         oldestDueAtMs: NOW_MS,
       });
+    });
+
+    test('however many wait, of however many providers, also for the same time', async () => {
+      const { store } = opened();
+      const sends: Promise<number>[] = [];
+      for (const [n, code] of ['Provide1', 'Provide2'].entries()) {
+        const { id } = await addProvider(store, code);
+        for (let i = 0; i < 2_100; i++) {
+          sends.push(send(store, id, at(NOW_MS + HOUR_MS + (i % 2) * n)));
+        }
+        sends.push(send(store, id, { dueAtMs: NOW_MS + n }));
+      }
+      await Promise.all(sends);
+      let isOver = false;
+      const counting = store.queueFacts(NOW_MS).finally(() => {
+        isOver = true;
+      });
+      let turns = 0;
+      for (; !isOver; turns++) await nextTurn();
+      // Everybody else had a turn now and then.
+      expect(turns).toBeGreaterThan(2);
+      const facts = { dueCount: 2, scheduledCount: 4_200, oldestDueAtMs: NOW_MS };
+      expect(await counting).toMatchObject(facts);
     });
 
     test('recipients count from when they are written until they are served', async () => {
