@@ -115,7 +115,9 @@ export class HttpGrammar {
     const method = random.chance(0.96) ? right : random.pick(['GET', 'POST', 'HEAD', 'PUT']);
     const isPost = method === 'POST' || random.chance(0.02);
     const query = this.#query(random, endpoint);
-    const lines = [`${method} ${path}${query} HTTP/1.1`, 'host: localhost'];
+    // Runs of slashes count as one.
+    const spelt = random.chance(0.03) ? path.replaceAll('/', random.pick(['//', '///'])) : path;
+    const lines = [`${method} ${spelt}${query} HTTP/1.1`, 'host: localhost'];
     lines.push(...this.#headers(random, endpoint));
     const body = isPost ? this.#body(random, endpoint) : null;
     const says = new Set(answersOf(endpoint).map((key) => messages[key].msg));
