@@ -17,7 +17,17 @@ import {
   NOW_MS,
   provider,
 } from './fixture.ts';
-import { at, claimedIds, draft, lease, send, statusOf, UNGUARDED } from './message-fixture.ts';
+import {
+  at,
+  claimedIds,
+  draft,
+  lease,
+  registration,
+  send,
+  statusOf,
+  tokenHash,
+  UNGUARDED,
+} from './message-fixture.ts';
 
 /** Ids that the calls need, as they pass between processes. */
 export type Given = Readonly<Record<string, number>>;
@@ -276,6 +286,24 @@ export const RACES: Readonly<Record<string, Race>> = {
       expect(count(answers, true)).toBe(isCancelled ? 0 : 1);
       expect(count(answers, 'ok')).toBe(isCancelled ? 1 : 0);
       expect(await statusOf(store, idOf(given, 'id'))).toBe(isCancelled ? 130 : 5);
+    },
+  },
+
+  'to register one HWID': {
+    given: async () => ({}),
+    callCount: 12,
+    call: (store, _, n) => {
+      const asked = registration('a', { tokenHash: tokenHash(`word ${n}`) });
+      return store.registerDevice(asked);
+    },
+    async check(store, _, answers) {
+      expect(objects(answers)).toHaveLength(1);
+      expect(count(answers, 'registration_refused')).toBe(11);
+      const winner = answers.findIndex((answer) => typeof answer === 'object');
+      for (const n of answers.keys()) {
+        const holder = await store.findDeviceByToken(tokenHash(`word ${n}`));
+        expect([n, holder !== null]).toEqual([n, n === winner]);
+      }
     },
   },
 };

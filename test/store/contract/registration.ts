@@ -278,25 +278,6 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect(await names()).toEqual({ Provide1: FACTS.deviceName, Provide2: 'at two' });
     });
 
-    test('of many at once, over two connections, exactly one gets in', async () => {
-      const { store, openBeside } = opened();
-      const beside = openBeside();
-      const words = Array.from({ length: 12 }, (_, i) => `word ${i}`);
-      const answers = await Promise.all(
-        words.map((word, i) =>
-          (i % 2 === 0 ? store : beside).registerDevice(
-            registration('a', { tokenHash: tokenHash(word) }),
-          ),
-        ),
-      );
-      expect(answers.filter((answer) => answer === REFUSED)).toHaveLength(11);
-      const owners = await Promise.all(
-        words.map((word) => store.findDeviceByToken(tokenHash(word))),
-      );
-      const winner = answers.findIndex((answer) => typeof answer === 'object');
-      expect(owners.map((owner) => owner !== null)).toEqual(words.map((_, i) => i === winner));
-    });
-
     test('what is sent to an unbound device before its place is taken, it never reads', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
