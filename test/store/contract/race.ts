@@ -4,6 +4,7 @@
  */
 
 import { expect } from 'bun:test';
+import type { DistributionGuards } from '../../../src/core/message-store.ts';
 import type { Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
@@ -82,6 +83,20 @@ async function checkSlots(store: Store, given: Given): Promise<void> {
   expect(link?.deviceCount).toBe(slots.length);
   expect(slots.length).toBeLessThanOrEqual(link?.installLimit ?? 0);
 }
+
+/** Sends of one provider, each to three unbound devices: so many are accepted. */
+const sends = (guards: DistributionGuards, addedCount: number, refusal: string): Race => ({
+  given: oneProvider,
+  callCount: 18,
+  call: (store, given) => {
+    const wanted = draft(idOf(given, 'providerId'), { unboundCount: 3 });
+    return store.addDistribution(wanted, guards, ACT);
+  },
+  async check(store, given, answers) {
+    expect(count(answers, refusal)).toBe(18 - addedCount);
+    expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(addedCount);
+  },
+});
 
 export const RACES: Readonly<Record<string, Race>> = {
   'for the slots of a link': {
@@ -207,48 +222,10 @@ export const RACES: Readonly<Record<string, Race>> = {
     },
   },
 
-  'for the one general notification of five minutes': {
-    given: oneProvider,
-    callCount: 18,
-    call: (store, given) => store.addDistribution(draft(idOf(given, 'providerId')), GENERAL, ACT),
-    async check(store, given, answers) {
-      expect(count(answers, 'general_too_soon')).toBe(17);
-      expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(1);
-    },
-  },
-
-  'for the quota of commands to unbound devices': {
-    given: oneProvider,
-    callCount: 18,
-    call: (store, given) => {
-      const command = draft(idOf(given, 'providerId'), { unboundCount: 3 });
-      return store.addDistribution(command, QUOTA, ACT);
-    },
-    async check(store, given, answers) {
-      expect(count(answers, 'unbound_quota_exceeded')).toBe(15);
-      expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(3);
-    },
-  },
-
-  'for the sends of a minute': {
-    given: oneProvider,
-    callCount: 18,
-    call: (store, given) => store.addDistribution(draft(idOf(given, 'providerId')), SENDS, ACT),
-    async check(store, given, answers) {
-      expect(count(answers, 'too_many_sends')).toBe(11);
-      expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(7);
-    },
-  },
-
-  'for the bytes that are kept': {
-    given: oneProvider,
-    callCount: 18,
-    call: (store, given) => store.addDistribution(draft(idOf(given, 'providerId')), BYTES, ACT),
-    async check(store, given, answers) {
-      expect(count(answers, 'kept_bytes_full')).toBe(13);
-      expect(await store.listDistributions(idOf(given, 'providerId'), ALL)).toHaveLength(5);
-    },
-  },
+  'for the one general notification of five minutes': sends(GENERAL, 1, 'general_too_soon'),
+  'for the quota of commands to unbound devices': sends(QUOTA, 3, 'unbound_quota_exceeded'),
+  'for the sends of a minute': sends(SENDS, 7, 'too_many_sends'),
+  'for the bytes that are kept': sends(BYTES, 5, 'kept_bytes_full'),
 
   'for work': {
     async given(store) {
