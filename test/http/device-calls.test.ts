@@ -211,6 +211,50 @@ describe('/install', () => {
   });
 });
 
+describe('what a device said at one provider', () => {
+  test('another one neither reads nor changes', async () => {
+    const rival = await seedProvider(app);
+    const theirs = randomCode(12);
+    await call(app, '/api/add-install', rival, { install_limit: 3, install_code: theirs });
+    await call(app, '/api/add-domain', rival, { domain_hash: HASH });
+    await install({ hwid, device_model: 'Pixel 9', os_name: 'Android' });
+    const listed = async (by: Credentials, install_code: string) =>
+      (await call(app, '/api/list-hwid', by, { install_code })).json.data[0].device_name;
+    const knock = { id: HASH, installid: theirs, hwid };
+    await call(app, '/install', null, knock);
+    expect(await listed(rival, theirs)).toBe('');
+    await call(app, '/install', null, { ...knock, device_model: '<script>', os_name: 'iOS' });
+    await call(app, '/provider', null, { id: rival.code, hwid, device_model: 'x' });
+    expect(await listed(own, code)).toBe('Pixel 9');
+    const at = (await app.core.store.findDevice(hwid))?.seenBy;
+    expect(at?.find(({ providerCode }) => providerCode === own.code)).toMatchObject({
+      os: 'android',
+      deviceName: 'Pixel 9',
+    });
+  });
+
+  test('decides what it gets: calls without proof turn no registered device', async () => {
+    const body = { hwid, os: 'android', install_code: code, domain_hash: HASH };
+    await call(
+      app,
+      '/device/register',
+      null,
+      {},
+      {
+        method: 'POST',
+        body: JSON.stringify(body),
+      },
+    );
+    app.clock.advance(DAY_MS);
+    await checkIn({ hwid, os_name: 'iOS', domain_hash: HASH });
+    await install({ hwid, os_name: 'iOS', device_model: 'new' });
+    const at = (await app.core.store.findDevice(hwid))?.seenBy[0];
+    expect(at).toMatchObject({ os: 'android', deviceName: 'new', isRegistered: true });
+    // Nor does it write again and again.
+    expect(await hasWritten(() => install({ hwid, os_name: 'iOS' }))).toBe(false);
+  });
+});
+
 describe('/provider', () => {
   test('the same device twice in a day writes nothing', async () => {
     const query = { hwid, domain_hash: HASH };

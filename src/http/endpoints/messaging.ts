@@ -50,7 +50,7 @@ const registerEndpoint = appEndpoint({
   path: '/device/register',
   summary: 'Register a device for messages',
   description:
-    'Registers the HWID for messages and answers with its token, for the only time; an older token dies. A HWID is no secret and opens nothing by itself: a link (`install_code` and `domain_hash`) or a binding (`provider_code` and `domain_hash`) shows whose device it is. A device that still has a token shows it as `Authorization: Bearer` and keeps what that opened.',
+    'Registers the HWID for messages and answers with its token, for the only time; the token that was shown dies. A HWID is no secret and opens nothing by itself: a link (`install_code` and `domain_hash`) or a binding (`provider_code` and `domain_hash`) shows whose device it is. A device that still has a token shows it as `Authorization: Bearer` and keeps what that opened.',
   params: {},
   input: RegistrationInput,
   bodyBytesMax: 8 * 1024,

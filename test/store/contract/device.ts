@@ -17,6 +17,7 @@ import {
   SILENCE,
   type Suite,
 } from './fixture.ts';
+import { deliver, holderOf, inboxOf, to } from './message-fixture.ts';
 
 type Method =
   | 'findCheckIn'
@@ -196,6 +197,19 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
   },
 
   forgetDevice(opened) {
+    test('with all that waits for it: it comes back as somebody new', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      const a = await holderOf(store, 'a');
+      for (let i = 0; i < 5; i++) await deliver(store, providerId, to('a'));
+      expect(await store.forgetDevice('a', ACT)).toBe('ok');
+      expect(await store.findDeviceByToken(a.tokenHash)).toBeNull();
+      expect(await store.forgetDevice('a', ACT)).toBe('device_not_found');
+      await knock(store, 'a');
+      expect(await inboxOf(store, await holderOf(store, 'a'))).toEqual([]);
+    });
+
     test('removes it from everywhere; its slots are free again', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);

@@ -24,6 +24,7 @@ import {
   SILENCE,
   type Suite,
 } from './fixture.ts';
+import { deliver, inboxOf, onLink, register, to } from './message-fixture.ts';
 
 type Method = 'reserveIds' | 'importInstall' | 'importDomain' | 'exportProvider';
 
@@ -205,6 +206,22 @@ export const importContract: Record<Method & keyof Store, Suite> = {
         firstSeenAtMs: EARLIER_MS,
         lastSeenAtMs: NOW_MS,
       });
+    });
+
+    test('what was sent since a HWID moved in is its own, whatever times it came with', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      await bind(store, id);
+      const years = 365 * 86_400_000;
+      const slots = ['past', 'future'].map((hwid, n) =>
+        slot(hwid, { registeredAtMs: NOW_MS + (n === 0 ? -years : years) }),
+      );
+      await store.importInstall(id, link({ slots, status: 10 }), RULES, ACT);
+      for (const hwid of ['past', 'future']) {
+        const message = await deliver(store, id, to(hwid));
+        const holder = await register(store, hwid, onLink());
+        expect(await inboxOf(store, holder)).toEqual([message]);
+      }
     });
 
     test('refuses a code of another provider, which keeps its link', async () => {

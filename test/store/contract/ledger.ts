@@ -13,6 +13,7 @@ import {
   ledgerOf,
   MANY,
   send,
+  statusOf,
   to,
   WAITING_MAX,
 } from './message-fixture.ts';
@@ -48,6 +49,24 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
         { hwid: 'silent', state: 'expired', sentAtMs: NOW_MS, expiredAtMs: EXPIRES_MS },
       ]);
       expect(await ledgerOf(store, lasting)).toEqual({ fetched: 'sent', silent: 'sent' });
+    });
+
+    test('what was blocked at once, whenever it would expire', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      for (const hwid of ['a', 'b']) await knock(store, hwid);
+      const id = await send(store, providerId);
+      await bringTo(store, id, 40);
+      await store.sendRecipients(lease(id), WAITING_MAX);
+      const open = await send(store, providerId, {
+        dueAtMs: NOW_MS + 1,
+        isScheduled: true,
+      });
+      await store.blockDistribution(id, [40], NOW_MS, ACT);
+      expect(await expire(NOW_MS)).toBe(1);
+      expect((await detailOf(store, id)).totals).toMatchObject({ expired: 2, sent: 0 });
+      expect(await statusOf(store, open)).toBe(10);
+      expect(await expire(NOW_MS)).toBe(0);
     });
 
     test('leaves what failed, and what a worker still delivers', async () => {

@@ -18,6 +18,7 @@ import {
   bringTo,
   checkIn,
   claim,
+  deliver,
   detailOf,
   EXPIRES_MS,
   fillBinding,
@@ -30,6 +31,8 @@ import {
   ledgerOf,
   loadAll,
   MANY,
+  onLink,
+  register,
   send,
   sendAll,
   to,
@@ -210,6 +213,51 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
         deviceIds: [],
         outcome: { sentCount: 2, failedCount: 2 },
       });
+    });
+
+    test('to a device for which as many wait as may, only once it has read some', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const rival = await addDoor(store, 'Provide2', OTHER_CODE);
+      for (const hwid of ['a', 'b']) await knock(store, hwid);
+      await knock(store, 'a', OTHER_CODE);
+      const a = await register(store, 'a', onLink());
+      const deliverTo = async (owner: number, ...hwids: string[]) => {
+        const id = await send(store, owner, to(...hwids));
+        await bringTo(store, id, 40);
+        const sent = await store.sendRecipients(lease(id), 2);
+        await store.moveDistribution(lease(id), 40, 100);
+        return { id, outcome: sent?.outcome };
+      };
+      const got = { sentCount: 2, failedCount: 0 };
+      const first = await deliverTo(providerId, 'a', 'b');
+      expect(first.outcome).toEqual(got);
+      await deliverTo(providerId, 'a');
+      const third = await deliverTo(providerId, 'a', 'b');
+      expect(third.outcome).toEqual({ sentCount: 1, failedCount: 1 });
+      const { missing } = await detailOf(store, third.id);
+      expect(missing.find(({ hwid }) => hwid === 'a')).toMatchObject({
+        state: 'failed',
+        detail: '2 messages of the provider wait for the device already',
+      });
+      // Another provider has its own two.
+      expect((await deliverTo(rival.providerId, 'a')).outcome).toMatchObject({ sentCount: 1 });
+      await store.acknowledge(a, [{ id: first.id, state: 'received', detail: null }], NOW_MS);
+      expect((await deliverTo(providerId, 'a')).outcome).toMatchObject({ sentCount: 1 });
+    });
+
+    test('to many whose inboxes are long in more steps', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await fillLinks(store, providerId, { count: 300 });
+      const waiting = 80;
+      const ids = [];
+      for (let i = 0; i < waiting; i++) ids.push(await deliver(store, providerId));
+      const id = await send(store, providerId);
+      await bringTo(store, id, 40);
+      const steps = await sendAll(store, lease(id));
+      expect(steps.length).toBeGreaterThan(1);
+      expect(steps.at(-1)?.outcome).toEqual({ sentCount: 300, failedCount: 0 });
     });
 
     test('nobody to send to is done at once', async () => {

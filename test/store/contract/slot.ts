@@ -11,10 +11,12 @@ import {
   HASH,
   knock,
   NOW_MS,
+  OTHER_CODE,
   OTHER_HASH,
   SILENCE,
   type Suite,
 } from './fixture.ts';
+import { onLink, registration } from './message-fixture.ts';
 
 type Method = 'findSlot' | 'takeSlot';
 
@@ -44,6 +46,26 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       const key = { providerCode: 'Provide1', domainHash: null, hwid: 'c' };
       await store.recordCheckIn(key, FACTS, NOW_MS);
       expect(await store.findSlot(keyOf('c'))).toMatchObject({ device: null });
+    });
+
+    test('as the provider of the link knows the device, and no other does', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a');
+      const said = { ...FACTS, deviceName: 'told to another', os: 'ios' };
+      await knock(store, 'a', OTHER_CODE, said, NOW_MS + 1);
+      const first = await store.findSlot(keyOf('a'));
+      expect(first).toMatchObject({ device: { ...FACTS, lastSeenAtMs: NOW_MS } });
+      await knock(store, 'a', CODE, SILENCE, NOW_MS + 2);
+      expect(await store.findSlot(keyOf('a'))).toMatchObject({
+        device: { ...FACTS, lastSeenAtMs: NOW_MS + 2, isRegistered: false },
+      });
+      await store.registerDevice(registration('a', { shown: onLink() }));
+      await knock(store, 'a', CODE, { ...SILENCE, os: 'ios', osVersion: '16' }, NOW_MS + 3);
+      expect(await store.findSlot(keyOf('a'))).toMatchObject({
+        device: { ...FACTS, osVersion: '16', lastSeenAtMs: NOW_MS + 3, isRegistered: true },
+      });
     });
 
     test('shows a disabled link as such', async () => {
