@@ -2,7 +2,6 @@
 
 import { type Problem, problem, REQUEST_BOUNDS, readJsonObject } from '../core/json-input.ts';
 import { LARGE_BYTES, type Place } from './room.ts';
-import type { Turns } from './turns.ts';
 
 /**
  * How long a body may take to arrive, ms. Bun's own limit (16 KiB a second, over the idle time of
@@ -19,7 +18,7 @@ export async function readBody(
   request: Request,
   bytesMax: number,
   timeMaxMs: number,
-  { enter, turns }: { enter(bytes: number): Promise<Place | null>; turns: Turns },
+  { enter, turn }: { enter(bytes: number): Promise<Place | null>; turn(): Promise<void> },
 ): Promise<{ object: Readonly<Record<string, unknown>> } | (Problem & { isLate?: true })> {
   const declared = Number(request.headers.get('content-length') ?? bytesMax);
   if (declared > bytesMax) return tooLong(bytesMax);
@@ -38,7 +37,7 @@ export async function readBody(
     return { ...problem(`the body did not arrive within ${timeMaxMs / 1000} s`), isLate: true };
   }
   if (bytes === null) return tooLong(bytesMax);
-  if (bytes.length >= LARGE_BYTES) await turns.next();
+  if (bytes.length >= LARGE_BYTES) await turn();
   return readJsonObject(bytes, { ...REQUEST_BOUNDS, bytesMax }, 'the body');
 }
 

@@ -19,6 +19,7 @@ import type { Log } from '../log.ts';
 import { Budget } from './budget.ts';
 import type { WireSettings } from './endpoint.ts';
 import { reportFault } from './interpreter.ts';
+import { nameOf } from './large.ts';
 import { messageView } from './message-view.ts';
 import { LARGE_BYTES, type Room } from './room.ts';
 import type { Turns } from './turns.ts';
@@ -185,7 +186,7 @@ export class DeviceStream {
 
   async #lookOnce(): Promise<void> {
     const { core, clock, settings, turns } = this.deps;
-    await turns.next();
+    await turns.next(nameOf({ device: this.device }));
     const { messages, isCut } = await core.store.listInbox(
       this.device,
       clock.nowMs(),
@@ -213,7 +214,7 @@ export class DeviceStream {
     if (unread() + text.length >= LARGE_BYTES) {
       const isTaken = () => this.isClosed || unread() === 0;
       const place = await this.deps.room.enter(
-        String(this.device.tokenId),
+        nameOf({ device: this.device }),
         byteLength(text),
         isTaken,
       );

@@ -14,7 +14,7 @@ import { keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { dropBody, readBody } from './body.ts';
 import type { Answer, Endpoint, Limits, Reason, WireSettings } from './endpoint.ts';
-import { isLarge, type Large } from './large.ts';
+import { isLarge, type Large, nameOf } from './large.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { reader } from './param-reader.ts';
 import { parseQuery, type Query } from './query.ts';
@@ -142,15 +142,18 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
     const { provider, keyHash, device, refusal } = await passGates(request, query, nowMs);
     if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
 
-    if (limitedBy && limits[limitedBy].refuses(deps.clientOf(request), nowMs)) {
+    if (limitedBy && limits[limitedBy].isUsedUp(deps.clientOf(request), nowMs)) {
       const holder = await authenticateDevice(core, bearerToken(request.headers), nowMs);
-      if (holder === null) return { says: 'too_many_requests' };
+      if (holder === null) {
+        limits[limitedBy].refusedCount += 1;
+        return { says: 'too_many_requests' };
+      }
     }
     const body =
       method === 'POST'
         ? await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs, {
             enter: (bytes) => large.enterBody(request, { provider, device }, bytes),
-            turns: large.turns,
+            turn: () => large.turns.next(nameOf({ provider, device })),
           })
         : NO_BODY;
     if ('problem' in body) {
@@ -176,7 +179,16 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       const listed = await large.list(request, { provider }, says);
       return { ...(listed === null ? CROWDED : { says: says.says, ...listed }), provider };
     }
-    return { ...says, provider, device, isFailure: GUESSES.has(says.says) };
+    const { says: key, body: fields, detail, reason } = says;
+    return {
+      says: key,
+      body: fields,
+      detail,
+      reason,
+      provider,
+      device,
+      isFailure: GUESSES.has(key),
+    };
   }
 
   function faulty(request: Request, says: MessageKey, fault: unknown): Said {

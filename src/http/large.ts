@@ -24,6 +24,11 @@ export interface Caller {
   device?: AuthenticDevice | undefined;
 }
 
+/** What a caller is counted under: of one device several tokens may be good. */
+export function nameOf({ provider, device }: Caller): string {
+  return device ? `device ${device.tokenId}` : `provider ${provider?.id}`;
+}
+
 export class Large {
   readonly #providers: Room;
   /** Also for the frames of streams. */
@@ -57,13 +62,8 @@ export class Large {
   }
 
   /** A place for a body of at most so many bytes, until it is read; null: there is none. */
-  async enterBody(
-    request: Request,
-    { provider, device }: Caller,
-    bytes: number,
-  ): Promise<Place | null> {
-    const caller = device ? `device ${device.id}` : `provider ${provider?.id}`;
-    return this.#bodies.enter(caller, bytes, () => this.isTaken(request));
+  async enterBody(request: Request, from: Caller, bytes: number): Promise<Place | null> {
+    return this.#bodies.enter(nameOf(from), bytes, () => this.isTaken(request));
   }
 
   /** May this go out now? A text that is large waits for its place. */
@@ -80,14 +80,15 @@ export class Large {
     to: Caller,
     { says, list }: { says: MessageKey; list: RowList },
   ): Promise<{ body: { data: readonly Row[] } } | { payload: Blob } | null> {
-    if (!list.isOne) await this.turns.next();
+    const turn = () => this.turns.next(nameOf(to));
+    if (!list.isOne) await turn();
     const data = await list.read(list.beforeId, PAGE_COUNT);
     if (data.length < PAGE_COUNT) return { body: { data } };
     const place = await this.#enter(request, to, LIST_BYTES_MAX);
     if (place === null) return null;
     try {
       const begun = textOf(says, { data });
-      const rest = await restOfList(list, data, this.turns);
+      const rest = await restOfList(list, data, turn);
       const payload = new Blob([begun.slice(0, -']}'.length), ...rest, ']}']);
       place.resize(payload.size);
       return { payload };
@@ -97,14 +98,9 @@ export class Large {
     }
   }
 
-  async #enter(
-    request: Request,
-    { provider, device }: Caller,
-    bytes: number,
-  ): Promise<Place | null> {
-    const isTaken = () => this.isTaken(request);
-    if (device) return this.devices.enter(String(device.tokenId), bytes, isTaken);
-    return this.#providers.enter(String(provider?.id), bytes, isTaken);
+  async #enter(request: Request, to: Caller, bytes: number): Promise<Place | null> {
+    const room = to.device ? this.devices : this.#providers;
+    return room.enter(nameOf(to), bytes, () => this.isTaken(request));
   }
 }
 

@@ -64,16 +64,15 @@ export class MinuteLimiter {
 
   /** Counts one more, unless the minute is used up. */
   admits(client: string, nowMs: number): boolean {
-    if (this.refuses(client, nowMs)) return false;
-    this.#counter.count(client, nowMs);
-    return true;
+    const isAdmitted = !this.isUsedUp(client, nowMs);
+    if (isAdmitted) this.#counter.count(client, nowMs);
+    else this.refusedCount += 1;
+    return isAdmitted;
   }
 
-  /** Is the minute used up? Counts none but the refusal. */
-  refuses(client: string, nowMs: number): boolean {
-    const isUsedUp = this.#counter.hasReached(client, this.#perMinuteMax(), nowMs);
-    if (isUsedUp) this.refusedCount += 1;
-    return isUsedUp;
+  /** Is the minute used up? */
+  isUsedUp(client: string, nowMs: number): boolean {
+    return this.#counter.hasReached(client, this.#perMinuteMax(), nowMs);
   }
 
   /**

@@ -1,7 +1,5 @@
 /** Long lists as text: read and written in pages, so that nobody waits for all of one. */
 
-import type { Turns } from './turns.ts';
-
 /** A record of a list in an answer. */
 export interface Row {
   readonly id: number;
@@ -29,12 +27,12 @@ export const LIST_BYTES_MAX = 8 * 1024 * 1024;
 export async function restOfList(
   { countMax, read }: RowList,
   first: readonly Row[],
-  turns: Turns,
+  turn: () => Promise<void>,
 ): Promise<Uint8Array<ArrayBuffer>[]> {
   const pages: Uint8Array<ArrayBuffer>[] = [];
   let rows = first;
   for (let count = first.length; rows.length === PAGE_COUNT && count < countMax; ) {
-    await turns.next();
+    await turn();
     const last = rows[rows.length - 1] as Row;
     rows = await read(last.id, Math.min(PAGE_COUNT, countMax - count));
     if (rows.length > 0) pages.push(utf8.encode(`,${JSON.stringify(rows).slice(1, -1)}`));

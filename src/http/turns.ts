@@ -8,23 +8,49 @@ const SLICE_MS = 1;
 
 /**
  * Pieces of work that take up to some milliseconds each: pages of lists, looks into inboxes, large
- * bodies. However many callers come with them at once, whoever asks for less waits for one piece.
+ * bodies. However many callers come with them at once, whoever asks for less waits for one piece,
+ * and of those with such pieces each has one in turn.
  */
 export class Turns {
-  #last: Promise<void> = Promise.resolve();
+  /** The caller whose turn it is comes first. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #isRunning = false;
   #sinceMs = Number.NEGATIVE_INFINITY;
 
   constructor(private readonly clock: Clock) {}
 
-  /** Settles when the next piece may be done, at once and without another wait in between. */
-  next(): Promise<void> {
-    this.#last = this.#last.then(this.#begin);
-    return this.#last;
+  /** Settles when the next piece of `caller` may be done, without another wait before it. */
+  next(caller: string): Promise<void> {
+    return new Promise((begin) => {
+      const ofCaller = this.#waiting.get(caller) ?? [];
+      this.#waiting.set(caller, ofCaller);
+      ofCaller.push(begin);
+      if (!this.#isRunning) void this.#run();
+    });
   }
 
-  #begin = async (): Promise<void> => {
-    if (this.clock.steadyMs() - this.#sinceMs < SLICE_MS) return;
-    await nextTurn();
-    this.#sinceMs = this.clock.steadyMs();
-  };
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    for (let first = this.#take(); first !== null; first = this.#take()) {
+      if (this.clock.steadyMs() - this.#sinceMs >= SLICE_MS) {
+        await nextTurn();
+        this.#sinceMs = this.clock.steadyMs();
+      }
+      first();
+      // The piece is done by now, or has begun to wait for something else.
+      await Promise.resolve();
+    }
+    this.#isRunning = false;
+  }
+
+  #take(): (() => void) | null {
+    const [next] = this.#waiting;
+    if (next === undefined) return null;
+    const [caller, ofCaller] = next;
+    const begin = ofCaller.shift() ?? null;
+    // Behind the others.
+    this.#waiting.delete(caller);
+    if (ofCaller.length > 0) this.#waiting.set(caller, ofCaller);
+    return begin;
+  }
 }

@@ -11,7 +11,7 @@ async function turnsOf(pieces: readonly number[]): Promise<number[]> {
   let turn = 0;
   const work = Promise.all(
     pieces.map(async (tookMs) => {
-      await turns.next();
+      await turns.next('one');
       clock.advance(tookMs);
       return turn;
     }),
@@ -34,4 +34,17 @@ test('a piece that takes its share of a turn is alone in it', async () => {
 
 test('small pieces share a turn until its share is used up', async () => {
   expect(await turnsOf([0, 0, 0.5, 0.4, 0.1, 0, 1])).toEqual([0, 0, 0, 0, 0, 1, 1]);
+});
+
+test('whoever comes with many pieces has one in turn with the others', async () => {
+  const turns = new Turns(new FakeClock());
+  const order: string[] = [];
+  await Promise.all(
+    ['a', 'a', 'a', 'b', 'b', 'c'].map(async (caller) => {
+      await turns.next(caller);
+      order.push(caller);
+    }),
+  );
+  // The first begins before the others have come.
+  expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'b']);
 });

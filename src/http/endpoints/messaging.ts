@@ -12,6 +12,7 @@ import {
 } from '../../core/messaging.ts';
 import { type RegisterRefusal, registerDevice } from '../../core/registration.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
+import { nameOf } from '../large.ts';
 import { messageView } from '../message-view.ts';
 import { AckInput, RegistrationInput } from './messaging-bodies.ts';
 import { statusOf, WireTime } from './params.ts';
@@ -118,7 +119,7 @@ const inboxEndpoint = deviceEndpoint({
   async handle({ core, device, params, nowMs, signal, settings, limits }) {
     const waitMs = (params.wait ?? 0) * 1000;
     const messages = await limits.polls.park(device.tokenId, signal, async (whenOver) => {
-      await limits.turns.next();
+      await limits.turns.next(nameOf({ device }));
       return fetchInbox(core, device, waitMs, nowMs, whenOver);
     });
     if (typeof messages === 'string') return messages;
