@@ -207,6 +207,11 @@ describe('refused', () => {
       /: line 3: hwid is not as it should be/,
     ],
     [
+      'HWIDs that are no list',
+      (lines) => lines.map((line) => line.replace(/"hwids":\[.*\]/, '"hwids":""')),
+      /: line 3: hwids is not a list/,
+    ],
+    [
       'a newer format',
       (lines) => lines.map((line) => line.replace('export":1', 'export":2')),
       /: line 1: the file has format 2, this program knows up to 1/,

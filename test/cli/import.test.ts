@@ -179,6 +179,13 @@ describe('what cannot be had', () => {
     expect((await line.run(...words())).stdout).toContain('4 notifications or commands still wait');
   });
 
+  test('a source that refuses to tell what waits there is no harm', async () => {
+    source.meddle = (path) =>
+      path === '/remote/list' ? { rc: 0, msg: 'Unknown error' } : undefined;
+    const { summary } = await bring();
+    expect(summary.distributions_waiting).toBeNull();
+  });
+
   test('records that are none are left out and named, texts are made fit', async () => {
     source.add(1, ['fine', 'has,comma', '']);
     source.add(2, [], { note: `two\nlines ${'x'.repeat(300)}` });
