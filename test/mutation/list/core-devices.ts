@@ -1,0 +1,64 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const coreDevices: readonly MutatedFile[] = [
+  {
+    file: 'src/core/messaging.ts',
+    tests: ['test/http/messaging-register.test.ts'],
+    changes: [
+      [
+        'if (token === null || !DEVICE_TOKEN.test(token)) return null;',
+        'if (token !== null || !DEVICE_TOKEN.test(token)) return null;',
+      ],
+      [
+        'const found = await core.store.findDeviceByToken(tokenHash);',
+        'const found = core.store.findDeviceByToken(tokenHash);',
+      ],
+      [`signal.addEventListener('abort', end);`, ''],
+    ],
+  },
+  {
+    file: 'src/core/device.ts',
+    tests: ['test/core/device.test.ts', 'test/http/coverage.test.ts'],
+    changes: [
+      [
+        'return mergeTexts(known, said, said.os || known.os);',
+        'return mergeTexts(known, said, said.os && known.os);',
+      ],
+      [
+        `if (hwid === null || !HWID.test(hwid)) return 'hwid_required';`,
+        `if (hwid !== null || !HWID.test(hwid)) return 'hwid_required';`,
+      ],
+      [
+        `if (calledToday && !known.isNewLink) return 'ok';`,
+        `if (calledToday && known.isNewLink) return 'ok';`,
+      ],
+    ],
+  },
+  {
+    file: 'src/core/registration.ts',
+    tests: ['test/http/messaging-register.test.ts', 'test/store/sqlite.test.ts'],
+    changes: [
+      [
+        `if (typeof registered === 'string') return registered;`,
+        `if (typeof registered !== 'string') return registered;`,
+      ],
+      ['core.signals.messagesFor(registered.deviceId);', ''],
+      [`if (hash === null) return { kind: 'nothing', providerCode };`, ''],
+    ],
+  },
+  {
+    file: 'src/core/install.ts',
+    tests: ['test/core/model.test.ts', 'test/http/coverage.test.ts'],
+    changes: [
+      [
+        `...(note !== undefined && note !== known.note && { note: 'changed' as const }),`,
+        `...(note === undefined && note !== known.note && { note: 'changed' as const }),`,
+      ],
+      [
+        `if (installCode === null || !INSTALL_CODE.test(installCode)) return 'link_not_found';`,
+        `if (installCode === null || INSTALL_CODE.test(installCode)) return 'link_not_found';`,
+      ],
+      [`if (link.status !== INSTALL_ACTIVE) return 'link_disabled';`, ''],
+    ],
+  },
+];

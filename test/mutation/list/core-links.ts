@@ -1,0 +1,62 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const coreLinks: readonly MutatedFile[] = [
+  {
+    file: 'src/core/link.ts',
+    tests: ['test/http/coverage.test.ts'],
+    changes: [
+      [
+        `if (scheme === '' || isHostAndPort || DENIED_SCHEMES.has(scheme.toLowerCase())) return false;`,
+        '',
+      ],
+      [
+        `if (scheme === '' || isHostAndPort || DENIED_SCHEMES.has(scheme.toLowerCase())) return false;`,
+        `if (scheme === '' && isHostAndPort || DENIED_SCHEMES.has(scheme.toLowerCase())) return false;`,
+      ],
+      [
+        'if (value.length > URL_LENGTH_MAX) return false;',
+        'if (value.length >= URL_LENGTH_MAX) return false;',
+      ],
+    ],
+  },
+  {
+    file: 'src/core/device-input.ts',
+    tests: ['test/http/messaging-register.test.ts', 'test/http/messaging-ack.test.ts'],
+    changes: [
+      [
+        `if (typeof hwid !== 'string' || !HWID.test(hwid)) return 'hwid_required';`,
+        `if (typeof hwid === 'string' || !HWID.test(hwid)) return 'hwid_required';`,
+      ],
+      [
+        `if (typeof hwid !== 'string' || !HWID.test(hwid)) return 'hwid_required';`,
+        `if (typeof hwid !== 'string' || HWID.test(hwid)) return 'hwid_required';`,
+      ],
+      [
+        'if (!isRecord(value) || endpoint === null) return null;',
+        'if (!isRecord(value) && endpoint === null) return null;',
+      ],
+    ],
+  },
+  {
+    file: 'src/core/audit-chain.ts',
+    tests: ['test/core/audit-chain.test.ts', 'test/core/audit-forged.test.ts'],
+    changes: [
+      [
+        `if (!Array.isArray(list) || !list.every(isEntry)) throw new SyntaxError('not a list of entries');`,
+        `if (Array.isArray(list) || !list.every(isEntry)) throw new SyntaxError('not a list of entries');`,
+      ],
+      [
+        'return list.map((entry, i) => ({ number: number - list.length + 1 + i, ...entry }));',
+        'return list.map((entry, i) => ({ number: number - list.length - 1 + i, ...entry }));',
+      ],
+      [
+        `return isRecord(value) && typeof value['at'] === 'string' && isRecord(value['object']);`,
+        `return isRecord(value) && typeof value['at'] !== 'string' && isRecord(value['object']);`,
+      ],
+      [
+        'if (last === undefined || !Number.isSafeInteger(last.number)) return found;',
+        'if (last === undefined && !Number.isSafeInteger(last.number)) return found;',
+      ],
+    ],
+  },
+];

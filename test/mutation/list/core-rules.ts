@@ -1,0 +1,164 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const coreRules: readonly MutatedFile[] = [
+  {
+    file: 'src/core/audit.ts',
+    tests: ['test/cli/audit.test.ts', 'test/http/coverage.test.ts'],
+    changes: [
+      [
+        'const differing = Object.keys(after).filter((name) => before[name] !== after[name]);',
+        'const differing = Object.keys(after).filter((name) => before[name] === after[name]);',
+      ],
+      ['if (differing.length === 0) return null;', ''],
+      [
+        `return who === 'provider' ? name : (provider ?? null);`,
+        `return who !== 'provider' ? name : (provider ?? null);`,
+      ],
+    ],
+  },
+  {
+    file: 'src/core/calendar.ts',
+    tests: ['test/core/calendar.test.ts'],
+    changes: [
+      ['if (new Date(midnightMs).toISOString().slice(0, 10) !== date) return null;', ''],
+      [
+        'if (parts === null || startMs === null) return null;',
+        'if (parts !== null || startMs === null) return null;',
+      ],
+      [
+        'if (parts === null || startMs === null) return null;',
+        'if (parts === null && startMs === null) return null;',
+      ],
+    ],
+  },
+  {
+    file: 'src/core/command.ts',
+    tests: ['test/core/command.test.ts'],
+    changes: [
+      [
+        'const action = ACTION_TYPES.find((known) => known === said);',
+        'const action = ACTION_TYPES.find((known) => known !== said);',
+      ],
+      [
+        `if (!isText(data)) return problem('import_data must be a string of whole Unicode characters');`,
+        `if (isText(data)) return problem('import_data must be a string of whole Unicode characters');`,
+      ],
+      [
+        `if (type !== 'domain' && type !== 'url') return problem('change_type must be domain or url');`,
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'src/core/content.ts',
+    tests: ['test/core/content.test.ts', 'test/core/content-html.test.ts'],
+    changes: [
+      ['if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) return {};', ''],
+      ['if (!LOCALE_KEY.test(key)) {', 'if (LOCALE_KEY.test(key)) {'],
+      [
+        'if (isAbsent(content) || (Array.isArray(content) && content.length === 0)) return {};',
+        'if (isAbsent(content) && (Array.isArray(content) && content.length === 0)) return {};',
+      ],
+      ['return encoded.length > PUSH_ENCODED_MAX;', 'return encoded.length >= PUSH_ENCODED_MAX;'],
+    ],
+  },
+  {
+    file: 'src/core/delivery.ts',
+    tests: [
+      'test/core/delivery.test.ts',
+      'test/core/delivery-lanes.test.ts',
+      'test/core/delivery-keep.test.ts',
+    ],
+    changes: [
+      [
+        'await tell(core, core.signals.allAwaited());',
+        'void tell(core, core.signals.allAwaited());',
+      ],
+    ],
+  },
+  {
+    file: 'src/core/distribution.ts',
+    tests: [
+      'test/core/distribution-cancel.test.ts',
+      'test/core/distribution-interval.test.ts',
+      'test/core/delivery.test.ts',
+      'test/http/coverage.test.ts',
+    ],
+    changes: [
+      ['export const PUSH = 10;', 'export const PUSH = 11;'],
+      [
+        `const added = await saving(
+    'notification_save_error',`,
+        `const added = saving(
+    'notification_save_error',`,
+      ],
+      [
+        'unboundCount = known.filter((device) => !device.isLinked).length;',
+        'unboundCount = known.filter((device) => device.isLinked).length;',
+      ],
+      [
+        `if (unboundCount > 0 && order.payload.action_type !== 'import-data') {`,
+        `if (unboundCount > 0 || order.payload.action_type !== 'import-data') {`,
+      ],
+    ],
+  },
+  {
+    file: 'src/core/domain.ts',
+    tests: ['test/http/coverage.test.ts'],
+    changes: [
+      ['export const DOMAIN_DISABLED = 5;', 'export const DOMAIN_DISABLED = 6;'],
+      ['const added = await saving(', 'const added = saving('],
+      [
+        `return { says: activated === 'activated' ? 'domain_activated' : 'domain_exists', id: added.id };`,
+        `return { says: activated !== 'activated' ? 'domain_activated' : 'domain_exists', id: added.id };`,
+      ],
+    ],
+  },
+  {
+    file: 'src/core/export-lines.ts',
+    tests: ['test/cli/export.test.ts', 'test/cli/import.test.ts'],
+    changes: [
+      [
+        'return number !== null && number >= minimum && number <= maximum ? number : undefined;',
+        'return number === null && number >= minimum && number <= maximum ? number : undefined;',
+      ],
+      [
+        `typeof value === 'string' && value.isWellFormed() && pattern.test(value) ? value : undefined;`,
+        `typeof value === 'string' && value.isWellFormed() || pattern.test(value) ? value : undefined;`,
+      ],
+      [`if (!Array.isArray(hwids)) throw new Misfit('hwids is not a list');`, ''],
+    ],
+  },
+  {
+    file: 'src/core/moving-in.ts',
+    tests: ['test/cli/import.test.ts', 'test/cli/export.test.ts'],
+    changes: [
+      [`if (was === 'different') {`, `if (was !== 'different') {`],
+      [
+        `if (options.isStopped()) return;
+  await core.store.reserveIds({ installId: highestId(installs), domainId: highestId(domains) });`,
+        `
+  await core.store.reserveIds({ installId: highestId(installs), domainId: highestId(domains) });`,
+      ],
+      [
+        'if (options.rechecks || !idsHere.has(next)) ids.push(next);',
+        'if (options.rechecks || idsHere.has(next)) ids.push(next);',
+      ],
+    ],
+  },
+  {
+    file: 'src/core/source.ts',
+    tests: ['test/cli/import.test.ts', 'test/client/provider-client.test.ts'],
+    changes: [
+      [
+        '.filter((install) => install.sourceId === id)',
+        '.filter((install) => install.sourceId !== id)',
+      ],
+      ['if (!Array.isArray(rows)) return null;', ''],
+      [
+        'beforeId = ids.reduce((lowest, id) => Math.min(lowest, id));',
+        'beforeId = ids.reduce((lowest, id) => Math.max(lowest, id));',
+      ],
+    ],
+  },
+];

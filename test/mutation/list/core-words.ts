@@ -1,0 +1,151 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const coreWords: readonly MutatedFile[] = [
+  {
+    file: 'src/core/source-record.ts',
+    tests: ['test/cli/import.test.ts'],
+    changes: [
+      [
+        `if (status === null || !STATUSES.has(status)) return wrong('status');
+  const createdAtMs = readTime(row['created_at'], offsetMinutes);
+  if (createdAtMs === null) return wrong('created_at');
+  const said = row['domain_name'];`,
+        `
+  const createdAtMs = readTime(row['created_at'], offsetMinutes);
+  if (createdAtMs === null) return wrong('created_at');
+  const said = row['domain_name'];`,
+      ],
+      [
+        `if (status === null || !STATUSES.has(status)) return wrong('status');
+  const createdAtMs = readTime(row['created_at'], offsetMinutes);
+  if (createdAtMs === null) return wrong('created_at');
+  const said = row['domain_name'];`,
+        `if (status !== null || !STATUSES.has(status)) return wrong('status');
+  const createdAtMs = readTime(row['created_at'], offsetMinutes);
+  if (createdAtMs === null) return wrong('created_at');
+  const said = row['domain_name'];`,
+      ],
+      [
+        `if (!isAbsent(said) && typeof said !== 'string') return wrong('domain_name');`,
+        `if (!isAbsent(said) || typeof said !== 'string') return wrong('domain_name');`,
+      ],
+    ],
+  },
+  {
+    file: 'src/core/json-input.ts',
+    tests: [
+      'test/core/json-input.test.ts',
+      'test/core/target.test.ts',
+      'test/http/remote-body.test.ts',
+    ],
+    changes: [
+      [`if (shape === 'deep') {`, `if (shape !== 'deep') {`],
+      [`if (value === true || value === 'true' || value === 1 || value === '1') return true;`, ''],
+      [
+        `if (value === false || value === 'false' || value === 0 || value === '0') return false;`,
+        `if (value === false || value === 'false' && value === 0 || value === '0') return false;`,
+      ],
+    ],
+  },
+  {
+    file: 'src/core/provider.ts',
+    tests: [
+      'test/core/provider.test.ts',
+      'test/http/credentials.test.ts',
+      'test/http/coverage.test.ts',
+    ],
+    changes: [
+      [
+        'return provider.activeUntilMs === null || nowMs < provider.activeUntilMs;',
+        'return provider.activeUntilMs !== null || nowMs < provider.activeUntilMs;',
+      ],
+      [
+        'const outcome = await core.store.rotateKey(code, hashKey(authKey), nowMs + keepOldMs, act);',
+        'const outcome = core.store.rotateKey(code, hashKey(authKey), nowMs + keepOldMs, act);',
+      ],
+    ],
+  },
+  {
+    file: 'src/core/schedule.ts',
+    tests: ['test/core/schedule.test.ts'],
+    changes: [
+      ['export const DAYS_AHEAD_MAX = 365;', 'export const DAYS_AHEAD_MAX = 366;'],
+      [`if (timeOfDayMs === null) return problem('send_time must be a time of day as HH:MM');`, ''],
+      ['const dueAtMs = midnightMs + timeOfDayMs;', 'const dueAtMs = midnightMs - timeOfDayMs;'],
+    ],
+  },
+  {
+    file: 'src/core/secret.ts',
+    tests: ['test/core/secret.test.ts'],
+    changes: [
+      [
+        'if (byte < 248 && code.length < length) code += ALPHANUMERIC.charAt(byte % 62);',
+        'if (byte <= 248 && code.length < length) code += ALPHANUMERIC.charAt(byte % 62);',
+      ],
+      [
+        'if (byte < 248 && code.length < length) code += ALPHANUMERIC.charAt(byte % 62);',
+        'if (byte < 248 || code.length < length) code += ALPHANUMERIC.charAt(byte % 62);',
+      ],
+      [
+        'if (byte < 248 && code.length < length) code += ALPHANUMERIC.charAt(byte % 62);',
+        'if (byte < 248 && code.length <= length) code += ALPHANUMERIC.charAt(byte % 62);',
+      ],
+    ],
+  },
+  {
+    file: 'src/core/setting-keys.ts',
+    tests: ['test/core/setting-keys.test.ts'],
+    changes: [
+      [
+        `return 'true or false, 1 or 0, on or off, yes or no';`,
+        `return 'false or false, 1 or 0, on or off, yes or no';`,
+      ],
+      [
+        'if (sentence === null) checked.push([key, value]);',
+        'if (sentence !== null) checked.push([key, value]);',
+      ],
+      [
+        "return value === '' || fits(known, value) ? null : `be ${settingRule(known)}`;",
+        "return value === '' && fits(known, value) ? null : `be ${settingRule(known)}`;",
+      ],
+    ],
+  },
+  {
+    file: 'src/core/target.ts',
+    tests: ['test/core/target.test.ts'],
+    changes: [
+      ['export const HWID_LIST_LENGTH_MAX = 4096;', 'export const HWID_LIST_LENGTH_MAX = 4097;'],
+      [`if (typeof value === 'string' && value.length > OS_LIST_LENGTH_MAX) return rule;`, ''],
+      [
+        `if (typeof value === 'string' && value.length > OS_LIST_LENGTH_MAX) return rule;`,
+        `if (typeof value === 'string' || value.length > OS_LIST_LENGTH_MAX) return rule;`,
+      ],
+    ],
+  },
+  {
+    file: 'src/core/text.ts',
+    tests: ['test/core/text.test.ts'],
+    changes: [
+      ['export const NOTE_LENGTH_MAX = 255;', 'export const NOTE_LENGTH_MAX = 256;'],
+      [
+        'if (value.length <= lengthMax && TIDY.test(value)) return value;',
+        'if (value.length <= lengthMax || TIDY.test(value)) return value;',
+      ],
+    ],
+  },
+  {
+    file: 'src/core/signals.ts',
+    tests: ['test/http/messaging-inbox.test.ts', 'test/http/stream.test.ts'],
+    changes: [
+      ['this.#waiting.set(deviceId, waiting);', ''],
+      [
+        'if (waiting.size === 0 && this.#waiting.get(deviceId) === waiting) {',
+        'if (waiting.size === 0 || this.#waiting.get(deviceId) === waiting) {',
+      ],
+      [
+        'return this.#waiting.size === 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));',
+        'return this.#waiting.size !== 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));',
+      ],
+    ],
+  },
+];

@@ -1,0 +1,22 @@
+import type { MutatedFile } from '../mutation.ts';
+import { coreDevices } from './core-devices.ts';
+import { coreLinks } from './core-links.ts';
+import { coreRules } from './core-rules.ts';
+import { coreWords } from './core-words.ts';
+import { known } from './known.ts';
+import { storeDevices } from './store-devices.ts';
+import { storeMessages } from './store-messages.ts';
+import { storeReads } from './store-reads.ts';
+import { storeWrites } from './store-writes.ts';
+
+export const mutatedFiles: readonly MutatedFile[] = [
+  ...known,
+  ...coreRules,
+  ...coreWords,
+  ...storeReads,
+  ...storeWrites,
+  ...coreDevices,
+  ...coreLinks,
+  ...storeMessages,
+  ...storeDevices,
+];

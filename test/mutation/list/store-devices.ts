@@ -1,0 +1,89 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const storeDevices: readonly MutatedFile[] = [
+  {
+    file: 'src/store/sqlite/device.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      [
+        'WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`),',
+        'WHERE s.device_id = ${ofDevice} ORDER BY s.id ASC`),',
+      ],
+      [
+        ': sql`AND v.provider_id = (SELECT id FROM provider WHERE code = ${providerCode})`;',
+        ': sql``;',
+      ],
+      [
+        `if (forget.device.run({ id }) === 0) return 'device_not_found';`,
+        `if (forget.device.run({ id }) !== 0) return 'device_not_found';`,
+      ],
+      [
+        `audit.note(act, { action: 'device.forget', object: { hwid_sha256: hwidHash(hwid) } });`,
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/install.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      [
+        "ON s.install_id = ${once('installId')} AND s.device_id = d.id",
+        "ON s.install_id = ${once('installId')} ",
+      ],
+      [
+        'if (code !== null) providerCodes.set(providerId, code);',
+        'if (code === null) providerCodes.set(providerId, code);',
+      ],
+      ['if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });', ''],
+      [`audit.note(act, { action: 'hwid.delete', providerId, object });`, ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/lane.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/core/lane-model.test.ts'],
+    changes: [
+      [
+        "${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')} + ${value('leaseMs')}`)},",
+        '${inLane(sql`${UNSCHEDULED} `)},',
+      ],
+      [
+        "cursor_id = iif(${value('to')} >= ${literal(SENDING)}, 0, cursor_id),",
+        "cursor_id = iif(${value('to')} > ${literal(SENDING)}, 0, cursor_id),",
+      ],
+      ['.sort((a, b) => servedAt(a) - servedAt(b));', ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/copy.ts',
+    tests: ['test/backup/restore.test.ts', 'test/backup/damage.test.ts'],
+    changes: [
+      ['copy.run(target);', ''],
+      [
+        'return Bun.file(file).size + Bun.file(`${file}-wal`).size;',
+        'return Bun.file(file).size - Bun.file(`${file}-wal`).size;',
+      ],
+      [
+        `if (!(fault instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(fault.code ?? ''))) {`,
+        `if ((fault instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(fault.code ?? ''))) {`,
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/replace.ts',
+    tests: ['test/backup/restore.test.ts'],
+    changes: [
+      [
+        `if (!(error instanceof SQLiteError)) throw error;
+      present?.close();`,
+        `if ((error instanceof SQLiteError)) throw error;
+      present?.close();`,
+      ],
+      [
+        `return tableNames(present).length === 0 ? null : 'it is a database of another program';`,
+        `return tableNames(present).length !== 0 ? null : 'it is a database of another program';`,
+      ],
+      ['if (keys.length !== 1 || key === undefined) return changed;', ''],
+    ],
+  },
+];

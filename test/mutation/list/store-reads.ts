@@ -1,0 +1,133 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const storeReads: readonly MutatedFile[] = [
+  {
+    file: 'src/store/sqlite/audit.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    changes: [
+      [
+        'SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),',
+        'SELECT last_number AS number, hash FROM audit ORDER BY last_number ASC LIMIT 1`),',
+      ],
+      [
+        `const isOwn = providerId === undefined || actor.kind === 'provider';`,
+        `const isOwn = providerId !== undefined || actor.kind === 'provider';`,
+      ],
+      [
+        'const surplusUntil = newest - anchor.number > entriesMax ? newest - entriesMax + 1 : 0;',
+        'const surplusUntil = newest + anchor.number > entriesMax ? newest - entriesMax + 1 : 0;',
+      ],
+      [`audit.note(act, { action: 'audit.prune', object: { ...object, until } });`, ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/connection.ts',
+    tests: [
+      'test/store/connection.test.ts',
+      'test/store/shared-query.test.ts',
+      'test/store/writer-fault.test.ts',
+    ],
+    changes: [
+      [`this.#begin = this.compile('BEGIN');`, ''],
+      [
+        `if (!this.#isReading) return;
+    this.#isReading = false;`,
+        `if (this.#isReading) return;
+    this.#isReading = false;`,
+      ],
+      [
+        `if (!this.native.inTransaction) return;
+    try {
+      this.#end.run();`,
+        `
+    try {
+      this.#end.run();`,
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/distribution.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/core/distribution-cancel.test.ts'],
+    changes: [
+      [
+        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`),",
+        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} `),",
+      ],
+      [
+        "ORDER BY x.id DESC LIMIT ${value('countMax')}`),\n    ),\n    block: prepare(",
+        "ORDER BY x.id ASC LIMIT ${value('countMax')}`),\n    ),\n    block: prepare(",
+      ],
+      ['if (unboundQuota !== null) {', 'if (unboundQuota === null) {'],
+      [
+        `audit.note(act, { action: 'distribution.block', providerId, object: { id }, change });`,
+        '',
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/domain.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      ['.orderBy(desc(domain.id))', '.orderBy(asc(domain.id))'],
+      [`if (bound !== null) return { outcome: 'exists', id: bound.id };`, ''],
+      [
+        'return id < bound ? on.find.all({ providerId, id }) : [];',
+        'return id <= bound ? on.find.all({ providerId, id }) : [];',
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/export.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/cli/export.test.ts'],
+    changes: [
+      [
+        '.where(and(eq(install.provider_id, ofProvider), gt(install.id, afterId)))',
+        '.where(and(eq(install.provider_id, ofProvider), gte(install.id, afterId)))',
+      ],
+      [
+        'ON p.device_id = s.device_id AND p.provider_id = s.provider_id',
+        'ON p.device_id = s.device_id ',
+      ],
+      ['db.close();', ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/health.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/doctor/doctor.test.ts'],
+    changes: [
+      [
+        'coalesce(sum(recipient_count - sent_count - failed_count)',
+        'coalesce(sum(recipient_count - sent_count + failed_count)',
+      ],
+      ['on.touch.run();', ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/import.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/cli/import.test.ts'],
+    changes: [
+      [
+        'if (change !== null || counts.slotsAdded > 0) {',
+        'if (change !== null && counts.slotsAdded > 0) {',
+      ],
+      [
+        'if (change !== null || counts.slotsAdded > 0) {',
+        'if (change !== null || counts.slotsAdded >= 0) {',
+      ],
+      [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],
+      [`audit.note(act, { action: 'domain.import', providerId, object });`, ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/knock.ts',
+    tests: ['test/store/knock.test.ts', 'test/store/writer-lock.test.ts'],
+    changes: [
+      [
+        'export const NOBODY_ELSE: Knock = { knock: () => undefined, hasKnocked: () => false };',
+        'export const NOBODY_ELSE: Knock = { knock: () => undefined, hasKnocked: () => true };',
+      ],
+      ['const seconds = (timeOf(file) + 1) / 1000;', 'const seconds = (timeOf(file) - 1) / 1000;'],
+      ['const isNew = timeMs !== heardMs;', 'const isNew = timeMs === heardMs;'],
+    ],
+  },
+];

@@ -1,0 +1,126 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const storeWrites: readonly MutatedFile[] = [
+  {
+    file: 'src/store/sqlite/lookups.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      [
+        'return { ...row, isRegistered: row.isRegistered === 1 };',
+        'return { ...row, isRegistered: row.isRegistered !== 1 };',
+      ],
+      [
+        "WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`),",
+        "WHERE p.device_id = ${value('deviceId')} `),",
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/migrate.ts',
+    tests: ['test/store/open.test.ts', 'test/store/upgrade.test.ts'],
+    changes: [
+      [`if (pragmaNumber(db, 'user_version') === SCHEMA_VERSION) return;`, ''],
+      [
+        `if (db.query('PRAGMA foreign_key_check').get() !== null) {`,
+        `if (db.query('PRAGMA foreign_key_check').get() === null) {`,
+      ],
+      ['db.run(`PRAGMA application_id = ${APPLICATION_ID}`);', ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/open.ts',
+    tests: ['test/store/open.test.ts'],
+    changes: [
+      [`db.run('PRAGMA busy_timeout = 0');`, ''],
+      [
+        `if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {`,
+        `if (pragmaNumber(db, 'application_id') === APPLICATION_ID) {`,
+      ],
+      [
+        `if (error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {`,
+        `if (error instanceof SQLiteError || /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? '')) {`,
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/provider.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      [
+        `...(wanted.name !== known.name && { name: 'changed' as const }),`,
+        `...(wanted.name === known.name && { name: 'changed' as const }),`,
+      ],
+      [
+        `...(wanted.name !== known.name && { name: 'changed' as const }),`,
+        `...(wanted.name !== known.name || { name: 'changed' as const }),`,
+      ],
+      ['rotate.run({ code, keyHash, previousUntilMs });', ''],
+      [`if (found === null) return 'provider_not_found';`, ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/note.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      [`if (!tableNames(native).includes('audit')) return;`, ''],
+      [
+        `if (!tableNames(native).includes('audit')) return;`,
+        `if (tableNames(native).includes('audit')) return;`,
+      ],
+      ['db.close();', ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/shape.ts',
+    tests: ['test/store/open.test.ts', 'test/doctor/doctor.test.ts'],
+    changes: [
+      [
+        'if (!Number.isInteger(version) || version < 1 || version > SCHEMA_VERSION) {',
+        'if (!Number.isInteger(version) || version < 1 && version > SCHEMA_VERSION) {',
+      ],
+      ['if (missing === undefined) return null;', 'if (missing !== undefined) return null;'],
+      [
+        `if (type !== 'table' || name !== tbl_name || sql === null) return false;`,
+        `if (type !== 'table' || name !== tbl_name || sql === null) return true;`,
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/statement.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/store/connection.test.ts'],
+    changes: [
+      [
+        'if (value === undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);',
+        '',
+      ],
+      [
+        'if (value === undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);',
+        'if (value !== undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);',
+      ],
+      ['bound.push(value);', ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/writer.ts',
+    tests: [
+      'test/store/writer.test.ts',
+      'test/store/writer-fault.test.ts',
+      'test/store/writer-lock.test.ts',
+    ],
+    changes: [
+      ['this.#notes = options.notes ?? null;', ''],
+      [
+        'const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs && !this.#isHastened;',
+        'const isInTime = nowMs + this.#waitingSinceMs < this.#lockWaitMaxMs && !this.#isHastened;',
+      ],
+      [
+        'const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs && !this.#isHastened;',
+        'const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs && this.#isHastened;',
+      ],
+      [
+        'if (fault === null) answer(batch, results);',
+        'if (fault !== null) answer(batch, results);',
+      ],
+    ],
+  },
+];
