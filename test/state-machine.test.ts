@@ -30,12 +30,13 @@ describe('the database', () => {
     expect(rows.map((row) => row.pair).sort()).toEqual(PAIRS);
   });
 
-  /** The part of the real schema that is about distributions, without anything around it. */
+  /** The part of the real schema that is about distributions, with those whose they are. */
   function copyOfSchema(): Database {
     const db = new Database(':memory:', { strict: true });
     const schema = engine.db
       .query<{ sql: string }, []>(
-        `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name LIKE 'distribution%'`,
+        `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL
+           AND (tbl_name LIKE 'distribution%' OR name = 'provider')`,
       )
       .all();
     for (const { sql } of schema) db.run(sql);

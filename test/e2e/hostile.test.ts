@@ -178,16 +178,23 @@ function judge({ verdict, isHead }: HostileRequest, answer: RawAnswer): string |
       return answer.status === null ? null : 'expected no answer';
     case 'plain':
       return answer.status === 404 ? null : 'expected 404';
+    case 'page':
+      return answer.status === 200 && isPage(answer) ? null : 'expected the page';
     case 'json':
       return envelopeProblem(answer, isHead);
     case 'either':
-      return answer.status === 404 ? null : envelopeProblem(answer, isHead);
+      if (answer.status === 404 || isPage(answer)) return null;
+      return envelopeProblem(answer, isHead);
     case 'race':
       return answer.status === 400 ? null : envelopeProblem(answer, isHead);
     default:
       if (answer.status !== verdict) return `expected ${verdict}`;
       return answer.body === '' ? null : 'a refusal of the parser says nothing';
   }
+}
+
+function isPage({ headers }: RawAnswer): boolean {
+  return headers.get('content-type') === 'text/html; charset=utf-8';
 }
 
 function envelopeProblem({ status, headers, body }: RawAnswer, isHead: boolean): string | null {

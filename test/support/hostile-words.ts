@@ -3,12 +3,12 @@
 import { endpoints } from '../../src/http/endpoints/index.ts';
 
 /**
- * `json`: HTTP 200 with the envelope. `plain`: the 404 of a path that is not the API's. `either`:
- * it depends on how dots and backslashes in the path are read. `race`: on whether the answer or
- * the malformed rest of the request comes first. A number, or `closed` without an answer: what
- * Bun's HTTP parser says before any handler runs.
+ * `json`: HTTP 200 with the envelope. `plain`: the 404 of a path that is not the API's. `page`: the
+ * page at the root. `either`: any of these, as dots and backslashes in the path are read. `race`:
+ * it depends on whether the answer or the malformed rest of the request comes first. A number, or
+ * `closed` without an answer: what Bun's HTTP parser says before any handler runs.
  */
-export type Verdict = 'json' | 'plain' | 'either' | 'race' | 400 | 431 | 505 | 'closed';
+export type Verdict = 'json' | 'plain' | 'page' | 'either' | 'race' | 400 | 431 | 505 | 'closed';
 
 export const HOST = 'HTTP/1.1\r\nHost: localhost\r\n';
 export const CHUNKED = 'Transfer-Encoding: chunked\r\n';
@@ -93,6 +93,7 @@ export const OTHER_API_PATHS = [
     '/api/;',
     '/api/a;b=c',
     '/api//list-install',
+    '//api/list-install',
   ],
   ...[
     '/remote',
@@ -103,14 +104,7 @@ export const OTHER_API_PATHS = [
     '/api/constructor',
   ],
 ];
-export const NOT_API_PATHS = [
-  '/',
-  '/apix',
-  '/API/list-install',
-  '//api/list-install',
-  '/%61pi/x',
-  '/favicon.ico',
-];
+export const NOT_API_PATHS = ['/apix', '/API/list-install', '/%61pi/x', '/favicon.ico'];
 /** Read literally these are under /api/ or not; read as paths the other way round. */
 export const TRICK_PATHS = [
   ...['/x/../api/list-install', '/api/../x', '/api/./list-install', '/api/%2e%2e/x', '/./api/x'],

@@ -76,6 +76,7 @@ export class Hostility {
     const [kind, verdict, paths] = random.pick([
       ['other path', 'json', OTHER_API_PATHS],
       ['path outside the API', 'plain', NOT_API_PATHS],
+      ['the page for people', 'page', ['/', '//']],
       ['path trick', 'either', TRICK_PATHS],
     ] as const);
     const path = random.pick(paths);
