@@ -1,7 +1,7 @@
 /** `gatepost export` and `gatepost import FILE`: a provider on its way between two machines. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { hashKey } from '../../src/core/secret.ts';
 import type { Store } from '../../src/core/store.ts';
@@ -100,6 +100,19 @@ describe('there and back', () => {
     expect(tables(to)).toEqual(tables(from));
     const provider = await withStore(to, (store) => store.findProvider('Provide1'));
     expect(Buffer.from(provider?.keyHash ?? [])).toEqual(Buffer.from(hashKey(KEY)));
+  });
+
+  test('what a device told another provider stays where it was told', async () => {
+    await exportIt();
+    const before = readFileSync(file, 'utf8');
+    rmSync(file);
+    await withStore(from, async (store) => {
+      await addDoor(store, 'Provide2', 'OtherCode001');
+      const told = { ...FACTS, deviceName: 'of another' };
+      await knock(store, 'a', 'OtherCode001', told, NOW_MS + 500);
+    });
+    await exportIt();
+    expect(readFileSync(file, 'utf8')).toBe(before);
   });
 
   test('times far ahead are made now: what was never seen so would be kept for ever', async () => {

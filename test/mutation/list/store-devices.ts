@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const storeDevices: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/device.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
         'WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`),',
@@ -25,7 +25,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/install.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/sqlite.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       [
         "ON s.install_id = ${once('installId')} AND s.device_id = d.id",

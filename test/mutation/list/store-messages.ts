@@ -35,7 +35,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/removal.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
         'return (of: { providerId: number }) => rows.run(of) || own.run(of);',

@@ -19,7 +19,6 @@ export const storeWrites: readonly MutatedFile[] = [
     file: 'src/store/sqlite/migrate.ts',
     tests: ['test/store/open.test.ts', 'test/store/upgrade.test.ts'],
     changes: [
-      [`if (pragmaNumber(db, 'user_version') === SCHEMA_VERSION) return;`, ''],
       [
         `if (db.query('PRAGMA foreign_key_check').get() !== null) {`,
         `if (db.query('PRAGMA foreign_key_check').get() === null) {`,
@@ -44,7 +43,7 @@ export const storeWrites: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/provider.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
         `...(wanted.name !== known.name && { name: 'changed' as const }),`,
