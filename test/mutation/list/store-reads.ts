@@ -124,8 +124,6 @@ export const storeReads: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/knock.ts',
     tests: ['test/store/knock.test.ts', 'test/store/writer-lock.test.ts'],
-    changes: [
-      ['const isNew = timeMs !== heardMs;', 'const isNew = timeMs === heardMs;'],
-    ],
+    changes: [['const isNew = timeMs !== heardMs;', 'const isNew = timeMs === heardMs;']],
   },
 ];
