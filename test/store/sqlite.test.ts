@@ -106,6 +106,17 @@ describe('in the database file, whoever writes to it', () => {
     expect(db.query('SELECT count(*) AS count FROM domain').get()).toEqual({ count: 0 });
   });
 
+  test('an acknowledgement that says nothing new asks nobody for the lock', async () => {
+    const { store } = opened;
+    const id = await deliver(store, 1, to('a'));
+    const device = await holderOf(store, 'a');
+    const word = { id, state: 'opened', detail: null } as const;
+    expect(await store.acknowledge(device, [word], NOW_MS)).toEqual([word]);
+    db.run('BEGIN IMMEDIATE');
+    expect(await store.acknowledge(device, [word, { ...word, id: id + 1 }], NOW_MS)).toEqual([]);
+    db.run('ROLLBACK');
+  });
+
   test('an acknowledgement keeps its first time and reason', async () => {
     const { store } = opened;
     const id = await deliver(store, 1, to('a'));

@@ -106,7 +106,8 @@ export const limitsSettings = {
     // More than anybody reads; a device that was away for a month of daily messages has 30.
     default: '1000',
     types: ['integer'],
-    read: wholeNumber(1, 1_000_000),
+    // They are counted for each device that a message is for.
+    read: wholeNumber(1, 10_000),
     about: [
       'How many messages of one provider may wait for one device. Beyond it that device does not',
       'get a message, and the ledger says so.',

@@ -36,13 +36,14 @@ function statements({ db }: Context) {
     see: prepare(
       db,
       raw(sql`
-        UPDATE device SET first_seen_at_ms = min(first_seen_at_ms, ${value('firstSeenAtMs')}),
-          last_seen_at_ms = ${value('lastSeenAtMs')} WHERE id = ${value('id')}`),
+        UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`),
     ),
-    lastSeen: prepare(
+    seeElsewhere: prepare(
       db,
-      raw<{ lastSeenAtMs: number }>(sql`
-        SELECT last_seen_at_ms AS "lastSeenAtMs" FROM device WHERE id = ${value('id')}`),
+      raw(sql`
+        UPDATE device SET first_seen_at_ms = min(first_seen_at_ms, ${value('firstSeenAtMs')}),
+          last_seen_at_ms = max(last_seen_at_ms, ${value('lastSeenAtMs')})
+        WHERE id = ${value('id')}`),
     ),
     ownFacts: prepare(
       db,
@@ -107,7 +108,7 @@ export function deviceKeeper(context: Context) {
     see(hwid: string, nowMs: number): number {
       const known = find.deviceId.get({ hwid });
       if (known === null) return addDevice(hwid, nowMs, nowMs);
-      on.see.run({ id: known.id, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs });
+      on.see.run({ id: known.id, nowMs });
       return known.id;
     },
 
@@ -115,10 +116,8 @@ export function deviceKeeper(context: Context) {
     seeElsewhere(hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): number {
       const known = find.deviceId.get({ hwid });
       if (known === null) return addDevice(hwid, firstSeenAtMs, lastSeenAtMs);
-      const { id } = known;
-      const newestMs = Math.max(on.lastSeen.get({ id })?.lastSeenAtMs ?? 0, lastSeenAtMs);
-      on.see.run({ id, firstSeenAtMs, lastSeenAtMs: newestMs });
-      return id;
+      on.seeElsewhere.run({ id: known.id, firstSeenAtMs, lastSeenAtMs });
+      return known.id;
     },
 
     /** Keeps what a device says to nobody in particular. */
