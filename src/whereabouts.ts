@@ -10,7 +10,7 @@ import { giveToOwnerOfFolder } from './permissions.ts';
 /** The header in which the monitor names its data directory. */
 export const IDENTITY_HEADER = 'x-gatepost-data';
 /** Holds the monitor's address while a server runs. */
-export const MONITOR_FILE = 'gatepost.monitor';
+const MONITOR_FILE = 'gatepost.monitor';
 
 /**
  * What tells this data directory from all others of the machine, however it is called; null: it is
@@ -21,6 +21,11 @@ export function identityOf(dataDir: string): string | null {
   if (stats === undefined) return null;
   const hash = new Bun.CryptoHasher('sha256').update(`${stats.dev}:${stats.ino}`);
   return hash.digest('hex').slice(0, 16);
+}
+
+/** A host as it stands in a URL: an IPv6 address in brackets. */
+export function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** Notes the monitor's address for {@link notedMonitor}. The last of several servers is noted. */

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { OperatorError } from '../operator-error.ts';
-import { IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
+import { hostInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 
 /** How long the monitor may take to answer, ms. */
@@ -36,7 +36,7 @@ async function ready(context: CliContext, options: CommonOptions): Promise<void>
 function addressOf(monitorHost: string, port: number | null): string | null {
   if (port === null || port === 0) return null;
   const host = ANY_ADDRESS[monitorHost] ?? monitorHost;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return `http://${hostInUrl(host)}:${port}`;
 }
 
 interface Answer {

@@ -83,7 +83,7 @@ function composeSubChange(body: Body): Composed {
 }
 
 /** What `change_value` must be, by `change_type`. */
-export const CHANGE_RULES = {
+const CHANGE_RULES = {
   domain: 'a host name, perhaps with a port, without scheme and path',
   url: `an absolute http or https URL of up to ${URL_LENGTH_MAX} characters`,
 } as const;

@@ -15,7 +15,7 @@ export type Targets = { hwids: string[] } | { os: TargetOs[] };
 /** Most HWIDs of one distribution: specification, "Limits". */
 export const TARGET_HWID_COUNT_MAX = 5;
 /** Room for them, for blanks, and for some that are there twice. */
-export const HWID_LIST_LENGTH_MAX = 4096;
+const HWID_LIST_LENGTH_MAX = 4096;
 /** Likewise for operating systems. */
 const OS_COUNT_MAX = 64;
 const OS_LIST_LENGTH_MAX = 1024;

@@ -3,12 +3,11 @@
 import { type Stats, statSync } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
 import { utc } from '../tls/certificate.ts';
+import { WARN_MS } from '../tls/keeper.ts';
 import { operatorCertificate, type TlsSettings } from '../tls/tls.ts';
 import { about, type Finding } from './finding.ts';
 
 const say = about('certificate');
-/** As the server warns of it. */
-const SOON_MS = 14 * 86_400_000;
 
 /** Nothing is said without a certificate, nor of one that an authority is asked for. */
 export function checkCertificate(settings: TlsSettings, nowMs: number, uid: number): Finding[] {
@@ -19,7 +18,7 @@ export function checkCertificate(settings: TlsSettings, nowMs: number, uid: numb
     if (hidden !== null) return [hidden];
     const { names, expiresAtMs } = certificate;
     const what = `${settings.tlsCertificate} holds for ${names.join(', ')} until ${utc(expiresAtMs)}`;
-    return expiresAtMs - nowMs > SOON_MS
+    return expiresAtMs - nowMs > WARN_MS
       ? [say.ok(what)]
       : [say.warning(what, 'renew it: a server that runs takes the new one up by itself')];
   } catch (error) {

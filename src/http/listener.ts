@@ -2,6 +2,7 @@
 
 import type { Elysia } from 'elysia';
 import { OperatorError } from '../operator-error.ts';
+import { hostInUrl } from '../whereabouts.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
 
 /** Seconds after which a connection without a request under way is closed. */
@@ -100,7 +101,7 @@ export function listen(
   }
 
   return {
-    url: `${tls ? 'https' : 'http'}://${bracketed(host)}:${port}`,
+    url: `${tls ? 'https' : 'http'}://${hostInUrl(host)}:${port}`,
     serverOf: (request) => cameBy.get(request) ?? current,
     replaceCertificate: async (pair) => {
       tryOut(pair);
@@ -156,7 +157,7 @@ function start(
   } catch (error) {
     const code = (error as { code?: unknown }).code;
     const reason = LISTEN_FAILURES[String(code)] ?? (error as Error).message;
-    throw new OperatorError(`cannot listen on ${bracketed(host)}:${port}: ${reason}`);
+    throw new OperatorError(`cannot listen on ${hostInUrl(host)}:${port}: ${reason}`);
   }
   const { server } = app;
   if (!server) throw new Error('the server did not start');
@@ -205,7 +206,3 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EACCES: 'that port needs more rights',
   ENOENT: 'no such address',
 };
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
-}

@@ -7,7 +7,7 @@
 export const POLLS_PER_DEVICE_MAX = 4;
 
 /** Each costs a connection and some kilobytes. Beyond it, likewise. */
-export const POLLS_MAX = 20_000;
+const POLLS_MAX = 20_000;
 
 export class Polls {
   readonly #parked = new Map<number, Set<AbortController>>();

@@ -2,7 +2,7 @@
 
 import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
-import { IDENTITY_HEADER } from '../whereabouts.ts';
+import { hostInUrl, IDENTITY_HEADER } from '../whereabouts.ts';
 import type { Metrics } from './metrics.ts';
 import type { Readiness } from './readiness.ts';
 
@@ -38,7 +38,7 @@ export function startMonitor(options: MonitorOptions): RunningMonitor {
   try {
     return listen(options, port);
   } catch (error) {
-    const sentence = `cannot listen on ${bracketed(host)}:${port} for the monitor: ${whyNot(error)}`;
+    const sentence = `cannot listen on ${hostInUrl(host)}:${port} for the monitor: ${whyNot(error)}`;
     if (isChosen) throw new OperatorError(sentence);
     const moved = listen(options, 0);
     log.warn('monitor_moved', { reason: sentence, url: moved.url });
@@ -59,11 +59,7 @@ function listen(options: MonitorOptions, port: number): RunningMonitor {
       return plain('internal fault, see the log of the server\n', 500);
     },
   });
-  return { url: `http://${bracketed(host)}:${server.port}`, stop: () => server.stop(true) };
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
+  return { url: `http://${hostInUrl(host)}:${server.port}`, stop: () => server.stop(true) };
 }
 
 async function answer(

@@ -8,7 +8,7 @@ import { OperatorError } from '../operator-error.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 
 /** How long before its end a certificate is warned of, ms … */
-const WARN_MS = 14 * 86_400_000;
+export const WARN_MS = 14 * 86_400_000;
 /** … but for those that never live long, this part of their life. */
 const WARN_PART = 1 / 4;
 /** How often it is warned of, ms. */

@@ -21,14 +21,14 @@ export const Note = Type.RegExp(NOTE, { documented: { maxLength: NOTE_LENGTH_MAX
 export const OneLine = Type.RegExp(NOTE, {
   documented: { maxLength: NOTE_LENGTH_MAX, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' },
 });
-export const InstallCode = Type.RegExp(INSTALL_CODE);
+const InstallCode = Type.RegExp(INSTALL_CODE);
 export const NewInstallCode = Type.RegExp(NEW_INSTALL_CODE);
 export const Hwid = Type.RegExp(HWID);
 
 export const ID_RULE = 'a whole number of 1 to 15 digits';
 export const ONE_LINE_RULE = `one line of up to ${NOTE_LENGTH_MAX} characters in UTF-8`;
 export const NOTE_RULE = `a text of up to ${NOTE_LENGTH_MAX} characters in UTF-8`;
-export const CODE_RULE = '8 to 12 letters and digits';
+const CODE_RULE = '8 to 12 letters and digits';
 export const NEW_CODE_RULE = '12 letters and digits';
 export const HWID_RULE = '1 to 128 visible ASCII characters without comma';
 

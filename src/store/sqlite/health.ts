@@ -1,12 +1,13 @@
 /** How the store is: what is asked of it by a monitor, not by a request. */
 
-import { statfsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SQL, sql } from 'drizzle-orm';
 import type { QueueFacts, Store } from '../../core/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';
+import { freeBytes } from './disk.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './migrate.ts';
 import { DATABASE_FILE } from './open.ts';
 import { raw } from './raw.ts';
@@ -91,13 +92,11 @@ export function healthStore(context: Context, dataDir: string): HealthStore {
       // One snapshot, and one lock for the three of them.
       db.read();
       const pageBytes = on.pageSize.get()?.page_size ?? 0;
-      const disk = statfsSync(dataDir);
       return {
         bytes: (on.pageCount.get()?.page_count ?? 0) * pageBytes,
         freeBytes: (on.freeCount.get()?.freelist_count ?? 0) * pageBytes,
         logBytes: statSync(log, { throwIfNoEntry: false })?.size ?? 0,
-        // What is left to a program without special rights.
-        diskFreeBytes: disk.bavail * disk.bsize,
+        diskFreeBytes: freeBytes(dataDir),
       };
     },
 

@@ -6,7 +6,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM, SENDING, SENT } from '../../core/distribution.ts';
 import { DOMAIN_ACTIVE } from '../../core/domain.ts';
-import { INSTALL_ACTIVE } from '../../core/install.ts';
 
 export function literal(status: number): SQL {
   return sql.raw(String(status));
@@ -18,5 +17,4 @@ export const IN_DELIVERY = sql.raw(`(${LOAD}, ${LOAD_FROM}, ${SENDING})`);
 /** For `status < …` and `status >= …`: every status from here on is final. */
 export const FINAL = literal(SENT);
 
-export const ACTIVE_LINK = literal(INSTALL_ACTIVE);
 export const ACTIVE_BINDING = literal(DOMAIN_ACTIVE);
