@@ -3,7 +3,11 @@ import type { MutatedFile } from '../mutation.ts';
 export const coreDevices: readonly MutatedFile[] = [
   {
     file: 'src/core/messaging.ts',
-    tests: ['test/http/messaging-register.test.ts'],
+    tests: [
+      'test/http/messaging-inbox.test.ts',
+      'test/http/polls.test.ts',
+      'test/http/messaging-register.test.ts',
+    ],
     changes: [
       [
         'if (token === null || !DEVICE_TOKEN.test(token)) return null;',
@@ -18,7 +22,11 @@ export const coreDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/device.ts',
-    tests: ['test/core/device.test.ts', 'test/http/coverage.test.ts'],
+    tests: [
+      'test/http/device-calls.test.ts',
+      'test/core/device.test.ts',
+      'test/http/coverage.test.ts',
+    ],
     changes: [
       [
         'return mergeTexts(known, said, said.os || known.os);',
@@ -36,7 +44,13 @@ export const coreDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/registration.ts',
-    tests: ['test/http/messaging-register.test.ts', 'test/store/sqlite.test.ts'],
+    tests: [
+      'test/http/stream.test.ts',
+      'test/http/stream-life.test.ts',
+      'test/http/messaging-inbox.test.ts',
+      'test/http/messaging-register.test.ts',
+      'test/store/sqlite.test.ts',
+    ],
     changes: [
       [
         `if (typeof registered === 'string') return registered;`,

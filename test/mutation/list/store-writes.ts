@@ -3,7 +3,11 @@ import type { MutatedFile } from '../mutation.ts';
 export const storeWrites: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/lookups.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: [
+      'test/core/device.test.ts',
+      'test/http/device-calls.test.ts',
+      'test/store/sqlite.test.ts',
+    ],
     changes: [
       [
         'return { ...row, isRegistered: row.isRegistered === 1 };',
@@ -59,19 +63,18 @@ export const storeWrites: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/note.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/backup/restore.test.ts'],
     changes: [
       [`if (!tableNames(native).includes('audit')) return;`, ''],
       [
         `if (!tableNames(native).includes('audit')) return;`,
         `if (tableNames(native).includes('audit')) return;`,
       ],
-      ['db.close();', ''],
     ],
   },
   {
     file: 'src/store/sqlite/shape.ts',
-    tests: ['test/store/open.test.ts', 'test/doctor/doctor.test.ts'],
+    tests: ['test/backup/restore.test.ts', 'test/store/open.test.ts', 'test/doctor/doctor.test.ts'],
     changes: [
       [
         'if (!Number.isInteger(version) || version < 1 || version > SCHEMA_VERSION) {',
@@ -87,17 +90,7 @@ export const storeWrites: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/statement.ts',
     tests: ['test/store/sqlite.test.ts', 'test/store/connection.test.ts'],
-    changes: [
-      [
-        'if (value === undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);',
-        '',
-      ],
-      [
-        'if (value === undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);',
-        'if (value !== undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);',
-      ],
-      ['bound.push(value);', ''],
-    ],
+    changes: [['bound.push(value);', '']],
   },
   {
     file: 'src/store/sqlite/writer.ts',
