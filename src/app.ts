@@ -114,7 +114,7 @@ interface Beginning {
   log: Log;
   /** Takes up what is to be stopped, as soon as it runs. */
   parts: Part[];
-  /** What is stopped after those. */
+  /** Parts that are stopped after those. */
   last: Part[];
   stop(): Promise<void>;
   signal: AbortSignal | undefined;

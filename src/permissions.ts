@@ -145,9 +145,9 @@ export function makeOwnFolder(path: string): void {
 }
 
 /**
- * What root makes in a directory of the appliance's user, the appliance must be able to use. Does
- * nothing for other users, who can make only files of their own. A symbolic link is given itself,
- * never what it leads to.
+ * Gives what root made in a directory of the appliance's user to that user, who must be able to use
+ * it. Does nothing for other users, who can make only files of their own. A symbolic link is given
+ * itself, never what it leads to.
  */
 export function giveToOwnerOfFolder(path: string): void {
   const owner = ownerToBe(path);
@@ -161,7 +161,7 @@ function ownerToBe(path: string): { uid: number; gid: number } | null {
   return uid === 0 ? null : { uid, gid };
 }
 
-/** What a new disk has of its own. */
+/** The folder that a new disk has of its own. */
 const OF_THE_DISK = 'lost+found';
 
 /**

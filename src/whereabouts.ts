@@ -13,8 +13,8 @@ export const IDENTITY_HEADER = 'x-gatepost-data';
 const MONITOR_FILE = 'gatepost.monitor';
 
 /**
- * What tells this data directory from all others of the machine, however it is called; null: it is
- * not there. A copy of it is another one.
+ * A name that tells this data directory from all others of the machine, however it is called; null:
+ * it is not there. A copy of it is another one.
  */
 export function identityOf(dataDir: string): string | null {
   const stats = statSync(dataDir, { bigint: true, throwIfNoEntry: false });

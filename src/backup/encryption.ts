@@ -13,7 +13,7 @@ export const AGE_MAGIC = 'age-encryption.org/v1\n';
  * `age` tool takes by itself, which with 256 MiB is more than many a small machine has.
  */
 const WORK_FACTOR = 16;
-/** What the `age` tool and version 0.2.0 write; a forged file could ask for any amount. */
+/** The factor of the `age` tool and of 0.2.0; a forged file could ask for any amount. */
 const WORK_FACTOR_MAX = 18;
 /** The header of a file with a passphrase and nothing else; the payload follows. */
 const HEADER = new RegExp(

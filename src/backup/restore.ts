@@ -35,8 +35,8 @@ export interface RestoreResult {
 
 /**
  * Reads a backup to its end and checks it: checksums, structure, references, schema, row counts.
- * What it unpacks lies in the data directory, or, where that is not to be had, beside the backup or
- * among the system's temporary files, and never has a name: nothing is left however this ends.
+ * The unpacked file lies in the data directory, or, where that is not to be had, beside the backup
+ * or among the system's temporary files, and never has a name: nothing is left however this ends.
  * Throws `OperatorError` with what is wrong.
  */
 export async function verifyBackup(

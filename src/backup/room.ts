@@ -3,7 +3,7 @@
 import { OperatorError } from '../operator-error.ts';
 import { freeBytes } from '../store/sqlite/disk.ts';
 
-/** What stays free for whoever else writes there, bytes. */
+/** Room that stays free for others who write there, bytes. */
 export const SPARE_BYTES = 4 * 1024 ** 2;
 /** How much is written between two looks at the disk, bytes. */
 const LOOK_BYTES = 16 * 1024 ** 2;

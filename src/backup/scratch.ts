@@ -8,7 +8,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { takeLock } from '../store/sqlite/lock.ts';
 
-/** What a file in the making is to become: a copy of the database, a backup, a database again. */
+/** The use of a file in the making: a copy of the database, a backup, a database again. */
 type Kind = 'copy' | 'part' | 'unpacked';
 
 const NAME = /^(\.gatepost-[0-9a-f]{12})\.(?:lock|copy|part|unpacked)(?:-journal|-wal|-shm)?$/;

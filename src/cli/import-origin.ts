@@ -49,7 +49,7 @@ export interface ServerAddress {
   authKey: string;
 }
 
-/** What the command line says of the server. Reads the key, for which somebody may be asked. */
+/** The server of the command line. Reads the key, for which somebody may be asked. */
 export function addressOf(context: CliContext, options: ImportOptions): ServerAddress {
   const { code, from } = options;
   if (code === undefined || from === undefined) throw new UsageError('--code is needed');

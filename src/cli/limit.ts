@@ -9,7 +9,7 @@ export interface LimitOptions {
   all?: boolean;
 }
 
-/** What such a list shows unless something else is asked for. */
+/** Rows of such a list unless something else is asked for. */
 const LIMIT = 50;
 
 /** Adds `--limit` and `--all`; `about` says of the limit what it bounds. */

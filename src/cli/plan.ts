@@ -1,6 +1,6 @@
 import type { Plan } from '../core/provider.ts';
 
-/** What each plan may do: people choose one by its name, which does not tell. */
+/** The rights of each plan: people choose one by its name, which does not tell. */
 const NOTES: Readonly<Record<Plan, string>> = {
   basic: 'links and domains; it sends neither commands (pro) nor notifications (enterprise)',
   pro: 'links, domains and commands; it sends no notifications (enterprise)',

@@ -65,7 +65,7 @@ export function hwidValue(text: string): string {
   return text;
 }
 
-/** What HWIDs begin with: another hyphen and number must fit behind it. */
+/** A beginning of HWIDs: a hyphen and a number must fit behind it. */
 export function hwidPrefixValue(text: string): string {
   if (text.length > 100 || !HWID.test(text)) {
     throw mistake('HWIDs begin with 1 to 100 visible ASCII characters without comma');

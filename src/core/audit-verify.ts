@@ -29,15 +29,15 @@ export interface AuditVerdict {
   to: string | null;
   /** The newest point, to note elsewhere; null: there is no entry. */
   head: string | null;
-  /** What is wrong, with the row where it begins; null: nothing. */
+  /** The fault, with the row where it begins; null: there is none. */
   problem: string | null;
 }
 
-/** What a log is held against. */
+/** The facts that a log is held against. */
 export interface AuditMeasure {
   /** Heads that were noted earlier. */
   expected: readonly string[];
-  /** What the settings say is kept: pruning deletes no more than that. */
+  /** The bounds of the settings: pruning deletes nothing that they keep. */
   auditDays: number;
   auditEntriesMax: number;
   nowMs: number;

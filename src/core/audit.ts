@@ -40,8 +40,8 @@ export const ACTIONS = {
 export type Action = keyof typeof ACTIONS;
 
 /**
- * What a provider can do over and over, at its keys' full speed, without anything else holding it
- * up: adding ends at a cap, and sends have a number a minute.
+ * Deeds that a provider can repeat at full speed, without anything else holding it up: adding ends
+ * at a cap, and sends have a number a minute.
  */
 const REPEATABLE: ReadonlySet<Action> = new Set<Action>([
   'install.update',
@@ -91,9 +91,9 @@ export interface Act {
 }
 
 /**
- * What is done through `core` at `nowMs`. The actor is asked when the change is noted, within the
- * write: what is saved after its caller hung up, or was turned away for what came behind the
- * request, would be saved although nobody hears so, and be sent again.
+ * An act through `core` at `nowMs`. The actor is asked when the change is noted, within the write:
+ * what is saved after its caller hung up, or was turned away for what came behind the request,
+ * would be saved although nobody hears so, and be sent again.
  */
 export function actAt(core: Core, nowMs: number): Act {
   return new CoreAct(core, nowMs);

@@ -82,7 +82,7 @@ function composeSubChange(body: Body): Composed {
   return { payload: { action_type: 'sub-change', change_type: type, change_value: change } };
 }
 
-/** What `change_value` must be, by `change_type`. */
+/** The rule of `change_value`, by `change_type`. */
 const CHANGE_RULES = {
   domain: 'a host name, perhaps with a port, without scheme and path',
   url: `an absolute http or https URL of up to ${URL_LENGTH_MAX} characters`,

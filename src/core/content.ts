@@ -85,7 +85,7 @@ export function sanitizeBody(html: string): string {
 const HTML_BYTES_MAX = 16_384;
 const HTML_TAG_COUNT_MAX = 1000;
 
-/** What the other texts of a form may hold together: {@link PUSH_ENCODED_MAX} before base64. */
+/** Bytes of the other texts of a form, together: {@link PUSH_ENCODED_MAX} before base64. */
 const TEXT_BYTES_MAX = 3072;
 
 /** Does filtered HTML show anything: a visible character or an image? */

@@ -17,7 +17,7 @@ export interface Core {
   readonly unboundCommandsPerDayMax: number;
   /** How many messages of one provider may wait for one device. */
   readonly waitingPerDeviceMax: number;
-  /** What a provider may send and keep. */
+  /** Bounds of what a provider sends and has kept. */
   readonly sendBounds: SendBounds;
 }
 

@@ -25,7 +25,7 @@ export interface Device extends DeviceFacts {
   lastSeenAtMs: number;
 }
 
-/** What a provider knows of a device: what the device said there, and nowhere else. */
+/** A device as a provider knows it: with what it told there, and nowhere else. */
 export interface DeviceAtProvider extends DeviceFacts {
   lastSeenAtMs: number;
   /** Registered for the provider's messages: nobody without proof changes its operating system. */

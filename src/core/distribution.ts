@@ -92,8 +92,8 @@ export const COMMAND_EXPIRE_DAYS = 30;
 /** Sends are counted over this time. */
 export const SENDS_WINDOW_MS = 60_000;
 /**
- * What a distribution counts of a provider's kept bytes beside what it says and its HWIDs: its row
- * and the indexes (docs/limits.md). The triggers of migration 0005 count the same.
+ * The share of a distribution in its provider's kept bytes beside payload and HWIDs: its row and
+ * the indexes (docs/limits.md). The triggers of migration 0005 count the same.
  */
 export const KEPT_BYTES_EACH = 200;
 /** The quota of commands to unbound HWIDs is counted over this time. */

@@ -20,7 +20,7 @@ export function problem(sentence: string): Problem {
 /** Levels of arrays and objects within each other that any JSON from outside may have. */
 export const JSON_NESTING_MAX = 32;
 
-/** What a piece of JSON may cost: beyond it nothing is decoded and nothing is built. */
+/** The cost that JSON may have: beyond it nothing is decoded and nothing is built. */
 export interface JsonBounds {
   readonly bytesMax: number;
   /** Values of arrays and members of objects, all together; keys cost more than their bytes say. */

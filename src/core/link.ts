@@ -61,7 +61,7 @@ function isUrl(value: string): boolean {
 /** RFC 1123, and `_`, which names in use have although they should not. */
 export const HOST_LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
 const HOST_NAME = new RegExp(`^(?=.{1,253}$)${HOST_LABEL}(?:\\.${HOST_LABEL})*$`);
-/** What may become a host name: no sign that would make a URL of it read otherwise. */
+/** A text that may become a host name: no sign in it makes a URL of it read otherwise. */
 const MAYBE_HOST = /^[A-Za-z0-9._\x80-\u{10ffff}-]{1,253}$/u;
 /** Of host names that a URL parser has written: only addresses end so. */
 const ADDRESS = /\.\d+$/;

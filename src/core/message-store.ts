@@ -41,7 +41,7 @@ export interface NewDistribution {
   unboundCount: number;
 }
 
-/** What a provider may send and keep: the operator's numbers. */
+/** Bounds of what a provider sends and has kept: the operator's numbers. */
 export interface SendBounds {
   sendsPerMinuteMax: number;
   /** Of distributions whose ledger was not pruned: see KEPT_BYTES_EACH in core/distribution.ts. */
@@ -62,7 +62,7 @@ export interface DistributionGuards {
   bounds: SendBounds & {
     /** Over which sends are counted. A clock that was set back begins another count. */
     windowMs: number;
-    /** What each counts beside what it says and to whom. */
+    /** The share of each beside its payload and HWIDs. */
     bytesEach: number;
   };
 }
@@ -243,9 +243,8 @@ export interface MessageStore {
     tokenHash: Uint8Array,
   ): Promise<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number } | null>;
   /**
-   * What waits in the places of a token and may be read, oldest first; nothing for a dead token. No
-   * more than `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut`
-   * then.
+   * Messages that wait in the places of a token, oldest first; none for a dead token. No more than
+   * `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut` then.
    */
   listInbox(
     holder: TokenHolder,

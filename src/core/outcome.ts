@@ -30,7 +30,7 @@ export async function saving<T, K extends string>(
   }
 }
 
-/** What the storage itself said, such as "database or disk is full": the innermost cause. */
+/** The storage's own sentence, such as "database or disk is full": the innermost cause. */
 export function innermostReason(fault: unknown): string {
   if (!(fault instanceof Error)) return String(fault);
   return fault.cause instanceof Error ? innermostReason(fault.cause) : fault.message;

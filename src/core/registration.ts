@@ -26,7 +26,7 @@ export type RegisterRefusal =
   | 'domain_not_bound'
   | 'registration_refused';
 
-/** What is shown for a HWID beside its token, well formed. */
+/** Evidence for a HWID beside its token, well formed. */
 export type Shown =
   | { kind: 'link'; installCode: string; domainHash: string }
   | { kind: 'binding'; providerCode: string; domainHash: string }
@@ -34,8 +34,8 @@ export type Shown =
   | { kind: 'nothing'; providerCode: string | null };
 
 /**
- * What that says about the HWID. Disabled links count: a slot on one is as old as it was. `later`:
- * the HWID has been longer on (another) link of the provider.
+ * The claim that follows from the evidence. Disabled links count: a slot on one is as old as it
+ * was. `later`: the HWID has been longer on (another) link of the provider.
  */
 export type Claim = 'first_link' | 'binding' | 'later' | 'nothing';
 

@@ -12,7 +12,7 @@ import {
 } from './json-input.ts';
 
 /**
- * What a key takes beside `""`, which resets it. `boolean`: true or false, also as a number or a
+ * The values of a key beside `""`, which resets it. `boolean`: true or false, also as a number or a
  * word. `choice`: one of a few strings. `range`: a whole number, or two as `a-b`. `text`: any
  * string. `header`: a string that apps put into an HTTP header.
  */

@@ -1,4 +1,4 @@
-/** What somebody may use up in a second, with a reserve for a burst. */
+/** An amount that may be used up in a second, with a reserve for a burst. */
 export class Budget {
   #left: number;
   #atMs: number;

@@ -33,8 +33,8 @@ const FRAME_VALUES_MAX = 2_000;
 /** How many frames of a device may wait for the disk. */
 const FRAMES_IN_HAND_MAX = 256;
 /**
- * What a device may send in a second, and at once after silence: it acknowledges a thousand
- * messages, each in a frame of its own, in a few seconds. Pings and pongs count as frames.
+ * Bounds of a device in a second, and at once after silence: it acknowledges a thousand messages,
+ * each in a frame of its own, in a few seconds. Pings and pongs count as frames.
  */
 export const STREAM_BUDGET = {
   framesPerSecond: 100,
@@ -51,7 +51,7 @@ export const CLOSE_TOO_MANY = 1013;
 /** Close codes of ours, from the range that RFC 6455 leaves to applications. */
 export const CLOSE_TOKEN = 4001;
 
-/** What a stream needs of its server. */
+/** The parts of its server that a stream needs. */
 export interface DeviceStreamDeps {
   core: Core;
   clock: Clock;
@@ -59,11 +59,11 @@ export interface DeviceStreamDeps {
   settings: WireSettings;
   /** Where large frames have their places. */
   room: Room;
-  /** Whoever looks into an inbox waits for its turn. */
+  /** Each look into an inbox waits for its turn. */
   turns: Turns;
 }
 
-/** What a socket carries; `stream` once it is admitted. */
+/** The data of a socket; `stream` once it is admitted. */
 export interface SocketData {
   device: AuthenticDevice;
   stream: DeviceStream | null;

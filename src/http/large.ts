@@ -1,4 +1,4 @@
-/** What is large: lists in pages, and a place for each answer and each body. */
+/** Large answers and bodies: lists in pages, and a place for each. */
 
 import type { Clock } from '../clock.ts';
 import { byteLength } from '../core/json-input.ts';
@@ -24,7 +24,7 @@ export interface Caller {
   device?: AuthenticDevice | undefined;
 }
 
-/** What a caller is counted under: of one device several tokens may be good. */
+/** The name under which a caller is counted: of one device several tokens may be good. */
 export function nameOf({ provider, device }: Caller): string {
   return device ? `device ${device.tokenId}` : `provider ${provider?.id}`;
 }

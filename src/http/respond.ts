@@ -13,7 +13,7 @@ export function respond(
   says: MessageKey,
   more: {
     body?: Readonly<Record<string, unknown>> | undefined;
-    /** What was written of it already. */
+    /** The body as text, if it has been written already. */
     payload?: string | Blob | undefined;
     detail?: string | undefined;
     headers?: Readonly<Record<string, string>> | undefined;

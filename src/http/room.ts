@@ -27,7 +27,7 @@ export const PROVIDER_ROOM: RoomBounds = {
   waitingMax: 400,
   waitingPerCallerMax: 200,
 };
-/** What waits for a device is at most some 600 KiB in one answer. */
+/** One answer to a device has some 600 KiB at most. */
 export const DEVICE_ROOM: RoomBounds = {
   bytesMax: 24 * 1024 * 1024,
   bytesPerCallerMax: 2 * 1024 * 1024,
@@ -54,7 +54,7 @@ const UNHURRIED_MS = 1_000;
 /** How many answers are asked about in one step. */
 const ASKED_AT_ONCE_MAX = 64;
 
-/** What an answer takes up until it was taken. */
+/** The room of an answer until it is taken. */
 export interface Place {
   /** Now that the answer is made, its size is known. */
   resize(bytes: number): void;

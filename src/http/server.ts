@@ -43,7 +43,7 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   pingIntervalMs?: number;
 }
 
-/** What holds something up. */
+/** A limit by which callers are held up. */
 type Limit = 'answers' | 'auth_failures' | 'registrations' | 'streams';
 
 export interface RunningServer {

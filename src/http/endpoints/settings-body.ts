@@ -10,7 +10,7 @@ import {
 } from '../../core/setting-keys.ts';
 import { choice } from './params.ts';
 
-/** What a key of the table takes, in the form in which clients had better send it. */
+/** The values of a key, in the form in which clients had better send them. */
 function settingSchema(setting: SettingKey): TSchema {
   const description = `${setting.key} must be ${settingRule(setting)}.`;
   switch (setting.kind) {
@@ -29,7 +29,7 @@ function settingSchema(setting: SettingKey): TSchema {
 
 export const SETTING_VALUE = Type.Unsafe<unknown>({ description: 'Any JSON value.' });
 
-/** What `set-settings` carries. */
+/** The `settings` of `set-settings`. */
 export const Settings = Type.Object(
   Object.fromEntries(SETTING_KEYS.map((row) => [row.key, Type.Optional(settingSchema(row))])),
   {

@@ -67,7 +67,7 @@ export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: 
   }
 }
 
-/** What the header of a database says that needs no log beside it, as VACUUM INTO writes it. */
+/** Bytes of the header of a database that needs no log beside it, as VACUUM INTO writes them. */
 export const NO_LOG = { at: 18, bytes: Uint8Array.of(1, 1) } as const;
 
 /** How much a copy of the database can have at most, bytes. */
@@ -136,7 +136,7 @@ export class Examination {
   }
 }
 
-/** What {@link Examination} finds in a database file that nobody else uses. */
+/** The contents of a database file that nobody else uses, by an {@link Examination}. */
 export function examineDatabase(file: string): Contents {
   const examination = new Examination(file);
   try {

@@ -70,7 +70,7 @@ function operatorStatements({ db }: Context) {
 }
 
 /**
- * What belongs to a device, in the order in which it can go; cascades would take all at once. The
+ * The rows of a device, in the order in which they can go; cascades would take all at once. The
  * tokens are first: from then on nobody reads what is left.
  */
 function forgetStatements({ db }: Context) {

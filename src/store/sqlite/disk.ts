@@ -23,7 +23,7 @@ export function isReadOnly(path: string): boolean {
   }
 }
 
-/** What the disk of `folder` has room for, bytes: what is left to a program without rights. */
+/** Free room on the disk of `folder`, bytes: as much as is left to a program without rights. */
 export function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;

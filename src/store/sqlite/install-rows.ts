@@ -7,7 +7,7 @@ import { install, provider } from './schema.ts';
 import { installDevice } from './schema-device.ts';
 import { named, prepare } from './statement.ts';
 
-/** What adding links and slots takes, for links that are new and for links that move in. */
+/** Statements that add links and slots, for links that are new and for links that move in. */
 export function rowStatements({ db, query }: Context) {
   return {
     countOf: prepare(

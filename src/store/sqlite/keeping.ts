@@ -1,6 +1,6 @@
 /**
- * What goes by itself: ledgers, what was sent, and devices that belong to nobody. Always a few at a
- * time, as the writes of others wait meanwhile; a look that finds nothing writes nothing.
+ * Housekeeping: ledgers, what was sent, and devices that belong to nobody. Always a few at a time,
+ * as the writes of others wait meanwhile; a look that finds nothing writes nothing.
  */
 
 import { sql } from 'drizzle-orm';
@@ -13,7 +13,7 @@ import { prepare } from './statement.ts';
 const LOOK_COUNT = 500;
 const LEDGER_COUNT = 1_000;
 const PRUNE_COUNT = 200;
-/** What a step frees of what was sent: the pages of a long text are read to be freed. */
+/** Bytes of payloads that a step frees: the pages of a long text are read to be freed. */
 const PRUNE_BYTES = 1024 ** 2;
 /** How many devices a step deletes, each with all that hangs on it. */
 const DEVICE_COUNT = 25;
@@ -44,7 +44,7 @@ function ledgerStatements({ db }: Context) {
           SELECT id FROM recipient WHERE distribution_id = ${value('id')}
           LIMIT ${value('countMax')})`),
     ),
-    /** What it said is gone: JSON's null, as a payload is JSON. */
+    /** The payload becomes JSON's null, as a payload is JSON. */
     pruned: prepare(
       db,
       raw(sql`

@@ -29,7 +29,7 @@ const FREE = sql`(x.lease_owner IS NULL OR x.lease_owner = ${value('owner')}
 /** Not scheduled is "now", and what has begun goes on, even if the clock was set back since. */
 const READY_AT = sql`iif(x.is_scheduled = 0 OR x.status IN ${IN_DELIVERY}, 0, x.due_at_ms)`;
 
-/** Whoever has something that has not ended, found by skipping along the index. */
+/** Providers with something that has not ended, found by skipping along the index. */
 const LANES = sql`
   WITH RECURSIVE lane (provider_id) AS (
     SELECT min(provider_id) FROM distribution WHERE status < ${FINAL}
@@ -152,8 +152,8 @@ export function laneStore(context: Context): LaneStore {
   const on = statements(context);
 
   /**
-   * Whoever was served longest ago comes first, so that no lane starves another. A lease from
-   * before the clock was set back says nothing about when that was.
+   * The one served longest ago comes first, so that no lane starves another. A lease from before
+   * the clock was set back says nothing about when that was.
    */
   function claimable(lease: Omit<Lease, 'id'>): Candidate[] {
     const aheadMs = lease.nowMs + lease.leaseMs;

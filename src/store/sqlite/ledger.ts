@@ -43,7 +43,7 @@ export function expirySteps({ db }: Context) {
 
 function keeperStatements({ db }: Context) {
   return {
-    /** What was blocked leaves the inboxes at once, whenever it would expire. */
+    /** Blocked messages leave the inboxes at once, whenever they would expire. */
     toExpire: prepare(
       db,
       raw<{ id: number; cursorId: number }>(sql`

@@ -23,7 +23,7 @@ type RegistrationStore = Pick<Store, 'registerDevice' | 'findDeviceByToken'>;
 
 type ShownRefusal = Exclude<RegisterRefusal, 'hwid_required' | 'registration_refused'>;
 
-/** What is shown, if it is good. */
+/** The evidence that is shown, if it is good. */
 interface Evidence {
   claim: Claim;
   /** Whose place is claimed; null: nobody's. */

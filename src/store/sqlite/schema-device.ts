@@ -13,7 +13,9 @@ import {
 } from 'drizzle-orm/sqlite-core';
 import { domain, hash, id, install, provider } from './schema.ts';
 
-/** What a device says of itself. `os` is `ios`, `android` or another text; empty: not said. */
+/**
+ * Facts that a device tells of itself. `os` is `ios`, `android` or another text; empty: not said.
+ */
 const facts = () => ({
   os: text().notNull(),
   os_version: text().notNull(),
@@ -199,7 +201,7 @@ export const distribution = sqliteTable(
     expired_at_ms: integer(),
     /** When its ledger was pruned. */
     pruned_at_ms: integer(),
-    /** What the device gets, as JSON: last, as it can be long and most reads are without it. */
+    /** The message, as JSON: last, as it can be long and most reads are without it. */
     payload: text().notNull(),
   },
   (t) => [

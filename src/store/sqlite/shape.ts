@@ -18,7 +18,7 @@ const SCHEMA_ROWS = 'SELECT type, name, tbl_name, sql FROM sqlite_schema';
 const ROWS_MAX = 2_000;
 
 /**
- * What `db` has that the migrations up to `version` do not make, or lacks of what they make, as
+ * The first thing that `db` has and the migrations up to `version` do not make, or lacks, as
  * `trigger "x"`; null: it is as it should be. The file may be anybody's: nothing in it is run.
  */
 export function findForeignSchema(db: Database, version: number): string | null {
@@ -68,7 +68,7 @@ function normalised(sql: string): string {
     .trim();
 }
 
-/** What SQLite makes by itself when it counts for its plans, and a replicator's book-keeping. */
+/** Tables that SQLite makes by itself when it counts for its plans, and a replicator's. */
 const HARMLESS = new Set([
   'CREATE TABLE sqlite_stat1(tbl,idx,stat)',
   'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)',

@@ -6,7 +6,7 @@ import { findForeignSchema } from './shape.ts';
 
 export interface Survey {
   schema: number;
-  /** What is in its schema and not of that version; null: nothing. */
+  /** A part of its schema that is not of that version; null: there is none. */
   foreign: string | null;
   /** What is wrong with it; null: nothing. */
   damage: string | null;
