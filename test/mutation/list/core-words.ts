@@ -114,7 +114,7 @@ export const coreWords: readonly MutatedFile[] = [
     file: 'src/core/target.ts',
     tests: ['test/core/target.test.ts'],
     changes: [
-      ['export const HWID_LIST_LENGTH_MAX = 4096;', 'export const HWID_LIST_LENGTH_MAX = 4097;'],
+      ['const HWID_LIST_LENGTH_MAX = 4096;', 'const HWID_LIST_LENGTH_MAX = 4097;'],
       [`if (typeof value === 'string' && value.length > OS_LIST_LENGTH_MAX) return rule;`, ''],
       [
         `if (typeof value === 'string' && value.length > OS_LIST_LENGTH_MAX) return rule;`,
