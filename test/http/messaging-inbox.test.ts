@@ -52,10 +52,9 @@ describe('a long poll', () => {
   test('is answered when a message comes', async () => {
     const poll = inbox(app, token, 60);
     await until('the poll waits', () => waiting() === 1);
-    const sentMs = performance.now();
+    // No bell rings here: without a signal it would be answered with nothing.
     await notify(app, own, 'hello', { hwid: 'phone' });
     expect(bodiesOf(await poll)).toEqual(['hello']);
-    expect(performance.now() - sentMs).toBeLessThan(1_000);
     expect(waiting()).toBe(0);
   });
 

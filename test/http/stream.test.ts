@@ -25,12 +25,11 @@ afterEach(() => app.close());
 const nobodyStreams = () => noStreams(app);
 
 describe('messages', () => {
-  test('come within a second of the call, as the inbox has them', async () => {
+  test('come by the call itself, as the inbox has them', async () => {
     const stream = await openStream(app, token);
-    const sentMs = performance.now();
+    // No bell rings here once a second: what is not told by a signal never comes.
     const id = await notify(app, own, 'hello', toPhone);
     await until('it came', () => stream.ids().length === 1);
-    expect(performance.now() - sentMs).toBeLessThan(1_000);
     const frames: unknown[] = stream.frames;
     expect(frames).toEqual([
       {
