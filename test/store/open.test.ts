@@ -89,11 +89,14 @@ test('what was answered survives a loss of power, and SQLite never sleeps on the
   const { db, release } = openDatabase(folder, true);
   const pragma = (name: string) => Object.values(db.query(`PRAGMA ${name}`).get() as object)[0];
   const FULL = 2;
+  const MEMORY = 2;
   expect(pragma('journal_mode')).toBe('wal');
   expect(pragma('synchronous')).toBe(FULL);
   expect(pragma('foreign_keys')).toBe(1);
   // Also the name of PRAGMA busy_timeout's column: SQLite would wait by sleeping.
   expect(pragma('busy_timeout')).toBe(0);
+  // Savepoints are undone from memory, not from a file.
+  expect(pragma('temp_store')).toBe(MEMORY);
   db.close();
   release();
 });
