@@ -43,6 +43,7 @@ export async function checkHeader(file: string): Promise<boolean> {
   return true;
 }
 
+/** Encrypts a stream; takes 64 MiB of memory for the key. */
 export async function encrypted(plain: Bytes, passphrase: string): Promise<Bytes> {
   const { Encrypter } = await library();
   // The key takes by far the most memory of all: nothing that is over lies beside it.

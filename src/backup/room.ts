@@ -8,6 +8,7 @@ export const SPARE_BYTES = 4 * 1024 ** 2;
 /** How much is written between two looks at the disk, bytes. */
 const LOOK_BYTES = 16 * 1024 ** 2;
 
+/** Whole MiB of a number of bytes, rounded up. */
 export const mib = (bytes: number) => Math.ceil(bytes / 1024 ** 2);
 
 /** Has the disk of `folder` room for so much? False also when it cannot be asked. */
@@ -19,6 +20,7 @@ export function hasRoom(folder: string, bytes: number): boolean {
   }
 }
 
+/** The refusal of so many bytes, which none of `folders` has room for. */
 export function noRoom(bytes: number, ...folders: string[]): OperatorError {
   const where = folders.join(' or ');
   return new OperatorError(`no space left on the disk of ${where}: ${mib(bytes)} MiB are needed`);

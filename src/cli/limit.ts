@@ -19,6 +19,7 @@ export function addLimit(command: Command, about = 'at most so many'): Command {
     .addOption(new Option('--all', 'without a limit').conflicts('limit'));
 }
 
+/** How many rows are asked for. */
 export function countMaxOf({ limit, all }: LimitOptions): number {
   return all ? Number.MAX_SAFE_INTEGER : limit;
 }

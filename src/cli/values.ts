@@ -198,6 +198,7 @@ export function showTime(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
 }
 
+/** The name of a file. An empty one is a mistake of usage. */
 export function fileValue(text: string): string {
   if (text === '') throw mistake('the name of a file is not empty');
   return text;

@@ -37,6 +37,7 @@ export const NO_ANCHOR: AuditAnchor = { number: 0, hash: new Uint8Array(32), unt
 /** How many links are read at a time: each may hold some hundred kilobytes. */
 const PAGE = 64;
 
+/** Bytes in lower-case hexadecimal digits. */
 export const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 /** What a link's hash is computed of. */

@@ -73,6 +73,7 @@ export interface SocketData {
 
 export type Socket = Bun.ServerWebSocket<SocketData>;
 
+/** An admitted stream, from `open` until `close`. What fails in it ends it, and never throws. */
 export class DeviceStream {
   unansweredPings = 0;
   isClosed = false;

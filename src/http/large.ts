@@ -29,6 +29,7 @@ export function nameOf({ provider, device }: Caller): string {
   return device ? `device ${device.tokenId}` : `provider ${provider?.id}`;
 }
 
+/** The rooms and turns of one server. */
 export class Large {
   readonly #providers: Room;
   /** Also for the frames of streams. */

@@ -73,6 +73,7 @@ interface Waiter extends Held {
   resolve(place: Place | null): void;
 }
 
+/** A room of so many bytes, with a line before it: callers take turns, each in its own order. */
 export class Room {
   /** Answers that were refused a place since the start. */
   refusedCount = 0;

@@ -81,6 +81,7 @@ export interface RunningJobs {
   stop(): Promise<void>;
 }
 
+/** Has the jobs of the table run by the clock, each once at a time, until `stop`. */
 export function startJobs(deps: JobDeps): RunningJobs {
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();

@@ -17,6 +17,7 @@ export interface Knock {
 /** For a database of one process alone. */
 export const NOBODY_ELSE: Knock = { knock: () => undefined, hasKnocked: () => false };
 
+/** Knocks at `file`, the same for all who share the database; at none while it is not there. */
 export function knockAt(file: string): Knock {
   let heardMs = timeOf(file);
   return {

@@ -95,6 +95,7 @@ function statements({ db }: Context) {
 /** Which of a HWID's facts are kept, when those that are known and those that come differ. */
 export type Merge = (known: DeviceAtProvider, said: DeviceFacts) => DeviceFacts;
 
+/** Steps by which a device becomes known. To be called within a write. */
 export function deviceKeeper(context: Context) {
   const on = statements(context);
   const find = lookups(context);

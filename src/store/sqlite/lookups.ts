@@ -18,6 +18,7 @@ export const AT_PROVIDER_COLUMNS = sql.raw(`
   p.app_version AS "appVersion", p.user_agent AS "userAgent", p.last_seen_at_ms AS "lastSeenAtMs",
   p.token_id IS NOT NULL AS "isRegistered"`);
 
+/** A row with its flag as a boolean. */
 export function atProvider<Row extends RowAtProvider>(row: Row) {
   return { ...row, isRegistered: row.isRegistered === 1 };
 }

@@ -13,9 +13,9 @@ import { inRange, linked, targetRanges } from './targets.ts';
 
 type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 
-/** So many recipients are asked at a time how much waits for them, */
+/** How many recipients are asked at a time how much waits for them. */
 const SERVE_COUNT = 50;
-/** and a step ends once so many waiting rows were looked at. */
+/** After how many waiting rows that were looked at a step ends. */
 const SERVE_ROWS = 20_000;
 /** State of a recipient whose message is still to be sent. */
 const QUEUED = 1;
