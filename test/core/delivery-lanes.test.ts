@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
 import { deliverStep, LEASE_MS } from '../../src/core/delivery.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { makeWorker } from '../../src/jobs/deliver.ts';
 import { makeLog } from '../../src/log.ts';
 import {
@@ -129,7 +130,7 @@ describe('leases', () => {
         engine.clock.advance(1);
         if (await deliverStep(core, owner, engine.clock.nowMs())) done += 1;
         return ids.every((id) => statusOf(engine, id) === 100);
-      });
+      }, 'all are sent');
       return done;
     };
     await Promise.all([work(engine.core, 'first'), work(second, 'second')]);
@@ -193,7 +194,8 @@ describe('leases', () => {
     const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, engine.clock.nowMs, () => {});
     const worker = await makeWorker(engine.core, engine.clock, log);
     worker.look();
-    await until(() => statusOf(engine, id) === 5);
+    // Each step takes a turn at least: none goes by unseen.
+    while (statusOf(engine, id) !== 5) await nextTurn();
     await worker.stop();
     expect(statusOf(engine, id)).toBe(5);
     await deliverUntil(engine, id, 6, 'next');
@@ -218,17 +220,17 @@ describe('the worker of a process', () => {
     await until(async () => {
       await worker.ring();
       return statusOf(engine, now) === 100;
-    });
+    }, 'the first is sent');
     const later = await command(engine, provider, { os: ['android'] }, HOUR_MS);
     await until(async () => {
       await worker.ring();
       return statusOf(engine, later) === 30;
-    });
+    }, 'the second waits for its time');
     engine.clock.advance(HOUR_MS);
     await until(async () => {
       await worker.ring();
       return statusOf(engine, later) === 100;
-    });
+    }, 'the second is sent');
     await worker.stop();
   });
 
@@ -282,7 +284,7 @@ describe('the worker of a process', () => {
     await until(async () => {
       await worker.ring();
       return statusOf(engine, id) === 100;
-    });
+    }, 'it is sent');
     expect(lines.filter((line) => line.includes('the disk is on fire')).length).toBe(2);
     await worker.stop();
   });

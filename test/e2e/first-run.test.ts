@@ -70,7 +70,10 @@ describe('first start', () => {
 
   test('the printed lines work as they stand, and the key is shown once', async () => {
     const first = await startServe({ args: ['--first-provider'] });
-    const text = await until(() => first.stdout().includes('Ctrl-C') && first.stdout());
+    const text = await until(
+      () => first.stdout().includes('Ctrl-C') && first.stdout(),
+      'the last line of a first start',
+    );
     const key = KEY_LINE.exec(text)?.[1] ?? '';
     expect(key).toHaveLength(32);
     const [docs = ''] = text.match(/http:\S+\/docs$/m) ?? [];
@@ -99,7 +102,10 @@ describe('first start', () => {
     expect(first.troubles()).toEqual([]);
 
     const second = await startServe({ dataDir: first.dataDir, args: ['--first-provider'] });
-    const again = await until(() => second.stdout().includes('rotate-key') && second.stdout());
+    const again = await until(
+      () => second.stdout().includes('rotate-key') && second.stdout(),
+      'the hint of a second start',
+    );
     expect(again).not.toContain(key);
     expect(again).not.toMatch(KEY_LINE);
     expect(again).not.toContain('curl ');
@@ -140,7 +146,7 @@ describe('stop', () => {
       const idle = await open(server.port, 'GET /provider HTTP/1.1\r\nHost: localhost\r\n\r\n');
       const silent = await open(server.port);
       const halfHead = await open(server.port, 'GET /prov');
-      await until(() => idle.received().includes('"rc":0'));
+      await until(() => idle.received().includes('"rc":0'), 'an answer');
       const underWay = await beginDelayedRequest(server);
 
       const startedMs = performance.now();
@@ -206,7 +212,7 @@ describe('an address that cannot be had is one sentence and exit 1', () => {
 /** A request that takes a second; settles when the server has it, with the answer to come. */
 async function beginDelayedRequest(server: ServerProcess): Promise<{ answer: Promise<unknown> }> {
   const answer = answerOf(`${server.url}/api/list-install`);
-  await until(() => server.stderr().includes('auth_failures_delayed'));
+  await until(() => server.stderr().includes('auth_failures_delayed'), 'a delayed answer');
   return { answer };
 }
 

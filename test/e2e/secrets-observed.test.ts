@@ -92,11 +92,11 @@ describe.each(['human', 'json'])('with everything told, %s', (format) => {
       await until(async () => {
         seen.push(await observe(server));
         return seen.at(-1)?.includes('database_not_writable');
-      });
+      }, 'the full disk to be noticed');
     });
     writeFileSync(file, configOf(format, `eab_key = "${CONFIGURED.eabKey}`));
     process.kill(server.pid, 'SIGHUP');
-    await until(() => server.stderr().includes('config_not_reloaded'));
+    await until(() => server.stderr().includes('config_not_reloaded'), 'the refused reload');
     await server.stop();
 
     const log = server.stderr();

@@ -83,7 +83,7 @@ test('keys appear where they are shown once, and nowhere else', async () => {
     const answers = await askEverything(server);
     expect(answers.length).toBeGreaterThan(1000);
     // The log line about the failures is among what was searched.
-    await until(() => server.stderr().includes('auth_failures_delayed'));
+    await until(() => server.stderr().includes('auth_failures_delayed'), 'a delayed answer');
     expect(shownIn(answers)).toEqual([]);
     expect(await commandLineOf(server.pid)).not.toContain('PLANTED');
     await server.stop();

@@ -175,7 +175,7 @@ export async function startServe(options: StartOptions = {}): Promise<ServerProc
   const url = await until(() => {
     if (hasEnded) throw new Error(`serve ended at once: ${err.text()}`);
     return /listening on (https?:\/\/[^\s"]+)/.exec(out.text())?.[1];
-  });
+  }, 'the line of a server that listens');
   return {
     pid: child.pid,
     url,
@@ -213,7 +213,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
 /** Asks again and again until `probe` has an answer; throws when {@link PATIENCE_MS} is over. */
 export async function until<T>(
   probe: () => T | undefined | null | false | Promise<T | undefined | null | false>,
-  what = 'a condition',
+  what: string,
 ): Promise<T> {
   const giveUpMs = performance.now() + PATIENCE_MS;
   while (performance.now() < giveUpMs) {
