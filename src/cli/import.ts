@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { CallFailed } from '../client/provider-client.ts';
 import type { Core } from '../core/core.ts';
 import { Mover, type Newcomer, settle } from '../core/moving-in.ts';
-import { WriteFailed } from '../core/outcome.ts';
+import { innermostReason, WriteFailed } from '../core/outcome.ts';
 import { SourceUnusable } from '../core/source.ts';
 import { Tally } from '../core/tally.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
@@ -140,8 +140,8 @@ function explain(error: unknown): unknown {
     return new OperatorError(error.message);
   }
   if (error instanceof WriteFailed) {
-    const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-    return new OperatorError(`${error.message}${cause}; what was saved before stays`);
+    const reason = innermostReason(error);
+    return new OperatorError(`it could not be saved: ${reason}; what was saved before stays`);
   }
   return error;
 }

@@ -1,6 +1,7 @@
 /**
  * A polite caller of the provider API of another server: not too often, patient with faults that
- * pass, and distrustful of what comes back. It knows the documented API and nothing of ours.
+ * pass, and distrustful of what comes back. It knows the documented API, and of ours the one reader
+ * of JSON from outside.
  */
 
 import { type JsonBounds, jsonOverBounds, readJsonObject } from '../core/json-input.ts';
