@@ -6,6 +6,14 @@ export interface FinishedCursor {
   id: number;
 }
 
+/** How far a look at strangers has come, those not seen for longest first. */
+export interface StrangerCursor {
+  lastSeenAtMs: number;
+  id: number;
+  /** The first round: of a surplus, those that registered stay. */
+  sparesRegistered: boolean;
+}
+
 export interface KeepingStore {
   /**
    * Deletes the ledger, and what they say, of some distributions that finished before and have
@@ -28,8 +36,12 @@ export interface KeepingStore {
   forgetVisits(seenBeforeMs: number): Promise<boolean>;
   /**
    * Deletes some strangers, which are devices on no link and tied to no binding: those that were
-   * not seen since, and those not seen for longest if there are more than `countMax`. False: none
-   * was left.
+   * not seen since, and, if there are more than `countMax`, those not seen for longest. Of these,
+   * all that hold no token go before the first that does. Says where to go on; null: there is
+   * nothing more.
    */
-  forgetStrangers(bounds: { seenBeforeMs: number; countMax: number }): Promise<boolean>;
+  forgetStrangers(
+    bounds: { seenBeforeMs: number; countMax: number },
+    after: StrangerCursor,
+  ): Promise<StrangerCursor | null>;
 }

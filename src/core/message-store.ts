@@ -60,7 +60,7 @@ export interface DistributionGuards {
   /** At most so many unbound recipients since then, the new ones included. */
   unboundQuota: { sinceMs: number; countMax: number } | null;
   bounds: SendBounds & {
-    /** Over which sends are counted. A clock that was set back begins another count. */
+    /** Over which sends are counted. A clock set back by as much begins another count. */
     windowMs: number;
     /** The share of each beside its payload and HWIDs. */
     bytesEach: number;

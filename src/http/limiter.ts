@@ -9,9 +9,12 @@ interface Window {
   count: number;
 }
 
-/** A clock set back starts a new window too, or it would never end. */
+/**
+ * A clock set far back starts a new window too, or it would never end. A little earlier is a call
+ * whose body was held back: with a window of its own, each of them would give the count back.
+ */
 function isWithin({ startMs }: Window, nowMs: number): boolean {
-  return nowMs >= startMs && nowMs - startMs < WINDOW_MS;
+  return Math.abs(nowMs - startMs) < WINDOW_MS;
 }
 
 /** Counts events per client in windows of a minute, for a bounded number of clients. */

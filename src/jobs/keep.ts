@@ -8,7 +8,7 @@ import { actAt } from '../core/audit.ts';
 import { auditHead, headText, pruneAudit } from '../core/audit-chain.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
-import type { FinishedCursor } from '../core/keeping-store.ts';
+import type { FinishedCursor, StrangerCursor } from '../core/keeping-store.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Log } from '../log.ts';
 
@@ -63,15 +63,23 @@ export interface StrangerBounds extends Pick<KeepDays, 'deviceDays'> {
   readonly strangersMax: number;
 }
 
-/** Forgets strangers that were not seen for `deviceDays` days or are more than `strangersMax`. */
+/**
+ * Forgets strangers not seen for `deviceDays` days or more than `strangersMax`. Of too many those
+ * that hold a token go last: tokens are counted by address, while a provider can put any number of
+ * HWIDs on a link and take them off again.
+ */
 export async function forgetStrangers(
   core: Core,
   { deviceDays, strangersMax: countMax }: StrangerBounds,
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
-  const seenBeforeMs = nowMs - deviceDays * DAY_MS;
-  await repeat(() => core.store.forgetStrangers({ seenBeforeMs, countMax }), signal);
+  const bounds = { seenBeforeMs: nowMs - deviceDays * DAY_MS, countMax };
+  let at: StrangerCursor | null = { lastSeenAtMs: 0, id: 0, sparesRegistered: true };
+  await repeat(async () => {
+    at = at && (await core.store.forgetStrangers(bounds, at));
+    return at !== null;
+  }, signal);
 }
 
 /** Takes small steps while there are any, everybody else's turn in between, until `signal`. */

@@ -1,6 +1,7 @@
 /** How many devices an address may register in a minute, and what does not count. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { MinuteLimiter } from '../../src/http/limiter.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { register, tryRegister } from '../support/messaging.ts';
 import { open } from '../support/socket.ts';
@@ -58,6 +59,14 @@ describe('limits of registrations', () => {
     const hwids = Array.from({ length: 20 }, (_, n) => `hwid${n}`);
     const answers = await Promise.all(hwids.map((hwid) => told({ hwid })));
     expect(answers.filter((msg) => msg === 'Ok')).toHaveLength(2);
+  });
+
+  test('give nothing back for a call that was held back on its way', () => {
+    const limiter = new MinuteLimiter(() => 2);
+    const nowMs = strict.clock.nowMs();
+    for (let n = 0; n < 2; n += 1) expect(limiter.admits('a', nowMs)).toBe(true);
+    expect(limiter.admits('a', nowMs - 15_000)).toBe(false);
+    expect(limiter.admits('a', nowMs)).toBe(false);
   });
 
   test('refuse without reading the body', async () => {

@@ -56,7 +56,7 @@ test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
     const core = coreOn({
       expireRecipients: async () => Number(await step()),
       pruneLedger: async (_before, _nowMs, after) => ((await step()) ? after : null),
-      forgetStrangers: step,
+      forgetStrangers: async (_bounds, after) => ((await step()) ? after : null),
       pruneAudit: step,
     });
     const jobs = startJobs({

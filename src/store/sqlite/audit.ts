@@ -28,9 +28,8 @@ const anchorStatement = (db: Connection) =>
       SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
   );
 
-/** A clock that was set back begins another window. */
-const IN_WINDOW = sql`(${value('atMs')} >= changes_from_ms
-  AND ${value('atMs')} - changes_from_ms < ${LISTED_WINDOW_MS})`;
+/** A clock set far back begins another window, a call that was held back does not. */
+const IN_WINDOW = sql`(abs(${value('atMs')} - changes_from_ms) < ${LISTED_WINDOW_MS})`;
 
 function trailStatements(db: Connection) {
   return {

@@ -33,8 +33,8 @@ export const DETAIL_COLUMNS = sql`${COLUMNS}, ${sql.raw(`
 /** A clock set back must not hold a provider up for longer than the interval, nor the window. */
 const TOO_SOON = sql`(${value('intervalMs')} IS NOT NULL AND last_general_at_ms IS NOT NULL
   AND abs(${value('createdAtMs')} - last_general_at_ms) < ${value('intervalMs')})`;
-const IN_WINDOW = sql`(${value('createdAtMs')} >= sends_from_ms
-  AND ${value('createdAtMs')} - sends_from_ms < ${value('windowMs')})`;
+/** A call that was held back comes with an earlier time: it must not begin another window. */
+const IN_WINDOW = sql`(abs(${value('createdAtMs')} - sends_from_ms) < ${value('windowMs')})`;
 const TOO_MANY_SENDS = sql`(iif(${IN_WINDOW}, send_count, 0) >= ${value('sendsPerMinuteMax')})`;
 const KEPT_BYTES_FULL = sql`(kept_bytes + octet_length(${value('payload')})
   + octet_length(${value('targetHwid')}) + ${value('bytesEach')} > ${value('keptBytesMax')})`;
@@ -73,11 +73,13 @@ function statements({ db }: Context) {
           ${KEPT_BYTES_FULL} AS "isFull"
         FROM provider WHERE id = ${value('providerId')}`),
     ),
+    /** Not for ever what was sent by a clock that was ahead: as far ahead as back. */
     unboundSince: prepare(
       db,
       raw<{ count: number }>(sql`
         SELECT coalesce(sum(unbound_count), 0) AS count FROM distribution
-        WHERE ${ofProvider} AND unbound_count > 0 AND created_at_ms > ${value('sinceMs')}`),
+        WHERE ${ofProvider} AND unbound_count > 0 AND created_at_ms > ${value('sinceMs')}
+          AND created_at_ms - ${value('createdAtMs')} < ${value('createdAtMs')} - ${value('sinceMs')}`),
     ),
     find: prepare(
       db,
@@ -147,7 +149,7 @@ export function distributionStore(context: Context): DistributionStore {
         const { payload, targetHwid } = draft;
         if (unboundQuota !== null) {
           const { sinceMs, countMax } = unboundQuota;
-          const used = on.unboundSince.get({ providerId, sinceMs })?.count ?? 0;
+          const used = on.unboundSince.get({ providerId, sinceMs, createdAtMs })?.count ?? 0;
           if (used + draft.unboundCount > countMax) return 'unbound_quota_exceeded';
         }
         const counted = { providerId, createdAtMs, intervalMs, payload, targetHwid, ...bounds };

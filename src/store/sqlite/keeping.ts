@@ -4,7 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm';
-import type { FinishedCursor, KeepingStore } from '../../core/keeping-store.ts';
+import type { FinishedCursor, KeepingStore, StrangerCursor } from '../../core/keeping-store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';
@@ -15,7 +15,9 @@ const LEDGER_COUNT = 1_000;
 const PRUNE_COUNT = 200;
 /** Bytes of payloads that a step frees: the pages of a long text are read to be freed. */
 const PRUNE_BYTES = 1024 ** 2;
-/** How many devices a step deletes, each with all that hangs on it. */
+/** How many strangers a step looks at, */
+const STRANGER_COUNT = 100;
+/** and how many devices it deletes, each with all that hangs on it. */
 const DEVICE_COUNT = 25;
 
 interface Finished extends FinishedCursor {
@@ -79,6 +81,7 @@ const IS_IDLE_VISIT = sql`slot_count = 0 AND tie_count = 0
   AND last_seen_at_ms < ${value('seenBeforeMs')}`;
 
 function deviceStatements({ db }: Context) {
+  const lastSeen = value('lastSeenAtMs');
   return {
     noteSeen: prepare(
       db,
@@ -105,9 +108,13 @@ function deviceStatements({ db }: Context) {
     ),
     strangers: prepare(
       db,
-      raw<{ id: number; lastSeenAtMs: number }>(sql`
-        SELECT id, last_seen_at_ms AS "lastSeenAtMs" FROM device
-        WHERE holder_count = 0 ORDER BY last_seen_at_ms, id LIMIT ${value('countMax')}`),
+      raw<{ id: number; lastSeenAtMs: number; isRegistered: number }>(sql`
+        SELECT id, last_seen_at_ms AS "lastSeenAtMs",
+          EXISTS (SELECT 1 FROM device_token t WHERE t.device_id = device.id) AS "isRegistered"
+        FROM device
+        WHERE holder_count = 0 AND last_seen_at_ms >= ${lastSeen}
+          AND (last_seen_at_ms > ${lastSeen} OR id > ${value('id')})
+        ORDER BY last_seen_at_ms, id LIMIT ${STRANGER_COUNT}`),
     ),
     dropRecipients: prepare(
       db,
@@ -125,12 +132,26 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
   const { writer } = context;
   const on = deviceStatements(context);
 
-  /** Those not seen for longest that are to go; `countMax` of them at most. */
-  function toForget(bounds: { seenBeforeMs: number; countMax: number }, countMax: number) {
+  /** The next ones that are to go, and where to go on behind them. */
+  function toForget(bounds: { seenBeforeMs: number; countMax: number }, after: StrangerCursor) {
     const surplus = (on.strangerCount.get()?.count ?? 0) - bounds.countMax;
-    return on.strangers
-      .all({ countMax })
-      .filter(({ lastSeenAtMs }, n) => n < surplus || lastSeenAtMs < bounds.seenBeforeMs);
+    const { lastSeenAtMs: fromMs, id: fromId, sparesRegistered } = after;
+    const found = on.strangers.all({ lastSeenAtMs: fromMs, id: fromId });
+    const isIdle = (seenAtMs: number) => seenAtMs < bounds.seenBeforeMs;
+    const ids: number[] = [];
+    const [first] = found;
+    if (surplus <= 0 && !(first && isIdle(first.lastSeenAtMs))) return { ids, next: null };
+    let next: StrangerCursor | null = after;
+    for (const { id, lastSeenAtMs, isRegistered } of found) {
+      if (ids.length === DEVICE_COUNT) return { ids, next };
+      const isSpared = sparesRegistered && isRegistered === 1;
+      if (isIdle(lastSeenAtMs) || (ids.length < surplus && !isSpared)) ids.push(id);
+      next = { lastSeenAtMs, id, sparesRegistered };
+    }
+    if (found.length < STRANGER_COUNT) {
+      next = sparesRegistered ? { lastSeenAtMs: 0, id: 0, sparesRegistered: false } : null;
+    }
+    return { ids, next };
   }
 
   return {
@@ -153,19 +174,20 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
       });
     },
 
-    forgetStrangers: async (bounds) => {
-      if (toForget(bounds, 1).length === 0) return false;
+    forgetStrangers: async (bounds, after) => {
+      const { ids, next } = toForget(bounds, after);
+      if (ids.length === 0) return next;
       return writer.run(() => {
+        const found = toForget(bounds, after);
         let rows = 0;
-        const found = toForget(bounds, DEVICE_COUNT);
-        for (const { id } of found) {
+        for (const id of found.ids) {
           const countMax = LEDGER_COUNT - rows;
           const dropped = on.dropRecipients.run({ id, countMax });
-          if (dropped === countMax) break;
+          if (dropped === countMax) return after;
           rows += dropped;
           on.forget.run({ id });
         }
-        return found.length > 0;
+        return found.next;
       });
     },
   };

@@ -139,6 +139,22 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       expect(await add(two, 5, { createdAtMs })).toHaveProperty('id');
     });
 
+    test('what a clock ahead let through is no quota used up until then', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const add = (createdAtMs: number) =>
+        store.addDistribution(
+          draft(id, { unboundCount: 1, createdAtMs }),
+          { ...UNGUARDED, unboundQuota: { sinceMs: createdAtMs - HOUR_MS, countMax: 1 } },
+          ACT,
+        );
+      expect(await add(NOW_MS + HOUR_MS)).toHaveProperty('id');
+      expect(await add(NOW_MS)).toHaveProperty('id');
+      // Held back on their way, they are counted all the same.
+      expect(await add(NOW_MS - 1)).toBe('unbound_quota_exceeded');
+      expect(await add(NOW_MS + 1)).toBe('unbound_quota_exceeded');
+    });
+
     test('ids are never given twice; a provider that is gone gets none', async () => {
       const { store } = opened();
       const { id: gone } = await addProvider(store, 'Provide1');

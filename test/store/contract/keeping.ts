@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { KeepingStore } from '../../../src/core/keeping-store.ts';
+import type { KeepingStore, StrangerCursor } from '../../../src/core/keeping-store.ts';
 import type { Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addDoor, CODE, FACTS, knock, NOW_MS, SILENCE, type Suite } from './fixture.ts';
@@ -16,9 +16,11 @@ import {
   lease,
   ledgerOf,
   MANY,
+  registration,
   send,
   sendAll,
   to,
+  tokenHash,
 } from './message-fixture.ts';
 
 const BEGINNING = { finishedAtMs: 0, id: 0 };
@@ -35,6 +37,18 @@ async function prune(store: Store, beforeMs: number, nowMs: number): Promise<voi
 async function untilDone(step: () => Promise<boolean>): Promise<number> {
   for (let steps = 0; steps < 1_000; steps++) if (!(await step())) return steps;
   throw new Error('there is always something left');
+}
+
+/** Forgets strangers until nothing is left to look at; says in how many steps. */
+async function forgetAll(
+  store: Store,
+  bounds: { seenBeforeMs: number; countMax: number },
+): Promise<number> {
+  let at: StrangerCursor | null = { lastSeenAtMs: 0, id: 0, sparesRegistered: true };
+  return untilDone(async () => {
+    at = at && (await store.forgetStrangers(bounds, at));
+    return at !== null;
+  });
 }
 
 const isPruned = async (store: Store, id: number) =>
@@ -218,17 +232,18 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
         payload: '{"action_type":"import-data"}',
       });
       const forget = (seenBeforeMs: number) =>
-        untilDone(() => store.forgetStrangers({ seenBeforeMs, countMax: NO_LIMIT }));
-      expect(await forget(NOW_MS)).toBe(0);
-      expect(await forget(NOW_MS + 1)).toBe(1);
+        forgetAll(store, { seenBeforeMs, countMax: NO_LIMIT });
+      await forget(NOW_MS);
+      expect(await known(store, 'linked', 'tied', 'old')).toEqual(['linked', 'tied', 'old']);
+      await forget(NOW_MS + 1);
       expect(await known(store, 'linked', 'tied', 'old', 'new')).toEqual(['linked', 'tied', 'new']);
       // Off everything, they are strangers too; a binding that is off ties all the same.
       await store.disableDomain(providerId, domainId, ACT);
       await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'linked', ACT);
-      expect(await forget(NOW_MS + 1)).toBe(1);
+      await forget(NOW_MS + 1);
       expect(await known(store, 'linked', 'tied', 'new')).toEqual(['tied', 'new']);
       await store.removeProvider('Provide1', ACT);
-      expect(await forget(NOW_MS + 2)).toBe(1);
+      await forget(NOW_MS + 2);
       expect(await known(store, 'tied', 'new')).toEqual([]);
     });
 
@@ -239,10 +254,10 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       await knock(store, 'linked');
       await visit(store, 'c', NOW_MS + 9);
       const bounds = { seenBeforeMs: 0, countMax: 2 };
-      expect(await untilDone(() => store.forgetStrangers(bounds))).toBe(1);
+      await forgetAll(store, bounds);
       expect(await known(store, 'a', 'b', 'c', 'linked')).toEqual(['b', 'c', 'linked']);
       await visit(store, 'd', NOW_MS + 10);
-      expect(await untilDone(() => store.forgetStrangers(bounds))).toBe(1);
+      await forgetAll(store, bounds);
       expect(await known(store, 'b', 'c', 'd', 'linked')).toEqual(['c', 'd', 'linked']);
     });
 
@@ -252,8 +267,25 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       const hwids = Array.from({ length: 90 }, (_, n) => `stranger-${n}`);
       await Promise.all(hwids.map((hwid) => visit(store, hwid, NOW_MS)));
       const bounds = { seenBeforeMs: NOW_MS + 1, countMax: NO_LIMIT };
-      expect(await untilDone(() => store.forgetStrangers(bounds))).toBeGreaterThan(1);
+      expect(await forgetAll(store, bounds)).toBeGreaterThan(1);
       expect(await known(store, ...hwids)).toEqual([]);
+    });
+
+    test('of too many those that hold a token last, however long ago they were seen', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      const early = Array.from({ length: 120 }, (_, n) => `registered-${n}`);
+      for (const [n, hwid] of early.entries()) {
+        const more = { tokenHash: tokenHash(hwid), nowMs: NOW_MS + n };
+        expect(typeof (await store.registerDevice(registration(hwid, more)))).toBe('object');
+      }
+      const late = Array.from({ length: 30 }, (_, n) => `visitor-${n}`);
+      await Promise.all(late.map((hwid) => visit(store, hwid, NOW_MS + HOUR_MS)));
+      await forgetAll(store, { seenBeforeMs: 0, countMax: 122 });
+      expect(await known(store, ...early)).toEqual(early);
+      expect(await known(store, ...late)).toHaveLength(2);
+      await forgetAll(store, { seenBeforeMs: 0, countMax: 90 });
+      expect(await known(store, ...early, ...late)).toEqual(early.slice(30));
     });
   },
 };

@@ -38,8 +38,20 @@ export const sendBoundsSuite: Suite = (opened) => {
     const add = sender(store, id, { sendsPerMinuteMax: 1 });
     expect(await add()).toHaveProperty('id');
     expect(await add({ createdAtMs: NOW_MS + 1 })).toBe('too_many_sends');
-    expect(await add({ createdAtMs: NOW_MS - 1 })).toHaveProperty('id');
-    expect(await add({ createdAtMs: NOW_MS })).toBe('too_many_sends');
+    const back = NOW_MS - MINUTE_MS;
+    expect(await add({ createdAtMs: back })).toHaveProperty('id');
+    expect(await add({ createdAtMs: back + 1 })).toBe('too_many_sends');
+  });
+
+  test('a send that was held back on its way begins no other minute', async () => {
+    const { store } = opened();
+    const { id } = await addProvider(store, 'Provide1');
+    const add = sender(store, id, { sendsPerMinuteMax: 2 });
+    for (let n = 0; n < 2; n++) expect(await add()).toHaveProperty('id');
+    for (const heldMs of [1, 15_000, MINUTE_MS - 1]) {
+      expect(await add({ createdAtMs: NOW_MS - heldMs })).toBe('too_many_sends');
+    }
+    expect(await add({ createdAtMs: NOW_MS + 1 })).toBe('too_many_sends');
   });
 
   test('with none allowed, none', async () => {
