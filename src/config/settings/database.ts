@@ -56,7 +56,7 @@ export const databaseSettings = {
     read: wholeNumber(1000, 1_000_000_000),
     about: [
       'How many devices are remembered that are on no link and tied to no binding;',
-      'those that were not seen for longest go first.',
+      'those without a token go first, and of these those not seen for longest.',
     ],
     isLive: true,
   }),

@@ -15,9 +15,9 @@ const LEDGER_COUNT = 1_000;
 const PRUNE_COUNT = 200;
 /** Bytes of payloads that a step frees: the pages of a long text are read to be freed. */
 const PRUNE_BYTES = 1024 ** 2;
-/** How many strangers a step looks at, */
+/** How many strangers a step looks at. */
 const STRANGER_COUNT = 100;
-/** and how many devices it deletes, each with all that hangs on it. */
+/** How many devices a step deletes, each with all that hangs on it. */
 const DEVICE_COUNT = 25;
 
 interface Finished extends FinishedCursor {
