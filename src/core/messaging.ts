@@ -46,6 +46,9 @@ export interface PushAddress {
 export interface Message {
   /** The distribution's id: the same in every copy. */
   id: number;
+  /** Who sent it, and how long what it says is, bytes. */
+  providerId: number;
+  bytes: number;
   notificationType: DistributionType;
   createdAtMs: number;
   expiresAtMs: number;

@@ -20,7 +20,7 @@ import { Budget } from './budget.ts';
 import type { WireSettings } from './endpoint.ts';
 import { reportFault } from './interpreter.ts';
 import { nameOf } from './large.ts';
-import { messageView } from './message-view.ts';
+import { messageView, senderOf } from './message-view.ts';
 import { LARGE_BYTES, type Room } from './room.ts';
 import type { Turns } from './turns.ts';
 
@@ -206,19 +206,21 @@ export class DeviceStream {
     this.#isMoreWaiting = isCut;
     if (fresh.length === 0) return;
     const data = fresh.map((message) => messageView(message, settings));
-    await this.#deliver(JSON.stringify({ rc: 1, msg: 'Ok', data }));
+    await this.#deliver(JSON.stringify({ rc: 1, msg: 'Ok', data }), senderOf(fresh));
   }
 
   /** Sends messages, which need their place beside what is unread already. */
-  async #deliver(text: string): Promise<void> {
+  async #deliver(text: string, sender: number | undefined): Promise<void> {
     const unread = () => this.socket.getBufferedAmount();
     if (unread() + text.length >= LARGE_BYTES) {
       const isTaken = () => this.isClosed || unread() === 0;
-      const place = await this.deps.room.enter(
-        nameOf({ device: this.device }),
-        byteLength(text),
+      const caller = nameOf({ device: this.device });
+      const place = await this.deps.room.enter({
+        caller,
+        bytes: byteLength(text),
+        sender,
         isTaken,
-      );
+      });
       if (place === null) this.end(CLOSE_TOO_MANY, 'too much is unread: come back later');
     }
     this.#write(text);

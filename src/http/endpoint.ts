@@ -70,7 +70,14 @@ export type Values<P extends Record<string, Param>> = {
  */
 export type Answer<K extends MessageKey> =
   | K
-  | { says: K; body?: Readonly<Record<string, unknown>>; detail?: string; reason?: Reason }
+  | {
+      says: K;
+      body?: Readonly<Record<string, unknown>>;
+      detail?: string;
+      reason?: Reason;
+      /** Of messages: the provider who sent them. */
+      sender?: number | undefined;
+    }
   /** The body's `data`. */
   | { says: K; list: RowList }
   | NotSaved<K>;

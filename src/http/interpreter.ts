@@ -62,6 +62,8 @@ interface Said {
   reason?: Reason | undefined;
   provider?: Provider | undefined;
   device?: AuthenticDevice | undefined;
+  /** Of the messages in the body. */
+  sender?: number | undefined;
   requestId?: string;
   /** Counted as failed credentials, and perhaps late. */
   isFailure?: boolean;
@@ -179,7 +181,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       const listed = await large.list(request, { provider }, says);
       return { ...(listed === null ? CROWDED : { says: says.says, ...listed }), provider };
     }
-    const { says: key, body: fields, detail, reason } = says;
+    const { says: key, body: fields, detail, reason, sender } = says;
     return {
       says: key,
       body: fields,
@@ -187,6 +189,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       reason,
       provider,
       device,
+      sender,
       isFailure: GUESSES.has(key),
     };
   }

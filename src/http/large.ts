@@ -9,6 +9,7 @@ import type { MessageKey } from './messages.ts';
 import { textOf } from './respond.ts';
 import {
   BODY_ROOM,
+  DEVICE_BODY_ROOM,
   DEVICE_ROOM,
   LARGE_BYTES,
   type Place,
@@ -22,6 +23,8 @@ import { Turns } from './turns.ts';
 export interface Caller {
   provider?: Provider | undefined;
   device?: AuthenticDevice | undefined;
+  /** The provider who sent what the device is answered with. */
+  sender?: number | undefined;
 }
 
 /** The name under which a caller is counted: of one device several tokens may be good. */
@@ -35,6 +38,7 @@ export class Large {
   /** Also for the frames of streams. */
   readonly devices: Room;
   readonly #bodies: Room;
+  readonly #deviceBodies: Room;
   readonly turns: Turns;
 
   /**
@@ -49,11 +53,13 @@ export class Large {
     this.#providers = new Room(room ?? PROVIDER_ROOM, clock);
     this.devices = new Room(room ?? DEVICE_ROOM, clock);
     this.#bodies = new Room(BODY_ROOM, clock);
+    this.#deviceBodies = new Room(DEVICE_BODY_ROOM, clock);
     this.turns = new Turns(clock);
   }
 
   get refusedCount(): number {
-    return this.#providers.refusedCount + this.devices.refusedCount + this.#bodies.refusedCount;
+    const rooms = [this.#providers, this.devices, this.#bodies, this.#deviceBodies];
+    return rooms.reduce((sum, { refusedCount }) => sum + refusedCount, 0);
   }
 
   /** Nobody waits any longer. */
@@ -64,7 +70,8 @@ export class Large {
 
   /** A place for a body of at most so many bytes, until it is read; null: there is none. */
   async enterBody(request: Request, from: Caller, bytes: number): Promise<Place | null> {
-    return this.#bodies.enter(nameOf(from), bytes, () => this.isTaken(request));
+    const room = from.device ? this.#deviceBodies : this.#bodies;
+    return room.enter({ caller: nameOf(from), bytes, isTaken: () => this.isTaken(request) });
   }
 
   /** May this go out now? A text that is large waits for its place. */
@@ -101,7 +108,8 @@ export class Large {
 
   async #enter(request: Request, to: Caller, bytes: number): Promise<Place | null> {
     const room = to.device ? this.devices : this.#providers;
-    return room.enter(nameOf(to), bytes, () => this.isTaken(request));
+    const isTaken = () => this.isTaken(request);
+    return room.enter({ caller: nameOf(to), bytes, sender: to.sender, isTaken });
   }
 }
 

@@ -12,3 +12,12 @@ export function messageView(message: Message, { outputOffsetMinutes }: WireSetti
     payload: message.payload,
   };
 }
+
+/** The provider who sent most of the bytes of some messages; undefined: there are none. */
+export function senderOf(messages: readonly Message[]): number | undefined {
+  const bytesOf = new Map<number, number>();
+  for (const { providerId, bytes } of messages) {
+    bytesOf.set(providerId, (bytesOf.get(providerId) ?? 0) + bytes);
+  }
+  return [...bytesOf].sort(([, a], [, b]) => b - a)[0]?.[0];
+}

@@ -15,6 +15,8 @@ export interface RoomBounds {
   /** Answers that wait for a place, of all callers and of one. */
   waitingMax: number;
   waitingPerCallerMax: number;
+  /** The same of what one provider sent: one can have any number of devices. Without: no bound. */
+  perSender?: { bytesMax: number; waitingMax: number };
 }
 
 /**
@@ -33,15 +35,23 @@ export const DEVICE_ROOM: RoomBounds = {
   bytesPerCallerMax: 2 * 1024 * 1024,
   waitingMax: 32,
   waitingPerCallerMax: 4,
+  perSender: { bytesMax: 8 * 1024 * 1024, waitingMax: 10 },
 };
 
 /**
- * Of bodies that come in, each as long as it may be. None waits: Bun takes in what comes of a body
- * that nobody reads.
+ * Of providers' bodies that come in, each as long as it may be. None waits: Bun takes in what comes
+ * of a body that nobody reads.
  */
 export const BODY_ROOM: RoomBounds = {
   bytesMax: 48 * 1024 * 1024,
   bytesPerCallerMax: 16 * 1024 * 1024,
+  waitingMax: 0,
+  waitingPerCallerMax: 0,
+};
+/** Of devices' bodies: a room apart, as anybody can have tokens. */
+export const DEVICE_BODY_ROOM: RoomBounds = {
+  bytesMax: 8 * 1024 * 1024,
+  bytesPerCallerMax: 1024 * 1024,
   waitingMax: 0,
   waitingPerCallerMax: 0,
 };
@@ -62,9 +72,12 @@ export interface Place {
   leave(): void;
 }
 
+/** What has a place, or asks for one. */
 interface Held {
   caller: string;
   bytes: number;
+  /** The provider who sent (most of) what is in it. */
+  sender?: number | undefined;
   isTaken(): boolean;
 }
 
@@ -102,8 +115,8 @@ export class Room {
    * who left. Null: too much of what the caller was answered, or all were, is unread, and has been
    * for as long as an answer may wait; or too many wait already.
    */
-  enter(caller: string, bytes: number, isTaken: () => boolean): Place | Promise<Place | null> {
-    const asked = { caller, bytes, isTaken };
+  enter(asked: Readonly<Held>): Place | Promise<Place | null> {
+    const { caller } = asked;
     if (!this.#waiting.has(caller)) {
       if (!this.#fits(asked)) this.#sweep();
       if (this.#fits(asked)) return this.#hold(asked);
@@ -111,7 +124,7 @@ export class Room {
     const ofCaller = this.#waiting.get(caller) ?? [];
     const { waitingMax, waitingPerCallerMax } = this.bounds;
     const isFull = this.#waitingCount >= waitingMax || ofCaller.length >= waitingPerCallerMax;
-    if (this.#isClosed || isFull) {
+    if (this.#isClosed || isFull || this.#isFullFor(asked.sender)) {
       this.refusedCount += 1;
       return Promise.resolve(null);
     }
@@ -129,20 +142,31 @@ export class Room {
     for (const waiter of [...this.#waiting.values()].flat()) this.#dismiss(waiter, null);
   }
 
-  #fits({ caller, bytes }: Held): boolean {
+  #fits({ caller, bytes, sender }: Held): boolean {
     const own = this.#bytesOf.get(caller) ?? 0;
-    const { bytesMax, bytesPerCallerMax } = this.bounds;
-    return this.#bytes + bytes <= bytesMax && own + bytes <= bytesPerCallerMax;
+    const { bytesMax, bytesPerCallerMax, perSender } = this.bounds;
+    const isOver = this.#bytes + bytes > bytesMax || own + bytes > bytesPerCallerMax;
+    if (isOver || sender === undefined || perSender === undefined) return !isOver;
+    return (this.#bytesOf.get(nameOfSender(sender)) ?? 0) + bytes <= perSender.bytesMax;
   }
 
-  #hold(held: Held): Place {
+  /** Does so much of a provider wait that no more may? */
+  #isFullFor(sender: number | undefined): boolean {
+    const { perSender } = this.bounds;
+    if (sender === undefined || perSender === undefined) return false;
+    const waiting = [...this.#waiting.values()].flat();
+    return waiting.filter((other) => other.sender === sender).length >= perSender.waitingMax;
+  }
+
+  #hold(asked: Readonly<Held>): Place {
+    const held = { ...asked };
     this.#held.add(held);
-    this.#count(held.caller, held.bytes);
+    this.#count(held, held.bytes);
     this.#arm(UNHURRIED_MS);
     return {
       resize: (bytes) => {
         if (!this.#held.has(held)) return;
-        this.#count(held.caller, bytes - held.bytes);
+        this.#count(held, bytes - held.bytes);
         held.bytes = bytes;
         if (this.#waitingCount > 0) this.#admit();
       },
@@ -151,14 +175,16 @@ export class Room {
   }
 
   #release(held: Held): void {
-    if (this.#held.delete(held)) this.#count(held.caller, -held.bytes);
+    if (this.#held.delete(held)) this.#count(held, -held.bytes);
   }
 
-  #count(caller: string, bytes: number): void {
+  #count({ caller, sender }: Held, bytes: number): void {
     this.#bytes += bytes;
-    const own = (this.#bytesOf.get(caller) ?? 0) + bytes;
-    if (own === 0) this.#bytesOf.delete(caller);
-    else this.#bytesOf.set(caller, own);
+    for (const name of sender === undefined ? [caller] : [caller, nameOfSender(sender)]) {
+      const own = (this.#bytesOf.get(name) ?? 0) + bytes;
+      if (own === 0) this.#bytesOf.delete(name);
+      else this.#bytesOf.set(name, own);
+    }
   }
 
   /** Asks some of the answers whether they were taken. */
@@ -225,4 +251,9 @@ export class Room {
     if (this.#waitingCount > 0) this.#arm(WAITED_FOR_MS);
     else if (this.#held.size > 0) this.#arm(UNHURRIED_MS);
   };
+}
+
+/** Beside the names of callers. */
+function nameOfSender(providerId: number): string {
+  return `sent by ${providerId}`;
 }

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { REQUEST_BOUNDS } from '../../src/core/json-input.ts';
 import type { Credentials } from '../../src/core/provider.ts';
-import { BODY_ROOM } from '../../src/http/room.ts';
+import { BODY_ROOM, DEVICE_BODY_ROOM } from '../../src/http/room.ts';
 import {
   call,
   type Reply,
@@ -13,6 +13,7 @@ import {
   type TestApp,
 } from '../support/app.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
+import { register } from '../support/messaging.ts';
 import { open } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
@@ -175,6 +176,30 @@ describe('bodies that take memory', () => {
     for (const { socket } of [next, ...begun]) socket.destroy();
     const large = JSON.stringify({ ...command, padding: 'x'.repeat(200_000) });
     await until('there is room again', async () => (await post(large)).json.rc === 1);
+  });
+
+  test('of devices have a room of their own, as anybody can have tokens', async () => {
+    const length = 64 * 1024;
+    const begin = (token: string) =>
+      open(
+        port(),
+        `POST /device/ack HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n`,
+        `content-length: ${length}\r\n\r\n{`,
+      );
+    const { bytesMax, bytesPerCallerMax } = DEVICE_BODY_ROOM;
+    const tokens: string[] = [];
+    for (let n = 0; n <= bytesMax / bytesPerCallerMax; n += 1) {
+      tokens.push(await register(app, { hwid: `stranger-${n}` }));
+    }
+    const [last = '', ...others] = tokens;
+    const times = Array.from({ length: bytesPerCallerMax / length });
+    const begun = await Promise.all(others.flatMap((token) => times.map(() => begin(token))));
+    const next = await begin(last);
+    await until('it is refused', () => next.received().includes('Unknown error'));
+    expect(next.received()).toContain('too many large bodies are under way');
+    const large = JSON.stringify({ ...command, padding: 'x'.repeat(200_000) });
+    expect((await post(large)).json.rc).toBe(1);
+    for (const { socket } of [next, ...begun]) socket.destroy();
   });
 
   test('are let go of while their refusal is late', async () => {

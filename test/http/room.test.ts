@@ -19,7 +19,7 @@ const unread = () => false;
 /** An answer that waits, or has its place. */
 function ask(caller: string, bytes: number, isTaken = unread) {
   const asked = { got: undefined as Place | null | undefined };
-  const place = room.enter(caller, bytes, isTaken);
+  const place = room.enter({ caller, bytes, isTaken });
   if (place instanceof Promise) void place.then((settled) => (asked.got = settled));
   else asked.got = place;
   return asked;
@@ -94,7 +94,7 @@ describe('an answer', () => {
     ask('x', 40);
     const order: string[] = [];
     for (const caller of ['a', 'a', 'b', 'a'] as const) {
-      const place = room.enter(caller, 20, unread);
+      const place = room.enter({ caller, bytes: 20, isTaken: unread });
       void Promise.resolve(place).then(() => order.push(caller));
     }
     isTaken = true;
@@ -137,5 +137,35 @@ describe('an answer', () => {
     room.close();
     await expectRefused(second);
     await expectRefused(ask('a', 60));
+  });
+});
+
+describe('what one provider sent', () => {
+  const perSender = { bytesMax: 50, waitingMax: 1 };
+  const askOf = (sender: number, caller: string, bytes: number, isTaken = unread) => {
+    const place = room.enter({ caller, bytes, sender, isTaken });
+    return place instanceof Promise ? null : place;
+  };
+  beforeEach(() => {
+    room = new Room({ ...BOUNDS, perSender }, clock);
+  });
+
+  test('takes up no more than its share, on however many devices', () => {
+    expect(askOf(1, 'a', 30)).not.toBeNull();
+    expect(askOf(1, 'b', 21)).toBeNull();
+    expect(askOf(1, 'c', 21)).toBeNull();
+    expect(room.refusedCount).toBe(1);
+    expect(askOf(2, 'd', 50)).not.toBeNull();
+    // Who sent it is not asked of everything.
+    expect(ask('e', 20).got).toBeTruthy();
+  });
+
+  test('makes room for more of it when it was taken', async () => {
+    let isTaken = false;
+    askOf(1, 'a', 50, () => isTaken);
+    const waiting = room.enter({ caller: 'b', bytes: 50, sender: 1, isTaken: unread });
+    isTaken = true;
+    expect(await waiting).not.toBeNull();
+    expect(room.unreadBytes).toBe(50);
   });
 });

@@ -197,12 +197,18 @@ test('a server stops without waiting for those that wait', async () => {
   }
 });
 
-describe('a device for whose messages there is no room', () => {
+const NO_ROOM = { bytesMax: 0, bytesPerCallerMax: 0, waitingMax: 0, waitingPerCallerMax: 0 };
+/** For all that nobody knows the sender of. */
+const NO_ROOM_OF_ONE = { ...room, perSender: { bytesMax: 0, waitingMax: 0 } };
+
+describe.each([
+  ['in all', NO_ROOM],
+  ['of that provider', NO_ROOM_OF_ONE],
+])('a device for whose messages there is no room %s', (_, bounds) => {
   let app: TestApp;
   let token: string;
   beforeAll(async () => {
-    const none = { bytesMax: 0, bytesPerCallerMax: 0, waitingMax: 0, waitingPerCallerMax: 0 };
-    app = await startTestApp({ hasWorker: true, room: none });
+    app = await startTestApp({ hasWorker: true, room: bounds });
     const own = await seedShop(app);
     token = await register(app, byBinding('phone', own));
     const data = { action_type: 'import-data', import_data: 'x'.repeat(20_000), hwid: 'phone' };

@@ -13,7 +13,7 @@ import {
 import { type RegisterRefusal, registerDevice } from '../../core/registration.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
 import { nameOf } from '../large.ts';
-import { messageView } from '../message-view.ts';
+import { messageView, senderOf } from '../message-view.ts';
 import { AckInput, RegistrationInput } from './messaging-bodies.ts';
 import { statusOf, WireTime } from './params.ts';
 import { Payload } from './remote-bodies.ts';
@@ -124,7 +124,7 @@ const inboxEndpoint = deviceEndpoint({
     });
     if (typeof messages === 'string') return messages;
     const data = messages.map((message) => messageView(message, settings));
-    return { says: 'ok', body: { data } };
+    return { says: 'ok', body: { data }, sender: senderOf(messages) };
   },
 });
 

@@ -77,8 +77,9 @@ function lookStatements({ db }: Context) {
     message: prepare(
       db,
       raw<Omit<Message, 'payload'> & { payload: string }>(sql`
-        SELECT id, notification_type AS "notificationType", created_at_ms AS "createdAtMs",
-          expires_at_ms AS "expiresAtMs", payload
+        SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
+          notification_type AS "notificationType",
+          created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs", payload
         FROM distribution WHERE id = ${value('id')}`),
     ),
   };
@@ -169,7 +170,7 @@ export function inboxStore(context: Context): InboxStore {
         if (found === null) continue;
         const { payload, ...message } = found;
         messages.push({ ...message, payload: JSON.parse(payload) });
-        bytes += Buffer.byteLength(payload);
+        bytes += message.bytes;
         if (messages.length === countMax || bytes >= bytesMax) return { messages, isCut: true };
       }
     },

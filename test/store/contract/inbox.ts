@@ -64,6 +64,8 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       expect((await store.listInbox(a, NOW_MS, limits)).messages).toEqual([
         {
           id: first,
+          providerId,
+          bytes: '{"body":"x"}'.length,
           notificationType: 10,
           createdAtMs: NOW_MS,
           expiresAtMs: EXPIRES_MS,
@@ -71,6 +73,8 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
         },
         {
           id: second,
+          providerId,
+          bytes: IMPORT_DATA.payload.length,
           notificationType: 20,
           createdAtMs: NOW_MS,
           expiresAtMs: EXPIRES_MS + 1,
