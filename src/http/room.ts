@@ -72,7 +72,7 @@ export interface Place {
   leave(): void;
 }
 
-/** What has a place, or asks for one. */
+/** An answer or body that has a place, or asks for one. */
 interface Held {
   caller: string;
   bytes: number;
