@@ -27,6 +27,8 @@ export class Campaign {
   constructor(
     readonly seed: number,
     seconds: number,
+    /** Told at once: a long run may be ended before its end. */
+    private readonly onFault: (fault: Fault) => void = () => {},
   ) {
     this.#endMs = performance.now() + seconds * 1000;
   }
@@ -52,7 +54,9 @@ export class Campaign {
 
   fault(surface: string, number: number, says: string, input: string | Uint8Array = ''): void {
     const text = typeof input === 'string' ? input : JSON.stringify(latin1(input));
-    this.faults.push({ surface, number, says, input: text.slice(0, INPUT_SHOWN_MAX) });
+    const found = { surface, number, says, input: text.slice(0, INPUT_SHOWN_MAX) };
+    this.faults.push(found);
+    this.onFault(found);
   }
 
   /** One line. */

@@ -23,6 +23,7 @@ export interface FuzzOptions {
   rate: number;
   /** Told of one line a minute. */
   onProgress?: (line: string) => void;
+  onFault?: (fault: Fault) => void;
 }
 
 export interface FuzzResult {
@@ -33,7 +34,13 @@ export interface FuzzResult {
   longestMs: number;
 }
 
-export async function fuzz({ seconds, seed, rate, onProgress }: FuzzOptions): Promise<FuzzResult> {
+export async function fuzz({
+  seconds,
+  seed,
+  rate,
+  onProgress,
+  onFault,
+}: FuzzOptions): Promise<FuzzResult> {
   const dataDir = join(temporaryFolder(), 'data');
   const credentials = await addFuzzProviders(dataDir);
   let server = await startFuzzed(dataDir);
@@ -41,7 +48,7 @@ export async function fuzz({ seconds, seed, rate, onProgress }: FuzzOptions): Pr
   const source = startEvilSource(seed);
   const files = await makeFiles(dataDir, scene, `http://127.0.0.1:${source.port}`);
   const grammars = { http: new HttpGrammar(scene, seed), frames: new FrameGrammar(scene, seed) };
-  const campaign = new Campaign(seed, seconds);
+  const campaign = new Campaign(seed, seconds, onFault);
   const minute = setInterval(() => onProgress?.(campaign.progress()), 60_000);
   let longestMs = 0;
   // Half of the time is the machine's: commands cost more than what they teach.

@@ -17,10 +17,9 @@ const result = await fuzz({
   ...{ seconds, seed, rate },
   onProgress: (line) =>
     console.log(`fuzz: ${Math.round((performance.now() - startMs) / 60_000)} min: ${line}`),
+  onFault: ({ surface, number: at, says, input }) =>
+    console.log(`\n${surface} ${at}: ${says}\n  ${input}`),
 });
-for (const { surface, number: at, says, input } of result.faults) {
-  console.log(`\n${surface} ${at}: ${says}\n  ${input}`);
-}
 console.log(
   `\nanswers: ${[...result.answers].map(([text, count]) => `\n  ${count} ${text}`).join('')}`,
 );
