@@ -254,6 +254,14 @@ describe('sub-change of what does not fit', () => {
     expect(refused(body('url', value))).toStartWith('change_value must be an absolute http');
   });
 
+  test('a url may have 8192 characters', () => {
+    const longest = 'https://example.com/'.padEnd(8192, 'x');
+    const change = { change_type: 'url' as const, change_value: longest };
+    const payload = { action_type: 'sub-change' as const, ...change };
+    expect(composeCommand(body('url', longest))).toEqual({ payload });
+    expect(refused(body('url', `${longest}x`))).toContain('of up to 8192 characters');
+  });
+
   test('a host name that is accepted is the host that a URL parser makes of it', () => {
     const host = fc.oneof(
       fc.domain(),

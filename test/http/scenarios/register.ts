@@ -100,6 +100,12 @@ const register: Scenario[] = [
     'device_token 1 added',
   ]),
   registered(
+    'with a provider, but no domain: nothing is proven, and the provider sees it',
+    [],
+    { hwid: HWID, os: 'Android', provider_code: OWN.code },
+    ['device 1 added', 'device_provider 1 added', 'device_token 1 added'],
+  ),
+  registered(
     'every field',
     [],
     {

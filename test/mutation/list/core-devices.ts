@@ -49,6 +49,7 @@ export const coreDevices: readonly MutatedFile[] = [
       'test/http/stream-life.test.ts',
       'test/http/messaging-inbox.test.ts',
       'test/http/messaging-register.test.ts',
+      'test/http/coverage.test.ts',
       'test/store/sqlite.test.ts',
     ],
     changes: [

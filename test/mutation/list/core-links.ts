@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const coreLinks: readonly MutatedFile[] = [
   {
     file: 'src/core/link.ts',
-    tests: ['test/http/coverage.test.ts'],
+    tests: ['test/core/content-html.test.ts', 'test/core/command.test.ts'],
     changes: [
       [
         `if (scheme === '' || isHostAndPort || DENIED_SCHEMES.has(scheme.toLowerCase())) return false;`,
@@ -21,7 +21,7 @@ export const coreLinks: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/device-input.ts',
-    tests: ['test/http/messaging-register.test.ts', 'test/http/messaging-ack.test.ts'],
+    tests: ['test/http/messaging-register.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       [
         `if (typeof hwid !== 'string' || !HWID.test(hwid)) return 'hwid_required';`,

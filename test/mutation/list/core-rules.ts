@@ -131,7 +131,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/moving-in.ts',
-    tests: ['test/cli/import.test.ts', 'test/cli/export.test.ts'],
+    tests: ['test/core/moving-in.test.ts', 'test/cli/import.test.ts', 'test/cli/export.test.ts'],
     changes: [
       [`if (was === 'different') {`, `if (was !== 'different') {`],
       [

@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const coreWords: readonly MutatedFile[] = [
   {
     file: 'src/core/source-record.ts',
-    tests: ['test/cli/import.test.ts'],
+    tests: ['test/core/source-record.test.ts'],
     changes: [
       [
         `if (status === null || !STATUSES.has(status)) return wrong('status');

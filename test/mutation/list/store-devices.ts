@@ -24,6 +24,14 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/sqlite/known-device.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      // When a provider last saw a device that was on its link already.
+      ["SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}", 'SET ${SET_FACTS}'],
+    ],
+  },
+  {
     file: 'src/store/sqlite/install.ts',
     tests: ['test/store/sqlite.test.ts', 'test/http/coverage.test.ts'],
     changes: [
