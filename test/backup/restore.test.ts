@@ -12,7 +12,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { makeBackup } from '../../src/backup/make.ts';
 import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
 import { OperatorError } from '../../src/operator-error.ts';
@@ -198,6 +198,47 @@ test('a damaged database is replaced only if it is told, and kept as it is', asy
   expect(providerCount(database)).toBe(2);
 });
 
+test('one whose log does not fit it is kept with the log', async () => {
+  const db = new Database(database);
+  db.run('PRAGMA journal_mode = WAL');
+  db.run("UPDATE provider SET name = 'another'");
+  const dataDir = join(backed.folder, 'torn');
+  Bun.spawnSync(['cp', '-r', backed.dataDir, dataDir]);
+  db.close();
+  const torn = join(dataDir, 'gatepost.db');
+  // So much is missing that SQLite does not carry the log into it.
+  truncateSync(torn, 9_000);
+  const log = fingerprint(dataDir)['gatepost.db-wal'];
+  const { kept } = await restore({ dataDir, isForced: true });
+  expect(fingerprint(dataDir)[`${basename(kept ?? '')}-wal`]).toBe(log ?? '');
+  expect(providerCount(torn)).toBe(2);
+});
+
+test('a database of another program is in the way, unless it has no table', async () => {
+  truncateSync(database);
+  const db = new Database(database);
+  db.run('CREATE TABLE theirs (id INTEGER)');
+  expect(db.query('PRAGMA application_id').values()).toEqual([[0]]);
+  db.close();
+  expect(await refusal(() => restore())).toContain('and it is a database of another program;');
+  const empty = new Database(database);
+  empty.run('DROP TABLE theirs');
+  empty.close();
+  await restore();
+  expect(providerCount(database)).toBe(2);
+});
+
+test('the rows of a table that lost its key count as well', async () => {
+  const db = new Database(database);
+  db.run('CREATE TABLE kept AS SELECT * FROM distribution_transition');
+  db.run('DROP TABLE distribution_transition');
+  db.run('CREATE TABLE distribution_transition AS SELECT * FROM kept');
+  db.run('DROP TABLE kept');
+  db.run('INSERT INTO distribution_transition VALUES (998, 999)');
+  db.close();
+  expect(await refusal(() => restore())).toContain('since: 1 of distribution_transition;');
+});
+
 test('something that is no database at all is kept too, with what lies beside it', async () => {
   writeFileSync(database, 'not a database, but somebody wrote it');
   writeFileSync(`${database}-wal`, 'nor this', { mode: 0o600 });
@@ -272,6 +313,18 @@ test('of a damaged database there is no backup, and a sentence that says so', as
   const order = { dataDir, passphrase: null, replaces: false, nowMs: NOW_MS };
   const make = () => makeBackup({ ...order, file: join(folder, 'two.backup') });
   expect(await refusal(make)).toContain('is damaged');
+});
+
+test('nor of one whose damage only the copy comes upon', async () => {
+  const { dataDir, folder } = backed;
+  const db = new Database(database, { readonly: true });
+  const sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'provider'";
+  const page = db.query<{ rootpage: number }, []>(sql).get()?.rootpage ?? 0;
+  db.close();
+  writeFileSync(database, readFileSync(database).fill(0xff, (page - 1) * 4_096, page * 4_096));
+  const order = { dataDir, passphrase: null, replaces: false, nowMs: NOW_MS };
+  const make = () => makeBackup({ ...order, file: join(folder, 'two.backup') });
+  expect(await refusal(make)).toMatch(/is damaged .* and cannot be copied: see 'gatepost doctor'/);
 });
 
 test('one that is interrupted leaves nothing', async () => {

@@ -1,9 +1,12 @@
 /** Room on the disk, looked at before and while something is unpacked. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { statfsSync } from 'node:fs';
+import { rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { hasRoom, RoomWatch, SPARE_BYTES } from '../../src/backup/room.ts';
 import { OperatorError } from '../../src/operator-error.ts';
+import { copyBytesMax } from '../../src/store/sqlite/copy.ts';
+import { freshFolder } from '../support/app.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 
 const MIB = 1024 ** 2;
@@ -32,4 +35,16 @@ testIf('a file goes on while the rest of it fits, and no longer', () => {
   watch.wrote(15 * MIB);
   expect(() => watch.wrote(MIB)).toThrow(OperatorError);
   expect(() => new RoomWatch(disk.folder, 40 * MIB).wrote(16 * MIB)).toThrow('24 MiB are needed');
+});
+
+test('a copy is counted with what is still in the log', () => {
+  const folder = freshFolder();
+  try {
+    writeFileSync(join(folder, 'gatepost.db'), Buffer.alloc(3_000));
+    expect(copyBytesMax(folder)).toBe(3_000);
+    writeFileSync(join(folder, 'gatepost.db-wal'), Buffer.alloc(500));
+    expect(copyBytesMax(folder)).toBe(3_500);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

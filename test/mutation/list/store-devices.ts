@@ -64,7 +64,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/copy.ts',
-    tests: ['test/backup/restore.test.ts', 'test/backup/damage.test.ts'],
+    tests: ['test/backup/restore.test.ts', 'test/backup/room.test.ts'],
     changes: [
       ['copy.run(target);', ''],
       [
