@@ -2,10 +2,14 @@
 
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
-import { chmodSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeBackup } from '../../src/backup/make.ts';
+import { restoreBackup } from '../../src/backup/restore.ts';
 import { pragmaNumber, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from '../support/actor.ts';
 import { freshFolder, startTestApp } from '../support/app.ts';
 import { commandLine } from '../support/command-line.ts';
 import { readText } from '../support/tree.ts';
@@ -46,19 +50,51 @@ function orMore(printed: unknown): unknown {
   );
 }
 
+/** A data directory as the release left it. */
+function dataOf(release: string): string {
+  const dataDir = freshFolder();
+  const file = join(dataDir, DATABASE_FILE);
+  const old = new Database(file, { create: true });
+  old.run(readText(`test/store/data-of-${release}.sql`));
+  old.close();
+  // The program's umask; more would be refused.
+  chmodSync(file, 0o600);
+  return dataDir;
+}
+
+test.each(RELEASES)('a backup of data of $release can be restored', async (given) => {
+  const { release, schema, madeAtMs: nowMs } = given;
+  const dataDir = dataOf(release);
+  const folder = freshFolder();
+  const file = join(folder, 'old.backup');
+  try {
+    const made = { file, passphrase: null, nowMs };
+    await makeBackup({ ...made, dataDir, replaces: false });
+    const restored = { ...made, dataDir: join(folder, 'data'), isForced: false };
+    const { manifest } = await restoreBackup({ ...restored, actor: ACT.actor });
+    expect(manifest.schema).toBe(schema);
+    const { dataDir: place } = restored;
+    const store = openSqliteStore({ dataDir: place, create: true, commitBatchMax: 1 });
+    const { links } = await store.readAudit(0, 1_000);
+    await store.close();
+    const last = links.at(-1)?.entries ?? '';
+    // 0.1.0 had no audit log that could tell of it.
+    expect(last.includes('database.restore')).toBe(schema > 3);
+  } finally {
+    for (const each of [dataDir, folder]) rmSync(each, { recursive: true, force: true });
+  }
+});
+
 test.each(RELEASES)('data of $release are brought up and listed as they were', async (given) => {
   const { release, schema, madeAtMs } = given;
   const listed: Listed = JSON.parse(readText(`test/store/data-of-${release}.json`));
-  const dataDir = freshFolder();
-  const old = new Database(join(dataDir, DATABASE_FILE), { create: true });
-  old.run(readText(`test/store/data-of-${release}.sql`));
+  const dataDir = dataOf(release);
+  const old = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
   expect(pragmaNumber(old, 'user_version')).toBe(schema);
   // Nothing of the audit log was pruned yet.
   const { audit_anchor: _anchor, ...before } = counts(old);
   expect(Object.values(before)).not.toContain(0);
   old.close();
-  // The program's umask; more would be refused.
-  chmodSync(join(dataDir, DATABASE_FILE), 0o600);
 
   const app = await startTestApp({ dataDir });
   app.clock.set(madeAtMs);

@@ -31,7 +31,8 @@ const anchorStatement = (db: Connection) =>
 /** A clock set far back begins another window, a call that was held back does not. */
 const IN_WINDOW = sql`(abs(${value('atMs')} - changes_from_ms) < ${LISTED_WINDOW_MS})`;
 
-function trailStatements(db: Connection) {
+/** Those of the log alone, which every schema that has one takes. */
+function chainStatements(db: Connection) {
   return {
     newest: prepare(
       db,
@@ -46,6 +47,11 @@ function trailStatements(db: Connection) {
         VALUES (${value('number')}, ${value('atMs')}, ${value('prevHash')}, ${value('hash')},
           ${value('entries')})`),
     ),
+  };
+}
+
+function trailStatements(db: Connection) {
+  return {
     /** Changes of a provider in the window that is open, and those since its last entry. */
     countChange: prepare(
       db,
@@ -68,16 +74,46 @@ function trailStatements(db: Connection) {
   };
 }
 
+/** An entry as it is kept. */
+interface Entry {
+  text: string;
+  atMs: number;
+}
+
+/** The end of the chain, also in a database of an older schema. */
+export class AuditChain {
+  readonly #on: ReturnType<typeof chainStatements>;
+
+  constructor(db: Connection) {
+    this.#on = chainStatements(db);
+  }
+
+  /** To be called within a write: adds the entries as one link. */
+  add(entries: readonly Entry[]): void {
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    const before = this.#on.newest.get() ?? this.#on.anchor.get() ?? NO_ANCHOR;
+    const link = {
+      number: before.number + entries.length,
+      prevHash: before.hash,
+      entries: `[${entries.map(({ text }) => text).join(',')}]`,
+    };
+    this.#on.add.run({ ...link, atMs: last.atMs, hash: hashOfLink(link) });
+  }
+}
+
 /**
  * Collects the entries of the writes of one commit, and adds them to the chain as one link at its
  * end: a hash and a row for each commit, not for each entry. The write lock orders processes, so
  * that the newest link that is read there is the newest there is.
  */
 export class AuditTrail implements BatchNotes {
-  #entries: { text: string; atMs: number }[] = [];
+  #entries: Entry[] = [];
+  readonly #chain: AuditChain;
   readonly #on: ReturnType<typeof trailStatements>;
 
   constructor(db: Connection) {
+    this.#chain = new AuditChain(db);
     this.#on = trailStatements(db);
   }
 
@@ -115,15 +151,7 @@ export class AuditTrail implements BatchNotes {
   }
 
   seal(): void {
-    const last = this.#entries.at(-1);
-    if (last === undefined) return;
-    const before = this.#on.newest.get() ?? this.#on.anchor.get() ?? NO_ANCHOR;
-    const link = {
-      number: before.number + this.#entries.length,
-      prevHash: before.hash,
-      entries: `[${this.#entries.map(({ text }) => text).join(',')}]`,
-    };
-    this.#on.add.run({ ...link, atMs: last.atMs, hash: hashOfLink(link) });
+    this.#chain.add(this.#entries);
   }
 
   clear(): void {

@@ -1,8 +1,8 @@
 /** Noting a deed in the audit log of a database file that nobody else uses. */
 
 import { Database } from 'bun:sqlite';
-import type { Act, Deed } from '../../core/audit.ts';
-import { AuditTrail } from './audit.ts';
+import { type Act, type Deed, entryText } from '../../core/audit.ts';
+import { AuditChain } from './audit.ts';
 import { Connection } from './connection.ts';
 import { tableNames } from './copy.ts';
 
@@ -10,17 +10,14 @@ import { tableNames } from './copy.ts';
  * Adds an entry to the end of the chain and has the disk keep it. Does nothing to a database of a
  * schema that had no audit log yet. Throws SQLite's error.
  */
-export function noteInFile(file: string, act: Act, deed: Deed): void {
+export function noteInFile(file: string, { actor, atMs }: Act, deed: Deed): void {
   const native = new Database(file, { readwrite: true, strict: true });
   const db = new Connection(native);
   try {
     if (!tableNames(native).includes('audit')) return;
     native.run('PRAGMA synchronous = FULL');
-    const trail = new AuditTrail(db);
-    native.transaction(() => {
-      trail.note(act, deed);
-      trail.seal();
-    })();
+    const chain = new AuditChain(db);
+    native.transaction(() => chain.add([{ text: entryText(actor, atMs, deed), atMs }]))();
   } finally {
     db.close();
   }
