@@ -267,6 +267,8 @@ test('a backup whose database is not the one that was counted cannot be used', a
   expect(await refusal(() => restore({ file: fewer, isForced: true }))).toContain('cannot be used');
   const other = await forged(backed, { change: (db) => db.run('PRAGMA user_version = 2') });
   expect(await refusal(() => restore({ file: other }))).toContain('which is not of schema 2');
+  const newer = await forged(backed, { change: (db) => db.run('PRAGMA user_version = 999') });
+  expect(await refusal(() => restore({ file: newer }))).toContain('has schema 999');
 });
 
 test('a log that is left without its database is not applied to the new one', async () => {

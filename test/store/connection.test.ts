@@ -54,6 +54,15 @@ test('a read keeps it open for the callbacks that follow', async () => {
   }
 });
 
+test('a snapshot that SQLite ended by itself is no fault; the next read begins another', () => {
+  expect(count()).toBe(0);
+  own.native.run('ROLLBACK');
+  own.endReads();
+  other.run('INSERT INTO t VALUES (1)');
+  expect(count()).toBe(1);
+  expect(own.inTransaction).toBe(true);
+});
+
 test('a write may begin at once when the reads are ended', () => {
   expect(count()).toBe(0);
   own.endReads();

@@ -181,6 +181,15 @@ describe('a database that is not ours to use', () => {
   });
 });
 
+test('what fails for another reason is not told as damage', () => {
+  const db = new Database(file, { create: true });
+  db.run('CREATE TABLE other (n)');
+  db.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+  db.run('PRAGMA user_version = 1');
+  db.close();
+  expect(() => open(folder)).toThrow(`cannot open ${file}: no such table: `);
+});
+
 describe('a damaged database', () => {
   const good = '; nothing was changed: put a copy of a good one in its place';
 

@@ -6,14 +6,23 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
 import type { Store } from '../../src/core/store.ts';
+import { Connection } from '../../src/store/sqlite/connection.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { removalSteps } from '../../src/store/sqlite/removal.ts';
 import * as schema from '../../src/store/sqlite/schema.ts';
 import * as schemaDevice from '../../src/store/sqlite/schema-device.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { runRace } from '../support/race.ts';
-import { addDoor, knock, NOW_MS, type OpenedStore } from './contract/fixture.ts';
+import {
+  addDoor,
+  addLink,
+  knock,
+  NOW_MS,
+  type OpenedStore,
+  OTHER_CODE,
+} from './contract/fixture.ts';
 import { deliver, holderOf, to } from './contract/message-fixture.ts';
 import { storeContract } from './contract.ts';
 
@@ -104,6 +113,18 @@ describe('in the database file, whoever writes to it', () => {
     expect(db.query('SELECT install_count FROM provider').get()).toEqual({ install_count: 0 });
     db.run('DELETE FROM provider');
     expect(db.query('SELECT count(*) AS count FROM domain').get()).toEqual({ count: 0 });
+  });
+
+  test('the steps that take a provider away leave no link, binding or send of it', async () => {
+    await addLink(opened.store, 1, { installCode: OTHER_CODE });
+    await deliver(opened.store, 1, to('a'));
+    const own = new Connection(openBeside(opened.dataDir));
+    for (const step of removalSteps(own)) while (step({ providerId: 1 }) > 0);
+    own.close();
+    const left = (table: string) => db.query(`SELECT * FROM ${table}`).all();
+    const tables = ['recipient', 'distribution', 'device_domain', 'domain', 'install_device'];
+    for (const table of [...tables, 'install', 'device_provider']) expect(left(table)).toEqual([]);
+    expect(left('provider')).toHaveLength(1);
   });
 
   test('an acknowledgement that says nothing new asks nobody for the lock', async () => {

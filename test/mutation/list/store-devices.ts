@@ -39,10 +39,6 @@ export const storeDevices: readonly MutatedFile[] = [
         "ON s.install_id = ${once('installId')} AND s.device_id = d.id",
         "ON s.install_id = ${once('installId')} ",
       ],
-      [
-        'if (code !== null) providerCodes.set(providerId, code);',
-        'if (code === null) providerCodes.set(providerId, code);',
-      ],
       ['if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });', ''],
       [`audit.note(act, { action: 'hwid.delete', providerId, object });`, ''],
     ],

@@ -70,10 +70,6 @@ export const storeMessages: readonly MutatedFile[] = [
         "recipient_count = recipient_count - ${value('added')},",
       ],
       [
-        "WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}",
-        "WHERE distribution_id = ${value('id')} ",
-      ],
-      [
         'for (let count = 0, rows = 0; count < STEP_COUNT && rows < SERVE_ROWS; ) {',
         'for (let count = 0, rows = 0; count < STEP_COUNT || rows < SERVE_ROWS; ) {',
       ],

@@ -39,7 +39,7 @@ export const storeReads: readonly MutatedFile[] = [
         `if (!this.native.inTransaction) return;
     try {
       this.#end.run();`,
-        `
+        `if (this.native.inTransaction) return;
     try {
       this.#end.run();`,
       ],

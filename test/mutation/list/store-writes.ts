@@ -63,7 +63,7 @@ export const storeWrites: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/note.ts',
-    tests: ['test/backup/restore.test.ts'],
+    tests: ['test/backup/restore.test.ts', 'test/store/upgrade.test.ts'],
     changes: [
       [`if (!tableNames(native).includes('audit')) return;`, ''],
       [

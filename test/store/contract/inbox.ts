@@ -237,6 +237,14 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       expect(a && (await inboxOf(store, a, NOW_MS, 4))).toEqual(ids.slice(0, 4));
     });
 
+    test('many from one provider come all, in the order in which they were addressed', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      const ids: number[] = [];
+      for (let i = 0; i < 45; i++) ids.push(await deliver(store, providerId, to('a')));
+      expect(await inboxOf(store, a)).toEqual(ids);
+    });
+
     test('what may not be read hides nothing that comes after it', async () => {
       const { store } = opened();
       const { providerId, a } = await addInbox(store);
@@ -369,6 +377,15 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       expect(await news('received', 'opened')).toEqual([]);
       expect(await news('executed', 'failed')).toEqual(['executed']);
       expect(await news('failed', 'executed')).toEqual([]);
+    });
+
+    test('a command that failed is not executed later', async () => {
+      const { store } = opened();
+      const { providerId, a } = await addInbox(store);
+      const id = await deliver(store, providerId);
+      const failed = { id, state: 'failed', detail: 'no room' } as const;
+      expect(await store.acknowledge(a, [failed], NOW_MS)).toEqual([failed]);
+      expect(await store.acknowledge(a, [{ ...failed, state: 'executed' }], NOW_MS)).toEqual([]);
     });
 
     test('a late word counts, but does not bring an expired message back', async () => {

@@ -243,6 +243,17 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect((await store.findDevice('b'))?.domains).toHaveLength(1);
     });
 
+    test('a binding opens nothing that was addressed before, however much that is', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await checkIn(store, 'a');
+      for (let i = 0; i < 3; i++) await deliver(store, providerId, to('a'));
+      const a = await register(store, 'a', onBinding());
+      expect(await inboxOf(store, a)).toEqual([]);
+      const id = await deliver(store, providerId, to('a'));
+      expect(await inboxOf(store, a)).toEqual([id]);
+    });
+
     test('a refusal changes no fact, slot or tie', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
