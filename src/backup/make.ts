@@ -40,13 +40,13 @@ export interface BackupResult {
  */
 export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
   const file = resolve(order.file);
-  refuseOpenData(order.dataDir);
-  await checkTarget(file, order);
-  removeLeftovers(order.dataDir, () => false);
-  removeLeftovers(dirname(file), (target) => target === basename(file));
   let snapshot: Snapshot | null = null;
   let scratch: Scratch | null = null;
   try {
+    refuseOpenData(order.dataDir);
+    await checkTarget(file, order);
+    removeLeftovers(order.dataDir, () => false);
+    removeLeftovers(dirname(file), (target) => target === basename(file));
     if (!hasDatabase(order.dataDir)) {
       throw new OperatorError(`there is no Gatepost database in ${order.dataDir}`);
     }

@@ -112,6 +112,15 @@ test('what is no file is neither replaced, waited for nor read', async () => {
   expect(sentence).toContain("appliance's own");
 });
 
+test('a name that no disk takes is a sentence', async () => {
+  const { dataDir, folder } = backed;
+  const order = { dataDir, passphrase: null, replaces: false, nowMs: NOW_MS };
+  for (const name of ['n'.repeat(300), join('n'.repeat(300), 'one.backup')]) {
+    const sentence = await refusal(() => makeBackup({ ...order, file: join(folder, name) }));
+    expect(sentence).toMatch(/cannot write in .* \(ENAMETOOLONG/);
+  }
+});
+
 test('a database that holds nothing more is replaced, and kept', async () => {
   const { manifest, kept } = await restore();
   expect(manifest.rows['provider']).toBe(2);
