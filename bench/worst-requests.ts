@@ -168,8 +168,9 @@ function addNotifications(all: Collection): void {
   notify('a link of 80,000 labels', { link_for_open: `https://${full('я.', 160_000)}` });
   notify('a link of 240 KB of %', { link_for_open: `https://a/${full('%', 240_000)}` });
   for (const [what, body] of [
-    ['999 open tags', '<b>'.repeat(999)],
-    ['850 links in HTML', '<a href=https://a>'.repeat(850)],
+    ['512 open tags', '<b>'.repeat(512)],
+    ['512 links in HTML', '<a href=https://a>'.repeat(512)],
+    ['512 open tags and 480 ends of others', '<b>'.repeat(512) + '</i>'.repeat(480)],
     ['500 tags with three attributes', '<a href=https://a title=b alt=c>'.repeat(500)],
     ['one tag with 4,000 attributes', `<a ${full('b=c ', HTML)}>x`],
     ['16 KB of entities', full('&#1;', HTML)],

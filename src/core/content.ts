@@ -80,10 +80,12 @@ export function sanitizeBody(html: string): string {
 /**
  * How much HTML one form may hold before filtering, all bodies together. A quarter of a megabyte of
  * nested tags kept the filter busy for seconds, and everybody else waiting.
- * Text and allowed tags beyond either bound encode to more than {@link PUSH_ENCODED_MAX} anyway.
+ * Text and allowed tags beyond any of the bounds encode to more than {@link PUSH_ENCODED_MAX} anyway.
  */
 const HTML_BYTES_MAX = 16_384;
 const HTML_TAG_COUNT_MAX = 1000;
+/** Of these, tags that begin an element: each costs more than all others together. */
+const HTML_ELEMENT_COUNT_MAX = 512;
 
 /** Bytes of the other texts of a form, together: {@link PUSH_ENCODED_MAX} before base64. */
 const TEXT_BYTES_MAX = 3072;
@@ -167,6 +169,7 @@ class FormReader {
   firstProblem: Problem | null = null;
   #htmlBytes = 0;
   #htmlTagCount = 0;
+  #htmlElementCount = 0;
   #textBytes = 0;
 
   /** Would the rest not be worth reading? */
@@ -174,7 +177,8 @@ class FormReader {
     return (
       this.#textBytes > TEXT_BYTES_MAX ||
       this.#htmlBytes > HTML_BYTES_MAX ||
-      this.#htmlTagCount > HTML_TAG_COUNT_MAX
+      this.#htmlTagCount > HTML_TAG_COUNT_MAX ||
+      this.#htmlElementCount > HTML_ELEMENT_COUNT_MAX
     );
   }
 
@@ -225,7 +229,10 @@ class FormReader {
     if (isAbsent(value)) return null;
     if (!isText(value)) return this.refuse(field, NOT_TEXT);
     this.#htmlBytes += byteLength(value);
-    if (!this.isTooLarge) this.#htmlTagCount += value.split('<').length - 1;
+    if (!this.isTooLarge) {
+      this.#htmlTagCount += value.split('<').length - 1;
+      this.#htmlElementCount += value.split(/<(?!\/)/).length - 1;
+    }
     if (this.isTooLarge) return '';
     const filtered = sanitizeBody(value);
     return showsAnything(filtered)

@@ -304,6 +304,14 @@ describe('size', () => {
     expect(refused({ ...MINIMAL, body, type_push: 'x' })).toStartWith('type_push ');
   });
 
+  test('elements are counted apart from their ends, whether or not they stay', () => {
+    const filtered = (body: string) => composeNotification({ ...MINIMAL, body });
+    expect(accepted({ ...MINIMAL, body: `x${'<q>'.repeat(512)}` }).body).toBe('x');
+    expect(accepted({ ...MINIMAL, body: `x${'<q></q>'.repeat(480)}` }).body).toBe('x');
+    expect(filtered(`x${'<q>'.repeat(513)}`)).toBe('message_too_large');
+    expect(filtered(`x${'</q>'.repeat(1001)}`)).toBe('message_too_large');
+  });
+
   test('the bound on HTML holds for all locales together', () => {
     const locales = Object.fromEntries(
       ['RU', 'EN', 'CN', 'FA'].map((key) => [key, { body: `x<!--${'x'.repeat(5000)}-->` }]),
