@@ -79,8 +79,8 @@ export function sanitizeBody(html: string): string {
 
 /**
  * How much HTML one form may hold before filtering, all bodies together. A quarter of a megabyte of
- * nested tags kept the filter busy for seconds, and everybody else waiting.
- * Text and allowed tags beyond any of the bounds encode to more than {@link PUSH_ENCODED_MAX} anyway.
+ * nested tags kept the filter busy for seconds, and everybody else waiting. Text and allowed tags
+ * beyond any of the bounds encode to more than {@link PUSH_ENCODED_MAX} anyway.
  */
 const HTML_BYTES_MAX = 16_384;
 const HTML_TAG_COUNT_MAX = 1000;
