@@ -10,7 +10,7 @@ import {
   withLiveSettings,
 } from './config/load.ts';
 import type { Config } from './config/settings/index.ts';
-import { SYSTEM } from './core/audit.ts';
+import { SYSTEM } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
 import { type RunningServer, startServer } from './http/server.ts';

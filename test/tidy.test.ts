@@ -51,7 +51,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/store/sqlite': {
     ours: ['src/store/sqlite/', 'src/core/', 'migrations/sqlite/', ...LEAVES],
     packages: ['bun:sqlite', 'drizzle-orm', 'node:fs', 'node:path', 'node:url'],
-    reason: 'a store fulfils the port in core/store.ts and knows no caller',
+    reason: 'a store fulfils the port in core/port/store.ts and knows no caller',
   },
   'src/cli': {
     ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],

@@ -1,15 +1,15 @@
 /** `gatepost audit …`: who did what to what, when, and from where. */
 
 import type { Command } from 'commander';
-import { type Action, type AuditEntry, providerOf } from '../core/audit.ts';
 import {
   auditLinks,
   exportLine,
   headText,
   listAudit,
   type NumberedEntry,
-} from '../core/audit-chain.ts';
-import { verifyAudit } from '../core/audit-verify.ts';
+} from '../core/audit/chain.ts';
+import { type Action, type AuditEntry, providerOf } from '../core/audit/entry.ts';
+import { verifyAudit } from '../core/audit/verify.ts';
 import type { Core } from '../core/core.ts';
 import { hwidHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';

@@ -5,7 +5,7 @@ import type { BackupTools } from '../backup/tools.ts';
 import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
-import type { Actor } from '../core/audit.ts';
+import type { Actor } from '../core/audit/entry.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { OperatorError } from '../operator-error.ts';

@@ -1,10 +1,10 @@
 /** `gatepost device …`: the devices that the appliance knows. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit.ts';
+import { actAt } from '../core/audit/entry.ts';
 import { type Device, osName } from '../core/device.ts';
 import { DOMAIN_ACTIVE } from '../core/domain.ts';
-import type { DeviceDetail } from '../core/store.ts';
+import type { DeviceDetail } from '../core/port/store.ts';
 import { OperatorError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';

@@ -1,7 +1,7 @@
 /** `gatepost distribution …`: what became of notifications and commands. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit.ts';
+import { actAt } from '../core/audit/entry.ts';
 import {
   BLOCKED,
   CANCELLED,
@@ -9,8 +9,8 @@ import {
   PUSH,
   STATUS_NAMES,
   statusesBefore,
-} from '../core/distribution.ts';
-import type { DistributionDetail, LedgerRow, LedgerTotals } from '../core/message-store.ts';
+} from '../core/message/send.ts';
+import type { DistributionDetail, LedgerRow, LedgerTotals } from '../core/port/distribution.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';

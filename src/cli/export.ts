@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
-import { type ExportCounts, writeEnd, writeRecord } from '../core/export-lines.ts';
+import { type ExportCounts, writeEnd, writeRecord } from '../core/moving/export-lines.ts';
 import { type CliContext, type CommonOptions, noSuchProvider, print, withCore } from './context.ts';
 import { Progress } from './progress.ts';
 import { type Write, writeTo } from './sink.ts';

@@ -1,8 +1,13 @@
 /** Reads what `gatepost export` wrote: the whole file is looked at before anything is stored. */
 
-import { type ExportCounts, type ExportLine, LINE_BOUNDS, readLine } from '../core/export-lines.ts';
-import type { ImportedDomain, ImportedInstall } from '../core/import-store.ts';
-import type { Mover, Newcomer } from '../core/moving-in.ts';
+import {
+  type ExportCounts,
+  type ExportLine,
+  LINE_BOUNDS,
+  readLine,
+} from '../core/moving/export-lines.ts';
+import type { Mover, Newcomer } from '../core/moving/import.ts';
+import type { ImportedDomain, ImportedInstall } from '../core/port/moving.ts';
 import { nextTurn } from '../core/turn.ts';
 import { OperatorError } from '../operator-error.ts';
 import { linesOf } from './lines.ts';

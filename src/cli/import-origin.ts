@@ -1,7 +1,7 @@
 /** Where a provider comes from, looked at before anything is made here. */
 
 import { ProviderClient } from '../client/provider-client.ts';
-import { importFromSource, type Mover, type Newcomer } from '../core/moving-in.ts';
+import { importFromSource, type Mover, type Newcomer } from '../core/moving/import.ts';
 import type { Plan } from '../core/provider.ts';
 import { hashKey } from '../core/secret.ts';
 import { UsageError } from '../operator-error.ts';

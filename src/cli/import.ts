@@ -3,10 +3,10 @@
 import { type Command, Option } from 'commander';
 import { CallFailed } from '../client/provider-client.ts';
 import type { Core } from '../core/core.ts';
-import { Mover, type Newcomer, settle } from '../core/moving-in.ts';
+import { Mover, type Newcomer, settle } from '../core/moving/import.ts';
+import { SourceUnusable } from '../core/moving/source.ts';
+import { Tally } from '../core/moving/tally.ts';
 import { innermostReason, WriteFailed } from '../core/outcome.ts';
-import { SourceUnusable } from '../core/source.ts';
-import { Tally } from '../core/tally.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {

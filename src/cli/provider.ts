@@ -1,8 +1,8 @@
 /** `gatepost provider …`: the operator's customers. */
 
 import type { Command } from 'commander';
-import { actAt } from '../core/audit.ts';
-import type { Holdings } from '../core/count-store.ts';
+import { actAt } from '../core/audit/entry.ts';
+import type { Holdings } from '../core/port/count.ts';
 import {
   addProvider,
   type Credentials,

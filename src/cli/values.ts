@@ -1,7 +1,7 @@
 /** What people write on a command line, and how it is shown back to them. */
 
 import { InvalidArgumentError } from 'commander';
-import { ACTIONS, type Action } from '../core/audit.ts';
+import { ACTIONS, type Action } from '../core/audit/entry.ts';
 import { dateEndingAt, endOfDateMs } from '../core/calendar.ts';
 import { HWID } from '../core/device.ts';
 import { DOMAIN_HASH } from '../core/domain.ts';

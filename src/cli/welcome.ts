@@ -1,7 +1,7 @@
 /** What a first start prints: credentials, and lines to paste that work as they stand. */
 
 import type { App } from '../app.ts';
-import type { Actor } from '../core/audit.ts';
+import type { Actor } from '../core/audit/entry.ts';
 import { actingAs } from '../core/core.ts';
 import { addProvider } from '../core/provider.ts';
 import { randomCode } from '../core/secret.ts';

@@ -1,7 +1,7 @@
-import type { Actor } from './audit.ts';
-import type { SendBounds } from './message-store.ts';
+import type { Actor } from './audit/entry.ts';
+import type { SendBounds } from './port/distribution.ts';
+import type { Store } from './port/store.ts';
 import type { Signals } from './signals.ts';
-import type { Store } from './store.ts';
 
 /** What every rule of the product works with. */
 export interface Core {

@@ -1,10 +1,10 @@
 /** Bindings: the subscription domains of a provider, each known by its SHA-256. */
 
-import { actAt } from './audit.ts';
+import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { type NotSaved, saving } from './outcome.ts';
+import type { Page } from './port/store.ts';
 import type { Provider } from './provider.ts';
-import type { Page } from './store.ts';
 
 /** The stricter of the two patterns in the specification, "Identifier formats". */
 export const DOMAIN_HASH = /^[a-f0-9]{64}$/;

@@ -1,14 +1,14 @@
 /** Limited install links ("install" on the wire): their codes, caps and slots. */
 
-import { actAt, type Changes, changesOf } from './audit.ts';
+import { actAt, type Changes, changesOf } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { type DeviceFacts, HWID, saysNothingNew, tidyFacts } from './device.ts';
 import { DOMAIN_HASH } from './domain.ts';
 import { type NotSaved, saving } from './outcome.ts';
+import type { InstallSelector, Page } from './port/store.ts';
 import type { Provider } from './provider.ts';
 import { randomCode } from './secret.ts';
-import type { InstallSelector, Page } from './store.ts';
 
 /** A code by which a link is found: those that moved in may be shorter than new ones. */
 export const INSTALL_CODE = /^[A-Za-z0-9]{8,12}$/;

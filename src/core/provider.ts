@@ -1,6 +1,6 @@
 /** Providers: credentials, subscriptions, plans, and who may do what. */
 
-import { actAt } from './audit.ts';
+import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 

@@ -6,15 +6,15 @@
 
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
-import { parseAckItems } from '../core/device-input.ts';
 import { byteLength, type Problem, problem, readJsonObject } from '../core/json-input.ts';
+import { parseAckItems } from '../core/message/device-input.ts';
 import {
   ACK_COUNT_MAX,
   type AckItem,
   type AuthenticDevice,
   acknowledge,
   INBOX_LIMITS,
-} from '../core/messaging.ts';
+} from '../core/message/inbox.ts';
 import type { Log } from '../log.ts';
 import { Budget } from './budget.ts';
 import type { WireSettings } from './endpoint.ts';

@@ -3,7 +3,7 @@
  * socket. Here they are admitted, pinged and counted; `device-stream.ts` is one of them.
  */
 
-import { type AuthenticDevice, authenticateDevice } from '../core/messaging.ts';
+import { type AuthenticDevice, authenticateDevice } from '../core/message/inbox.ts';
 import { dropBody } from './body.ts';
 import {
   CLOSE_TOO_MANY,

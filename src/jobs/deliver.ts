@@ -2,7 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
-import { deliverStep, tellEverybody } from '../core/delivery.ts';
+import { deliverStep, tellEverybody } from '../core/message/deliver.ts';
 import { nextTurn } from '../core/turn.ts';
 import { type Log, reasonOf } from '../log.ts';
 

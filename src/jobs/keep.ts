@@ -4,11 +4,11 @@
  * signal says so; the next ring goes on.
  */
 
-import { actAt } from '../core/audit.ts';
-import { auditHead, headText, pruneAudit } from '../core/audit-chain.ts';
+import { auditHead, headText, pruneAudit } from '../core/audit/chain.ts';
+import { actAt } from '../core/audit/entry.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
-import type { FinishedCursor, StrangerCursor } from '../core/keeping-store.ts';
+import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Log } from '../log.ts';
 

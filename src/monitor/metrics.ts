@@ -1,7 +1,7 @@
 /** Gathers what the parts of the process counted, and writes it as Prometheus reads it. */
 
 import { type Metric, Registry } from 'prom-client';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { type BackupFacts, type HttpFacts, type Look, METRICS } from './metric-table.ts';
 import { processFacts } from './process.ts';

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import { innermostReason } from '../core/outcome.ts';
-import type { Store } from '../core/store.ts';
+import type { Store } from '../core/port/store.ts';
 import type { Log } from '../log.ts';
 
 /** How long an answer about the database holds, ms: as often, at most, is it asked. */

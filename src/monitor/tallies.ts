@@ -1,7 +1,7 @@
 /** What is counted beside the requests: commits, deliveries, events of the log. */
 
-import { CANCELLED, STATUS_NAMES } from '../core/distribution.ts';
-import type { Store } from '../core/store.ts';
+import { CANCELLED, STATUS_NAMES } from '../core/message/send.ts';
+import type { Store } from '../core/port/store.ts';
 import { Counts, Histogram } from '../counts.ts';
 import type { LogLevel } from '../log.ts';
 

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ACTIONS } from '../../src/core/audit.ts';
-import type { NumberedEntry } from '../../src/core/audit-chain.ts';
+import type { NumberedEntry } from '../../src/core/audit/chain.ts';
+import { ACTIONS } from '../../src/core/audit/entry.ts';
 import { call } from '../support/app.ts';
 import { deedOf } from '../support/audit.ts';
 import { openBeside } from '../support/database.ts';

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import type { Store } from '../../src/core/port/store.ts';
 import { hashKey } from '../../src/core/secret.ts';
-import type { Store } from '../../src/core/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import {
   ALL,

@@ -1,7 +1,6 @@
 /** The chain of the audit log: whatever is done to the rows behind its back is found. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { actAt, SYSTEM } from '../../src/core/audit.ts';
 import {
   type AuditFilter,
   auditHead,
@@ -9,8 +8,9 @@ import {
   exportLine,
   headText,
   listAudit,
-} from '../../src/core/audit-chain.ts';
-import { verifyAudit } from '../../src/core/audit-verify.ts';
+} from '../../src/core/audit/chain.ts';
+import { actAt, SYSTEM } from '../../src/core/audit/entry.ts';
+import { verifyAudit } from '../../src/core/audit/verify.ts';
 import { actingAs } from '../../src/core/core.ts';
 import { hwidHash } from '../../src/core/secret.ts';
 import { nextTurn } from '../../src/core/turn.ts';

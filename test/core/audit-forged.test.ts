@@ -2,15 +2,15 @@
 
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { SYSTEM } from '../../src/core/audit.ts';
 import {
   auditHead,
   auditLinks,
   hashOfLink,
   headText,
   listAudit,
-} from '../../src/core/audit-chain.ts';
-import { verifyAudit } from '../../src/core/audit-verify.ts';
+} from '../../src/core/audit/chain.ts';
+import { SYSTEM } from '../../src/core/audit/entry.ts';
+import { verifyAudit } from '../../src/core/audit/verify.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';

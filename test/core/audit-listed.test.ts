@@ -1,8 +1,8 @@
 /** What a provider changes over and over does not push out of the log what others did. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Act, type Actor, LISTED_MAX, LISTED_WINDOW_MS } from '../../src/core/audit.ts';
-import { verifyAudit } from '../../src/core/audit-verify.ts';
+import { type Act, type Actor, LISTED_MAX, LISTED_WINDOW_MS } from '../../src/core/audit/entry.ts';
+import { verifyAudit } from '../../src/core/audit/verify.ts';
 import type { Provider } from '../../src/core/provider.ts';
 import { ACT } from '../support/actor.ts';
 import { auditEntries } from '../support/audit.ts';

@@ -1,8 +1,8 @@
 /** The ledger afterwards: what disappears during delivery, what expires, what is pruned. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { LEASE_MS } from '../../src/core/delivery.ts';
-import { BLOCKED, statusesBefore } from '../../src/core/distribution.ts';
+import { LEASE_MS } from '../../src/core/message/deliver.ts';
+import { BLOCKED, statusesBefore } from '../../src/core/message/send.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { expireMessages, pruneDistributions } from '../../src/jobs/keep.ts';
 import { ACT } from '../support/actor.ts';

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Core } from '../../src/core/core.ts';
-import { deliverStep, LEASE_MS } from '../../src/core/delivery.ts';
+import { deliverStep, LEASE_MS } from '../../src/core/message/deliver.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { makeWorker } from '../../src/jobs/deliver.ts';
 import { makeLog } from '../../src/log.ts';

@@ -6,9 +6,9 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Core } from '../../src/core/core.ts';
-import { LEASE_MS } from '../../src/core/delivery.ts';
-import { BLOCKED, sendCommand, statusesBefore } from '../../src/core/distribution.ts';
-import type { Targets } from '../../src/core/target.ts';
+import { LEASE_MS } from '../../src/core/message/deliver.ts';
+import { BLOCKED, sendCommand, statusesBefore } from '../../src/core/message/send.ts';
+import type { Targets } from '../../src/core/message/target.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { ACT } from '../support/actor.ts';
 import {

@@ -1,7 +1,7 @@
 /** Which devices are a provider's at the moment of delivery. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { listDistributions } from '../../src/core/distribution.ts';
+import { listDistributions } from '../../src/core/message/send.ts';
 import {
   bindDevices,
   deliver,

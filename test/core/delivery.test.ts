@@ -1,9 +1,9 @@
 /** The engine by hand: every status is reached, and nothing is delivered that must not be. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { LEASE_MS } from '../../src/core/delivery.ts';
-import { BLOCKED, cancelDistribution, statusesBefore } from '../../src/core/distribution.ts';
-import { parseSchedule } from '../../src/core/schedule.ts';
+import { LEASE_MS } from '../../src/core/message/deliver.ts';
+import { parseSchedule } from '../../src/core/message/schedule.ts';
+import { BLOCKED, cancelDistribution, statusesBefore } from '../../src/core/message/send.ts';
 import { ACT } from '../support/actor.ts';
 import {
   command,

@@ -1,7 +1,7 @@
 /** One general notification in five minutes: over HTTP, with two servers, across a restart. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { GENERAL_INTERVAL_MS } from '../../src/core/distribution.ts';
+import { GENERAL_INTERVAL_MS } from '../../src/core/message/send.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';

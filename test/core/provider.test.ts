@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import type { Store } from '../../src/core/port/store.ts';
 import { authenticate, isActive, type Provider } from '../../src/core/provider.ts';
 import { hashKey } from '../../src/core/secret.ts';
 import { Signals } from '../../src/core/signals.ts';
-import type { Store } from '../../src/core/store.ts';
 import { ACT } from '../support/actor.ts';
 import { WIDE_BOUNDS } from '../support/bounds.ts';
 

@@ -7,7 +7,7 @@ import {
   checkSettings,
   SETTING_KEYS,
   settingRule,
-} from '../../src/core/setting-keys.ts';
+} from '../../src/core/message/settings.ts';
 
 // The specification's table once more, by hand, so that a slip in the source does not go unnoticed.
 const WORDS = ['true', 'false', '1', '0', 'on', 'off', 'yes', 'no'];

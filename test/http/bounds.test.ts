@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
-import { KEPT_BYTES_EACH } from '../../src/core/distribution.ts';
+import { KEPT_BYTES_EACH } from '../../src/core/message/send.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { forgetStrangers, forgetVisits, pruneDistributions } from '../../src/jobs/keep.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';

@@ -2,9 +2,8 @@
 
 import { afterEach, describe, expect, test } from 'bun:test';
 import { endOfDateMs } from '../../src/core/calendar.ts';
-import type { Credentials } from '../../src/core/provider.ts';
-import { rotateKey } from '../../src/core/provider.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/port/store.ts';
+import { type Credentials, rotateKey } from '../../src/core/provider.ts';
 import { parseTrustedProxies } from '../../src/http/address.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';

@@ -1,8 +1,8 @@
 /** The inbox: long polls, what is in it for how long, and acknowledgements. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
-import type { Store } from '../../src/core/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { POLLS_PER_DEVICE_MAX } from '../../src/http/polls.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';

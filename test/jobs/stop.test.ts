@@ -5,10 +5,10 @@ import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { backupByChild } from '../../src/backup/shelf.ts';
 import type { Core } from '../../src/core/core.ts';
-import { LOAD } from '../../src/core/distribution.ts';
-import type { ClaimedDistribution } from '../../src/core/message-store.ts';
+import { LOAD } from '../../src/core/message/send.ts';
+import type { ClaimedDistribution } from '../../src/core/port/distribution.ts';
+import type { Store } from '../../src/core/port/store.ts';
 import { Signals } from '../../src/core/signals.ts';
-import type { Store } from '../../src/core/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { startBackupJob } from '../../src/jobs/backup.ts';
 import { makeWorker } from '../../src/jobs/deliver.ts';

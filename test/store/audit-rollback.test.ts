@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deed } from '../../src/core/audit.ts';
+import type { Deed } from '../../src/core/audit/entry.ts';
 import { AuditTrail } from '../../src/store/sqlite/audit.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';

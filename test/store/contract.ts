@@ -4,7 +4,7 @@
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
 import { auditContract } from './contract/audit.ts';
 import { countContract } from './contract/count.ts';

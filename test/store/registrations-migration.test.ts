@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/port/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/store/sqlite/migrate.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/port/store.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
 import { removalSteps } from '../../src/store/sqlite/removal.ts';

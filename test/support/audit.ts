@@ -1,7 +1,7 @@
 /** The audit log as tests look at it. */
 
-import type { AuditEntry } from '../../src/core/audit.ts';
-import { auditLinks } from '../../src/core/audit-chain.ts';
+import { auditLinks } from '../../src/core/audit/chain.ts';
+import type { AuditEntry } from '../../src/core/audit/entry.ts';
 import type { Core } from '../../src/core/core.ts';
 
 /** Every entry, oldest first. */

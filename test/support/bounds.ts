@@ -1,7 +1,7 @@
 /** Bounds that no test meets by chance. */
 
 import type { Core } from '../../src/core/core.ts';
-import { KEPT_BYTES_EACH, SENDS_WINDOW_MS } from '../../src/core/distribution.ts';
+import { KEPT_BYTES_EACH, SENDS_WINDOW_MS } from '../../src/core/message/send.ts';
 
 export type Bounds = Pick<Core, 'domainsPerProviderMax' | 'sendBounds'>;
 

@@ -1,6 +1,6 @@
 /** A worker in a process of its own, whose clock stands still. Ends with its stdin. */
 
-import { deliverStep } from '../../src/core/delivery.ts';
+import { deliverStep } from '../../src/core/message/deliver.ts';
 import { openCoreOn } from './delivery.ts';
 
 const [dataDir = '', nowMs = ''] = process.argv.slice(2);

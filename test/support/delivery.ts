@@ -3,12 +3,12 @@
 import type { Database } from 'bun:sqlite';
 import { rmSync } from 'node:fs';
 import type { Core } from '../../src/core/core.ts';
-import { deliverStep } from '../../src/core/delivery.ts';
-import { sendCommand, sendNotification } from '../../src/core/distribution.ts';
-import type { TokenHolder } from '../../src/core/message-store.ts';
+import { deliverStep } from '../../src/core/message/deliver.ts';
+import { sendCommand, sendNotification } from '../../src/core/message/send.ts';
+import type { Targets } from '../../src/core/message/target.ts';
+import type { TokenHolder } from '../../src/core/port/distribution.ts';
 import { addProvider, type Plan, type Provider } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
-import type { Targets } from '../../src/core/target.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';

@@ -1,5 +1,5 @@
 import type { Core } from '../../src/core/core.ts';
-import type { Store } from '../../src/core/store.ts';
+import type { Store } from '../../src/core/port/store.ts';
 
 /** A store that gives way on demand: `startTestApp({}, faults.wrap)`, then `faults.arm(...)`. */
 export class Faults {

@@ -2,10 +2,10 @@
 
 import { Type } from '@sinclair/typebox';
 import { HWID } from '../../core/device.ts';
-import { LOCALE, PUSH_TOKEN_BYTES_MAX } from '../../core/device-input.ts';
 import { DOMAIN_HASH } from '../../core/domain.ts';
 import { INSTALL_CODE } from '../../core/install.ts';
-import { ACK_COUNT_MAX, ACK_STATES } from '../../core/messaging.ts';
+import { LOCALE, PUSH_TOKEN_BYTES_MAX } from '../../core/message/device-input.ts';
+import { ACK_COUNT_MAX, ACK_STATES } from '../../core/message/inbox.ts';
 import { PROVIDER_CODE } from '../../core/provider.ts';
 import {
   CODE_EXAMPLE,

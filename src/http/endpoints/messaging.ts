@@ -1,16 +1,16 @@
 /** The messaging protocol of this project, for apps under a provider's control. */
 
 import { Type } from '@sinclair/typebox';
-import { parseAckItems, parseRegistration } from '../../core/device-input.ts';
-import { TYPE_NAMES } from '../../core/distribution.ts';
+import { parseAckItems, parseRegistration } from '../../core/message/device-input.ts';
 import {
   acknowledge,
   authenticateDevice,
   DEVICE_TOKEN,
   fetchInbox,
   INBOX_LIMITS,
-} from '../../core/messaging.ts';
-import { type RegisterRefusal, registerDevice } from '../../core/registration.ts';
+} from '../../core/message/inbox.ts';
+import { type RegisterRefusal, registerDevice } from '../../core/message/registration.ts';
+import { TYPE_NAMES } from '../../core/message/send.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
 import { nameOf } from '../large.ts';
 import { messageView, senderOf } from '../message-view.ts';

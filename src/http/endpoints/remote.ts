@@ -1,8 +1,10 @@
 /** Notifications and commands: specification, from "Notifications and commands (common)" on. */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { composeCommand, parseActionType } from '../../core/command.ts';
-import { composeNotification } from '../../core/content.ts';
+import { isRecord } from '../../core/json-input.ts';
+import { composeCommand, parseActionType } from '../../core/message/command.ts';
+import { composeNotification } from '../../core/message/notification.ts';
+import { parseSchedule } from '../../core/message/schedule.ts';
 import {
   cancelDistribution,
   listDistributions,
@@ -10,10 +12,8 @@ import {
   sendCommand,
   sendNotification,
   TYPE_NAMES,
-} from '../../core/distribution.ts';
-import { isRecord } from '../../core/json-input.ts';
-import { parseSchedule } from '../../core/schedule.ts';
-import { parseCommandTargets, parseNotificationTargets } from '../../core/target.ts';
+} from '../../core/message/send.ts';
+import { parseCommandTargets, parseNotificationTargets } from '../../core/message/target.ts';
 import { providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
 import {

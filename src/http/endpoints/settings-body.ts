@@ -7,7 +7,7 @@ import {
   SETTING_KEYS,
   type SettingKey,
   settingRule,
-} from '../../core/setting-keys.ts';
+} from '../../core/message/settings.ts';
 import { choice } from './params.ts';
 
 /** The values of a key, in the form in which clients had better send them. */

@@ -1,6 +1,7 @@
 /** The audit log: noting what is done within the commit that does it, reading it, pruning it. */
 
 import { sql } from 'drizzle-orm';
+import { type AuditAnchor, type AuditLink, hashOfLink, NO_ANCHOR } from '../../core/audit/chain.ts';
 import {
   type Act,
   type Actor,
@@ -9,9 +10,8 @@ import {
   isListed,
   isRepeatable,
   LISTED_WINDOW_MS,
-} from '../../core/audit.ts';
-import { type AuditAnchor, type AuditLink, hashOfLink, NO_ANCHOR } from '../../core/audit-chain.ts';
-import type { AuditStore } from '../../core/audit-store.ts';
+} from '../../core/audit/entry.ts';
+import type { AuditStore } from '../../core/port/audit.ts';
 import type { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';

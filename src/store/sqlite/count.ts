@@ -1,7 +1,7 @@
 /** Counts for operators. They look at every row that is counted: no caller of the API asks so. */
 
 import { sql } from 'drizzle-orm';
-import type { CountStore, Holdings } from '../../core/count-store.ts';
+import type { CountStore, Holdings } from '../../core/port/count.ts';
 import { type Context, value } from './context.ts';
 import { devicesThat } from './device.ts';
 import { raw } from './raw.ts';

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Device, mergeClaims } from '../../core/device.ts';
+import type { CheckInKey, DeviceDetail, DeviceFilter, Store } from '../../core/port/store.ts';
 import { hwidHash } from '../../core/secret.ts';
-import type { CheckInKey, DeviceDetail, DeviceFilter, Store } from '../../core/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Context, value } from './context.ts';
 import { deviceKeeper } from './known-device.ts';

@@ -1,10 +1,10 @@
 /** Distributions: accepting, listing, cancelling and blocking; lane.ts moves them on. */
 
 import { sql } from 'drizzle-orm';
-import type { Deed } from '../../core/audit.ts';
-import { BLOCKED, CANCELLED, CREATED, type Distribution, PUSH } from '../../core/distribution.ts';
-import type { DistributionDetail, NewDistribution } from '../../core/message-store.ts';
-import type { Store } from '../../core/store.ts';
+import type { Deed } from '../../core/audit/entry.ts';
+import { BLOCKED, CANCELLED, CREATED, type Distribution, PUSH } from '../../core/message/send.ts';
+import type { DistributionDetail, NewDistribution } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';

@@ -1,6 +1,6 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/domain.ts';
-import type { Store } from '../../core/store.ts';
+import type { Store } from '../../core/port/store.ts';
 import type { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path';
 import { and, asc, eq, gt, sql } from 'drizzle-orm';
-import type { ExportRecord, ImportedSlot } from '../../core/import-store.ts';
-import type { Store } from '../../core/store.ts';
+import type { ExportRecord, ImportedSlot } from '../../core/port/moving.ts';
+import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';

@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SQL, sql } from 'drizzle-orm';
-import type { QueueFacts, Store } from '../../core/store.ts';
+import type { QueueFacts, Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Connection } from './connection.ts';
 import { type Context, value } from './context.ts';

@@ -1,11 +1,11 @@
 /** Records that move in. Each link is one step together with its HWIDs: it is here or it is not. */
 
 import { eq, sql } from 'drizzle-orm';
-import { type Act, changesOf } from '../../core/audit.ts';
+import { type Act, changesOf } from '../../core/audit/entry.ts';
 import { type DeviceAtProvider, type DeviceFacts, mergeFacts } from '../../core/device.ts';
-import type { ImportedAs, ImportedInstall } from '../../core/import-store.ts';
 import { changesOfLink } from '../../core/install.ts';
-import type { Store } from '../../core/store.ts';
+import type { ImportedAs, ImportedInstall } from '../../core/port/moving.ts';
+import type { Store } from '../../core/port/store.ts';
 import { type Context, value } from './context.ts';
 import { domainCountStatement } from './domain.ts';
 import { rowStatements } from './install-rows.ts';

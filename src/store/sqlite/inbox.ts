@@ -1,9 +1,9 @@
 /** Inboxes: what waits in the places of a token, and what devices say of it. */
 
 import { sql } from 'drizzle-orm';
-import { BLOCKED } from '../../core/distribution.ts';
-import type { Message } from '../../core/messaging.ts';
-import type { Store } from '../../core/store.ts';
+import type { Message } from '../../core/message/inbox.ts';
+import { BLOCKED } from '../../core/message/send.ts';
+import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Context, value } from './context.ts';
 import { once } from './lookups.ts';

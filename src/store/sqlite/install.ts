@@ -1,8 +1,8 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import { mergeClaims } from '../../core/device.ts';
 import { changesOfLink, INSTALL_ACTIVE, type Install, type Slot } from '../../core/install.ts';
+import type { InstallSelector, Page, SlotKey, Store } from '../../core/port/store.ts';
 import { hwidHash } from '../../core/secret.ts';
-import type { InstallSelector, Page, SlotKey, Store } from '../../core/store.ts';
 import { type Context, value } from './context.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';

@@ -4,7 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm';
-import type { FinishedCursor, KeepingStore, StrangerCursor } from '../../core/keeping-store.ts';
+import type { FinishedCursor, KeepingStore, StrangerCursor } from '../../core/port/keeping.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';

@@ -4,9 +4,9 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm';
-import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/distribution.ts';
-import type { ClaimedDistribution, Lease } from '../../core/message-store.ts';
-import type { Store } from '../../core/store.ts';
+import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/send.ts';
+import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
 import { type Context, value } from './context.ts';
 import { raw } from './raw.ts';
 import { prepare } from './statement.ts';

@@ -1,9 +1,9 @@
 /** The ledger afterwards: what expires, and what the operator sees of it. */
 
 import { sql } from 'drizzle-orm';
-import { BLOCKED } from '../../core/distribution.ts';
-import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/message-store.ts';
-import type { Store } from '../../core/store.ts';
+import { BLOCKED } from '../../core/message/send.ts';
+import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
 import { type Context, value } from './context.ts';
 import { DETAIL_COLUMNS } from './distribution.ts';
 import { raw } from './raw.ts';

@@ -1,7 +1,7 @@
 /** Noting a deed in the audit log of a database file that nobody else uses. */
 
 import { Database } from 'bun:sqlite';
-import { type Act, type Deed, entryText } from '../../core/audit.ts';
+import { type Act, type Deed, entryText } from '../../core/audit/entry.ts';
 import { AuditChain } from './audit.ts';
 import { Connection } from './connection.ts';
 import { tableNames } from './copy.ts';

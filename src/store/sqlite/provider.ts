@@ -1,8 +1,8 @@
 import { asc, eq, sql } from 'drizzle-orm';
-import { type Act, type Changes, changesOf, type Facts } from '../../core/audit.ts';
+import { type Act, type Changes, changesOf, type Facts } from '../../core/audit/entry.ts';
+import type { Store } from '../../core/port/store.ts';
 import type { Provider, ProviderChange } from '../../core/provider.ts';
 import { keyFingerprint } from '../../core/secret.ts';
-import type { Store } from '../../core/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { AuditTrail } from './audit.ts';
 import { type Context, value } from './context.ts';

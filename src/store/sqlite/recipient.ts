@@ -1,8 +1,8 @@
 /** Recipients: written into the ledger and served, always a few at a time. */
 
 import { sql } from 'drizzle-orm';
-import { LOAD, LOAD_FROM, SENDING } from '../../core/distribution.ts';
-import type { Store } from '../../core/store.ts';
+import { LOAD, LOAD_FROM, SENDING } from '../../core/message/send.ts';
+import type { Store } from '../../core/port/store.ts';
 import { type Context, value } from './context.ts';
 import { HELD } from './lane.ts';
 import { expirySteps, STEP_COUNT } from './ledger.ts';

@@ -3,15 +3,15 @@
 import { sql } from 'drizzle-orm';
 import { mergeClaims, mergeFacts } from '../../core/device.ts';
 import { INSTALL_ACTIVE } from '../../core/install.ts';
-import type { NewRegistration } from '../../core/message-store.ts';
 import {
   type Claim,
   type Holder,
   judge,
   type RegisterRefusal,
   type Shown,
-} from '../../core/registration.ts';
-import type { Store } from '../../core/store.ts';
+} from '../../core/message/registration.ts';
+import type { NewRegistration } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
 import { type Context, value } from './context.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';

@@ -173,7 +173,7 @@ export const distribution = sqliteTable(
       .references(() => provider.id, { onDelete: 'cascade' }),
     /** 10 push, 20 command. */
     notification_type: integer().notNull(),
-    /** See core/distribution.ts; a trigger allows the transitions in `distribution_transition`. */
+    /** See core/message/send.ts; a trigger allows the transitions in `distribution_transition`. */
     status: integer().notNull(),
     /** Like `ios,android`; null when the targets are HWIDs. */
     target_os: text(),
@@ -186,7 +186,7 @@ export const distribution = sqliteTable(
     expires_at_ms: integer().notNull(),
     began_at_ms: integer(),
     finished_at_ms: integer(),
-    /** The worker that delivers it, until when; see core/delivery.ts. */
+    /** The worker that delivers it, until when; see core/message/deliver.ts. */
     lease_owner: text(),
     lease_until_ms: integer(),
     /** Where loading continues: which of its operating systems, and the device reached there. */

@@ -99,7 +99,7 @@ export const domain = sqliteTable(
   ],
 );
 
-/** The audit log: a row is the entries of one commit. See core/audit-chain.ts. */
+/** The audit log: a row is the entries of one commit. See core/audit/chain.ts. */
 export const audit = sqliteTable(
   'audit',
   {

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
-import type { Store } from '../../core/store.ts';
+import type { Store } from '../../core/port/store.ts';
 import { AuditTrail, auditStore } from './audit.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';

@@ -1,8 +1,8 @@
 /** Which devices are a provider's: asked by HWID, or searched in bounded steps. */
 
 import { sql } from 'drizzle-orm';
-import type { TargetCursor } from '../../core/message-store.ts';
-import type { Store } from '../../core/store.ts';
+import type { TargetCursor } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
 import { type Context, value } from './context.ts';
 import { once } from './lookups.ts';
 import { raw } from './raw.ts';

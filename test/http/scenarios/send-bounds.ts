@@ -1,6 +1,6 @@
 /** Sends beyond what their provider may send and keep: nothing of them is kept. */
 
-import type { SendBounds } from '../../../src/core/message-store.ts';
+import type { SendBounds } from '../../../src/core/port/distribution.ts';
 import { sendBounds } from '../../support/bounds.ts';
 import type { Given, Scenario } from './scenario.ts';
 

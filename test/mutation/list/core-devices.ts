@@ -2,7 +2,7 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const coreDevices: readonly MutatedFile[] = [
   {
-    file: 'src/core/messaging.ts',
+    file: 'src/core/message/inbox.ts',
     tests: [
       'test/http/messaging-inbox.test.ts',
       'test/http/polls.test.ts',
@@ -43,7 +43,7 @@ export const coreDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/registration.ts',
+    file: 'src/core/message/registration.ts',
     tests: [
       'test/http/stream.test.ts',
       'test/http/stream-life.test.ts',

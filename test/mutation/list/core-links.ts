@@ -2,7 +2,7 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const coreLinks: readonly MutatedFile[] = [
   {
-    file: 'src/core/link.ts',
+    file: 'src/core/message/url.ts',
     tests: ['test/core/content-html.test.ts', 'test/core/command.test.ts'],
     changes: [
       [
@@ -20,7 +20,7 @@ export const coreLinks: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/device-input.ts',
+    file: 'src/core/message/device-input.ts',
     tests: ['test/http/messaging-register.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       [
@@ -38,7 +38,7 @@ export const coreLinks: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/audit-chain.ts',
+    file: 'src/core/audit/chain.ts',
     tests: ['test/core/audit-chain.test.ts', 'test/core/audit-forged.test.ts'],
     changes: [
       [

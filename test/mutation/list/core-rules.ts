@@ -2,7 +2,7 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const coreRules: readonly MutatedFile[] = [
   {
-    file: 'src/core/audit.ts',
+    file: 'src/core/audit/entry.ts',
     tests: ['test/cli/audit.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       [
@@ -32,7 +32,7 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/command.ts',
+    file: 'src/core/message/command.ts',
     tests: ['test/core/command.test.ts'],
     changes: [
       [
@@ -50,7 +50,7 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/content.ts',
+    file: 'src/core/message/notification.ts',
     tests: ['test/core/content.test.ts', 'test/core/content-html.test.ts'],
     changes: [
       ['if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) return {};', ''],
@@ -63,7 +63,7 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/delivery.ts',
+    file: 'src/core/message/deliver.ts',
     tests: [
       'test/core/delivery.test.ts',
       'test/core/delivery-lanes.test.ts',
@@ -77,7 +77,7 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/distribution.ts',
+    file: 'src/core/message/send.ts',
     tests: [
       'test/core/distribution-cancel.test.ts',
       'test/core/distribution-interval.test.ts',
@@ -115,7 +115,7 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/export-lines.ts',
+    file: 'src/core/moving/export-lines.ts',
     tests: ['test/cli/export.test.ts', 'test/cli/import.test.ts'],
     changes: [
       [
@@ -130,7 +130,7 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/moving-in.ts',
+    file: 'src/core/moving/import.ts',
     tests: ['test/core/moving-in.test.ts', 'test/cli/import.test.ts', 'test/cli/export.test.ts'],
     changes: [
       [`if (was === 'different') {`, `if (was !== 'different') {`],
@@ -147,7 +147,7 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/source.ts',
+    file: 'src/core/moving/source.ts',
     tests: ['test/cli/import.test.ts', 'test/client/provider-client.test.ts'],
     changes: [
       [

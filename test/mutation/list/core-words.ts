@@ -2,7 +2,7 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const coreWords: readonly MutatedFile[] = [
   {
-    file: 'src/core/source-record.ts',
+    file: 'src/core/moving/source-record.ts',
     tests: ['test/core/source-record.test.ts'],
     changes: [
       [
@@ -66,7 +66,7 @@ export const coreWords: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/schedule.ts',
+    file: 'src/core/message/schedule.ts',
     tests: ['test/core/schedule.test.ts'],
     changes: [
       ['export const DAYS_AHEAD_MAX = 365;', 'export const DAYS_AHEAD_MAX = 366;'],
@@ -93,7 +93,7 @@ export const coreWords: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/setting-keys.ts',
+    file: 'src/core/message/settings.ts',
     tests: ['test/core/setting-keys.test.ts'],
     changes: [
       [
@@ -111,7 +111,7 @@ export const coreWords: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/target.ts',
+    file: 'src/core/message/target.ts',
     tests: ['test/core/target.test.ts'],
     changes: [
       ['const HWID_LIST_LENGTH_MAX = 4096;', 'const HWID_LIST_LENGTH_MAX = 4097;'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { AuditEntry } from '../../../src/core/audit.ts';
-import { type AuditLink, NO_ANCHOR } from '../../../src/core/audit-chain.ts';
-import type { Store } from '../../../src/core/store.ts';
+import { type AuditLink, NO_ANCHOR } from '../../../src/core/audit/chain.ts';
+import type { AuditEntry } from '../../../src/core/audit/entry.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { addProvider, FACTS, HASH, installDraft, NOW_MS, provider, type Suite } from './fixture.ts';
 
 type Method = 'readAudit' | 'readAuditBack' | 'pruneAudit';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { TRANSITIONS } from '../../../src/core/distribution.ts';
-import type { Store } from '../../../src/core/store.ts';
+import { TRANSITIONS } from '../../../src/core/message/send.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { addProvider, NOW_MS, type Suite } from './fixture.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { NewDomain, Store } from '../../../src/core/store.ts';
+import type { NewDomain, Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addProvider, bind, FACTS, HASH, NOW_MS, OTHER_HASH, type Suite } from './fixture.ts';
 

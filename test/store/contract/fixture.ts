@@ -1,9 +1,9 @@
 /** What the suites of the contract share: a store to ask, and things to put into it. */
 
 import type { DeviceFacts } from '../../../src/core/device.ts';
+import type { NewInstall, NewProvider, Page, Store } from '../../../src/core/port/store.ts';
 import type { Provider } from '../../../src/core/provider.ts';
 import { hashKey } from '../../../src/core/secret.ts';
-import type { NewInstall, NewProvider, Page, Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
 import type { RaceShare } from './race.ts';
 

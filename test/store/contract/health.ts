@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Store } from '../../../src/core/store.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { ALL, addDoor, addLink, addProvider, knock, NOW_MS, type Suite } from './fixture.ts';
 import { at, bringTo, deliver, HOUR_MS, send, to } from './message-fixture.ts';

@@ -4,8 +4,8 @@ import type {
   ImportedDomain,
   ImportedInstall,
   ImportedSlot,
-} from '../../../src/core/import-store.ts';
-import type { Store } from '../../../src/core/store.ts';
+} from '../../../src/core/port/moving.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { LedgerTotals, TokenHolder } from '../../../src/core/message-store.ts';
-import type { AckState } from '../../../src/core/messaging.ts';
-import type { Store } from '../../../src/core/store.ts';
+import type { AckState } from '../../../src/core/message/inbox.ts';
+import type { LedgerTotals, TokenHolder } from '../../../src/core/port/distribution.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   addDoor,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Store } from '../../../src/core/store.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,

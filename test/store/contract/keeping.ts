@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { KeepingStore, StrangerCursor } from '../../../src/core/keeping-store.ts';
-import type { Store } from '../../../src/core/store.ts';
+import type { KeepingStore, StrangerCursor } from '../../../src/core/port/keeping.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addDoor, CODE, FACTS, knock, NOW_MS, SILENCE, type Suite } from './fixture.ts';
 import {

@@ -1,14 +1,14 @@
 /** What the suites about messages share: sends, workers that deliver them, and many devices. */
 
+import type { Shown } from '../../../src/core/message/registration.ts';
 import type {
   Lease,
   NewDistribution,
   NewRegistration,
   TokenHolder,
-} from '../../../src/core/message-store.ts';
-import type { Shown } from '../../../src/core/registration.ts';
+} from '../../../src/core/port/distribution.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
-import type { Store } from '../../../src/core/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { GUARD_BOUNDS } from '../../support/bounds.ts';
 import { addLink, CODE, FACTS, HASH, knock, NOW_MS } from './fixture.ts';

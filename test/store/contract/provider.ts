@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
+import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
-import type { Store } from '../../../src/core/store.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { ACT } from '../../support/actor.ts';
 import {

@@ -4,8 +4,8 @@
  */
 
 import { expect } from 'bun:test';
-import type { DistributionGuards } from '../../../src/core/message-store.ts';
-import type { Store } from '../../../src/core/store.ts';
+import type { DistributionGuards } from '../../../src/core/port/distribution.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { NewDistribution } from '../../../src/core/message-store.ts';
-import type { Store } from '../../../src/core/store.ts';
+import type { NewDistribution } from '../../../src/core/port/distribution.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   addDoor,

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { NewRegistration, TokenHolder } from '../../../src/core/message-store.ts';
-import type { Shown } from '../../../src/core/registration.ts';
-import type { Store } from '../../../src/core/store.ts';
+import type { Shown } from '../../../src/core/message/registration.ts';
+import type { NewRegistration, TokenHolder } from '../../../src/core/port/distribution.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   addDoor,

@@ -1,8 +1,8 @@
 /** What `addDistribution` refuses beyond a provider's bounds. */
 
 import { expect, test } from 'bun:test';
-import type { NewDistribution, SendBounds } from '../../../src/core/message-store.ts';
-import type { Store } from '../../../src/core/store.ts';
+import type { NewDistribution, SendBounds } from '../../../src/core/port/distribution.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addDoor, addProvider, knock, NOW_MS, type Suite } from './fixture.ts';
 import { bringTo, deliver, draft, EXPIRES_MS, send, to, UNGUARDED } from './message-fixture.ts';

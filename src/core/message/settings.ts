@@ -9,7 +9,7 @@ import {
   REQUEST_BOUNDS,
   readInteger,
   readJsonObject,
-} from './json-input.ts';
+} from '../json-input.ts';
 
 /**
  * The values of a key beside `""`, which resets it. `boolean`: true or false, also as a number or a

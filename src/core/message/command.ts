@@ -1,8 +1,8 @@
 /** Remote commands: what each action takes, and what a device gets. */
 
-import { isAbsent, isText, type Problem, problem } from './json-input.ts';
-import { isWebUrl, readHost, URL_LENGTH_MAX } from './link.ts';
-import { checkSettings, type Settings } from './setting-keys.ts';
+import { isAbsent, isText, type Problem, problem } from '../json-input.ts';
+import { checkSettings, type Settings } from './settings.ts';
+import { isWebUrl, readHost, URL_LENGTH_MAX } from './url.ts';
 
 /** Specification, "POST /remote/command". */
 export const ACTION_TYPES = [

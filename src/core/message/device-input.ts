@@ -1,6 +1,6 @@
 /** Reads what devices send in JSON: registrations and acknowledgements. */
 
-import { HWID } from './device.ts';
+import { HWID } from '../device.ts';
 import {
   byteLength,
   isAbsent,
@@ -9,7 +9,8 @@ import {
   type Problem,
   problem,
   readInteger,
-} from './json-input.ts';
+} from '../json-input.ts';
+import { tidyFact } from '../text.ts';
 import {
   ACK_COUNT_MAX,
   ACK_STATES,
@@ -17,9 +18,8 @@ import {
   PUSH_GATEWAYS,
   type PushAddress,
   type PushSubscription,
-} from './messaging.ts';
+} from './inbox.ts';
 import type { Registration } from './registration.ts';
-import { tidyFact } from './text.ts';
 
 const ACK_DETAIL_LENGTH_MAX = 255;
 /** The texts of a push token, all together. */

@@ -3,7 +3,8 @@
  * heads that were noted elsewhere. docs/audit.md says what this proves and what nothing can prove.
  */
 
-import { type AuditEntry, SYSTEM } from './audit.ts';
+import { DAY_MS } from '../calendar.ts';
+import type { Core } from '../core.ts';
 import {
   type AuditAnchor,
   type AuditLink,
@@ -14,9 +15,8 @@ import {
   hex,
   NO_ANCHOR,
   type NumberedEntry,
-} from './audit-chain.ts';
-import { DAY_MS } from './calendar.ts';
-import type { Core } from './core.ts';
+} from './chain.ts';
+import { type AuditEntry, SYSTEM } from './entry.ts';
 
 /** A chain that holds, or where it is broken. */
 export interface AuditVerdict {

@@ -1,12 +1,12 @@
 /** Registration for messages: who may have a HWID's messages, and the token that opens them. */
 
-import type { Core } from './core.ts';
-import { type DeviceFacts, tidyFacts } from './device.ts';
-import { DOMAIN_HASH } from './domain.ts';
-import { type AdmitRefusal, INSTALL_CODE } from './install.ts';
-import type { PushAddress } from './messaging.ts';
-import { PROVIDER_CODE } from './provider.ts';
-import { hashKey, randomToken } from './secret.ts';
+import type { Core } from '../core.ts';
+import { type DeviceFacts, tidyFacts } from '../device.ts';
+import { DOMAIN_HASH } from '../domain.ts';
+import { type AdmitRefusal, INSTALL_CODE } from '../install.ts';
+import { PROVIDER_CODE } from '../provider.ts';
+import { hashKey, randomToken } from '../secret.ts';
+import type { PushAddress } from './inbox.ts';
 
 export interface Registration {
   hwid: string;

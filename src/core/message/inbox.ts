@@ -1,11 +1,11 @@
 /** The messaging protocol: how a registered device fetches what is due to it, and acknowledges. */
 
-import { sameUtcDay } from './calendar.ts';
-import type { Core } from './core.ts';
-import type { DistributionType } from './distribution.ts';
-import type { TokenHolder } from './message-store.ts';
-import { WriteFailed } from './outcome.ts';
-import { hashKey } from './secret.ts';
+import { sameUtcDay } from '../calendar.ts';
+import type { Core } from '../core.ts';
+import { WriteFailed } from '../outcome.ts';
+import type { TokenHolder } from '../port/distribution.ts';
+import { hashKey } from '../secret.ts';
+import type { DistributionType } from './send.ts';
 
 /**
  * The most messages in one answer, and the bytes of payload after which no further one is added:

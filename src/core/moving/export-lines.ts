@@ -4,15 +4,9 @@
  * Times are UTC epoch milliseconds: exactly what is stored.
  */
 
-import { type DeviceFacts, HWID, tidyFacts } from './device.ts';
-import { DOMAIN_ACTIVE, DOMAIN_DISABLED, DOMAIN_HASH } from './domain.ts';
-import type {
-  ExportRecord,
-  ImportedDomain,
-  ImportedInstall,
-  ImportedSlot,
-} from './import-store.ts';
-import { INSTALL_ACTIVE, INSTALL_CODE, INSTALL_DISABLED, INSTALL_LIMIT_MAX } from './install.ts';
+import { type DeviceFacts, HWID, tidyFacts } from '../device.ts';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED, DOMAIN_HASH } from '../domain.ts';
+import { INSTALL_ACTIVE, INSTALL_CODE, INSTALL_DISABLED, INSTALL_LIMIT_MAX } from '../install.ts';
 import {
   isRecord,
   type JsonBounds,
@@ -20,10 +14,16 @@ import {
   problem,
   readInteger,
   readJsonObject,
-} from './json-input.ts';
-import { PLANS, type Plan, PROVIDER_CODE, type Provider } from './provider.ts';
+} from '../json-input.ts';
+import type {
+  ExportRecord,
+  ImportedDomain,
+  ImportedInstall,
+  ImportedSlot,
+} from '../port/moving.ts';
+import { PLANS, type Plan, PROVIDER_CODE, type Provider } from '../provider.ts';
+import { NOTE } from '../text.ts';
 import { keptId } from './source-record.ts';
-import { NOTE } from './text.ts';
 
 /** A link with 100 HWIDs of which everything is known takes some 200 KB. */
 export const LINE_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 2_000 };

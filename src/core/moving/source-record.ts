@@ -1,12 +1,12 @@
 /** Records of the provider API, read back: the specification's formats, or why one does not fit. */
 
-import { readWireTime } from './calendar.ts';
-import { HWID, tidyFacts } from './device.ts';
-import { DOMAIN_ACTIVE, DOMAIN_DISABLED, DOMAIN_HASH } from './domain.ts';
-import type { ImportedDomain, ImportedInstall, ImportedSlot } from './import-store.ts';
-import { INSTALL_ACTIVE, INSTALL_CODE, INSTALL_DISABLED, INSTALL_LIMIT_MAX } from './install.ts';
-import { isAbsent, isRecord, isText, type Problem, problem, readInteger } from './json-input.ts';
-import { NOTE, tidyFact } from './text.ts';
+import { readWireTime } from '../calendar.ts';
+import { HWID, tidyFacts } from '../device.ts';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED, DOMAIN_HASH } from '../domain.ts';
+import { INSTALL_ACTIVE, INSTALL_CODE, INSTALL_DISABLED, INSTALL_LIMIT_MAX } from '../install.ts';
+import { isAbsent, isRecord, isText, type Problem, problem, readInteger } from '../json-input.ts';
+import type { ImportedDomain, ImportedInstall, ImportedSlot } from '../port/moving.ts';
+import { NOTE, tidyFact } from '../text.ts';
 
 /** A record, or why it is none. `isMended`: a text had to be made fit to be kept. */
 export type Read<T> = { record: T; isMended: boolean } | Problem;

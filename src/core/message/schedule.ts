@@ -1,7 +1,7 @@
 /** When a distribution is to be delivered: `send_date` and `send_time`, in UTC+3. */
 
-import { DAY_MS, startOfDateMs } from './calendar.ts';
-import { isAbsent, type Problem, problem } from './json-input.ts';
+import { DAY_MS, startOfDateMs } from '../calendar.ts';
+import { isAbsent, type Problem, problem } from '../json-input.ts';
 
 const MINUTE_MS = 60_000;
 export const DAYS_AHEAD_MAX = 365;

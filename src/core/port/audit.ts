@@ -1,7 +1,7 @@
 /** The part of the port in store.ts that is about the audit log. The same rules hold. */
 
-import type { Act } from './audit.ts';
-import type { AuditAnchor, AuditLink } from './audit-chain.ts';
+import type { AuditAnchor, AuditLink } from '../audit/chain.ts';
+import type { Act } from '../audit/entry.ts';
 
 export interface AuditStore {
   /** The links after the entry `afterNumber`, oldest first, and the anchor of the same moment. */

@@ -2,8 +2,8 @@
  * Whom a distribution is for: devices by HWID, or all of the provider's with an operating system.
  */
 
-import { HWID } from './device.ts';
-import { isAbsent, type Problem, problem, readBoolean, splitList } from './json-input.ts';
+import { HWID } from '../device.ts';
+import { isAbsent, type Problem, problem, readBoolean, splitList } from '../json-input.ts';
 
 /** The operating systems that can be targeted, in the order in which they are listed. */
 export const TARGET_OS = ['ios', 'android'] as const;

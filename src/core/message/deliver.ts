@@ -8,7 +8,10 @@
  * providers take turns, so that a large send does not hold up a small one of somebody else.
  */
 
-import type { Core } from './core.ts';
+import type { Core } from '../core.ts';
+import type { ClaimedDistribution, Lease } from '../port/distribution.ts';
+import { mayCommand, mayNotify } from '../provider.ts';
+import { nextTurn } from '../turn.ts';
 import {
   BLOCKED,
   CHECKING,
@@ -21,10 +24,7 @@ import {
   SENDING,
   SENT,
   SENT_WITH_ERRORS,
-} from './distribution.ts';
-import type { ClaimedDistribution, Lease } from './message-store.ts';
-import { mayCommand, mayNotify } from './provider.ts';
-import { nextTurn } from './turn.ts';
+} from './send.ts';
 
 /** How long a worker that says nothing keeps what it holds, ms. */
 export const LEASE_MS = 5_000;

@@ -3,9 +3,9 @@
  * come from another server or from a file, and as they leave. The same rules hold.
  */
 
-import type { Act } from './audit.ts';
-import type { DeviceFacts } from './device.ts';
-import type { Provider } from './provider.ts';
+import type { Act } from '../audit/entry.ts';
+import type { DeviceFacts } from '../device.ts';
+import type { Provider } from '../provider.ts';
 
 /** A HWID on a link elsewhere. */
 export interface ImportedSlot extends DeviceFacts {

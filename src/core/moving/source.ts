@@ -3,9 +3,9 @@
  * looked at record by record before it is used.
  */
 
-import type { ImportedDomain, ImportedSlot } from './import-store.ts';
-import { INSTALL_LIMIT_MAX } from './install.ts';
-import { isRecord, readInteger } from './json-input.ts';
+import { INSTALL_LIMIT_MAX } from '../install.ts';
+import { isRecord, readInteger } from '../json-input.ts';
+import type { ImportedDomain, ImportedSlot } from '../port/moving.ts';
 import {
   type Read,
   readDomainRecord,

@@ -3,13 +3,13 @@
  * stays, unless asked otherwise: so it can be broken off anywhere and begun again.
  */
 
-import { actAt } from './audit.ts';
-import type { Core } from './core.ts';
-import { byRows, past, pastInstall } from './import-fit.ts';
-import type { ImportedDomain, ImportedInstall } from './import-store.ts';
-import type { Install } from './install.ts';
-import type { Plan, Provider } from './provider.ts';
-import { hashKey, randomAuthKey, sameHash } from './secret.ts';
+import { actAt } from '../audit/entry.ts';
+import type { Core } from '../core.ts';
+import type { Install } from '../install.ts';
+import type { ImportedDomain, ImportedInstall } from '../port/moving.ts';
+import type { Plan, Provider } from '../provider.ts';
+import { hashKey, randomAuthKey, sameHash } from '../secret.ts';
+import { byRows, past, pastInstall } from './fit.ts';
 import { type AskSource, Source, type SourceOptions } from './source.ts';
 import type { SourceInstall } from './source-record.ts';
 import type { Tally } from './tally.ts';

@@ -3,11 +3,11 @@
  * hash of the link before it. The formula is in docs/audit.md, for strangers to compute.
  */
 
-import { type Act, type AuditEntry, providerOf } from './audit.ts';
-import type { Core } from './core.ts';
-import { isRecord } from './json-input.ts';
-import { hashKey } from './secret.ts';
-import { nextTurn } from './turn.ts';
+import type { Core } from '../core.ts';
+import { isRecord } from '../json-input.ts';
+import { hashKey } from '../secret.ts';
+import { nextTurn } from '../turn.ts';
+import { type Act, type AuditEntry, providerOf } from './entry.ts';
 
 /** The entries of one commit. */
 export interface AuditLink {

@@ -6,10 +6,10 @@
  * An entry names things by id. It never holds a key, a token, the code of a link, a HWID (only its
  * SHA-256), or free text such as a note, a name or the body of a message.
  *
- * The entries of one commit are a link of a chain; core/audit-chain.ts reads it.
+ * The entries of one commit are a link of a chain; core/audit/chain.ts reads it.
  */
 
-import type { Core } from './core.ts';
+import type { Core } from '../core.ts';
 
 /** What an entry can tell of, as docs/audit.md has it. A new deed begins with a row here. */
 export const ACTIONS = {

@@ -10,8 +10,8 @@ import {
   type Problem,
   problem,
   readInteger,
-} from './json-input.ts';
-import { isLink, isWebUrl } from './link.ts';
+} from '../json-input.ts';
+import { isLink, isWebUrl } from './url.ts';
 
 /** Tags that survive the filter: specification, "Limits". */
 export const ALLOWED_TAGS: readonly string[] = [

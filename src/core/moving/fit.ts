@@ -1,7 +1,7 @@
 /** Links that move in, made fit: in groups that a store takes quickly, without times to come. */
 
-import { DAY_MS } from './calendar.ts';
-import type { ImportedInstall } from './import-store.ts';
+import { DAY_MS } from '../calendar.ts';
+import type { ImportedInstall } from '../port/moving.ts';
 
 /** How many rows share a commit, beside which nobody else can write. */
 const ROWS_MAX = 200;

@@ -3,11 +3,11 @@
  * ledger, and the devices that registered for them. The same rules hold.
  */
 
-import type { Act } from './audit.ts';
-import type { DeviceFacts } from './device.ts';
-import type { Distribution, DistributionType } from './distribution.ts';
-import type { AckItem, Message, PushAddress } from './messaging.ts';
-import type { RegisterRefusal, Shown } from './registration.ts';
+import type { Act } from '../audit/entry.ts';
+import type { DeviceFacts } from '../device.ts';
+import type { AckItem, Message, PushAddress } from '../message/inbox.ts';
+import type { RegisterRefusal, Shown } from '../message/registration.ts';
+import type { Distribution, DistributionType } from '../message/send.ts';
 import type { Page } from './store.ts';
 
 /** A device that a provider names by HWID. */
@@ -44,7 +44,7 @@ export interface NewDistribution {
 /** Bounds of what a provider sends and has kept: the operator's numbers. */
 export interface SendBounds {
   sendsPerMinuteMax: number;
-  /** Of distributions whose ledger was not pruned: see KEPT_BYTES_EACH in core/distribution.ts. */
+  /** Of distributions whose ledger was not pruned: see KEPT_BYTES_EACH in core/message/send.ts. */
   keptBytesMax: number;
   /** Recipients in ledgers that were not pruned. */
   ledgerRowsMax: number;
@@ -233,8 +233,8 @@ export interface MessageStore {
   ): Promise<'ok' | 'distribution_not_found' | number>;
 
   /**
-   * Gives the new token what `judge` of core/registration.ts allows, and links the device through
-   * what it shows. A refusal changes nothing.
+   * Gives the new token what `judge` of core/message/registration.ts allows, and links the device
+   * through what it shows. A refusal changes nothing.
    */
   registerDevice(
     registration: NewRegistration,

@@ -1,19 +1,20 @@
 /**
  * Distributions: one push notification or one remote command with all its recipients. This file has
- * the law of their states and what a provider may do with them; core/delivery.ts delivers them.
+ * the law of their states and what a provider may do with them; core/message/deliver.ts delivers
+ * them.
  */
 
-import { actAt } from './audit.ts';
-import { DAY_MS } from './calendar.ts';
+import { actAt } from '../audit/entry.ts';
+import { DAY_MS } from '../calendar.ts';
+import type { Core } from '../core.ts';
+import { type NotSaved, saving } from '../outcome.ts';
+import type { BoundReached, TargetDevice } from '../port/distribution.ts';
+import type { Page } from '../port/store.ts';
+import type { Provider } from '../provider.ts';
+import { nextTurn } from '../turn.ts';
 import type { CommandPayload } from './command.ts';
-import type { NotificationPayload } from './content.ts';
-import type { Core } from './core.ts';
-import type { BoundReached, SendBounds, TargetDevice } from './message-store.ts';
-import { type NotSaved, saving } from './outcome.ts';
-import type { Provider } from './provider.ts';
-import type { Page } from './store.ts';
+import type { NotificationPayload } from './notification.ts';
 import type { Targets } from './target.ts';
-import { nextTurn } from './turn.ts';
 
 export const PUSH = 10;
 export const COMMAND = 20;

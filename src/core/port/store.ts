@@ -10,16 +10,16 @@
  * and none if it does not.
  */
 
-import type { Act } from './audit.ts';
-import type { AuditStore } from './audit-store.ts';
-import type { CountStore } from './count-store.ts';
-import type { Device, DeviceAtProvider, DeviceFacts } from './device.ts';
-import type { Domain } from './domain.ts';
-import type { ImportStore } from './import-store.ts';
-import type { AdmitRefusal, AdmittedLink, Install, InstallChange, Slot } from './install.ts';
-import type { KeepingStore } from './keeping-store.ts';
-import type { MessageStore } from './message-store.ts';
-import type { Plan, Provider, ProviderChange } from './provider.ts';
+import type { Act } from '../audit/entry.ts';
+import type { Device, DeviceAtProvider, DeviceFacts } from '../device.ts';
+import type { Domain } from '../domain.ts';
+import type { AdmitRefusal, AdmittedLink, Install, InstallChange, Slot } from '../install.ts';
+import type { Plan, Provider, ProviderChange } from '../provider.ts';
+import type { AuditStore } from './audit.ts';
+import type { CountStore } from './count.ts';
+import type { MessageStore } from './distribution.ts';
+import type { KeepingStore } from './keeping.ts';
+import type { ImportStore } from './moving.ts';
 
 /** A part of a list, newest first. */
 export interface Page {
