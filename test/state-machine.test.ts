@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite';
 import { afterAll, describe, expect, test } from 'bun:test';
-import { CREATED, isTerminal, STATUS_NAMES, TRANSITIONS } from '../src/core/message/send.ts';
+import { CREATED, isTerminal, STATUS_NAMES, TRANSITIONS } from '../src/core/message/status.ts';
 import { openEngine } from './support/delivery.ts';
 import { readText } from './support/tree.ts';
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Actor } from '../core/audit/entry.ts';
+import type { Actor } from '../core/port/audit.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Contents, Examination, examineDatabase, NO_LOG } from '../store/sqlite/copy.ts';
 import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';

@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
-import { type Device, osName } from '../core/device.ts';
-import { DOMAIN_ACTIVE } from '../core/domain.ts';
-import type { DeviceDetail } from '../core/port/store.ts';
+import { osName } from '../core/device.ts';
+import type { Device, DeviceDetail } from '../core/port/device.ts';
+import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { OperatorError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';

@@ -6,11 +6,15 @@ import {
   BLOCKED,
   CANCELLED,
   isTerminal,
-  PUSH,
   STATUS_NAMES,
   statusesBefore,
-} from '../core/message/send.ts';
-import type { DistributionDetail, LedgerRow, LedgerTotals } from '../core/port/distribution.ts';
+} from '../core/message/status.ts';
+import {
+  type DistributionDetail,
+  type LedgerRow,
+  type LedgerTotals,
+  PUSH,
+} from '../core/port/distribution.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';

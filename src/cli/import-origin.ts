@@ -2,7 +2,7 @@
 
 import { ProviderClient } from '../client/provider-client.ts';
 import { importFromSource, type Mover, type Newcomer } from '../core/moving/import.ts';
-import type { Plan } from '../core/provider.ts';
+import type { Plan } from '../core/port/provider.ts';
 import { hashKey } from '../core/secret.ts';
 import { UsageError } from '../operator-error.ts';
 import { VERSION } from '../version.ts';

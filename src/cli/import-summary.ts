@@ -1,7 +1,7 @@
 /** What is printed at the end of an import: what came, what could not be had, what to do next. */
 
 import type { Tally } from '../core/moving/tally.ts';
-import type { Plan } from '../core/provider.ts';
+import type { Plan } from '../core/port/provider.ts';
 import { planNote } from './plan.ts';
 import { table } from './table.ts';
 

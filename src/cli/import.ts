@@ -6,7 +6,8 @@ import type { Core } from '../core/core.ts';
 import { Mover, type Newcomer, settle } from '../core/moving/import.ts';
 import { SourceUnusable } from '../core/moving/source.ts';
 import { Tally } from '../core/moving/tally.ts';
-import { innermostReason, WriteFailed } from '../core/outcome.ts';
+import { innermostReason } from '../core/outcome.ts';
+import { WriteFailed } from '../core/port/store.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
 import {

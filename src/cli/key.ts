@@ -1,6 +1,6 @@
 /** Where a key comes from that the operator chose, or that the provider has elsewhere. */
 
-import { AUTH_KEY } from '../core/provider.ts';
+import { AUTH_KEY } from '../core/formats.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { readSecretFile } from '../permissions.ts';
 import type { CliContext } from './context.ts';

@@ -1,7 +1,7 @@
 /** Who runs a command, as far as the machine tells: what the audit log gets. */
 
 import { readFileSync } from 'node:fs';
-import type { Actor } from '../core/audit/entry.ts';
+import type { Actor } from '../core/port/audit.ts';
 import { tidyFact } from '../core/text.ts';
 
 const NAME_LENGTH_MAX = 64;

@@ -1,4 +1,4 @@
-import type { Plan } from '../core/provider.ts';
+import type { Plan } from '../core/port/provider.ts';
 
 /** The rights of each plan: people choose one by its name, which does not tell. */
 const NOTES: Readonly<Record<Plan, string>> = {

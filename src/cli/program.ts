@@ -1,7 +1,8 @@
 /** The command line: which commands there are, and what a mistake looks like. */
 
 import { Command, CommanderError } from 'commander';
-import { innermostReason, WriteFailed } from '../core/outcome.ts';
+import { innermostReason } from '../core/outcome.ts';
+import { WriteFailed } from '../core/port/store.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { addAuditCommands } from './audit.ts';

@@ -3,15 +3,8 @@
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
 import type { Holdings } from '../core/port/count.ts';
-import {
-  addProvider,
-  type Credentials,
-  isActive,
-  type Plan,
-  type Provider,
-  type ProviderChange,
-  rotateKey,
-} from '../core/provider.ts';
+import type { Plan, Provider, ProviderChange } from '../core/port/provider.ts';
+import { addProvider, type Credentials, isActive, rotateKey } from '../core/provider.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, noSuchProvider, print, withCore } from './context.ts';

@@ -3,10 +3,8 @@
 import { InvalidArgumentError } from 'commander';
 import { ACTIONS, type Action } from '../core/audit/entry.ts';
 import { dateEndingAt, endOfDateMs } from '../core/calendar.ts';
-import { HWID } from '../core/device.ts';
-import { DOMAIN_HASH } from '../core/domain.ts';
-import { INSTALL_CODE } from '../core/install.ts';
-import { AUTH_KEY, PLANS, type Plan, PROVIDER_CODE } from '../core/provider.ts';
+import { AUTH_KEY, DOMAIN_HASH, HWID, INSTALL_CODE, PROVIDER_CODE } from '../core/formats.ts';
+import { PLANS, type Plan } from '../core/port/provider.ts';
 import { NOTE } from '../core/text.ts';
 
 const mistake = (text: string) => new InvalidArgumentError(text);

@@ -1,8 +1,8 @@
 /** What a first start prints: credentials, and lines to paste that work as they stand. */
 
 import type { App } from '../app.ts';
-import type { Actor } from '../core/audit/entry.ts';
 import { actingAs } from '../core/core.ts';
+import type { Actor } from '../core/port/audit.ts';
 import { addProvider } from '../core/provider.ts';
 import { randomCode } from '../core/secret.ts';
 

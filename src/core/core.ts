@@ -1,4 +1,4 @@
-import type { Actor } from './audit/entry.ts';
+import type { Actor } from './port/audit.ts';
 import type { SendBounds } from './port/distribution.ts';
 import type { Store } from './port/store.ts';
 import type { Signals } from './signals.ts';

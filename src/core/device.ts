@@ -2,35 +2,9 @@
 
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { DOMAIN_HASH } from './domain.ts';
-import { PROVIDER_CODE } from './provider.ts';
+import { DOMAIN_HASH, HWID, PROVIDER_CODE } from './formats.ts';
+import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import { tidyFact } from './text.ts';
-
-/** 1 to 128 visible ASCII characters without comma; opaque: never parsed, never case-folded. */
-export const HWID = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
-
-/** What a device says about itself; an empty text: it did not say. */
-export interface DeviceFacts {
-  os: string;
-  osVersion: string;
-  deviceName: string;
-  appVersion: string;
-  userAgent: string;
-}
-
-export interface Device extends DeviceFacts {
-  id: number;
-  hwid: string;
-  firstSeenAtMs: number;
-  lastSeenAtMs: number;
-}
-
-/** A device as a provider knows it: with what it told there, and nowhere else. */
-export interface DeviceAtProvider extends DeviceFacts {
-  lastSeenAtMs: number;
-  /** Registered for the provider's messages: nobody without proof changes its operating system. */
-  isRegistered: boolean;
-}
 
 const FACT_LENGTH_MAX = 128;
 

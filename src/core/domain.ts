@@ -3,23 +3,9 @@
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { type NotSaved, saving } from './outcome.ts';
-import type { Page } from './port/store.ts';
-import type { Provider } from './provider.ts';
-
-/** The stricter of the two patterns in the specification, "Identifier formats". */
-export const DOMAIN_HASH = /^[a-f0-9]{64}$/;
-
-export const DOMAIN_DISABLED = 5;
-export const DOMAIN_ACTIVE = 10;
-
-export interface Domain {
-  id: number;
-  domainName: string;
-  domainHash: string;
-  /** {@link DOMAIN_DISABLED} or {@link DOMAIN_ACTIVE}. */
-  status: number;
-  createdAtMs: number;
-}
+import type { Domain } from './port/domain.ts';
+import type { Page } from './port/page.ts';
+import type { Provider } from './port/provider.ts';
 
 export type AddDomainOutcome =
   | { says: 'ok' | 'domain_exists' | 'domain_activated'; id: number }

@@ -3,47 +3,22 @@
 import { actAt, type Changes, changesOf } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { type DeviceFacts, HWID, saysNothingNew, tidyFacts } from './device.ts';
-import { DOMAIN_HASH } from './domain.ts';
+import { saysNothingNew, tidyFacts } from './device.ts';
+import { DOMAIN_HASH, HWID, INSTALL_CODE } from './formats.ts';
 import { type NotSaved, saving } from './outcome.ts';
-import type { InstallSelector, Page } from './port/store.ts';
-import type { Provider } from './provider.ts';
+import type { DeviceFacts } from './port/device.ts';
+import {
+  type AdmitRefusal,
+  type AdmittedLink,
+  INSTALL_ACTIVE,
+  type Install,
+  type InstallChange,
+  type InstallSelector,
+  type Slot,
+} from './port/install.ts';
+import type { Page } from './port/page.ts';
+import type { Provider } from './port/provider.ts';
 import { randomCode } from './secret.ts';
-
-/** A code by which a link is found: those that moved in may be shorter than new ones. */
-export const INSTALL_CODE = /^[A-Za-z0-9]{8,12}$/;
-/** A code that a new link may have: specification, "Identifier formats". */
-export const NEW_INSTALL_CODE = /^[A-Za-z0-9]{12}$/;
-export const INSTALL_LIMIT_MAX = 100;
-
-export const INSTALL_DISABLED = 5;
-export const INSTALL_ACTIVE = 10;
-
-export interface Install {
-  id: number;
-  installCode: string;
-  installLimit: number;
-  /** HWIDs on the link: always the true number of rows, never above `installLimit`. */
-  deviceCount: number;
-  /** {@link INSTALL_DISABLED} or {@link INSTALL_ACTIVE}. */
-  status: number;
-  note: string | null;
-  createdAtMs: number;
-}
-
-/** A HWID on a link. */
-export interface Slot {
-  hwid: string;
-  deviceName: string;
-  registeredAtMs: number;
-}
-
-/** What update-install may change; an absent field stays as it is. */
-export interface InstallChange {
-  installLimit?: number;
-  note?: string | null;
-  status?: number;
-}
 
 /** What a change of a link changes, for the audit log. */
 export function changesOfLink(
@@ -169,20 +144,6 @@ export interface Admission {
   domainHash: string | null;
   hwid: string | null;
 }
-
-export interface AdmittedLink {
-  providerCode: string;
-  status: number;
-  installLimit: number;
-  deviceCount: number;
-}
-
-export type AdmitRefusal =
-  | 'hwid_required'
-  | 'link_not_found'
-  | 'link_domain_not_bound'
-  | 'link_disabled'
-  | 'link_limit_reached';
 
 /**
  * Lets a device in on a link (`GET /install`): takes a slot for a new HWID, refreshes the facts of

@@ -4,10 +4,7 @@
  * one fault that the contract has its own texts for: a change that could not be saved.
  */
 
-/** Thrown by a store that could not save a change: disk full, database locked for too long, I/O. */
-export class WriteFailed extends Error {
-  override readonly name = 'WriteFailed';
-}
+import { WriteFailed } from './port/store.ts';
 
 /** The refusal `says`, given because of `fault`. Nothing of the change was kept. */
 export class NotSaved<K extends string> {

@@ -2,33 +2,9 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
+import { AUTH_KEY, PROVIDER_CODE } from './formats.ts';
+import type { Plan, Provider } from './port/provider.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
-
-export const PLANS = ['basic', 'pro', 'enterprise'] as const;
-export type Plan = (typeof PLANS)[number];
-
-/** Formats of the specification, "Identifier formats". */
-export const PROVIDER_CODE = /^[A-Za-z0-9]{8}$/;
-export const AUTH_KEY = /^[-_A-Za-z0-9]{32}$/;
-
-export interface Provider {
-  id: number;
-  code: string;
-  name: string;
-  plan: Plan;
-  /** First instant at which the subscription is over; null: it has no end. */
-  activeUntilMs: number | null;
-  suspendedAtMs: number | null;
-  /** Cap on limited links; null: the appliance's `linksPerProviderMax`. */
-  installCountMax: number | null;
-  installCount: number;
-  createdAtMs: number;
-  /** SHA-256 of the key. */
-  keyHash: Uint8Array;
-  /** SHA-256 of the key before the last rotation, good until `previousKeyUntilMs`. */
-  previousKeyHash: Uint8Array | null;
-  previousKeyUntilMs: number | null;
-}
 
 export interface ProviderDraft {
   name: string;
@@ -38,15 +14,6 @@ export interface ProviderDraft {
   /** Chosen by the operator when a provider moves in with the credentials its bots already use. */
   code?: string | undefined;
   authKey?: string | undefined;
-}
-
-/** What `provider set` may change; an absent field stays as it is. */
-export interface ProviderChange {
-  name?: string;
-  plan?: Plan;
-  activeUntilMs?: number | null;
-  installCountMax?: number | null;
-  suspendedAtMs?: number | null;
 }
 
 export interface Credentials {

@@ -10,11 +10,11 @@ import { byteLength, type Problem, problem, readJsonObject } from '../core/json-
 import { parseAckItems } from '../core/message/device-input.ts';
 import {
   ACK_COUNT_MAX,
-  type AckItem,
   type AuthenticDevice,
   acknowledge,
   INBOX_LIMITS,
 } from '../core/message/inbox.ts';
+import type { AckItem } from '../core/port/inbox.ts';
 import type { Log } from '../log.ts';
 import { Budget } from './budget.ts';
 import type { WireSettings } from './endpoint.ts';

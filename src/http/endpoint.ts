@@ -7,7 +7,7 @@ import type { Static, TProperties, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/message/inbox.ts';
 import type { NotSaved } from '../core/outcome.ts';
-import type { Provider } from '../core/provider.ts';
+import type { Provider } from '../core/port/provider.ts';
 import type { MinuteLimiter } from './limiter.ts';
 import type { RowList } from './list-text.ts';
 import type { MessageKey } from './messages.ts';

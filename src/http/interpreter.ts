@@ -4,12 +4,13 @@
  */
 
 import type { Clock } from '../clock.ts';
-import type { Actor } from '../core/audit/entry.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/message/inbox.ts';
 import { NotSaved } from '../core/outcome.ts';
-import { authenticate, isActive, mayCommand, mayNotify, type Provider } from '../core/provider.ts';
+import type { Actor } from '../core/port/audit.ts';
+import type { Provider } from '../core/port/provider.ts';
+import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
 import { keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { dropBody, readBody } from './body.ts';

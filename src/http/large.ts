@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { byteLength } from '../core/json-input.ts';
 import type { AuthenticDevice } from '../core/message/inbox.ts';
-import type { Provider } from '../core/provider.ts';
+import type { Provider } from '../core/port/provider.ts';
 import { LIST_BYTES_MAX, PAGE_COUNT, type Row, type RowList, restOfList } from './list-text.ts';
 import type { MessageKey } from './messages.ts';
 import { textOf } from './respond.ts';

@@ -1,4 +1,4 @@
-import type { Message } from '../core/message/inbox.ts';
+import type { Message } from '../core/port/inbox.ts';
 import type { WireSettings } from './endpoint.ts';
 import { wireTime } from './wire-time.ts';
 

@@ -1,6 +1,6 @@
 /** The metrics in one table: name, what it means, and where its values come from. */
 
-import type { QueueFacts, StorageFacts } from '../core/port/store.ts';
+import type { QueueFacts, StorageFacts } from '../core/port/health.ts';
 import type { Counts, Histogram } from '../counts.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import type { ProcessFacts } from './process.ts';

@@ -1,6 +1,6 @@
 /** What is counted beside the requests: commits, deliveries, events of the log. */
 
-import { CANCELLED, STATUS_NAMES } from '../core/message/send.ts';
+import { CANCELLED, STATUS_NAMES } from '../core/message/status.ts';
 import type { Store } from '../core/port/store.ts';
 import { Counts, Histogram } from '../counts.ts';
 import type { LogLevel } from '../log.ts';

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { LEASE_MS } from '../../src/core/message/deliver.ts';
-import { BLOCKED, statusesBefore } from '../../src/core/message/send.ts';
+import { BLOCKED, statusesBefore } from '../../src/core/message/status.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { expireMessages, pruneDistributions } from '../../src/jobs/keep.ts';
 import { ACT } from '../support/actor.ts';

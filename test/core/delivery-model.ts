@@ -1,6 +1,6 @@
 /** What must become of sends: who is linked, who is a recipient, what lies in which inbox. */
 
-import type { Provider } from '../../src/core/provider.ts';
+import type { Provider } from '../../src/core/port/provider.ts';
 import { DAY_MS } from '../support/delivery.ts';
 
 export const PROVIDERS = 2;

@@ -3,7 +3,8 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { LEASE_MS } from '../../src/core/message/deliver.ts';
 import { parseSchedule } from '../../src/core/message/schedule.ts';
-import { BLOCKED, cancelDistribution, statusesBefore } from '../../src/core/message/send.ts';
+import { cancelDistribution } from '../../src/core/message/send.ts';
+import { BLOCKED, statusesBefore } from '../../src/core/message/status.ts';
 import { ACT } from '../support/actor.ts';
 import {
   command,

@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  type DeviceFacts,
-  HWID,
-  mergeClaims,
-  mergeFacts,
-  saysNothingNew,
-  tidyFacts,
-} from '../../src/core/device.ts';
+import { mergeClaims, mergeFacts, saysNothingNew, tidyFacts } from '../../src/core/device.ts';
+import { HWID } from '../../src/core/formats.ts';
+import type { DeviceFacts } from '../../src/core/port/device.ts';
 
 const known: DeviceFacts = {
   os: 'ios',

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { CANCEL_CUTOFF_MS, cancelDistribution } from '../../src/core/message/send.ts';
-import type { Provider } from '../../src/core/provider.ts';
+import type { Provider } from '../../src/core/port/provider.ts';
 import { ACT } from '../support/actor.ts';
 import {
   command,

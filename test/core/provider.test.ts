@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import type { Provider } from '../../src/core/port/provider.ts';
 import type { Store } from '../../src/core/port/store.ts';
-import { authenticate, isActive, type Provider } from '../../src/core/provider.ts';
+import { authenticate, isActive } from '../../src/core/provider.ts';
 import { hashKey } from '../../src/core/secret.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { ACT } from '../support/actor.ts';

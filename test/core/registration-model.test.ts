@@ -4,8 +4,8 @@
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Shown } from '../../src/core/message/registration.ts';
-import type { TokenHolder } from '../../src/core/port/distribution.ts';
+import type { TokenHolder } from '../../src/core/port/inbox.ts';
+import type { Shown } from '../../src/core/port/registration.ts';
 import { hashKey } from '../../src/core/secret.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { ACT } from '../support/actor.ts';

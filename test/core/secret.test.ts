@@ -1,6 +1,5 @@
 import { describe, expect, spyOn, test } from 'bun:test';
-import { NEW_INSTALL_CODE } from '../../src/core/install.ts';
-import { AUTH_KEY, PROVIDER_CODE } from '../../src/core/provider.ts';
+import { AUTH_KEY, NEW_INSTALL_CODE, PROVIDER_CODE } from '../../src/core/formats.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from '../../src/core/secret.ts';
 
 describe('random codes and keys', () => {

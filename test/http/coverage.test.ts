@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, test } from 'bun:test';
-import { WriteFailed } from '../../src/core/outcome.ts';
+import { WriteFailed } from '../../src/core/port/store.ts';
 import { addProvider, type Credentials } from '../../src/core/provider.ts';
 import { hashKey, keyFingerprint } from '../../src/core/secret.ts';
 import { answersOf } from '../../src/http/endpoint.ts';

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
-import type { Device } from '../../src/core/device.ts';
+import type { Device } from '../../src/core/port/device.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { randomCode } from '../../src/core/secret.ts';
 import { ACT } from '../support/actor.ts';

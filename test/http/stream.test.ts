@@ -1,7 +1,7 @@
 /** The WebSocket at /device/stream. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { SENT } from '../../src/core/message/send.ts';
+import { SENT } from '../../src/core/message/status.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { STREAM_BUDGET } from '../../src/http/device-stream.ts';

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import type { Socket } from 'node:net';
-import { SENT } from '../../src/core/message/send.ts';
+import { SENT } from '../../src/core/message/status.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { PAGE_COUNT } from '../../src/http/list-text.ts';
 import { call, type Reply, seedProvider, startTestApp, type TestApp } from '../support/app.ts';

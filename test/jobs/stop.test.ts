@@ -5,7 +5,7 @@ import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { backupByChild } from '../../src/backup/shelf.ts';
 import type { Core } from '../../src/core/core.ts';
-import { LOAD } from '../../src/core/message/send.ts';
+import { LOAD } from '../../src/core/message/status.ts';
 import type { ClaimedDistribution } from '../../src/core/port/distribution.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { Signals } from '../../src/core/signals.ts';

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deed } from '../../src/core/audit/entry.ts';
-import { AuditTrail } from '../../src/store/sqlite/audit.ts';
+import { AuditTrail } from '../../src/store/sqlite/audit-trail.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/migrate.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { WriteFailed } from '../../src/core/outcome.ts';
+import { WriteFailed } from '../../src/core/port/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { APPLICATION_ID, migrate, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';

@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WriteFailed } from '../../src/core/outcome.ts';
+import { WriteFailed } from '../../src/core/port/store.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { freshFolder } from '../support/app.ts';

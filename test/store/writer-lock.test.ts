@@ -1,7 +1,7 @@
 /** A write while another process has the lock: it waits by timers, in turn, and not for ever. */
 
 import { describe, expect, test } from 'bun:test';
-import { WriteFailed } from '../../src/core/outcome.ts';
+import { WriteFailed } from '../../src/core/port/store.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { GroupWriter, type WriterOptions } from '../../src/store/sqlite/writer.ts';
 import { until } from '../support/until.ts';

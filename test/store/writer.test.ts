@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { WriteFailed } from '../../src/core/outcome.ts';
+import { WriteFailed } from '../../src/core/port/store.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { type BatchNotes, GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { faultOf, writerDatabase } from '../support/writer-database.ts';

@@ -1,4 +1,4 @@
-import type { Act } from '../../src/core/audit/entry.ts';
+import type { Act } from '../../src/core/port/audit.ts';
 
 /** An act of an operator, for tests that are about something else. */
 export const ACT: Act = {

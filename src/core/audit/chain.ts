@@ -5,32 +5,10 @@
 
 import type { Core } from '../core.ts';
 import { isRecord } from '../json-input.ts';
+import type { Act, AuditAnchor, AuditLink } from '../port/audit.ts';
 import { hashKey } from '../secret.ts';
 import { nextTurn } from '../turn.ts';
-import { type Act, type AuditEntry, providerOf } from './entry.ts';
-
-/** The entries of one commit. */
-export interface AuditLink {
-  /** Number of its last entry; entries are numbered from 1 on without a gap. */
-  number: number;
-  /** Time of its last entry. */
-  atMs: number;
-  /** Hash of the link before; zeros for the first. */
-  prevHash: Uint8Array;
-  /** SHA-256 of {@link bodyOf}. */
-  hash: Uint8Array;
-  /** JSON array of entries. */
-  entries: string;
-}
-
-/** What is left of the links that were pruned: the last of them. */
-export interface AuditAnchor {
-  /** How many entries were pruned in all: the number of the last of them. */
-  number: number;
-  hash: Uint8Array;
-  /** Time of the last of them; null: nothing was pruned. */
-  untilMs: number | null;
-}
+import { type AuditEntry, providerOf } from './entry.ts';
 
 export const NO_ANCHOR: AuditAnchor = { number: 0, hash: new Uint8Array(32), untilMs: null };
 

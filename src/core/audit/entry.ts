@@ -10,6 +10,7 @@
  */
 
 import type { Core } from '../core.ts';
+import type { Act, Actor } from '../port/audit.ts';
 
 /** What an entry can tell of, as docs/audit.md has it. A new deed begins with a row here. */
 export const ACTIONS = {
@@ -69,26 +70,8 @@ export function isListed(count: number): boolean {
   return beyond <= 0 || (beyond & (beyond - 1)) === 0;
 }
 
-/** Who does something. Nothing of it is secret. */
-export interface Actor {
-  kind: 'operator' | 'provider' | 'system';
-  /** The operator's name on the machine, a provider's code, or the part of the program. */
-  name: string;
-  /** Of a provider: which of its keys, by {@link keyFingerprint} in core/secret.ts. */
-  key?: string;
-  /** A client's address as it is counted, or how the operator was at the machine. */
-  from: string;
-}
-
 /** The program itself, by the clock. */
 export const SYSTEM: Actor = { kind: 'system', name: 'gatepost', from: 'local' };
-
-/** Who does something, and when. */
-export interface Act {
-  /** Throws if whoever asked is gone by now: then nothing is to be changed. */
-  readonly actor: Actor;
-  readonly atMs: number;
-}
 
 /**
  * An act through `core` at `nowMs`. The actor is asked when the change is noted, within the write:

@@ -5,9 +5,8 @@
 
 import { DAY_MS } from '../calendar.ts';
 import type { Core } from '../core.ts';
+import type { AuditAnchor, AuditLink } from '../port/audit.ts';
 import {
-  type AuditAnchor,
-  type AuditLink,
   auditLinks,
   entriesOf,
   hashOfLink,

@@ -9,7 +9,7 @@
  */
 
 import type { Core } from '../core.ts';
-import type { ClaimedDistribution, Lease } from '../port/distribution.ts';
+import { type ClaimedDistribution, type Lease, PUSH } from '../port/distribution.ts';
 import { mayCommand, mayNotify } from '../provider.ts';
 import { nextTurn } from '../turn.ts';
 import {
@@ -20,11 +20,10 @@ import {
   LOAD,
   LOAD_FROM,
   PENDING,
-  PUSH,
   SENDING,
   SENT,
   SENT_WITH_ERRORS,
-} from './send.ts';
+} from './status.ts';
 
 /** How long a worker that says nothing keeps what it holds, ms. */
 export const LEASE_MS = 5_000;

@@ -1,6 +1,6 @@
 /** Reads what devices send in JSON: registrations and acknowledgements. */
 
-import { HWID } from '../device.ts';
+import { HWID } from '../formats.ts';
 import {
   byteLength,
   isAbsent,
@@ -10,15 +10,10 @@ import {
   problem,
   readInteger,
 } from '../json-input.ts';
+import { ACK_STATES, type AckItem } from '../port/inbox.ts';
+import { PUSH_GATEWAYS, type PushAddress, type PushSubscription } from '../port/registration.ts';
 import { tidyFact } from '../text.ts';
-import {
-  ACK_COUNT_MAX,
-  ACK_STATES,
-  type AckItem,
-  PUSH_GATEWAYS,
-  type PushAddress,
-  type PushSubscription,
-} from './inbox.ts';
+import { ACK_COUNT_MAX } from './inbox.ts';
 import type { Registration } from './registration.ts';
 
 const ACK_DETAIL_LENGTH_MAX = 255;

@@ -2,10 +2,10 @@
 
 import { sameUtcDay } from '../calendar.ts';
 import type { Core } from '../core.ts';
-import { WriteFailed } from '../outcome.ts';
-import type { TokenHolder } from '../port/distribution.ts';
+import { DEVICE_TOKEN } from '../formats.ts';
+import type { AckItem, Message, TokenHolder } from '../port/inbox.ts';
+import { WriteFailed } from '../port/store.ts';
 import { hashKey } from '../secret.ts';
-import type { DistributionType } from './send.ts';
 
 /**
  * The most messages in one answer, and the bytes of payload after which no further one is added:
@@ -14,46 +14,6 @@ import type { DistributionType } from './send.ts';
 export const INBOX_LIMITS = { countMax: 100, bytesMax: 256 * 1024 };
 /** The most acknowledgements in one call. */
 export const ACK_COUNT_MAX = 100;
-
-/** 256 random bits in base64url. */
-export const DEVICE_TOKEN = /^[-_A-Za-z0-9]{43}$/;
-
-export const ACK_STATES = ['received', 'opened', 'executed', 'failed'] as const;
-export type AckState = (typeof ACK_STATES)[number];
-
-export interface AckItem {
-  id: number;
-  state: AckState;
-  /** Why it failed. */
-  detail: string | null;
-}
-
-export const PUSH_GATEWAYS = ['fcm', 'apns', 'webpush'] as const;
-
-/** The standard subscription object of Web Push. */
-export interface PushSubscription {
-  endpoint: string;
-  expirationTime?: number;
-  keys: { p256dh?: string; auth?: string };
-}
-
-/** A faster way to the same inbox; for webpush `token` is the subscription. */
-export interface PushAddress {
-  gateway: (typeof PUSH_GATEWAYS)[number];
-  token: string | PushSubscription;
-}
-
-export interface Message {
-  /** The distribution's id: the same in every copy. */
-  id: number;
-  /** Who sent it, and how long what it says is, bytes. */
-  providerId: number;
-  bytes: number;
-  notificationType: DistributionType;
-  createdAtMs: number;
-  expiresAtMs: number;
-  payload: unknown;
-}
 
 /** A device that showed its token. */
 export interface AuthenticDevice extends TokenHolder {

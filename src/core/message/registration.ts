@@ -1,12 +1,11 @@
 /** Registration for messages: who may have a HWID's messages, and the token that opens them. */
 
 import type { Core } from '../core.ts';
-import { type DeviceFacts, tidyFacts } from '../device.ts';
-import { DOMAIN_HASH } from '../domain.ts';
-import { type AdmitRefusal, INSTALL_CODE } from '../install.ts';
-import { PROVIDER_CODE } from '../provider.ts';
+import { tidyFacts } from '../device.ts';
+import { DOMAIN_HASH, INSTALL_CODE, PROVIDER_CODE } from '../formats.ts';
+import type { DeviceFacts } from '../port/device.ts';
+import type { PushAddress, RegisterRefusal, Shown } from '../port/registration.ts';
 import { hashKey, randomToken } from '../secret.ts';
-import type { PushAddress } from './inbox.ts';
 
 export interface Registration {
   hwid: string;
@@ -19,19 +18,6 @@ export interface Registration {
   /** The token that the device holds already, if it sent one. */
   token: string | null;
 }
-
-export type RegisterRefusal =
-  | AdmitRefusal
-  | 'provider_not_found'
-  | 'domain_not_bound'
-  | 'registration_refused';
-
-/** Evidence for a HWID beside its token, well formed. */
-export type Shown =
-  | { kind: 'link'; installCode: string; domainHash: string }
-  | { kind: 'binding'; providerCode: string; domainHash: string }
-  /** The provider that a device names without a binding merely sees it. */
-  | { kind: 'nothing'; providerCode: string | null };
 
 /**
  * The claim that follows from the evidence. Disabled links count: a slot on one is as old as it

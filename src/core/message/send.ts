@@ -1,86 +1,26 @@
 /**
- * Distributions: one push notification or one remote command with all its recipients. This file has
- * the law of their states and what a provider may do with them; core/message/deliver.ts delivers
- * them.
+ * Sending: a push notification or a remote command is accepted, listed and cancelled;
+ * core/message/deliver.ts delivers it.
  */
 
 import { actAt } from '../audit/entry.ts';
 import { DAY_MS } from '../calendar.ts';
 import type { Core } from '../core.ts';
 import { type NotSaved, saving } from '../outcome.ts';
-import type { BoundReached, TargetDevice } from '../port/distribution.ts';
-import type { Page } from '../port/store.ts';
-import type { Provider } from '../provider.ts';
+import {
+  type BoundReached,
+  COMMAND,
+  type Distribution,
+  PUSH,
+  type TargetDevice,
+} from '../port/distribution.ts';
+import type { Page } from '../port/page.ts';
+import type { Provider } from '../port/provider.ts';
 import { nextTurn } from '../turn.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './notification.ts';
+import { CANCELLED, isTerminal, statusesBefore } from './status.ts';
 import type { Targets } from './target.ts';
-
-export const PUSH = 10;
-export const COMMAND = 20;
-export type DistributionType = typeof PUSH | typeof COMMAND;
-
-export const TYPE_NAMES: Readonly<Record<DistributionType, string>> = {
-  [PUSH]: 'push notification',
-  [COMMAND]: 'command',
-};
-
-/** Status values of the specification, "Distribution (notification/command) status values". */
-export const LOAD = 5;
-export const LOAD_FROM = 6;
-export const CREATED = 10;
-export const CHECKING = 20;
-export const PENDING = 30;
-export const SENDING = 40;
-export const SENT = 100;
-export const SENT_WITH_ERRORS = 110;
-export const FAILED = 120;
-export const CANCELLED = 130;
-export const BLOCKED = 140;
-
-/** Names of the specification. */
-export const STATUS_NAMES: Readonly<Record<number, string>> = {
-  [LOAD]: 'Load',
-  [LOAD_FROM]: 'Load from',
-  [CREATED]: 'Created',
-  [CHECKING]: 'Checking',
-  [PENDING]: 'Pending',
-  [SENDING]: 'Sending',
-  [SENT]: 'Sent',
-  [SENT_WITH_ERRORS]: 'Sent with errors',
-  [FAILED]: 'Failed',
-  [CANCELLED]: 'Cancelled',
-  [BLOCKED]: 'Blocked',
-};
-
-/**
- * The only law: which status may follow which. Migration 0002 says the same to the database, and
- * docs/state-machine.md to people; tests compare the three.
- */
-export const TRANSITIONS: Readonly<Record<number, readonly number[]>> = {
-  [CREATED]: [CHECKING, CANCELLED, BLOCKED],
-  [CHECKING]: [PENDING, LOAD, CANCELLED, BLOCKED],
-  [PENDING]: [CHECKING, CANCELLED, BLOCKED],
-  [LOAD]: [LOAD_FROM, SENDING, BLOCKED],
-  [LOAD_FROM]: [SENDING, BLOCKED],
-  [SENDING]: [SENT, SENT_WITH_ERRORS, FAILED, BLOCKED],
-  [SENT]: [],
-  [SENT_WITH_ERRORS]: [],
-  [FAILED]: [],
-  [CANCELLED]: [],
-  [BLOCKED]: [],
-};
-
-/** The statuses from which `to` can be reached in one step. */
-export function statusesBefore(to: number): number[] {
-  return Object.keys(TRANSITIONS)
-    .map(Number)
-    .filter((from) => TRANSITIONS[from]?.includes(to));
-}
-
-export function isTerminal(status: number): boolean {
-  return TRANSITIONS[status]?.length === 0;
-}
 
 /** Between two general notifications of a provider, ms (specification, "Limits"). */
 export const GENERAL_INTERVAL_MS = 5 * 60_000;
@@ -99,18 +39,6 @@ export const SENDS_WINDOW_MS = 60_000;
 export const KEPT_BYTES_EACH = 200;
 /** The quota of commands to unbound HWIDs is counted over this time. */
 export const UNBOUND_QUOTA_MS = DAY_MS;
-
-/** A distribution as `remote/list` shows it. */
-export interface Distribution {
-  id: number;
-  notificationType: DistributionType;
-  status: number;
-  targetOs: string | null;
-  targetHwid: string;
-  createdAtMs: number;
-  /** When delivery began, or, until then, when it is planned. */
-  sentAtMs: number;
-}
 
 /** The order of sends: what to send, to whom, when. */
 export interface SendOrder<P> {

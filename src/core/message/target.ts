@@ -2,7 +2,7 @@
  * Whom a distribution is for: devices by HWID, or all of the provider's with an operating system.
  */
 
-import { HWID } from '../device.ts';
+import { HWID } from '../formats.ts';
 import { isAbsent, type Problem, problem, readBoolean, splitList } from '../json-input.ts';
 
 /** The operating systems that can be targeted, in the order in which they are listed. */

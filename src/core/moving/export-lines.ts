@@ -4,9 +4,8 @@
  * Times are UTC epoch milliseconds: exactly what is stored.
  */
 
-import { type DeviceFacts, HWID, tidyFacts } from '../device.ts';
-import { DOMAIN_ACTIVE, DOMAIN_DISABLED, DOMAIN_HASH } from '../domain.ts';
-import { INSTALL_ACTIVE, INSTALL_CODE, INSTALL_DISABLED, INSTALL_LIMIT_MAX } from '../install.ts';
+import { tidyFacts } from '../device.ts';
+import { DOMAIN_HASH, HWID, INSTALL_CODE, INSTALL_LIMIT_MAX, PROVIDER_CODE } from '../formats.ts';
 import {
   isRecord,
   type JsonBounds,
@@ -15,13 +14,16 @@ import {
   readInteger,
   readJsonObject,
 } from '../json-input.ts';
+import type { DeviceFacts } from '../port/device.ts';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../port/domain.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
 import type {
   ExportRecord,
   ImportedDomain,
   ImportedInstall,
   ImportedSlot,
 } from '../port/moving.ts';
-import { PLANS, type Plan, PROVIDER_CODE, type Provider } from '../provider.ts';
+import { PLANS, type Plan, type Provider } from '../port/provider.ts';
 import { NOTE } from '../text.ts';
 import { keptId } from './source-record.ts';
 

@@ -5,9 +5,9 @@
 
 import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
-import type { Install } from '../install.ts';
+import type { Install } from '../port/install.ts';
 import type { ImportedDomain, ImportedInstall } from '../port/moving.ts';
-import type { Plan, Provider } from '../provider.ts';
+import type { Plan, Provider } from '../port/provider.ts';
 import { hashKey, randomAuthKey, sameHash } from '../secret.ts';
 import { byRows, past, pastInstall } from './fit.ts';
 import { type AskSource, Source, type SourceOptions } from './source.ts';

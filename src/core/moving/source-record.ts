@@ -1,10 +1,11 @@
 /** Records of the provider API, read back: the specification's formats, or why one does not fit. */
 
 import { readWireTime } from '../calendar.ts';
-import { HWID, tidyFacts } from '../device.ts';
-import { DOMAIN_ACTIVE, DOMAIN_DISABLED, DOMAIN_HASH } from '../domain.ts';
-import { INSTALL_ACTIVE, INSTALL_CODE, INSTALL_DISABLED, INSTALL_LIMIT_MAX } from '../install.ts';
+import { tidyFacts } from '../device.ts';
+import { DOMAIN_HASH, HWID, INSTALL_CODE, INSTALL_LIMIT_MAX } from '../formats.ts';
 import { isAbsent, isRecord, isText, type Problem, problem, readInteger } from '../json-input.ts';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../port/domain.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
 import type { ImportedDomain, ImportedInstall, ImportedSlot } from '../port/moving.ts';
 import { NOTE, tidyFact } from '../text.ts';
 

@@ -3,7 +3,7 @@
  * looked at record by record before it is used.
  */
 
-import { INSTALL_LIMIT_MAX } from '../install.ts';
+import { INSTALL_LIMIT_MAX } from '../formats.ts';
 import { isRecord, readInteger } from '../json-input.ts';
 import type { ImportedDomain, ImportedSlot } from '../port/moving.ts';
 import {

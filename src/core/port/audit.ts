@@ -1,7 +1,45 @@
-/** The part of the port in store.ts that is about the audit log. The same rules hold. */
+/** The audit log: its records, and the part of the port that remembers them. */
 
-import type { AuditAnchor, AuditLink } from '../audit/chain.ts';
-import type { Act } from '../audit/entry.ts';
+/** Who does something. Nothing of it is secret. */
+export interface Actor {
+  kind: 'operator' | 'provider' | 'system';
+  /** The operator's name on the machine, a provider's code, or the part of the program. */
+  name: string;
+  /** Of a provider: which of its keys, by {@link keyFingerprint} in core/secret.ts. */
+  key?: string;
+  /** A client's address as it is counted, or how the operator was at the machine. */
+  from: string;
+}
+
+/** Who does something, and when. */
+export interface Act {
+  /** Throws if whoever asked is gone by now: then nothing is to be changed. */
+  readonly actor: Actor;
+  readonly atMs: number;
+}
+
+/** The entries of one commit. */
+export interface AuditLink {
+  /** Number of its last entry; entries are numbered from 1 on without a gap. */
+  number: number;
+  /** Time of its last entry. */
+  atMs: number;
+  /** Hash of the link before; zeros for the first. */
+  prevHash: Uint8Array;
+  /** SHA-256 of {@link bodyOf}. */
+  hash: Uint8Array;
+  /** JSON array of entries. */
+  entries: string;
+}
+
+/** What is left of the links that were pruned: the last of them. */
+export interface AuditAnchor {
+  /** How many entries were pruned in all: the number of the last of them. */
+  number: number;
+  hash: Uint8Array;
+  /** Time of the last of them; null: nothing was pruned. */
+  untilMs: number | null;
+}
 
 export interface AuditStore {
   /** The links after the entry `afterNumber`, oldest first, and the anchor of the same moment. */

@@ -1,6 +1,6 @@
-/** The part of the port in store.ts that counts for operators. The same rules hold. */
+/** The part of the port that counts for operators. */
 
-import type { DeviceFilter } from './store.ts';
+import type { DeviceFilter } from './device.ts';
 
 /** How much a provider owns: what goes when it is removed. */
 export interface Holdings {

@@ -1,14 +1,7 @@
-/**
- * The part of the port in store.ts that is about messages: distributions, their delivery and
- * ledger, and the devices that registered for them. The same rules hold.
- */
+/** Distributions, their delivery and their ledger: records, and the part of the port about them. */
 
-import type { Act } from '../audit/entry.ts';
-import type { DeviceFacts } from '../device.ts';
-import type { AckItem, Message, PushAddress } from '../message/inbox.ts';
-import type { RegisterRefusal, Shown } from '../message/registration.ts';
-import type { Distribution, DistributionType } from '../message/send.ts';
-import type { Page } from './store.ts';
+import type { Act } from './audit.ts';
+import type { Page } from './page.ts';
 
 /** A device that a provider names by HWID. */
 export interface TargetDevice {
@@ -131,25 +124,24 @@ export interface LedgerRow {
   detail: string | null;
 }
 
-export interface NewRegistration {
-  hwid: string;
-  facts: DeviceFacts;
-  locale: string | null;
-  push: PushAddress | null;
-  shown: Shown;
-  tokenHash: Uint8Array;
-  /** SHA-256 of the token that the device shows; null: it shows none. */
-  heldTokenHash: Uint8Array | null;
-  nowMs: number;
-}
+export const PUSH = 10;
+export const COMMAND = 20;
 
-/** A device with the token by which it is known: both are asked in every step. */
-export interface TokenHolder {
+export type DistributionType = typeof PUSH | typeof COMMAND;
+
+/** A distribution as `remote/list` shows it. */
+export interface Distribution {
   id: number;
-  tokenHash: Uint8Array;
+  notificationType: DistributionType;
+  status: number;
+  targetOs: string | null;
+  targetHwid: string;
+  createdAtMs: number;
+  /** When delivery began, or, until then, when it is planned. */
+  sentAtMs: number;
 }
 
-export interface MessageStore {
+export interface DistributionStore {
   /** For each HWID, in order, the device or null. */
   findTargets(providerId: number, hwids: readonly string[]): Promise<(TargetDevice | null)[]>;
   /** One bounded step of looking for linked devices with one of these operating systems. */
@@ -171,7 +163,6 @@ export interface MessageStore {
     guard: { from: readonly number[]; dueFromMs: number; nowMs: number },
     act: Act,
   ): Promise<'ok' | 'notification_not_found' | number>;
-
   /**
    * Gets hold of some work: what is new and what is due, unless another worker holds it. Of each
    * provider's due distributions only the first, so that a device gets them in order, and never one
@@ -210,7 +201,6 @@ export interface MessageStore {
   expireRecipients(nowMs: number): Promise<number | null>;
   /** A number that changes when another process changes the database. */
   foreignChanges(): Promise<number>;
-
   listAllDistributions(filter: {
     providerCode: string | null;
     countMax: number;
@@ -231,29 +221,4 @@ export interface MessageStore {
     nowMs: number,
     act: Act,
   ): Promise<'ok' | 'distribution_not_found' | number>;
-
-  /**
-   * Gives the new token what `judge` of core/message/registration.ts allows, and links the device
-   * through what it shows. A refusal changes nothing.
-   */
-  registerDevice(
-    registration: NewRegistration,
-  ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
-  findDeviceByToken(
-    tokenHash: Uint8Array,
-  ): Promise<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number } | null>;
-  /**
-   * Messages that wait in the places of a token, oldest first; none for a dead token. No more than
-   * `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut` then.
-   */
-  listInbox(
-    holder: TokenHolder,
-    nowMs: number,
-    limits: { countMax: number; bytesMax: number },
-  ): Promise<{ messages: Message[]; isCut: boolean }>;
-  /**
-   * Notes what a device says of its messages; what its token may not have is passed over. Returns
-   * the items that changed something; if none does, nothing is written.
-   */
-  acknowledge(holder: TokenHolder, items: readonly AckItem[], nowMs: number): Promise<AckItem[]>;
 }

@@ -1,4 +1,4 @@
-/** The part of the port in store.ts that is about what goes by itself. The same rules hold. */
+/** The part of the port that deletes what is over: ledgers, distributions, strangers. */
 
 /** How far a look at what has finished has come. */
 export interface FinishedCursor {

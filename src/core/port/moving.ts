@@ -1,11 +1,11 @@
 /**
- * The part of the port in store.ts that is about moving in and out: a provider's records as they
- * come from another server or from a file, and as they leave. The same rules hold.
+ * Moving in and out: a provider's records as they come from another server or from a file, and as
+ * they leave.
  */
 
-import type { Act } from '../audit/entry.ts';
-import type { DeviceFacts } from '../device.ts';
-import type { Provider } from '../provider.ts';
+import type { Act } from './audit.ts';
+import type { DeviceFacts } from './device.ts';
+import type { Provider } from './provider.ts';
 
 /** A HWID on a link elsewhere. */
 export interface ImportedSlot extends DeviceFacts {

@@ -1,9 +1,11 @@
 /** The two calls that existing apps make by themselves; the answers' bodies are ours. */
 
 import { type TString, Type } from '@sinclair/typebox';
-import { checkIn, type DeviceFacts } from '../../core/device.ts';
-import { admitDevice, INSTALL_ACTIVE, INSTALL_LIMIT_MAX } from '../../core/install.ts';
-import { PROVIDER_CODE } from '../../core/provider.ts';
+import { checkIn } from '../../core/device.ts';
+import { INSTALL_LIMIT_MAX, PROVIDER_CODE } from '../../core/formats.ts';
+import { admitDevice } from '../../core/install.ts';
+import type { DeviceFacts } from '../../core/port/device.ts';
+import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import { appEndpoint, optional, type Values } from '../endpoint.ts';
 import { CODE_EXAMPLE, HASH_EXAMPLE, HWID_EXAMPLE, HWID_RULE, PROVIDER_EXAMPLE } from './params.ts';
 

@@ -1,15 +1,10 @@
 /** Subscription domains: specification, "Domains". */
 
 import { type Static, Type } from '@sinclair/typebox';
-import {
-  addDomain,
-  DOMAIN_ACTIVE,
-  DOMAIN_DISABLED,
-  DOMAIN_HASH,
-  deleteDomain,
-  listDomains,
-} from '../../core/domain.ts';
+import { addDomain, deleteDomain, listDomains } from '../../core/domain.ts';
+import { DOMAIN_HASH } from '../../core/formats.ts';
 import { NotSaved } from '../../core/outcome.ts';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/port/domain.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
 import {

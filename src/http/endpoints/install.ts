@@ -1,19 +1,15 @@
 /** Limited links: specification, "Limited links". */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { HWID } from '../../core/device.ts';
+import { HWID, INSTALL_CODE, INSTALL_LIMIT_MAX } from '../../core/formats.ts';
 import {
   addInstall,
   freeSlot,
-  INSTALL_ACTIVE,
-  INSTALL_CODE,
-  INSTALL_DISABLED,
-  INSTALL_LIMIT_MAX,
-  type InstallChange,
   listInstalls,
   listSlots,
   updateInstall,
 } from '../../core/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../../core/port/install.ts';
 import { tidyNote } from '../../core/text.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';

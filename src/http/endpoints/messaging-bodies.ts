@@ -1,12 +1,10 @@
 /** What devices send in bodies, as schemas for the documents: see `remote-bodies.ts`. */
 
 import { Type } from '@sinclair/typebox';
-import { HWID } from '../../core/device.ts';
-import { DOMAIN_HASH } from '../../core/domain.ts';
-import { INSTALL_CODE } from '../../core/install.ts';
+import { DOMAIN_HASH, HWID, INSTALL_CODE, PROVIDER_CODE } from '../../core/formats.ts';
 import { LOCALE, PUSH_TOKEN_BYTES_MAX } from '../../core/message/device-input.ts';
-import { ACK_COUNT_MAX, ACK_STATES } from '../../core/message/inbox.ts';
-import { PROVIDER_CODE } from '../../core/provider.ts';
+import { ACK_COUNT_MAX } from '../../core/message/inbox.ts';
+import { ACK_STATES } from '../../core/port/inbox.ts';
 import {
   CODE_EXAMPLE,
   choice,

@@ -1,16 +1,17 @@
 /** The messaging protocol of this project, for apps under a provider's control. */
 
 import { Type } from '@sinclair/typebox';
+import { DEVICE_TOKEN } from '../../core/formats.ts';
 import { parseAckItems, parseRegistration } from '../../core/message/device-input.ts';
 import {
   acknowledge,
   authenticateDevice,
-  DEVICE_TOKEN,
   fetchInbox,
   INBOX_LIMITS,
 } from '../../core/message/inbox.ts';
-import { type RegisterRefusal, registerDevice } from '../../core/message/registration.ts';
-import { TYPE_NAMES } from '../../core/message/send.ts';
+import { registerDevice } from '../../core/message/registration.ts';
+import { TYPE_NAMES } from '../../core/message/status.ts';
+import type { RegisterRefusal } from '../../core/port/registration.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
 import { nameOf } from '../large.ts';
 import { messageView, senderOf } from '../message-view.ts';

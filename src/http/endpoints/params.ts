@@ -1,9 +1,8 @@
 /** Schemas and parameters that several endpoints share. */
 
 import { Type } from '@sinclair/typebox';
-import { HWID } from '../../core/device.ts';
-import { INSTALL_CODE, NEW_INSTALL_CODE } from '../../core/install.ts';
-import type { Page } from '../../core/port/store.ts';
+import { HWID, INSTALL_CODE, NEW_INSTALL_CODE } from '../../core/formats.ts';
+import type { Page } from '../../core/port/page.ts';
 import { NOTE, NOTE_LENGTH_MAX } from '../../core/text.ts';
 import { optional, required } from '../endpoint.ts';
 import type { Row, RowList } from '../list-text.ts';

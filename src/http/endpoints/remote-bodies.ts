@@ -6,7 +6,7 @@
  */
 
 import { type TProperties, Type } from '@sinclair/typebox';
-import { HWID } from '../../core/device.ts';
+import { HWID } from '../../core/formats.ts';
 import { EXPIRE_DAYS_MAX, LOCALE_COUNT_MAX, LOCALE_KEY } from '../../core/message/notification.ts';
 import { DAYS_AHEAD_MAX, TIME_OF_DAY } from '../../core/message/schedule.ts';
 import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../../core/message/target.ts';

@@ -8,11 +8,10 @@ import { parseSchedule } from '../../core/message/schedule.ts';
 import {
   cancelDistribution,
   listDistributions,
-  STATUS_NAMES,
   sendCommand,
   sendNotification,
-  TYPE_NAMES,
 } from '../../core/message/send.ts';
+import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import { parseCommandTargets, parseNotificationTargets } from '../../core/message/target.ts';
 import { providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';

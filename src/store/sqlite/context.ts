@@ -1,6 +1,5 @@
-import { sql } from 'drizzle-orm';
 import type { drizzle } from 'drizzle-orm/bun-sqlite';
-import type { AuditTrail } from './audit.ts';
+import type { AuditTrail } from './audit-trail.ts';
 import type { Connection } from './connection.ts';
 import type { GroupWriter } from './writer.ts';
 
@@ -13,6 +12,3 @@ export interface Context {
   /** Where a write notes what it changed for an operator or a provider. */
   audit: AuditTrail;
 }
-
-/** A value that is filled in at each run. */
-export const value = sql.placeholder;

@@ -2,10 +2,10 @@
 
 import { sql } from 'drizzle-orm';
 import type { CountStore, Holdings } from '../../core/port/count.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { devicesThat } from './device.ts';
 import { raw } from './raw.ts';
-import { listOnce, prepare } from './statement.ts';
+import { listOnce, prepare, value } from './statement.ts';
 
 export function countStore({ db }: Context): CountStore {
   const distributions = prepare(

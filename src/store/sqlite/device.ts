@@ -1,13 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Device, mergeClaims } from '../../core/device.ts';
-import type { CheckInKey, DeviceDetail, DeviceFilter, Store } from '../../core/port/store.ts';
+import { mergeClaims } from '../../core/device.ts';
+import type { CheckInKey, Device, DeviceDetail, DeviceFilter } from '../../core/port/device.ts';
+import type { Store } from '../../core/port/store.ts';
 import { hwidHash } from '../../core/secret.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { deviceKeeper } from './known-device.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, lookups, type RowAtProvider } from './lookups.ts';
 import { raw } from './raw.ts';
-import { listOnce, prepare } from './statement.ts';
+import { listOnce, prepare, value } from './statement.ts';
 
 type DeviceStore = Pick<
   Store,

@@ -2,12 +2,17 @@
 
 import { sql } from 'drizzle-orm';
 import type { Deed } from '../../core/audit/entry.ts';
-import { BLOCKED, CANCELLED, CREATED, type Distribution, PUSH } from '../../core/message/send.ts';
-import type { DistributionDetail, NewDistribution } from '../../core/port/distribution.ts';
+import { BLOCKED, CANCELLED, CREATED } from '../../core/message/status.ts';
+import {
+  type Distribution,
+  type DistributionDetail,
+  type NewDistribution,
+  PUSH,
+} from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 import { literal } from './status.ts';
 
 type DistributionStore = Pick<

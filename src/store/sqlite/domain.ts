@@ -1,11 +1,11 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
-import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/domain.ts';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/port/domain.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Connection } from './connection.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { raw } from './raw.ts';
 import { domain } from './schema.ts';
-import { named, prepare } from './statement.ts';
+import { named, prepare, value } from './statement.ts';
 
 type DomainStore = Pick<Store, 'addDomain' | 'activateDomain' | 'disableDomain' | 'listDomains'>;
 

@@ -6,12 +6,12 @@ import type { ExportRecord, ImportedSlot } from '../../core/port/moving.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { Connection } from './connection.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { DATABASE_FILE, openToLook } from './open.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 import { raw } from './raw.ts';
 import { domain, install, provider } from './schema.ts';
-import { named, prepare } from './statement.ts';
+import { named, prepare, value } from './statement.ts';
 
 type ExportStore = Pick<Store, 'exportProvider'>;
 

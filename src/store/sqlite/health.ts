@@ -3,15 +3,16 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type SQL, sql } from 'drizzle-orm';
-import type { QueueFacts, Store } from '../../core/port/store.ts';
+import type { QueueFacts } from '../../core/port/health.ts';
+import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Connection } from './connection.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { freeBytes } from './disk.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './migrate.ts';
 import { DATABASE_FILE } from './open.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 import { FINAL, IN_DELIVERY } from './status.ts';
 
 type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'queueFacts'>;

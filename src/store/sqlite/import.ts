@@ -1,19 +1,21 @@
 /** Records that move in. Each link is one step together with its HWIDs: it is here or it is not. */
 
 import { eq, sql } from 'drizzle-orm';
-import { type Act, changesOf } from '../../core/audit/entry.ts';
-import { type DeviceAtProvider, type DeviceFacts, mergeFacts } from '../../core/device.ts';
+import { changesOf } from '../../core/audit/entry.ts';
+import { mergeFacts } from '../../core/device.ts';
 import { changesOfLink } from '../../core/install.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { ImportedAs, ImportedInstall } from '../../core/port/moving.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { domainCountStatement } from './domain.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
 import { raw } from './raw.ts';
 import { domain, install } from './schema.ts';
-import { named, prepare } from './statement.ts';
+import { named, prepare, value } from './statement.ts';
 
 type ImportStore = Pick<Store, 'reserveIds' | 'importInstall' | 'importDomain'>;
 

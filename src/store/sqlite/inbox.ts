@@ -1,14 +1,14 @@
 /** Inboxes: what waits in the places of a token, and what devices say of it. */
 
 import { sql } from 'drizzle-orm';
-import type { Message } from '../../core/message/inbox.ts';
-import { BLOCKED } from '../../core/message/send.ts';
+import { BLOCKED } from '../../core/message/status.ts';
+import type { Message } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { once } from './lookups.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 import { literal } from './status.ts';
 import { LINKED } from './targets.ts';
 

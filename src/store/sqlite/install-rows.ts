@@ -1,11 +1,11 @@
 /** Rows of links and slots, as parts of writes. */
 
 import { and, eq, sql } from 'drizzle-orm';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { raw } from './raw.ts';
 import { install, provider } from './schema.ts';
 import { installDevice } from './schema-device.ts';
-import { named, prepare } from './statement.ts';
+import { named, prepare, value } from './statement.ts';
 
 /** Statements that add links and slots, for links that are new and for links that move in. */
 export function rowStatements({ db, query }: Context) {

@@ -1,16 +1,24 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
 import { mergeClaims } from '../../core/device.ts';
-import { changesOfLink, INSTALL_ACTIVE, type Install, type Slot } from '../../core/install.ts';
-import type { InstallSelector, Page, SlotKey, Store } from '../../core/port/store.ts';
+import { changesOfLink } from '../../core/install.ts';
+import {
+  INSTALL_ACTIVE,
+  type Install,
+  type InstallSelector,
+  type Slot,
+  type SlotKey,
+} from '../../core/port/install.ts';
+import type { Page } from '../../core/port/page.ts';
+import type { Store } from '../../core/port/store.ts';
 import { hwidHash } from '../../core/secret.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, lookups, once, type RowAtProvider } from './lookups.ts';
 import { raw } from './raw.ts';
 import { install, provider } from './schema.ts';
 import { installDevice } from './schema-device.ts';
-import { named, prepare } from './statement.ts';
+import { named, prepare, value } from './statement.ts';
 
 type InstallStore = Pick<
   Store,

@@ -5,9 +5,9 @@
 
 import { sql } from 'drizzle-orm';
 import type { FinishedCursor, KeepingStore, StrangerCursor } from '../../core/port/keeping.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 
 /** How many distributions, or rows of a ledger, a step looks at or deletes: some 5 ms. */
 const LOOK_COUNT = 500;

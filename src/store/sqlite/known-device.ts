@@ -4,11 +4,12 @@
  */
 
 import { sql } from 'drizzle-orm';
-import { type DeviceAtProvider, type DeviceFacts, mergeFacts } from '../../core/device.ts';
-import { type Context, value } from './context.ts';
+import { mergeFacts } from '../../core/device.ts';
+import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
+import type { Context } from './context.ts';
 import { atProvider, lookups, type RowAtProvider } from './lookups.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 
 /**
  * To so many bindings of one provider a device is tied; the oldest goes beyond. Each message asks

@@ -4,12 +4,12 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm';
-import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/send.ts';
+import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/status.ts';
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 import { FINAL, IN_DELIVERY, literal } from './status.ts';
 
 type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;

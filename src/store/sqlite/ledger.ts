@@ -1,13 +1,13 @@
 /** The ledger afterwards: what expires, and what the operator sees of it. */
 
 import { sql } from 'drizzle-orm';
-import { BLOCKED } from '../../core/message/send.ts';
+import { BLOCKED } from '../../core/message/status.ts';
 import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { DETAIL_COLUMNS } from './distribution.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 import { FINAL, literal } from './status.ts';
 
 type LedgerStore = Pick<Store, 'expireRecipients' | 'findDistribution'>;

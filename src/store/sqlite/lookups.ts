@@ -1,13 +1,13 @@
 /** Look-ups by a key from outside, which several nouns begin with. */
 
 import { and, eq, sql } from 'drizzle-orm';
-import type { DeviceAtProvider } from '../../core/device.ts';
-import { DOMAIN_ACTIVE } from '../../core/domain.ts';
-import { type Context, value } from './context.ts';
+import type { DeviceAtProvider } from '../../core/port/device.ts';
+import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import type { Context } from './context.ts';
 import { raw } from './raw.ts';
 import { domain, provider } from './schema.ts';
 import { device } from './schema-device.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 
 /** `isRegistered` is 0 or 1 as it comes from SQLite. */
 export type RowAtProvider = Omit<DeviceAtProvider, 'isRegistered'> & { isRegistered: number };

@@ -1,8 +1,9 @@
 /** Noting a deed in the audit log of a database file that nobody else uses. */
 
 import { Database } from 'bun:sqlite';
-import { type Act, type Deed, entryText } from '../../core/audit/entry.ts';
-import { AuditChain } from './audit.ts';
+import { type Deed, entryText } from '../../core/audit/entry.ts';
+import type { Act } from '../../core/port/audit.ts';
+import { AuditChain } from './audit-trail.ts';
 import { Connection } from './connection.ts';
 import { tableNames } from './copy.ts';
 

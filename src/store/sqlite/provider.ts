@@ -1,15 +1,16 @@
 import { asc, eq, sql } from 'drizzle-orm';
-import { type Act, type Changes, changesOf, type Facts } from '../../core/audit/entry.ts';
+import { type Changes, changesOf, type Facts } from '../../core/audit/entry.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type { Provider, ProviderChange } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
-import type { Provider, ProviderChange } from '../../core/provider.ts';
 import { keyFingerprint } from '../../core/secret.ts';
 import { nextTurn } from '../../core/turn.ts';
-import type { AuditTrail } from './audit.ts';
-import { type Context, value } from './context.ts';
+import type { AuditTrail } from './audit-trail.ts';
+import type { Context } from './context.ts';
 import { raw } from './raw.ts';
 import { removalSteps } from './removal.ts';
 import { provider } from './schema.ts';
-import { named, prepare } from './statement.ts';
+import { named, prepare, value } from './statement.ts';
 
 type ProviderStore = Pick<
   Store,

@@ -1,14 +1,14 @@
 /** Recipients: written into the ledger and served, always a few at a time. */
 
 import { sql } from 'drizzle-orm';
-import { LOAD, LOAD_FROM, SENDING } from '../../core/message/send.ts';
+import { LOAD, LOAD_FROM, SENDING } from '../../core/message/status.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { HELD } from './lane.ts';
 import { expirySteps, STEP_COUNT } from './ledger.ts';
 import { once } from './lookups.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 import { inRange, linked, targetRanges } from './targets.ts';
 
 type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;

@@ -2,22 +2,16 @@
 
 import { sql } from 'drizzle-orm';
 import { mergeClaims, mergeFacts } from '../../core/device.ts';
-import { INSTALL_ACTIVE } from '../../core/install.ts';
-import {
-  type Claim,
-  type Holder,
-  judge,
-  type RegisterRefusal,
-  type Shown,
-} from '../../core/message/registration.ts';
-import type { NewRegistration } from '../../core/port/distribution.ts';
+import { type Claim, type Holder, judge } from '../../core/message/registration.ts';
+import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import type { NewRegistration, RegisterRefusal, Shown } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 
 type RegistrationStore = Pick<Store, 'registerDevice' | 'findDeviceByToken'>;
 

@@ -2,9 +2,8 @@
 
 import { sql } from 'drizzle-orm';
 import type { Connection } from './connection.ts';
-import { value } from './context.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 
 /** How many rows a step deletes. */
 const REMOVE_STEP = 2_000;

@@ -173,7 +173,7 @@ export const distribution = sqliteTable(
       .references(() => provider.id, { onDelete: 'cascade' }),
     /** 10 push, 20 command. */
     notification_type: integer().notNull(),
-    /** See core/message/send.ts; a trigger allows the transitions in `distribution_transition`. */
+    /** See core/message/status.ts; a trigger allows what `distribution_transition` has. */
     status: integer().notNull(),
     /** Like `ios,android`; null when the targets are HWIDs. */
     target_os: text(),

@@ -77,3 +77,6 @@ export function named<T extends Record<string, SQLiteColumn>>(columns: T): Named
   const entries = Object.entries(columns).map(([name, column]) => [name, sql`${column}`.as(name)]);
   return Object.fromEntries(entries) as Named<T>;
 }
+
+/** A value that is filled in at each run. */
+export const value = sql.placeholder;

@@ -4,8 +4,8 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm';
-import { DOMAIN_ACTIVE } from '../../core/domain.ts';
-import { LOAD, LOAD_FROM, SENDING, SENT } from '../../core/message/send.ts';
+import { LOAD, LOAD_FROM, SENDING, SENT } from '../../core/message/status.ts';
+import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 
 export function literal(status: number): SQL {
   return sql.raw(String(status));

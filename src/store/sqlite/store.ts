@@ -3,7 +3,8 @@
 import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
 import type { Store } from '../../core/port/store.ts';
-import { AuditTrail, auditStore } from './audit.ts';
+import { auditStore } from './audit.ts';
+import { AuditTrail } from './audit-trail.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { countStore } from './count.ts';

@@ -3,10 +3,10 @@
 import { sql } from 'drizzle-orm';
 import type { TargetCursor } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
-import { type Context, value } from './context.ts';
+import type { Context } from './context.ts';
 import { once } from './lookups.ts';
 import { raw } from './raw.ts';
-import { prepare } from './statement.ts';
+import { prepare, value } from './statement.ts';
 import { ACTIVE_BINDING } from './status.ts';
 
 type TargetStore = Pick<Store, 'findTargets' | 'scanTargets'>;

@@ -5,7 +5,7 @@
  */
 
 import { SQLiteError } from 'bun:sqlite';
-import { WriteFailed } from '../../core/outcome.ts';
+import { WriteFailed } from '../../core/port/store.ts';
 import type { Connection } from './connection.ts';
 import { type Knock, NOBODY_ELSE } from './knock.ts';
 

@@ -1,7 +1,8 @@
 /** The form of a scenario, and the words in which its "given" is told. */
 
+import type { Plan } from '../../../src/core/port/provider.ts';
 import type { Store } from '../../../src/core/port/store.ts';
-import type { Credentials, Plan } from '../../../src/core/provider.ts';
+import type { Credentials } from '../../../src/core/provider.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import type { MessageKey } from '../../../src/http/messages.ts';
 import { ACT } from '../../support/actor.ts';

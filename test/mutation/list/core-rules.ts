@@ -85,7 +85,6 @@ export const coreRules: readonly MutatedFile[] = [
       'test/http/coverage.test.ts',
     ],
     changes: [
-      ['export const PUSH = 10;', 'export const PUSH = 11;'],
       [
         `const added = await saving(
     'notification_save_error',`,
@@ -103,10 +102,19 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/port/distribution.ts',
+    tests: ['test/http/coverage.test.ts'],
+    changes: [['export const PUSH = 10;', 'export const PUSH = 11;']],
+  },
+  {
+    file: 'src/core/port/domain.ts',
+    tests: ['test/http/coverage.test.ts'],
+    changes: [['export const DOMAIN_DISABLED = 5;', 'export const DOMAIN_DISABLED = 6;']],
+  },
+  {
     file: 'src/core/domain.ts',
     tests: ['test/http/coverage.test.ts'],
     changes: [
-      ['export const DOMAIN_DISABLED = 5;', 'export const DOMAIN_DISABLED = 6;'],
       ['const added = await saving(', 'const added = saving('],
       [
         `return { says: activated === 'activated' ? 'domain_activated' : 'domain_exists', id: added.id };`,

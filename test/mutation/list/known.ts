@@ -40,7 +40,7 @@ export const known: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/audit.ts',
+    file: 'src/store/sqlite/audit-trail.ts',
     tests: ['test/store/audit-rollback.test.ts'],
     changes: [['    this.#entries.length = mark;', '']],
   },

@@ -2,7 +2,7 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const storeReads: readonly MutatedFile[] = [
   {
-    file: 'src/store/sqlite/audit.ts',
+    file: 'src/store/sqlite/audit-trail.ts',
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
@@ -13,6 +13,12 @@ export const storeReads: readonly MutatedFile[] = [
         `const isOwn = providerId === undefined || actor.kind === 'provider';`,
         `const isOwn = providerId !== undefined || actor.kind === 'provider';`,
       ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/audit.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    changes: [
       [
         'const surplusUntil = newest - anchor.number > entriesMax ? newest - entriesMax + 1 : 0;',
         'const surplusUntil = newest + anchor.number > entriesMax ? newest - entriesMax + 1 : 0;',

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
-import { type AuditLink, NO_ANCHOR } from '../../../src/core/audit/chain.ts';
+import { NO_ANCHOR } from '../../../src/core/audit/chain.ts';
 import type { AuditEntry } from '../../../src/core/audit/entry.ts';
+import type { AuditLink } from '../../../src/core/port/audit.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { addProvider, FACTS, HASH, installDraft, NOW_MS, provider, type Suite } from './fixture.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { TRANSITIONS } from '../../../src/core/message/send.ts';
+import { TRANSITIONS } from '../../../src/core/message/status.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { addProvider, NOW_MS, type Suite } from './fixture.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { DeviceFilter, Store } from '../../../src/core/port/store.ts';
+import type { DeviceFilter } from '../../../src/core/port/device.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Distribution } from '../../../src/core/message/send.ts';
-import type { NewDistribution } from '../../../src/core/port/distribution.ts';
+import type { Distribution, NewDistribution } from '../../../src/core/port/distribution.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addProvider, NOW_MS, type Suite } from './fixture.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { NewDomain, Store } from '../../../src/core/port/store.ts';
+import type { NewDomain } from '../../../src/core/port/domain.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addProvider, bind, FACTS, HASH, NOW_MS, OTHER_HASH, type Suite } from './fixture.ts';
 

@@ -1,8 +1,10 @@
 /** What the suites of the contract share: a store to ask, and things to put into it. */
 
-import type { DeviceFacts } from '../../../src/core/device.ts';
-import type { NewInstall, NewProvider, Page, Store } from '../../../src/core/port/store.ts';
-import type { Provider } from '../../../src/core/provider.ts';
+import type { DeviceFacts } from '../../../src/core/port/device.ts';
+import type { NewInstall } from '../../../src/core/port/install.ts';
+import type { Page } from '../../../src/core/port/page.ts';
+import type { NewProvider, Provider } from '../../../src/core/port/provider.ts';
+import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
 import type { RaceShare } from './race.ts';

@@ -1,12 +1,8 @@
 /** What the suites about messages share: sends, workers that deliver them, and many devices. */
 
-import type { Shown } from '../../../src/core/message/registration.ts';
-import type {
-  Lease,
-  NewDistribution,
-  NewRegistration,
-  TokenHolder,
-} from '../../../src/core/port/distribution.ts';
+import type { Lease, NewDistribution } from '../../../src/core/port/distribution.ts';
+import type { TokenHolder } from '../../../src/core/port/inbox.ts';
+import type { NewRegistration, Shown } from '../../../src/core/port/registration.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import type { Shown } from '../../../src/core/message/registration.ts';
-import type { NewRegistration, TokenHolder } from '../../../src/core/port/distribution.ts';
+import type { TokenHolder } from '../../../src/core/port/inbox.ts';
+import type { NewRegistration, Shown } from '../../../src/core/port/registration.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {

@@ -1,0 +1,69 @@
+/** Devices: their records, and the part of the port that remembers them. */
+
+import type { Act } from './audit.ts';
+
+/** What a device says about itself; an empty text: it did not say. */
+export interface DeviceFacts {
+  os: string;
+  osVersion: string;
+  deviceName: string;
+  appVersion: string;
+  userAgent: string;
+}
+
+export interface Device extends DeviceFacts {
+  id: number;
+  hwid: string;
+  firstSeenAtMs: number;
+  lastSeenAtMs: number;
+}
+
+/** A device as a provider knows it: with what it told there, and nowhere else. */
+export interface DeviceAtProvider extends DeviceFacts {
+  lastSeenAtMs: number;
+  /** Registered for the provider's messages: nobody without proof changes its operating system. */
+  isRegistered: boolean;
+}
+
+/** A device that calls its provider, with the binding it comes from if it says one. */
+export interface CheckInKey {
+  providerCode: string;
+  domainHash: string | null;
+  hwid: string;
+}
+
+/** Which devices `device list` shows, newest first. */
+export interface DeviceFilter {
+  providerCode: string | null;
+  installCode: string | null;
+  os: string | null;
+  countMax: number;
+}
+
+/** A device with everything it belongs to, for the operator. */
+export interface DeviceDetail {
+  /** With the facts that it told last to a provider, else those that it told nobody. */
+  device: Device;
+  installs: { installCode: string; providerCode: string; registeredAtMs: number }[];
+  domains: { domainName: string; providerCode: string; status: number; linkedAtMs: number }[];
+  seenBy: (DeviceAtProvider & { providerCode: string })[];
+}
+
+export interface DeviceStore {
+  /**
+   * When this provider last saw the device (null: never), and whether recording the call would link
+   * the device through a binding that it is not linked through yet.
+   */
+  findCheckIn(
+    key: CheckInKey,
+  ): Promise<{ lastSeenAtMs: number | null; isNewLink: boolean } | 'provider_not_found'>;
+  recordCheckIn(
+    key: CheckInKey,
+    facts: DeviceFacts,
+    nowMs: number,
+  ): Promise<'ok' | 'provider_not_found'>;
+  listDevices(filter: DeviceFilter): Promise<Device[]>;
+  findDevice(hwid: string): Promise<DeviceDetail | null>;
+  /** Removes a device from everywhere; its slots are free again. */
+  forgetDevice(hwid: string, act: Act): Promise<'ok' | 'device_not_found'>;
+}

@@ -1,0 +1,69 @@
+/** Providers: their records, and the part of the port that remembers them. */
+
+import type { Act } from './audit.ts';
+
+export const PLANS = ['basic', 'pro', 'enterprise'] as const;
+
+export type Plan = (typeof PLANS)[number];
+
+export interface Provider {
+  id: number;
+  code: string;
+  name: string;
+  plan: Plan;
+  /** First instant at which the subscription is over; null: it has no end. */
+  activeUntilMs: number | null;
+  suspendedAtMs: number | null;
+  /** Cap on limited links; null: the appliance's `linksPerProviderMax`. */
+  installCountMax: number | null;
+  installCount: number;
+  createdAtMs: number;
+  /** SHA-256 of the key. */
+  keyHash: Uint8Array;
+  /** SHA-256 of the key before the last rotation, good until `previousKeyUntilMs`. */
+  previousKeyHash: Uint8Array | null;
+  previousKeyUntilMs: number | null;
+}
+
+/** What `provider set` may change; an absent field stays as it is. */
+export interface ProviderChange {
+  name?: string;
+  plan?: Plan;
+  activeUntilMs?: number | null;
+  installCountMax?: number | null;
+  suspendedAtMs?: number | null;
+}
+
+export interface NewProvider {
+  code: string;
+  keyHash: Uint8Array;
+  name: string;
+  plan: Plan;
+  activeUntilMs: number | null;
+  installCountMax: number | null;
+  createdAtMs: number;
+}
+
+export interface ProviderStore {
+  addProvider(draft: NewProvider, act: Act): Promise<'ok' | 'provider_code_exists'>;
+  findProvider(code: string): Promise<Provider | null>;
+  listProviders(): Promise<Provider[]>;
+  updateProvider(
+    code: string,
+    change: ProviderChange,
+    act: Act,
+  ): Promise<'ok' | 'provider_not_found'>;
+  /** The key until now stays good until `previousUntilMs`. */
+  rotateKey(
+    code: string,
+    keyHash: Uint8Array,
+    previousUntilMs: number,
+    act: Act,
+  ): Promise<'ok' | 'provider_not_found'>;
+  /**
+   * Removes a provider with everything that is its own; devices stay known. Not one step but many
+   * small ones: the first takes its credentials away, and doing it again finishes one that was
+   * interrupted.
+   */
+  removeProvider(code: string, act: Act): Promise<'ok' | 'provider_not_found'>;
+}

@@ -1,0 +1,57 @@
+/** Registrations for messages: their records, and the part of the port that remembers them. */
+
+import type { DeviceFacts } from './device.ts';
+import type { AdmitRefusal } from './install.ts';
+
+export const PUSH_GATEWAYS = ['fcm', 'apns', 'webpush'] as const;
+
+/** The standard subscription object of Web Push. */
+export interface PushSubscription {
+  endpoint: string;
+  expirationTime?: number;
+  keys: { p256dh?: string; auth?: string };
+}
+
+/** A faster way to the same inbox; for webpush `token` is the subscription. */
+export interface PushAddress {
+  gateway: (typeof PUSH_GATEWAYS)[number];
+  token: string | PushSubscription;
+}
+
+export type RegisterRefusal =
+  | AdmitRefusal
+  | 'provider_not_found'
+  | 'domain_not_bound'
+  | 'registration_refused';
+
+/** Evidence for a HWID beside its token, well formed. */
+export type Shown =
+  | { kind: 'link'; installCode: string; domainHash: string }
+  | { kind: 'binding'; providerCode: string; domainHash: string }
+  /** The provider that a device names without a binding merely sees it. */
+  | { kind: 'nothing'; providerCode: string | null };
+
+export interface NewRegistration {
+  hwid: string;
+  facts: DeviceFacts;
+  locale: string | null;
+  push: PushAddress | null;
+  shown: Shown;
+  tokenHash: Uint8Array;
+  /** SHA-256 of the token that the device shows; null: it shows none. */
+  heldTokenHash: Uint8Array | null;
+  nowMs: number;
+}
+
+export interface RegistrationStore {
+  /**
+   * Gives the new token what `judge` of core/message/registration.ts allows, and links the device
+   * through what it shows. A refusal changes nothing.
+   */
+  registerDevice(
+    registration: NewRegistration,
+  ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
+  findDeviceByToken(
+    tokenHash: Uint8Array,
+  ): Promise<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number } | null>;
+}
