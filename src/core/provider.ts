@@ -3,6 +3,7 @@
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { AUTH_KEY, PROVIDER_CODE } from './formats.ts';
+import { after, type Maybe } from './port/maybe.ts';
 import type { Plan, Provider } from './port/provider.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 
@@ -38,21 +39,22 @@ export interface AuthenticProvider {
  * The provider whose credentials these are, or null. Missing, malformed, unknown and wrong
  * credentials take the same steps: one hash, one look-up, two constant-time comparisons.
  */
-export async function authenticate(
+export function authenticate(
   core: Core,
   code: string | null,
   authKey: string | null,
   nowMs: number,
-): Promise<AuthenticProvider | null> {
+): Maybe<AuthenticProvider | null> {
   const wellFormed =
     code !== null && authKey !== null && PROVIDER_CODE.test(code) && AUTH_KEY.test(authKey);
   const keyHash = hashKey(wellFormed ? authKey : NO_KEY);
-  const provider = await core.store.findProvider(wellFormed ? code : NO_CODE);
-  const isCurrent = sameHash(keyHash, provider?.keyHash ?? NO_HASH);
-  const isPrevious = sameHash(keyHash, provider?.previousKeyHash ?? NO_HASH);
-  if (provider === null || !wellFormed) return null;
-  const previousIsGood = isPrevious && nowMs < (provider.previousKeyUntilMs ?? 0);
-  return isCurrent || previousIsGood ? { provider, keyHash } : null;
+  return after(core.store.findProvider(wellFormed ? code : NO_CODE), (provider) => {
+    const isCurrent = sameHash(keyHash, provider?.keyHash ?? NO_HASH);
+    const isPrevious = sameHash(keyHash, provider?.previousKeyHash ?? NO_HASH);
+    if (provider === null || !wellFormed) return null;
+    const previousIsGood = isPrevious && nowMs < (provider.previousKeyUntilMs ?? 0);
+    return isCurrent || previousIsGood ? { provider, keyHash } : null;
+  });
 }
 
 /** Active: not suspended, and its end date, if it has one, has not passed. */
