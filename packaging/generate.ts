@@ -1,15 +1,22 @@
-/** Writes what is made from the table of settings: the example file, the table of the docs. */
+/**
+ * Writes what is made from the tables of the program: the example file and the table of the
+ * settings, and the endpoints of docs/api.md.
+ */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exampleFile, settingsTable } from '../src/config/render.ts';
+import { apiPage } from './api-page.ts';
 
 const ROOT = join(import.meta.dir, '..');
-const PAGE = join(ROOT, 'docs/configuration.md');
+
+function rewrite(path: string, change: (page: string) => string): void {
+  const file = join(ROOT, path);
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
+}
 
 writeFileSync(join(ROOT, 'packaging/gatepost.toml'), exampleFile());
-const page = readFileSync(PAGE, 'utf8');
-writeFileSync(
-  PAGE,
+rewrite('docs/configuration.md', (page) =>
   page.replace(/^\| Key .*?\n(?!\|)/ms, () => `${settingsTable()}\n`),
 );
+rewrite('docs/api.md', apiPage);

@@ -1,0 +1,137 @@
+/** The endpoints of docs/api.md, made from the OpenAPI document; people wrote what is around. */
+
+import type { JsonSchema } from '../src/http/json-schema.ts';
+import { type OpenApiOperation, openApiDocument } from '../src/http/openapi.ts';
+
+const BEGIN = '<!-- made by `make generate` -->';
+const END = '<!-- written by hand -->';
+/** Told once, for all calls, by the rules at the top of the page. */
+const TOLD_ONCE = ['auth_error', 'subscription_required', 'device_token_error'];
+
+const document = openApiDocument();
+
+/** The page with each endpoint's part made anew. Throws for a heading that names no endpoint. */
+export function apiPage(page: string): string {
+  const found = new Set<string>();
+  const made = page.replace(/^## (GET|POST) `(.+)`\n[\s\S]*?(?=<!-- w)/gm, (_, method, path) => {
+    const operation = document.paths[path]?.[method === 'GET' ? 'get' : 'post'];
+    if (operation === undefined) throw new Error(`docs/api.md: there is no ${method} ${path}`);
+    found.add(path);
+    return `## ${method} \`${path}\`\n\n${BEGIN}\n${partOf(operation)}\n\n`;
+  });
+  const missing = Object.keys(document.paths).filter((path) => !found.has(path));
+  if (missing.length > 0) throw new Error(`docs/api.md lacks ${missing.join(', ')} (and ${END})`);
+  return made;
+}
+
+function partOf(operation: OpenApiOperation): string {
+  const input = operation.requestBody?.content['application/json'].schema;
+  const parts = [
+    operation.description,
+    table(['Parameter', 'Rule'], parameterRows(operation)),
+    input === undefined ? '' : table(['Field', 'Rule'], fieldRows(input)),
+    answerOf(operation),
+    table(['`msg`', '`rc`', 'Given when'], messageRows(operation)),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function table(head: string[], rows: string[][]): string {
+  if (rows.length === 0) return '';
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('\n', ' ').replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n');
+}
+
+const named = (name: string, required: boolean) => `\`${name}\`${required ? ', required' : ''}`;
+
+/** A header stands in the row of the query parameter that says the same. */
+function parameterRows({ parameters }: OpenApiOperation): string[][] {
+  const headers = parameters.filter((parameter) => parameter.in === 'header');
+  return parameters
+    .filter((parameter) => parameter.in === 'query')
+    .map(({ name, required, description }) => {
+      const header = headers.find((one) => description.includes(`\`${one.name}\``));
+      return header === undefined
+        ? [named(name, required), description]
+        : [`${named(name, required)}; header \`${header.name}\``, header.description];
+    });
+}
+
+function resolved(schema: JsonSchema): JsonSchema {
+  const name = String(schema['$ref'] ?? '').replace(/^.*\//, '');
+  return document.components.schemas[name] ?? schema;
+}
+
+/** The fields of an object, of those in it by a dot; of several kinds each field once. */
+function fieldRows(schema: JsonSchema, prefix = ''): string[][] {
+  const object = resolved(schema);
+  const kinds = ((object['oneOf'] as JsonSchema[] | undefined) ?? [object]).map(resolved);
+  const rows = new Map<string, string[]>();
+  for (const kind of kinds) {
+    const required = (kind['required'] ?? []) as string[];
+    for (const [name, field] of Object.entries(propertiesOf(kind))) {
+      const holders = kinds.filter((other) => Object.hasOwn(propertiesOf(other), name));
+      const owner = holders.length === 1 && kinds.length > 1 ? `, for ${titleOf(kind)}` : '';
+      const cell = `${named(prefix + name, required.includes(name))}${owner}`;
+      if (!rows.has(name)) rows.set(name, [cell, ruleOf(name, field, kinds)]);
+      const inside = resolved(
+        field['type'] === 'array' ? ((field['items'] ?? {}) as JsonSchema) : field,
+      );
+      // The keys of settings have a page of their own.
+      if ('patternProperties' in inside || Object.keys(propertiesOf(inside)).length === 0) continue;
+      for (const row of fieldRows(inside, `${prefix}${name}.`)) rows.set(row[0] ?? '', row);
+    }
+  }
+  return [...rows.values()];
+}
+
+const propertiesOf = (schema: JsonSchema) =>
+  (schema['properties'] ?? {}) as Record<string, JsonSchema>;
+
+/** How the kinds of a body are told apart. */
+const titleOf = (kind: JsonSchema) => `\`${propertiesOf(kind)['action_type']?.['const']}\``;
+
+function ruleOf(name: string, field: JsonSchema, kinds: JsonSchema[]): string {
+  const only = kinds.flatMap((kind) => propertiesOf(kind)[name]?.['const'] ?? []);
+  const description = String(field['description'] ?? resolved(field)['description'] ?? '');
+  const values = (only.length > 0 ? only : ((field['enum'] ?? []) as unknown[])).map(
+    (value) => `\`${value}\``,
+  );
+  const { maximum, minimum } = field;
+  const range = maximum === undefined ? '' : `${minimum} to ${maximum}.`;
+  const choice = values.length > 0 && description === '' ? `${values.join(', ')}.` : '';
+  return [choice, range, description].filter((part) => part !== '').join(' ');
+}
+
+/** The fields of a success beside `rc` and `msg`: in a table if there is more to say of them. */
+function answerOf({ responses }: OpenApiOperation): string {
+  const { schema } = responses[200].content['application/json'];
+  const [success = {}] = (schema['oneOf'] as JsonSchema[] | undefined) ?? [];
+  const rows = fieldRows(success)
+    .map(([cell = '', rule = '']) => [cell.replace(', required', ''), rule])
+    .filter(([cell = '']) => !/^`(?:rc|msg|data)`/.test(cell));
+  if (rows.length === 0) return '';
+  if (rows.some(([, rule]) => rule !== ''))
+    return table(['Field of the answer', 'What it is'], rows);
+  return `The answer has ${rows.map(([cell]) => cell).join(' and ')}.`;
+}
+
+/** Several reasons may have one text: they share its row. */
+function messageRows({ responses }: OpenApiOperation): string[][] {
+  const { content, headers } = responses[200];
+  const rows = new Map<string, string[]>();
+  for (const [key, example] of Object.entries(content['application/json'].examples)) {
+    if (TOLD_ONCE.includes(key)) continue;
+    const { msg, rc } = example.value as { msg: string; rc: number };
+    const own = Object.entries(headers)
+      .filter(([, header]) => 'description' in header && header.description.includes(`\`${msg}\``))
+      .map(([name]) => `\`${name}: true\``);
+    const reason = [example.description ?? '', own.join(', ')].filter((part) => part !== '');
+    const known = rows.get(`${rc} ${msg}`)?.[2];
+    const reasons =
+      known === undefined ? reason.join('; with ') : `${known}; or ${reason.join('; with ')}`;
+    rows.set(`${rc} ${msg}`, [`\`${msg}\``, String(rc), reasons]);
+  }
+  return [...rows.values()];
+}
