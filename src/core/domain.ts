@@ -2,7 +2,7 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
-import { type NotSaved, saving } from './outcome.ts';
+import { type Refused, saving } from './outcome.ts';
 import type { Domain } from './port/domain.ts';
 import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
@@ -10,7 +10,7 @@ import type { Provider } from './port/provider.ts';
 export type AddDomainOutcome =
   | { says: 'ok' | 'domain_exists' | 'domain_activated'; id: number }
   | 'domain_limit_reached'
-  | NotSaved<'domain_save_error' | 'domain_activate_error'>;
+  | Refused<'domain_save_error' | 'domain_activate_error'>;
 
 /**
  * Binds a hash to a provider. A hash bound already is `domain_exists`, or `domain_activated` if it
@@ -58,7 +58,7 @@ export function deleteDomain(
   provider: Provider,
   id: number,
   nowMs: number,
-): Promise<'ok' | 'domain_not_found' | NotSaved<'domain_delete_error'>> {
+): Promise<'ok' | 'domain_not_found' | Refused<'domain_delete_error'>> {
   return saving(
     'domain_delete_error',
     core.store.disableDomain(provider.id, id, actAt(core, nowMs)),

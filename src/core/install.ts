@@ -5,7 +5,7 @@ import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { saysNothingNew, tidyFacts } from './device.ts';
 import { DOMAIN_HASH, HWID, INSTALL_CODE } from './formats.ts';
-import { type NotSaved, saving } from './outcome.ts';
+import { type Refused, saving } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 import {
   type AdmitRefusal,
@@ -84,7 +84,7 @@ export async function addInstall(
 export type UpdateInstallOutcome =
   | { says: 'ok'; installCode: string }
   | { says: 'install_not_found' | 'install_limit_below_count' }
-  | NotSaved<'install_save_error'>;
+  | Refused<'install_save_error'>;
 
 /**
  * Changes a link's fields together or not at all. Refuses `install_not_found` for an id that is

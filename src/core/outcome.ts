@@ -1,28 +1,54 @@
 /**
- * Three kinds of outcome are never mixed: a parameter that does not fit is answered before the core
- * is asked, a refusal is a literal that the core returns, a fault is thrown. This file is about the
- * one fault that the contract has its own texts for: a change that could not be saved.
+ * Three kinds of outcome are never mixed: a value that was asked for is returned as it is, a
+ * refusal is a {@link Refused} that is returned beside it, a fault is thrown.
  */
 
 import { WriteFailed } from './port/store.ts';
 
-/** The refusal `says`, given because of `fault`. Nothing of the change was kept. */
-export class NotSaved<K extends string> {
+/** For the operator alone: the caller hears the same as of what the refusal `says`. */
+export type Reason = 'link_domain_not_bound';
+
+interface Particulars {
+  detail?: string | undefined;
+  reason?: Reason | undefined;
+  fault?: unknown;
+}
+
+/** A refusal. Nothing of what was asked for has happened. */
+export class Refused<const K extends string> {
+  /** Keeps the compiler from taking another object that says something for a refusal. */
+  declare protected readonly isOurs: true;
+  /** One sentence in ASCII that says more than `says`; never a credential. */
+  readonly detail: string | undefined;
+  readonly reason: Reason | undefined;
+  /** The fault that is behind the refusal, for the log. */
+  readonly fault: unknown;
+
   constructor(
+    /** What the caller hears, by its key. */
     readonly says: K,
-    readonly fault: WriteFailed,
-  ) {}
+    { detail, reason, fault }: Particulars = {},
+  ) {
+    this.detail = detail;
+    this.reason = reason;
+    this.fault = fault;
+  }
+}
+
+/** Tells a refusal from what was asked for. */
+export function isRefused<T>(outcome: T): outcome is Extract<T, Refused<string>> {
+  return outcome instanceof Refused;
 }
 
 /** Waits for a storage step; if it could not be saved, that is the refusal `says`. */
 export async function saving<T, K extends string>(
   says: K,
   step: Promise<T>,
-): Promise<T | NotSaved<K>> {
+): Promise<T | Refused<K>> {
   try {
     return await step;
   } catch (fault) {
-    if (fault instanceof WriteFailed) return new NotSaved(says, fault);
+    if (fault instanceof WriteFailed) return new Refused(says, { fault });
     throw fault;
   }
 }

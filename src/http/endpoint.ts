@@ -6,7 +6,7 @@
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/message/inbox.ts';
-import type { NotSaved } from '../core/outcome.ts';
+import type { Reason, Refused } from '../core/outcome.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { MinuteLimiter } from './limiter.ts';
 import type { RowList } from './list-text.ts';
@@ -80,10 +80,7 @@ export type Answer<K extends MessageKey> =
     }
   /** The body's `data`. */
   | { says: K; list: RowList }
-  | NotSaved<K>;
-
-/** For the operator alone: the caller hears the same. */
-export type Reason = 'link_domain_not_bound';
+  | Refused<K | 'malformed'>;
 
 /**
  * Who calls: a provider with credentials (and an active subscription), an app as it has always

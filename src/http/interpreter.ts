@@ -7,14 +7,14 @@ import type { Clock } from '../clock.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/message/inbox.ts';
-import { NotSaved } from '../core/outcome.ts';
+import { isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
 import { keyFingerprint } from '../core/secret.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { dropBody, readBody } from './body.ts';
-import type { Answer, Endpoint, Limits, Reason, WireSettings } from './endpoint.ts';
+import type { Answer, Endpoint, Limits, WireSettings } from './endpoint.ts';
 import { isLarge, type Large, nameOf } from './large.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { reader } from './param-reader.ts';
@@ -175,9 +175,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       new Incoming(request, deps, provider, device, params, body.object, nowMs, actor),
     );
     if (typeof says === 'string') return { says, provider, isFailure: GUESSES.has(says) };
-    if (says instanceof NotSaved) {
-      return { ...faulty(request, says.says, says.fault), provider };
-    }
+    if (isRefused(says)) return { ...refused(request, says), provider };
     if ('list' in says) {
       const listed = await large.list(request, { provider }, says);
       return { ...(listed === null ? CROWDED : { says: says.says, ...listed }), provider };
@@ -193,6 +191,14 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
       sender,
       isFailure: GUESSES.has(key),
     };
+  }
+
+  /** A refusal in the words of the contract: where it has none, its detail stands alone. */
+  function refused(request: Request, refusal: Refused<MessageKey | 'malformed'>): Said {
+    const says = refusal.says === 'malformed' ? 'unknown_error' : refusal.says;
+    if (refusal.fault !== undefined) return faulty(request, says, refusal.fault);
+    const detail = refusal.detail ?? endpoint.details?.[says];
+    return { says, detail, reason: refusal.reason, isFailure: GUESSES.has(says) };
   }
 
   function faulty(request: Request, says: MessageKey, fault: unknown): Said {

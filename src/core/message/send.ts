@@ -6,7 +6,7 @@
 import { actAt } from '../audit/entry.ts';
 import { DAY_MS } from '../calendar.ts';
 import type { Core } from '../core.ts';
-import { type NotSaved, saving } from '../outcome.ts';
+import { type Refused, saving } from '../outcome.ts';
 import {
   type BoundReached,
   COMMAND,
@@ -71,7 +71,7 @@ export async function sendNotification(
   provider: Provider,
   order: SendOrder<NotificationPayload>,
   nowMs: number,
-): Promise<{ id: number } | NotificationRefusal | NotSaved<'notification_save_error'>> {
+): Promise<{ id: number } | NotificationRefusal | Refused<'notification_save_error'>> {
   const { targets } = order;
   if ('hwids' in targets) {
     const devices = await core.store.findTargets(provider.id, targets.hwids);
@@ -107,7 +107,7 @@ export async function sendCommand(
   provider: Provider,
   order: SendOrder<CommandPayload>,
   nowMs: number,
-): Promise<{ id: number } | CommandRefusal | NotSaved<'command_save_error'>> {
+): Promise<{ id: number } | CommandRefusal | Refused<'command_save_error'>> {
   const { targets } = order;
   let unboundCount = 0;
   if ('hwids' in targets) {
@@ -205,7 +205,7 @@ export async function cancelDistribution(
   id: number,
   nowMs: number,
 ): Promise<
-  'ok' | 'notification_not_found' | 'cancel_too_late' | 'cancel_failed' | NotSaved<'cancel_failed'>
+  'ok' | 'notification_not_found' | 'cancel_too_late' | 'cancel_failed' | Refused<'cancel_failed'>
 > {
   const outcome = await saving(
     'cancel_failed',

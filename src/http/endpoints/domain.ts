@@ -3,7 +3,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { addDomain, deleteDomain, listDomains } from '../../core/domain.ts';
 import { DOMAIN_HASH } from '../../core/formats.ts';
-import { NotSaved } from '../../core/outcome.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/port/domain.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
@@ -71,7 +71,7 @@ const addDomainEndpoint = providerEndpoint({
   async handle({ core, provider, params, nowMs }) {
     const { domain_hash: hash, domain_name: name } = params;
     const added = await addDomain(core, provider, hash, name, nowMs);
-    if (typeof added === 'string' || added instanceof NotSaved) return added;
+    if (typeof added === 'string' || isRefused(added)) return added;
     return { says: added.says, body: { id: added.id } };
   },
 });
