@@ -5,30 +5,7 @@ import { apiPage } from '../packaging/api-page.ts';
 import { CONFIG_VARIABLE } from '../src/config/load.ts';
 import { exampleFile, settingsTable } from '../src/config/render.ts';
 import { SETTINGS } from '../src/config/settings/index.ts';
-import { answersOf } from '../src/http/endpoint.ts';
-import { endpoints } from '../src/http/endpoints/index.ts';
-import { messages } from '../src/http/messages.ts';
 import { committedFiles, isThere, readText } from './support/tree.ts';
-
-/** The rows of the first table in `text` whose head begins with `head`, as trimmed cells. */
-function tableRows(text: string, head: string): string[][] {
-  const lines = text.split('\n');
-  const start = lines.findIndex((line) => line.startsWith(`| ${head} |`));
-  if (start < 0) return [];
-  const rest = lines.slice(start + 2);
-  const end = rest.findIndex((line) => !line.startsWith('|'));
-  return rest.slice(0, end < 0 ? undefined : end).map((line) =>
-    line
-      .slice(1, -1)
-      .split('|')
-      .map((cell) => cell.trim()),
-  );
-}
-
-/** The part of a document under a heading of the second level. */
-function section(text: string, heading: string): string {
-  return text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
-}
 
 test('docs/api.md has every endpoint as the program has it (make generate)', () => {
   const page = readText('docs/api.md');
@@ -41,16 +18,6 @@ test('docs/api.md names no endpoint that is not there, and lacks none', () => {
   expect(page).toContain(heading);
   expect(() => apiPage(page.replace(heading, '## GET `/api/other`'))).toThrow('no GET /api/other');
   expect(() => apiPage(page.replace(heading, heading.slice(1)))).toThrow('lacks /api/list-domain');
-});
-
-const byPath = endpoints.map((endpoint) => [endpoint.path, endpoint] as const);
-const forDevices = byPath.filter(([path]) => path.startsWith('/device/'));
-
-test.each(forDevices)('docs/device-protocol.md has every message of %s', (_, endpoint) => {
-  const protocol = readText('docs/device-protocol.md');
-  const rows = tableRows(section(protocol, `${endpoint.method} \`${endpoint.path}\``), '`msg`');
-  const given = answersOf(endpoint).map((key) => `\`${messages[key].msg}\` ${messages[key].rc}`);
-  expect(rows.map(([msg, rc]) => `${msg} ${rc}`).toSorted()).toEqual(given.toSorted());
 });
 
 test('docs/configuration.md has the table of settings (make generate)', () => {
