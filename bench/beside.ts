@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 const CODE = 'BENCH001';
 const WRITERS = 8;
 
-function open(dataDir: string): Core {
+function open(dataDir: string): Promise<Core> {
   return openCore(loadConfig({ dataDir, configFile: 'none' }, {}).config, true);
 }
 
@@ -88,7 +88,7 @@ async function measure(what: string, core: Core, writers: number): Promise<Row> 
 async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'gatepost-bench-'));
   const dataDir = join(folder, 'data');
-  const core = open(dataDir);
+  const core = await open(dataDir);
   const draft = {
     name: 'bench',
     plan: 'basic',
@@ -112,4 +112,4 @@ async function main(): Promise<void> {
 }
 
 if (options.beside === undefined) await main();
-else await writeOn(open(options.beside));
+else await writeOn(await open(options.beside));

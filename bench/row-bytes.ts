@@ -71,7 +71,7 @@ const KINDS: readonly [string, string][] = [
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gatepost-rows-'));
 try {
-  const store = openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
+  const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
   const provider = { code: 'Provide1', keyHash: hashKey('key'), name: 'rows' } as const;
   const rest = { plan: 'basic', activeUntilMs: null, installCountMax: null } as const;
   const actor = { kind: 'system', name: 'bench', from: 'local' } as const;

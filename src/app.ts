@@ -35,16 +35,16 @@ import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
 const LAST_CALL_MS = 100;
 
 /** The product on its data. An old database is migrated by the server alone. */
-export function openCore(
+export async function openCore(
   config: Config,
   create: boolean,
   migrates = false,
   tallies = new Tallies(),
-): Core {
+): Promise<Core> {
   const { dataDir, commitBatchMax } = config;
   refuseOpenData(dataDir, create);
   const { onCommit } = tallies;
-  const store = openSqliteStore({ dataDir, create, migrates, commitBatchMax, onCommit });
+  const store = await openSqliteStore({ dataDir, create, migrates, commitBatchMax, onCommit });
   return {
     store: tallies.counting(store),
     signals: new Signals(),
@@ -93,7 +93,7 @@ export async function startApp(loaded: LoadedConfig, signal?: AbortSignal): Prom
   // One object for everybody, read at each use: a reload changes it in place.
   const settings: Config = { ...loaded.config };
   const tallies = new Tallies();
-  const core = openCore(settings, true, true, tallies);
+  const core = await openCore(settings, true, true, tallies);
   const log = makeLog(settings, systemClock.nowMs, undefined, tallies.onEvent);
   const parts: Part[] = [];
   const last: Part[] = [{ name: 'store', stop: core.store.close }];

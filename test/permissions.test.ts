@@ -164,7 +164,7 @@ describe.skipIf(process.getuid?.() !== 0)('what root makes', () => {
 
   test('is usable by the service: every file of a database that root was first to open', async () => {
     const data = serviceFolder();
-    const store = openSqliteStore({ dataDir: data, create: true, commitBatchMax: 1 });
+    const store = await openSqliteStore({ dataDir: data, create: true, commitBatchMax: 1 });
     await store.checkWritable();
     const made = readdirSync(data);
     expect(made.toSorted()).toEqual([

@@ -11,7 +11,7 @@ const PAIRS = Object.entries(TRANSITIONS)
   .flatMap(([from, all]) => all.map((to) => `${from} > ${to}`))
   .sort();
 
-const engine = openEngine();
+const engine = await openEngine();
 afterAll(() => engine.close());
 
 test('there are the eleven statuses of the specification, five of them final', () => {

@@ -18,7 +18,7 @@ export interface CliContext {
   shownSettings(loaded: LoadedConfig): ShownSetting[];
   exampleConfig(): string;
   openApiDocument(): unknown;
-  openCore(config: Config, create: boolean): Core;
+  openCore(config: Config, create: boolean): Promise<Core>;
   startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App>;
   /** Who started the program and wants to hear how it is. */
   serviceManager(): ServiceManager;
@@ -63,7 +63,7 @@ export async function withCore<T>(
   use: (core: Core) => Promise<T>,
   create = false,
 ): Promise<T> {
-  const core = context.openCore(context.loadConfig(flagsOf(options)).config, create);
+  const core = await context.openCore(context.loadConfig(flagsOf(options)).config, create);
   try {
     return await use(actingAs(core, context.operator));
   } finally {

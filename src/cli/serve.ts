@@ -29,7 +29,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   manager.starting();
   const stopping = new AbortController();
   const starting = context.startApp(loaded, stopping.signal);
-  // Only now: a migration, which is over by now, may be cut off at any moment.
+  // Only now: a migration of a file, which the call has done by now, may be cut off at any moment.
   const signal = nextSignal().then(() => stopping.abort());
   const app = await unlessStopped(starting, stopping.signal);
   if (app === null) {

@@ -68,7 +68,7 @@ test('the audit log tells of it, and its chain holds; to do it again is no loss'
   for (let round = 0; round < 2; round++) {
     await restore();
     const core = {
-      store: openSqliteStore({ dataDir: backed.dataDir, create: false, commitBatchMax: 1 }),
+      store: await openSqliteStore({ dataDir: backed.dataDir, create: false, commitBatchMax: 1 }),
     };
     try {
       const entries = await auditEntries(core);
@@ -144,7 +144,7 @@ test('rows that came since are in the way, unless it is forced', async () => {
   expect(providerCount(database)).toBe(2);
   // What was kept is a database like any other.
   rmSync(database);
-  const store = openSqliteStore({ dataDir: backed.dataDir, create: true, commitBatchMax: 1 });
+  const store = await openSqliteStore({ dataDir: backed.dataDir, create: true, commitBatchMax: 1 });
   await store.close();
 });
 
@@ -178,7 +178,7 @@ test('what is still in the log counts as well', async () => {
 
 test('a database in use is never replaced, forced or not', async () => {
   const { dataDir } = backed;
-  const store = openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
+  const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
   try {
     for (const isForced of [false, true]) {
       await expect(restore({ isForced })).rejects.toThrow('is in use');

@@ -12,7 +12,7 @@ afterEach(async () => {
 
 /** A provider with a link for one phone, and somebody at a terminal. */
 async function prepared(answers: (string | null)[]): Promise<CommandLine> {
-  const engine = openEngine();
+  const engine = await openEngine();
   const line = commandLine({ answers, dataDir: engine.dataDir });
   opened.push(line, engine);
   await line.run('provider', 'add', '--name', 'Shop', '--code', 'Provide1');

@@ -37,7 +37,7 @@ async function withDistribution({
   ledger = [],
   copies = 1,
 }: Seed): Promise<CommandLine> {
-  const engine = openEngine();
+  const engine = await openEngine();
   const line = commandLine({ dataDir: engine.dataDir });
   opened.push(line, engine);
   const { id: providerId } = await makeProvider(engine);

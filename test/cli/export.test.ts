@@ -49,7 +49,11 @@ afterEach(() => {
 });
 
 async function withStore<T>(line: CommandLine, use: (store: Store) => Promise<T>): Promise<T> {
-  const store = openSqliteStore({ dataDir: line.dataDir, create: true, commitBatchMax: 1024 });
+  const store = await openSqliteStore({
+    dataDir: line.dataDir,
+    create: true,
+    commitBatchMax: 1024,
+  });
   try {
     return await use(store);
   } finally {

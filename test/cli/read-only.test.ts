@@ -46,7 +46,11 @@ describe.skipIf(!MAY_MOUNT)('on a disk that takes no writes', () => {
     // A disk with a file that is open for writing cannot be turned here: the files are copied.
     const other = commandLine();
     await other.run('provider', 'add', '--name', 'Shop', '--code', 'Provide1');
-    const store = openSqliteStore({ dataDir: other.dataDir, create: true, commitBatchMax: 1 });
+    const store = await openSqliteStore({
+      dataDir: other.dataDir,
+      create: true,
+      commitBatchMax: 1,
+    });
     expect((await other.run('provider', 'set', 'Provide1', '--name', 'Store')).code).toBe(0);
     rmSync(line.dataDir, { recursive: true });
     cpSync(other.dataDir, line.dataDir, { recursive: true });

@@ -16,7 +16,7 @@ let engine: Engine;
 let looping: Provider;
 let other: Provider;
 beforeAll(async () => {
-  engine = openEngine();
+  engine = await openEngine();
   looping = await makeProvider(engine);
   other = await makeProvider(engine);
 });

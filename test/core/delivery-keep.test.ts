@@ -29,8 +29,8 @@ import { PATIENCE_MS } from '../support/process.ts';
 setDefaultTimeout(2 * PATIENCE_MS);
 
 let engine: Engine;
-beforeEach(() => {
-  engine = openEngine();
+beforeEach(async () => {
+  engine = await openEngine();
 });
 afterEach(() => engine.close());
 

@@ -30,9 +30,9 @@ setDefaultTimeout(2 * PATIENCE_MS);
 
 let engine: Engine;
 let second: Core;
-beforeEach(() => {
-  engine = openEngine();
-  second = openCoreOn(engine.dataDir);
+beforeEach(async () => {
+  engine = await openEngine();
+  second = await openCoreOn(engine.dataDir);
 });
 afterEach(async () => {
   await second.store.close();

@@ -29,7 +29,7 @@ import { DEVICES, OS, PROVIDERS, World } from './delivery-model.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 
-const engine = openEngine();
+const engine = await openEngine();
 afterAll(() => engine.close());
 
 type Act = (world: World) => Promise<void> | void;

@@ -29,8 +29,8 @@ const ROUNDS = 1_000;
 const LANES = 10;
 
 let engine: Engine;
-beforeEach(() => {
-  engine = openEngine();
+beforeEach(async () => {
+  engine = await openEngine();
 });
 afterEach(() => engine.close());
 

@@ -19,7 +19,7 @@ const DEPTH = 5;
 const SENDS_MAX = 2;
 const LATER_MS = 30 * MINUTE_MS;
 
-const engine = openEngine();
+const engine = await openEngine();
 afterAll(() => engine.close());
 const startMs = engine.clock.nowMs();
 const { store } = engine.core;

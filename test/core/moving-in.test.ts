@@ -7,8 +7,8 @@ import { Tally } from '../../src/core/moving/tally.ts';
 import { type Engine, makeProvider, openEngine } from '../support/delivery.ts';
 
 let engine: Engine;
-beforeEach(() => {
-  engine = openEngine();
+beforeEach(async () => {
+  engine = await openEngine();
 });
 afterEach(() => engine.close());
 

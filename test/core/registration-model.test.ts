@@ -70,7 +70,7 @@ let engine: Engine;
 let ids: Record<ProviderName, number>;
 let codes: Record<ProviderName, string>;
 beforeAll(async () => {
-  engine = openEngine();
+  engine = await openEngine();
   const [p, m] = [await makeProvider(engine), await makeProvider(engine)];
   ids = { P: p.id, M: m.id };
   codes = { P: p.code, M: m.code };

@@ -174,7 +174,8 @@ testIf('in the middle of a migration: an error, the old schema stays, then it wo
   for (let leftKib = 4; refusals.length === (leftKib - 4) / 4; leftKib += 4) {
     disk.fill(leftKib * 1024);
     try {
-      await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 }).close();
+      const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
+      await store.close();
     } catch (error) {
       refusals.push((error as Error).message);
       disk.clear();

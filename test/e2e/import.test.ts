@@ -42,7 +42,7 @@ const BEGAN_MS = Date.UTC(2025, 0, 31, 22, 59, 58);
 
 /** Links, HWIDs and bindings of all states, written past the server: the API has only one date. */
 async function fill(dataDir: string, { code }: Credentials): Promise<void> {
-  const store = openSqliteStore({ dataDir, create: false, commitBatchMax: 1024 });
+  const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1024 });
   const random = new Random(5);
   let atMs = BEGAN_MS;
   const later = () => {

@@ -33,8 +33,8 @@ afterEach(async () => {
 });
 
 /** The store as a second process has it: the command line beside a running server. */
-function openBeside(app: TestApp): Store {
-  const store = openSqliteStore({ dataDir: app.dataDir, create: false, commitBatchMax: 1 });
+async function openBeside(app: TestApp): Promise<Store> {
+  const store = await openSqliteStore({ dataDir: app.dataDir, create: false, commitBatchMax: 1 });
   beside.push(store);
   return store;
 }
@@ -127,7 +127,7 @@ describe('the subscription', () => {
 test('what another process changes is so on the next request', async () => {
   const app = await start();
   const own = await seedProvider(app);
-  const store = openBeside(app);
+  const store = await openBeside(app);
   const core = { ...app.core, store };
   expect(await msgOf(app, own)).toBe('Ok');
   await store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() }, ACT);

@@ -38,8 +38,8 @@ afterEach(async () => {
 });
 
 /** The store as a second process has it. */
-function besideStore(): Store {
-  const store = openSqliteStore({ dataDir: app.dataDir, create: false, commitBatchMax: 1 });
+async function besideStore(): Promise<Store> {
+  const store = await openSqliteStore({ dataDir: app.dataDir, create: false, commitBatchMax: 1 });
   beside.push(store);
   return store;
 }
@@ -59,7 +59,7 @@ describe('a long poll', () => {
   });
 
   test('is answered when another process accepted and delivered the message', async () => {
-    const store = besideStore();
+    const store = await besideStore();
     await app.worker?.ring();
     const poll = inbox(app, token, 60);
     await until('the poll waits', () => waiting() === 1);
@@ -129,7 +129,7 @@ describe('a long poll', () => {
     const poll = inbox(app, token, 60);
     await until('the poll waits', () => waiting() === 1);
     await app.worker?.ring();
-    const store = besideStore();
+    const store = await besideStore();
     await store.forgetDevice('phone', ACT);
     // Reads of one turn share a snapshot.
     await nextTurn();

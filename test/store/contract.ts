@@ -71,7 +71,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
       test.each(all)('%s, over three connections', async (_, race) => {
         const { store, openBeside } = opened;
         const given = await race.given(store);
-        const stores = racers.map((racer) => (racer === 0 ? store : openBeside()));
+        const beside = racers.slice(1).map(openBeside);
+        const stores = [store, ...(await Promise.all(beside))];
         const calls = Array.from({ length: race.callCount }, (_, n) =>
           race.call(stores[n % RACERS] ?? store, given, n),
         );
@@ -95,7 +96,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
 
     test('what is answered is there for everybody at once', async () => {
       const { store, openBeside } = opened;
-      const beside = openBeside();
+      const beside = await openBeside();
       const { providerId } = await addDoor(store);
       await knock(store, 'a');
       expect(await beside.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);

@@ -7,7 +7,7 @@ const [, , dataDir = '', startMs = '0'] = process.argv;
 // All of them at the same moment.
 while (performance.timeOrigin + performance.now() < Number(startMs)) await Bun.sleep(0);
 try {
-  const store = openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
+  const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
   await store.listProviders();
   await store.close();
   console.log('opened');

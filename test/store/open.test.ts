@@ -35,11 +35,11 @@ const open = (dataDir: string, create = true) =>
   openSqliteStore({ dataDir, create, commitBatchMax: 1 });
 
 /** The one sentence with which opening is refused; it must leave the folder as it was. */
-function refusal(dataDir: string, create = true): string {
+async function refusal(dataDir: string, create = true): Promise<string> {
   const before = contents();
   let refused: unknown = 'it was opened';
   try {
-    open(dataDir, create);
+    await open(dataDir, create);
   } catch (error) {
     refused = error;
   }
@@ -63,7 +63,7 @@ function contents(): Record<string, string> {
 
 /** A good database with a provider in it, closed. */
 async function makeDatabase(change: (db: Database) => void = () => {}): Promise<void> {
-  const store = open(folder);
+  const store = await open(folder);
   await addProvider(store, 'Provide1');
   await store.close();
   const db = new Database(file, { strict: true });
@@ -74,7 +74,7 @@ async function makeDatabase(change: (db: Database) => void = () => {}): Promise<
 test('what it makes is its owner\u2019s alone, whatever the umask says', async () => {
   const before = process.umask(0o022);
   try {
-    const store = open(folder);
+    const store = await open(folder);
     const made = readdirSync(folder).toSorted();
     expect(made).toEqual([...['', '-shm', '-wal'].map((end) => DATABASE_FILE + end), LOCK_FILE]);
     const modes = made.map((name) => statSync(join(folder, name)).mode & 0o777);
@@ -102,7 +102,7 @@ test('what was answered survives a loss of power, and SQLite never sleeps on the
 });
 
 test('while another process has the lock, everybody else is served', async () => {
-  const store = open(folder);
+  const store = await open(folder);
   await addProvider(store, 'Provide1');
   const other = new Database(file, { strict: true });
   other.run('BEGIN IMMEDIATE');
@@ -122,7 +122,7 @@ test('while another process has the lock, everybody else is served', async () =>
 });
 
 test('a stop waits for nobody else: what could not be locked is refused, and the file closed', async () => {
-  const store = open(folder);
+  const store = await open(folder);
   const other = new Database(file, { strict: true });
   other.run('BEGIN IMMEDIATE');
   const write = store.checkWritable().catch((fault: unknown) => fault);
@@ -138,8 +138,8 @@ describe('a database that is not ours to use', () => {
     const sentence =
       `DIR/gatepost.db has schema ${SCHEMA_VERSION + 1}, this program knows up to ` +
       `${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`;
-    expect(refusal(folder)).toBe(sentence);
-    expect(refusal(folder, false)).toBe(sentence);
+    expect(await refusal(folder)).toBe(sentence);
+    expect(await refusal(folder, false)).toBe(sentence);
   });
 
   test('made newer between the look at it and the lock: it is not marked as older', async () => {
@@ -151,21 +151,21 @@ describe('a database that is not ours to use', () => {
     db.close();
   });
 
-  test('of another program', () => {
+  test('of another program', async () => {
     const db = new Database(file, { create: true });
     db.run('CREATE TABLE other (n)');
     db.close();
     const sentence = 'DIR/gatepost.db is a database of another program; nothing was changed';
-    expect(refusal(folder)).toBe(sentence);
-    expect(refusal(folder, false)).toBe(sentence);
+    expect(await refusal(folder)).toBe(sentence);
+    expect(await refusal(folder, false)).toBe(sentence);
   });
 
-  test('of another program, with a schema number like ours', () => {
+  test('of another program, with a schema number like ours', async () => {
     const db = new Database(file, { create: true });
     db.run('CREATE TABLE other (n)');
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     db.close();
-    expect(refusal(folder)).toContain('is a database of another program');
+    expect(await refusal(folder)).toContain('is a database of another program');
   });
 
   test('older, without leave to migrate it', async () => {
@@ -174,20 +174,20 @@ describe('a database that is not ours to use', () => {
     db.run(`PRAGMA application_id = ${APPLICATION_ID}`);
     db.run('PRAGMA user_version = 1');
     db.close();
-    expect(refusal(folder, false)).toBe(
+    expect(await refusal(folder, false)).toBe(
       `DIR/gatepost.db has schema 1, this program needs ${SCHEMA_VERSION}: ` +
         "restart 'gatepost serve' with this version first",
     );
   });
 });
 
-test('what fails for another reason is not told as damage', () => {
+test('what fails for another reason is not told as damage', async () => {
   const db = new Database(file, { create: true });
   db.run('CREATE TABLE other (n)');
   db.run(`PRAGMA application_id = ${APPLICATION_ID}`);
   db.run('PRAGMA user_version = 1');
   db.close();
-  expect(() => open(folder)).toThrow(`cannot open ${file}: no such table: `);
+  await expect(open(folder)).rejects.toThrow(`cannot open ${file}: no such table: `);
 });
 
 describe('a damaged database', () => {
@@ -198,16 +198,16 @@ describe('a damaged database', () => {
     ['a few bytes', '\0'],
     ['zeros', '\0'.repeat(8192)],
     ['what begins almost like one', `SQLite format 2\0${'\0'.repeat(8192)}`],
-  ])('%s', (_, bytes) => {
+  ])('%s', async (_, bytes) => {
     writeFileSync(file, bytes);
-    expect(refusal(folder)).toBe(`DIR/gatepost.db is damaged (not a SQLite database)${good}`);
-    expect(refusal(folder, false)).toContain('is damaged');
+    expect(await refusal(folder)).toBe(`DIR/gatepost.db is damaged (not a SQLite database)${good}`);
+    expect(await refusal(folder, false)).toContain('is damaged');
   });
 
   test.each([16, 100, 1000, 4096, 20_000])('cut after %d bytes', async (length) => {
     await makeDatabase();
     truncateSync(file, length);
-    expect(refusal(folder)).toMatch(
+    expect(await refusal(folder)).toMatch(
       /^DIR\/gatepost\.db is damaged \(.+\); nothing was changed: put a copy/,
     );
   });
@@ -217,50 +217,52 @@ describe('a damaged database', () => {
     const bytes = readFileSync(file);
     bytes.fill(0xa5, 100, 4096);
     writeFileSync(file, bytes);
-    expect(refusal(folder)).toContain('is damaged');
+    expect(await refusal(folder)).toContain('is damaged');
   });
 });
 
 describe('a place that cannot be used', () => {
-  test('no directory above the one to be made', () => {
+  test('no directory above the one to be made', async () => {
     const place = join(folder, 'missing', 'data');
-    expect(refusal(place)).toBe(
+    expect(await refusal(place)).toBe(
       'cannot create the data directory DIR/missing/data: DIR/missing does not exist',
     );
     expect(existsSync(join(folder, 'missing'))).toBe(false);
   });
 
-  test('no directory, and no leave to make one', () => {
+  test('no directory, and no leave to make one', async () => {
     const place = join(folder, 'data');
-    expect(refusal(place, false)).toBe('the data directory DIR/data does not exist');
+    expect(await refusal(place, false)).toBe('the data directory DIR/data does not exist');
   });
 
-  test('no database, and no leave to make one', () => {
-    expect(refusal(folder, false)).toBe(
+  test('no database, and no leave to make one', async () => {
+    expect(await refusal(folder, false)).toBe(
       "there is no Gatepost database in DIR: start 'gatepost serve' or add a provider first",
     );
   });
 
-  test('a file where the directory should be', () => {
+  test('a file where the directory should be', async () => {
     writeFileSync(join(folder, 'data'), 'text');
-    expect(refusal(join(folder, 'data'))).toBe('the data directory DIR/data is not a directory');
+    expect(await refusal(join(folder, 'data'))).toBe(
+      'the data directory DIR/data is not a directory',
+    );
   });
 
-  test('a file where the directory above should be', () => {
+  test('a file where the directory above should be', async () => {
     writeFileSync(join(folder, 'file'), 'text');
-    expect(refusal(join(folder, 'file', 'data'))).toContain('DIR/file/data');
+    expect(await refusal(join(folder, 'file', 'data'))).toContain('DIR/file/data');
   });
 
-  test('a directory where the file should be', () => {
+  test('a directory where the file should be', async () => {
     mkdirSync(file);
-    expect(refusal(folder)).toContain('DIR/gatepost.db');
+    expect(await refusal(folder)).toContain('DIR/gatepost.db');
   });
 
   // To root, everything is writable.
-  test.skipIf(process.getuid?.() === 0)('a directory that may not be written', () => {
+  test.skipIf(process.getuid?.() === 0)('a directory that may not be written', async () => {
     chmodSync(folder, 0o500);
     try {
-      expect(refusal(folder)).toContain('the data directory DIR is not writable');
+      expect(await refusal(folder)).toContain('the data directory DIR is not writable');
     } finally {
       chmodSync(folder, 0o700);
     }
@@ -270,7 +272,8 @@ describe('a place that cannot be used', () => {
 describe('a place that is good', () => {
   test('a directory is made, for its owner alone', async () => {
     const place = join(folder, 'data');
-    await open(place).close();
+    const store = await open(place);
+    await store.close();
     expect(statSync(place).mode & 0o777).toBe(0o700);
     expect(readdirSync(place)).toEqual([DATABASE_FILE, LOCK_FILE]);
   });
@@ -278,7 +281,7 @@ describe('a place that is good', () => {
   test('what is there is there again', async () => {
     await makeDatabase();
     for (const create of [true, false]) {
-      const store = open(folder, create);
+      const store = await open(folder, create);
       expect((await store.findProvider('Provide1'))?.code).toBe('Provide1');
       await store.close();
     }
@@ -286,18 +289,19 @@ describe('a place that is good', () => {
 
   test('an empty file and an empty database are beginnings, not damage', async () => {
     writeFileSync(file, '');
-    await open(folder).close();
+    const blank = await open(folder);
+    await blank.close();
     rmSync(file);
     const db = new Database(file, { create: true });
     db.run('PRAGMA journal_mode = WAL');
     db.close();
-    const store = open(folder);
+    const store = await open(folder);
     expect(await store.listProviders()).toEqual([]);
     await store.close();
   });
 
   test('two in one process at once', async () => {
-    const stores = [open(folder), open(folder), open(folder, false)];
+    const stores = await Promise.all([open(folder), open(folder), open(folder, false)]);
     for (const store of stores) expect(await store.listProviders()).toEqual([]);
     for (const store of stores) await store.close();
   });

@@ -90,10 +90,10 @@ function message(deviceId: number, provider: number, atMs: number, isUnbound = 0
   return id;
 }
 
-function migrated(): Store {
+async function migrated(): Promise<Store> {
   old.close();
   chmodSync(join(dataDir, DATABASE_FILE), 0o600);
-  store = openSqliteStore({ dataDir, create: true, commitBatchMax: 100 });
+  store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 100 });
   return store;
 }
 
@@ -114,14 +114,14 @@ describe('a token of 0.2.0', () => {
     const own = message(1, 1, 50);
     message(1, 2, 99);
     const bound = message(1, 2, 100);
-    expect(await inbox(migrated(), 1)).toEqual([own, bound]);
+    expect(await inbox(await migrated(), 1)).toEqual([own, bound]);
   });
 
   test('with nothing opens what came to it unbound since', async () => {
     device(1, 100);
     message(1, 1, 99, 1);
     const own = message(1, 1, 100, 1);
-    const of = migrated();
+    const of = await migrated();
     expect(await inbox(of, 1)).toEqual([own]);
     // It still stands alone, and nobody gets its place.
     const another = { hwid: 'd1', shown: { kind: 'nothing', providerCode: null } } as const;
@@ -134,7 +134,7 @@ describe('a token of 0.2.0', () => {
     slot(1, 1, aheadMs);
     proof(1, 1, 1, aheadMs);
     message(1, 1, NOW_MS);
-    const of = migrated();
+    const of = await migrated();
     expect(await inbox(of, 1)).toEqual([]);
     const now = new Database(join(dataDir, DATABASE_FILE), { strict: true });
     now.run(
@@ -158,7 +158,7 @@ describe('a token of 0.2.0', () => {
     const first = message(1, 1, 150);
     const afterTheStep = message(1, 1, 60);
     const last = message(1, 1, 170);
-    expect(await inbox(migrated(), 1)).toEqual([first, afterTheStep, last]);
+    expect(await inbox(await migrated(), 1)).toEqual([first, afterTheStep, last]);
   });
 
   test('by a binding, while the HWID was on a link, gives way to that link', async () => {
@@ -167,7 +167,7 @@ describe('a token of 0.2.0', () => {
     proof(1, 1, 0, 100);
     const early = message(1, 1, 60);
     const late = message(1, 1, 110);
-    const of = migrated();
+    const of = await migrated();
     expect(await inbox(of, 1)).toEqual([late]);
     const link = await register(of, 'd1', onLink('LinkCode0001'));
     expect(await inbox(of, 1, link.tokenHash)).toEqual([early, late]);
@@ -179,7 +179,7 @@ test('facts go to the providers that a device belongs to, not to those that mere
   device(1);
   slot(1, 1, 5);
   old.run('INSERT INTO device_provider VALUES (1, 2, 9)');
-  const found = await migrated().findDevice('d1');
+  const found = await (await migrated()).findDevice('d1');
   expect(found?.seenBy.map((at) => [at.providerCode, at.deviceName, at.lastSeenAtMs])).toEqual([
     ['Provide2', '', 9],
     ['Provide1', 'Pixel 9', 7],
@@ -196,7 +196,7 @@ test('of more ties than are kept the active and newest stay', async () => {
     );
     old.run('INSERT INTO device_domain VALUES (1, ?, ?)', [id, id]);
   }
-  const found = await migrated().findDevice('d1');
+  const found = await (await migrated()).findDevice('d1');
   const names = found?.domains.map(({ domainName }) => domainName) ?? [];
   expect(names).toHaveLength(16);
   expect(names).toContain('n3');
@@ -215,7 +215,7 @@ test('what was being loaded is loaded to the end, and nobody is in the ledger tw
        cursor_id = 2, recipient_count = 1, lease_owner = 'dead', lease_until_ms = 0`,
   );
   old.run('UPDATE recipient SET state = 1, is_waiting = 0, sent_at_ms = NULL');
-  const of = migrated();
+  const of = await migrated();
   const lease = { owner: 'one', nowMs: NOW_MS, leaseMs: 5_000 };
   expect(await of.claimWork(lease)).toMatchObject([{ id: 1, status: 6 }]);
   await loadAll(of, { id: 1, ...lease });

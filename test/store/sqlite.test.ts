@@ -29,8 +29,8 @@ import { storeContract } from './contract.ts';
 async function open(): Promise<OpenedStore & { dataDir: string }> {
   const dataDir = freshFolder();
   const stores: Store[] = [];
-  const openOne = (create: boolean): Store => {
-    const store = openSqliteStore({ dataDir, create, commitBatchMax: 1024 });
+  const openOne = async (create: boolean): Promise<Store> => {
+    const store = await openSqliteStore({ dataDir, create, commitBatchMax: 1024 });
     let isClosed = false;
     const close = async () => {
       if (!isClosed) await store.close();
@@ -41,7 +41,7 @@ async function open(): Promise<OpenedStore & { dataDir: string }> {
   };
   return {
     dataDir,
-    store: openOne(true),
+    store: await openOne(true),
     openBeside: () => openOne(false),
     race: (shares) => runRace(dataDir, shares),
     close: async () => {

@@ -74,7 +74,7 @@ test.each(RELEASES)('a backup of data of $release can be restored', async (given
     const { manifest } = await restoreBackup({ ...restored, actor: ACT.actor });
     expect(manifest.schema).toBe(schema);
     const { dataDir: place } = restored;
-    const store = openSqliteStore({ dataDir: place, create: true, commitBatchMax: 1 });
+    const store = await openSqliteStore({ dataDir: place, create: true, commitBatchMax: 1 });
     const { links } = await store.readAudit(0, 1_000);
     await store.close();
     const last = links.at(-1)?.entries ?? '';

@@ -76,7 +76,7 @@ export async function startTestApp(
   const expectedFaults: string[] = [];
   const tallies = new Tallies();
   const { onCommit } = tallies;
-  const opened = openSqliteStore({
+  const opened = await openSqliteStore({
     dataDir,
     create: true,
     migrates: true,

@@ -33,7 +33,7 @@ export async function backedUp(passphrase: string | null = null): Promise<Backed
 
 /** Changes the database in the ordinary way, and closes it. */
 export async function addProviders(dataDir: string, count: number): Promise<void> {
-  const store = openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
+  const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
   const { length } = await store.listProviders();
   for (let n = 0; n < count; n++) await addProvider(store, `CODE${1000 + length + n}`);
   await store.close();

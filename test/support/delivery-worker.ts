@@ -4,7 +4,7 @@ import { deliverStep } from '../../src/core/message/deliver.ts';
 import { openCoreOn } from './delivery.ts';
 
 const [dataDir = '', nowMs = ''] = process.argv.slice(2);
-const core = openCoreOn(dataDir);
+const core = await openCoreOn(dataDir);
 let isOver = false;
 process.stdin.on('end', () => {
   isOver = true;

@@ -35,9 +35,9 @@ export interface Engine {
 type Seeded = Pick<Engine, 'db'>;
 type Owner = Pick<Provider, 'id'>;
 
-export function openEngine(): Engine {
+export async function openEngine(): Promise<Engine> {
   const dataDir = freshFolder();
-  const core = openCoreOn(dataDir);
+  const core = await openCoreOn(dataDir);
   const db = openBeside(dataDir);
   return {
     core,
@@ -53,9 +53,9 @@ export function openEngine(): Engine {
 }
 
 /** One more connection with everything that belongs to a process; the caller closes its store. */
-export function openCoreOn(dataDir: string): Core {
+export async function openCoreOn(dataDir: string): Promise<Core> {
   return {
-    store: openSqliteStore({ dataDir, create: true, commitBatchMax: 1024 }),
+    store: await openSqliteStore({ dataDir, create: true, commitBatchMax: 1024 }),
     signals: new Signals(),
     linksPerProviderMax: 100_000,
     ...WIDE_BOUNDS,

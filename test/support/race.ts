@@ -50,7 +50,7 @@ async function race(dataDir: string, share: RaceShare): Promise<void> {
   const { calls, given } = share;
   const of = RACES[share.race];
   if (of === undefined) throw new Error(`there is no race ${share.race}`);
-  const store = openSqliteStore({ dataDir, create: false, commitBatchMax: 1024 });
+  const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1024 });
   console.log('ready');
   await linesOf(Bun.stdin.stream()).next();
   const answers = await Promise.all(calls.map((n) => of.call(store, given, n)));

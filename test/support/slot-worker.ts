@@ -24,7 +24,7 @@ const AT_ONCE = 50;
 
 async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
   const { dataDir, domainHash, codes } = order;
-  const store = openSqliteStore({ dataDir, create: false, commitBatchMax: 1024 });
+  const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1024 });
   const core = {
     store,
     signals: new Signals(),

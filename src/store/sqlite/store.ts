@@ -38,8 +38,11 @@ export interface SqliteOptions {
   onCommit?: CommitObserver;
 }
 
-/** Opens the store. Throws `OperatorError` with the reason when it cannot. */
-export function openSqliteStore(options: SqliteOptions): Store {
+/**
+ * Opens the store. Throws `OperatorError` with the reason when it cannot. All of it happens in the
+ * call itself: a promise is what a store over a network would need.
+ */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit } = options;
   const opened = openDatabase(dataDir, create, migrates);
   const db = new Connection(opened.db);

@@ -128,7 +128,7 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
 
     test('two processes write one chain', async () => {
       const { store, openBeside } = opened();
-      const beside = openBeside();
+      const beside = await openBeside();
       const { id } = await addProvider(store, 'Provide1');
       await Promise.all(
         Array.from({ length: 40 }, (_, n) =>

@@ -116,7 +116,7 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
   foreignChanges(opened) {
     test('changes when and only when another connection has changed something', async () => {
       const { store, openBeside } = opened();
-      const beside = openBeside();
+      const beside = await openBeside();
       const { id: providerId } = await addProvider(store, 'Provide1');
       let before = await store.foreignChanges();
       const hasChanged = async () => {

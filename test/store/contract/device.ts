@@ -237,7 +237,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
     test('finishes the writes under way', async () => {
       const { store, openBeside } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      const closing = openBeside();
+      const closing = await openBeside();
       const added = [1, 2, 3].map((n) => addLink(closing, id, { installCode: `LinkCode000${n}` }));
       await closing.close();
       expect(await store.listInstalls(id, ALL)).toHaveLength(3);

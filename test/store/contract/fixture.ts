@@ -12,7 +12,7 @@ import type { RaceShare } from './race.ts';
 export interface OpenedStore {
   store: Store;
   /** Another connection to the same data, as a second process has it. */
-  openBeside(): Store;
+  openBeside(): Promise<Store>;
   /** Has processes of their own make their shares of a race at the same time. */
   race(shares: readonly RaceShare[]): Promise<unknown[][]>;
   close(): Promise<void>;

@@ -15,7 +15,7 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
       const { providerId } = await addDoor(store);
       const before = await store.listInstalls(providerId, ALL);
       // Another process sees by its counter that something was written.
-      const beside = openBeside();
+      const beside = await openBeside();
       const changes = await beside.foreignChanges();
       expect(await store.checkWritable()).toBe('ok');
       expect(await beside.foreignChanges()).not.toBe(changes);

@@ -75,7 +75,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const { id } = await addProvider(store, 'Provide1');
       await store.reserveIds({ installId: 500, domainId: 50 });
       expect(await addLink(store, id)).toBe(501);
-      expect(await bind(openBeside(), id)).toBe(51);
+      expect(await bind(await openBeside(), id)).toBe(51);
     });
 
     test('lower ones take nothing back', async () => {

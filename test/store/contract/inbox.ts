@@ -355,7 +355,7 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const id = await deliver(store, providerId);
       const word = { id, state: 'opened', detail: null } as const;
       const unknown = { ...word, id: id + 1 };
-      const beside = openBeside();
+      const beside = await openBeside();
       const hasWritten = async (...items: { id: number; state: 'opened'; detail: null }[]) => {
         const before = await beside.foreignChanges();
         await store.acknowledge(a, items, NOW_MS);

@@ -60,7 +60,7 @@ export const installContract: Record<Method & keyof Store, Suite> = {
     test('refuses one link more than the cap, also to many at once', async () => {
       const { store, openBeside } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      const beside = openBeside();
+      const beside = await openBeside();
       const all = Array.from({ length: 12 }, (_, i) => {
         const installCode = `LinkCode${String(i).padStart(4, '0')}`;
         const draft = installDraft(id, { installCode, installCountMax: 5 });

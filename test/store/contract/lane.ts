@@ -70,7 +70,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const { id: providerId } = await addProvider(store, 'Provide1');
       const id = await send(store, providerId);
       expect(await claimedIds(store)).toEqual([id]);
-      const beside = openBeside();
+      const beside = await openBeside();
       expect(await claim(beside, 'another', UNTIL_MS - 1)).toEqual([]);
       const [own] = await claim(store, 'one', UNTIL_MS - 1);
       expect(own).toMatchObject({ id, isTakenOver: false });
@@ -252,7 +252,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const foreign = await send(store, two);
       expect(await claimedIds(store, 'another')).toEqual([foreign]);
       await store.releaseWork('nobody');
-      expect(await claimedIds(openBeside(), 'third')).toEqual([]);
+      expect(await claimedIds(await openBeside(), 'third')).toEqual([]);
       await store.releaseWork('one');
       expect(await store.moveDistribution(lease(mine), 10, 20)).toBe(false);
       expect(await claimedIds(store, 'third')).toEqual([mine]);
