@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const coreLinks: readonly MutatedFile[] = [
   {
     file: 'src/core/message/url.ts',
-    tests: ['test/core/content-html.test.ts', 'test/core/command.test.ts'],
+    tests: ['test/core/message/html.test.ts', 'test/core/message/command.test.ts'],
     changes: [
       [
         `if (scheme === '' || isHostAndPort || DENIED_SCHEMES.has(scheme.toLowerCase())) return false;`,
@@ -39,7 +39,7 @@ export const coreLinks: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/chain.ts',
-    tests: ['test/core/audit-chain.test.ts', 'test/core/audit-forged.test.ts'],
+    tests: ['test/core/audit/chain.test.ts', 'test/core/audit/forged.test.ts'],
     changes: [
       [
         `if (!Array.isArray(list) || !list.every(isEntry)) throw new SyntaxError('not a list of entries');`,

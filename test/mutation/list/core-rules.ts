@@ -33,7 +33,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/command.ts',
-    tests: ['test/core/command.test.ts'],
+    tests: ['test/core/message/command.test.ts'],
     changes: [
       [
         'const action = ACTION_TYPES.find((known) => known === said);',
@@ -51,7 +51,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/notification.ts',
-    tests: ['test/core/content.test.ts', 'test/core/content-html.test.ts'],
+    tests: ['test/core/message/notification.test.ts', 'test/core/message/html.test.ts'],
     changes: [
       ['if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) return {};', ''],
       ['if (!LOCALE_KEY.test(key)) {', 'if (LOCALE_KEY.test(key)) {'],
@@ -65,9 +65,9 @@ export const coreRules: readonly MutatedFile[] = [
   {
     file: 'src/core/message/deliver.ts',
     tests: [
-      'test/core/delivery.test.ts',
-      'test/core/delivery-lanes.test.ts',
-      'test/core/delivery-keep.test.ts',
+      'test/core/message/deliver.test.ts',
+      'test/core/message/deliver-lanes.test.ts',
+      'test/core/message/deliver-keep.test.ts',
     ],
     changes: [
       [
@@ -79,9 +79,9 @@ export const coreRules: readonly MutatedFile[] = [
   {
     file: 'src/core/message/send.ts',
     tests: [
-      'test/core/distribution-cancel.test.ts',
-      'test/core/distribution-interval.test.ts',
-      'test/core/delivery.test.ts',
+      'test/core/message/send-cancel.test.ts',
+      'test/core/message/send-interval.test.ts',
+      'test/core/message/deliver.test.ts',
       'test/http/coverage.test.ts',
     ],
     changes: [
@@ -139,7 +139,11 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/moving/import.ts',
-    tests: ['test/core/moving-in.test.ts', 'test/cli/import.test.ts', 'test/cli/export.test.ts'],
+    tests: [
+      'test/core/moving/import.test.ts',
+      'test/cli/import.test.ts',
+      'test/cli/export.test.ts',
+    ],
     changes: [
       [`if (was === 'different') {`, `if (was !== 'different') {`],
       [

@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const coreWords: readonly MutatedFile[] = [
   {
     file: 'src/core/moving/source-record.ts',
-    tests: ['test/core/source-record.test.ts'],
+    tests: ['test/core/moving/source-record.test.ts'],
     changes: [
       [
         `if (status === null || !STATUSES.has(status)) return wrong('status');
@@ -35,7 +35,7 @@ export const coreWords: readonly MutatedFile[] = [
     file: 'src/core/json-input.ts',
     tests: [
       'test/core/json-input.test.ts',
-      'test/core/target.test.ts',
+      'test/core/message/target.test.ts',
       'test/http/remote-body.test.ts',
     ],
     changes: [
@@ -67,7 +67,7 @@ export const coreWords: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/schedule.ts',
-    tests: ['test/core/schedule.test.ts'],
+    tests: ['test/core/message/schedule.test.ts'],
     changes: [
       ['export const DAYS_AHEAD_MAX = 365;', 'export const DAYS_AHEAD_MAX = 366;'],
       [`if (timeOfDayMs === null) return problem('send_time must be a time of day as HH:MM');`, ''],
@@ -94,7 +94,7 @@ export const coreWords: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/settings.ts',
-    tests: ['test/core/setting-keys.test.ts'],
+    tests: ['test/core/message/settings.test.ts'],
     changes: [
       [
         `return 'true or false, 1 or 0, on or off, yes or no';`,
@@ -112,7 +112,7 @@ export const coreWords: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/target.ts',
-    tests: ['test/core/target.test.ts'],
+    tests: ['test/core/message/target.test.ts'],
     changes: [
       ['const HWID_LIST_LENGTH_MAX = 4096;', 'const HWID_LIST_LENGTH_MAX = 4097;'],
       [`if (typeof value === 'string' && value.length > OS_LIST_LENGTH_MAX) return rule;`, ''],

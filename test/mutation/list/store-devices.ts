@@ -45,7 +45,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/lane.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/core/lane-model.test.ts'],
+    tests: ['test/store/sqlite.test.ts', 'test/core/message/lane-model.test.ts'],
     changes: [
       [
         "${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')} + ${value('leaseMs')}`)},",

@@ -55,7 +55,7 @@ export const storeReads: readonly MutatedFile[] = [
     file: 'src/store/sqlite/distribution.ts',
     tests: [
       'test/store/sqlite.test.ts',
-      'test/core/distribution-cancel.test.ts',
+      'test/core/message/send-cancel.test.ts',
       'test/cli/audit.test.ts',
     ],
     changes: [

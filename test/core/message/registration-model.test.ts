@@ -4,13 +4,13 @@
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import type { TokenHolder } from '../../src/core/port/inbox.ts';
-import type { Shown } from '../../src/core/port/registration.ts';
-import { hashKey } from '../../src/core/secret.ts';
-import { nextTurn } from '../../src/core/turn.ts';
-import { ACT } from '../support/actor.ts';
-import { type Engine, HOUR_MS, makeProvider, openEngine } from '../support/delivery.ts';
-import { PATIENCE_MS } from '../support/process.ts';
+import type { TokenHolder } from '../../../src/core/port/inbox.ts';
+import type { Shown } from '../../../src/core/port/registration.ts';
+import { hashKey } from '../../../src/core/secret.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
+import { ACT } from '../../support/actor.ts';
+import { type Engine, HOUR_MS, makeProvider, openEngine } from '../../support/delivery.ts';
+import { PATIENCE_MS } from '../../support/process.ts';
 import {
   type ActorName,
   isLinked,

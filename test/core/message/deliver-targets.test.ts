@@ -1,7 +1,7 @@
 /** Which devices are a provider's at the moment of delivery. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { listDistributions } from '../../src/core/message/send.ts';
+import { listDistributions } from '../../../src/core/message/send.ts';
 import {
   bindDevices,
   deliver,
@@ -14,8 +14,8 @@ import {
   openEngine,
   putOnLinks,
   seedDevices,
-} from '../support/delivery.ts';
-import { PATIENCE_MS } from '../support/process.ts';
+} from '../../support/delivery.ts';
+import { PATIENCE_MS } from '../../support/process.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 

@@ -1,7 +1,7 @@
 /** What must become of sends: who is linked, who is a recipient, what lies in which inbox. */
 
-import type { Provider } from '../../src/core/port/provider.ts';
-import { DAY_MS } from '../support/delivery.ts';
+import type { Provider } from '../../../src/core/port/provider.ts';
+import { DAY_MS } from '../../support/delivery.ts';
 
 export const PROVIDERS = 2;
 export const DEVICES = 6;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { parseSchedule } from '../../src/core/message/schedule.ts';
+import { parseSchedule } from '../../../src/core/message/schedule.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;

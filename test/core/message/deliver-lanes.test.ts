@@ -1,11 +1,11 @@
 /** Order, turns and leases: several providers, several workers, one database. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Core } from '../../src/core/core.ts';
-import { deliverStep, LEASE_MS } from '../../src/core/message/deliver.ts';
-import { nextTurn } from '../../src/core/turn.ts';
-import { makeWorker } from '../../src/jobs/deliver.ts';
-import { makeLog } from '../../src/log.ts';
+import type { Core } from '../../../src/core/core.ts';
+import { deliverStep, LEASE_MS } from '../../../src/core/message/deliver.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
+import { makeWorker } from '../../../src/jobs/deliver.ts';
+import { makeLog } from '../../../src/log.ts';
 import {
   command,
   deliver,
@@ -23,8 +23,8 @@ import {
   seedDevices,
   statusOf,
   stepOnce,
-} from '../support/delivery.ts';
-import { PATIENCE_MS, until } from '../support/process.ts';
+} from '../../support/delivery.ts';
+import { PATIENCE_MS, until } from '../../support/process.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 

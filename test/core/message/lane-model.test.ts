@@ -4,13 +4,13 @@
  */
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { deliverStep, LEASE_MS } from '../../src/core/message/deliver.ts';
-import { isTerminal, PENDING } from '../../src/core/message/status.ts';
-import type { Targets } from '../../src/core/message/target.ts';
-import type { Provider } from '../../src/core/port/provider.ts';
-import { nextTurn } from '../../src/core/turn.ts';
-import { command, HOUR_MS, MINUTE_MS, makeProvider, openEngine } from '../support/delivery.ts';
-import { PATIENCE_MS } from '../support/process.ts';
+import { deliverStep, LEASE_MS } from '../../../src/core/message/deliver.ts';
+import { isTerminal, PENDING } from '../../../src/core/message/status.ts';
+import type { Targets } from '../../../src/core/message/target.ts';
+import type { Provider } from '../../../src/core/port/provider.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
+import { command, HOUR_MS, MINUTE_MS, makeProvider, openEngine } from '../../support/delivery.ts';
+import { PATIENCE_MS } from '../../support/process.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 

@@ -1,14 +1,14 @@
 /** What a provider changes over and over does not push out of the log what others did. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { LISTED_MAX, LISTED_WINDOW_MS } from '../../src/core/audit/entry.ts';
-import { verifyAudit } from '../../src/core/audit/verify.ts';
-import type { Act, Actor } from '../../src/core/port/audit.ts';
-import type { Provider } from '../../src/core/port/provider.ts';
-import { ACT } from '../support/actor.ts';
-import { auditEntries } from '../support/audit.ts';
-import { type Engine, makeProvider, openEngine } from '../support/delivery.ts';
-import { PATIENCE_MS } from '../support/process.ts';
+import { LISTED_MAX, LISTED_WINDOW_MS } from '../../../src/core/audit/entry.ts';
+import { verifyAudit } from '../../../src/core/audit/verify.ts';
+import type { Act, Actor } from '../../../src/core/port/audit.ts';
+import type { Provider } from '../../../src/core/port/provider.ts';
+import { ACT } from '../../support/actor.ts';
+import { auditEntries } from '../../support/audit.ts';
+import { type Engine, makeProvider, openEngine } from '../../support/delivery.ts';
+import { PATIENCE_MS } from '../../support/process.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 

@@ -6,8 +6,8 @@ import {
   isTooLarge,
   type NotificationPayload,
   PUSH_ENCODED_MAX,
-} from '../../src/core/message/notification.ts';
-import { XSS_VECTORS } from '../support/xss-vectors.ts';
+} from '../../../src/core/message/notification.ts';
+import { XSS_VECTORS } from '../../support/xss-vectors.ts';
 
 const MINIMAL = { body: 'Hello', type_push: 'force', expire_days: 3 };
 

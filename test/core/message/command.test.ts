@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
-import { ACTION_TYPES, composeCommand, parseActionType } from '../../src/core/message/command.ts';
+import {
+  ACTION_TYPES,
+  composeCommand,
+  parseActionType,
+} from '../../../src/core/message/command.ts';
 
 /** The sentence of a problem, which every test also holds to what a response header can carry. */
 function refused(body: Record<string, unknown>): string {

@@ -1,10 +1,10 @@
 /** What another server says is cut to what a store takes quickly, before it gets there. */
 
 import { describe, expect, test } from 'bun:test';
-import { byRows, past, pastInstall } from '../../src/core/moving/fit.ts';
-import { Source } from '../../src/core/moving/source.ts';
-import { Tally } from '../../src/core/moving/tally.ts';
-import type { ImportedInstall } from '../../src/core/port/moving.ts';
+import { byRows, past, pastInstall } from '../../../src/core/moving/fit.ts';
+import { Source } from '../../../src/core/moving/source.ts';
+import { Tally } from '../../../src/core/moving/tally.ts';
+import type { ImportedInstall } from '../../../src/core/port/moving.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20);
 const DAY_MS = 86_400_000;

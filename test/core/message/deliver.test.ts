@@ -1,11 +1,11 @@
 /** The engine by hand: every status is reached, and nothing is delivered that must not be. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { LEASE_MS } from '../../src/core/message/deliver.ts';
-import { parseSchedule } from '../../src/core/message/schedule.ts';
-import { cancelDistribution } from '../../src/core/message/send.ts';
-import { BLOCKED, statusesBefore } from '../../src/core/message/status.ts';
-import { ACT } from '../support/actor.ts';
+import { LEASE_MS } from '../../../src/core/message/deliver.ts';
+import { parseSchedule } from '../../../src/core/message/schedule.ts';
+import { cancelDistribution } from '../../../src/core/message/send.ts';
+import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   command,
   DAY_MS,
@@ -23,8 +23,8 @@ import {
   seedDevices,
   statusOf,
   stepOnce,
-} from '../support/delivery.ts';
-import { PATIENCE_MS } from '../support/process.ts';
+} from '../../support/delivery.ts';
+import { PATIENCE_MS } from '../../support/process.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 

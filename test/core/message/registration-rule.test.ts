@@ -7,8 +7,8 @@ import {
   judge,
   REGISTRATION_RULE,
   type Verdict,
-} from '../../src/core/message/registration.ts';
-import { readText } from '../support/tree.ts';
+} from '../../../src/core/message/registration.ts';
+import { readText } from '../../support/tree.ts';
 
 const CLAIMS: Readonly<Record<Claim, string>> = {
   first_link: 'a link on which the HWID has its first slot at the provider',

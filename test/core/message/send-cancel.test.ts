@@ -2,9 +2,9 @@
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
-import { CANCEL_CUTOFF_MS, cancelDistribution } from '../../src/core/message/send.ts';
-import type { Provider } from '../../src/core/port/provider.ts';
-import { ACT } from '../support/actor.ts';
+import { CANCEL_CUTOFF_MS, cancelDistribution } from '../../../src/core/message/send.ts';
+import type { Provider } from '../../../src/core/port/provider.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   command,
   deliver,
@@ -19,9 +19,9 @@ import {
   openEngine,
   putOnLinks,
   statusOf,
-} from '../support/delivery.ts';
-import { PATIENCE_MS, ROOT, until } from '../support/process.ts';
-import { Random } from '../support/random.ts';
+} from '../../support/delivery.ts';
+import { PATIENCE_MS, ROOT, until } from '../../support/process.ts';
+import { Random } from '../../support/random.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 

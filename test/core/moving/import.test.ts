@@ -1,10 +1,10 @@
 /** An import that is told to stop: what it has heard by then is let go of. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { importFromSource, Mover } from '../../src/core/moving/import.ts';
-import type { AskSource } from '../../src/core/moving/source.ts';
-import { Tally } from '../../src/core/moving/tally.ts';
-import { type Engine, makeProvider, openEngine } from '../support/delivery.ts';
+import { importFromSource, Mover } from '../../../src/core/moving/import.ts';
+import type { AskSource } from '../../../src/core/moving/source.ts';
+import { Tally } from '../../../src/core/moving/tally.ts';
+import { type Engine, makeProvider, openEngine } from '../../support/delivery.ts';
 
 let engine: Engine;
 beforeEach(async () => {

@@ -5,13 +5,13 @@
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
-import type { Core } from '../../src/core/core.ts';
-import { LEASE_MS } from '../../src/core/message/deliver.ts';
-import { sendCommand } from '../../src/core/message/send.ts';
-import { BLOCKED, statusesBefore } from '../../src/core/message/status.ts';
-import type { Targets } from '../../src/core/message/target.ts';
-import { nextTurn } from '../../src/core/turn.ts';
-import { ACT } from '../support/actor.ts';
+import type { Core } from '../../../src/core/core.ts';
+import { LEASE_MS } from '../../../src/core/message/deliver.ts';
+import { sendCommand } from '../../../src/core/message/send.ts';
+import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
+import type { Targets } from '../../../src/core/message/target.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   bindDevices,
   deliver,
@@ -23,9 +23,9 @@ import {
   openEngine,
   putOnLinks,
   tieDevices,
-} from '../support/delivery.ts';
-import { PATIENCE_MS } from '../support/process.ts';
-import { DEVICES, OS, PROVIDERS, World } from './delivery-model.ts';
+} from '../../support/delivery.ts';
+import { PATIENCE_MS } from '../../support/process.ts';
+import { DEVICES, OS, PROVIDERS, World } from './deliver-model.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 

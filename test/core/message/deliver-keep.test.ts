@@ -1,11 +1,11 @@
 /** The ledger afterwards: what disappears during delivery, what expires, what is pruned. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { LEASE_MS } from '../../src/core/message/deliver.ts';
-import { BLOCKED, statusesBefore } from '../../src/core/message/status.ts';
-import { nextTurn } from '../../src/core/turn.ts';
-import { expireMessages, pruneDistributions } from '../../src/jobs/keep.ts';
-import { ACT } from '../support/actor.ts';
+import { LEASE_MS } from '../../../src/core/message/deliver.ts';
+import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
+import { expireMessages, pruneDistributions } from '../../../src/jobs/keep.ts';
+import { ACT } from '../../support/actor.ts';
 import {
   bindDevices,
   command,
@@ -23,8 +23,8 @@ import {
   seedDevices,
   statusOf,
   stepOnce,
-} from '../support/delivery.ts';
-import { PATIENCE_MS } from '../support/process.ts';
+} from '../../support/delivery.ts';
+import { PATIENCE_MS } from '../../support/process.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 

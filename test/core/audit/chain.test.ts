@@ -8,17 +8,17 @@ import {
   exportLine,
   headText,
   listAudit,
-} from '../../src/core/audit/chain.ts';
-import { actAt, SYSTEM } from '../../src/core/audit/entry.ts';
-import { verifyAudit } from '../../src/core/audit/verify.ts';
-import { actingAs } from '../../src/core/core.ts';
-import { hwidHash } from '../../src/core/secret.ts';
-import { nextTurn } from '../../src/core/turn.ts';
-import { keepAuditBounded, logAuditHead } from '../../src/jobs/keep.ts';
-import { makeLog } from '../../src/log.ts';
-import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { auditEntries, deedOf } from '../support/audit.ts';
-import { openBeside } from '../support/database.ts';
+} from '../../../src/core/audit/chain.ts';
+import { actAt, SYSTEM } from '../../../src/core/audit/entry.ts';
+import { verifyAudit } from '../../../src/core/audit/verify.ts';
+import { actingAs } from '../../../src/core/core.ts';
+import { hwidHash } from '../../../src/core/secret.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
+import { keepAuditBounded, logAuditHead } from '../../../src/jobs/keep.ts';
+import { makeLog } from '../../../src/log.ts';
+import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
+import { auditEntries, deedOf } from '../../support/audit.ts';
+import { openBeside } from '../../support/database.ts';
 
 const DAY_MS = 86_400_000;
 const LINKS = 6;

@@ -8,12 +8,12 @@ import {
   hashOfLink,
   headText,
   listAudit,
-} from '../../src/core/audit/chain.ts';
-import { SYSTEM } from '../../src/core/audit/entry.ts';
-import { verifyAudit } from '../../src/core/audit/verify.ts';
-import { nextTurn } from '../../src/core/turn.ts';
-import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { openBeside } from '../support/database.ts';
+} from '../../../src/core/audit/chain.ts';
+import { SYSTEM } from '../../../src/core/audit/entry.ts';
+import { verifyAudit } from '../../../src/core/audit/verify.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
+import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
+import { openBeside } from '../../support/database.ts';
 
 const DAY_MS = 86_400_000;
 const LINKS = 10;

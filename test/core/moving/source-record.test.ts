@@ -5,7 +5,7 @@ import {
   readDomainRecord,
   readInstallRecord,
   readSlotRecord,
-} from '../../src/core/moving/source-record.ts';
+} from '../../../src/core/moving/source-record.ts';
 
 const TIME = '2026-11-20 15:00:00';
 const LINK = {

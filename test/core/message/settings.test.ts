@@ -7,7 +7,7 @@ import {
   checkSettings,
   SETTING_KEYS,
   settingRule,
-} from '../../src/core/message/settings.ts';
+} from '../../../src/core/message/settings.ts';
 
 // The specification's table once more, by hand, so that a slip in the source does not go unnoticed.
 const WORDS = ['true', 'false', '1', '0', 'on', 'off', 'yes', 'no'];
@@ -239,7 +239,7 @@ describe('the object', () => {
 });
 
 test('docs/settings.md has the table of the source', () => {
-  const page = readFileSync(join(import.meta.dir, '../../docs/settings.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dir, '../../../docs/settings.md'), 'utf8');
   const [, ...documented] = [...page.matchAll(/^\| (\S+) +\| (.*?) +\|$/gm)].map(
     ([, key, value]) => `${key} ${value}`,
   );

@@ -4,7 +4,7 @@ import {
   parseCommandTargets,
   parseNotificationTargets,
   TARGET_HWID_COUNT_MAX,
-} from '../../src/core/message/target.ts';
+} from '../../../src/core/message/target.ts';
 
 /** The sentence of a problem, which every test also holds to what a response header can carry. */
 function sentence(
