@@ -19,3 +19,6 @@ export const HWID = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
 
 /** 256 random bits in base64url. */
 export const DEVICE_TOKEN = /^[-_A-Za-z0-9]{43}$/;
+
+/** Most bytes of an encoded push payload: specification, "Limits". */
+export const PUSH_ENCODED_MAX = 4096;

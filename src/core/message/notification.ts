@@ -1,6 +1,6 @@
-/** What a push notification says: the form, the HTML that its bodies may hold, and its size. */
+/** Push notifications: the form that providers send, what of it devices get, and its size. */
 
-import sanitizeHtml from 'sanitize-html';
+import { PUSH_ENCODED_MAX } from '../formats.ts';
 import {
   byteLength,
   isAbsent,
@@ -11,90 +11,11 @@ import {
   problem,
   readInteger,
 } from '../json-input.ts';
+import { HtmlBudget, sanitizeBody, showsAnything } from './html.ts';
 import { isLink, isWebUrl } from './url.ts';
-
-/** Tags that survive the filter: specification, "Limits". */
-export const ALLOWED_TAGS: readonly string[] = [
-  ...['a', 'b', 'big', 'blockquote', 'br', 'cite', 'del', 'dfn', 'div', 'em', 'i', 'img', 'li'],
-  ...['p', 's', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'tt', 'u', 'ul'],
-];
-
-/** Elements that vanish with what they hold, because a browser would not show it as text. */
-const DROPPED_WITH_CONTENT = [
-  ...['script', 'style', 'textarea', 'option', 'xmp'],
-  ...['noscript', 'noembed', 'noframes', 'iframe'],
-];
-
-type Attributes = Record<string, string>;
-
-/** Attributes that survive: specification, "Limits"; null drops the attribute. */
-const ATTRIBUTES: ReadonlyMap<string, (value: string) => string | null> = new Map([
-  ['href', (value: string) => (isLink(value.trim()) ? value.trim() : null)],
-  ['src', (value: string) => (isWebUrl(value.trim()) ? value.trim() : null)],
-  ['title', (value: string) => value],
-  ['alt', (value: string) => value],
-  ['target', (value: string) => (value === '_blank' ? value : null)],
-]);
-
-function filterAttributes(attributes: Attributes): Attributes {
-  const kept: Attributes = {};
-  for (const [name, filter] of ATTRIBUTES) {
-    const value = attributes[name];
-    const filtered = value === undefined ? null : filter(value);
-    if (filtered !== null) kept[name] = filtered;
-  }
-  return kept;
-}
-
-const FILTER: sanitizeHtml.IOptions = {
-  allowedTags: [...ALLOWED_TAGS],
-  allowedAttributes: { '*': [...ATTRIBUTES.keys()] },
-  // filterAttributes judges the addresses: the library knows lists of schemes to allow, not to
-  // deny.
-  allowedSchemesAppliedToAttributes: [],
-  nonTextTags: DROPPED_WITH_CONTENT,
-  selfClosing: ['br', 'img'],
-  transformTags: {
-    '*': (tagName, attributes) => ({ tagName, attribs: filterAttributes(attributes) }),
-  },
-};
-
-/**
- * Filters HTML: tags and attributes other than those of the specification's limits table are
- * dropped (the text inside such tags stays), links must pass {@link isLink}, images
- * {@link isWebUrl}. What comes back is well-formed HTML in which `&`, `<` and `>` of the text are
- * escaped, so plain text such as `5 > 3` comes back as `5 &gt; 3`. Filtering twice changes nothing
- * in what is not longer than {@link PUSH_ENCODED_MAX}.
- *
- * Takes time that grows with the square of the number of tags: bound the input first.
- */
-export function sanitizeBody(html: string): string {
-  const filtered = sanitizeHtml(html, FILTER);
-  // Elements such as svg and select have rules of nesting of their own. With them gone, a second
-  // pass reads the rest as the device will, and closes what it would close. What is too large for
-  // any device is spared it.
-  const isDone = filtered.length > PUSH_ENCODED_MAX || !filtered.includes('<');
-  return isDone ? filtered : sanitizeHtml(filtered, FILTER);
-}
-
-/**
- * How much HTML one form may hold before filtering, all bodies together. A quarter of a megabyte of
- * nested tags kept the filter busy for seconds, and everybody else waiting. Text and allowed tags
- * beyond any of the bounds encode to more than {@link PUSH_ENCODED_MAX} anyway.
- */
-const HTML_BYTES_MAX = 16_384;
-const HTML_TAG_COUNT_MAX = 1000;
-/** Of these, tags that begin an element: each costs more than all others together. */
-const HTML_ELEMENT_COUNT_MAX = 512;
 
 /** Bytes of the other texts of a form, together: {@link PUSH_ENCODED_MAX} before base64. */
 const TEXT_BYTES_MAX = 3072;
-
-/** Does filtered HTML show anything: a visible character or an image? */
-function showsAnything(filtered: string): boolean {
-  const text = filtered.replace(/<[^>]*>/g, '').replace(/[\s\p{Cc}\p{Cf}]/gu, '');
-  return text !== '' || / src="http/i.test(filtered);
-}
 
 export type PushType = 'force' | 'optional';
 
@@ -167,19 +88,12 @@ const IMAGE: TextRule = { fits: isWebUrl, rule: 'must be an absolute http or htt
 /** Reads the fields of one form; remembers the first problem. */
 class FormReader {
   firstProblem: Problem | null = null;
-  #htmlBytes = 0;
-  #htmlTagCount = 0;
-  #htmlElementCount = 0;
+  readonly #html = new HtmlBudget();
   #textBytes = 0;
 
   /** Would the rest not be worth reading? */
   get isTooLarge(): boolean {
-    return (
-      this.#textBytes > TEXT_BYTES_MAX ||
-      this.#htmlBytes > HTML_BYTES_MAX ||
-      this.#htmlTagCount > HTML_TAG_COUNT_MAX ||
-      this.#htmlElementCount > HTML_ELEMENT_COUNT_MAX
-    );
+    return this.#textBytes > TEXT_BYTES_MAX || this.#html.isOver;
   }
 
   /** Notes that a field breaks a rule. The text that it returns goes nowhere. */
@@ -228,12 +142,7 @@ class FormReader {
     const value = from[name];
     if (isAbsent(value)) return null;
     if (!isText(value)) return this.refuse(field, NOT_TEXT);
-    this.#htmlBytes += byteLength(value);
-    if (!this.isTooLarge) {
-      this.#htmlTagCount += value.split('<').length - 1;
-      this.#htmlElementCount += value.split(/<(?!\/)/).length - 1;
-    }
-    if (this.isTooLarge) return '';
+    if (!this.#html.admits(value) || this.isTooLarge) return '';
     const filtered = sanitizeBody(value);
     return showsAnything(filtered)
       ? filtered
@@ -302,9 +211,6 @@ class FormReader {
 }
 
 const NOT_TEXT = 'must be a string of whole Unicode characters';
-
-/** Most bytes of an encoded push payload: specification, "Limits". */
-export const PUSH_ENCODED_MAX = 4096;
 
 /** Base64 of the payload as compact UTF-8 JSON: what the size rule measures. */
 export function encodePayload(payload: NotificationPayload): string {

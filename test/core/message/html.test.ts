@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { ALLOWED_TAGS, sanitizeBody } from '../../../src/core/message/notification.ts';
+import { ALLOWED_TAGS, sanitizeBody } from '../../../src/core/message/html.ts';
 import { XSS_VECTORS } from '../../support/xss-vectors.ts';
 
 // The specification's limits table once more, so that a slip in the source does not go unnoticed.

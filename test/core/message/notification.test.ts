@@ -1,11 +1,11 @@
 import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
+import { PUSH_ENCODED_MAX } from '../../../src/core/formats.ts';
 import {
   composeNotification,
   encodePayload,
   isTooLarge,
   type NotificationPayload,
-  PUSH_ENCODED_MAX,
 } from '../../../src/core/message/notification.ts';
 import { XSS_VECTORS } from '../../support/xss-vectors.ts';
 
