@@ -129,7 +129,7 @@ async function list(context: CliContext, options: CommonOptions): Promise<void> 
 }
 
 async function show(context: CliContext, code: string, options: CommonOptions): Promise<void> {
-  const provider = await withCore(context, options, (core) => core.store.findProvider(code));
+  const provider = await withCore(context, options, async (core) => core.store.findProvider(code));
   if (provider === null) throw noSuchProvider(code);
   const nowMs = context.nowMs();
   const facts = view(provider, nowMs);

@@ -4,6 +4,7 @@ import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { DOMAIN_HASH, HWID, PROVIDER_CODE } from './formats.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
+import { after, type Maybe } from './port/maybe.ts';
 import { tidyFact } from './text.ts';
 
 const FACT_LENGTH_MAX = 128;
@@ -67,22 +68,24 @@ export function saysNothingNew(known: DeviceAtProvider, said: DeviceFacts): bool
  * nothing new to link writes nothing, nor does one that never called before and that `admitsNew`
  * does not admit: the call needs no credentials, and the table of devices must not be anybody's.
  */
-export async function checkIn(
+export function checkIn(
   core: Core,
   call: { providerCode: string | null; domainHash: string | null; hwid: string | null },
   facts: DeviceFacts,
   nowMs: number,
   admitsNew: () => boolean = () => true,
-): Promise<'ok' | 'hwid_required' | 'provider_not_found'> {
+): Maybe<'ok' | 'hwid_required' | 'provider_not_found'> {
   const { hwid, providerCode } = call;
   if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
   if (providerCode === null || !PROVIDER_CODE.test(providerCode)) return 'provider_not_found';
   const domainHash = DOMAIN_HASH.test(call.domainHash ?? '') ? call.domainHash : null;
 
-  const known = await core.store.findCheckIn({ providerCode, domainHash, hwid });
-  if (known === 'provider_not_found') return known;
-  const calledToday = known.lastSeenAtMs !== null && sameUtcDay(known.lastSeenAtMs, nowMs);
-  if (calledToday && !known.isNewLink) return 'ok';
-  if (known.lastSeenAtMs === null && !admitsNew()) return 'ok';
-  return core.store.recordCheckIn({ providerCode, domainHash, hwid }, tidyFacts(facts), nowMs);
+  const key = { providerCode, domainHash, hwid };
+  return after(core.store.findCheckIn(key), (known) => {
+    if (known === 'provider_not_found') return known;
+    const calledToday = known.lastSeenAtMs !== null && sameUtcDay(known.lastSeenAtMs, nowMs);
+    if (calledToday && !known.isNewLink) return 'ok';
+    if (known.lastSeenAtMs === null && !admitsNew()) return 'ok';
+    return core.store.recordCheckIn(key, tidyFacts(facts), nowMs);
+  });
 }

@@ -4,6 +4,7 @@ import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { type Refused, saving } from './outcome.ts';
 import type { Domain } from './port/domain.ts';
+import type { Maybe } from './port/maybe.ts';
 import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
 
@@ -66,6 +67,6 @@ export function deleteDomain(
 }
 
 /** The provider's bindings, newest first. */
-export function listDomains(core: Core, provider: Provider, page: Page): Promise<Domain[]> {
+export function listDomains(core: Core, provider: Provider, page: Page): Maybe<Domain[]> {
   return core.store.listDomains(provider.id, page);
 }

@@ -16,6 +16,7 @@ import {
   type InstallSelector,
   type Slot,
 } from './port/install.ts';
+import { after, type Maybe } from './port/maybe.ts';
 import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
 import { randomCode } from './secret.ts';
@@ -105,7 +106,7 @@ export async function updateInstall(
 }
 
 /** The provider's links, newest first. */
-export function listInstalls(core: Core, provider: Provider, page: Page): Promise<Install[]> {
+export function listInstalls(core: Core, provider: Provider, page: Page): Maybe<Install[]> {
   return core.store.listInstalls(provider.id, page);
 }
 
@@ -119,7 +120,7 @@ export function listSlots(
   install: InstallSelector,
   hwid: string | null,
   countMax: number,
-): Promise<Slot[] | 'install_code_error'> {
+): Maybe<Slot[] | 'install_code_error'> {
   return core.store.listSlots(provider.id, install, hwid, countMax);
 }
 
@@ -154,26 +155,28 @@ export interface Admission {
  * `link_limit_reached`. The caller is to hear the same of a link that is not there and of a domain
  * that is not bound, since a code must tell nothing about domains; the operator hears which it was.
  */
-export async function admitDevice(
+export function admitDevice(
   core: Core,
   admission: Admission,
   said: DeviceFacts,
   nowMs: number,
-): Promise<AdmittedLink | AdmitRefusal> {
+): Maybe<AdmittedLink | AdmitRefusal> {
   const { hwid, installCode, domainHash } = admission;
   if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
   if (installCode === null || !INSTALL_CODE.test(installCode)) return 'link_not_found';
   if (domainHash === null || !DOMAIN_HASH.test(domainHash)) return 'link_domain_not_bound';
 
-  const found = await core.store.findSlot({ installCode, domainHash, hwid });
-  if (typeof found === 'string') return found;
-  const { link, device } = found;
-  if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
-  const facts = tidyFacts(said);
-  if (device === null) {
-    if (link.deviceCount >= link.installLimit) return 'link_limit_reached';
-  } else if (sameUtcDay(device.lastSeenAtMs, nowMs) && saysNothingNew(device, facts)) {
-    return link;
-  }
-  return core.store.takeSlot({ installCode, domainHash, hwid }, facts, nowMs);
+  const key = { installCode, domainHash, hwid };
+  return after(core.store.findSlot(key), (found) => {
+    if (typeof found === 'string') return found;
+    const { link, device } = found;
+    if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
+    const facts = tidyFacts(said);
+    if (device === null) {
+      if (link.deviceCount >= link.installLimit) return 'link_limit_reached';
+    } else if (sameUtcDay(device.lastSeenAtMs, nowMs) && saysNothingNew(device, facts)) {
+      return link;
+    }
+    return core.store.takeSlot(key, facts, nowMs);
+  });
 }

@@ -7,6 +7,7 @@ import type { Static, TProperties, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/message/inbox.ts';
 import type { Reason, Refused } from '../core/outcome.ts';
+import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { MinuteLimiter } from './limiter.ts';
 import type { RowList } from './list-text.ts';
@@ -165,13 +166,13 @@ type Params<K extends MessageKey> = Record<string, Param<TSchema, boolean, K>>;
 /** Any record of the table. */
 export interface Endpoint extends Described<Record<string, Param>, MessageKey> {
   audience: Audience;
-  handle(call: never): Promise<Answer<MessageKey>>;
+  handle(call: never): Maybe<Answer<MessageKey>>;
 }
 
 /** A record for providers: credentials and an active subscription are checked before `handle`. */
 export function providerEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
   record: Described<P, K> & {
-    handle(call: ProviderCall<P>): Promise<Answer<NoInfer<K>>>;
+    handle(call: ProviderCall<P>): Maybe<Answer<NoInfer<K>>>;
   },
 ): Endpoint {
   return { audience: 'provider', ...record };
@@ -179,14 +180,14 @@ export function providerEndpoint<const K extends MessageKey, P extends Params<No
 
 /** A record for apps, which have no credentials; names of parameters may come in any case. */
 export function appEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
-  record: Described<P, K> & { handle(call: Call<P>): Promise<Answer<NoInfer<K>>> },
+  record: Described<P, K> & { handle(call: Call<P>): Maybe<Answer<NoInfer<K>>> },
 ): Endpoint {
   return { audience: 'app', ...record };
 }
 
 /** A record for registered devices: the token is checked before `handle`. */
 export function deviceEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
-  record: Described<P, K> & { handle(call: DeviceCall<P>): Promise<Answer<NoInfer<K>>> },
+  record: Described<P, K> & { handle(call: DeviceCall<P>): Maybe<Answer<NoInfer<K>>> },
 ): Endpoint {
   return { audience: 'device', ...record };
 }

@@ -9,6 +9,7 @@ import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { type AuthenticDevice, authenticateDevice } from '../core/message/inbox.ts';
 import { isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import type { Actor } from '../core/port/audit.ts';
+import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
 import { keyFingerprint } from '../core/secret.ts';
@@ -137,7 +138,7 @@ export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interprete
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
   const tally = traffic.tallyOf(path);
   // What `call` holds is what the record's own types asked for: endpoint.ts's builders see to it.
-  const handle = endpoint.handle as (call: unknown) => Promise<Answer<MessageKey>>;
+  const handle = endpoint.handle as (call: unknown) => Maybe<Answer<MessageKey>>;
 
   async function answer(request: Request): Promise<Said> {
     const nowMs = clock.nowMs();

@@ -102,7 +102,7 @@ describe('there and back', () => {
       problems: [],
     });
     expect(tables(to)).toEqual(tables(from));
-    const provider = await withStore(to, (store) => store.findProvider('Provide1'));
+    const provider = await withStore(to, async (store) => store.findProvider('Provide1'));
     expect(Buffer.from(provider?.keyHash ?? [])).toEqual(Buffer.from(hashKey(KEY)));
   });
 

@@ -1,6 +1,7 @@
 /** Devices: their records, and the part of the port that remembers them. */
 
 import type { Act } from './audit.ts';
+import type { Maybe } from './maybe.ts';
 
 /** What a device says about itself; an empty text: it did not say. */
 export interface DeviceFacts {
@@ -56,7 +57,7 @@ export interface DeviceStore {
    */
   findCheckIn(
     key: CheckInKey,
-  ): Promise<{ lastSeenAtMs: number | null; isNewLink: boolean } | 'provider_not_found'>;
+  ): Maybe<{ lastSeenAtMs: number | null; isNewLink: boolean } | 'provider_not_found'>;
   recordCheckIn(
     key: CheckInKey,
     facts: DeviceFacts,

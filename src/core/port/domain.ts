@@ -1,6 +1,7 @@
 /** Bindings: their records, and the part of the port that remembers them. */
 
 import type { Act } from './audit.ts';
+import type { Maybe } from './maybe.ts';
 import type { Page } from './page.ts';
 
 export const DOMAIN_DISABLED = 5;
@@ -41,5 +42,5 @@ export interface DomainStore {
     act: Act,
   ): Promise<'activated' | 'was_active'>;
   disableDomain(providerId: number, id: number, act: Act): Promise<'ok' | 'domain_not_found'>;
-  listDomains(providerId: number, page: Page): Promise<Domain[]>;
+  listDomains(providerId: number, page: Page): Maybe<Domain[]>;
 }

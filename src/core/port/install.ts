@@ -2,6 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { DeviceAtProvider, DeviceFacts } from './device.ts';
+import type { Maybe } from './maybe.ts';
 import type { Page } from './page.ts';
 
 export const INSTALL_DISABLED = 5;
@@ -84,13 +85,13 @@ export interface InstallStore {
   ): Promise<
     { says: 'ok'; installCode: string } | 'install_not_found' | 'install_limit_below_count'
   >;
-  listInstalls(providerId: number, page: Page): Promise<Install[]>;
+  listInstalls(providerId: number, page: Page): Maybe<Install[]>;
   listSlots(
     providerId: number,
     install: InstallSelector,
     hwid: string | null,
     countMax: number,
-  ): Promise<Slot[] | 'install_code_error'>;
+  ): Maybe<Slot[] | 'install_code_error'>;
   freeSlot(
     providerId: number,
     install: InstallSelector,
@@ -103,7 +104,7 @@ export interface InstallStore {
    */
   findSlot(
     key: SlotKey,
-  ): Promise<
+  ): Maybe<
     | { link: AdmittedLink; device: DeviceAtProvider | null }
     | Extract<AdmitRefusal, 'link_not_found' | 'link_domain_not_bound'>
   >;

@@ -1,6 +1,7 @@
 /** Providers: their records, and the part of the port that remembers them. */
 
 import type { Act } from './audit.ts';
+import type { Maybe } from './maybe.ts';
 
 export const PLANS = ['basic', 'pro', 'enterprise'] as const;
 
@@ -46,7 +47,7 @@ export interface NewProvider {
 
 export interface ProviderStore {
   addProvider(draft: NewProvider, act: Act): Promise<'ok' | 'provider_code_exists'>;
-  findProvider(code: string): Promise<Provider | null>;
+  findProvider(code: string): Maybe<Readonly<Provider> | null>;
   listProviders(): Promise<Provider[]>;
   updateProvider(
     code: string,

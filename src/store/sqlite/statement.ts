@@ -4,8 +4,8 @@
  */
 
 import type { SQLQueryBindings } from 'bun:sqlite';
-import { type GetColumnData, Param, Placeholder, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { type GetColumnData, Param, Placeholder, SQL, sql } from 'drizzle-orm';
+import { type SQLiteColumn, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import type { Connection } from './connection.ts';
 
 /** A drizzle query, whichever kind it is. */
@@ -25,27 +25,34 @@ export interface Statement<Row> {
 }
 
 /** Compiles a query, runs it once and lets go of it. */
-export function listOnce<Q extends Query>(db: Connection, query: Q): RowOf<Q>[] {
-  const { sql: text, params } = query.toSQL();
-  const native = db.native.prepare<RowOf<Q>, SQLQueryBindings[]>(text);
+export function listOnce<Row>(db: Connection, query: SQL): Row[];
+export function listOnce<Q extends Query>(db: Connection, query: Q): RowOf<Q>[];
+export function listOnce(db: Connection, query: SQL | Query): unknown[] {
+  const { sql: text, params } = textOf(query);
+  const native = db.native.prepare<unknown, SQLQueryBindings[]>(text);
   try {
+    db.read();
     return native.all(...(params as SQLQueryBindings[]));
   } finally {
     native.finalize();
   }
 }
 
-/** Compiles a query once. Its `sql.placeholder`s are filled in by name at each run. */
-export function prepare<Q extends Query>(db: Connection, query: Q): Statement<RowOf<Q>> {
-  const compiled = query.toSQL();
+/** Compiles a query once. Each {@link value} in it is filled in by name at each run. */
+export function prepare<Row = unknown>(db: Connection, query: SQL): Statement<Row>;
+export function prepare<Q extends Query>(db: Connection, query: Q): Statement<RowOf<Q>>;
+export function prepare(db: Connection, query: SQL | Query): Statement<unknown> {
+  const compiled = textOf(query);
   const params = compiled.params.map(nameOrValue);
-  const native = db.compile<RowOf<Q>>(compiled.sql);
+  const native = db.compile(compiled.sql);
+  // One array for all runs: SQLite has taken its values over when a run returns.
+  const bound = new Array<SQLQueryBindings>(params.length).fill(null);
   const bind = (values: Values): SQLQueryBindings[] => {
-    const bound: SQLQueryBindings[] = [];
-    for (const param of params) {
+    for (let i = 0; i < params.length; i++) {
+      const param = params[i];
       const value = param instanceof Placeholder ? values[param.name] : param;
       if (value === undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);
-      bound.push(value);
+      bound[i] = value;
     }
     return bound;
   };
@@ -60,6 +67,12 @@ export function prepare<Q extends Query>(db: Connection, query: Q): Statement<Ro
     },
     run: (values = {}) => native.run(...bind(values)).changes,
   };
+}
+
+const dialect = new SQLiteSyncDialect();
+
+function textOf(query: SQL | Query): { sql: string; params: unknown[] } {
+  return query instanceof SQL ? dialect.sqlToQuery(query) : query.toSQL();
 }
 
 /** Values of an INSERT arrive wrapped, to be encoded by drizzle; ours need no encoding. */

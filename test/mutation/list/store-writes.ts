@@ -90,7 +90,7 @@ export const storeWrites: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/statement.ts',
     tests: ['test/store/sqlite.test.ts', 'test/store/connection.test.ts'],
-    changes: [['bound.push(value);', '']],
+    changes: [['bound[i] = value;', '']],
   },
   {
     file: 'src/store/sqlite/writer.ts',
