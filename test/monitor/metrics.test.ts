@@ -77,6 +77,17 @@ describe('the page', () => {
     expect(families.get('gatepost_database_bytes')?.samples).toHaveLength(1);
     expect(app.logLines.join('')).toContain('metrics_incomplete');
   });
+
+  test('has no figure for what the store has not: null is not 0', async () => {
+    const none = { bytes: null, freeBytes: null, logBytes: null, diskFreeBytes: null };
+    app.core.store.storageFacts = async () => ({ ...none, bytes: 0 });
+    const families = await scrape();
+    const figures = (name: string) => families.get(name)?.samples.map((sample) => sample.value);
+    expect(figures('gatepost_database_bytes')).toEqual([0]);
+    const absent = ['database_free_bytes', 'database_wal_bytes', 'disk_free_bytes'];
+    for (const name of absent) expect(figures(`gatepost_${name}`)).toEqual([]);
+    expect(app.logLines.join('')).not.toContain('metrics_incomplete');
+  });
 });
 
 describe('requests', () => {

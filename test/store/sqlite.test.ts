@@ -127,6 +127,17 @@ describe('in the database file, whoever writes to it', () => {
     expect(left('provider')).toHaveLength(1);
   });
 
+  test('how large it is, what room it has, and what the disk has left', async () => {
+    const facts = await opened.store.storageFacts();
+    const size = db.query(
+      'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size',
+    );
+    expect(facts).toMatchObject(size.get() as { bytes: number });
+    expect(facts.freeBytes).toBe(0);
+    expect(facts.logBytes).toBeGreaterThan(0);
+    expect(facts.diskFreeBytes).toBeGreaterThan(0);
+  });
+
   test('an acknowledgement that says nothing new asks nobody for the lock', async () => {
     const { store } = opened;
     const id = await deliver(store, 1, to('a'));

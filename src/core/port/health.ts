@@ -1,14 +1,14 @@
 /** The part of the port by which operators see how the storage is. */
 
-/** How much room the data takes, bytes. */
+/** How much room the data takes, bytes; null: the store has no such thing, or cannot see it. */
 export interface StorageFacts {
-  bytes: number;
+  bytes: number | null;
   /** Of these: room for new rows that is there already. */
-  freeBytes: number;
+  freeBytes: number | null;
   /** The log of changes that are not in the database itself yet. */
-  logBytes: number;
-  /** What the disk has left. */
-  diskFreeBytes: number;
+  logBytes: number | null;
+  /** Room that the disk has left. */
+  diskFreeBytes: number | null;
 }
 
 /** What waits for a worker. */
