@@ -39,9 +39,9 @@ export async function pruneDistributions(
   signal?: AbortSignal,
 ): Promise<void> {
   const finishedBeforeMs = nowMs - ledgerDays * DAY_MS;
-  let at: FinishedCursor | null = { finishedAtMs: 0, id: 0 };
+  let at: FinishedCursor | null = null;
   await repeat(async () => {
-    at = at && (await core.store.pruneLedger(finishedBeforeMs, nowMs, at));
+    at = await core.store.pruneLedger(finishedBeforeMs, nowMs, at);
     return at !== null;
   }, signal);
   const forgetBeforeMs = nowMs - Math.max(ledgerDays, distributionDays) * DAY_MS;
@@ -75,9 +75,9 @@ export async function forgetStrangers(
   signal?: AbortSignal,
 ): Promise<void> {
   const bounds = { seenBeforeMs: nowMs - deviceDays * DAY_MS, countMax };
-  let at: StrangerCursor | null = { lastSeenAtMs: 0, id: 0, sparesRegistered: true };
+  let at: StrangerCursor | null = null;
   await repeat(async () => {
-    at = at && (await core.store.forgetStrangers(bounds, at));
+    at = await core.store.forgetStrangers(bounds, at);
     return at !== null;
   }, signal);
 }

@@ -7,6 +7,7 @@ import { backupByChild } from '../../src/backup/shelf.ts';
 import type { Core } from '../../src/core/core.ts';
 import { LOAD } from '../../src/core/message/status.ts';
 import type { ClaimedDistribution } from '../../src/core/port/distribution.ts';
+import type { FinishedCursor, StrangerCursor } from '../../src/core/port/keeping.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
@@ -55,8 +56,8 @@ test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
     };
     const core = coreOn({
       expireRecipients: async () => Number(await step()),
-      pruneLedger: async (_before, _nowMs, after) => ((await step()) ? after : null),
-      forgetStrangers: async (_bounds, after) => ((await step()) ? after : null),
+      pruneLedger: async () => ((await step()) ? ({} as FinishedCursor) : null),
+      forgetStrangers: async () => ((await step()) ? ({} as StrangerCursor) : null),
       pruneAudit: step,
     });
     const jobs = startJobs({

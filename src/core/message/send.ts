@@ -12,7 +12,9 @@ import {
   COMMAND,
   type Distribution,
   PUSH,
+  type TargetCursor,
   type TargetDevice,
+  type TargetStep,
 } from '../port/distribution.ts';
 import type { Page } from '../port/page.ts';
 import type { Provider } from '../port/provider.ts';
@@ -228,12 +230,9 @@ function targetColumns(targets: Targets): { targetOs: string | null; targetHwid:
 
 /** Looked for in steps, so that a provider with many links does not hold up the others. */
 async function hasDeviceOf(core: Core, provider: Provider, os: readonly string[]) {
-  let cursor = { source: 0, id: 0 };
-  for (;;) {
-    const step = await core.store.scanTargets(provider.id, os, cursor);
-    if (step.hasMatch) return true;
-    if (step.next === null) return false;
-    cursor = step.next;
-    await nextTurn();
+  for (let at: TargetCursor | null = null; ; await nextTurn()) {
+    const step: TargetStep = await core.store.scanTargets(provider.id, os, at);
+    if (step.hasMatch || step.next === null) return step.hasMatch;
+    at = step.next;
   }
 }

@@ -1,7 +1,7 @@
 /** Distributions, their delivery and their ledger: records, and the part of the port about them. */
 
 import type { Act } from './audit.ts';
-import type { Page } from './page.ts';
+import type { Cursor, Page } from './page.ts';
 
 /** A device that a provider names by HWID. */
 export interface TargetDevice {
@@ -10,12 +10,13 @@ export interface TargetDevice {
   isLinked: boolean;
 }
 
-/** How far the search for a provider's devices has come: one operating system after the other. */
-export interface TargetCursor {
-  /** Which of those that were asked for. */
-  source: number;
-  /** The last device that was looked at. */
-  id: number;
+/** How far the search for a provider's devices has come. */
+export type TargetCursor = Cursor<'target'>;
+
+/** A step of that search. */
+export interface TargetStep {
+  hasMatch: boolean;
+  next: TargetCursor | null;
 }
 
 export interface NewDistribution {
@@ -148,8 +149,8 @@ export interface DistributionStore {
   scanTargets(
     providerId: number,
     os: readonly string[],
-    cursor: TargetCursor,
-  ): Promise<{ hasMatch: boolean; next: TargetCursor | null }>;
+    after: TargetCursor | null,
+  ): Promise<TargetStep>;
   addDistribution(
     draft: NewDistribution,
     guards: DistributionGuards,

@@ -1,18 +1,12 @@
 /** The part of the port that deletes what is over: ledgers, distributions, strangers. */
 
-/** How far a look at what has finished has come. */
-export interface FinishedCursor {
-  finishedAtMs: number;
-  id: number;
-}
+import type { Cursor } from './page.ts';
 
-/** How far a look at strangers has come, those not seen for longest first. */
-export interface StrangerCursor {
-  lastSeenAtMs: number;
-  id: number;
-  /** The first round: of a surplus, those that registered stay. */
-  sparesRegistered: boolean;
-}
+/** How far a look at what has finished has come. */
+export type FinishedCursor = Cursor<'finished'>;
+
+/** How far a look at strangers has come. */
+export type StrangerCursor = Cursor<'stranger'>;
 
 export interface KeepingStore {
   /**
@@ -22,7 +16,7 @@ export interface KeepingStore {
   pruneLedger(
     finishedBeforeMs: number,
     nowMs: number,
-    after: FinishedCursor,
+    after: FinishedCursor | null,
   ): Promise<FinishedCursor | null>;
   /** Deletes some distributions that finished before, of what was pruned. False: none was left. */
   forgetDistributions(finishedBeforeMs: number): Promise<boolean>;
@@ -42,6 +36,6 @@ export interface KeepingStore {
    */
   forgetStrangers(
     bounds: { seenBeforeMs: number; countMax: number },
-    after: StrangerCursor,
+    after: StrangerCursor | null,
   ): Promise<StrangerCursor | null>;
 }

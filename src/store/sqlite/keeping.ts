@@ -4,8 +4,9 @@
  */
 
 import { sql } from 'drizzle-orm';
-import type { FinishedCursor, KeepingStore, StrangerCursor } from '../../core/port/keeping.ts';
+import type { KeepingStore } from '../../core/port/keeping.ts';
 import type { Context } from './context.ts';
+import { cursorAt, positionOf } from './cursor.ts';
 import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 
@@ -20,7 +21,15 @@ const STRANGER_COUNT = 100;
 /** How many devices a step deletes, each with all that hangs on it. */
 const DEVICE_COUNT = 25;
 
-interface Finished extends FinishedCursor {
+/** How far a look at what has finished has come. */
+interface FinishedPosition {
+  finishedAtMs: number;
+  id: number;
+}
+
+const FIRST_FINISHED: FinishedPosition = { finishedAtMs: 0, id: 0 };
+
+interface Finished extends FinishedPosition {
   isExpired: number;
   bytes: number;
 }
@@ -126,6 +135,16 @@ function deviceStatements({ db }: Context) {
   };
 }
 
+/** How far a look at strangers has come, those not seen for longest first. */
+interface StrangerPosition {
+  lastSeenAtMs: number;
+  id: number;
+  /** The first round: of a surplus, those that registered stay. */
+  sparesRegistered: boolean;
+}
+
+const FIRST_STRANGER: StrangerPosition = { lastSeenAtMs: 0, id: 0, sparesRegistered: true };
+
 type DeviceKeeping = 'noteSeen' | 'forgetVisits' | 'forgetStrangers';
 
 function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
@@ -133,7 +152,7 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
   const on = deviceStatements(context);
 
   /** The next ones that are to go, and where to go on behind them. */
-  function toForget(bounds: { seenBeforeMs: number; countMax: number }, after: StrangerCursor) {
+  function toForget(bounds: { seenBeforeMs: number; countMax: number }, after: StrangerPosition) {
     const surplus = (on.strangerCount.get()?.count ?? 0) - bounds.countMax;
     const { lastSeenAtMs: fromMs, id: fromId, sparesRegistered } = after;
     const found = on.strangers.all({ lastSeenAtMs: fromMs, id: fromId });
@@ -141,7 +160,7 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
     const ids: number[] = [];
     const [first] = found;
     if (surplus <= 0 && !(first && isIdle(first.lastSeenAtMs))) return { ids, next: null };
-    let next: StrangerCursor | null = after;
+    let next: StrangerPosition | null = after;
     for (const { id, lastSeenAtMs, isRegistered } of found) {
       if (ids.length === DEVICE_COUNT) return { ids, next };
       const isSpared = sparesRegistered && isRegistered === 1;
@@ -149,7 +168,7 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
       next = { lastSeenAtMs, id, sparesRegistered };
     }
     if (found.length < STRANGER_COUNT) {
-      next = sparesRegistered ? { lastSeenAtMs: 0, id: 0, sparesRegistered: false } : null;
+      next = sparesRegistered ? { ...FIRST_STRANGER, sparesRegistered: false } : null;
     }
     return { ids, next };
   }
@@ -175,19 +194,20 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
     },
 
     forgetStrangers: async (bounds, after) => {
-      const { ids, next } = toForget(bounds, after);
-      if (ids.length === 0) return next;
+      const from = positionOf(after, FIRST_STRANGER);
+      const looked = toForget(bounds, from);
+      if (looked.ids.length === 0) return looked.next && cursorAt(looked.next);
       return writer.run(() => {
-        const found = toForget(bounds, after);
+        const found = toForget(bounds, from);
         let rows = 0;
         for (const id of found.ids) {
           const countMax = LEDGER_COUNT - rows;
           const dropped = on.dropRecipients.run({ id, countMax });
-          if (dropped === countMax) return after;
+          if (dropped === countMax) return cursorAt(from);
           rows += dropped;
           on.forget.run({ id });
         }
-        return found.next;
+        return found.next && cursorAt(found.next);
       });
     },
   };
@@ -198,8 +218,8 @@ export function keepingStore(context: Context): KeepingStore {
   const on = ledgerStatements(context);
 
   /** Prunes from the beginning of a run; says up to where. */
-  function prune(run: readonly Finished[], nowMs: number, after: FinishedCursor): FinishedCursor {
-    let at = after;
+  function prune(run: readonly Finished[], nowMs: number, from: FinishedPosition) {
+    let at = from;
     let rows = 0;
     let bytes = 0;
     let count = 0;
@@ -222,14 +242,15 @@ export function keepingStore(context: Context): KeepingStore {
     ...deviceKeeping(context),
 
     pruneLedger: async (finishedBeforeMs, nowMs, after) => {
-      const from = { finishedBeforeMs, nowMs };
-      const found = on.finished.all({ ...from, ...after });
+      const from = positionOf(after, FIRST_FINISHED);
+      const behind = { ...from, finishedBeforeMs, nowMs };
+      const found = on.finished.all(behind);
       const last = found.at(-1);
       if (last === undefined) return null;
       if (found.every(({ isExpired }) => isExpired === 0)) {
-        return { finishedAtMs: last.finishedAtMs, id: last.id };
+        return cursorAt({ finishedAtMs: last.finishedAtMs, id: last.id });
       }
-      return writer.run(() => prune(on.finished.all({ ...from, ...after }), nowMs, after));
+      return writer.run(() => cursorAt(prune(on.finished.all(behind), nowMs, from)));
     },
 
     forgetDistributions: async (finishedBeforeMs) => {

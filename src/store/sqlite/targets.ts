@@ -1,9 +1,9 @@
 /** Which devices are a provider's: asked by HWID, or searched in bounded steps. */
 
 import { sql } from 'drizzle-orm';
-import type { TargetCursor } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
+import { cursorAt, positionOf } from './cursor.ts';
 import { once } from './lookups.ts';
 import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
@@ -42,6 +42,16 @@ export const inRange = sql`
   WHERE p.provider_id = ${once('providerId')} AND p.os = ${once('os')}
     AND p.device_id > ${once('afterId')} AND p.device_id <= ${once('toId')} AND ${LINKED}`;
 
+/** How far a search through a provider's devices has come: one operating system after another. */
+export interface TargetPosition {
+  /** Which of those that were asked for. */
+  source: number;
+  /** The last device that was looked at. */
+  id: number;
+}
+
+const BEGINNING: TargetPosition = { source: 0, id: 0 };
+
 /** Cuts a provider's devices into ranges that are quick to look at. */
 export function targetRanges({ db }: Context) {
   const following = prepare(
@@ -65,14 +75,14 @@ export function targetRanges({ db }: Context) {
     return toId;
   }
 
-  /** The range that begins at `cursor`, and the cursor after it; null: there is nothing more. */
+  /** The range that begins at `from`, and the position after it; null: there is nothing more. */
   return function next(
     providerId: number,
     systems: readonly string[],
-    cursor: TargetCursor,
+    from: TargetPosition,
     countMax = SCAN_DEVICES,
-  ): { range: TargetRange; next: TargetCursor } | null {
-    for (let { source, id: afterId } = cursor; ; source += 1, afterId = 0) {
+  ): { range: TargetRange; next: TargetPosition } | null {
+    for (let { source, id: afterId } = from; ; source += 1, afterId = 0) {
       const os = systems[source];
       if (os === undefined) return null;
       const toId = endOf({ providerId, os, afterId, countMax });
@@ -100,12 +110,13 @@ export function targetStore(context: Context): TargetStore {
         return found && { id: found.id, isLinked: found.isLinked === 1 };
       }),
 
-    scanTargets: async (providerId, systems, cursor) => {
-      const countMax = cursor.id === 0 ? FIRST_LOOK_DEVICES : SCAN_DEVICES;
-      const found = nextRange(providerId, systems, cursor, countMax);
+    scanTargets: async (providerId, systems, after) => {
+      const from = positionOf(after, BEGINNING);
+      const countMax = from.id === 0 ? FIRST_LOOK_DEVICES : SCAN_DEVICES;
+      const found = nextRange(providerId, systems, from, countMax);
       if (found === null) return { hasMatch: false, next: null };
       const isMatch = any.get({ providerId, ...found.range }) !== null;
-      return { hasMatch: isMatch, next: found.next };
+      return { hasMatch: isMatch, next: cursorAt(found.next) };
     },
   };
 }

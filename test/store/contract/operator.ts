@@ -49,7 +49,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
       const { distribution } = await detailOf(store, id);
       expect(distribution).toMatchObject({ status: 100, isPruned: false });
       expect(await store.listAllDistributions(filter)).toEqual([distribution]);
-      await store.pruneLedger(EXPIRES_MS, EXPIRES_MS, { finishedAtMs: 0, id: 0 });
+      await store.pruneLedger(EXPIRES_MS, EXPIRES_MS, null);
       expect(await store.listAllDistributions(filter)).toEqual([
         { ...distribution, isPruned: true, payload: 'null' },
       ]);

@@ -99,7 +99,7 @@ export const sendBoundsSuite: Suite = (opened) => {
     const wide = { ...full, keptBytesMax: WIDE.keptBytesMax };
     expect(await sender(store, providerId, full)()).toBe('kept_bytes_full');
     expect(await sender(store, providerId, wide)()).toBe('ledger_full');
-    await store.pruneLedger(EXPIRES_MS, EXPIRES_MS, { finishedAtMs: 0, id: 0 });
+    await store.pruneLedger(EXPIRES_MS, EXPIRES_MS, null);
     expect(await sender(store, providerId, full)()).toHaveProperty('id');
     expect(await store.forgetDistributions(EXPIRES_MS)).toBe(true);
     expect(await sender(store, providerId, full)()).toBe('kept_bytes_full');

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { TargetCursor } from '../../../src/core/port/distribution.ts';
+import type { TargetCursor, TargetStep } from '../../../src/core/port/distribution.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
@@ -18,9 +18,9 @@ type Method = 'findTargets' | 'scanTargets';
 
 /** Searches to the end or to the first match. */
 async function search(store: Store, providerId: number, os: readonly string[]) {
-  let cursor: TargetCursor = { source: 0, id: 0 };
+  let cursor: TargetCursor | null = null;
   for (let steps = 1; steps < 1_000; steps++) {
-    const { hasMatch, next } = await store.scanTargets(providerId, os, cursor);
+    const { hasMatch, next }: TargetStep = await store.scanTargets(providerId, os, cursor);
     if (hasMatch || next === null) return { hasMatch, steps };
     cursor = next;
   }
@@ -112,7 +112,7 @@ export const targetContract: Record<Method & keyof Store, Suite> = {
     test('nothing to look at: one step', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      const step = await store.scanTargets(id, ['ios'], { source: 0, id: 0 });
+      const step = await store.scanTargets(id, ['ios'], null);
       expect(step).toEqual({ hasMatch: false, next: null });
     });
 
