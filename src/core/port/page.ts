@@ -13,7 +13,7 @@ declare const kind: unique symbol;
 
 /**
  * How far a look that goes in steps has come. The store alone makes and reads it, whatever it finds
- * its way by; the core hands it back. Null is the beginning as an argument, and the end as an answer.
+ * its way by; the core hands it back. Null is the beginning as an argument, the end as an answer.
  */
 export interface Cursor<Kind extends string> {
   readonly [kind]: Kind;
