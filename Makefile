@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup run build release deb package-test check format test migration generate bench \
-	bench-tools fuzz mutation clean
+	bench-peers bench-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -73,8 +73,13 @@ generate: ## write packaging/gatepost.toml, docs/configuration.md and docs/api.m
 bench: build ## measure against a bare Bun.serve; writes bench/results/ (BENCH='--quick', '--only list-one')
 	@$(BUN) bench/run.ts $(BENCH)
 
+# Without its packages it measures what is there, and says what it left out.
+bench-peers: build ## measure beside peers; writes bench/results/ (BENCH='--quick', '--only streams')
+	@cd bench/peers && $(BUN) install --frozen-lockfile || echo "bench/peers: packages not installed" >&2
+	@$(BUN) bench/peers/run.ts $(BENCH)
+
 bench-tools: ## install the load generator of the bench (Debian, Ubuntu; as root)
 	@command -v wrk taskset >/dev/null || apt-get install --yes --no-install-recommends wrk util-linux
 
 clean: ## remove what was built and installed, but no data
-	rm -rf dist node_modules .bootstrap
+	rm -rf dist node_modules bench/peers/node_modules .bootstrap

@@ -74,6 +74,14 @@ local cases = {
   },
 }
 
+-- Half known devices, three lists in ten, one wrong key in ten, one added link in ten.
+local SHARES = { "known-hwid", "known-hwid", "known-hwid", "known-hwid", "known-hwid",
+  "list-one", "list-one", "list-one", "wrong-key", "add-install" }
+cases.mixed = {
+  expected = '^{"rc":[01],"msg":"[OA][ku]',
+  request = function() return cases[SHARES[random(#SHARES)]].request() end,
+}
+
 misfits = 0
 misfit = ""
 

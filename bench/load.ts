@@ -34,12 +34,17 @@ export interface Measurement {
 let nextFresh = 10_000_000;
 const FRESH_PER_RUN = 2_000_000;
 
+/** The first of a run's numbers for new links and devices. */
+export function takeFresh(): number {
+  nextFresh += FRESH_PER_RUN;
+  return nextFresh - FRESH_PER_RUN;
+}
+
 /** Loads `server` and reports what it did. Throws on any failed request. */
 export async function load(server: Server, wanted: Load): Promise<Measurement> {
   const { kind, connections, seconds, shape, verify } = wanted;
   const { providerCount, linkCount, deviceCount, run } = shape;
-  const numbers = [providerCount, linkCount, deviceCount, run, nextFresh].map(String);
-  nextFresh += FRESH_PER_RUN;
+  const numbers = [providerCount, linkCount, deviceCount, run, takeFresh()].map(String);
   const script = join(import.meta.dir, 'load.lua');
   const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script];
   const words = [kind, ...numbers, ...(verify ? ['verify'] : [])];

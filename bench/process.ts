@@ -22,6 +22,8 @@ export interface Memory {
   rssKib: number;
   pssKib: number;
   anonymousKib: number;
+  /** Without the pages of files, which other processes may share; with shared memory. */
+  ownKib: number;
 }
 
 export interface Server {
@@ -45,17 +47,23 @@ const ALONE = {
   GATEPOST_LOG_LEVEL: 'error',
 };
 
-/** Starts a server and waits for its line `… listening on URL`. */
-export async function startServer(
-  command: string[],
-  env: Record<string, string> = {},
-): Promise<Server> {
+/** Starts a process that is stopped at the latest when the bench ends. */
+export function spawnKept(command: string[], env: Record<string, string> = {}) {
   const child = Bun.spawn(command, {
     env: { PATH: process.env['PATH'] ?? '', ...ALONE, ...env },
     stdout: 'pipe',
     stderr: 'inherit',
   });
   running.add(child);
+  return child;
+}
+
+/** Starts a server and waits for its line `… listening on URL`. */
+export async function startServer(
+  command: string[],
+  env: Record<string, string> = {},
+): Promise<Server> {
+  const child = spawnKept(command, env);
   const timer = setTimeout(() => child.kill(), START_MAX_MS);
   let text = '';
   let url: string | undefined;
@@ -67,26 +75,57 @@ export async function startServer(
     url = /listening on (http:\/\/\S+)\n/.exec(text)?.[1];
   }
   clearTimeout(timer);
-  const proc = `/proc/${child.pid}`;
+  return serverOf(child, url);
+}
+
+/** A process that serves at `url`, measured together with the processes that it started. */
+export function serverOf(child: Subprocess, url: string): Server {
   return {
     url,
     pid: child.pid,
-    cpuSeconds: () => {
-      // The name in the second field may hold blanks: count from behind its parenthesis.
-      const fields = readFileSync(`${proc}/stat`, 'utf8')
-        .replace(/^.*\) /s, '')
-        .split(' ');
-      return (Number(fields[11]) + Number(fields[12])) * TICK_S;
-    },
-    memory: () => {
-      const rollup = readFileSync(`${proc}/smaps_rollup`, 'utf8');
-      const kib = (name: string) => Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(rollup)?.[1]);
-      return { rssKib: kib('Rss'), pssKib: kib('Pss'), anonymousKib: kib('Anonymous') };
-    },
+    cpuSeconds: () => sum(processTree(child.pid).map(cpuSecondsOf)),
+    memory: () => totalMemory(processTree(child.pid).map(memoryOf)),
     stop: async () => {
       child.kill();
       await child.exited;
       running.delete(child);
     },
+  };
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, each) => total + each, 0);
+
+export function totalMemory(each: readonly Memory[]): Memory {
+  const of = (name: keyof Memory) => sum(each.map((memory) => memory[name]));
+  return {
+    rssKib: of('rssKib'),
+    pssKib: of('pssKib'),
+    anonymousKib: of('anonymousKib'),
+    ownKib: of('ownKib'),
+  };
+}
+
+function processTree(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return [pid, ...(children.match(/\d+/g) ?? []).map(Number).flatMap(processTree)];
+}
+
+/** With the time of children that ended and were waited for. */
+function cpuSecondsOf(pid: number): number {
+  // The name in the second field may hold blanks: count from behind its parenthesis.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return sum(fields.slice(11, 15).map(Number)) * TICK_S;
+}
+
+function memoryOf(pid: number): Memory {
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const kib = (name: string) => Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(rollup)?.[1]);
+  return {
+    rssKib: kib('Rss'),
+    pssKib: kib('Pss'),
+    anonymousKib: kib('Anonymous'),
+    ownKib: kib('Pss_Anon') + kib('Pss_Shmem'),
   };
 }

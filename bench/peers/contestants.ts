@@ -1,0 +1,125 @@
+/**
+ * Who is compared: how each is started on a data directory of its own, on the core of the servers,
+ * and what it lacks on this machine.
+ */
+
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startGatepost } from '../cases.ts';
+import { onServerCore } from '../load.ts';
+import { type Server, startServer, totalMemory } from '../process.ts';
+import { seed } from '../seed.ts';
+import type { Shape } from '../shape.ts';
+import { missingPostgres, startPostgres } from './postgres.ts';
+
+export interface Setting {
+  gatepost: string;
+  folder: string;
+  shape: Shape;
+  /** For every process of a server, `LD_PRELOAD` where the disk is to be slow. */
+  env: Record<string, string>;
+  /** Connections from pg to PostgreSQL. */
+  pool: number;
+}
+
+export interface Running extends Server {
+  /** Asks for the checkpoint that would otherwise come after the bench. */
+  checkpoint?(): Promise<void>;
+}
+
+export interface Contestant {
+  name: string;
+  /** Who writes the log back into the database, and who waits for that. */
+  checkpoints: string;
+  /** The reason why it cannot be measured here; null if it can. */
+  missing(): string | null;
+  start(setting: Setting): Promise<Running>;
+}
+
+const here = import.meta.dir;
+const modules = join(here, 'node_modules');
+const node = join(modules, `node-linux-${process.arch}`, 'bin', 'node');
+
+const missingModules = () =>
+  existsSync(join(modules, 'pg')) ? null : "packages of bench/peers ('make bench-peers')";
+const missingNode = () =>
+  missingModules() ?? (existsSync(node) ? null : `no Node of npm for ${process.arch}`);
+
+let folders = 0;
+
+function makeFolder(folder: string): string {
+  folders += 1;
+  const made = join(folder, `peer-${folders}`);
+  mkdirSync(made);
+  return made;
+}
+
+function startPeer(
+  command: string[],
+  setting: Setting,
+  env: Record<string, string>,
+): Promise<Server> {
+  const { providerCount, linkCount, deviceCount } = setting.shape;
+  return startServer(onServerCore(command), {
+    NODE_ENV: 'production',
+    PEER_PROVIDERS: String(providerCount),
+    PEER_LINKS: String(linkCount),
+    PEER_DEVICES: String(deviceCount),
+    ...env,
+    ...setting.env,
+  });
+}
+
+const AT_COMMIT = 'the commit that makes the log 1000 pages long; everybody waits';
+
+export const GATEPOST: Contestant = {
+  name: 'Gatepost',
+  checkpoints: AT_COMMIT,
+  missing: () => null,
+  start: (setting) => {
+    const dataDir = makeFolder(setting.folder);
+    seed(setting.gatepost, dataDir, setting.shape, Date.now());
+    return startGatepost(setting.gatepost, dataDir, setting.env);
+  },
+};
+
+export const PEERS: readonly Contestant[] = [
+  {
+    name: 'Fastify + better-sqlite3',
+    checkpoints: AT_COMMIT,
+    missing: missingNode,
+    start: (setting) => {
+      const env = { PEER_DATA: makeFolder(setting.folder) };
+      return startPeer([node, join(here, 'fastify-better-sqlite3.mjs')], setting, env);
+    },
+  },
+  {
+    name: 'Bun + Hono + bun:sqlite',
+    checkpoints: AT_COMMIT,
+    missing: missingModules,
+    start: (setting) => {
+      const env = { PEER_DATA: makeFolder(setting.folder) };
+      return startPeer([process.execPath, join(here, 'hono-bun-sqlite.mjs')], setting, env);
+    },
+  },
+  {
+    name: 'Express + pg + PostgreSQL',
+    checkpoints: 'a process of its own, asked for one in the middle of each round',
+    missing: () => missingNode() ?? missingPostgres(),
+    start: async (setting) => {
+      const postgres = await startPostgres(makeFolder(setting.folder), setting.env);
+      const env = { PEER_POSTGRES: postgres.socketFolder, PEER_POOL: String(setting.pool) };
+      const express = await startPeer([node, join(here, 'express-pg.mjs')], setting, env);
+      return {
+        ...express,
+        cpuSeconds: () => express.cpuSeconds() + postgres.server.cpuSeconds(),
+        memory: () => totalMemory([express.memory(), postgres.server.memory()]),
+        checkpoint: postgres.checkpoint,
+        stop: async () => {
+          await express.stop();
+          await postgres.server.stop();
+        },
+      };
+    },
+  },
+];
