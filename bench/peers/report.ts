@@ -76,10 +76,10 @@ commit. They only insert the row.`,
   if (report.throughput.length > 0) {
     parts.push(
       '## Throughput',
-      `Medians of ${rounds} rounds of ${seconds} s. "Gatepost ×" is Gatepost's requests/s divided by those of
-the line, round by round; "CPU ×" is the line's processor time per request divided by Gatepost's,
-which other work on the machine disturbs less. "memory" is that of all its processes after
-the case, without pages of files.`,
+      `Medians of ${rounds} rounds of ${seconds} s. "Gatepost ×" is Gatepost's requests/s divided by
+those of the line, round by round; "CPU ×" is the line's processor time per request divided by
+Gatepost's, which other work on the machine disturbs less. "memory" is that of all its processes
+after the case, without pages of files.`,
       throughputTable(report.throughput),
     );
   }
@@ -98,10 +98,11 @@ the case, without pages of files.`,
     if (rows.length === 0) continue;
     parts.push(
       title,
-      `Half known HWIDs, three lists of one id in ten, one wrong key and one added link in ten, each sent
-when it is due, at half of what the contestant reaches with 64 connections; ${pacedRounds} rounds of ${pacedSeconds} s.
-A request's time counts from when it was due. "stall" is the longest time without any answer while
-one was awaited. The bare server gets Gatepost's rate: its tail is that of generator and machine.`,
+      `Half known HWIDs, three lists of one id in ten, one wrong key and one added link in ten, each
+sent when it is due, at half of what the contestant reaches with 64 connections; rounds of
+${pacedSeconds} s, ${pacedRounds} of them. A request's time counts from when it was due. "stall" is
+the longest time without any answer while one was awaited. The bare server gets Gatepost's rate: its
+tail is that of generator and machine.`,
       tailTable(rows),
     );
   }

@@ -6,8 +6,8 @@
  *   bun bench/peers/run.ts [--quick] [--only throughput|slow-disk|tails|streams]
  *     [--executable FILE]
  *
- * `make bench-peers` installs the packages and runs it. A contestant for which something is missing on
- * the machine is left out, and the report says what it lacks. With any option no file is written.
+ * `make bench-peers` installs the packages and runs it. A contestant for which something is missing
+ * on the machine is left out, and the report says what it lacks. Any option: no file is written.
  */
 
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -69,6 +69,7 @@ const CASES: readonly Case[] = [
 if (options.only !== undefined && !PARTS.includes(options.only)) {
   fail(`unknown part '${options.only}': ${PARTS.join(', ')}`);
 }
+const cases = options.quick ? CASES.filter(({ wanted }) => wanted !== undefined) : CASES;
 if (!Bun.which('wrk')) fail("wrk was not found: 'make bench-tools' installs it");
 
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-peers-'));
@@ -97,7 +98,9 @@ const contestants = [GATEPOST, ...PEERS].filter((contestant) => {
 const startMs = performance.now();
 const before = processorTimes();
 const isWanted = (part: string) => options.only === undefined || options.only === part;
-/** The default of pg: with more, PostgreSQL costs its core more for each request and does no more. */
+/** Ids grow by a digit while links are added. */
+const ANSWER_BYTES_DEVIATION_MAX = 0.03;
+/** The default of pg. More of them cost a core that they share more, and it does no more for it. */
 const POOL = 10;
 /** Connections that wait for a slow disk together share its syncs. */
 const SLOW_POOL = 64;
@@ -105,7 +108,7 @@ const SLOW_POOL = 64;
 const fast: Setting = { gatepost, folder, shape: SHAPE, env: {}, pool: POOL };
 const slow = isWanted('slow-disk') || isWanted('tails') ? slowDisk() : null;
 
-const throughput = isWanted('throughput') ? await measure([...contestants, BARE], fast, CASES) : [];
+const throughput = isWanted('throughput') ? await measure([...contestants, BARE], fast, cases) : [];
 const slowWrites =
   slow && isWanted('slow-disk') ? await measure(contestants, slow, CASES.slice(-1)) : [];
 const tails = isWanted('tails') ? await measureTails([...contestants, BARE], fast) : [];
@@ -186,12 +189,16 @@ async function measure(
     progress(`${title}, ${connections} connections${setting === fast ? '' : ', slow disk'}`);
     const runs = new Map<Contestant, Measurement[]>(all.map((each) => [each, []]));
     const common = { kind, connections, shape: SHAPE };
+    const bytes = new Map<Contestant, number>();
     for (const { contestant, server } of started) {
-      await load(server, { ...common, seconds: 1, verify: contestant !== BARE });
+      const looked = await load(server, { ...common, seconds: 1, verify: contestant !== BARE });
+      bytes.set(contestant, looked.bytesPerAnswer);
     }
     for (let round = 0; round < rounds; round += 1) {
       for (const { contestant, server } of inTurn(started, round)) {
-        runs.get(contestant)?.push(await load(server, { ...common, seconds, verify: false }));
+        const run = await load(server, { ...common, seconds, verify: false });
+        checkBytes(contestant.name, run.bytesPerAnswer, bytes.get(contestant));
+        runs.get(contestant)?.push(run);
       }
     }
     const figures = started.map(({ contestant, server }) => ({
@@ -204,6 +211,12 @@ async function measure(
   }
   for (const { server } of started) await server.stop();
   return rows;
+}
+
+/** Answers that are not looked into can still be weighed: a refusal has another size. */
+function checkBytes(name: string, bytes: number, looked = Number.NaN): void {
+  if (Math.abs(bytes / looked - 1) <= ANSWER_BYTES_DEVIATION_MAX) return;
+  throw new Error(`${name}: answers changed from ${looked} to ${bytes} bytes each`);
 }
 
 async function measureTails(all: readonly Contestant[], setting: Setting): Promise<TailRow[]> {
@@ -235,7 +248,8 @@ async function measureTails(all: readonly Contestant[], setting: Setting): Promi
 async function measureStreams(): Promise<StreamResult> {
   progress(`${streamCount} streams`);
   const script = join(import.meta.dir, 'streams.ts');
-  const words = ['--streams', String(streamCount), '--executable', gatepost];
+  const idleMs = options.quick ? '2000' : '5000';
+  const words = ['--streams', String(streamCount), '--idle', idleMs, '--executable', gatepost];
   const command = onCore(LOAD_CORE, [process.execPath, script, ...words]);
   const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' });
   const text = await new Response(child.stdout).text();

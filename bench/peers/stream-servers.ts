@@ -157,7 +157,12 @@ async function startMosquitto(folder: string, streams: number): Promise<StreamSe
   const port = await freePort();
   const file = join(folder, 'mosquitto.conf');
   // Root gives itself up otherwise, for a user who does not reach the folder.
-  const lines = [`listener ${port} 127.0.0.1`, 'allow_anonymous true', 'set_tcp_nodelay true', 'log_type error'];
+  const lines = [
+    `listener ${port} 127.0.0.1`,
+    'allow_anonymous true',
+    'set_tcp_nodelay true',
+    'log_type error',
+  ];
   if (process.getuid?.() === 0) lines.push('user root');
   await Bun.write(file, `${lines.join('\n')}\n`);
   const url = `http://127.0.0.1:${port}`;

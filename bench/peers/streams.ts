@@ -2,7 +2,7 @@
  * Ten thousand open streams on one process: memory of each, and the time in which one message
  * reaches all of them. Gatepost, nchan and Mosquitto one after the other.
  *
- *   bun bench/peers/streams.ts [--streams 10000] [--rounds 3] [--executable FILE]
+ *   bun bench/peers/streams.ts [--streams 10000] [--rounds 3] [--idle 5000] [--executable FILE]
  *
  * Prints `StreamFigures` as JSON. Both ends need a file descriptor for each stream.
  */
@@ -39,14 +39,15 @@ const { values: options } = parseArgs({
   options: {
     streams: { type: 'string', default: '10000' },
     rounds: { type: 'string', default: '3' },
+    idle: { type: 'string', default: '5000' },
     executable: { type: 'string' },
   },
 });
 const streamCount = Number(options.streams);
 const rounds = Number(options.rounds);
+const idleMs = Number(options.idle);
 /** Handshakes under way at a time. */
 const STARTING_MAX = 50;
-const IDLE_MS = 5_000;
 /** Acknowledgements come after the last message, and they cost the server too. */
 const SETTLE_MS = 1_500;
 const DEADLINE_MS = 60_000;
@@ -84,8 +85,8 @@ async function measure(contestant: StreamContestant): Promise<StreamFigures> {
     await openAll(running, () => arrivals.push(performance.now()), lost);
     const openedPerSecond = (streamCount * 1000) / (performance.now() - openMs);
     const idleCpu = server.cpuSeconds();
-    await Bun.sleep(IDLE_MS);
-    const idleBusy = ((server.cpuSeconds() - idleCpu) * 1000) / IDLE_MS;
+    await Bun.sleep(idleMs);
+    const idleBusy = ((server.cpuSeconds() - idleCpu) * 1000) / idleMs;
     const kibEach = (server.memory().ownKib - beforeKib) / streamCount;
     const sent: Sent[] = [];
     for (let n = 0; n < rounds; n += 1) sent.push(await send(running, arrivals));
