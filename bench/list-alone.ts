@@ -3,7 +3,7 @@
  * Arguments: data directory, providers, seconds. Prints the processor time of a list, us.
  */
 
-import { openDatabase } from '../src/store/sqlite/open.ts';
+import { openDatabase } from '../src/store/sqlite/file/open.ts';
 
 const [dataDir = '', providers = '', seconds = ''] = process.argv.slice(2);
 // With the product's own settings of SQLite: what is compared is everything else.

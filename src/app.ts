@@ -25,7 +25,7 @@ import { type MonitorOptions, type RunningMonitor, startMonitor } from './monito
 import { Tallies } from './monitor/tallies.ts';
 import { checkDataDirectory } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
-import { refuseOpenData } from './store/sqlite/open.ts';
+import { refuseOpenData } from './store/sqlite/file/open.ts';
 import { openSqliteStore } from './store/sqlite/store.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';

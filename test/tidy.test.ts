@@ -28,6 +28,8 @@ interface Rule {
 const LEAVES = [
   'src/clock.ts',
   'src/counts.ts',
+  'src/disk/',
+  'src/finding.ts',
   'src/log.ts',
   'src/operator-error.ts',
   'src/permissions.ts',
@@ -55,7 +57,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/store/sqlite': {
     ours: ['src/store/sqlite/', 'src/core/', 'migrations/sqlite/', ...LEAVES],
-    packages: ['bun:sqlite', 'drizzle-orm', 'node:fs', 'node:path', 'node:url'],
+    packages: ['bun:sqlite', 'drizzle-orm', 'node:fs', 'node:os', 'node:path', 'node:url'],
     reason: 'a store fulfils the port in core/port/store.ts and knows no caller',
   },
   'src/cli': {
@@ -65,6 +67,12 @@ const RULES: Readonly<Record<string, Rule>> = {
     // and who runs a command, for the audit log, is in a file.
     packages: ['commander', 'node:readline', 'node:fs'],
     reason: 'commands are handed the product in CliContext, so that tests can hand them another',
+  },
+  'src/disk': {
+    ours: ['src/disk/', 'src/operator-error.ts', 'src/permissions.ts'],
+    // Bun has no call for locks between processes; SQLite has, and codes for what disks refuse.
+    packages: ['bun:sqlite', 'node:crypto', 'node:fs', 'node:path'],
+    reason: 'disks are the same for everybody who writes to them',
   },
   'src/tls': {
     ours: ['src/tls/', ...LEAVES],

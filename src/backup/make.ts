@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto';
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
+import { asDiskFault, syncFolder } from '../disk/fault.ts';
+import { removeLeftovers, Scratch } from '../disk/scratch.ts';
 import { OperatorError } from '../operator-error.ts';
-import { asDamage, hasDatabase } from '../store/sqlite/copy.ts';
-import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
-import { refuseOpenData } from '../store/sqlite/open.ts';
+import { asDamage, hasDatabase } from '../store/sqlite/file/copy.ts';
+import { refuseOpenData } from '../store/sqlite/file/open.ts';
+import { type Snapshot, takeSnapshot } from '../store/sqlite/file/snapshot.ts';
 import { VERSION } from '../version.ts';
 import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './container.ts';
-import { removeLeftovers, Scratch } from './scratch.ts';
-import { type Snapshot, takeSnapshot } from './snapshot.ts';
 
 export interface BackupOrder {
   dataDir: string;

@@ -5,16 +5,16 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Actor } from '../core/port/audit.ts';
+import { asDiskFault, syncFolder } from '../disk/fault.ts';
+import { hasRoom, noRoom, RoomWatch } from '../disk/room.ts';
+import { removeLeftovers, Scratch } from '../disk/scratch.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type Contents, Examination, examineDatabase, NO_LOG } from '../store/sqlite/copy.ts';
-import { asDiskFault, syncFolder } from '../store/sqlite/disk.ts';
-import { refuseNewer } from '../store/sqlite/migrate.ts';
-import { noteInFile } from '../store/sqlite/note.ts';
-import { refuseOpenData } from '../store/sqlite/open.ts';
-import { DatabasePlace } from '../store/sqlite/replace.ts';
+import { type Contents, Examination, examineDatabase, NO_LOG } from '../store/sqlite/file/copy.ts';
+import { refuseNewer } from '../store/sqlite/file/migrate.ts';
+import { noteInFile } from '../store/sqlite/file/note.ts';
+import { refuseOpenData } from '../store/sqlite/file/open.ts';
+import { DatabasePlace } from '../store/sqlite/file/replace.ts';
 import { DamagedBackup, kindOf, type Manifest, readContainer, type Write } from './container.ts';
-import { hasRoom, noRoom, RoomWatch } from './room.ts';
-import { removeLeftovers, Scratch } from './scratch.ts';
 
 export interface RestoreOrder {
   dataDir: string;

@@ -2,14 +2,14 @@
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { asDiskFault } from '../disk/fault.ts';
+import { takeLock } from '../disk/lock.ts';
+import { removeLeftovers } from '../disk/scratch.ts';
 import { OperatorError } from '../operator-error.ts';
 import { makeOwnFolder } from '../permissions.ts';
-import { asDiskFault } from '../store/sqlite/disk.ts';
-import { takeLock } from '../store/sqlite/lock.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
 import { yieldToOthers } from './priority.ts';
 import { timeInName } from './restore.ts';
-import { removeLeftovers } from './scratch.ts';
 
 /** Looked at for each backup, so that a change holds at once. */
 export interface ShelfSettings extends PassphraseSettings {

@@ -7,7 +7,7 @@ import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import type { Actor } from '../core/port/audit.ts';
-import type { Finding } from '../doctor/finding.ts';
+import type { Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { ServiceManager } from '../systemd.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Finding } from '../doctor/finding.ts';
+import type { Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
 

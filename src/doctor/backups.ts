@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { Cron } from 'croner';
 import { backupFolder, momentOf, scheduledBackups } from '../backup/shelf.ts';
-import { about, type Finding } from './finding.ts';
+import { about, type Finding } from '../finding.ts';
 
 export interface BackupSettings {
   readonly dataDir: string;

@@ -1,11 +1,11 @@
 /** The certificate of the operator's files: would `serve` start with it, and for how long? */
 
 import { type Stats, statSync } from 'node:fs';
+import { about, type Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { utc } from '../tls/certificate.ts';
 import { WARN_MS } from '../tls/keeper.ts';
 import { operatorCertificate, type TlsSettings } from '../tls/tls.ts';
-import { about, type Finding } from './finding.ts';
 
 const say = about('certificate');
 

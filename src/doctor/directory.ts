@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { about, type Finding, reasonIn } from '../finding.ts';
 import {
   checkDataDirectory,
   isFreshDirectory,
   type Finding as Permission,
 } from '../permissions.ts';
-import { about, type Finding, reasonIn } from './finding.ts';
 
 const say = about('data directory');
 

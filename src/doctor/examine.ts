@@ -3,12 +3,12 @@
 import { existsSync } from 'node:fs';
 import { backupFolder } from '../backup/shelf.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { about, type Finding } from '../finding.ts';
 import { checkSecretFile } from '../permissions.ts';
+import { checkDatabase } from '../store/sqlite/file/examine.ts';
 import { checkBackups } from './backups.ts';
 import { checkCertificate } from './certificate.ts';
-import { checkDatabase } from './database.ts';
 import { checkDirectory } from './directory.ts';
-import { about, type Finding } from './finding.ts';
 import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } from './machine.ts';
 
 export interface Patient {

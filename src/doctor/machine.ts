@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { about, type Finding, reasonIn } from './finding.ts';
+import { about, type Finding, reasonIn } from '../finding.ts';
 
 const MIB = 1024 ** 2;
 /** Below this, writes may fail any minute. */

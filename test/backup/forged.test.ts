@@ -8,7 +8,7 @@ import { type Manifest, readContainer, writeContainer } from '../../src/backup/c
 import { makeBackup } from '../../src/backup/make.ts';
 import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
 import { OperatorError } from '../../src/operator-error.ts';
-import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { ACT } from '../support/actor.ts';
 import { type Backed, backedUp, fingerprint, forged, NOW_MS } from '../support/backup.ts';
 import { openBeside } from '../support/database.ts';

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makeBackup } from '../../src/backup/make.ts';
-import { removeLeftovers, Scratch } from '../../src/backup/scratch.ts';
-import { takeLock } from '../../src/store/sqlite/lock.ts';
+import { takeLock } from '../../src/disk/lock.ts';
+import { removeLeftovers, Scratch } from '../../src/disk/scratch.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProviders, NOW_MS } from '../support/backup.ts';
 import { openBeside } from '../support/database.ts';

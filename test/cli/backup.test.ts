@@ -3,7 +3,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { examineDatabase } from '../../src/store/sqlite/copy.ts';
+import { examineDatabase } from '../../src/store/sqlite/file/copy.ts';
 import { call } from '../support/app.ts';
 import {
   addProviderByCommand,

@@ -8,8 +8,8 @@ import { Database } from 'bun:sqlite';
 import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { examineDatabase } from '../../src/store/sqlite/copy.ts';
-import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { examineDatabase } from '../../src/store/sqlite/file/copy.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { call, freshFolder } from '../support/app.ts';
 import {

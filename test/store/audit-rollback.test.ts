@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Deed } from '../../src/core/audit/entry.ts';
 import { AuditTrail } from '../../src/store/sqlite/audit-trail.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
-import { migrate } from '../../src/store/sqlite/migrate.ts';
+import { migrate } from '../../src/store/sqlite/file/migrate.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
 import type { Store } from '../../src/core/port/store.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
-import { SCHEMA_VERSION } from '../../src/store/sqlite/migrate.ts';
+import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { removalSteps } from '../../src/store/sqlite/removal.ts';
 import * as schema from '../../src/store/sqlite/schema.ts';
 import * as schemaDevice from '../../src/store/sqlite/schema-device.ts';
@@ -193,7 +193,7 @@ describe('migrations', () => {
 
   test('all that are in the folder travel with the program, in order', async () => {
     const source = await Bun.file(
-      join(import.meta.dir, '../../src/store/sqlite/migrate.ts'),
+      join(import.meta.dir, '../../src/store/sqlite/file/migrate.ts'),
     ).text();
     const imports = [...source.matchAll(/^import (\w+) from '.*\/sqlite\/(.*\.sql)'/gm)];
     expect(imports.map(([, , file]) => file)).toEqual(files);

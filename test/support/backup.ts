@@ -8,7 +8,7 @@ import { Encrypter } from 'age-encryption';
 import { type Manifest, writeContainer } from '../../src/backup/container.ts';
 import { makeBackup } from '../../src/backup/make.ts';
 import { verifyBackup } from '../../src/backup/restore.ts';
-import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';
+import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { addProvider } from '../store/contract/fixture.ts';
 import { freshFolder } from './app.ts';

@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
-import { DATABASE_FILE } from '../../src/store/sqlite/open.ts';
+import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 
 type Row = Record<string, unknown>;
 /** Rows by table and rowid. */

@@ -7,7 +7,7 @@ import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
-import { DATABASE_FILE, openToLook } from './open.ts';
+import { DATABASE_FILE, openToLook } from './file/open.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 import { raw } from './raw.ts';
 import { domain, install, provider } from './schema.ts';

@@ -53,7 +53,7 @@ export const known: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/open.ts',
+    file: 'src/store/sqlite/file/open.ts',
     tests: ['test/store/open.test.ts'],
     changes: [["db.run('PRAGMA synchronous = FULL');", "db.run('PRAGMA synchronous = NORMAL');"]],
   },

@@ -59,7 +59,7 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/copy.ts',
+    file: 'src/store/sqlite/file/copy.ts',
     tests: ['test/backup/restore.test.ts', 'test/backup/room.test.ts'],
     changes: [
       ['copy.run(target);', ''],
@@ -74,7 +74,7 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/replace.ts',
+    file: 'src/store/sqlite/file/replace.ts',
     tests: ['test/backup/restore.test.ts'],
     changes: [
       [

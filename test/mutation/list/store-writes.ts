@@ -20,7 +20,7 @@ export const storeWrites: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/migrate.ts',
+    file: 'src/store/sqlite/file/migrate.ts',
     tests: ['test/store/open.test.ts', 'test/store/upgrade.test.ts'],
     changes: [
       [
@@ -31,7 +31,7 @@ export const storeWrites: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/open.ts',
+    file: 'src/store/sqlite/file/open.ts',
     tests: ['test/store/open.test.ts'],
     changes: [
       [`db.run('PRAGMA busy_timeout = 0');`, ''],
@@ -62,7 +62,7 @@ export const storeWrites: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/note.ts',
+    file: 'src/store/sqlite/file/note.ts',
     tests: ['test/backup/restore.test.ts', 'test/store/upgrade.test.ts'],
     changes: [
       [`if (!tableNames(native).includes('audit')) return;`, ''],
@@ -73,7 +73,7 @@ export const storeWrites: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/shape.ts',
+    file: 'src/store/sqlite/file/shape.ts',
     tests: ['test/backup/restore.test.ts', 'test/store/open.test.ts', 'test/doctor/doctor.test.ts'],
     changes: [
       [

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { takeLock } from '../store/sqlite/lock.ts';
+import { takeLock } from './lock.ts';
 
 /** The use of a file in the making: a copy of the database, a backup, a database again. */
 type Kind = 'copy' | 'part' | 'unpacked';

@@ -4,7 +4,7 @@
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
-import { makeOwnFile } from '../../permissions.ts';
+import { makeOwnFile } from '../permissions.ts';
 
 /**
  * Takes a lock; the function returned lets it go. `shared` is had by any number at a time,

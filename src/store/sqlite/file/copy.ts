@@ -2,8 +2,8 @@
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
-import { OperatorError } from '../../operator-error.ts';
-import { freeBytes, isReadOnly } from './disk.ts';
+import { freeBytes, isReadOnly } from '../../../disk/fault.ts';
+import { OperatorError } from '../../../operator-error.ts';
 import { APPLICATION_ID, pragmaNumber } from './migrate.ts';
 import { checkDirectory, DATABASE_FILE, holdDatabase, inspect, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';

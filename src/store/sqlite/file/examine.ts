@@ -2,10 +2,10 @@
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SCHEMA_VERSION } from '../store/sqlite/migrate.ts';
-import { DATABASE_FILE } from '../store/sqlite/open.ts';
-import { surveyDatabase } from '../store/sqlite/survey.ts';
-import { about, type Finding, reasonIn } from './finding.ts';
+import { about, type Finding, reasonIn } from '../../../finding.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
+import { DATABASE_FILE } from './open.ts';
+import { surveyDatabase } from './survey.ts';
 
 const say = about('database');
 /** Larger than what one long transaction or a backup leaves behind. */

@@ -1,13 +1,15 @@
 /** Brings a database to this program's schema. The number of migrations run is its user_version. */
 
 import type { Database } from 'bun:sqlite';
-import tables from '../../../migrations/sqlite/0000_tables.sql' with { type: 'text' };
-import counts from '../../../migrations/sqlite/0001_counts.sql' with { type: 'text' };
-import transitions from '../../../migrations/sqlite/0002_transitions.sql' with { type: 'text' };
-import audit from '../../../migrations/sqlite/0003_audit.sql' with { type: 'text' };
-import registrations from '../../../migrations/sqlite/0004_registrations.sql' with { type: 'text' };
-import bounds from '../../../migrations/sqlite/0005_bounds.sql' with { type: 'text' };
-import { OperatorError } from '../../operator-error.ts';
+import tables from '../../../../migrations/sqlite/0000_tables.sql' with { type: 'text' };
+import counts from '../../../../migrations/sqlite/0001_counts.sql' with { type: 'text' };
+import transitions from '../../../../migrations/sqlite/0002_transitions.sql' with { type: 'text' };
+import audit from '../../../../migrations/sqlite/0003_audit.sql' with { type: 'text' };
+import registrations from '../../../../migrations/sqlite/0004_registrations.sql' with {
+  type: 'text',
+};
+import bounds from '../../../../migrations/sqlite/0005_bounds.sql' with { type: 'text' };
+import { OperatorError } from '../../../operator-error.ts';
 
 /** In order, never edited once released, only added to. */
 export const MIGRATIONS: readonly string[] = [

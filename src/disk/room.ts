@@ -1,7 +1,7 @@
 /** Room on disks: what is unpacked never takes what a server beside it needs. */
 
 import { OperatorError } from '../operator-error.ts';
-import { freeBytes } from '../store/sqlite/disk.ts';
+import { freeBytes } from './fault.ts';
 
 /** Room that stays free for others who write there, bytes. */
 export const SPARE_BYTES = 4 * 1024 ** 2;

@@ -3,10 +3,10 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { OperatorError } from '../../operator-error.ts';
-import { giveToOwnerOfFolder } from '../../permissions.ts';
+import { takeLock } from '../../../disk/lock.ts';
+import { OperatorError } from '../../../operator-error.ts';
+import { giveToOwnerOfFolder } from '../../../permissions.ts';
 import { findDamage, quoted, tableNames } from './copy.ts';
-import { takeLock } from './lock.ts';
 import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
 import { DATABASE_FILE, isSqlite, LOCK_FILE } from './open.ts';
 

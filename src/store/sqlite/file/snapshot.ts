@@ -2,7 +2,9 @@
 
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { freemem } from 'node:os';
-import { OperatorError } from '../operator-error.ts';
+import { mib, SPARE_BYTES } from '../../../disk/room.ts';
+import { Scratch } from '../../../disk/scratch.ts';
+import { OperatorError } from '../../../operator-error.ts';
 import {
   type Contents,
   copyBytesMax,
@@ -10,9 +12,7 @@ import {
   copyIntoMemory,
   Examination,
   hasRoomForCopy,
-} from '../store/sqlite/copy.ts';
-import { mib, SPARE_BYTES } from './room.ts';
-import { Scratch } from './scratch.ts';
+} from './copy.ts';
 
 export interface Snapshot {
   bytes: number;

@@ -1,7 +1,7 @@
 /** What a disk says, in a sentence; and what makes a name last. */
 
 import { accessSync, closeSync, constants, fsyncSync, openSync, statfsSync } from 'node:fs';
-import { OperatorError } from '../../operator-error.ts';
+import { OperatorError } from '../operator-error.ts';
 
 /** A renamed file has its name for good only when its folder is on disk. */
 export function syncFolder(folder: string): void {

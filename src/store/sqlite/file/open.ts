@@ -12,15 +12,15 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { OperatorError } from '../../operator-error.ts';
+import { fullDisk, isReadOnly } from '../../../disk/fault.ts';
+import { takeLock } from '../../../disk/lock.ts';
+import { OperatorError } from '../../../operator-error.ts';
 import {
   checkDataDirectory,
   closeFreshDirectory,
   makeOwnFile,
   makeOwnFolder,
-} from '../../permissions.ts';
-import { fullDisk, isReadOnly } from './disk.ts';
-import { takeLock } from './lock.ts';
+} from '../../../permissions.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, refuseNewer, SCHEMA_VERSION } from './migrate.ts';
 
 export const DATABASE_FILE = 'gatepost.db';

@@ -1,10 +1,10 @@
 /** Noting a deed in the audit log of a database file that nobody else uses. */
 
 import { Database } from 'bun:sqlite';
-import { type Deed, entryText } from '../../core/audit/entry.ts';
-import type { Act } from '../../core/port/audit.ts';
-import { AuditChain } from './audit-trail.ts';
-import { Connection } from './connection.ts';
+import { type Deed, entryText } from '../../../core/audit/entry.ts';
+import type { Act } from '../../../core/port/audit.ts';
+import { AuditChain } from '../audit-trail.ts';
+import { Connection } from '../connection.ts';
 import { tableNames } from './copy.ts';
 
 /**
