@@ -7,7 +7,6 @@ import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
 import { deviceKeeper } from './known-device.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, lookups, type RowAtProvider } from './lookups.ts';
-import { raw } from './raw.ts';
 import { listOnce, prepare, value } from './statement.ts';
 
 type DeviceStore = Pick<
@@ -37,35 +36,35 @@ const devicesAt = (which: SQL) => sql`
 function operatorStatements({ db }: Context) {
   const ofDevice = value('deviceId');
   return {
-    device: prepare(
+    device: prepare<Device>(
       db,
-      raw<Device>(sql`
-        SELECT ${DEVICE_COLUMNS} FROM ${devicesAt(sql``)} WHERE d.hwid = ${value('hwid')}`),
+      sql`
+        SELECT ${DEVICE_COLUMNS} FROM ${devicesAt(sql``)} WHERE d.hwid = ${value('hwid')}`,
     ),
-    installs: prepare(
+    installs: prepare<DeviceDetail['installs'][number]>(
       db,
-      raw<DeviceDetail['installs'][number]>(sql`
+      sql`
         SELECT i.install_code AS "installCode", o.code AS "providerCode",
           s.registered_at_ms AS "registeredAtMs"
         FROM install_device s CROSS JOIN install i ON i.id = s.install_id
           CROSS JOIN provider o ON o.id = i.provider_id
-        WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`),
+        WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`,
     ),
-    domains: prepare(
+    domains: prepare<DeviceDetail['domains'][number]>(
       db,
-      raw<DeviceDetail['domains'][number]>(sql`
+      sql`
         SELECT m.domain_name AS "domainName", o.code AS "providerCode", m.status AS status,
           b.linked_at_ms AS "linkedAtMs"
         FROM device_domain b CROSS JOIN domain m ON m.id = b.domain_id
           CROSS JOIN provider o ON o.id = m.provider_id
-        WHERE b.device_id = ${ofDevice} ORDER BY b.linked_at_ms DESC`),
+        WHERE b.device_id = ${ofDevice} ORDER BY b.linked_at_ms DESC`,
     ),
-    seenBy: prepare(
+    seenBy: prepare<RowAtProvider & { providerCode: string }>(
       db,
-      raw<RowAtProvider & { providerCode: string }>(sql`
+      sql`
         SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}
         FROM device_provider p CROSS JOIN provider o ON o.id = p.provider_id
-        WHERE p.device_id = ${ofDevice} ORDER BY p.last_seen_at_ms DESC`),
+        WHERE p.device_id = ${ofDevice} ORDER BY p.last_seen_at_ms DESC`,
     ),
   };
 }
@@ -78,15 +77,15 @@ function forgetStatements({ db }: Context) {
   const some = (table: string) =>
     prepare(
       db,
-      raw(sql`
+      sql`
         DELETE FROM ${sql.raw(table)} WHERE rowid IN (
           SELECT rowid FROM ${sql.raw(table)} WHERE device_id = ${value('id')}
-          LIMIT ${FORGET_STEP})`),
+          LIMIT ${FORGET_STEP})`,
     );
   return {
-    tokens: prepare(db, raw(sql`DELETE FROM device_token WHERE device_id = ${value('id')}`)),
+    tokens: prepare(db, sql`DELETE FROM device_token WHERE device_id = ${value('id')}`),
     steps: ['recipient', 'install_device', 'device_domain', 'device_provider'].map(some),
-    device: prepare(db, raw(sql`DELETE FROM device WHERE id = ${value('id')}`)),
+    device: prepare(db, sql`DELETE FROM device WHERE id = ${value('id')}`),
   };
 }
 
@@ -155,11 +154,11 @@ export function deviceStore(context: Context): DeviceStore {
       }),
 
     listDevices: async (filter) =>
-      listOnce(
+      listOnce<Device>(
         db,
-        raw<Device>(sql`
+        sql`
           SELECT ${DEVICE_COLUMNS} FROM ${devicesThat(filter)}
-          ORDER BY d.last_seen_at_ms DESC, d.id DESC LIMIT ${filter.countMax}`),
+          ORDER BY d.last_seen_at_ms DESC, d.id DESC LIMIT ${filter.countMax}`,
       ),
 
     findDevice: async (hwid): Promise<DeviceDetail | null> => {

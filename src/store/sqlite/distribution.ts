@@ -11,7 +11,6 @@ import {
 } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 import { literal } from './status.ts';
 
@@ -48,82 +47,82 @@ const LEDGER_FULL = sql`(ledger_count >= ${value('ledgerRowsMax')})`;
 function statements({ db }: Context) {
   const ofProvider = sql`provider_id = ${value('providerId')}`;
   return {
-    add: prepare(
+    add: prepare<{ id: number }>(
       db,
-      raw<{ id: number }>(sql`
+      sql`
         INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
           payload, created_at_ms, due_at_ms, is_scheduled, expires_at_ms, unbound_count)
         VALUES (${value('providerId')}, ${value('notificationType')}, ${literal(CREATED)}, ${value('targetOs')},
           ${value('targetHwid')}, ${value('payload')}, ${value('createdAtMs')},
           ${value('dueAtMs')}, ${value('isScheduled')}, ${value('expiresAtMs')},
           ${value('unboundCount')})
-        RETURNING id`),
+        RETURNING id`,
     ),
     /** Counts a send, unless it passes a bound of the provider. */
     count: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE provider
         SET last_general_at_ms = iif(${value('intervalMs')} IS NULL, last_general_at_ms,
             ${value('createdAtMs')}),
           sends_from_ms = iif(${IN_WINDOW}, sends_from_ms, ${value('createdAtMs')}),
           send_count = iif(${IN_WINDOW}, send_count, 0) + 1
         WHERE id = ${value('providerId')} AND NOT ${TOO_SOON} AND NOT ${TOO_MANY_SENDS}
-          AND NOT ${KEPT_BYTES_FULL} AND NOT ${LEDGER_FULL}`),
+          AND NOT ${KEPT_BYTES_FULL} AND NOT ${LEDGER_FULL}`,
     ),
-    reached: prepare(
+    reached: prepare<Record<'isTooSoon' | 'isTooMany' | 'isFull', number>>(
       db,
-      raw<Record<'isTooSoon' | 'isTooMany' | 'isFull', number>>(sql`
+      sql`
         SELECT ${TOO_SOON} AS "isTooSoon", ${TOO_MANY_SENDS} AS "isTooMany",
           ${KEPT_BYTES_FULL} AS "isFull"
-        FROM provider WHERE id = ${value('providerId')}`),
+        FROM provider WHERE id = ${value('providerId')}`,
     ),
     /** Not for ever what was sent by a clock that was ahead: as far ahead as back. */
-    unboundSince: prepare(
+    unboundSince: prepare<{ count: number }>(
       db,
-      raw<{ count: number }>(sql`
+      sql`
         SELECT coalesce(sum(unbound_count), 0) AS count FROM distribution
         WHERE ${ofProvider} AND unbound_count > 0 AND created_at_ms > ${value('sinceMs')}
-          AND created_at_ms - ${value('createdAtMs')} < ${value('createdAtMs')} - ${value('sinceMs')}`),
+          AND created_at_ms - ${value('createdAtMs')} < ${value('createdAtMs')} - ${value('sinceMs')}`,
     ),
-    find: prepare(
+    find: prepare<Distribution>(
       db,
-      raw<Distribution>(sql`
-        SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`),
+      sql`
+        SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`,
     ),
-    list: prepare(
+    list: prepare<Distribution>(
       db,
-      raw<Distribution>(sql`
+      sql`
         SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < ${value('beforeId')}
-        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`,
     ),
     cancel: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = ${value('nowMs')}
         WHERE id = ${value('id')} AND ${ofProvider} AND is_scheduled = 1
           AND due_at_ms >= ${value('dueFromMs')}
-          AND status IN (SELECT value FROM json_each(${value('from')}))`),
+          AND status IN (SELECT value FROM json_each(${value('from')}))`,
     ),
-    listAll: prepare(
+    listAll: prepare<DistributionDetail>(
       db,
-      raw<DistributionDetail>(sql`
+      sql`
         SELECT ${DETAIL_COLUMNS} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
         WHERE ${value('providerCode')} IS NULL OR p.code = ${value('providerCode')}
-        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`,
     ),
     block: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE distribution
         SET status = ${literal(BLOCKED)}, finished_at_ms = ${value('nowMs')}, lease_owner = NULL,
           cursor_id = 0
-        WHERE id = ${value('id')} AND status IN (SELECT value FROM json_each(${value('from')}))`),
+        WHERE id = ${value('id')} AND status IN (SELECT value FROM json_each(${value('from')}))`,
     ),
-    statusOf: prepare(
+    statusOf: prepare<{ status: number; providerId: number }>(
       db,
-      raw<{ status: number; providerId: number }>(sql`
-        SELECT status, provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}`),
+      sql`
+        SELECT status, provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}`,
     ),
   };
 }

@@ -1,17 +1,21 @@
 /** All that a provider owns, read from one snapshot on a connection of its own. */
 
 import { join } from 'node:path';
-import { and, asc, eq, gt, sql } from 'drizzle-orm';
-import type { ExportRecord, ImportedSlot } from '../../core/port/moving.ts';
+import { eq, sql } from 'drizzle-orm';
+import type {
+  ExportRecord,
+  ImportedDomain,
+  ImportedInstall,
+  ImportedSlot,
+} from '../../core/port/moving.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { DATABASE_FILE, openToLook } from './file/open.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
-import { raw } from './raw.ts';
-import { domain, install, provider } from './schema.ts';
-import { named, prepare, value } from './statement.ts';
+import { provider } from './schema.ts';
+import { prepare, value } from './statement.ts';
 
 type ExportStore = Pick<Store, 'exportProvider'>;
 
@@ -19,8 +23,7 @@ type ExportStore = Pick<Store, 'exportProvider'>;
 const PAGE = 200;
 
 function statements({ query }: Context, db: Connection) {
-  const ofProvider = value('providerId');
-  const afterId = value('afterId');
+  const ofProvider = sql`provider_id = ${value('providerId')} AND id > ${value('afterId')}`;
   return {
     provider: prepare(
       db,
@@ -29,44 +32,23 @@ function statements({ query }: Context, db: Connection) {
         .from(provider)
         .where(eq(provider.code, value('code'))),
     ),
-    domains: prepare(
+    domains: prepare<ImportedDomain & { id: number }>(
       db,
-      query
-        .select(
-          named({
-            id: domain.id,
-            domainHash: domain.domain_hash,
-            domainName: domain.domain_name,
-            status: domain.status,
-            createdAtMs: domain.created_at_ms,
-          }),
-        )
-        .from(domain)
-        .where(and(eq(domain.provider_id, ofProvider), gt(domain.id, afterId)))
-        .orderBy(asc(domain.id))
-        .limit(PAGE),
+      sql`
+        SELECT id, domain_hash AS "domainHash", domain_name AS "domainName", status,
+          created_at_ms AS "createdAtMs"
+        FROM domain WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`,
     ),
-    installs: prepare(
+    installs: prepare<Omit<ImportedInstall, 'slots'> & { id: number }>(
       db,
-      query
-        .select(
-          named({
-            id: install.id,
-            installCode: install.install_code,
-            installLimit: install.install_limit,
-            status: install.status,
-            note: install.note,
-            createdAtMs: install.created_at_ms,
-          }),
-        )
-        .from(install)
-        .where(and(eq(install.provider_id, ofProvider), gt(install.id, afterId)))
-        .orderBy(asc(install.id))
-        .limit(PAGE),
+      sql`
+        SELECT id, install_code AS "installCode", install_limit AS "installLimit", status, note,
+          created_at_ms AS "createdAtMs"
+        FROM install WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`,
     ),
-    slots: prepare(
+    slots: prepare<ImportedSlot>(
       db,
-      raw<ImportedSlot>(sql`
+      sql`
         SELECT d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs", p.os AS os,
           p.os_version AS "osVersion", p.device_name AS "deviceName",
           p.app_version AS "appVersion", p.user_agent AS "userAgent",
@@ -74,7 +56,7 @@ function statements({ query }: Context, db: Connection) {
         FROM install_device s CROSS JOIN device d ON d.id = s.device_id
           CROSS JOIN device_provider p
             ON p.device_id = s.device_id AND p.provider_id = s.provider_id
-        WHERE s.install_id = ${value('installId')} ORDER BY s.id`),
+        WHERE s.install_id = ${value('installId')} ORDER BY s.id`,
     ),
   };
 }

@@ -11,7 +11,6 @@ import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './file/migrate.ts';
 import { DATABASE_FILE } from './file/open.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 import { FINAL, IN_DELIVERY } from './status.ts';
 
@@ -31,9 +30,9 @@ function queueStatements(db: Connection, after: SQL) {
   const rows = sql`FROM distribution WHERE status < ${FINAL} AND ${after}
     ORDER BY provider_id, due_at_ms, id`;
   return {
-    facts: prepare(
+    facts: prepare<QueueFacts>(
       db,
-      raw<QueueFacts>(sql`
+      sql`
         SELECT count(*) FILTER (WHERE is_due) AS "dueCount",
           count(*) FILTER (WHERE NOT is_due) AS "scheduledCount",
           min(due_at_ms) FILTER (WHERE is_due) AS "oldestDueAtMs",
@@ -42,13 +41,13 @@ function queueStatements(db: Connection, after: SQL) {
         FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
                 due_at_ms <= ${value('nowMs')} OR is_scheduled = 0 OR status IN ${IN_DELIVERY}
                   AS is_due
-              ${rows} LIMIT ${QUEUE_STEP})`),
+              ${rows} LIMIT ${QUEUE_STEP})`,
     ),
-    end: prepare(
+    end: prepare<QueueCursor>(
       db,
-      raw<QueueCursor>(sql`
+      sql`
         SELECT provider_id AS "providerId", due_at_ms AS "dueAtMs", id
-        ${rows} LIMIT 1 OFFSET ${QUEUE_STEP - 1}`),
+        ${rows} LIMIT 1 OFFSET ${QUEUE_STEP - 1}`,
     ),
   };
 }

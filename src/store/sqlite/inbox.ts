@@ -7,7 +7,6 @@ import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
 import { once } from './lookups.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 import { literal } from './status.ts';
 import { LINKED } from './targets.ts';
@@ -41,46 +40,46 @@ interface Place {
 
 function lookStatements({ db }: Context) {
   return {
-    token: prepare(
+    token: prepare<Token>(
       db,
-      raw<Token>(sql`
+      sql`
         SELECT id, nobody_after_distribution_id AS "nobodyAfterDistributionId",
           nobody_after_recipient_id AS "nobodyAfterRecipientId"
         FROM device_token
-        WHERE token_hash = ${value('tokenHash')} AND device_id = ${value('deviceId')}`),
+        WHERE token_hash = ${value('tokenHash')} AND device_id = ${value('deviceId')}`,
     ),
     /** A device that is not the provider's any more reads nothing of what is the provider's. */
-    places: prepare(
+    places: prepare<{ inbox: number; afterId: number }>(
       db,
-      raw<{ inbox: number; afterId: number }>(sql`
+      sql`
         SELECT p.provider_id AS inbox, p.after_recipient_id AS "afterId" FROM device_provider p
-        WHERE p.token_id = ${once('tokenId')} AND ${LINKED}`),
+        WHERE p.token_id = ${once('tokenId')} AND ${LINKED}`,
     ),
     /** Of the providers that addressed the device as unbound, the next one. */
-    nextSender: prepare(
+    nextSender: prepare<{ inbox: number | null }>(
       db,
-      raw<{ inbox: number | null }>(sql`
+      sql`
         SELECT max(inbox) AS inbox FROM recipient
-        WHERE device_id = ${value('deviceId')} AND is_waiting = 1 AND inbox < ${value('below')}`),
+        WHERE device_id = ${value('deviceId')} AND is_waiting = 1 AND inbox < ${value('below')}`,
     ),
-    rows: prepare(
+    rows: prepare<Row>(
       db,
-      raw<Row>(sql`
+      sql`
         SELECT r.id AS place, x.id AS "distributionId",
           x.status = ${literal(BLOCKED)} OR x.expires_at_ms <= ${once('nowMs')}
             OR r.inbox < 0 AND x.id <= ${once('afterDistributionId')} AS "isHidden"
         FROM recipient r CROSS JOIN distribution x ON x.id = r.distribution_id
         WHERE r.device_id = ${once('deviceId')} AND r.is_waiting = 1
           AND r.inbox = ${once('inbox')} AND r.id > ${once('afterId')}
-        ORDER BY r.id LIMIT ${PLACE_STEP}`),
+        ORDER BY r.id LIMIT ${PLACE_STEP}`,
     ),
-    message: prepare(
+    message: prepare<Omit<Message, 'payload'> & { payload: string }>(
       db,
-      raw<Omit<Message, 'payload'> & { payload: string }>(sql`
+      sql`
         SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
           notification_type AS "notificationType",
           created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs", payload
-        FROM distribution WHERE id = ${value('id')}`),
+        FROM distribution WHERE id = ${value('id')}`,
     ),
   };
 }
@@ -102,14 +101,11 @@ const CHANGES = sql`
 
 function acknowledgeStatements({ db }: Context) {
   return {
-    changes: prepare(
-      db,
-      raw<{ one: number }>(sql`SELECT 1 AS one FROM recipient r WHERE ${CHANGES}`),
-    ),
+    changes: prepare<{ one: number }>(db, sql`SELECT 1 AS one FROM recipient r WHERE ${CHANGES}`),
     /** Set once, never unset: an acknowledgement that comes twice or late changes nothing. */
     acknowledge: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE recipient AS r SET is_waiting = 0,
           received_at_ms = coalesce(received_at_ms, ${value('nowMs')}),
           opened_at_ms = iif(${value('state')} = 'opened',
@@ -120,7 +116,7 @@ function acknowledgeStatements({ db }: Context) {
             coalesce(refused_at_ms, ${value('nowMs')}), refused_at_ms),
           detail = iif(${value('state')} = 'failed' AND executed_at_ms IS NULL
             AND refused_at_ms IS NULL, ${value('detail')}, detail)
-        WHERE ${CHANGES}`),
+        WHERE ${CHANGES}`,
     ),
   };
 }

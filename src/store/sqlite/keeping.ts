@@ -7,7 +7,6 @@ import { sql } from 'drizzle-orm';
 import type { KeepingStore } from '../../core/port/keeping.ts';
 import type { Context } from './context.ts';
 import { cursorAt, positionOf } from './cursor.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 
 /** How many distributions, or rows of a ledger, a step looks at or deletes: some 5 ms. */
@@ -37,45 +36,45 @@ interface Finished extends FinishedPosition {
 function ledgerStatements({ db }: Context) {
   const finished = value('finishedAtMs');
   return {
-    finished: prepare(
+    finished: prepare<Finished>(
       db,
-      raw<Finished>(sql`
+      sql`
         SELECT id, finished_at_ms AS "finishedAtMs", expires_at_ms <= ${value('nowMs')} AS "isExpired",
           octet_length(payload) AS bytes
         FROM distribution
         WHERE pruned_at_ms IS NULL AND finished_at_ms >= ${finished}
           AND finished_at_ms < ${value('finishedBeforeMs')}
           AND (finished_at_ms > ${finished} OR id > ${value('id')})
-        ORDER BY finished_at_ms, id LIMIT ${LOOK_COUNT}`),
+        ORDER BY finished_at_ms, id LIMIT ${LOOK_COUNT}`,
     ),
     dropRecipients: prepare(
       db,
-      raw(sql`
+      sql`
         DELETE FROM recipient WHERE id IN (
           SELECT id FROM recipient WHERE distribution_id = ${value('id')}
-          LIMIT ${value('countMax')})`),
+          LIMIT ${value('countMax')})`,
     ),
     /** The payload becomes JSON's null, as a payload is JSON. */
     pruned: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE distribution SET pruned_at_ms = ${value('nowMs')}, payload = 'null'
-        WHERE id = ${value('id')} AND pruned_at_ms IS NULL`),
+        WHERE id = ${value('id')} AND pruned_at_ms IS NULL`,
     ),
-    oldest: prepare(
+    oldest: prepare<{ id: number }>(
       db,
-      raw<{ id: number }>(sql`
+      sql`
         SELECT id FROM distribution
         WHERE pruned_at_ms IS NOT NULL AND finished_at_ms < ${value('finishedBeforeMs')}
-        ORDER BY finished_at_ms LIMIT 1`),
+        ORDER BY finished_at_ms LIMIT 1`,
     ),
     forget: prepare(
       db,
-      raw(sql`
+      sql`
         DELETE FROM distribution WHERE id IN (
           SELECT id FROM distribution
           WHERE pruned_at_ms IS NOT NULL AND finished_at_ms < ${value('finishedBeforeMs')}
-          ORDER BY finished_at_ms LIMIT ${LOOK_COUNT})`),
+          ORDER BY finished_at_ms LIMIT ${LOOK_COUNT})`,
     ),
   };
 }
@@ -94,44 +93,44 @@ function deviceStatements({ db }: Context) {
   return {
     noteSeen: prepare(
       db,
-      raw(sql`UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`),
+      sql`UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`,
     ),
-    idleVisits: prepare(
+    idleVisits: prepare<Visit>(
       db,
-      raw<Visit>(sql`
+      sql`
         SELECT rowid AS id, token_id IS NOT NULL AS "isRegistered",
           (SELECT last_seen_at_ms FROM device WHERE id = device_id) AS "deviceSeenAtMs"
         FROM device_provider WHERE ${IS_IDLE_VISIT}
-        ORDER BY last_seen_at_ms LIMIT ${value('countMax')}`),
+        ORDER BY last_seen_at_ms LIMIT ${value('countMax')}`,
     ),
     moveVisit: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE device_provider SET last_seen_at_ms = ${value('deviceSeenAtMs')}
-        WHERE rowid = ${value('id')}`),
+        WHERE rowid = ${value('id')}`,
     ),
-    forgetVisit: prepare(db, raw(sql`DELETE FROM device_provider WHERE rowid = ${value('id')}`)),
-    strangerCount: prepare(
+    forgetVisit: prepare(db, sql`DELETE FROM device_provider WHERE rowid = ${value('id')}`),
+    strangerCount: prepare<{ count: number }>(
       db,
-      raw<{ count: number }>(sql`SELECT stranger_count AS count FROM appliance`),
+      sql`SELECT stranger_count AS count FROM appliance`,
     ),
-    strangers: prepare(
+    strangers: prepare<{ id: number; lastSeenAtMs: number; isRegistered: number }>(
       db,
-      raw<{ id: number; lastSeenAtMs: number; isRegistered: number }>(sql`
+      sql`
         SELECT id, last_seen_at_ms AS "lastSeenAtMs",
           EXISTS (SELECT 1 FROM device_token t WHERE t.device_id = device.id) AS "isRegistered"
         FROM device
         WHERE holder_count = 0 AND last_seen_at_ms >= ${lastSeen}
           AND (last_seen_at_ms > ${lastSeen} OR id > ${value('id')})
-        ORDER BY last_seen_at_ms, id LIMIT ${STRANGER_COUNT}`),
+        ORDER BY last_seen_at_ms, id LIMIT ${STRANGER_COUNT}`,
     ),
     dropRecipients: prepare(
       db,
-      raw(sql`
+      sql`
         DELETE FROM recipient WHERE id IN (
-          SELECT id FROM recipient WHERE device_id = ${value('id')} LIMIT ${value('countMax')})`),
+          SELECT id FROM recipient WHERE device_id = ${value('id')} LIMIT ${value('countMax')})`,
     ),
-    forget: prepare(db, raw(sql`DELETE FROM device WHERE id = ${value('id')}`)),
+    forget: prepare(db, sql`DELETE FROM device WHERE id = ${value('id')}`),
   };
 }
 

@@ -8,7 +8,6 @@ import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/st
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 import { FINAL, IN_DELIVERY, literal } from './status.ts';
 
@@ -89,40 +88,40 @@ function statements({ db }: Context) {
     x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY} AS "isBulky", ${FREE} AS "isFree",
     x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"`;
   return {
-    lanes: prepare(
+    lanes: prepare<Candidate>(
       db,
-      raw<Candidate>(sql`
+      sql`
         SELECT ${candidate} FROM (${FIRST_OF_LANES}) f CROSS JOIN distribution x ON x.id = f.id
-          CROSS JOIN provider p ON p.id = x.provider_id`),
+          CROSS JOIN provider p ON p.id = x.provider_id`,
     ),
     /** Waits for its time, but nobody looked at it yet, or whoever did died. */
-    unchecked: prepare(
+    unchecked: prepare<Candidate>(
       db,
-      raw<Candidate>(sql`
+      sql`
         SELECT ${candidate} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
         WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
           AND x.due_at_ms > ${value('nowMs')} AND x.is_scheduled = 1
-        ORDER BY x.due_at_ms LIMIT ${CLAIM_COUNT_MAX}`),
+        ORDER BY x.due_at_ms LIMIT ${CLAIM_COUNT_MAX}`,
     ),
     hold: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE distribution
         SET lease_owner = ${value('owner')}, lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
-        WHERE id = ${value('id')}`),
+        WHERE id = ${value('id')}`,
     ),
-    nextReady: prepare(
+    nextReady: prepare<{ readyAtMs: number | null }>(
       db,
-      raw<{ readyAtMs: number | null }>(sql`
+      sql`
         SELECT iif(
           EXISTS (SELECT 1 FROM distribution
                   WHERE status IN (${literal(CREATED)}, ${literal(CHECKING)})),
-          0, (SELECT min(ready_at_ms) FROM (${READY_LANES}))) AS "readyAtMs"`),
+          0, (SELECT min(ready_at_ms) FROM (${READY_LANES}))) AS "readyAtMs"`,
     ),
     /** Another one in delivery goes first: the clock may have been set since this was claimed. */
     move: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE distribution
         SET status = ${value('to')},
           began_at_ms = iif(${value('to')} = ${literal(LOAD)},
@@ -136,13 +135,13 @@ function statements({ db }: Context) {
           AND (${value('to')} <> ${literal(LOAD)} OR NOT EXISTS (
             SELECT 1 FROM distribution other
             WHERE other.provider_id = distribution.provider_id
-              AND other.status IN ${IN_DELIVERY}))`),
+              AND other.status IN ${IN_DELIVERY}))`,
     ),
     release: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE distribution SET lease_owner = NULL
-        WHERE status < ${FINAL} AND lease_owner = ${value('owner')}`),
+        WHERE status < ${FINAL} AND lease_owner = ${value('owner')}`,
     ),
   };
 }

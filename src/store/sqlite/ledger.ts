@@ -6,7 +6,6 @@ import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/por
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { DETAIL_COLUMNS } from './distribution.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 import { FINAL, literal } from './status.ts';
 
@@ -18,19 +17,19 @@ export const STEP_COUNT = 1_000;
 /** Marks the recipients after `cursorId` expired, a step's worth, as part of a write. */
 export function expirySteps({ db }: Context) {
   const on = {
-    next: prepare(
+    next: prepare<{ deviceId: number }>(
       db,
-      raw<{ deviceId: number }>(sql`
+      sql`
         SELECT device_id AS "deviceId" FROM recipient
         WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-        ORDER BY device_id LIMIT ${STEP_COUNT}`),
+        ORDER BY device_id LIMIT ${STEP_COUNT}`,
     ),
     expire: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE recipient SET state = 4, is_waiting = 0, expired_at_ms = ${value('nowMs')}
         WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-          AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)`),
+          AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)`,
     ),
   };
   return (id: number, cursorId: number, nowMs: number) => {
@@ -44,9 +43,9 @@ export function expirySteps({ db }: Context) {
 function keeperStatements({ db }: Context) {
   return {
     /** Blocked messages leave the inboxes at once, whenever they would expire. */
-    toExpire: prepare(
+    toExpire: prepare<{ id: number; cursorId: number }>(
       db,
-      raw<{ id: number; cursorId: number }>(sql`
+      sql`
         SELECT id, "cursorId" FROM (
           SELECT id, cursor_id AS "cursorId" FROM distribution
           WHERE status = ${literal(BLOCKED)} AND expired_at_ms IS NULL LIMIT 1)
@@ -55,33 +54,33 @@ function keeperStatements({ db }: Context) {
           SELECT id, cursor_id AS "cursorId" FROM distribution
           WHERE expired_at_ms IS NULL AND expires_at_ms <= ${value('nowMs')} AND status >= ${FINAL}
           ORDER BY expires_at_ms LIMIT 1)
-        LIMIT 1`),
+        LIMIT 1`,
     ),
     expireMoved: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE distribution SET cursor_id = ${value('cursorId')},
-          expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
+          expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`,
     ),
-    detail: prepare(
+    detail: prepare<Omit<DistributionDetail, 'isPruned'> & { isPruned: number }>(
       db,
-      raw<Omit<DistributionDetail, 'isPruned'> & { isPruned: number }>(sql`
+      sql`
         SELECT ${DETAIL_COLUMNS} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
-        WHERE x.id = ${value('id')}`),
+        WHERE x.id = ${value('id')}`,
     ),
-    totals: prepare(
+    totals: prepare<LedgerTotals>(
       db,
-      raw<LedgerTotals>(sql`
+      sql`
         SELECT count(*) FILTER (WHERE state = 1) AS queued,
           count(*) FILTER (WHERE state = 2) AS sent, count(*) FILTER (WHERE state = 3) AS failed,
           count(*) FILTER (WHERE state = 4) AS expired, count(received_at_ms) AS received,
           count(opened_at_ms) AS opened, count(executed_at_ms) AS executed,
           count(refused_at_ms) AS refused
-        FROM recipient WHERE distribution_id = ${value('id')}`),
+        FROM recipient WHERE distribution_id = ${value('id')}`,
     ),
-    missing: prepare(
+    missing: prepare<LedgerRow>(
       db,
-      raw<LedgerRow>(sql`
+      sql`
         SELECT d.hwid AS hwid,
           CASE state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed' ELSE 'expired' END
             AS state, queued_at_ms AS "queuedAtMs", sent_at_ms AS "sentAtMs",
@@ -90,7 +89,7 @@ function keeperStatements({ db }: Context) {
           executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail
         FROM recipient r CROSS JOIN device d ON d.id = r.device_id
         WHERE distribution_id = ${value('id')} AND received_at_ms IS NULL
-        ORDER BY r.device_id LIMIT ${value('countMax')}`),
+        ORDER BY r.device_id LIMIT ${value('countMax')}`,
     ),
   };
 }

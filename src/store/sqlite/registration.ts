@@ -10,7 +10,6 @@ import type { Context } from './context.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 
 type RegistrationStore = Pick<Store, 'registerDevice' | 'findDeviceByToken'>;
@@ -44,88 +43,88 @@ interface Place {
 function placeStatements({ db }: Context) {
   const atPlace = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
   return {
-    link: prepare(
+    link: prepare<{ installId: number; providerId: number; status: number; isFull: number }>(
       db,
-      raw<{ installId: number; providerId: number; status: number; isFull: number }>(sql`
+      sql`
         SELECT id AS "installId", provider_id AS "providerId", status,
           device_count >= install_limit AS "isFull"
-        FROM install WHERE install_code = ${value('installCode')}`),
+        FROM install WHERE install_code = ${value('installCode')}`,
     ),
-    firstSlot: prepare(
+    firstSlot: prepare<Slot>(
       db,
-      raw<Slot>(sql`
+      sql`
         SELECT id, install_id AS "installId", after_recipient_id AS "afterRecipientId"
-        FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`),
+        FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`,
     ),
-    place: prepare(
+    place: prepare<Place>(
       db,
-      raw<Place>(sql`
+      sql`
         SELECT token_id AS "tokenId", is_by_link AS "isByLink", after_slot_id AS "afterSlotId"
-        FROM device_provider WHERE ${atPlace}`),
+        FROM device_provider WHERE ${atPlace}`,
     ),
-    nobodys: prepare(
+    nobodys: prepare<{ tokenId: number }>(
       db,
-      raw<{ tokenId: number }>(sql`
+      sql`
         SELECT id AS "tokenId" FROM device_token
-        WHERE device_id = ${value('deviceId')} AND nobody_after_distribution_id IS NOT NULL`),
+        WHERE device_id = ${value('deviceId')} AND nobody_after_distribution_id IS NOT NULL`,
     ),
     grant: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE device_provider SET token_id = ${value('tokenId')}, is_by_link = 0,
           after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient),
           after_slot_id = (SELECT coalesce(max(id), 0) FROM install_device)
-        WHERE ${atPlace}`),
+        WHERE ${atPlace}`,
     ),
     /** By a link; whoever kept the place keeps what it opened. */
     grantByLink: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE device_provider SET is_by_link = 1,
           after_recipient_id = iif(token_id IS ${value('tokenId')},
             min(after_recipient_id, ${value('afterRecipientId')}), ${value('afterRecipientId')}),
           after_slot_id = (SELECT coalesce(max(id), 0) FROM install_device),
           token_id = ${value('tokenId')}
-        WHERE ${atPlace}`),
+        WHERE ${atPlace}`,
     ),
   };
 }
 
 function tokenStatements({ db }: Context) {
   return {
-    find: prepare(
+    find: prepare<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number }>(
       db,
-      raw<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number }>(sql`
+      sql`
         SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId", d.last_seen_at_ms AS "lastSeenAtMs"
         FROM device_token t CROSS JOIN device d ON d.id = t.device_id
-        WHERE t.token_hash = ${value('tokenHash')}`),
+        WHERE t.token_hash = ${value('tokenHash')}`,
     ),
-    add: prepare(
+    add: prepare<{ id: number }>(
       db,
-      raw<{ id: number }>(sql`
+      sql`
         INSERT INTO device_token (device_id, token_hash, locale, push, stands_alone)
         VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')},
           ${value('push')}, 0)
-        RETURNING id`),
+        RETURNING id`,
     ),
     /** The row stays, with its places: the token in it is another. */
     renew: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
           push = ${value('push')}
-        WHERE id = ${value('id')}`),
+        WHERE id = ${value('id')}`,
     ),
     takeNobodys: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE device_token
         SET stands_alone = ${value('standsAlone')},
           nobody_after_distribution_id = (SELECT coalesce(max(id), 0) FROM distribution),
           nobody_after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
         WHERE id = ${value('id')} AND NOT EXISTS (
           SELECT 1 FROM device_token o WHERE o.device_id = device_token.device_id
-            AND o.nobody_after_distribution_id IS NOT NULL)`),
+            AND o.nobody_after_distribution_id IS NOT NULL)`,
     ),
   };
 }

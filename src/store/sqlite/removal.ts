@@ -2,7 +2,6 @@
 
 import { sql } from 'drizzle-orm';
 import type { Connection } from './connection.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 
 /** How many rows a step deletes. */
@@ -22,22 +21,19 @@ export function removalSteps(db: Connection) {
   const run = (table: string, parent: string) => {
     const rows = prepare(
       db,
-      raw(sql`
+      sql`
         DELETE FROM ${sql.raw(table)} WHERE rowid IN (
           SELECT t.rowid FROM (${parents(parent)}) o
-          CROSS JOIN ${sql.raw(table)} t ON t.${sql.raw(parent)}_id = o.id LIMIT ${REMOVE_STEP})`),
+          CROSS JOIN ${sql.raw(table)} t ON t.${sql.raw(parent)}_id = o.id LIMIT ${REMOVE_STEP})`,
     );
-    const own = prepare(
-      db,
-      raw(sql`DELETE FROM ${sql.raw(parent)} WHERE id IN (${parents(parent)})`),
-    );
+    const own = prepare(db, sql`DELETE FROM ${sql.raw(parent)} WHERE id IN (${parents(parent)})`);
     return (of: { providerId: number }) => rows.run(of) || own.run(of);
   };
   const devices = prepare(
     db,
-    raw(sql`
+    sql`
       DELETE FROM device_provider WHERE rowid IN (
-        SELECT rowid FROM device_provider WHERE ${ofProvider} LIMIT ${REMOVE_STEP})`),
+        SELECT rowid FROM device_provider WHERE ${ofProvider} LIMIT ${REMOVE_STEP})`,
   );
   return [
     run('recipient', 'distribution'),

@@ -5,7 +5,6 @@ import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { cursorAt, positionOf } from './cursor.ts';
 import { once } from './lookups.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 import { ACTIVE_BINDING } from './status.ts';
 
@@ -54,14 +53,14 @@ const BEGINNING: TargetPosition = { source: 0, id: 0 };
 
 /** Cuts a provider's devices into ranges that are quick to look at. */
 export function targetRanges({ db }: Context) {
-  const following = prepare(
+  const following = prepare<{ id: number; rows: number }>(
     db,
-    raw<{ id: number; rows: number }>(sql`
+    sql`
       SELECT device_id AS id, iif(slot_count > 0, 1, 1 + 2 * tie_count) AS rows
       FROM device_provider
       WHERE provider_id = ${value('providerId')} AND os = ${value('os')}
         AND device_id > ${value('afterId')}
-      ORDER BY device_id LIMIT ${once('countMax')}`),
+      ORDER BY device_id LIMIT ${once('countMax')}`,
   );
 
   function endOf(key: { providerId: number; os: string; afterId: number; countMax: number }) {
@@ -94,14 +93,14 @@ export function targetRanges({ db }: Context) {
 export function targetStore(context: Context): TargetStore {
   const { db } = context;
   const nextRange = targetRanges(context);
-  const find = prepare(
+  const find = prepare<{ id: number; isLinked: number }>(
     db,
-    raw<{ id: number; isLinked: number }>(sql`
+    sql`
       SELECT d.id AS id, ${linked('d.id', 'o.id')} AS "isLinked"
       FROM device d CROSS JOIN provider o ON o.id = ${once('providerId')}
-      WHERE d.hwid = ${once('hwid')}`),
+      WHERE d.hwid = ${once('hwid')}`,
   );
-  const any = prepare(db, raw<{ one: number }>(sql`SELECT 1 AS one FROM ${inRange} LIMIT 1`));
+  const any = prepare<{ one: number }>(db, sql`SELECT 1 AS one FROM ${inRange} LIMIT 1`);
 
   return {
     findTargets: async (providerId, hwids) =>

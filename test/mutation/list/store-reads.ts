@@ -60,12 +60,12 @@ export const storeReads: readonly MutatedFile[] = [
     ],
     changes: [
       [
-        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`),",
-        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} `),",
+        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`,",
+        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} `,",
       ],
       [
-        "ORDER BY x.id DESC LIMIT ${value('countMax')}`),\n    ),\n    block: prepare(",
-        "ORDER BY x.id ASC LIMIT ${value('countMax')}`),\n    ),\n    block: prepare(",
+        "ORDER BY x.id DESC LIMIT ${value('countMax')}`,\n    ),\n    block: prepare(",
+        "ORDER BY x.id ASC LIMIT ${value('countMax')}`,\n    ),\n    block: prepare(",
       ],
       ['if (unboundQuota !== null) {', 'if (unboundQuota === null) {'],
       [
@@ -90,10 +90,7 @@ export const storeReads: readonly MutatedFile[] = [
     file: 'src/store/sqlite/export.ts',
     tests: ['test/store/sqlite.test.ts', 'test/cli/export.test.ts'],
     changes: [
-      [
-        '.where(and(eq(install.provider_id, ofProvider), gt(install.id, afterId)))',
-        '.where(and(eq(install.provider_id, ofProvider), gte(install.id, afterId)))',
-      ],
+      ["AND id > ${value('afterId')}`;", "AND id >= ${value('afterId')}`;"],
       [
         'ON p.device_id = s.device_id AND p.provider_id = s.provider_id',
         'ON p.device_id = s.device_id ',
