@@ -11,11 +11,12 @@ import type { Subprocess } from 'bun';
 const TICK_S = 0.01;
 const START_MAX_MS = 10_000;
 
-const running = new Set<Subprocess>();
+/** The signal with which each ends at once. */
+const running = new Map<Subprocess, NodeJS.Signals>();
 
 /** Stops every server at once: for the end of the bench, however it ends. */
 export function stopAll(): void {
-  for (const child of running) child.kill('SIGKILL');
+  for (const [child, signal] of running) child.kill(signal);
 }
 
 export interface Memory {
@@ -47,14 +48,21 @@ const ALONE = {
   GATEPOST_LOG_LEVEL: 'error',
 };
 
-/** Starts a process that is stopped at the latest when the bench ends. */
-export function spawnKept(command: string[], env: Record<string, string> = {}) {
+/**
+ * Starts a process that is stopped at the latest when the bench ends; `endSignal` is another than
+ * SIGKILL for one that then leaves processes or shared memory behind.
+ */
+export function spawnKept(
+  command: string[],
+  env: Record<string, string> = {},
+  endSignal: NodeJS.Signals = 'SIGKILL',
+) {
   const child = Bun.spawn(command, {
     env: { PATH: process.env['PATH'] ?? '', ...ALONE, ...env },
     stdout: 'pipe',
     stderr: 'inherit',
   });
-  running.add(child);
+  running.set(child, endSignal);
   return child;
 }
 

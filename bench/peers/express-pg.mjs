@@ -82,6 +82,8 @@ const addLink = statement(
 
 const app = express();
 app.disable('x-powered-by');
+// Nobody keeps an answer, so nobody asks whether it changed.
+app.disable('etag');
 app.use((_, response, next) => {
   response.set(NO_STORE);
   next();

@@ -50,8 +50,9 @@ const credentials = { provider_code: text, auth_key: text };
 
 const app = Fastify({ logger: false });
 
-app.addHook('onSend', async (_, reply) => {
+app.addHook('onRequest', (_, reply, done) => {
   reply.headers(NO_STORE);
+  done();
 });
 
 app.decorateRequest('provider', null);

@@ -67,7 +67,7 @@ export async function startPostgres(
   if (made.exitCode !== 0) throw new Error(`initdb: ${made.stderr.toString()}`);
   const flags = [...SETTINGS, `unix_socket_directories=${folder}`].flatMap((each) => ['-c', each]);
   const command = [...as, tool('postgres') ?? '', '-D', data, ...flags];
-  const child = spawnKept(onServerCore(command), env);
+  const child = spawnKept(onServerCore(command), env, 'SIGQUIT');
   const ask = async (sql: string) => {
     const psql = [tool('psql') ?? '', '-h', folder, '-U', 'bench', '-c', sql, 'postgres'];
     return Bun.spawn(psql, { stdout: 'ignore', stderr: 'ignore' }).exited;

@@ -10,13 +10,13 @@
  * on the machine is left out, and the report says what it lacks. Any option: no file is written.
  */
 
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { environment, processorTimes } from '../environment.ts';
 import { LOAD_CORE, load, type Measurement, onServerCore } from '../load.ts';
-import { onCore, startServer, stopAll } from '../process.ts';
+import { onCore, spawnKept, startServer, stopAll } from '../process.ts';
 import type { Shape } from '../shape.ts';
 import { type Contestant, GATEPOST, PEERS, type Running, type Setting } from './contestants.ts';
 import type { Paced } from './paced.ts';
@@ -77,7 +77,7 @@ const folder = mkdtempSync(join(tmpdir(), 'gatepost-peers-'));
 chmodSync(folder, 0o711);
 process.once('exit', () => {
   stopAll();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder();
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
@@ -139,6 +139,17 @@ process.exit(0);
 
 function progress(what: string): void {
   console.error(`bench: ${what}`);
+}
+
+/** PostgreSQL writes and removes files there to its very end. */
+function removeFolder(): void {
+  for (let tries = 0; tries < 20 && existsSync(folder); tries += 1) {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch {
+      Bun.sleepSync(50);
+    }
+  }
 }
 
 function fail(says: string): never {
@@ -251,7 +262,8 @@ async function measureStreams(): Promise<StreamResult> {
   const idleMs = options.quick ? '2000' : '5000';
   const words = ['--streams', String(streamCount), '--idle', idleMs, '--executable', gatepost];
   const command = onCore(LOAD_CORE, [process.execPath, script, ...words]);
-  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' });
+  // It stops its own servers.
+  const child = spawnKept(command, {}, 'SIGTERM');
   const text = await new Response(child.stdout).text();
   if ((await child.exited) !== 0) throw new Error('the streams failed');
   return JSON.parse(text) as StreamResult;

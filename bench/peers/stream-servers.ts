@@ -239,7 +239,7 @@ function openSocket(
 /** A server that says nothing when it is ready. */
 async function startDaemon(command: string[], url: string, streams: number): Promise<Server> {
   const limit = ['prlimit', `--nofile=${streams + 1000}`];
-  const child = spawnKept(onServerCore([...limit, ...command]));
+  const child = spawnKept(onServerCore([...limit, ...command]), {}, 'SIGTERM');
   const startMs = performance.now();
   const { hostname, port } = new URL(url);
   for (;;) {
