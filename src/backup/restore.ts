@@ -11,7 +11,7 @@ import { removeLeftovers, Scratch } from '../disk/scratch.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Contents, Examination, examineDatabase, NO_LOG } from '../store/sqlite/file/copy.ts';
 import { refuseNewer } from '../store/sqlite/file/migrate.ts';
-import { noteInFile } from '../store/sqlite/file/note.ts';
+import { noteRestoration } from '../store/sqlite/file/note.ts';
 import { refuseOpenData } from '../store/sqlite/file/open.ts';
 import { DatabasePlace } from '../store/sqlite/file/replace.ts';
 import { DamagedBackup, kindOf, type Manifest, readContainer, type Write } from './container.ts';
@@ -137,9 +137,8 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreResult>
       );
     }
     // Before it is put in place: there is no restored database without its entry.
-    const moment = new Date(manifest.created_at_ms).toISOString();
     const act = { actor: order.actor, atMs: order.nowMs };
-    noteInFile(unpacked, act, { action: 'database.restore', object: { moment } });
+    noteRestoration(unpacked, act, manifest.created_at_ms);
     const kept = freeName(order.dataDir, order.nowMs);
     const wasTaken = place.fill(unpacked, kept);
     syncFolder(order.dataDir);

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import {
-  auditLinks,
+  auditBlocks,
   exportLine,
   headText,
   listAudit,
@@ -107,9 +107,9 @@ async function exportLinks(
   const run = (core: Core) =>
     writeTo(context, file, async (write) => {
       let head: string | null = null;
-      for await (const { link } of auditLinks(core)) {
-        if (!(await write(`${exportLine(link)}\n`))) break;
-        head = headText(link);
+      for await (const { block } of auditBlocks(core)) {
+        if (!(await write(`${exportLine(block)}\n`))) break;
+        head = headText(block);
       }
       return head;
     });

@@ -1,6 +1,6 @@
 /** Limited install links ("install" on the wire): their codes, caps and slots. */
 
-import { actAt, type Changes, changesOf } from './audit/entry.ts';
+import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { saysNothingNew, tidyFacts } from './device.ts';
@@ -20,25 +20,6 @@ import { after, type Maybe } from './port/maybe.ts';
 import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
 import { randomCode } from './secret.ts';
-
-/** What a change of a link changes, for the audit log. */
-export function changesOfLink(
-  known: Pick<Install, 'installLimit' | 'status' | 'note'>,
-  wanted: InstallChange,
-): Changes | null {
-  const { installLimit, note, status } = wanted;
-  const changes = {
-    ...changesOf(
-      { install_limit: known.installLimit, status: known.status },
-      {
-        ...(installLimit !== undefined && { install_limit: installLimit }),
-        ...(status !== undefined && { status }),
-      },
-    ),
-    ...(note !== undefined && note !== known.note && { note: 'changed' as const }),
-  };
-  return Object.keys(changes).length === 0 ? null : changes;
-}
 
 /** A draft without a code gets a random one. */
 export interface InstallDraft {

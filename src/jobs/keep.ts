@@ -4,8 +4,9 @@
  * signal says so; the next ring goes on.
  */
 
-import { auditHead, headText, pruneAudit } from '../core/audit/chain.ts';
+import { auditHead, headText } from '../core/audit/chain.ts';
 import { actAt } from '../core/audit/entry.ts';
+import { pruneAudit } from '../core/audit/prune.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';

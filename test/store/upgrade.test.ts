@@ -75,9 +75,9 @@ test.each(RELEASES)('a backup of data of $release can be restored', async (given
     expect(manifest.schema).toBe(schema);
     const { dataDir: place } = restored;
     const store = await openSqliteStore({ dataDir: place, create: true, commitBatchMax: 1 });
-    const { links } = await store.readAudit(0, 1_000);
+    const { blocks } = await store.readAudit(0, 1_000);
     await store.close();
-    const last = links.at(-1)?.entries ?? '';
+    const last = blocks.at(-1)?.entries ?? '';
     // 0.1.0 had no audit log that could tell of it.
     expect(last.includes('database.restore')).toBe(schema > 3);
   } finally {

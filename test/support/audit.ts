@@ -1,13 +1,13 @@
 /** The audit log as tests look at it. */
 
-import { auditLinks } from '../../src/core/audit/chain.ts';
+import { auditBlocks } from '../../src/core/audit/chain.ts';
 import type { AuditEntry } from '../../src/core/audit/entry.ts';
 import type { Core } from '../../src/core/core.ts';
 
 /** Every entry, oldest first. */
 export async function auditEntries(core: Pick<Core, 'store'>): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = [];
-  for await (const { link } of auditLinks(core)) entries.push(...JSON.parse(link.entries));
+  for await (const { block } of auditBlocks(core)) entries.push(...JSON.parse(block.entries));
   return entries;
 }
 

@@ -1,57 +1,70 @@
 /**
- * The chain of the audit log: the entries of one commit are a link, and each link's hash covers the
- * hash of the link before it. The formula is in docs/audit.md, for strangers to compute.
+ * The chain of the audit log: the entries of one commit are a block, and each block's hash covers
+ * the hash of the block before it. docs/audit.md has the formula, for strangers to compute.
  */
 
 import type { Core } from '../core.ts';
 import { isRecord } from '../json-input.ts';
-import type { Act, AuditAnchor, AuditLink } from '../port/audit.ts';
+import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import { hashKey } from '../secret.ts';
 import { nextTurn } from '../turn.ts';
-import { type AuditEntry, providerOf } from './entry.ts';
+import { type AuditEntry, type EntryText, providerOf } from './entry.ts';
 
 export const NO_ANCHOR: AuditAnchor = { number: 0, hash: new Uint8Array(32), untilMs: null };
 
-/** How many links are read at a time: each may hold some hundred kilobytes. */
+/** Blocks that are read at a time: each may hold some hundred kilobytes. */
 const PAGE = 64;
 
 /** Bytes in lower-case hexadecimal digits. */
 export const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-/** What a link's hash is computed of. */
-export function bodyOf({ prevHash, number, entries }: Omit<AuditLink, 'hash' | 'atMs'>): string {
+/** The text that a block's hash is computed of. */
+export function bodyOf({ prevHash, number, entries }: Omit<AuditBlock, 'hash' | 'atMs'>): string {
   return `{"prev":"${hex(prevHash)}","last":${number},"entries":${entries}}`;
 }
 
-/** SHA-256 of a link's body. */
-export function hashOfLink(link: Omit<AuditLink, 'hash' | 'atMs'>): Uint8Array {
-  return hashKey(bodyOf(link));
+/** SHA-256 of a block's body. */
+export function hashOfBlock(block: Omit<AuditBlock, 'hash' | 'atMs'>): Uint8Array {
+  return hashKey(bodyOf(block));
 }
 
-/** A link as a line of an export: its body, with its hash in front. */
-export function exportLine(link: AuditLink): string {
-  return `{"hash":"${hex(link.hash)}",${bodyOf(link).slice(1)}`;
+/** The block that the entries of a commit, one at least, make behind `before`. */
+export function blockAfter(
+  before: Pick<AuditBlock, 'number' | 'hash'>,
+  entries: readonly EntryText[],
+): AuditBlock {
+  const block = {
+    number: before.number + entries.length,
+    prevHash: before.hash,
+    entries: `[${entries.map(({ text }) => text).join(',')}]`,
+  };
+  return { ...block, atMs: entries.at(-1)?.atMs ?? 0, hash: hashOfBlock(block) };
+}
+
+/** A block as a line of an export: its body, with its hash in front. */
+export function exportLine(block: AuditBlock): string {
+  return `{"hash":"${hex(block.hash)}",${bodyOf(block).slice(1)}`;
 }
 
 /** A point of the chain to note elsewhere: `NUMBER:HASH`. */
-export function headText({ number, hash }: Pick<AuditLink, 'number' | 'hash'>): string {
+export function headText({ number, hash }: Pick<AuditBlock, 'number' | 'hash'>): string {
   return `${number}:${hex(hash)}`;
 }
 
-/** The newest link; null: nothing was noted yet. */
-export async function auditHead(core: Core): Promise<AuditLink | null> {
+/** The newest block; null: nothing was noted yet. */
+export async function auditHead(core: Core): Promise<AuditBlock | null> {
   return (await core.store.readAuditBack(Number.MAX_SAFE_INTEGER, 1))[0] ?? null;
 }
 
 /**
- * The links, oldest first, with the anchor as it was when the link was read. All rows that are
+ * The blocks, oldest first, with the anchor as it was when the block was read. All rows that are
  * there, also such as the program never writes: those with numbers below 1.
  */
-export async function* auditLinks(core: Pick<Core, 'store'>) {
+export async function* auditBlocks(core: Pick<Core, 'store'>) {
   for (let after = Number.NEGATIVE_INFINITY; ; ) {
-    const { anchor, links } = await core.store.readAudit(after, PAGE);
-    yield* links.map((link) => ({ anchor, link }));
-    const last = links.at(-1);
+    const { anchor, blocks } = await core.store.readAudit(after, PAGE);
+    yield* blocks.map((block) => ({ anchor, block }));
+    const last = blocks.at(-1);
     // A forged number that JavaScript rounds would be read over and over.
     if (last === undefined || last.number <= after || !Number.isSafeInteger(last.number)) return;
     after = last.number;
@@ -73,8 +86,8 @@ export interface AuditFilter {
 
 export type NumberedEntry = AuditEntry & { number: number };
 
-/** The entries of a link with their numbers. Throws SyntaxError if it holds something else. */
-export function entriesOf({ number, entries }: AuditLink): NumberedEntry[] {
+/** The entries of a block with their numbers. Throws SyntaxError if it holds something else. */
+export function entriesOf({ number, entries }: AuditBlock): NumberedEntry[] {
   const list: unknown = JSON.parse(entries);
   if (!Array.isArray(list) || !list.every(isEntry)) throw new SyntaxError('not a list of entries');
   return list.map((entry, i) => ({ number: number - list.length + 1 + i, ...entry }));
@@ -88,12 +101,12 @@ function isEntry(value: unknown): value is AuditEntry {
 export async function listAudit(core: Core, filter: AuditFilter): Promise<NumberedEntry[]> {
   const found: NumberedEntry[] = [];
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {
-    const links = await core.store.readAuditBack(before, PAGE);
-    for (const entry of links.flatMap((link) => entriesOf(link).reverse())) {
+    const blocks = await core.store.readAuditBack(before, PAGE);
+    for (const entry of blocks.flatMap((block) => entriesOf(block).reverse())) {
       if (fits(entry, filter)) found.push(entry);
       if (found.length === filter.countMax) return found;
     }
-    const last = links.at(-1);
+    const last = blocks.at(-1);
     if (last === undefined || !Number.isSafeInteger(last.number)) return found;
     before = last.number;
     await nextTurn();
@@ -110,17 +123,4 @@ function fits(entry: AuditEntry, filter: AuditFilter): boolean {
     (sinceMs === null || atMs >= sinceMs) &&
     (untilMs === null || atMs < untilMs)
   );
-}
-
-/**
- * Deletes entries from before `beforeMs`, and the oldest beyond `entriesMax`, in small steps, until
- * `signal`. Each step leaves an entry of its own.
- */
-export async function pruneAudit(
-  core: Core,
-  bounds: { beforeMs: number; entriesMax: number },
-  act: Act,
-  signal?: AbortSignal,
-): Promise<void> {
-  while (!signal?.aborted && (await core.store.pruneAudit(bounds, act))) await nextTurn();
 }

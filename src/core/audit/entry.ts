@@ -6,7 +6,7 @@
  * An entry names things by id. It never holds a key, a token, the code of a link, a HWID (only its
  * SHA-256), or free text such as a note, a name or the body of a message.
  *
- * The entries of one commit are a link of a chain; core/audit/chain.ts reads it.
+ * The entries of one commit are a block of a chain; core/audit/chain.ts reads it.
  */
 
 import type { Core } from '../core.ts';
@@ -39,36 +39,6 @@ export const ACTIONS = {
 } as const;
 
 export type Action = keyof typeof ACTIONS;
-
-/**
- * Deeds that a provider can repeat at full speed, without anything else holding it up: adding ends
- * at a cap, and sends have a number a minute.
- */
-const REPEATABLE: ReadonlySet<Action> = new Set<Action>([
-  'install.update',
-  'hwid.delete',
-  'domain.activate',
-  'domain.rename',
-  'domain.delete',
-]);
-/** So many of those a provider's entries tell in {@link LISTED_WINDOW_MS}, each one. */
-export const LISTED_MAX = 10_000;
-export const LISTED_WINDOW_MS = 60 * 60_000;
-
-/** Is a deed one of those that are told one by one only up to a number? */
-export function isRepeatable({ kind }: Actor, { action }: Deed): boolean {
-  return kind === 'provider' && REPEATABLE.has(action);
-}
-
-/**
- * Has the `count`th of a provider's repeatable changes in a window an entry of its own? Beyond
- * {@link LISTED_MAX} each has that doubles their number: the log is bounded, and no provider's
- * changes push out what others did. An entry says how many before it have none.
- */
-export function isListed(count: number): boolean {
-  const beyond = count - LISTED_MAX;
-  return beyond <= 0 || (beyond & (beyond - 1)) === 0;
-}
 
 /** The program itself, by the clock. */
 export const SYSTEM: Actor = { kind: 'system', name: 'gatepost', from: 'local' };
@@ -110,7 +80,7 @@ export interface Deed {
   change?: Changes;
 }
 
-/** An entry as it is kept, in the order of its fields. */
+/** An entry in the order of its fields. */
 export interface AuditEntry extends Deed {
   /** ISO 8601 in UTC, to the millisecond. */
   at: string;
@@ -120,8 +90,15 @@ export interface AuditEntry extends Deed {
   from: string;
 }
 
-/** The entry as compact JSON: what the chain holds and hashes. */
-export function entryText(actor: Actor, atMs: number, deed: Deed): string {
+/** An entry as the chain holds and hashes it. */
+export interface EntryText {
+  /** Compact JSON. */
+  text: string;
+  atMs: number;
+}
+
+/** The entry about a deed. */
+export function entryText({ actor, atMs }: Act, deed: Deed): EntryText {
   const { kind, name, key, from } = actor;
   const { action, provider, object, change } = deed;
   const entry: { [Field in keyof Required<AuditEntry>]: AuditEntry[Field] | undefined } = {
@@ -136,7 +113,7 @@ export function entryText(actor: Actor, atMs: number, deed: Deed): string {
     change,
   };
   // JSON leaves out what is undefined.
-  return JSON.stringify(entry);
+  return { text: JSON.stringify(entry), atMs };
 }
 
 /** Those of `after`'s fields that are another in `before`; null: none. */

@@ -5,11 +5,11 @@
 
 import { DAY_MS } from '../calendar.ts';
 import type { Core } from '../core.ts';
-import type { AuditAnchor, AuditLink } from '../port/audit.ts';
+import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import {
-  auditLinks,
+  auditBlocks,
   entriesOf,
-  hashOfLink,
+  hashOfBlock,
   headText,
   hex,
   NO_ANCHOR,
@@ -42,7 +42,7 @@ export interface AuditMeasure {
   nowMs: number;
 }
 
-type Point = Pick<AuditLink, 'number' | 'hash'>;
+type Point = Pick<AuditBlock, 'number' | 'hash'>;
 
 /**
  * Recomputes the chain from its old end to its new one. Without a head that was noted, a chain
@@ -61,60 +61,60 @@ export async function verifyAudit(core: Core, measure: AuditMeasure): Promise<Au
     head: null,
     problem: null,
   };
-  for await (const { anchor: current, link } of auditLinks(core)) {
+  for await (const { anchor: current, block } of auditBlocks(core)) {
     anchor = current;
     // Pruned meanwhile, past what was looked at: what is left begins at the anchor.
     if (anchor.number > before.number) before = anchor;
-    const entries = readEntries(link);
-    const problem = linkProblem(link, entries, before);
+    const entries = readEntries(block);
+    const problem = blockProblem(block, entries, before);
     if (problem !== null) return { ...verdict, problem };
     for (const entry of entries.filter(({ action }) => action === 'audit.prune')) {
       const fault = pruningProblem(entry, pruning, before.number, measure);
-      if (fault !== null) return { ...verdict, problem: `row ${link.number} ${fault}` };
+      if (fault !== null) return { ...verdict, problem: `row ${block.number} ${fault}` };
       pruning = entry;
     }
     verdict.count += entries.length;
     verdict.from ??= entries[0]?.at ?? null;
     verdict.to = entries.at(-1)?.at ?? null;
-    verdict.head = headText(link);
+    verdict.head = headText(block);
     missing.delete(verdict.head);
-    before = link;
+    before = block;
   }
   verdict.prunedCount = anchor.number;
   const problem = anchorProblem(anchor, pruning) ?? missingProblem([...missing], anchor, measure);
   return { ...verdict, problem };
 }
 
-/** None if they are not what a link may hold. */
-function readEntries(link: AuditLink): NumberedEntry[] {
+/** None if they are not what a block may hold. */
+function readEntries(block: AuditBlock): NumberedEntry[] {
   try {
-    return entriesOf(link);
+    return entriesOf(block);
   } catch {
     return [];
   }
 }
 
-function linkProblem(
-  link: AuditLink,
+function blockProblem(
+  block: AuditBlock,
   entries: readonly NumberedEntry[],
   before: Point,
 ): string | null {
-  const row = `row ${link.number}`;
-  if (hex(hashOfLink(link)) !== hex(link.hash)) return `${row} was changed: its hash is another`;
-  if (hex(link.prevHash) !== hex(before.hash)) {
+  const row = `row ${block.number}`;
+  if (hex(hashOfBlock(block)) !== hex(block.hash)) return `${row} was changed: its hash is another`;
+  if (hex(block.prevHash) !== hex(before.hash)) {
     return `${row} does not follow row ${before.number}: rows between them are missing or others`;
   }
-  if (entries.length === 0 || link.number !== before.number + entries.length) {
-    return `${row} does not hold the entries from ${before.number + 1} to ${link.number}`;
+  if (entries.length === 0 || block.number !== before.number + entries.length) {
+    return `${row} does not hold the entries from ${before.number + 1} to ${block.number}`;
   }
-  if (link.atMs !== Date.parse(entries.at(-1)?.at ?? '')) {
+  if (block.atMs !== Date.parse(entries.at(-1)?.at ?? '')) {
     return `${row} was changed: its time is not that of its last entry`;
   }
   return null;
 }
 
-/** More entries than any commit has: a link is pruned whole, though some of it could stay. */
-const LINK_ENTRIES_MAX = 10_000;
+/** More entries than any commit has: a block is pruned whole, though some of it could stay. */
+const BLOCK_ENTRIES_MAX = 10_000;
 
 /**
  * Why the program did not write this entry about pruning, which follows row `newest`: it is the
@@ -139,7 +139,7 @@ function pruningProblem(
   if (!(atMs <= nowMs + DAY_MS)) return `tells of a pruning in the future, at ${entry.at}`;
   const isOld = Date.parse(String(until)) < atMs - auditDays * DAY_MS;
   const isSurplus =
-    newest - from > auditEntriesMax && newest - last >= auditEntriesMax - LINK_ENTRIES_MAX;
+    newest - from > auditEntriesMax && newest - last >= auditEntriesMax - BLOCK_ENTRIES_MAX;
   if (isOld || isSurplus) return null;
   return `tells that entries up to ${last}, of ${until}, were pruned at ${entry.at}: the settings keep them, so unless those were others then, somebody deleted them`;
 }

@@ -19,12 +19,12 @@ export interface Act {
 }
 
 /** The entries of one commit. */
-export interface AuditLink {
+export interface AuditBlock {
   /** Number of its last entry; entries are numbered from 1 on without a gap. */
   number: number;
   /** Time of its last entry. */
   atMs: number;
-  /** Hash of the link before; zeros for the first. */
+  /** Hash of the block before; zeros for the first. */
   prevHash: Uint8Array;
   /** SHA-256 of {@link bodyOf}. */
   hash: Uint8Array;
@@ -32,7 +32,7 @@ export interface AuditLink {
   entries: string;
 }
 
-/** What is left of the links that were pruned: the last of them. */
+/** What is left of the blocks that were pruned: the last of them. */
 export interface AuditAnchor {
   /** How many entries were pruned in all: the number of the last of them. */
   number: number;
@@ -41,18 +41,24 @@ export interface AuditAnchor {
   untilMs: number | null;
 }
 
+/** Entries from before `beforeMs` are to go, and the oldest if there are more than `entriesMax`. */
+export interface PruneBounds {
+  beforeMs: number;
+  entriesMax: number;
+}
+
 export interface AuditStore {
-  /** The links after the entry `afterNumber`, oldest first, and the anchor of the same moment. */
+  /** The blocks after the entry `afterNumber`, oldest first, and the anchor of the same moment. */
   readAudit(
     afterNumber: number,
     countMax: number,
-  ): Promise<{ anchor: AuditAnchor; links: AuditLink[] }>;
-  /** The links before `beforeNumber`, newest first. */
-  readAuditBack(beforeNumber: number, countMax: number): Promise<AuditLink[]>;
+  ): Promise<{ anchor: AuditAnchor; blocks: AuditBlock[] }>;
+  /** The blocks before `beforeNumber`, newest first. */
+  readAuditBack(beforeNumber: number, countMax: number): Promise<AuditBlock[]>;
   /**
-   * Deletes some links from the old end: those whose last entry is from before `beforeMs`, up to
+   * Deletes some blocks from the old end: those whose last entry is from before `beforeMs`, up to
    * the first that is not, and those that are too many if no more than `entriesMax` entries are to
    * be left. Leaves an entry about it. False: nothing more is to be deleted.
    */
-  pruneAudit(bounds: { beforeMs: number; entriesMax: number }, act: Act): Promise<boolean>;
+  pruneAudit(bounds: PruneBounds, act: Act): Promise<boolean>;
 }

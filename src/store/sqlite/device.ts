@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
 import { mergeClaims } from '../../core/device.ts';
 import type { CheckInKey, Device, DeviceDetail, DeviceFilter } from '../../core/port/device.ts';
 import type { Store } from '../../core/port/store.ts';
-import { hwidHash } from '../../core/secret.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
 import { deviceKeeper } from './known-device.ts';
@@ -185,7 +185,7 @@ export function deviceStore(context: Context): DeviceStore {
       }
       return writer.run(() => {
         if (forget.device.run({ id }) === 0) return 'device_not_found';
-        audit.note(act, { action: 'device.forget', object: { hwid_sha256: hwidHash(hwid) } });
+        audit.note(act, deeds.forgetDevice(hwid));
         return 'ok';
       });
     },

@@ -1,14 +1,9 @@
 /** Distributions: accepting, listing, cancelling and blocking; lane.ts moves them on. */
 
 import { sql } from 'drizzle-orm';
-import type { Deed } from '../../core/audit/entry.ts';
+import * as deeds from '../../core/audit/deeds.ts';
 import { BLOCKED, CANCELLED, CREATED } from '../../core/message/status.ts';
-import {
-  type Distribution,
-  type DistributionDetail,
-  type NewDistribution,
-  PUSH,
-} from '../../core/port/distribution.ts';
+import type { Distribution, DistributionDetail } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { prepare, value } from './statement.ts';
@@ -127,21 +122,6 @@ function statements({ db }: Context) {
   };
 }
 
-/** What the audit log gets of a send: to whom and when, nothing of what it says. */
-function sendDeed(id: number, draft: NewDistribution): Deed {
-  const { notificationType, actionType, targetOs, targetHwid, isScheduled, dueAtMs } = draft;
-  return {
-    action: notificationType === PUSH ? 'notification.send' : 'command.send',
-    object: {
-      id,
-      ...(actionType !== null && { action_type: actionType }),
-      ...(targetOs === null ? { hwids: targetHwid.split(',').length } : { os: targetOs }),
-      ...(draft.unboundCount > 0 && { unbound: draft.unboundCount }),
-      ...(isScheduled && { due: new Date(dueAtMs).toISOString() }),
-    },
-  };
-}
-
 export function distributionStore(context: Context): DistributionStore {
   const { writer, audit } = context;
   const on = statements(context);
@@ -166,7 +146,7 @@ export function distributionStore(context: Context): DistributionStore {
         }
         const row = { providerId, createdAtMs, isScheduled: isScheduled ? 1 : 0, ...rest };
         const { id } = on.add.get(row) as { id: number };
-        audit.note(act, { ...sendDeed(id, draft), providerId });
+        audit.note(act, deeds.send(id, draft), providerId);
         return { id };
       }),
 
@@ -182,8 +162,8 @@ export function distributionStore(context: Context): DistributionStore {
         if (status === undefined) return 'notification_not_found';
         const wanted = { providerId, id, from: JSON.stringify(from), dueFromMs, nowMs };
         if (on.cancel.run(wanted) === 0) return status;
-        const change = { status: [status, CANCELLED] as const };
-        audit.note(act, { action: 'distribution.cancel', providerId, object: { id }, change });
+        const deed = deeds.cancelDistribution({ id, status }, { id, status: CANCELLED });
+        audit.note(act, deed, providerId);
         return 'ok';
       }),
 
@@ -198,8 +178,8 @@ export function distributionStore(context: Context): DistributionStore {
         if (known === null) return 'distribution_not_found';
         const { status, providerId } = known;
         if (on.block.run({ id, from: JSON.stringify(from), nowMs }) === 0) return status;
-        const change = { status: [status, BLOCKED] as const };
-        audit.note(act, { action: 'distribution.block', providerId, object: { id }, change });
+        const deed = deeds.blockDistribution({ id, status }, { id, status: BLOCKED });
+        audit.note(act, deed, providerId);
         return 'ok';
       }),
   };

@@ -1,129 +1,106 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm';
-import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/port/domain.ts';
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import type { Act } from '../../core/port/audit.ts';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED, type Domain } from '../../core/port/domain.ts';
 import type { Store } from '../../core/port/store.ts';
-import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { raw } from './raw.ts';
-import { domain } from './schema.ts';
-import { named, prepare, value } from './statement.ts';
+import { prepare, value } from './statement.ts';
 
 type DomainStore = Pick<Store, 'addDomain' | 'activateDomain' | 'disableDomain' | 'listDomains'>;
 
-const COLUMNS = named({
-  id: domain.id,
-  domainName: domain.domain_name,
-  domainHash: domain.domain_hash,
-  status: domain.status,
-  createdAtMs: domain.created_at_ms,
-});
+const DOMAIN = sql.raw(`
+  SELECT id, domain_name AS "domainName", domain_hash AS "domainHash", status,
+    created_at_ms AS "createdAtMs"
+  FROM domain`);
+const OF_PROVIDER = sql`provider_id = ${value('providerId')}`;
 
-/** How many bindings a provider has, by the count that triggers keep. */
-export function domainCountStatement(db: Connection) {
-  return prepare(
-    db,
-    raw<{ domainCount: number }>(sql`
-      SELECT domain_count AS "domainCount" FROM provider WHERE id = ${value('providerId')}`),
-  );
-}
-
-function statements({ db, query }: Context) {
-  const ofProvider = eq(domain.provider_id, value('providerId'));
-  const thisOne = and(eq(domain.id, value('id')), ofProvider);
-  const find = (condition: ReturnType<typeof and>) =>
-    prepare(db, query.select(COLUMNS).from(domain).where(condition));
+/** Statements about rows of bindings, for those that are new and for those that move in. */
+export function bindingStatements({ db }: Context) {
   return {
-    find: find(thisOne),
-    findByHash: find(and(ofProvider, eq(domain.domain_hash, value('domainHash')))),
-    list: prepare(
+    findByHash: prepare(
       db,
-      query
-        .select(COLUMNS)
-        .from(domain)
-        .where(and(ofProvider, lt(domain.id, value('beforeId'))))
-        .orderBy(desc(domain.id))
-        .limit(value('countMax')),
+      raw<Domain>(sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = ${value('domainHash')}`),
     ),
-    countOf: domainCountStatement(db),
+    /** How many bindings a provider has, by the count that triggers keep. */
+    countOf: prepare(
+      db,
+      raw<{ domainCount: number }>(sql`
+        SELECT domain_count AS "domainCount" FROM provider WHERE id = ${value('providerId')}`),
+    ),
+    /** A null as id makes SQLite take the next one. */
     add: prepare(
       db,
-      query
-        .insert(domain)
-        .values({
-          provider_id: value('providerId'),
-          domain_hash: value('domainHash'),
-          domain_name: value('domainName'),
-          status: DOMAIN_ACTIVE,
-          created_at_ms: value('createdAtMs'),
-        })
-        .returning({ id: domain.id }),
+      raw<{ id: number }>(sql`
+        INSERT INTO domain (id, provider_id, domain_hash, domain_name, status, created_at_ms)
+        VALUES (${value('id')}, ${value('providerId')}, ${value('domainHash')},
+          ${value('domainName')}, ${value('status')}, ${value('createdAtMs')})
+        RETURNING id`),
     ),
-    activate: prepare(
+    change: prepare(
       db,
-      query
-        .update(domain)
-        .set({ status: DOMAIN_ACTIVE })
-        .where(and(thisOne, eq(domain.status, DOMAIN_DISABLED))),
+      raw(sql`
+        UPDATE domain SET domain_name = ${value('domainName')}, status = ${value('status')}
+        WHERE id = ${value('id')}`),
     ),
-    rename: prepare(
+  };
+}
+
+function statements({ db }: Context) {
+  return {
+    find: prepare(db, raw<Domain>(sql`${DOMAIN} WHERE id = ${value('id')} AND ${OF_PROVIDER}`)),
+    list: prepare(
       db,
-      query
-        .update(domain)
-        .set({ domain_name: sql`${value('domainName')}` })
-        .where(and(thisOne, sql`${domain.domain_name} <> ${value('domainName')}`)),
-    ),
-    disable: prepare(
-      db,
-      query
-        .update(domain)
-        .set({ status: DOMAIN_DISABLED })
-        .where(and(thisOne, eq(domain.status, DOMAIN_ACTIVE))),
+      raw<Domain>(sql`
+        ${DOMAIN} WHERE ${OF_PROVIDER} AND id < ${value('beforeId')}
+        ORDER BY id DESC LIMIT ${value('countMax')}`),
     ),
   };
 }
 
 export function domainStore(context: Context): DomainStore {
   const { writer, audit } = context;
-  const on = statements(context);
+  const on = { ...statements(context), ...bindingStatements(context) };
+
+  /** To be called within a write, with a binding of the provider. */
+  function change(providerId: number, before: Domain, wanted: Partial<Domain>, act: Act): void {
+    const after = { ...before, ...wanted };
+    const deed = deeds.updateDomain(before, after);
+    if (deed === null) return;
+    const { id, domainName, status } = after;
+    on.change.run({ id, domainName, status });
+    audit.note(act, deed, providerId);
+  }
+
   return {
-    addDomain: (draft, act) =>
+    addDomain: ({ domainCountMax, ...draft }, act) =>
       writer.run(() => {
         const { providerId, domainHash } = draft;
         const bound = on.findByHash.get({ providerId, domainHash });
         if (bound !== null) return { outcome: 'exists', id: bound.id };
-        const { domainCountMax, ...row } = draft;
         const owner = on.countOf.get({ providerId });
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (owner.domainCount >= domainCountMax) return 'domain_limit_reached';
-        const added = on.add.get(row) as { id: number };
-        const object = { id: added.id, domain_hash: domainHash };
-        audit.note(act, { action: 'domain.add', providerId, object });
-        return { outcome: 'added', id: added.id };
+        const { id } = on.add.get({ ...draft, id: null, status: DOMAIN_ACTIVE }) as { id: number };
+        audit.note(act, deeds.addDomain({ id, domainHash }), providerId);
+        return { outcome: 'added', id };
       }),
 
     activateDomain: (providerId, id, domainName, act) =>
       writer.run(() => {
-        const wanted = { providerId, id, domainName };
-        const isRenamed = domainName !== null && on.rename.run(wanted) > 0;
-        const isActivated = on.activate.run({ providerId, id }) > 0;
-        const change = {
-          ...(isActivated && { status: [DOMAIN_DISABLED, DOMAIN_ACTIVE] as const }),
-          ...(isRenamed && { domain_name: 'changed' as const }),
-        };
-        if (isActivated || isRenamed) {
-          const action = isActivated ? 'domain.activate' : 'domain.rename';
-          audit.note(act, { action, providerId, object: { id }, change });
-        }
-        return isActivated ? 'activated' : 'was_active';
+        const known = on.find.get({ providerId, id });
+        if (known === null) return 'was_active';
+        const named = domainName !== null && { domainName };
+        change(providerId, known, { status: DOMAIN_ACTIVE, ...named }, act);
+        return known.status === DOMAIN_ACTIVE ? 'was_active' : 'activated';
       }),
 
     disableDomain: (providerId, id, act) =>
       writer.run(() => {
-        if (on.disable.run({ providerId, id }) > 0) {
-          const change = { status: [DOMAIN_ACTIVE, DOMAIN_DISABLED] as const };
-          audit.note(act, { action: 'domain.delete', providerId, object: { id }, change });
-          return 'ok';
-        }
-        return on.find.get({ providerId, id }) === null ? 'domain_not_found' : 'ok';
+        const known = on.find.get({ providerId, id });
+        if (known === null) return 'domain_not_found';
+        change(providerId, known, { status: DOMAIN_DISABLED }, act);
+        return 'ok';
       }),
 
     listDomains: async (providerId, { id, beforeId, countMax }) => {

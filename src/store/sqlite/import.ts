@@ -1,105 +1,56 @@
 /** Records that move in. Each link is one step together with its HWIDs: it is here or it is not. */
 
-import { eq, sql } from 'drizzle-orm';
-import { changesOf } from '../../core/audit/entry.ts';
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
 import { mergeFacts } from '../../core/device.ts';
-import { changesOfLink } from '../../core/install.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
+import type { Install } from '../../core/port/install.ts';
 import type { ImportedAs, ImportedInstall } from '../../core/port/moving.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
-import { domainCountStatement } from './domain.ts';
+import { bindingStatements } from './domain.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
 import { raw } from './raw.ts';
-import { domain, install } from './schema.ts';
-import { named, prepare, value } from './statement.ts';
+import { prepare, value } from './statement.ts';
 
 type ImportStore = Pick<Store, 'reserveIds' | 'importInstall' | 'importDomain'>;
 
-function installStatements({ db, query }: Context) {
+type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'status' | 'note'> & {
+  providerId: number;
+};
+
+function statements({ db }: Context) {
+  const taken = (table: string) =>
+    prepare(
+      db,
+      raw<{ id: number }>(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ${value('id')}`),
+    );
   return {
     find: prepare(
       db,
-      query
-        .select(
-          named({
-            id: install.id,
-            providerId: install.provider_id,
-            installLimit: install.install_limit,
-            deviceCount: install.device_count,
-            status: install.status,
-            note: install.note,
-          }),
-        )
-        .from(install)
-        .where(eq(install.install_code, value('installCode'))),
+      raw<KnownInstall>(sql`
+        SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
+          device_count AS "deviceCount", status, note
+        FROM install WHERE install_code = ${value('installCode')}`),
     ),
-    idIsTaken: prepare(
-      db,
-      query
-        .select({ id: install.id })
-        .from(install)
-        .where(eq(install.id, value('id'))),
-    ),
+    idIsTaken: taken('install'),
+    domainIdIsTaken: taken('domain'),
     change: prepare(
       db,
-      query
-        .update(install)
-        .set({
-          install_limit: sql`${value('installLimit')}`,
-          status: sql`${value('status')}`,
-          note: sql`${value('note')}`,
-        })
-        .where(eq(install.id, value('id'))),
+      raw(sql`
+        UPDATE install
+        SET install_limit = ${value('installLimit')}, status = ${value('status')},
+          note = ${value('note')}
+        WHERE id = ${value('id')}`),
     ),
   };
 }
 
 /** The other way round than when a device calls: what it said here is later than any import. */
 const knownWins = (known: DeviceAtProvider, said: DeviceFacts) => mergeFacts(said, known);
-
-function domainStatements({ db, query }: Context) {
-  return {
-    find: prepare(
-      db,
-      raw<{ id: number; status: number; domainName: string }>(sql`
-        SELECT id, status, domain_name AS "domainName" FROM domain
-        WHERE provider_id = ${value('providerId')} AND domain_hash = ${value('domainHash')}`),
-    ),
-    countOf: domainCountStatement(db),
-    idIsTaken: prepare(
-      db,
-      query
-        .select({ id: domain.id })
-        .from(domain)
-        .where(eq(domain.id, value('id'))),
-    ),
-    add: prepare(
-      db,
-      query
-        .insert(domain)
-        .values({
-          id: value('id'),
-          provider_id: value('providerId'),
-          domain_hash: value('domainHash'),
-          domain_name: value('domainName'),
-          status: value('status'),
-          created_at_ms: value('createdAtMs'),
-        })
-        .returning({ id: domain.id }),
-    ),
-    change: prepare(
-      db,
-      query
-        .update(domain)
-        .set({ domain_name: sql`${value('domainName')}`, status: sql`${value('status')}` })
-        .where(eq(domain.id, value('id'))),
-    ),
-  };
-}
 
 /** SQLite keeps the highest id that it gave in a table of its own, once there was one. */
 function sequenceStatements({ db }: Context) {
@@ -120,9 +71,9 @@ function sequenceStatements({ db }: Context) {
 
 export function importStore(context: Context): ImportStore {
   const { writer, audit } = context;
-  const on = { ...installStatements(context), ...rowStatements(context) };
+  const on = { ...statements(context), ...rowStatements(context) };
   const keep = deviceKeeper(context);
-  const domains = domainStatements(context);
+  const domains = bindingStatements(context);
   const sequence = sequenceStatements(context);
   const find = lookups(context);
 
@@ -150,31 +101,24 @@ export function importStore(context: Context): ImportStore {
     return counts;
   }
 
-  type KnownInstall = NonNullable<ReturnType<typeof on.find.get>>;
-
   function merge(
     known: KnownInstall,
     { slots, ...wanted }: ImportedInstall,
     updates: boolean,
     act: Act,
   ) {
-    const { id, deviceCount } = known;
-    const installLimit = updates ? Math.max(wanted.installLimit, deviceCount) : known.installLimit;
+    const { id, deviceCount, providerId } = known;
+    const { installLimit, status, note } = wanted;
     const isSame =
-      wanted.installLimit === known.installLimit &&
-      wanted.status === known.status &&
-      wanted.note === known.note;
+      installLimit === known.installLimit && status === known.status && note === known.note;
+    const after = { ...known };
     if (updates && !isSame) {
-      on.change.run({ id, installLimit, status: wanted.status, note: wanted.note });
+      Object.assign(after, { installLimit: Math.max(installLimit, deviceCount), status, note });
+      on.change.run({ id, installLimit: after.installLimit, status, note });
     }
-    const { status, note, providerId } = known;
-    const counts = addSlots({ installId: id, providerId }, slots, installLimit - deviceCount);
-    const change = changesOfLink(known, updates ? { ...wanted, installLimit } : { status, note });
-    if (change !== null || counts.slotsAdded > 0) {
-      const object = { id, hwids: counts.slotsAdded };
-      const deed = { action: 'install.import', providerId, object } as const;
-      audit.note(act, change === null ? deed : { ...deed, change });
-    }
+    const room = after.installLimit - deviceCount;
+    const counts = addSlots({ installId: id, providerId }, slots, room);
+    audit.note(act, deeds.importInstall(known, after, counts.slotsAdded), providerId);
     return { was: wasHere(isSame, updates), id, ...counts };
   }
 
@@ -204,9 +148,8 @@ export function importStore(context: Context): ImportStore {
         const free = id === null || on.idIsTaken.get({ id }) !== null ? null : id;
         const added = on.add.get({ ...facts, providerId, id: free }) as { id: number };
         const counts = addSlots({ installId: added.id, providerId }, slots, facts.installLimit);
-        const limit = facts.installLimit;
-        const object = { id: added.id, install_limit: limit, hwids: counts.slotsAdded };
-        audit.note(act, { action: 'install.import', providerId, object });
+        const deed = deeds.importInstall(null, { ...facts, ...added }, counts.slotsAdded);
+        audit.note(act, deed, providerId);
         return { was: 'added', id: added.id, ...counts };
       }),
 
@@ -214,27 +157,21 @@ export function importStore(context: Context): ImportStore {
       writer.run(() => {
         const { id, ...facts } = wanted;
         const { domainHash, domainName, status } = facts;
-        const known = domains.find.get({ providerId, domainHash });
+        const known = domains.findByHash.get({ providerId, domainHash });
         if (known !== null) {
           const isSame = known.domainName === domainName && known.status === status;
           if (updates && !isSame) {
             domains.change.run({ id: known.id, domainName, status });
-            const change = {
-              ...changesOf({ status: known.status }, { status }),
-              ...(known.domainName !== domainName && { domain_name: 'changed' as const }),
-            };
-            const object = { id: known.id };
-            audit.note(act, { action: 'domain.import', providerId, object, change });
+            audit.note(act, deeds.importDomain(known, { ...facts, id: known.id }), providerId);
           }
           return { was: wasHere(isSame, updates), id: known.id };
         }
         const owner = domains.countOf.get({ providerId });
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (owner.domainCount >= domainCountMax) return 'domain_limit_reached';
-        const free = id === null || domains.idIsTaken.get({ id }) !== null ? null : id;
+        const free = id === null || on.domainIdIsTaken.get({ id }) !== null ? null : id;
         const added = domains.add.get({ ...facts, providerId, id: free }) as { id: number };
-        const object = { id: added.id, domain_hash: domainHash };
-        audit.note(act, { action: 'domain.import', providerId, object });
+        audit.note(act, deeds.importDomain(null, { ...facts, ...added }), providerId);
         return { was: 'added', id: added.id };
       }),
   };

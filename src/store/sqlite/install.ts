@@ -1,6 +1,6 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
 import { mergeClaims } from '../../core/device.ts';
-import { changesOfLink } from '../../core/install.ts';
 import {
   INSTALL_ACTIVE,
   type Install,
@@ -10,7 +10,6 @@ import {
 } from '../../core/port/install.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { Store } from '../../core/port/store.ts';
-import { hwidHash } from '../../core/secret.ts';
 import type { Context } from './context.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
@@ -210,8 +209,7 @@ export function installStore(context: Context): InstallStore {
         if (provider === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (provider.installCount >= installCountMax) return 'install_code_limit_reached';
         const { id } = on.add.get({ ...draft, id: null, status: INSTALL_ACTIVE }) as { id: number };
-        const object = { id, install_limit: draft.installLimit };
-        audit.note(act, { action: 'install.add', providerId, object });
+        audit.note(act, deeds.addInstall({ id, installLimit: draft.installLimit }), providerId);
         return { id };
       }),
 
@@ -229,10 +227,7 @@ export function installStore(context: Context): InstallStore {
           status: status ?? null,
         });
         if (changed === null) return 'install_limit_below_count';
-        const change = changesOfLink(known, wanted);
-        if (change !== null) {
-          audit.note(act, { action: 'install.update', providerId, object: { id }, change });
-        }
+        audit.note(act, deeds.updateInstall(known, { ...known, ...wanted }), providerId);
         return { says: 'ok', installCode: changed.installCode };
       }),
 
@@ -253,8 +248,7 @@ export function installStore(context: Context): InstallStore {
         if (on.freeSlot.run({ installId: link.id, hwid }) === 0) {
           return { deviceCount: link.deviceCount };
         }
-        const object = { install_id: link.id, hwid_sha256: hwidHash(hwid) };
-        audit.note(act, { action: 'hwid.delete', providerId, object });
+        audit.note(act, deeds.freeSlot(link.id, hwid), providerId);
         return { deviceCount: link.deviceCount - 1 };
       }),
 

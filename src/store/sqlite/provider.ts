@@ -1,11 +1,8 @@
 import { asc, eq, sql } from 'drizzle-orm';
-import { type Changes, changesOf, type Facts } from '../../core/audit/entry.ts';
-import type { Act } from '../../core/port/audit.ts';
-import type { Provider, ProviderChange } from '../../core/port/provider.ts';
+import * as deeds from '../../core/audit/deeds.ts';
+import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
-import { keyFingerprint } from '../../core/secret.ts';
 import { nextTurn } from '../../core/turn.ts';
-import type { AuditTrail } from './audit-trail.ts';
 import type { Context } from './context.ts';
 import { raw } from './raw.ts';
 import { removalSteps } from './removal.ts';
@@ -36,39 +33,6 @@ export const PROVIDER_COLUMNS = named({
   previousKeyHash: provider.previous_key_hash,
   previousKeyUntilMs: provider.previous_key_until_ms,
 });
-
-const isoTime = (epochMs: number | null) =>
-  epochMs === null ? null : new Date(epochMs).toISOString();
-
-/** What the audit log tells of a provider. */
-function factsOf({
-  plan,
-  activeUntilMs,
-  installCountMax,
-}: Pick<Provider, 'plan' | 'activeUntilMs' | 'installCountMax'>): Facts {
-  return { plan, active_until: isoTime(activeUntilMs), max_links: installCountMax };
-}
-
-/** Notes what becomes of `known` by `change`: a suspension, and whatever else is another. */
-function noteChange(audit: AuditTrail, act: Act, known: Provider, change: ProviderChange): void {
-  const provider = known.code;
-  const wanted = { ...known, ...change };
-  const suspension: Changes | null = changesOf(
-    { suspended_at: isoTime(known.suspendedAtMs) },
-    { suspended_at: isoTime(wanted.suspendedAtMs) },
-  );
-  if (suspension !== null) {
-    const action = wanted.suspendedAtMs === null ? 'provider.resume' : 'provider.suspend';
-    audit.note(act, { action, provider, object: {}, change: suspension });
-  }
-  const rest: Changes = {
-    ...changesOf(factsOf(known), factsOf(wanted)),
-    ...(wanted.name !== known.name && { name: 'changed' as const }),
-  };
-  if (Object.keys(rest).length > 0) {
-    audit.note(act, { action: 'provider.set', provider, object: {}, change: rest });
-  }
-}
 
 export function providerStore({ db, query, writer, audit }: Context): ProviderStore {
   const find = prepare(
@@ -113,7 +77,7 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
       .update(provider)
       .set({
         previous_key_hash: sql`${provider.key_hash}`,
-        previous_key_until_ms: sql`${value('previousUntilMs')}`,
+        previous_key_until_ms: sql`${value('previousKeyUntilMs')}`,
         key_hash: sql`${value('keyHash')}`,
       })
       .where(eq(provider.code, value('code'))),
@@ -134,41 +98,34 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
     addProvider: (draft, act) =>
       writer.run(() => {
         if (add.run({ ...draft }) === 0) return 'provider_code_exists';
-        const { code, keyHash } = draft;
-        const object = { key: keyFingerprint(keyHash), ...factsOf(draft) };
-        audit.note(act, { action: 'provider.add', provider: code, object });
+        audit.note(act, deeds.addProvider(draft));
         return 'ok';
       }),
     updateProvider: (code, wanted, act) =>
       writer.run(() => {
         const known = find.get({ code }) as Provider | null;
         if (known === null) return 'provider_not_found';
-        const { name, plan, activeUntilMs, installCountMax, suspendedAtMs } = {
-          ...known,
-          ...wanted,
-        };
+        const after = { ...known, ...wanted };
+        const { name, plan, activeUntilMs, installCountMax, suspendedAtMs } = after;
         change.run({ code, name, plan, activeUntilMs, installCountMax, suspendedAtMs });
-        noteChange(audit, act, known, wanted);
+        for (const deed of deeds.updateProvider(known, after)) audit.note(act, deed);
         return 'ok';
       }),
-    rotateKey: (code, keyHash, previousUntilMs, act) =>
+    rotateKey: (code, keyHash, previousKeyUntilMs, act) =>
       writer.run(() => {
         const known = find.get({ code }) as Provider | null;
         if (known === null) return 'provider_not_found';
-        rotate.run({ code, keyHash, previousUntilMs });
-        const object = { old_key_until: isoTime(previousUntilMs) };
-        const key = [keyFingerprint(known.keyHash), keyFingerprint(keyHash)] as const;
-        audit.note(act, { action: 'provider.rotate-key', provider: code, object, change: { key } });
+        const after = { code, keyHash, previousKeyUntilMs };
+        rotate.run(after);
+        audit.note(act, deeds.rotateKey(known, after));
         return 'ok';
       }),
     removeProvider: async (code, act) => {
-      const found = find.get({ code });
+      const found = find.get({ code }) as Provider | null;
       if (found === null) return 'provider_not_found';
       const of = { providerId: found.id };
       await writer.run(() => {
-        if (close.run(of) === 0) return;
-        const object = { links: found.installCount };
-        audit.note(act, { action: 'provider.remove', provider: code, object });
+        if (close.run(of) > 0) audit.note(act, deeds.removeProvider(found));
       });
       for (const step of removal) {
         while ((await writer.run(() => step(of))) > 0) await nextTurn();

@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import {
   type AuditFilter,
+  auditBlocks,
   auditHead,
-  auditLinks,
   exportLine,
   headText,
   listAudit,
@@ -184,7 +184,7 @@ describe('a pruned log', () => {
     await makeChain();
     const noted = headText((await auditHead(app.core)) ?? expect.unreachable());
     const [third, , first] = await app.core.store.readAuditBack(4, 3);
-    const heads = [first, third].map((link) => headText(link ?? expect.unreachable()));
+    const heads = [first, third].map((block) => headText(block ?? expect.unreachable()));
     await prune();
     expect(await verify([noted])).toMatchObject({
       count: LINKS - 3 + 1,
@@ -307,7 +307,7 @@ test('an entry holds no key, code of a link, HWID or free text', async () => {
   actions.push('notification.send', 'command.send', 'hwid.delete', 'device.forget');
   expect(entries.map(({ action }) => action) as string[]).toEqual(actions);
   const lines: string[] = [];
-  for await (const { link } of auditLinks(app.core)) lines.push(exportLine(link));
+  for await (const { block } of auditBlocks(app.core)) lines.push(exportLine(block));
   const text = lines.join('\n');
   expect(text).not.toContain('SECRET');
   expect(text).not.toContain(own.authKey);

@@ -3,9 +3,9 @@
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import {
+  auditBlocks,
   auditHead,
-  auditLinks,
-  hashOfLink,
+  hashOfBlock,
   headText,
   listAudit,
 } from '../../../src/core/audit/chain.ts';
@@ -63,7 +63,7 @@ const rowOf = (db: Database, number: number) =>
 /** A row like one of the program, with hashes that are right. */
 function addRow(db: Database, number: number, prevHash: Uint8Array, list: readonly object[]): void {
   const entries = JSON.stringify(list);
-  const hash = hashOfLink({ number, prevHash, entries });
+  const hash = hashOfBlock({ number, prevHash, entries });
   const atMs = Date.parse((list.at(-1) as { at: string } | undefined)?.at ?? '') || 0;
   db.query('INSERT INTO audit VALUES (?, ?, ?, ?, ?)').run(number, atMs, prevHash, hash, entries);
 }
@@ -168,7 +168,7 @@ describe('rows below the first', () => {
     await forge((db) => {
       addRow(db, 1_000, zeros, list);
       const entries = JSON.stringify(list);
-      const hash = hashOfLink({ number: Number(number), prevHash: zeros, entries });
+      const hash = hashOfBlock({ number: Number(number), prevHash: zeros, entries });
       db.query('UPDATE audit SET last_number = ?, hash = ? WHERE last_number = 1000').run(
         number,
         hash,
@@ -178,7 +178,7 @@ describe('rows below the first', () => {
     expect(await problem([heads[9] as string])).toStartWith('row ');
     // An export and a list come to their end, and show it.
     const numbers: number[] = [];
-    for await (const { link } of auditLinks(app.core)) numbers.push(link.number);
+    for await (const { block } of auditBlocks(app.core)) numbers.push(block.number);
     expect(numbers[0]).toBe(Number(number));
   });
 

@@ -1,7 +1,7 @@
 /** What a provider changes over and over does not push out of the log what others did. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { LISTED_MAX, LISTED_WINDOW_MS } from '../../../src/core/audit/entry.ts';
+import { LISTED_MAX, LISTED_WINDOW_MS } from '../../../src/core/audit/listed.ts';
 import { verifyAudit } from '../../../src/core/audit/verify.ts';
 import type { Act, Actor } from '../../../src/core/port/audit.ts';
 import type { Provider } from '../../../src/core/port/provider.ts';

@@ -66,10 +66,6 @@ export const coreDevices: readonly MutatedFile[] = [
     tests: ['test/core/model.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       [
-        `...(note !== undefined && note !== known.note && { note: 'changed' as const }),`,
-        `...(note === undefined && note !== known.note && { note: 'changed' as const }),`,
-      ],
-      [
         `if (installCode === null || !INSTALL_CODE.test(installCode)) return 'link_not_found';`,
         `if (installCode === null || INSTALL_CODE.test(installCode)) return 'link_not_found';`,
       ],

@@ -2,6 +2,31 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const coreRules: readonly MutatedFile[] = [
   {
+    file: 'src/core/audit/deeds.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    changes: [
+      ['before.note !== after.note', 'before.note === after.note'],
+      ['before.name !== after.name,', 'before.name === after.name,'],
+      ['hwids === 0 ? null :', 'hwids > 0 ? null :'],
+      ['if (rest !== null) deeds.push', 'if (rest !== null && suspension === null) deeds.push'],
+      [
+        `before.status === after.status ? 'domain.rename' : turned;`,
+        `before.status !== after.status ? 'domain.rename' : turned;`,
+      ],
+    ],
+  },
+  {
+    file: 'src/core/audit/prune.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    changes: [
+      [
+        'const isSurplus = newest - anchor.number > bounds.entriesMax;',
+        'const isSurplus = newest + anchor.number > bounds.entriesMax;',
+      ],
+      ['old.length < step.blocks };', 'old.length <= step.blocks };'],
+    ],
+  },
+  {
     file: 'src/core/audit/entry.ts',
     tests: ['test/cli/audit.test.ts', 'test/http/coverage.test.ts'],
     changes: [

@@ -17,10 +17,7 @@ export const storeDevices: readonly MutatedFile[] = [
         `if (forget.device.run({ id }) === 0) return 'device_not_found';`,
         `if (forget.device.run({ id }) !== 0) return 'device_not_found';`,
       ],
-      [
-        `audit.note(act, { action: 'device.forget', object: { hwid_sha256: hwidHash(hwid) } });`,
-        '',
-      ],
+      ['audit.note(act, deeds.forgetDevice(hwid));', ''],
     ],
   },
   {
@@ -40,7 +37,7 @@ export const storeDevices: readonly MutatedFile[] = [
         "ON s.install_id = ${once('installId')} ",
       ],
       ['if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });', ''],
-      [`audit.note(act, { action: 'hwid.delete', providerId, object });`, ''],
+      ['audit.note(act, deeds.freeSlot(link.id, hwid), providerId);', ''],
     ],
   },
   {

@@ -10,21 +10,15 @@ export const storeReads: readonly MutatedFile[] = [
         'SELECT last_number AS number, hash FROM audit ORDER BY last_number ASC LIMIT 1`),',
       ],
       [
-        `const isOwn = providerId === undefined || actor.kind === 'provider';`,
-        `const isOwn = providerId !== undefined || actor.kind === 'provider';`,
+        `const isOwn = providerId === undefined || act.actor.kind === 'provider';`,
+        `const isOwn = providerId !== undefined || act.actor.kind === 'provider';`,
       ],
     ],
   },
   {
     file: 'src/store/sqlite/audit.ts',
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
-    changes: [
-      [
-        'const surplusUntil = newest - anchor.number > entriesMax ? newest - entriesMax + 1 : 0;',
-        'const surplusUntil = newest + anchor.number > entriesMax ? newest - entriesMax + 1 : 0;',
-      ],
-      [`audit.note(act, { action: 'audit.prune', object: { ...object, until } });`, ''],
-    ],
+    changes: [['audit.note(act, deeds.pruneAudit(anchor, last));', '']],
   },
   {
     file: 'src/store/sqlite/connection.ts',
@@ -69,8 +63,8 @@ export const storeReads: readonly MutatedFile[] = [
       ],
       ['if (unboundQuota !== null) {', 'if (unboundQuota === null) {'],
       [
-        `audit.note(act, { action: 'distribution.block', providerId, object: { id }, change });`,
-        '',
+        'deeds.blockDistribution({ id, status }, { id, status: BLOCKED });',
+        'deeds.blockDistribution({ id, status }, { id, status });',
       ],
     ],
   },
@@ -78,7 +72,7 @@ export const storeReads: readonly MutatedFile[] = [
     file: 'src/store/sqlite/domain.ts',
     tests: ['test/store/sqlite.test.ts', 'test/http/coverage.test.ts'],
     changes: [
-      ['.orderBy(desc(domain.id))', '.orderBy(asc(domain.id))'],
+      ['ORDER BY id DESC LIMIT', 'ORDER BY id ASC LIMIT'],
       [`if (bound !== null) return { outcome: 'exists', id: bound.id };`, ''],
       [
         'return id < bound ? on.find.all({ providerId, id }) : [];',
@@ -112,16 +106,8 @@ export const storeReads: readonly MutatedFile[] = [
     file: 'src/store/sqlite/import.ts',
     tests: ['test/store/sqlite.test.ts', 'test/cli/import.test.ts', 'test/cli/audit.test.ts'],
     changes: [
-      [
-        'if (change !== null || counts.slotsAdded > 0) {',
-        'if (change !== null && counts.slotsAdded > 0) {',
-      ],
-      [
-        'if (change !== null || counts.slotsAdded > 0) {',
-        'if (change !== null || counts.slotsAdded >= 0) {',
-      ],
       [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],
-      [`audit.note(act, { action: 'domain.import', providerId, object });`, ''],
+      ['audit.note(act, deeds.importDomain(null, { ...facts, ...added }), providerId);', ''],
     ],
   },
   {

@@ -49,15 +49,7 @@ export const storeWrites: readonly MutatedFile[] = [
     file: 'src/store/sqlite/provider.ts',
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [
-      [
-        `...(wanted.name !== known.name && { name: 'changed' as const }),`,
-        `...(wanted.name === known.name && { name: 'changed' as const }),`,
-      ],
-      [
-        `...(wanted.name !== known.name && { name: 'changed' as const }),`,
-        `...(wanted.name !== known.name || { name: 'changed' as const }),`,
-      ],
-      ['rotate.run({ code, keyHash, previousUntilMs });', ''],
+      ['rotate.run(after);', ''],
       [`if (found === null) return 'provider_not_found';`, ''],
     ],
   },

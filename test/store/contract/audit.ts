@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { NO_ANCHOR } from '../../../src/core/audit/chain.ts';
 import type { AuditEntry } from '../../../src/core/audit/entry.ts';
-import type { AuditLink } from '../../../src/core/port/audit.ts';
+import type { AuditBlock } from '../../../src/core/port/audit.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { addProvider, FACTS, HASH, installDraft, NOW_MS, provider, type Suite } from './fixture.ts';
 
@@ -14,7 +14,7 @@ const by = (name: string, atMs = NOW_MS) => ({
   actor: { kind: 'operator' as const, name, from: 'local' },
   atMs,
 });
-const entriesOf = (link: AuditLink) => JSON.parse(link.entries) as AuditEntry[];
+const entriesOf = (block: AuditBlock) => JSON.parse(block.entries) as AuditEntry[];
 
 /** Changes a provider `count` times, each in a commit of its own, an hour apart. */
 async function makeLinks(store: Store, count: number): Promise<void> {
@@ -26,22 +26,22 @@ async function makeLinks(store: Store, count: number): Promise<void> {
 }
 
 const numbersOf = async (store: Store) =>
-  (await store.readAudit(0, 100)).links.map(({ number }) => number);
+  (await store.readAudit(0, 100)).blocks.map(({ number }) => number);
 
 export const auditContract: Record<Method & keyof Store, Suite> = {
   readAudit(opened) {
-    test('an empty log has no link and nothing that was pruned', async () => {
-      expect(await opened().store.readAudit(0, 10)).toEqual({ anchor: NO_ANCHOR, links: [] });
+    test('an empty log has no block and nothing that was pruned', async () => {
+      expect(await opened().store.readAudit(0, 10)).toEqual({ anchor: NO_ANCHOR, blocks: [] });
     });
 
     test('a change is told once, with who did it and when', async () => {
       const { store } = opened();
       await addProvider(store, 'Provide1');
       await store.updateProvider('Provide1', { plan: 'pro' }, by('alice', NOW_MS + 5));
-      const { links } = await store.readAudit(1, 10);
-      expect(links).toHaveLength(1);
-      expect(links[0]).toMatchObject({ number: 2, atMs: NOW_MS + 5 });
-      expect(entriesOf(links[0] as AuditLink)).toEqual([
+      const { blocks } = await store.readAudit(1, 10);
+      expect(blocks).toHaveLength(1);
+      expect(blocks[0]).toMatchObject({ number: 2, atMs: NOW_MS + 5 });
+      expect(entriesOf(blocks[0] as AuditBlock)).toEqual([
         {
           at: new Date(NOW_MS + 5).toISOString(),
           who: 'operator',
@@ -59,9 +59,9 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       await makeLinks(store, 5);
       expect(await numbersOf(store)).toEqual([1, 2, 3, 4, 5]);
-      const { links } = await store.readAudit(2, 2);
-      expect(links.map(({ number }) => number)).toEqual([3, 4]);
-      expect(links[1]?.prevHash).toEqual(links[0]?.hash as Uint8Array);
+      const { blocks } = await store.readAudit(2, 2);
+      expect(blocks.map(({ number }) => number)).toEqual([3, 4]);
+      expect(blocks[1]?.prevHash).toEqual(blocks[0]?.hash as Uint8Array);
     });
 
     test('a write that fails leaves no entry, beside others that leave theirs', async () => {
@@ -75,13 +75,13 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
         add('LinkCode0003'),
       ]);
       expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-      const { links } = await store.readAudit(1, 10);
-      const objects = links.flatMap(entriesOf).map(({ object }) => object);
+      const { blocks } = await store.readAudit(1, 10);
+      const objects = blocks.flatMap(entriesOf).map(({ object }) => object);
       expect(objects).toEqual([
         { id: expect.any(Number), install_limit: 2 },
         { id: expect.any(Number), install_limit: 2 },
       ]);
-      expect(links.at(-1)?.number).toBe(3);
+      expect(blocks.at(-1)?.number).toBe(3);
     });
 
     test('what moves in is told; the same once more is not', async () => {
@@ -108,8 +108,8 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       await bring(link, binding);
       const changed = { ...link, installLimit: 1, note: 'other' };
       await bring(changed, { ...binding, domainName: 'b', status: 5 });
-      const { links } = await store.readAudit(1, 10);
-      expect(links.flatMap(entriesOf)).toMatchObject([
+      const { blocks } = await store.readAudit(1, 10);
+      expect(blocks.flatMap(entriesOf)).toMatchObject([
         { action: 'domain.import', provider: 'Provide1', object: { id: 3, domain_hash: HASH } },
         { action: 'install.import', object: { id: 7, install_limit: 2, hwids: 1 } },
         {
@@ -123,7 +123,7 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
           change: { install_limit: [2, 1], note: 'changed' },
         },
       ]);
-      expect(links).toHaveLength(4);
+      expect(blocks).toHaveLength(4);
     });
 
     test('two processes write one chain', async () => {
@@ -138,12 +138,12 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
           ),
         ),
       );
-      const { links } = await beside.readAudit(0, 100);
-      let before = NO_ANCHOR as Pick<AuditLink, 'number' | 'hash'>;
-      for (const link of links) {
-        expect(link.prevHash).toEqual(before.hash);
-        expect(link.number).toBe(before.number + entriesOf(link).length);
-        before = link;
+      const { blocks } = await beside.readAudit(0, 100);
+      let before = NO_ANCHOR as Pick<AuditBlock, 'number' | 'hash'>;
+      for (const block of blocks) {
+        expect(block.prevHash).toEqual(before.hash);
+        expect(block.number).toBe(before.number + entriesOf(block).length);
+        before = block;
       }
       expect(before.number).toBe(41);
     });
@@ -158,8 +158,8 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
         (await store.readAuditBack(before, countMax)).map(({ number }) => number);
       expect(await numbers(END, 10)).toEqual([5, 4, 3, 2, 1]);
       expect(await numbers(4, 2)).toEqual([3, 2]);
-      const [first] = (await store.readAudit(0, 1)).links;
-      expect((await store.readAuditBack(2, 10))[0]).toEqual(first as AuditLink);
+      const [first] = (await store.readAudit(0, 1)).blocks;
+      expect((await store.readAuditBack(2, 10))[0]).toEqual(first as AuditBlock);
     });
   },
 
@@ -177,16 +177,16 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
     test('what is too old goes, up to the first that is not; an entry tells of it', async () => {
       const { store } = opened();
       await makeLinks(store, 5);
-      const [, second] = (await store.readAudit(0, 2)).links;
+      const [, second] = (await store.readAudit(0, 2)).blocks;
       const act = by('prune', NOW_MS + 9 * HOUR_MS);
       const beforeMs = NOW_MS + 2 * HOUR_MS;
       expect(await store.pruneAudit({ beforeMs, entriesMax: END }, act)).toBe(false);
-      const { anchor, links } = await store.readAudit(0, 100);
-      expect(links.map(({ number }) => number)).toEqual([3, 4, 5, 6]);
+      const { anchor, blocks } = await store.readAudit(0, 100);
+      expect(blocks.map(({ number }) => number)).toEqual([3, 4, 5, 6]);
       const hash = second?.hash as Uint8Array;
       expect(anchor).toEqual({ number: 2, hash, untilMs: NOW_MS + HOUR_MS });
-      expect(links[0]?.prevHash).toEqual(hash);
-      expect(links.flatMap(entriesOf).at(-1)).toMatchObject({
+      expect(blocks[0]?.prevHash).toEqual(hash);
+      expect(blocks.flatMap(entriesOf).at(-1)).toMatchObject({
         action: 'audit.prune',
         object: {
           entries: 2,
@@ -213,13 +213,13 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       await makeLinks(store, 3);
       const act = by('prune', NOW_MS + 9 * HOUR_MS);
       await store.pruneAudit({ beforeMs: NOW_MS + 8 * HOUR_MS, entriesMax: END }, act);
-      const { anchor, links } = await store.readAudit(0, 100);
+      const { anchor, blocks } = await store.readAudit(0, 100);
       expect(anchor.number).toBe(3);
-      expect(links).toHaveLength(1);
-      expect(links[0]).toMatchObject({ number: 4, prevHash: anchor.hash });
+      expect(blocks).toHaveLength(1);
+      expect(blocks[0]).toMatchObject({ number: 4, prevHash: anchor.hash });
     });
 
-    test('a link goes whole, so that fewer entries may be left', async () => {
+    test('a block goes whole, so that fewer entries may be left', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
       for (const round of [0, 1]) {
@@ -244,9 +244,9 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
       expect(await store.pruneAudit(bounds, act)).toBe(true);
       expect(await numbersOf(store)).not.toEqual([]);
       while (await store.pruneAudit(bounds, act));
-      const { anchor, links } = await store.readAudit(0, 100);
+      const { anchor, blocks } = await store.readAudit(0, 100);
       expect(anchor.number).toBe(1_100);
-      expect(links.flatMap(entriesOf).every(({ action }) => action === 'audit.prune')).toBe(true);
+      expect(blocks.flatMap(entriesOf).every(({ action }) => action === 'audit.prune')).toBe(true);
       expect((await provider(store, 'Provide1')).installCountMax).toBe(1_099);
     });
   },

@@ -1,0 +1,192 @@
+/**
+ * Deeds: an entry's share of a change, as functions of the record before and after it. A store
+ * calls them within the write, and notes what they return. Null: nothing changed, no entry.
+ */
+
+import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
+import { type NewDistribution, PUSH } from '../port/distribution.ts';
+import { DOMAIN_ACTIVE, type Domain } from '../port/domain.ts';
+import type { Install } from '../port/install.ts';
+import type { NewProvider, Provider } from '../port/provider.ts';
+import { hwidHash, keyFingerprint } from '../secret.ts';
+import { hex } from './chain.ts';
+import { type Action, type Changes, changesOf, type Deed, type Facts } from './entry.ts';
+
+type Link = Pick<Install, 'id' | 'installLimit' | 'status' | 'note'>;
+type Binding = Pick<Domain, 'id' | 'status' | 'domainName'>;
+interface Moved {
+  id: number;
+  status: number;
+}
+
+export function addInstall({ id, installLimit }: Pick<Link, 'id' | 'installLimit'>): Deed {
+  return { action: 'install.add', object: { id, install_limit: installLimit } };
+}
+
+export function updateInstall(before: Link, after: Link): Deed | null {
+  const change = changesOfLink(before, after);
+  return change && { action: 'install.update', object: { id: after.id }, change };
+}
+
+/** A link that moves in, with so many HWIDs that it did not have; `before`: it is here already. */
+export function importInstall(before: Link | null, after: Link, hwids: number): Deed | null {
+  const { id, installLimit } = after;
+  const action = 'install.import';
+  if (before === null) return { action, object: { id, install_limit: installLimit, hwids } };
+  const change = changesOfLink(before, after);
+  if (change === null) return hwids === 0 ? null : { action, object: { id, hwids } };
+  return { action, object: { id, hwids }, change };
+}
+
+export function freeSlot(installId: number, hwid: string): Deed {
+  return {
+    action: 'hwid.delete',
+    object: { install_id: installId, hwid_sha256: hwidHash(hwid) },
+  };
+}
+
+export function addDomain({ id, domainHash }: Pick<Domain, 'id' | 'domainHash'>): Deed {
+  return { action: 'domain.add', object: { id, domain_hash: domainHash } };
+}
+
+export function updateDomain(before: Binding, after: Binding): Deed | null {
+  const change = changesOfBinding(before, after);
+  const turned: Action = after.status === DOMAIN_ACTIVE ? 'domain.activate' : 'domain.delete';
+  const action = before.status === after.status ? 'domain.rename' : turned;
+  return change && { action, object: { id: after.id }, change };
+}
+
+/** A binding that moves in; `before`: it is here already. */
+export function importDomain(
+  before: Binding | null,
+  after: Binding & Pick<Domain, 'domainHash'>,
+): Deed | null {
+  const { id, domainHash } = after;
+  const action = 'domain.import';
+  if (before === null) return { action, object: { id, domain_hash: domainHash } };
+  const change = changesOfBinding(before, after);
+  return change && { action, object: { id }, change };
+}
+
+/** To whom and when; nothing of what the message says. */
+export function send(id: number, draft: NewDistribution): Deed {
+  const { notificationType, actionType, targetOs, targetHwid, isScheduled, dueAtMs } = draft;
+  return {
+    action: notificationType === PUSH ? 'notification.send' : 'command.send',
+    object: {
+      id,
+      ...(actionType !== null && { action_type: actionType }),
+      ...(targetOs === null ? { hwids: targetHwid.split(',').length } : { os: targetOs }),
+      ...(draft.unboundCount > 0 && { unbound: draft.unboundCount }),
+      ...(isScheduled && { due: isoTime(dueAtMs) }),
+    },
+  };
+}
+
+export function cancelDistribution(before: Moved, after: Moved): Deed | null {
+  return moved('distribution.cancel', before, after);
+}
+
+export function blockDistribution(before: Moved, after: Moved): Deed | null {
+  return moved('distribution.block', before, after);
+}
+
+export function addProvider(draft: NewProvider): Deed {
+  const object = { key: keyFingerprint(draft.keyHash), ...subscriptionOf(draft) };
+  return { action: 'provider.add', provider: draft.code, object };
+}
+
+/** A suspension, or its end, is a deed of its own beside whatever else is another. */
+export function updateProvider(before: Provider, after: Provider): Deed[] {
+  const about = { provider: after.code, object: {} };
+  const suspension = changesOf(
+    { suspended_at: isoTime(before.suspendedAtMs) },
+    { suspended_at: isoTime(after.suspendedAtMs) },
+  );
+  const isResumed = after.suspendedAtMs === null;
+  const rest = withText(
+    changesOf(subscriptionOf(before), subscriptionOf(after)),
+    'name',
+    before.name !== after.name,
+  );
+  const deeds: Deed[] = [];
+  if (suspension !== null) {
+    const action = isResumed ? 'provider.resume' : 'provider.suspend';
+    deeds.push({ action, ...about, change: suspension });
+  }
+  if (rest !== null) deeds.push({ action: 'provider.set', ...about, change: rest });
+  return deeds;
+}
+
+export function rotateKey(
+  before: Pick<Provider, 'keyHash'>,
+  after: Pick<Provider, 'code' | 'keyHash' | 'previousKeyUntilMs'>,
+): Deed {
+  return {
+    action: 'provider.rotate-key',
+    provider: after.code,
+    object: { old_key_until: isoTime(after.previousKeyUntilMs) },
+    change: { key: [keyFingerprint(before.keyHash), keyFingerprint(after.keyHash)] },
+  };
+}
+
+export function removeProvider({ code, installCount }: Provider): Deed {
+  return { action: 'provider.remove', provider: code, object: { links: installCount } };
+}
+
+export function forgetDevice(hwid: string): Deed {
+  return { action: 'device.forget', object: { hwid_sha256: hwidHash(hwid) } };
+}
+
+/** A database put in place from a backup of `momentMs`. */
+export function restoreDatabase(momentMs: number): Deed {
+  return { action: 'database.restore', object: { moment: isoTime(momentMs) } };
+}
+
+/** Blocks behind the anchor up to `last` that were deleted. */
+export function pruneAudit(
+  anchor: Pick<AuditAnchor, 'number'>,
+  last: Pick<AuditBlock, 'number' | 'atMs' | 'hash'>,
+): Deed {
+  const { number, atMs, hash } = last;
+  return {
+    action: 'audit.prune',
+    object: {
+      entries: number - anchor.number,
+      through: number,
+      hash: hex(hash),
+      until: isoTime(atMs),
+    },
+  };
+}
+
+function changesOfLink(before: Link, after: Link): Changes | null {
+  const factsOf = ({ installLimit, status }: Link) => ({ install_limit: installLimit, status });
+  return withText(changesOf(factsOf(before), factsOf(after)), 'note', before.note !== after.note);
+}
+
+function changesOfBinding(before: Binding, after: Binding): Changes | null {
+  const change = changesOf({ status: before.status }, { status: after.status });
+  return withText(change, 'domain_name', before.domainName !== after.domainName);
+}
+
+/** With a text that is another: it changed, and the log says no more of it. */
+function withText(changes: Changes | null, name: string, isOther: boolean): Changes | null {
+  return isOther ? { ...changes, [name]: 'changed' } : changes;
+}
+
+function moved(action: Action, before: Moved, after: Moved): Deed | null {
+  const change = changesOf({ status: before.status }, { status: after.status });
+  return change && { action, object: { id: after.id }, change };
+}
+
+function subscriptionOf({
+  plan,
+  activeUntilMs,
+  installCountMax,
+}: Pick<Provider, 'plan' | 'activeUntilMs' | 'installCountMax'>): Facts {
+  return { plan, active_until: isoTime(activeUntilMs), max_links: installCountMax };
+}
+
+const isoTime = (epochMs: number | null) =>
+  epochMs === null ? null : new Date(epochMs).toISOString();
