@@ -65,23 +65,22 @@ export type Values<P extends Record<string, Param>> = {
   [N in keyof P]: P[N] extends Param<infer S, true> ? Static<S> : Static<P[N]['schema']> | null;
 };
 
-/**
- * What a handler says: a message by its key, or one with the documented fields of its body. Where
- * one message has several reasons, `reason` stands in the log and the metrics instead of its key.
- */
-export type Answer<K extends MessageKey> =
-  | K
-  | {
-      says: K;
-      body?: Readonly<Record<string, unknown>>;
-      detail?: string;
-      reason?: Reason;
-      /** Of messages: the provider who sent them. */
-      sender?: number | undefined;
-    }
-  /** The body's `data`. */
-  | { says: K; list: RowList }
-  | Refused<K | 'malformed'>;
+/** A handler's answer: a message by its key, one with the fields of its body, or a refusal. */
+export type Answer<K extends MessageKey> = K | Reply<K> | Refused<K | 'malformed'>;
+
+/** A message with the documented fields of its body. */
+export interface Reply<K extends MessageKey> {
+  says: K;
+  body?: Readonly<Record<string, unknown>> | undefined;
+  /** The body's `data`, instead of `body`. */
+  list?: RowList | undefined;
+  /** For `x-error-detail`, instead of the message's own. */
+  detail?: string | undefined;
+  /** Where one message has several reasons: stands in the log and the metrics, not its key. */
+  reason?: Reason | undefined;
+  /** Of messages: the provider who sent them. */
+  sender?: number | undefined;
+}
 
 /**
  * Who calls: a provider with credentials (and an active subscription), an app as it has always

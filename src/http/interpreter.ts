@@ -1,303 +1,175 @@
 /**
  * The one interpreter of the endpoint table: credentials, subscription, plan, body, parameters in
- * the record's order, then the handler; the first that fails answers.
+ * the record's order, then the handler; the first that fails answers. It waits only for what is not
+ * there yet: most reads are, and each promise costs as much as one of them.
  */
 
-import type { Clock } from '../clock.ts';
-import { actingAs, type Core } from '../core/core.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
-import { type AuthenticDevice, authenticateDevice } from '../core/message/inbox.ts';
-import { isRefused, type Reason, type Refused } from '../core/outcome.ts';
-import type { Actor } from '../core/port/audit.ts';
-import type { Maybe } from '../core/port/maybe.ts';
-import type { Provider } from '../core/port/provider.ts';
-import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
-import { keyFingerprint } from '../core/secret.ts';
+import { authenticateDevice } from '../core/message/inbox.ts';
+import { isRefused, type Refused } from '../core/outcome.ts';
+import { after, type Maybe } from '../core/port/maybe.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { dropBody, readBody } from './body.ts';
-import type { Answer, Endpoint, Limits, WireSettings } from './endpoint.ts';
-import { isLarge, type Large, nameOf } from './large.ts';
+import { type CallDeps, CallerGone, IncomingCall } from './call.ts';
+import type { Answer, Endpoint, Reply } from './endpoint.ts';
+import { gateOf } from './gate.ts';
+import { isLarge, nameOf } from './large.ts';
 import { type MessageKey, messages } from './messages.ts';
 import { reader } from './param-reader.ts';
-import { parseQuery, type Query } from './query.ts';
-import { HEADERS, respond, textOf } from './respond.ts';
-import type { Traffic } from './traffic.ts';
+import { type Outgoing, Responses, textOf } from './respond.ts';
 
-export interface InterpreterDeps {
-  core: Core;
-  clock: Clock;
-  log: Log;
-  settings: WireSettings;
-  limits: Limits;
-  traffic: Traffic;
-  /** The address that a request's client is counted under. */
-  clientOf(request: Request): string;
-  /** Counts a failed authentication; returns how late to answer it, ms. */
-  authFailed(client: string, nowMs: number): number;
-  /** Aborted when the server stops. */
-  stopping: AbortSignal;
-  large: Large;
-  /** How long a body may take to arrive, ms. */
-  bodyTimeMaxMs: number;
-  /** Lets a request go unanswered for longer than the server's idle time, s. */
-  grantPatience(request: Request, seconds: number): void;
-}
+export type Interpreter = (request: Request) => Maybe<Response>;
 
-export type Interpreter = (request: Request) => Promise<Response>;
-
-/** Who calls, as far as the gates found out, and what they refuse it with. */
-interface Caller {
-  provider?: Provider;
-  /** Of the provider's key. */
-  keyHash?: Uint8Array;
-  device?: AuthenticDevice;
-  refusal?: MessageKey;
-}
-
-/** What a request is answered with. */
-interface Said {
-  says: MessageKey;
-  body?: Readonly<Record<string, unknown>> | undefined;
+/** A handler's reply, or one of the interpreter's own. */
+interface Answered extends Reply<MessageKey>, Omit<Outgoing, 'payload'> {
   /** The body as it goes out, if it has been written and has its place. */
-  payload?: Blob | undefined;
-  detail?: string | undefined;
-  reason?: Reason | undefined;
-  provider?: Provider | undefined;
-  device?: AuthenticDevice | undefined;
-  /** Of the messages in the body. */
-  sender?: number | undefined;
-  requestId?: string;
-  /** Counted as failed credentials, and perhaps late. */
-  isFailure?: boolean;
-  /** What is still to come of the request nobody waits for. */
-  isLast?: boolean | undefined;
+  payload?: Blob;
 }
-
-/** What a handler is called with. What not every handler needs is made when it is asked for. */
-class Incoming {
-  readonly core: Core;
-  readonly settings: WireSettings;
-  readonly limits: Limits;
-
-  constructor(
-    private readonly request: Request,
-    private readonly deps: InterpreterDeps,
-    readonly provider: Provider | undefined,
-    readonly device: AuthenticDevice | undefined,
-    readonly params: Record<string, unknown>,
-    readonly body: Readonly<Record<string, unknown>>,
-    readonly nowMs: number,
-    actor: (() => Actor) | null,
-  ) {
-    this.core = actor === null ? deps.core : actingAs(deps.core, actor);
-    this.settings = deps.settings;
-    this.limits = deps.limits;
-  }
-
-  get client(): () => string {
-    return () => this.deps.clientOf(this.request);
-  }
-
-  get token(): string | null {
-    return bearerToken(this.request.headers);
-  }
-
-  get signal(): AbortSignal {
-    return AbortSignal.any([this.request.signal, this.deps.stopping]);
-  }
-}
-
-/** Thrown instead of a change by somebody who has hung up: nobody waits for an answer. */
-class CallerGone extends Error {}
-
-/**
- * The caller as the audit log names it, once the gates have passed its key. The address of a
- * connection that is closed cannot be had any more, and nothing is changed from nowhere.
- */
-function providerActor({ code: name }: Provider, keyHash: Uint8Array, from: string): Actor {
-  if (from === '') throw new CallerGone('the connection was closed');
-  return { kind: 'provider', name, key: keyFingerprint(keyHash), from };
-}
-
-type Gate = (request: Request, query: Query, nowMs: number) => Promise<Caller>;
 
 /** Compiles a record of the table into the function that answers its requests. */
-export function interpret(endpoint: Endpoint, deps: InterpreterDeps): Interpreter {
-  const { core, clock, large, limits, traffic } = deps;
-  const {
-    audience,
-    bodyBytesMax = REQUEST_BOUNDS.bytesMax,
-    limitedBy,
-    method,
-    path,
-    patienceSeconds,
-  } = endpoint;
-  const headers = { ...HEADERS, ...endpoint.headers };
-  const lastHeaders = { ...headers, connection: 'close' };
-  const passGates = gateOf(endpoint, core);
+export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
+  const { clock, large, limits, log, traffic } = deps;
+  const { bodyBytesMax = REQUEST_BOUNDS.bytesMax, limitedBy, method, path } = endpoint;
+  const foldCase = endpoint.audience === 'app';
+  const passGate = gateOf(endpoint, deps);
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
+  const responses = new Responses(endpoint.headers);
   const tally = traffic.tallyOf(path);
-  // What `call` holds is what the record's own types asked for: endpoint.ts's builders see to it.
-  const handle = endpoint.handle as (call: unknown) => Maybe<Answer<MessageKey>>;
+  // The call holds what the record's own types ask for: endpoint.ts's builders see to it.
+  const handle = endpoint.handle as (call: IncomingCall) => Maybe<Answer<MessageKey>>;
 
-  async function answer(request: Request): Promise<Said> {
-    const nowMs = clock.nowMs();
-    const query = parseQuery(request.url, audience === 'app');
-    const { provider, keyHash, device, refusal } = await passGates(request, query, nowMs);
-    if (refusal) return { says: refusal, provider, isFailure: provider === undefined };
+  function answer(call: IncomingCall): Maybe<MessageKey | Answered> {
+    return after(passGate(call), (refusal) => {
+      if (refusal !== null) return refusal;
+      return method === 'POST' ? receive(call) : readAndHandle(call);
+    });
+  }
 
-    if (limitedBy && limits[limitedBy].isUsedUp(deps.clientOf(request), nowMs)) {
-      const holder = await authenticateDevice(core, bearerToken(request.headers), nowMs);
-      if (holder === null) {
+  async function receive(call: IncomingCall): Promise<MessageKey | Answered> {
+    const { request, nowMs } = call;
+    if (limitedBy && limits[limitedBy].isUsedUp(call.client(), nowMs)) {
+      if ((await authenticateDevice(deps.core, call.token, nowMs)) === null) {
         limits[limitedBy].refusedCount += 1;
-        return { says: 'too_many_requests' };
+        return 'too_many_requests';
       }
     }
-    const body =
-      method === 'POST'
-        ? await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs, {
-            enter: (bytes) => large.enterBody(request, { provider, device }, bytes),
-            turn: () => large.turns.next(nameOf({ provider, device })),
-          })
-        : NO_BODY;
+    const body = await readBody(request, bodyBytesMax, deps.bodyTimeMaxMs, {
+      enter: (bytes) => large.enterBody(request, call, bytes),
+      turn: () => large.turns.next(nameOf(call)),
+    });
     if ('problem' in body) {
-      return { says: 'unknown_error', detail: body.problem, provider, isLast: body.isLate };
+      return { says: 'unknown_error', detail: body.problem, isLast: body.isLate };
     }
-    const params: Record<string, unknown> = {};
-    for (const readParam of read) {
-      const misfit = readParam(query, request.headers, params);
-      if (misfit) return { says: misfit.says, detail: misfit.detail, provider };
-    }
+    call.body = body.object;
+    return readAndHandle(call);
+  }
 
-    if (patienceSeconds) deps.grantPatience(request, patienceSeconds);
-    const actor =
-      provider && keyHash ? () => providerActor(provider, keyHash, deps.clientOf(request)) : null;
-    const says = await handle(
-      new Incoming(request, deps, provider, device, params, body.object, nowMs, actor),
-    );
-    if (typeof says === 'string') return { says, provider, isFailure: GUESSES.has(says) };
-    if (isRefused(says)) return { ...refused(request, says), provider };
-    if ('list' in says) {
-      const listed = await large.list(request, { provider }, says);
-      return { ...(listed === null ? CROWDED : { says: says.says, ...listed }), provider };
+  function readAndHandle(call: IncomingCall): Maybe<MessageKey | Answered> {
+    for (const readParam of read) {
+      const misfit = readParam(call);
+      if (misfit) return misfit;
     }
-    const { says: key, body: fields, detail, reason, sender } = says;
-    return {
-      says: key,
-      body: fields,
-      detail,
-      reason,
-      provider,
-      device,
-      sender,
-      isFailure: GUESSES.has(key),
-    };
+    if (endpoint.patienceSeconds) deps.grantPatience(call.request, endpoint.patienceSeconds);
+    return after(handle(call), (answer) => {
+      if (typeof answer === 'string') return answer;
+      if (isRefused(answer)) return refused(call, answer);
+      if (answer.list === undefined) return answer;
+      const listed = large.list(call.request, call, answer.says, answer.list);
+      return after(listed, (data) => (data === null ? CROWDED : { says: answer.says, ...data }));
+    });
   }
 
   /** A refusal in the words of the contract: where it has none, its detail stands alone. */
-  function refused(request: Request, refusal: Refused<MessageKey | 'malformed'>): Said {
+  function refused(call: IncomingCall, refusal: Refused<MessageKey | 'malformed'>): Answered {
     const says = refusal.says === 'malformed' ? 'unknown_error' : refusal.says;
-    if (refusal.fault !== undefined) return faulty(request, says, refusal.fault);
-    const detail = refusal.detail ?? endpoint.details?.[says];
-    return { says, detail, reason: refusal.reason, isFailure: GUESSES.has(says) };
+    const { reason, fault, detail = endpoint.details?.[says] } = refusal;
+    return fault === undefined ? { says, detail, reason } : faulty(call, says, fault);
   }
 
-  function faulty(request: Request, says: MessageKey, fault: unknown): Said {
+  function faulty({ request }: IncomingCall, says: MessageKey, fault: unknown): Answered {
     const requestId = traffic.requestIdOf(request);
-    const told = reportFault(deps.log, path, fault, requestId);
-    const detail = says === 'unknown_error' ? told : `${messages[says].detail}; ${told}`;
+    const report = reportFault(log, path, fault, requestId);
+    const detail = says === 'unknown_error' ? report : `${messages[says].detail}; ${report}`;
     return { says, detail, requestId };
   }
 
-  /** Only after it was counted: what an answer is late on purpose is not what it took. */
-  async function beLate(request: Request): Promise<void> {
-    const delayMs = deps.authFailed(deps.clientOf(request), clock.nowMs());
-    if (delayMs === 0) return;
-    dropBody(request);
-    await clock.sleep(delayMs);
+  function answerToFault(call: IncomingCall, fault: unknown): Answered {
+    return fault instanceof CallerGone ? UNHEARD : faulty(call, 'unknown_error', fault);
   }
 
-  return async (request) => {
-    const startMs = clock.steadyMs();
-    let said: Said;
+  function send(call: IncomingCall, given: MessageKey | Answered): Maybe<Response> {
+    const answered = typeof given === 'string' ? { says: given } : given;
+    if (answered.payload) return conclude(call, answered, answered.payload);
+    const text = textOf(answered.says, answered.body);
+    if (!isLarge(text)) return conclude(call, answered, text);
+    const { request, provider, device } = call;
+    const caller = { provider, device, sender: answered.sender };
+    return large.admit(request, caller, text).then((isAdmitted) => {
+      if (isAdmitted) return conclude(call, answered, text);
+      return conclude(call, CROWDED, textOf(CROWDED.says));
+    });
+  }
+
+  function conclude(
+    call: IncomingCall,
+    answered: Answered,
+    payload: string | Blob,
+  ): Maybe<Response> {
+    const { says, reason = says, detail, isLast } = answered;
+    const requestId = traffic.count(tally, {
+      request: call.request,
+      says: reason,
+      tookMs: clock.steadyMs() - call.startMs,
+      providerCode: call.provider?.code,
+      requestId: answered.requestId,
+    });
+    const respond = () => responses.respond(says, { payload, detail, requestId, isLast });
+    // Only after it was counted: the time that an answer is late on purpose is none that it took.
+    const delayMs = isGuess(call, says) ? deps.authFailed(call.client(), clock.nowMs()) : 0;
+    if (delayMs === 0) return respond();
+    dropBody(call.request);
+    return clock.sleep(delayMs).then(respond);
+  }
+
+  return (request) => {
+    const call = new IncomingCall(request, deps, foldCase);
+    let answered: Maybe<MessageKey | Answered>;
     try {
       // Elysia hands HEAD to the GET route; HEAD and other methods never change anything.
-      said = request.method === method ? await answer(request) : WRONG_METHOD;
+      answered = request.method === method ? answer(call) : 'wrong_method';
     } catch (fault) {
-      said = fault instanceof CallerGone ? UNHEARD : faulty(request, 'unknown_error', fault);
+      answered = answerToFault(call, fault);
     }
-    let payload = said.payload ?? textOf(said.says, said.body);
-    if (typeof payload === 'string' && isLarge(payload)) {
-      if (!(await large.admit(request, said, payload))) {
-        said = { ...CROWDED, provider: said.provider };
-        payload = textOf(said.says, undefined);
-      }
-    }
-    const { says, detail, reason, provider, requestId: knownId, isFailure, isLast } = said;
-    const tookMs = clock.steadyMs() - startMs;
-    const providerCode = provider?.code;
-    const requestId = traffic.count(tally, {
-      request,
-      says: reason ?? says,
-      tookMs,
-      providerCode,
-      requestId: knownId,
-    });
-    if (isFailure) await beLate(request);
-    return respond(says, { payload, detail, headers: isLast ? lastHeaders : headers, requestId });
+    if (!(answered instanceof Promise)) return send(call, answered);
+    return answered.then(
+      (settled) => send(call, settled),
+      (fault) => send(call, answerToFault(call, fault)),
+    );
   };
 }
 
-const WRONG_METHOD: Said = { says: 'wrong_method' };
-const CROWDED: Said = {
+const CROWDED: Answered = {
   says: 'unknown_error',
   detail: 'too many large answers are unread: read those, then ask again',
 };
 /** To somebody who has hung up. */
-const UNHEARD: Said = { says: 'unknown_error' };
-/** What whoever tries out codes of links or providers hears: counted as failed credentials. */
-const GUESSES: ReadonlySet<MessageKey> = new Set(['link_not_found', 'provider_not_found']);
+const UNHEARD: Answered = { says: 'unknown_error' };
 
-const NO_BODY = { object: {} };
+/** Answers to keys, tokens and codes that may have been tried out: they count as failures. */
+const GUESSES: ReadonlySet<MessageKey> = new Set([
+  'auth_error',
+  'device_token_error',
+  'link_not_found',
+  'provider_not_found',
+]);
 
-/** The gates of a record, in the order of decision 1.3: credentials, subscription, plan. */
-function gateOf({ audience, plan }: Endpoint, core: Core): Gate {
-  if (audience === 'app') return async () => ({});
-  if (audience === 'device') {
-    return async (request, _query, nowMs) => {
-      const device = await authenticateDevice(core, bearerToken(request.headers), nowMs);
-      return device === null ? { refusal: 'device_token_error' } : { device };
-    };
-  }
-  return async (_request, query, nowMs) => {
-    const code = credential(query, 'provider_code');
-    const authKey = credential(query, 'auth_key');
-    const authentic = await authenticate(core, code, authKey, nowMs);
-    if (authentic === null) return { refusal: 'auth_error' };
-    const { provider } = authentic;
-    if (!isActive(provider, nowMs)) return { provider, refusal: 'subscription_required' };
-    if (plan === 'enterprise' && !mayNotify(provider, nowMs)) {
-      return { provider, refusal: 'enterprise_required' };
-    }
-    if (plan === 'pro' && !mayCommand(provider, nowMs)) {
-      return { provider, refusal: 'pro_required' };
-    }
-    return authentic;
-  };
-}
-
-/** The token of `Authorization: Bearer TOKEN`, or null. */
-export function bearerToken(headers: Headers): string | null {
-  return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
+/** Of a device that has shown its token, a token that died meanwhile is none. */
+function isGuess({ device }: IncomingCall, says: MessageKey): boolean {
+  return GUESSES.has(says) && device === undefined;
 }
 
 /** Logs a fault under the request's id and returns what the client may know of it. */
 export function reportFault(log: Log, path: string, fault: unknown, id: string): string {
   log.error('fault', { id, path, reason: reasonOf(fault) });
   return `internal fault ${id}, see the log of the server`;
-}
-
-function credential(query: Query, name: string): string | null {
-  const value = query.get(name);
-  return typeof value === 'string' ? value : null;
 }

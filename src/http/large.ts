@@ -3,6 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { byteLength } from '../core/json-input.ts';
 import type { AuthenticDevice } from '../core/message/inbox.ts';
+import { after, type Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
 import { LIST_BYTES_MAX, PAGE_COUNT, type Row, type RowList, restOfList } from './list-text.ts';
 import type { MessageKey } from './messages.ts';
@@ -31,6 +32,9 @@ export interface Caller {
 export function nameOf({ provider, device }: Caller): string {
   return device ? `device ${device.tokenId}` : `provider ${provider?.id}`;
 }
+
+/** A list as it goes out: as the body of its answer, or written already. */
+type Listed = { body: { data: readonly Row[] } } | { payload: Blob };
 
 /** The rooms and turns of one server. */
 export class Large {
@@ -83,13 +87,19 @@ export class Large {
    * Reads a list. One page is a body like any other; what is longer is written out in its place.
    * Null: there is none.
    */
-  async list(
+  list(request: Request, to: Caller, says: MessageKey, list: RowList): Maybe<Listed | null> {
+    if (!list.isOne) return this.#listPages(request, to, says, list);
+    return after(list.read(list.beforeId, PAGE_COUNT), (data) => ({ body: { data } }));
+  }
+
+  async #listPages(
     request: Request,
     to: Caller,
-    { says, list }: { says: MessageKey; list: RowList },
-  ): Promise<{ body: { data: readonly Row[] } } | { payload: Blob } | null> {
+    says: MessageKey,
+    list: RowList,
+  ): Promise<Listed | null> {
     const turn = () => this.turns.next(nameOf(to));
-    if (!list.isOne) await turn();
+    await turn();
     const data = await list.read(list.beforeId, PAGE_COUNT);
     if (data.length < PAGE_COUNT) return { body: { data } };
     const place = await this.#enter(request, to, LIST_BYTES_MAX);

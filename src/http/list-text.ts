@@ -1,5 +1,7 @@
 /** Long lists as text: read and written in pages, so that nobody waits for all of one. */
 
+import type { Maybe } from '../core/port/maybe.ts';
+
 /** A record of a list in an answer. */
 export interface Row {
   readonly id: number;
@@ -12,7 +14,7 @@ export interface RowList {
   countMax: number;
   /** One row at most: no page of many. */
   isOne: boolean;
-  read(beforeId: number | null, countMax: number): Promise<readonly Row[]>;
+  read(beforeId: number | null, countMax: number): Maybe<readonly Row[]>;
 }
 
 const utf8 = new TextEncoder();

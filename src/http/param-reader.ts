@@ -2,22 +2,19 @@
 
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
+import type { IncomingCall } from './call.ts';
 import type { Param } from './endpoint.ts';
 import type { MessageKey } from './messages.ts';
-import { type Query, REPEATED } from './query.ts';
+import { REPEATED, valueIn } from './query.ts';
 
 interface Misfit {
   says: MessageKey;
   detail: string;
 }
 
-type ReadParam = (
-  query: Query,
-  headers: Headers,
-  params: Record<string, unknown>,
-) => Misfit | undefined;
+type ReadParam = (call: IncomingCall) => Misfit | undefined;
 
-/** The function that reads one parameter into `params`, or says how it does not fit. */
+/** The function that reads one parameter into a call's `params`, or returns how it does not fit. */
 export function reader(name: string, param: Param): ReadParam {
   const checker = TypeCompiler.Compile(param.schema);
   const { header, isRequired, keepsEmpty, misfit, neededWithout, rule, tidy } = param;
@@ -25,9 +22,10 @@ export function reader(name: string, param: Param): ReadParam {
   const refuse = (detail: string): Misfit | undefined =>
     misfit === null ? undefined : { says: misfit, detail };
 
-  return (query, headers, params) => {
+  return ({ params, query, request }) => {
     params[name] = null;
-    const raw = (header && readHeader(headers, header)) || query.get(name);
+    // Headers are asked for only where one is read: at the first, Bun takes up all of them.
+    const raw = (header && readHeader(request.headers, header)) || valueIn(query, name);
     if (raw === REPEATED) return refuse(`${name} was given more than once`);
     if (raw === undefined || (raw === '' && !keepsEmpty)) {
       if (isRequired) return refuse(`${name} is required: ${rule}`);

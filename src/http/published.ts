@@ -52,7 +52,7 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
   },
 };
 
-/** What answers requests for the published texts. Each is made when it is first asked for. */
+/** The answers to requests for the published texts. Each is made when it is first asked for. */
 export function publishedAnswers(): [path: string, answer: (request: Request) => Response][] {
   return Object.entries(PUBLISHED).map(([path, text]) => [path, publish(text)]);
 }

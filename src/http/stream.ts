@@ -5,6 +5,7 @@
 
 import { type AuthenticDevice, authenticateDevice } from '../core/message/inbox.ts';
 import { dropBody } from './body.ts';
+import { bearerToken } from './call.ts';
 import {
   CLOSE_TOO_MANY,
   DeviceStream,
@@ -14,7 +15,6 @@ import {
   type SocketData,
   STREAM_PATH,
 } from './device-stream.ts';
-import { bearerToken } from './interpreter.ts';
 import type { MessageKey } from './messages.ts';
 import { respond } from './respond.ts';
 import type { Traffic } from './traffic.ts';

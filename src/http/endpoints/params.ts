@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { HWID, INSTALL_CODE, NEW_INSTALL_CODE } from '../../core/formats.ts';
+import type { Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
 import { NOTE, NOTE_LENGTH_MAX } from '../../core/text.ts';
 import { optional, required } from '../endpoint.ts';
@@ -51,7 +52,7 @@ export const pageParams = {
 /** The list that these parameters ask for, of rows that `readPage` reads. */
 export function listOf(
   { id, before_id }: { id: number | null; before_id: number | null },
-  readPage: (page: Page) => Promise<readonly Row[]>,
+  readPage: (page: Page) => Maybe<readonly Row[]>,
 ): RowList {
   return {
     beforeId: before_id,

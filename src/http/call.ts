@@ -1,0 +1,119 @@
+/** One request under way: the parts it is answered with, and as much as is known of its caller. */
+
+import type { Clock } from '../clock.ts';
+import { actingAs, type Core } from '../core/core.ts';
+import type { AuthenticDevice } from '../core/message/inbox.ts';
+import type { Actor } from '../core/port/audit.ts';
+import type { Provider } from '../core/port/provider.ts';
+import { keyFingerprint } from '../core/secret.ts';
+import type { Log } from '../log.ts';
+import type { Limits, WireSettings } from './endpoint.ts';
+import type { Large } from './large.ts';
+import { parseQuery, type Query, valueIn } from './query.ts';
+import type { Traffic } from './traffic.ts';
+
+/** The parts of the server that every call needs. */
+export interface CallDeps {
+  core: Core;
+  clock: Clock;
+  log: Log;
+  settings: WireSettings;
+  limits: Limits;
+  traffic: Traffic;
+  /** The address that a request's client is counted under. */
+  clientOf(request: Request): string;
+  /** Counts a failed authentication; returns how late to answer it, ms. */
+  authFailed(client: string, nowMs: number): number;
+  /** Aborted when the server stops. */
+  stopping: AbortSignal;
+  large: Large;
+  /** How long a body may take to arrive, ms. */
+  bodyTimeMaxMs: number;
+  /** Lets a request go unanswered for longer than the server's idle time, s. */
+  grantPatience(request: Request, seconds: number): void;
+}
+
+/** Thrown instead of a change by somebody who has hung up: nobody waits for an answer. */
+export class CallerGone extends Error {}
+
+const NO_BODY: Readonly<Record<string, unknown>> = {};
+
+/**
+ * A request, read once. Handlers are called with it (as the types of `endpoint.ts` show it to
+ * them): whatever not every handler needs is made when it is asked for.
+ */
+export class IncomingCall {
+  readonly startMs: number;
+  readonly nowMs: number;
+  readonly query: Query;
+  readonly params: Record<string, unknown> = {};
+  /** The JSON object of a POST, once it has been read. */
+  body = NO_BODY;
+  /** Set by the gates, as the caller proves to be one. */
+  provider: Provider | undefined = undefined;
+  /** Of the provider's key. */
+  keyHash: Uint8Array | undefined = undefined;
+  device: AuthenticDevice | undefined = undefined;
+  readonly #deps: CallDeps;
+
+  /** `foldCase`: names of parameters may come in any case. */
+  constructor(
+    readonly request: Request,
+    deps: CallDeps,
+    foldCase: boolean,
+  ) {
+    this.#deps = deps;
+    this.startMs = deps.clock.steadyMs();
+    this.nowMs = deps.clock.nowMs();
+    this.query = parseQuery(request.url, foldCase);
+  }
+
+  /** The rules, on behalf of the provider if one calls. */
+  get core(): Core {
+    const { core } = this.#deps;
+    const { provider, keyHash, request } = this;
+    if (provider === undefined || keyHash === undefined) return core;
+    return actingAs(core, () => providerActor(provider, keyHash, this.#deps.clientOf(request)));
+  }
+
+  get settings(): WireSettings {
+    return this.#deps.settings;
+  }
+
+  get limits(): Limits {
+    return this.#deps.limits;
+  }
+
+  get client(): () => string {
+    return () => this.#deps.clientOf(this.request);
+  }
+
+  /** The token of `Authorization: Bearer TOKEN`, or null. */
+  get token(): string | null {
+    return bearerToken(this.request.headers);
+  }
+
+  get signal(): AbortSignal {
+    return AbortSignal.any([this.request.signal, this.#deps.stopping]);
+  }
+
+  /** A parameter that is a credential: null if it is missing or was given twice. */
+  credential(name: string): string | null {
+    const value = valueIn(this.query, name);
+    return typeof value === 'string' ? value : null;
+  }
+}
+
+/** The token of `Authorization: Bearer TOKEN`, or null. */
+export function bearerToken(headers: Headers): string | null {
+  return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
+}
+
+/**
+ * The caller as the audit log names it, once the gates have passed its key. The address of a
+ * connection that is closed cannot be had any more, and nothing is changed from nowhere.
+ */
+function providerActor({ code: name }: Provider, keyHash: Uint8Array, from: string): Actor {
+  if (from === '') throw new CallerGone('the connection was closed');
+  return { kind: 'provider', name, key: keyFingerprint(keyHash), from };
+}

@@ -1,0 +1,45 @@
+/** The gates before an endpoint, in the order of decision 1.3: credentials, subscription, plan. */
+
+import { authenticateDevice } from '../core/message/inbox.ts';
+import { after, type Maybe } from '../core/port/maybe.ts';
+import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
+import type { CallDeps, IncomingCall } from './call.ts';
+import type { Audience, Endpoint } from './endpoint.ts';
+import type { MessageKey } from './messages.ts';
+
+/** Finds out who calls and notes it in the call. Returns a refusal, or null: the call may pass. */
+export type Gate = (call: IncomingCall) => Maybe<MessageKey | null>;
+
+const GATES: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => Gate>> = {
+  app: () => () => null,
+
+  device:
+    (_endpoint, { core }) =>
+    (call) =>
+      after(authenticateDevice(core, call.token, call.nowMs), (device) => {
+        if (device === null) return 'device_token_error';
+        call.device = device;
+        return null;
+      }),
+
+  provider: ({ plan }, { core }) => {
+    const mayPass = { none: () => true, pro: mayCommand, enterprise: mayNotify }[plan ?? 'none'];
+    const planRefusal = plan === 'enterprise' ? 'enterprise_required' : 'pro_required';
+    return (call) => {
+      const { nowMs } = call;
+      const [code, key] = [call.credential('provider_code'), call.credential('auth_key')];
+      return after(authenticate(core, code, key, nowMs), (authentic) => {
+        if (authentic === null) return 'auth_error';
+        const { provider, keyHash } = authentic;
+        call.provider = provider;
+        call.keyHash = keyHash;
+        if (!isActive(provider, nowMs)) return 'subscription_required';
+        return mayPass(provider, nowMs) ? null : planRefusal;
+      });
+    };
+  },
+};
+
+export function gateOf(endpoint: Endpoint, deps: CallDeps): Gate {
+  return GATES[endpoint.audience](endpoint, deps);
+}

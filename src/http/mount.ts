@@ -1,0 +1,150 @@
+/**
+ * The Elysia app: a plugin for each audience, all of them mounted here, each route made of its
+ * record. Elysia's table of routes is the only one; a request that fits none of them is looked at
+ * again by `elsewhere`.
+ *
+ * Where Elysia 1.4 on Bun does not do as the contract asks (each tried over a socket):
+ *
+ * - It takes `//api//x` for another path than `/api/x`, and counts a `#` to the path. Bases of URLs
+ *   end in a slash too many, so `elsewhere` looks the plain path up.
+ * - `app.fetch`, by which a listener that retires serves, takes the first slash in the query for
+ *   the path when there is no valid Host, which HTTP/1.0 does not need. `elsewhere` again.
+ * - A method that a route does not have is a NOT_FOUND of `onError`, which knows no record. It has
+ *   words and headers of the record's own: `elsewhere` finds the route by its path alone.
+ * - HEAD runs the GET route. It must change nothing, so the interpreter compares the method.
+ * - A schema is checked before `beforeHandle`, and each misfit is one VALIDATION. Credentials come
+ *   first, and each parameter has words of its own, so the interpreter reads parameters. `parse`
+ *   would read the body before all that, however long it is: it is off.
+ * - Its `query` holds the last of two values, and leaves `%D1` as it is: `query.ts` reads strictly.
+ * - `onError` sees a fault, and neither its record nor how far the call had come. The interpreter
+ *   answers its own faults; `onError` has those of everything else.
+ * - Hooks belong to a plugin, gates and counts to a record: as hooks they would have to look it up.
+ */
+
+import { Elysia } from 'elysia';
+import type { CallDeps } from './call.ts';
+import { STREAM_PATH } from './device-stream.ts';
+import type { Endpoint } from './endpoint.ts';
+import { appEndpoints } from './endpoints/app.ts';
+import { domainEndpoints } from './endpoints/domain.ts';
+import { installEndpoints } from './endpoints/install.ts';
+import { messagingEndpoints } from './endpoints/messaging.ts';
+import { remoteEndpoints } from './endpoints/remote.ts';
+import { interpret, reportFault } from './interpreter.ts';
+import { publishedAnswers } from './published.ts';
+import { respond } from './respond.ts';
+import type { Streams } from './stream.ts';
+import type { EndpointTally, Traffic } from './traffic.ts';
+
+/** Elysia reads no body: the interpreter does, behind the gates. */
+const UNREAD = { parse: 'none' } as const;
+
+/** Puts the plugins together, and an answer for everything that is none of theirs. */
+export function mount(deps: CallDeps, streams: Streams): Elysia {
+  const { log, traffic } = deps;
+  // By default Elysia looks for the path behind a host name of at least four letters.
+  const app = new Elysia({ handler: { standardHostname: false } });
+  app
+    .use(providerApi(deps))
+    .use(appCalls(deps))
+    .use(deviceProtocol(deps, streams))
+    .use(publishedDocuments(traffic));
+  const mounted = new Map(app.routes.map((route) => [route.path, route]));
+  app.all(
+    '*',
+    (context) => {
+      const path = plainPath(context.request.url);
+      const route = mounted.get(path);
+      return route ? route.compile()(context) : elsewhere(path, context.request, traffic);
+    },
+    UNREAD,
+  );
+  // Elysia's own errors would put the request into the answer.
+  app.onError(({ error, request, set }) => {
+    set.status = 200;
+    const requestId = traffic.requestIdOf(request);
+    const path = plainPath(request.url);
+    const tally = traffic.tallyOf(mounted.has(path) ? path : null);
+    const detail = reportFault(log, tally.endpoint, error, requestId);
+    traffic.count(tally, { request, says: 'unknown_error', tookMs: null, requestId });
+    return respond('unknown_error', { detail, requestId });
+  });
+  return app;
+}
+
+/** The calls of providers and their bots. */
+function providerApi(deps: CallDeps): Elysia {
+  const endpoints = [...installEndpoints, ...domainEndpoints, ...remoteEndpoints];
+  return endpointPlugin('provider-api', endpoints, deps);
+}
+
+/** The calls that existing apps make by themselves. */
+function appCalls(deps: CallDeps): Elysia {
+  return endpointPlugin('app-calls', appEndpoints, deps);
+}
+
+/** The messaging protocol of devices. */
+function deviceProtocol(deps: CallDeps, streams: Streams): Elysia {
+  const plugin = endpointPlugin('device-protocol', messagingEndpoints, deps);
+  plugin.get(STREAM_PATH, ({ request }) => streams.answer(request), UNREAD);
+  return plugin;
+}
+
+/** The texts that are the same for everybody. */
+function publishedDocuments(traffic: Traffic): Elysia {
+  const plugin = new Elysia({ name: 'published-documents' });
+  for (const [path, answer] of publishedAnswers()) {
+    const tally = traffic.tallyOf(path);
+    plugin.get(path, ({ request }) => counted(traffic, tally, request, answer(request)), UNREAD);
+  }
+  return plugin;
+}
+
+function endpointPlugin(name: string, endpoints: readonly Endpoint[], deps: CallDeps): Elysia {
+  const plugin = new Elysia({ name });
+  for (const endpoint of endpoints) {
+    const answer = interpret(endpoint, deps);
+    plugin.route(endpoint.method, endpoint.path, ({ request }) => answer(request), UNREAD);
+  }
+  return plugin;
+}
+
+/** The message that a status stands for in the counts. */
+const MESSAGE_OF_STATUS: Readonly<Record<number, string>> = {
+  404: 'not_found',
+  405: 'wrong_method',
+};
+
+/** Counts an answer that is a page. */
+function counted(
+  traffic: Traffic,
+  tally: EndpointTally,
+  request: Request,
+  response: Response,
+): Response {
+  const says = MESSAGE_OF_STATUS[response.status] ?? 'ok';
+  const requestId = traffic.count(tally, { request, says, tookMs: null });
+  if (requestId !== undefined) response.headers.set('x-request-id', requestId);
+  return response;
+}
+
+/** Answers a request for a path that is none of ours. */
+function elsewhere(path: string, request: Request, traffic: Traffic): Response {
+  const other = traffic.tallyOf(null);
+  if (!/^\/(api|remote)(\/|$)/.test(path)) {
+    return counted(traffic, other, request, new Response('Not found\n', { status: 404 }));
+  }
+  const requestId = traffic.count(other, { request, says: 'no_such_endpoint', tookMs: null });
+  return respond('no_such_endpoint', { requestId });
+}
+
+/**
+ * The path of a request's URL, which without a valid Host begins with it. Base addresses end in a
+ * slash too many: of a run one is left, at the end none.
+ */
+function plainPath(url: string): string {
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
+  const path = /^[^?#]*/.exec(url.slice(start))?.[0] ?? '';
+  const plain = path.replace(/\/{2,}/g, '/');
+  return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
+}
