@@ -57,7 +57,11 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/store/sqlite': {
     ours: ['src/store/sqlite/', 'src/core/', 'migrations/sqlite/', ...LEAVES],
-    packages: ['bun:sqlite', 'drizzle-orm', 'node:fs', 'node:os', 'node:path', 'node:url'],
+    // bun:ffi: wal-index.ts reads memory that SQLite shares.
+    packages: [
+      ...['bun:ffi', 'bun:sqlite', 'drizzle-orm'],
+      ...['node:fs', 'node:os', 'node:path', 'node:url'],
+    ],
     reason: 'a store fulfils the port in core/port/store.ts and knows no caller',
   },
   'src/cli': {

@@ -1,31 +1,39 @@
 /**
- * A connection whose reads of one run of promise callbacks share one snapshot: those of a request,
- * say. Outside a transaction, every SELECT takes and drops a lock of its own, which for a look-up
- * by key costs twice the look-up. A snapshot never lasts until the event loop looks for new
- * requests: one that comes after another process's commit sees it.
+ * A connection whose reads of one turn of the event loop share one snapshot. Outside a transaction,
+ * every SELECT takes and drops a lock of its own, which for a look-up by key costs ten times the
+ * look-up. A run of code that waits for nothing reads from one snapshot throughout, and none begins
+ * with one that is older than a commit of anybody: the header of the WAL index tells. Where that
+ * cannot be looked at, a snapshot ends with the run that began it.
  */
 
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
+import type { WalIndex } from './wal-index.ts';
 
 type Compiled = Statement<unknown, SQLQueryBindings[]>;
-
-/** How many steps of promise callbacks after its last read a snapshot ends. */
-const IDLE_STEPS_MAX = 12;
 
 export class Connection {
   readonly #statements: Compiled[] = [];
   readonly #begin: Compiled;
   readonly #end: Compiled;
   readonly #rollback: Compiled;
+  #index: WalIndex | null;
+  /** Moves on with each commit that was noticed. */
+  #version = 0;
   #isReading = false;
+  /** Was the snapshot looked at in this run of code? */
+  #isCurrent = false;
+  #endsWithTurn = false;
   /** Why a transaction that failed is still open: nobody may see what it left half done. */
   #stuckBy: unknown = null;
-  #idleSteps = 0;
 
-  constructor(readonly native: Database) {
+  constructor(
+    readonly native: Database,
+    index: WalIndex | null = null,
+  ) {
     this.#begin = this.compile('BEGIN');
     this.#end = this.compile('COMMIT');
     this.#rollback = this.compile('ROLLBACK');
+    this.#index = index;
   }
 
   get inTransaction(): boolean {
@@ -39,28 +47,55 @@ export class Connection {
     return statement;
   }
 
-  /** To be called before a read: begins a snapshot, unless a transaction is open. */
+  /**
+   * A number that is another after each commit of anybody: what was read at one, outside of a
+   * write, holds for as long as it stays. Not to be asked in the middle of a step.
+   */
+  version(): number {
+    if (this.#index?.isAsNoted() !== true) {
+      // Before the header is noted: a snapshot that is open may be of an older one.
+      this.endReads();
+      this.#index?.note();
+      this.#version += 1;
+    }
+    return this.#version;
+  }
+
+  /** To be called before a read: sees to a snapshot, unless a transaction is open. */
   read(): void {
-    this.#idleSteps = 0;
-    if (this.#isReading) return;
-    if (this.native.inTransaction) {
+    if (this.#isCurrent) return;
+    if (!this.#isReading && this.native.inTransaction) {
       if (this.#stuckBy !== null) this.beFree();
       return;
     }
-    this.#begin.run();
-    this.#isReading = true;
-    queueMicrotask(this.#step);
+    this.version();
+    if (!this.#isReading) {
+      this.#begin.run();
+      this.#isReading = true;
+    }
+    this.#isCurrent = true;
+    queueMicrotask(this.#endRun);
   }
 
-  #step = (): void => {
-    if (!this.#isReading) return;
-    this.#idleSteps += 1;
-    if (this.#idleSteps > IDLE_STEPS_MAX) this.endReads();
-    else queueMicrotask(this.#step);
+  #endRun = (): void => {
+    this.#isCurrent = false;
+    if (this.#index === null) {
+      this.endReads();
+    } else if (this.#isReading && !this.#endsWithTurn) {
+      // Before the event loop waits: an idle process must not hold up those that tidy the log.
+      this.#endsWithTurn = true;
+      setImmediate(this.#endTurn);
+    }
+  };
+
+  #endTurn = (): void => {
+    this.#endsWithTurn = false;
+    this.endReads();
   };
 
   /** Ends the snapshot. */
   endReads(): void {
+    this.#isCurrent = false;
     if (!this.#isReading) return;
     this.#isReading = false;
     if (!this.native.inTransaction) return;
@@ -100,6 +135,8 @@ export class Connection {
    */
   close(): void {
     this.endReads();
+    // Closing takes the mapping away.
+    this.#index = null;
     for (const statement of this.#statements) statement.finalize();
     this.native.close();
   }

@@ -130,7 +130,7 @@ export function deviceStore(context: Context): DeviceStore {
   }
 
   return {
-    findCheckIn: async (key) => {
+    findCheckIn: (key) => {
       const ids = findIds(key);
       if (ids === null) return 'provider_not_found';
       const { providerId, domainId } = ids;

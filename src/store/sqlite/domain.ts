@@ -103,7 +103,7 @@ export function domainStore(context: Context): DomainStore {
         return 'ok';
       }),
 
-    listDomains: async (providerId, { id, beforeId, countMax }) => {
+    listDomains: (providerId, { id, beforeId, countMax }) => {
       const bound = beforeId ?? Number.MAX_SAFE_INTEGER;
       if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });
       return id < bound ? on.find.all({ providerId, id }) : [];

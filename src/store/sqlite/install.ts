@@ -231,9 +231,9 @@ export function installStore(context: Context): InstallStore {
         return { says: 'ok', installCode: changed.installCode };
       }),
 
-    listInstalls: async (providerId, page) => list(providerId, page),
+    listInstalls: list,
 
-    listSlots: async (providerId, selector, hwid, countMax) => {
+    listSlots: (providerId, selector, hwid, countMax) => {
       const link = select(providerId, selector);
       if (link === null) return 'install_code_error';
       return hwid === null
@@ -252,7 +252,7 @@ export function installStore(context: Context): InstallStore {
         return { deviceCount: link.deviceCount - 1 };
       }),
 
-    findSlot: async (key) => {
+    findSlot: (key) => {
       const door = knock(key);
       return typeof door === 'string' ? door : { link: door.link, device: door.device };
     },

@@ -4,6 +4,7 @@ import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
+import { Kept } from './kept.ts';
 import { raw } from './raw.ts';
 import { removalSteps } from './removal.ts';
 import { provider } from './schema.ts';
@@ -91,9 +92,10 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
       WHERE id = ${value('providerId')}`),
   );
   const removal = removalSteps(db);
+  const kept = new Kept(db, (code) => find.get({ code }) as Provider | null);
 
   return {
-    findProvider: async (code) => find.get({ code }) as Provider | null,
+    findProvider: (code) => kept.get(code),
     listProviders: async () => list.all() as Provider[],
     addProvider: (draft, act) =>
       writer.run(() => {

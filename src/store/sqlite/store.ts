@@ -25,6 +25,7 @@ import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { targetStore } from './targets.ts';
+import { WalIndex } from './wal-index.ts';
 import { type CommitObserver, GroupWriter } from './writer.ts';
 
 export interface SqliteOptions {
@@ -45,7 +46,7 @@ export interface SqliteOptions {
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit } = options;
   const opened = openDatabase(dataDir, create, migrates);
-  const db = new Connection(opened.db);
+  const db = new Connection(opened.db, WalIndex.of(opened.db));
   const audit = new AuditTrail(db);
   const others = knockAt(join(dataDir, LOCK_FILE));
   const writer = new GroupWriter(db, commitBatchMax, { notes: audit, onCommit, others });
@@ -69,7 +70,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     ...importStore(context),
     ...countStore(context),
     ...exportStore(context, dataDir),
-    foreignChanges: async () => dataVersion.get()?.data_version ?? 0,
+    foreignChanges: async () => {
+      db.read();
+      return dataVersion.get()?.data_version ?? 0;
+    },
     close: async () => {
       writer.hasten();
       await writer.idle();

@@ -29,6 +29,11 @@ export const storeReads: readonly MutatedFile[] = [
     ],
     changes: [
       [`this.#begin = this.compile('BEGIN');`, ''],
+      ['if (this.#isCurrent) return;', ''],
+      ['this.#isCurrent = false;\n    if (this.#index === null) {', 'if (this.#index === null) {'],
+      ['this.#index?.note();', ''],
+      ['this.#version += 1;', ''],
+      ['      setImmediate(this.#endTurn);\n', ''],
       [
         `if (!this.#isReading) return;
     this.#isReading = false;`,
@@ -43,6 +48,24 @@ export const storeReads: readonly MutatedFile[] = [
     try {
       this.#end.run();`,
       ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/kept.ts',
+    tests: ['test/store/connection.test.ts'],
+    changes: [
+      ['if (version !== this.#version) this.#answers.clear();', ''],
+      ['this.#answers.set(key, answer);', ''],
+      ['if (this.#answers.size >= KEPT_COUNT_MAX) this.#answers.clear();', ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/wal-index.ts',
+    tests: ['test/store/connection.test.ts'],
+    changes: [
+      [' || live[HEADER_WORDS + word] !== known', ''],
+      ['live[word] !== known || ', ''],
+      ['word < HEADER_WORDS; word++', 'word < 2; word++'],
     ],
   },
   {
