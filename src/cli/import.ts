@@ -6,7 +6,7 @@ import type { Core } from '../core/core.ts';
 import { Mover, type Newcomer, settle } from '../core/moving/import.ts';
 import { SourceUnusable } from '../core/moving/source.ts';
 import { Tally } from '../core/moving/tally.ts';
-import { innermostReason } from '../core/outcome.ts';
+import { innermostReason, isRefused } from '../core/outcome.ts';
 import { WriteFailed } from '../core/port/store.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
@@ -158,7 +158,7 @@ async function welcome(
 ): Promise<Mover> {
   const { code } = newcomer;
   const settled = await settle(core, newcomer, options.newKey ?? false, context.nowMs());
-  if (settled === 'other_key') {
+  if (isRefused(settled)) {
     throw new OperatorError(
       `provider ${code} is here already, with another key; if it is the same provider, --new-key goes on and leaves the key here as it is`,
     );

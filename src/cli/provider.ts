@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
+import { isRefused } from '../core/outcome.ts';
 import type { Holdings } from '../core/port/count.ts';
 import type { Plan, Provider, ProviderChange } from '../core/port/provider.ts';
 import { addProvider, type Credentials, isActive, rotateKey } from '../core/provider.ts';
@@ -103,7 +104,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   };
   const nowMs = context.nowMs();
   const added = await withCore(context, options, (core) => addProvider(core, draft, nowMs), true);
-  if (added === 'provider_code_exists') {
+  if (isRefused(added)) {
     throw new OperatorError(`provider code '${options.code}' is taken`);
   }
   printCredentials(context, options, added, [`Plan ${planNote(draft.plan)}.`]);
@@ -182,7 +183,7 @@ async function rotate(context: CliContext, code: string, options: RotateOptions)
   const rotated = await withCore(context, options, (core) =>
     rotateKey(core, code, options.keepOld, context.nowMs(), key),
   );
-  if (rotated === 'provider_not_found') throw noSuchProvider(code);
+  if (isRefused(rotated)) throw noSuchProvider(code);
   printCredentials(context, options, rotated);
 }
 

@@ -2,6 +2,7 @@
 
 import type { App } from '../app.ts';
 import { actingAs } from '../core/core.ts';
+import { isRefused } from '../core/outcome.ts';
 import type { Actor } from '../core/port/audit.ts';
 import { addProvider } from '../core/provider.ts';
 import { randomCode } from '../core/secret.ts';
@@ -25,7 +26,7 @@ For a new key: gatepost provider rotate-key ${first.code}
   const draft = { name: 'first', plan: 'enterprise' as const, activeUntilMs: null };
   const core = actingAs(app.core, operator);
   const added = await addProvider(core, { ...draft, installCountMax: null }, nowMs);
-  if (typeof added === 'string') throw new Error(added);
+  if (isRefused(added)) throw new Error(added.says);
 
   const api = (path: string, rest: string) =>
     `curl '${app.url}${path}?provider_code=${added.code}&auth_key=${added.authKey}${rest}'`;

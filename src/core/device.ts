@@ -3,6 +3,7 @@
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { DOMAIN_HASH, HWID, PROVIDER_CODE } from './formats.ts';
+import { fromStore, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import { tidyFact } from './text.ts';
@@ -62,11 +63,16 @@ export function saysNothingNew(known: DeviceAtProvider, said: DeviceFacts): bool
   );
 }
 
+const HWID_REQUIRED = new Refused('hwid_required');
+const PROVIDER_NOT_FOUND = new Refused('provider_not_found');
+
 /**
  * A device's daily call to its provider (`GET /provider`). With the hash of an active binding it
  * becomes linked to the provider; without one it is only seen. A device that called today and has
  * nothing new to link writes nothing, nor does one that never called before and that `admitsNew`
  * does not admit: the call needs no credentials, and the table of devices must not be anybody's.
+ *
+ * Refuses `hwid_required` and `provider_not_found`.
  */
 export function checkIn(
   core: Core,
@@ -74,18 +80,18 @@ export function checkIn(
   facts: DeviceFacts,
   nowMs: number,
   admitsNew: () => boolean = () => true,
-): Maybe<'ok' | 'hwid_required' | 'provider_not_found'> {
+): Maybe<'ok' | Refused<'hwid_required' | 'provider_not_found'>> {
   const { hwid, providerCode } = call;
-  if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
-  if (providerCode === null || !PROVIDER_CODE.test(providerCode)) return 'provider_not_found';
+  if (hwid === null || !HWID.test(hwid)) return HWID_REQUIRED;
+  if (providerCode === null || !PROVIDER_CODE.test(providerCode)) return PROVIDER_NOT_FOUND;
   const domainHash = DOMAIN_HASH.test(call.domainHash ?? '') ? call.domainHash : null;
 
   const key = { providerCode, domainHash, hwid };
   return after(core.store.findCheckIn(key), (known) => {
-    if (known === 'provider_not_found') return known;
+    if (known === 'provider_not_found') return PROVIDER_NOT_FOUND;
     const calledToday = known.lastSeenAtMs !== null && sameUtcDay(known.lastSeenAtMs, nowMs);
     if (calledToday && !known.isNewLink) return 'ok';
     if (known.lastSeenAtMs === null && !admitsNew()) return 'ok';
-    return core.store.recordCheckIn(key, tidyFacts(facts), nowMs);
+    return after(core.store.recordCheckIn(key, tidyFacts(facts), nowMs), fromStore);
   });
 }

@@ -2,21 +2,17 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
-import { type Refused, saving } from './outcome.ts';
+import { fromStore, isRefused, type Refused, saving } from './outcome.ts';
 import type { Domain } from './port/domain.ts';
 import type { Maybe } from './port/maybe.ts';
 import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
 
-export type AddDomainOutcome =
-  | { says: 'ok' | 'domain_exists' | 'domain_activated'; id: number }
-  | 'domain_limit_reached'
-  | Refused<'domain_save_error' | 'domain_activate_error'>;
-
 /**
  * Binds a hash to a provider. A hash bound already is `domain_exists`, or `domain_activated` if it
  * was disabled and is active again with its old id; in both cases a given name replaces the old.
- * Refuses `domain_limit_reached` for a new one beyond `domainsPerProviderMax`.
+ * Refuses `domain_limit_reached` for a new one beyond `domainsPerProviderMax`, and
+ * `domain_save_error` or `domain_activate_error` for what could not be saved.
  */
 export async function addDomain(
   core: Core,
@@ -24,7 +20,10 @@ export async function addDomain(
   domainHash: string,
   domainName: string | null,
   nowMs: number,
-): Promise<AddDomainOutcome> {
+): Promise<
+  | { says: 'ok' | 'domain_exists' | 'domain_activated'; id: number }
+  | Refused<'domain_limit_reached' | 'domain_save_error' | 'domain_activate_error'>
+> {
   const act = actAt(core, nowMs);
   const added = await saving(
     'domain_save_error',
@@ -39,31 +38,30 @@ export async function addDomain(
       act,
     ),
   );
-  if (typeof added === 'string' || !('id' in added)) return added;
+  if (isRefused(added) || typeof added === 'string') return fromStore(added);
   if (added.outcome === 'added') return { says: 'ok', id: added.id };
 
   const activated = await saving(
     'domain_activate_error',
     core.store.activateDomain(provider.id, added.id, domainName, act),
   );
-  if (typeof activated !== 'string') return activated;
+  if (isRefused(activated)) return activated;
   return { says: activated === 'activated' ? 'domain_activated' : 'domain_exists', id: added.id };
 }
 
 /**
  * Disables a binding; it stays in the list. Deleting it twice succeeds. Refuses `domain_not_found`
- * for an id that is unknown or another provider's.
+ * for an id that is unknown or another provider's, `domain_delete_error` for what could not be
+ * saved.
  */
-export function deleteDomain(
+export async function deleteDomain(
   core: Core,
   provider: Provider,
   id: number,
   nowMs: number,
-): Promise<'ok' | 'domain_not_found' | Refused<'domain_delete_error'>> {
-  return saving(
-    'domain_delete_error',
-    core.store.disableDomain(provider.id, id, actAt(core, nowMs)),
-  );
+): Promise<'ok' | Refused<'domain_not_found' | 'domain_delete_error'>> {
+  const disabled = core.store.disableDomain(provider.id, id, actAt(core, nowMs));
+  return fromStore(await saving('domain_delete_error', disabled));
 }
 
 /** The provider's bindings, newest first. */

@@ -5,7 +5,7 @@ import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { saysNothingNew, tidyFacts } from './device.ts';
 import { DOMAIN_HASH, HWID, INSTALL_CODE } from './formats.ts';
-import { type Refused, saving } from './outcome.ts';
+import { fromStore, Refused, saving } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 import {
   type AdmitRefusal,
@@ -28,21 +28,20 @@ export interface InstallDraft {
   note: string | null;
 }
 
-export type AddInstallOutcome =
-  | { says: 'ok'; id: number; installCode: string }
-  | { says: 'install_code_exists' | 'install_code_limit_reached' };
-
 /**
  * Creates an active link. Codes are unique over the whole appliance, because a device presents the
- * code alone: a taken one is refused with `install_code_exists`. A provider at its cap of links is
- * refused with `install_code_limit_reached`.
+ * code alone. Refuses `install_code_exists` for one that is taken, and `install_code_limit_reached`
+ * for a provider at its cap of links.
  */
 export async function addInstall(
   core: Core,
   provider: Provider,
   draft: InstallDraft,
   nowMs: number,
-): Promise<AddInstallOutcome> {
+): Promise<
+  | { id: number; installCode: string }
+  | Refused<'install_code_exists' | 'install_code_limit_reached'>
+> {
   const installCode = draft.installCode ?? randomCode(12);
   const { installLimit, note } = draft;
   const installCountMax = provider.installCountMax ?? core.linksPerProviderMax;
@@ -57,20 +56,16 @@ export async function addInstall(
     },
     actAt(core, nowMs),
   );
-  if (typeof added === 'object') return { says: 'ok', id: added.id, installCode };
+  if (typeof added === 'object') return { id: added.id, installCode };
   // Of 62^12 random codes one was taken: draw again.
   const drawAgain = added === 'install_code_exists' && draft.installCode === null;
-  return drawAgain ? addInstall(core, provider, draft, nowMs) : { says: added };
+  return drawAgain ? addInstall(core, provider, draft, nowMs) : new Refused(added);
 }
-
-export type UpdateInstallOutcome =
-  | { says: 'ok'; installCode: string }
-  | { says: 'install_not_found' | 'install_limit_below_count' }
-  | Refused<'install_save_error'>;
 
 /**
  * Changes a link's fields together or not at all. Refuses `install_not_found` for an id that is
- * unknown or another provider's, `install_limit_below_count` for a limit below the HWIDs on it.
+ * unknown or another provider's, `install_limit_below_count` for a limit below the HWIDs on it,
+ * `install_save_error` for what could not be saved.
  */
 export async function updateInstall(
   core: Core,
@@ -78,12 +73,15 @@ export async function updateInstall(
   id: number,
   change: InstallChange,
   nowMs: number,
-): Promise<UpdateInstallOutcome> {
+): Promise<
+  | { installCode: string }
+  | Refused<'install_not_found' | 'install_limit_below_count' | 'install_save_error'>
+> {
   const updated = await saving(
     'install_save_error',
     core.store.updateInstall(provider.id, id, change, actAt(core, nowMs)),
   );
-  return typeof updated === 'string' ? { says: updated } : updated;
+  return fromStore(updated);
 }
 
 /** The provider's links, newest first. */
@@ -101,8 +99,8 @@ export function listSlots(
   install: InstallSelector,
   hwid: string | null,
   countMax: number,
-): Maybe<Slot[] | 'install_code_error'> {
-  return core.store.listSlots(provider.id, install, hwid, countMax);
+): Maybe<Slot[] | Refused<'install_code_error'>> {
+  return after(core.store.listSlots(provider.id, install, hwid, countMax), fromStore);
 }
 
 /**
@@ -110,14 +108,14 @@ export function listSlots(
  * changes nothing and is no error, so that a retry does not fail. Refuses `install_code_error` as
  * {@link listSlots} does.
  */
-export function freeSlot(
+export async function freeSlot(
   core: Core,
   provider: Provider,
   install: InstallSelector,
   hwid: string,
   nowMs: number,
-): Promise<{ deviceCount: number } | 'install_code_error'> {
-  return core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs));
+): Promise<{ deviceCount: number } | Refused<'install_code_error'>> {
+  return fromStore(await core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs)));
 }
 
 /** What an app presents when a link is added to it. */
@@ -127,37 +125,47 @@ export interface Admission {
   hwid: string | null;
 }
 
+/** Refusals at the door, each made once: guesses are many. */
+export const AT_DOOR = {
+  hwid_required: new Refused('hwid_required'),
+  link_not_found: new Refused('link_not_found'),
+  /** A code tells nothing about domains: the caller hears of no link. */
+  link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
+  link_disabled: new Refused('link_disabled'),
+  link_limit_reached: new Refused('link_limit_reached'),
+} satisfies Record<AdmitRefusal, Refused<string>>;
+
 /**
  * Lets a device in on a link (`GET /install`): takes a slot for a new HWID, refreshes the facts of
  * a known one. The cap holds because the store counts and inserts in one atomic step.
  *
- * Refuses `hwid_required`, `link_not_found`, `link_domain_not_bound` (the domain is not actively
- * bound to the link's provider), `link_disabled` (also to a HWID already on it),
- * `link_limit_reached`. The caller is to hear the same of a link that is not there and of a domain
- * that is not bound, since a code must tell nothing about domains; the operator hears which it was.
+ * Refuses `hwid_required`, `link_not_found` (also if the domain is not actively bound to the link's
+ * provider), `link_disabled` (also to a HWID already on it), `link_limit_reached`.
  */
 export function admitDevice(
   core: Core,
   admission: Admission,
   said: DeviceFacts,
   nowMs: number,
-): Maybe<AdmittedLink | AdmitRefusal> {
+): Maybe<AdmittedLink | (typeof AT_DOOR)[AdmitRefusal]> {
   const { hwid, installCode, domainHash } = admission;
-  if (hwid === null || !HWID.test(hwid)) return 'hwid_required';
-  if (installCode === null || !INSTALL_CODE.test(installCode)) return 'link_not_found';
-  if (domainHash === null || !DOMAIN_HASH.test(domainHash)) return 'link_domain_not_bound';
+  if (hwid === null || !HWID.test(hwid)) return AT_DOOR.hwid_required;
+  if (installCode === null || !INSTALL_CODE.test(installCode)) return AT_DOOR.link_not_found;
+  if (domainHash === null || !DOMAIN_HASH.test(domainHash)) return AT_DOOR.link_domain_not_bound;
 
   const key = { installCode, domainHash, hwid };
   return after(core.store.findSlot(key), (found) => {
-    if (typeof found === 'string') return found;
+    if (typeof found === 'string') return AT_DOOR[found];
     const { link, device } = found;
-    if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
+    if (link.status !== INSTALL_ACTIVE) return AT_DOOR.link_disabled;
     const facts = tidyFacts(said);
     if (device === null) {
-      if (link.deviceCount >= link.installLimit) return 'link_limit_reached';
+      if (link.deviceCount >= link.installLimit) return AT_DOOR.link_limit_reached;
     } else if (sameUtcDay(device.lastSeenAtMs, nowMs) && saysNothingNew(device, facts)) {
       return link;
     }
-    return core.store.takeSlot(key, facts, nowMs);
+    return after(core.store.takeSlot(key, facts, nowMs), (taken) =>
+      typeof taken === 'string' ? AT_DOOR[taken] : taken,
+    );
   });
 }

@@ -40,6 +40,15 @@ export function isRefused<T>(outcome: T): outcome is Extract<T, Refused<string>>
   return outcome instanceof Refused;
 }
 
+/** The store's answer as the core gives it: a literal other than `ok` becomes a refusal. */
+export function fromStore<T>(
+  answer: T,
+): Exclude<T, string> | Extract<T, 'ok'> | Refused<Exclude<Extract<T, string>, 'ok'>> {
+  return typeof answer === 'string' && answer !== 'ok'
+    ? new Refused(answer as Exclude<Extract<T, string>, 'ok'>)
+    : (answer as Exclude<T, string> | Extract<T, 'ok'>);
+}
+
 /** Waits for a storage step; if it could not be saved, that is the refusal `says`. */
 export async function saving<T, K extends string>(
   says: K,

@@ -3,6 +3,7 @@
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { AUTH_KEY, PROVIDER_CODE } from './formats.ts';
+import { Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Plan, Provider } from './port/provider.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
@@ -73,7 +74,7 @@ export async function addProvider(
   core: Core,
   draft: ProviderDraft,
   nowMs: number,
-): Promise<Credentials | 'provider_code_exists'> {
+): Promise<Credentials | Refused<'provider_code_exists'>> {
   const authKey = draft.authKey ?? randomAuthKey();
   const code = draft.code ?? randomCode(8);
   const { name, plan, activeUntilMs, installCountMax } = draft;
@@ -84,7 +85,7 @@ export async function addProvider(
   );
   if (outcome === 'ok') return { code, authKey };
   // Of 62^8 random codes one was taken: draw again.
-  return draft.code === undefined ? addProvider(core, draft, nowMs) : outcome;
+  return draft.code === undefined ? addProvider(core, draft, nowMs) : new Refused(outcome);
 }
 
 /**
@@ -97,10 +98,10 @@ export async function rotateKey(
   keepOldMs: number,
   nowMs: number,
   authKey: string = randomAuthKey(),
-): Promise<Credentials | 'provider_not_found'> {
+): Promise<Credentials | Refused<'provider_not_found'>> {
   const act = actAt(core, nowMs);
   const outcome = await core.store.rotateKey(code, hashKey(authKey), nowMs + keepOldMs, act);
-  return outcome === 'ok' ? { code, authKey } : outcome;
+  return outcome === 'ok' ? { code, authKey } : new Refused(outcome);
 }
 
 /** Push notifications need an active subscription and the Enterprise plan. */

@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'bun:test';
 import { endOfDateMs } from '../../src/core/calendar.ts';
+import { isRefused } from '../../src/core/outcome.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { type Credentials, rotateKey } from '../../src/core/provider.ts';
 import { parseTrustedProxies } from '../../src/http/address.ts';
@@ -45,7 +46,7 @@ async function msgOf(app: TestApp, credentials: Credentials | null): Promise<str
 
 async function rotated(app: TestApp, code: string, keepOldMs: number): Promise<Credentials> {
   const credentials = await rotateKey(app.core, code, keepOldMs, app.clock.nowMs());
-  if (typeof credentials === 'string') throw new Error(credentials);
+  if (isRefused(credentials)) throw new Error(credentials.says);
   return credentials;
 }
 

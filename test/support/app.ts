@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Core } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
+import { isRefused } from '../../src/core/outcome.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
@@ -162,7 +163,7 @@ export async function seedProvider(
     { name: 'test', plan: 'enterprise', activeUntilMs: null, installCountMax: null, ...draft },
     app.clock.nowMs(),
   );
-  if (typeof credentials === 'string') throw new Error(credentials);
+  if (isRefused(credentials)) throw new Error(credentials.says);
   return credentials;
 }
 

@@ -6,6 +6,7 @@ import type { Core } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
 import { sendCommand, sendNotification } from '../../src/core/message/send.ts';
 import type { Targets } from '../../src/core/message/target.ts';
+import { isRefused } from '../../src/core/outcome.ts';
 import type { TokenHolder } from '../../src/core/port/inbox.ts';
 import type { Plan, Provider } from '../../src/core/port/provider.ts';
 import { addProvider } from '../../src/core/provider.ts';
@@ -68,7 +69,7 @@ export async function openCoreOn(dataDir: string): Promise<Core> {
 export async function makeProvider(engine: Engine, plan: Plan = 'enterprise'): Promise<Provider> {
   const draft = { name: 'test', plan, activeUntilMs: null, installCountMax: null };
   const made = await addProvider(engine.core, draft, engine.clock.nowMs());
-  if (typeof made === 'string') throw new Error(made);
+  if (isRefused(made)) throw new Error(made.says);
   const found = await engine.core.store.findProvider(made.code);
   if (found === null) throw new Error('the provider is not there');
   return found;
@@ -190,8 +191,8 @@ export async function notify(
     },
     nowMs,
   );
-  if (typeof sent === 'object' && 'id' in sent) return sent.id;
-  throw new Error(`refused: ${JSON.stringify(sent)}`);
+  if (isRefused(sent)) throw new Error(`refused: ${sent.says}`);
+  return sent.id;
 }
 
 /** A command that must be accepted. */
@@ -213,8 +214,8 @@ export async function command(
     },
     nowMs,
   );
-  if (typeof sent === 'object' && 'id' in sent) return sent.id;
-  throw new Error(`refused: ${JSON.stringify(sent)}`);
+  if (isRefused(sent)) throw new Error(`refused: ${sent.says}`);
+  return sent.id;
 }
 
 /** A worker would stop by itself long before. */

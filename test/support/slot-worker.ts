@@ -1,6 +1,7 @@
 /** A process of its own that knocks at links through the store itself, beside others. */
 
 import { admitDevice } from '../../src/core/install.ts';
+import { isRefused } from '../../src/core/outcome.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
@@ -42,8 +43,8 @@ async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
       const which = random.int(0, codes.length - 1);
       const hwid = `hwid-${random.int(1, order.hwidCount)}`;
       const installCode = codes[which] ?? '';
-      const said = await admitDevice(core, { installCode, domainHash, hwid }, FACTS, Date.now());
-      report.push([which, hwid, typeof said === 'string' ? said : 'ok']);
+      const link = await admitDevice(core, { installCode, domainHash, hwid }, FACTS, Date.now());
+      report.push([which, hwid, isRefused(link) ? (link.reason ?? link.says) : 'ok']);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, knock));

@@ -3,6 +3,7 @@
 import { sameUtcDay } from '../calendar.ts';
 import type { Core } from '../core.ts';
 import { DEVICE_TOKEN } from '../formats.ts';
+import { Refused } from '../outcome.ts';
 import type { AckItem, Message, TokenHolder } from '../port/inbox.ts';
 import { WriteFailed } from '../port/store.ts';
 import { hashKey } from '../secret.ts';
@@ -48,8 +49,9 @@ async function noteSeen(core: Core, deviceId: number, nowMs: number): Promise<vo
 
 /**
  * What waits for a device, oldest first, as much as {@link INBOX_LIMITS} let through. With nothing
- * there it waits for up to `waitMs`, or until `signal` is aborted. `device_token_error` if the
- * token died meanwhile.
+ * there it waits for up to `waitMs`, or until `signal` is aborted. Messages are looked for as of
+ * `nowMs`, when the wait began: what comes meanwhile lives for a day at least. Refuses
+ * `device_token_error` if the token died meanwhile.
  */
 export async function fetchInbox(
   core: Core,
@@ -57,7 +59,7 @@ export async function fetchInbox(
   waitMs: number,
   nowMs: number,
   signal: AbortSignal,
-): Promise<Message[] | 'device_token_error'> {
+): Promise<Message[] | Refused<'device_token_error'>> {
   const bell = listen(core, device.id, waitMs, signal);
   try {
     for (;;) {
@@ -66,7 +68,7 @@ export async function fetchInbox(
       const { messages } = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
       if (messages.length > 0) return messages;
       if ((await core.store.findDeviceByToken(device.tokenHash)) === null) {
-        return 'device_token_error';
+        return new Refused('device_token_error');
       }
       if (bell.isOver()) return messages;
       await rung;

@@ -3,6 +3,8 @@
 import type { Core } from '../core.ts';
 import { tidyFacts } from '../device.ts';
 import { DOMAIN_HASH, INSTALL_CODE, PROVIDER_CODE } from '../formats.ts';
+import { AT_DOOR } from '../install.ts';
+import { isRefused, Refused } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type { PushAddress, RegisterRefusal, Shown } from '../port/registration.ts';
 import { hashKey, randomToken } from '../secret.ts';
@@ -67,6 +69,16 @@ export function judge(
   return rival.isByLink || rival.isYoungerThanSlot ? 'granted_since_slot' : 'refused';
 }
 
+const REFUSALS = {
+  ...AT_DOOR,
+  provider_not_found: new Refused('provider_not_found'),
+  domain_not_bound: new Refused('domain_not_bound'),
+  registration_refused: new Refused('registration_refused'),
+} satisfies Record<RegisterRefusal, Refused<string>>;
+
+/** Refuses as `GET /install` does, and what only a registration is refused for. */
+export type RegistrationRefused = (typeof REFUSALS)[RegisterRefusal];
+
 /**
  * Registers a device for messages and returns its token, for the only time. The token that was
  * shown dies, and the new one has all its places; if none was shown, the new one has the place that
@@ -83,10 +95,10 @@ export async function registerDevice(
   core: Core,
   registration: Registration,
   nowMs: number,
-): Promise<{ deviceId: number; token: string } | RegisterRefusal> {
+): Promise<{ deviceId: number; token: string } | RegistrationRefused> {
   const { hwid, facts, locale, push, token: held } = registration;
   const shown = shownIn(registration);
-  if (typeof shown === 'string') return shown;
+  if (isRefused(shown)) return shown;
   const token = randomToken();
   const registered = await core.store.registerDevice({
     hwid,
@@ -98,7 +110,7 @@ export async function registerDevice(
     heldTokenHash: held === null ? null : hashKey(held),
     nowMs,
   });
-  if (typeof registered === 'string') return registered;
+  if (typeof registered === 'string') return REFUSALS[registered];
   // Whoever still listens with a token that lost something has to find out.
   core.signals.messagesFor(registered.deviceId);
   return { deviceId: registered.deviceId, token };
@@ -108,15 +120,16 @@ function shownIn({
   installCode,
   domainHash: hash,
   providerCode,
-}: Registration): Shown | RegisterRefusal {
+}: Registration): Shown | RegistrationRefused {
   const domainHash = hash !== null && DOMAIN_HASH.test(hash) ? hash : null;
   if (installCode !== null) {
-    if (!INSTALL_CODE.test(installCode)) return 'link_not_found';
-    if (domainHash === null) return 'link_domain_not_bound';
+    if (!INSTALL_CODE.test(installCode)) return REFUSALS.link_not_found;
+    if (domainHash === null) return REFUSALS.link_domain_not_bound;
     return { kind: 'link', installCode, domainHash };
   }
   if (providerCode === null) return { kind: 'nothing', providerCode };
-  if (!PROVIDER_CODE.test(providerCode)) return 'provider_not_found';
+  if (!PROVIDER_CODE.test(providerCode)) return REFUSALS.provider_not_found;
   if (hash === null) return { kind: 'nothing', providerCode };
-  return domainHash === null ? 'domain_not_bound' : { kind: 'binding', providerCode, domainHash };
+  if (domainHash === null) return REFUSALS.domain_not_bound;
+  return { kind: 'binding', providerCode, domainHash };
 }

@@ -6,7 +6,7 @@
 import { actAt } from '../audit/entry.ts';
 import { DAY_MS } from '../calendar.ts';
 import type { Core } from '../core.ts';
-import { type Refused, saving } from '../outcome.ts';
+import { fromStore, isRefused, Refused, saving } from '../outcome.ts';
 import {
   type BoundReached,
   COMMAND,
@@ -54,13 +54,15 @@ export type NotificationRefusal =
   | 'device_not_found'
   | 'no_devices_found'
   | 'general_too_soon'
-  | `notification_${BoundReached}`;
+  | `notification_${BoundReached}`
+  | 'notification_save_error';
 
 export type CommandRefusal =
   | 'device_not_found'
   | 'unbound_not_allowed'
   | 'unbound_quota_exceeded'
-  | `command_${BoundReached}`;
+  | `command_${BoundReached}`
+  | 'command_save_error';
 
 /**
  * Accepts a push notification; delivery is the worker's. Refuses `device_not_found` (a HWID that is
@@ -73,13 +75,15 @@ export async function sendNotification(
   provider: Provider,
   order: SendOrder<NotificationPayload>,
   nowMs: number,
-): Promise<{ id: number } | NotificationRefusal | Refused<'notification_save_error'>> {
+): Promise<{ id: number } | Refused<NotificationRefusal>> {
   const { targets } = order;
   if ('hwids' in targets) {
     const devices = await core.store.findTargets(provider.id, targets.hwids);
-    if (devices.some((device) => device === null || !device.isLinked)) return 'device_not_found';
+    if (devices.some((device) => device === null || !device.isLinked)) {
+      return new Refused('device_not_found');
+    }
   } else if (!(await hasDeviceOf(core, provider, targets.os))) {
-    return 'no_devices_found';
+    return new Refused('no_devices_found');
   }
   const generalIntervalMs = 'os' in targets ? GENERAL_INTERVAL_MS : null;
   const added = await saving(
@@ -109,16 +113,16 @@ export async function sendCommand(
   provider: Provider,
   order: SendOrder<CommandPayload>,
   nowMs: number,
-): Promise<{ id: number } | CommandRefusal | Refused<'command_save_error'>> {
+): Promise<{ id: number } | Refused<CommandRefusal>> {
   const { targets } = order;
   let unboundCount = 0;
   if ('hwids' in targets) {
     const devices = await core.store.findTargets(provider.id, targets.hwids);
     const known = devices.filter((device): device is TargetDevice => device !== null);
-    if (known.length < devices.length) return 'device_not_found';
+    if (known.length < devices.length) return new Refused('device_not_found');
     unboundCount = known.filter((device) => !device.isLinked).length;
     if (unboundCount > 0 && order.payload.action_type !== 'import-data') {
-      return 'unbound_not_allowed';
+      return new Refused('unbound_not_allowed');
     }
   }
   const unboundQuota =
@@ -173,18 +177,19 @@ const BOUNDS_REACHED: readonly string[] = [
  * Tells the worker of what was added, and names a bound after what was to be sent; `unasked` is the
  * guard that was not set.
  */
-function accepted<T, U extends string, K extends string>(
+function accepted<K extends string, U extends string, R extends string, S extends string>(
   core: Core,
   kind: K,
-  added: T | U | BoundReached,
+  added: { id: number } | U | R | BoundReached | Refused<S>,
   unasked: U,
-): Exclude<T, U | BoundReached> | `${K}_${BoundReached}` {
-  if (added === unasked) throw new Error(`the store refused with ${unasked}, which nobody asked`);
-  if (typeof added === 'string' && BOUNDS_REACHED.includes(added)) {
-    return `${kind}_${added as BoundReached}`;
+): { id: number } | Refused<Exclude<R, U | BoundReached> | `${K}_${BoundReached}` | S> {
+  if (typeof added === 'object') {
+    if (!isRefused(added)) core.signals.workAccepted();
+    return added;
   }
-  if (typeof added === 'object' && added !== null && 'id' in added) core.signals.workAccepted();
-  return added as Exclude<T, U | BoundReached>;
+  if (added === unasked) throw new Error(`the store refused with ${unasked}, which nobody asked`);
+  if (BOUNDS_REACHED.includes(added)) return new Refused(`${kind}_${added as BoundReached}`);
+  return new Refused(added as Exclude<R, U | BoundReached>);
 }
 
 /** The provider's distributions, newest first. */
@@ -206,9 +211,7 @@ export async function cancelDistribution(
   provider: Provider,
   id: number,
   nowMs: number,
-): Promise<
-  'ok' | 'notification_not_found' | 'cancel_too_late' | 'cancel_failed' | Refused<'cancel_failed'>
-> {
+): Promise<'ok' | Refused<'notification_not_found' | 'cancel_too_late' | 'cancel_failed'>> {
   const outcome = await saving(
     'cancel_failed',
     core.store.cancelDistribution(
@@ -218,8 +221,8 @@ export async function cancelDistribution(
       actAt(core, nowMs),
     ),
   );
-  if (typeof outcome !== 'number') return outcome;
-  return isTerminal(outcome) ? 'cancel_failed' : 'cancel_too_late';
+  if (typeof outcome !== 'number') return fromStore(outcome);
+  return new Refused(isTerminal(outcome) ? 'cancel_failed' : 'cancel_too_late');
 }
 
 function targetColumns(targets: Targets): { targetOs: string | null; targetHwid: string } {

@@ -5,6 +5,7 @@
 
 import { actAt } from '../audit/entry.ts';
 import type { Core } from '../core.ts';
+import { Refused } from '../outcome.ts';
 import type { Install } from '../port/install.ts';
 import type { ImportedDomain, ImportedInstall } from '../port/moving.ts';
 import type { Plan, Provider } from '../port/provider.ts';
@@ -56,7 +57,7 @@ export async function settle(
   newcomer: Newcomer,
   hasNewKey: boolean,
   nowMs: number,
-): Promise<{ provider: Provider; newKey: string | null } | 'other_key'> {
+): Promise<{ provider: Provider; newKey: string | null } | Refused<'other_key'>> {
   const { code, suspendedAtMs, ...draft } = newcomer;
   const known = await core.store.findProvider(code);
   if (known !== null) {
@@ -64,7 +65,7 @@ export async function settle(
     const isGood =
       sameHash(newcomer.keyHash, known.keyHash) ||
       (isPrevious && nowMs < (known.previousKeyUntilMs ?? 0));
-    return isGood || hasNewKey ? { provider: known, newKey: null } : 'other_key';
+    return isGood || hasNewKey ? { provider: known, newKey: null } : new Refused('other_key');
   }
   const newKey = hasNewKey ? randomAuthKey() : null;
   const keyHash = newKey === null ? newcomer.keyHash : hashKey(newKey);

@@ -4,6 +4,7 @@ import { type TString, Type } from '@sinclair/typebox';
 import { checkIn } from '../../core/device.ts';
 import { INSTALL_LIMIT_MAX, PROVIDER_CODE } from '../../core/formats.ts';
 import { admitDevice } from '../../core/install.ts';
+import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import { appEndpoint, optional, type Values } from '../endpoint.ts';
@@ -74,8 +75,7 @@ const installEndpoint = appEndpoint({
     const { hwid, id: domainHash, installid: installCode } = params;
     const key = { hwid, domainHash, installCode };
     const link = await admitDevice(core, key, factsOf(params), nowMs);
-    if (link === 'link_domain_not_bound') return { says: 'link_not_found', reason: link };
-    if (typeof link === 'string') return link;
+    if (isRefused(link)) return link;
     const body = {
       provider_id: link.providerCode,
       status: link.status,

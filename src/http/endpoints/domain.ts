@@ -71,7 +71,7 @@ const addDomainEndpoint = providerEndpoint({
   async handle({ core, provider, params, nowMs }) {
     const { domain_hash: hash, domain_name: name } = params;
     const added = await addDomain(core, provider, hash, name, nowMs);
-    if (typeof added === 'string' || isRefused(added)) return added;
+    if (isRefused(added)) return added;
     return { says: added.says, body: { id: added.id } };
   },
 });

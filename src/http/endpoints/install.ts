@@ -9,6 +9,7 @@ import {
   listSlots,
   updateInstall,
 } from '../../core/install.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../../core/port/install.ts';
 import { tidyNote } from '../../core/text.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
@@ -111,7 +112,7 @@ const addInstallEndpoint = providerEndpoint({
   async handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_limit: installLimit, note } = params;
     const added = await addInstall(core, provider, { installCode, installLimit, note }, nowMs);
-    if (added.says !== 'ok') return added.says;
+    if (isRefused(added)) return added;
     return { says: 'ok', body: { install_code: added.installCode, id: added.id } };
   },
 });
@@ -160,7 +161,7 @@ const updateInstallEndpoint = providerEndpoint({
       ...(status !== null && { status }),
     };
     const updated = await updateInstall(core, provider, id, change, nowMs);
-    if (updated.says !== 'ok') return 'fault' in updated ? updated : updated.says;
+    if (isRefused(updated)) return updated;
     return { says: 'ok', body: { install_code: updated.installCode, id } };
   },
 });
@@ -210,7 +211,7 @@ const listHwidEndpoint = providerEndpoint({
     const { install_code: installCode, install_id: installId, hwid } = params;
     const selector = { installCode, installId };
     const slots = await listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);
-    if (slots === 'install_code_error') return slots;
+    if (isRefused(slots)) return slots;
     const data: Static<typeof LinkedHwid>[] = slots.map((slot) => ({
       hwid: slot.hwid,
       date: wireTime(slot.registeredAtMs, settings.outputOffsetMinutes),
@@ -232,7 +233,7 @@ const deleteHwidEndpoint = providerEndpoint({
   async handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_id: installId, hwid } = params;
     const freed = await freeSlot(core, provider, { installCode, installId }, hwid, nowMs);
-    if (freed === 'install_code_error') return freed;
+    if (isRefused(freed)) return freed;
     return { says: 'ok', body: { install_count: freed.deviceCount } };
   },
 });

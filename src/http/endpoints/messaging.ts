@@ -11,7 +11,7 @@ import {
 } from '../../core/message/inbox.ts';
 import { registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
-import type { RegisterRefusal } from '../../core/port/registration.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
 import { nameOf } from '../large.ts';
 import { messageView, senderOf } from '../message-view.ts';
@@ -38,15 +38,6 @@ const Message = Type.Object(
   { title: 'Message' },
 );
 
-/** Where the calls of apps have other names for the same fields. */
-const DETAILS: Partial<Record<RegisterRefusal, string>> = {
-  link_not_found:
-    'install_code names no limited link, or domain_hash is not actively bound to its provider',
-  provider_not_found: 'provider_code names no provider',
-};
-
-const isRegistered = (done: { token: string } | RegisterRefusal) => typeof done !== 'string';
-
 const registerEndpoint = appEndpoint({
   method: 'POST',
   path: '/device/register',
@@ -58,7 +49,12 @@ const registerEndpoint = appEndpoint({
   bodyBytesMax: 8 * 1024,
   takesToken: true,
   limitedBy: 'registrations',
-  details: DETAILS,
+  // The calls of apps have other names for the same fields.
+  details: {
+    link_not_found:
+      'install_code names no limited link, or domain_hash is not actively bound to its provider',
+    provider_not_found: 'provider_code names no provider',
+  },
   fields: {
     ok: {
       device_token: Type.RegExp(DEVICE_TOKEN, {
@@ -89,14 +85,9 @@ const registerEndpoint = appEndpoint({
     const registered =
       holder !== null && holder.hwid === registration.hwid
         ? await register()
-        : await limits.registrations.attempt(client(), nowMs, register, isRegistered);
+        : await limits.registrations.attempt(client(), nowMs, register, (done) => !isRefused(done));
     if (registered === null) return 'too_many_requests';
-    if (typeof registered === 'string') {
-      const reason = registered === 'link_domain_not_bound' ? registered : null;
-      const says = registered === 'link_domain_not_bound' ? 'link_not_found' : registered;
-      const detail = DETAILS[says];
-      return { says, ...(detail && { detail }), ...(reason && { reason }) };
-    }
+    if (isRefused(registered)) return registered;
     return { says: 'ok', body: { device_token: registered.token } };
   },
 });
@@ -123,7 +114,7 @@ const inboxEndpoint = deviceEndpoint({
       await limits.turns.next(nameOf({ device }));
       return fetchInbox(core, device, waitMs, nowMs, whenOver);
     });
-    if (typeof messages === 'string') return messages;
+    if (isRefused(messages)) return messages;
     const data = messages.map((message) => messageView(message, settings));
     return { says: 'ok', body: { data }, sender: senderOf(messages) };
   },

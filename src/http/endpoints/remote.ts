@@ -13,6 +13,7 @@ import {
 } from '../../core/message/send.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import { parseCommandTargets, parseNotificationTargets } from '../../core/message/target.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
 import {
@@ -93,8 +94,7 @@ const notificationEndpoint = providerEndpoint({
 
     const order = { payload: content.payload, targets, dueAtMs: schedule.dueAtMs };
     const sent = await sendNotification(core, provider, order, nowMs);
-    if (typeof sent === 'string') return sent;
-    return 'id' in sent ? { says: 'ok', body: { id: sent.id } } : sent;
+    return isRefused(sent) ? sent : { says: 'ok', body: { id: sent.id } };
   },
 });
 
@@ -137,8 +137,7 @@ const commandEndpoint = providerEndpoint({
 
     const order = { payload: content.payload, targets, dueAtMs: schedule.dueAtMs };
     const sent = await sendCommand(core, provider, order, nowMs);
-    if (typeof sent === 'string') return sent;
-    if (!('id' in sent)) return sent;
+    if (isRefused(sent)) return sent;
     const { leftOut: detail } = content;
     return { says: 'ok', body: { id: sent.id }, ...(detail !== undefined && { detail }) };
   },

@@ -10,6 +10,7 @@ import { LEASE_MS } from '../../../src/core/message/deliver.ts';
 import { sendCommand } from '../../../src/core/message/send.ts';
 import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
 import type { Targets } from '../../../src/core/message/target.ts';
+import { Refused } from '../../../src/core/outcome.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { ACT } from '../../support/actor.ts';
 import {
@@ -131,9 +132,9 @@ const send = act(
       const order = { payload, targets: named as Targets, dueAtMs };
       const outcome = await sendCommand(engine.core, provider, order, nowMs);
       if ('devices' in targets && targets.devices.some((d) => !known(world, d))) {
-        expect(outcome).toBe('device_not_found');
+        expect(outcome).toEqual(new Refused('device_not_found'));
       } else if ('devices' in targets && targets.devices.some((d) => !world.isLinked(p, d))) {
-        expect(outcome).toBe('unbound_not_allowed');
+        expect(outcome).toEqual(new Refused('unbound_not_allowed'));
       } else {
         const { id } = outcome as { id: number };
         expect(id).toBeNumber();

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { CANCEL_CUTOFF_MS, cancelDistribution } from '../../../src/core/message/send.ts';
+import { isRefused } from '../../../src/core/outcome.ts';
 import type { Provider } from '../../../src/core/port/provider.ts';
 import { ACT } from '../../support/actor.ts';
 import {
@@ -42,8 +43,11 @@ async function seed() {
   return { provider, hwid, device };
 }
 
-const cancel = (provider: Provider, id: number) =>
-  cancelDistribution(engine.core, provider, id, engine.clock.nowMs());
+/** `ok`, or the key of the refusal. */
+async function cancel(provider: Provider, id: number): Promise<string> {
+  const outcome = await cancelDistribution(engine.core, provider, id, engine.clock.nowMs());
+  return isRefused(outcome) ? outcome.says : outcome;
+}
 
 describe('ten minutes', () => {
   test('exactly ten minutes before is allowed', async () => {

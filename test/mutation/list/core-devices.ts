@@ -33,8 +33,8 @@ export const coreDevices: readonly MutatedFile[] = [
         'return mergeTexts(known, said, said.os && known.os);',
       ],
       [
-        `if (hwid === null || !HWID.test(hwid)) return 'hwid_required';`,
-        `if (hwid !== null || !HWID.test(hwid)) return 'hwid_required';`,
+        `if (hwid === null || !HWID.test(hwid)) return HWID_REQUIRED;`,
+        `if (hwid !== null || !HWID.test(hwid)) return HWID_REQUIRED;`,
       ],
       [
         `if (calledToday && !known.isNewLink) return 'ok';`,
@@ -54,8 +54,8 @@ export const coreDevices: readonly MutatedFile[] = [
     ],
     changes: [
       [
-        `if (typeof registered === 'string') return registered;`,
-        `if (typeof registered !== 'string') return registered;`,
+        `if (typeof registered === 'string') return REFUSALS[registered];`,
+        `if (typeof registered !== 'string') return REFUSALS[registered];`,
       ],
       ['core.signals.messagesFor(registered.deviceId);', ''],
       [`if (hash === null) return { kind: 'nothing', providerCode };`, ''],
@@ -66,10 +66,10 @@ export const coreDevices: readonly MutatedFile[] = [
     tests: ['test/core/model.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       [
-        `if (installCode === null || !INSTALL_CODE.test(installCode)) return 'link_not_found';`,
-        `if (installCode === null || INSTALL_CODE.test(installCode)) return 'link_not_found';`,
+        `if (installCode === null || !INSTALL_CODE.test(installCode)) return AT_DOOR.link_not_found;`,
+        `if (installCode === null || INSTALL_CODE.test(installCode)) return AT_DOOR.link_not_found;`,
       ],
-      [`if (link.status !== INSTALL_ACTIVE) return 'link_disabled';`, ''],
+      [`if (link.status !== INSTALL_ACTIVE) return AT_DOOR.link_disabled;`, ''],
     ],
   },
 ];
