@@ -64,6 +64,26 @@ describe('a failing write', () => {
     expect(at.visible()).toEqual([1, 3]);
   });
 
+  test('has its batch done again, and only that one: the writes behind it come after', async () => {
+    const writer = new GroupWriter(new Connection(at.db), 2);
+    const ran: number[] = [];
+    const write = (n: number) =>
+      writer.run(() => {
+        ran.push(n);
+        at.add(n);
+        if (n === 2) throw new Error('on purpose');
+      });
+    const settled = await Promise.allSettled([1, 2, 3, 4].map(write));
+    expect(settled.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ]);
+    expect(ran).toEqual([1, 2, 1, 2, 3, 4]);
+    expect(at.visible()).toEqual([1, 3, 4]);
+  });
+
   test('with a mistake of ours is told as it is, not as a failure of the storage', async () => {
     const writer = new GroupWriter(new Connection(at.db), 100);
     const first = writer.run(() => at.add(1));

@@ -1,7 +1,9 @@
 /**
- * Group commit. The writes of one turn of the event loop run in one `BEGIN IMMEDIATE`, each in a
- * savepoint of its own, and none is answered before the commit is on disk. Under load, one fsync
- * pays for many writes; alone, a write costs what it always did.
+ * Group commit. The writes of one turn of the event loop run in one `BEGIN IMMEDIATE`, and none is
+ * answered before the commit is on disk. Under load, one fsync pays for many writes; alone, a write
+ * costs what it always did. A write that throws takes no other with it: the batch is taken back and
+ * done again, each write in a savepoint of its own. Savepoints in the first place would cost every
+ * write what only a fault needs.
  */
 
 import { SQLiteError } from 'bun:sqlite';
@@ -59,6 +61,8 @@ export class GroupWriter {
   #queue: Job[] = [];
   #isScheduled = false;
   #isHastened = false;
+  /** How many of the first in the queue ran beside a write that threw, and are done again. */
+  #repeatCount = 0;
   /** Since when the lock is waited for; null: it is not. */
   #waitingSinceMs: number | null = null;
   #listenedMs = Number.NEGATIVE_INFINITY;
@@ -89,8 +93,9 @@ export class GroupWriter {
   }
 
   /**
-   * Runs `work`, which must be synchronous, as one atomic write. Settles after the commit. Rejects
-   * with {@link WriteFailed} when it could not be saved, else with what `work` threw.
+   * Runs `work` as one atomic write. It must be synchronous, and change nothing but the database:
+   * it runs again when a write beside it throws. Settles after the commit. Rejects with
+   * {@link WriteFailed} when it could not be saved, else with what `work` threw.
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -119,10 +124,13 @@ export class GroupWriter {
       this.#later(() => this.#turn(), GIVE_WAY_MS);
       return;
     }
-    const batch = this.#queue.splice(0, this.#batchMax);
+    const isRepeated = this.#repeatCount > 0;
+    const batch = this.#queue.splice(0, isRepeated ? this.#repeatCount : this.#batchMax);
     const hindrance = this.#begin();
     if (hindrance === null) {
-      this.#save(batch);
+      const isSettled = this.#save(batch, isRepeated);
+      this.#repeatCount = isSettled ? 0 : batch.length;
+      if (!isSettled) this.#queue.unshift(...batch);
     } else if (this.#mayWait(hindrance)) {
       this.#queue.unshift(...batch);
       this.#others.knock();
@@ -134,6 +142,7 @@ export class GroupWriter {
         batch,
         new WriteFailed('the database could not be locked for writing', { cause }),
       );
+      this.#repeatCount = 0;
       this.#onCommit?.(batch.length, 0, false);
     }
     this.#waitingSinceMs = null;
@@ -179,11 +188,16 @@ export class GroupWriter {
     return isInTime && isBusy(hindrance);
   }
 
-  #save(batch: Job[]): void {
+  /** False: a write threw, and the batch is to be done again with savepoints. */
+  #save(batch: Job[], isRepeated: boolean): boolean {
     let results: Result[] = [];
     let fault: WriteFailed | null = null;
     try {
-      results = batch.map((job) => runInSavepoint(this.#db, this.#sql, this.#notes, job));
+      if (isRepeated) results = batch.map((job) => this.#runInSavepoint(job));
+      else if (!runAll(batch, results)) {
+        this.#db.rollBack();
+        return false;
+      }
       // A full disk can make SQLite roll the whole transaction back by itself.
       if (!this.#db.inTransaction) throw lostTransaction(results);
       this.#notes?.seal();
@@ -198,6 +212,26 @@ export class GroupWriter {
     this.#onCommit?.(batch.length, this.#endedMs - this.#beganMs, fault === null);
     if (fault === null) answer(batch, results);
     else this.#refuse(batch, fault);
+    return true;
+  }
+
+  #runInSavepoint(job: Job): Result {
+    // An earlier job lost the transaction; #save tells everybody.
+    if (!this.#db.inTransaction) return { fault: null };
+    const mark = this.#notes?.mark() ?? 0;
+    try {
+      this.#sql.savepoint.run();
+      const value = job.work();
+      this.#sql.release.run();
+      return { value };
+    } catch (error) {
+      this.#notes?.undo(mark);
+      if (this.#db.inTransaction) {
+        this.#sql.rollbackTo.run();
+        this.#sql.release.run();
+      }
+      return { fault: isStorageFault(error) ? asWriteFailed(error) : error };
+    }
   }
 
   #refuse(batch: Job[], fault: WriteFailed): void {
@@ -206,6 +240,16 @@ export class GroupWriter {
 }
 
 type Result = { value: unknown } | { fault: unknown };
+
+/** Runs the writes one after the other. False: one threw, and the others behind it did not run. */
+function runAll(batch: Job[], results: Result[]): boolean {
+  try {
+    for (const job of batch) results.push({ value: job.work() });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 function answer(batch: Job[], results: Result[]): void {
   batch.forEach((job, i) => {
@@ -233,30 +277,6 @@ function prepareTransactionSql(db: Connection) {
 }
 
 type TransactionSql = ReturnType<typeof prepareTransactionSql>;
-
-function runInSavepoint(
-  db: Connection,
-  transaction: TransactionSql,
-  notes: BatchNotes | null,
-  job: Job,
-): Result {
-  // An earlier job lost the transaction; #save tells everybody.
-  if (!db.inTransaction) return { fault: null };
-  const mark = notes?.mark() ?? 0;
-  try {
-    transaction.savepoint.run();
-    const value = job.work();
-    transaction.release.run();
-    return { value };
-  } catch (error) {
-    notes?.undo(mark);
-    if (db.inTransaction) {
-      transaction.rollbackTo.run();
-      transaction.release.run();
-    }
-    return { fault: isStorageFault(error) ? asWriteFailed(error) : error };
-  }
-}
 
 function asWriteFailed(error: unknown): WriteFailed {
   return new WriteFailed('a write failed', { cause: error });

@@ -49,7 +49,7 @@ export const known: readonly MutatedFile[] = [
     tests: ['test/store/writer.test.ts', 'test/store/writer-lock.test.ts'],
     changes: [
       ['    this.#waitingSinceMs = null;', ''],
-      ['    notes?.undo(mark);', ''],
+      ['      this.#notes?.undo(mark);', ''],
     ],
   },
   {
