@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
-import { mergeClaims } from '../../core/device.ts';
 import type { CheckInKey, Device, DeviceDetail, DeviceFilter } from '../../core/port/device.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
@@ -147,8 +146,7 @@ export function deviceStore(context: Context): DeviceStore {
         const ids = findIds(key);
         if (ids === null) return 'provider_not_found';
         const { providerId, domainId } = ids;
-        const deviceId = keep.see(key.hwid, nowMs);
-        keep.keepFacts(deviceId, providerId, facts, nowMs, mergeClaims);
+        const deviceId = keep.visit(key.hwid, providerId, facts, nowMs);
         if (domainId !== null) keep.tie(deviceId, providerId, domainId, nowMs);
         return 'ok';
       }),

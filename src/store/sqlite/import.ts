@@ -94,7 +94,7 @@ export function importStore(context: Context): ImportStore {
         const seenHereMs = find.atProvider.get({ deviceId, providerId })?.lastSeenAtMs ?? 0;
         const newestMs = Math.max(seenHereMs, lastSeenAtMs);
         keep.keepFacts(deviceId, providerId, said, newestMs, knownWins);
-        on.takeSlot.run({ installId, deviceId, registeredAtMs });
+        on.takeSlot.run({ installId, deviceId, providerId, registeredAtMs });
         counts.slotsAdded += 1;
       }
     }
@@ -146,11 +146,11 @@ export function importStore(context: Context): ImportStore {
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (owner.installCount >= installCountMax) return 'install_code_limit_reached';
         const free = id === null || on.idIsTaken.get({ id }) !== null ? null : id;
-        const added = on.add.get({ ...facts, providerId, id: free }) as { id: number };
-        const counts = addSlots({ installId: added.id, providerId }, slots, facts.installLimit);
-        const deed = deeds.importInstall(null, { ...facts, ...added }, counts.slotsAdded);
+        const installId = on.add.insert({ ...facts, providerId, id: free });
+        const counts = addSlots({ installId, providerId }, slots, facts.installLimit);
+        const deed = deeds.importInstall(null, { ...facts, id: installId }, counts.slotsAdded);
         audit.note(act, deed, providerId);
-        return { was: 'added', id: added.id, ...counts };
+        return { was: 'added', id: installId, ...counts };
       }),
 
     importDomain: (providerId, wanted, { domainCountMax, updates }, act) =>

@@ -1,6 +1,5 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
-import { mergeClaims } from '../../core/device.ts';
 import {
   INSTALL_ACTIVE,
   type Install,
@@ -14,10 +13,7 @@ import type { Context } from './context.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, lookups, once, type RowAtProvider } from './lookups.ts';
-import { raw } from './raw.ts';
-import { install, provider } from './schema.ts';
-import { installDevice } from './schema-device.ts';
-import { named, prepare, value } from './statement.ts';
+import { prepare, value } from './statement.ts';
 
 type InstallStore = Pick<
   Store,
@@ -30,15 +26,17 @@ type InstallStore = Pick<
   | 'takeSlot'
 >;
 
-const COLUMNS = named({
-  id: install.id,
-  installCode: install.install_code,
-  installLimit: install.install_limit,
-  deviceCount: install.device_count,
-  status: install.status,
-  note: install.note,
-  createdAtMs: install.created_at_ms,
-});
+const COLUMNS = sql.raw(`
+  id, install_code AS "installCode", install_limit AS "installLimit",
+  device_count AS "deviceCount", status, note, created_at_ms AS "createdAtMs"`);
+
+interface DoorLink {
+  installId: number;
+  providerId: number;
+  status: number;
+  installLimit: number;
+  deviceCount: number;
+}
 
 /** The slots of a link, with what the devices call themselves at its provider. */
 const SLOTS = sql`
@@ -47,115 +45,89 @@ const SLOTS = sql`
     CROSS JOIN device_provider p ON p.device_id = s.device_id AND p.provider_id = s.provider_id
   WHERE s.install_id = ${once('installId')}`;
 
-function statements({ db, query }: Context) {
-  const ofProvider = eq(install.provider_id, value('providerId'));
-  const onInstall = eq(installDevice.install_id, value('installId'));
+const OF_PROVIDER = sql`provider_id = ${value('providerId')}`;
+const BY_HWID = sql`(SELECT id FROM device WHERE hwid = ${value('hwid')})`;
+
+function linkStatements({ db }: Context) {
   return {
-    codeIsTaken: prepare(
+    /** How many links a provider has, and whose link has the code that it wants to add. */
+    room: prepare<{ installCount: number; takenBy: number | null }>(
       db,
-      query
-        .select({ id: install.id })
-        .from(install)
-        .where(eq(install.install_code, value('installCode'))),
+      sql`
+        SELECT install_count AS "installCount",
+          (SELECT id FROM install WHERE install_code = ${value('installCode')}) AS "takenBy"
+        FROM provider WHERE id = ${value('providerId')}`,
     ),
-    change: prepare(
+    change: prepare<{ installCode: string }>(
       db,
-      query
-        .update(install)
-        .set({
-          install_limit: sql`coalesce(${value('installLimit')}, ${install.install_limit})`,
-          note: sql`iif(${value('changesNote')}, ${value('note')}, ${install.note})`,
-          status: sql`coalesce(${value('status')}, ${install.status})`,
-        })
-        .where(
-          and(
-            eq(install.id, value('id')),
-            ofProvider,
-            sql`${install.device_count} <= coalesce(${value('installLimit')}, ${install.install_limit})`,
-          ),
-        )
-        .returning(named({ installCode: install.install_code })),
+      sql`
+        UPDATE install
+        SET install_limit = coalesce(${value('installLimit')}, install_limit),
+          note = iif(${value('changesNote')}, ${value('note')}, note),
+          status = coalesce(${value('status')}, status)
+        WHERE id = ${value('id')} AND ${OF_PROVIDER}
+          AND device_count <= coalesce(${value('installLimit')}, install_limit)
+        RETURNING install_code AS "installCode"`,
     ),
-    find: prepare(
+    find: prepare<Install>(
       db,
-      query
-        .select(COLUMNS)
-        .from(install)
-        .where(and(eq(install.id, value('id')), ofProvider)),
+      sql`
+        SELECT ${COLUMNS} FROM install WHERE id = ${value('id')} AND ${OF_PROVIDER}`,
     ),
-    findByCode: prepare(
+    findByCode: prepare<Install>(
       db,
-      query
-        .select(COLUMNS)
-        .from(install)
-        .where(and(eq(install.install_code, value('installCode')), ofProvider)),
+      sql`
+        SELECT ${COLUMNS} FROM install
+        WHERE install_code = ${value('installCode')} AND ${OF_PROVIDER}`,
     ),
-    list: prepare(
+    list: prepare<Install>(
       db,
-      query
-        .select(COLUMNS)
-        .from(install)
-        .where(and(ofProvider, lt(install.id, value('beforeId'))))
-        .orderBy(desc(install.id))
-        .limit(value('countMax')),
+      sql`
+        SELECT ${COLUMNS} FROM install WHERE ${OF_PROVIDER} AND id < ${value('beforeId')}
+        ORDER BY id DESC LIMIT ${value('countMax')}`,
     ),
-    listSlots: prepare(db, raw<Slot>(sql`${SLOTS} ORDER BY s.id DESC LIMIT ${once('countMax')}`)),
-    findSlotByHwid: prepare(
-      db,
-      raw<Slot>(sql`
-        ${SLOTS} AND s.device_id = (SELECT id FROM device WHERE hwid = ${value('hwid')})`),
-    ),
+  };
+}
+
+function slotStatements({ db }: Context) {
+  return {
+    listSlots: prepare<Slot>(db, sql`${SLOTS} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
+    findSlotByHwid: prepare<Slot>(db, sql`${SLOTS} AND s.device_id = ${BY_HWID}`),
     freeSlot: prepare(
       db,
-      query
-        .delete(installDevice)
-        .where(
-          and(
-            onInstall,
-            sql`${installDevice.device_id} = (SELECT id FROM device WHERE hwid = ${value('hwid')})`,
-          ),
-        ),
+      sql`
+        DELETE FROM install_device
+        WHERE install_id = ${value('installId')} AND device_id = ${BY_HWID}`,
     ),
     // The door is asked step by step: a join over bound values is planned anew at every run, which
     // takes ten times as long as these look-ups.
-    doorLink: prepare(
+    doorLink: prepare<DoorLink>(
       db,
-      query
-        .select(
-          named({
-            installId: install.id,
-            providerId: install.provider_id,
-            status: install.status,
-            installLimit: install.install_limit,
-            deviceCount: install.device_count,
-          }),
-        )
-        .from(install)
-        .where(eq(install.install_code, value('installCode'))),
+      sql`
+        SELECT id AS "installId", provider_id AS "providerId", status,
+          install_limit AS "installLimit", device_count AS "deviceCount"
+        FROM install WHERE install_code = ${value('installCode')}`,
     ),
-    doorDevice: prepare(
+    doorDevice: prepare<RowAtProvider>(
       db,
-      raw<RowAtProvider>(sql`
+      sql`
         SELECT ${AT_PROVIDER_COLUMNS}
         FROM device d CROSS JOIN install_device s
             ON s.install_id = ${once('installId')} AND s.device_id = d.id
           CROSS JOIN device_provider p
             ON p.device_id = d.id AND p.provider_id = ${once('providerId')}
-        WHERE d.hwid = ${once('hwid')}`),
+        WHERE d.hwid = ${once('hwid')}`,
     ),
-    providerCode: prepare(
+    providerCode: prepare<{ code: string }>(
       db,
-      query
-        .select({ code: provider.code })
-        .from(provider)
-        .where(eq(provider.id, value('providerId'))),
+      sql`SELECT code FROM provider WHERE id = ${value('providerId')}`,
     ),
   };
 }
 
 export function installStore(context: Context): InstallStore {
   const { writer, audit } = context;
-  const on = { ...statements(context), ...rowStatements(context) };
+  const on = { ...linkStatements(context), ...slotStatements(context), ...rowStatements(context) };
   const find = lookups(context);
   const keep = deviceKeeper(context);
 
@@ -204,11 +176,11 @@ export function installStore(context: Context): InstallStore {
     addInstall: ({ installCountMax, ...draft }, act) =>
       writer.run(() => {
         const { providerId, installCode } = draft;
-        if (on.codeIsTaken.get({ installCode }) !== null) return 'install_code_exists';
-        const provider = on.countOf.get({ providerId });
-        if (provider === null) throw new Error(`provider ${providerId} was removed meanwhile`);
-        if (provider.installCount >= installCountMax) return 'install_code_limit_reached';
-        const { id } = on.add.get({ ...draft, id: null, status: INSTALL_ACTIVE }) as { id: number };
+        const room = on.room.get({ providerId, installCode });
+        if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+        if (room.takenBy !== null) return 'install_code_exists';
+        if (room.installCount >= installCountMax) return 'install_code_limit_reached';
+        const id = on.add.insert({ ...draft, id: null, status: INSTALL_ACTIVE });
         audit.note(act, deeds.addInstall({ id, installLimit: draft.installLimit }), providerId);
         return { id };
       }),
@@ -265,10 +237,9 @@ export function installStore(context: Context): InstallStore {
         if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
         const isFull = link.deviceCount >= link.installLimit;
         if (door.device === null && isFull) return 'link_limit_reached';
-        const deviceId = keep.see(key.hwid, nowMs);
-        keep.keepFacts(deviceId, providerId, facts, nowMs, mergeClaims);
+        const deviceId = keep.visit(key.hwid, providerId, facts, nowMs);
         if (door.device !== null) return link;
-        on.takeSlot.run({ installId, deviceId, registeredAtMs: nowMs });
+        on.takeSlot.run({ installId, deviceId, providerId, registeredAtMs: nowMs });
         return { ...link, deviceCount: link.deviceCount + 1 };
       }),
   };

@@ -4,11 +4,10 @@
  */
 
 import { sql } from 'drizzle-orm';
-import { mergeFacts } from '../../core/device.ts';
+import { mergeClaims, mergeFacts } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Context } from './context.ts';
 import { atProvider, lookups, type RowAtProvider } from './lookups.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 
 /**
@@ -27,68 +26,67 @@ function statements({ db }: Context) {
   return {
     add: prepare(
       db,
-      raw<{ id: number }>(sql`
+      sql`
         INSERT INTO device (hwid, os, os_version, device_name, app_version, user_agent,
           first_seen_at_ms, last_seen_at_ms)
         VALUES (${value('hwid')}, '', '', '', '', '', ${value('firstSeenAtMs')},
-          ${value('lastSeenAtMs')})
-        RETURNING id`),
+          ${value('lastSeenAtMs')})`,
     ),
     see: prepare(
       db,
-      raw(sql`
-        UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`),
+      sql`
+        UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`,
     ),
     seeElsewhere: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE device SET first_seen_at_ms = min(first_seen_at_ms, ${value('firstSeenAtMs')}),
           last_seen_at_ms = max(last_seen_at_ms, ${value('lastSeenAtMs')})
-        WHERE id = ${value('id')}`),
+        WHERE id = ${value('id')}`,
     ),
-    ownFacts: prepare(
+    ownFacts: prepare<DeviceFacts>(
       db,
-      raw<DeviceFacts>(sql`
+      sql`
         SELECT os, os_version AS "osVersion", device_name AS "deviceName",
           app_version AS "appVersion", user_agent AS "userAgent"
-        FROM device WHERE id = ${value('id')}`),
+        FROM device WHERE id = ${value('id')}`,
     ),
-    setOwnFacts: prepare(db, raw(sql`UPDATE device SET ${SET_FACTS} WHERE id = ${value('id')}`)),
+    setOwnFacts: prepare(db, sql`UPDATE device SET ${SET_FACTS} WHERE id = ${value('id')}`),
     addAtProvider: prepare(
       db,
-      raw(sql`
+      sql`
         INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name,
           app_version, user_agent, last_seen_at_ms)
         VALUES (${value('deviceId')}, ${value('providerId')}, ${FACT_VALUES},
-          ${value('lastSeenAtMs')})`),
+          ${value('lastSeenAtMs')})`,
     ),
     setAtProvider: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}
-        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`,
     ),
-    isTied: prepare(
+    isTied: prepare<{ one: number }>(
       db,
-      raw<{ one: number }>(sql`
+      sql`
         SELECT 1 AS one FROM device_domain
-        WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`),
+        WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`,
     ),
     tie: prepare(
       db,
-      raw(sql`
+      sql`
         INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
         SELECT ${value('deviceId')}, id, provider_id, ${value('nowMs')} FROM domain
-        WHERE id = ${value('domainId')}`),
+        WHERE id = ${value('domainId')}`,
     ),
     /** In the order in which they came: rowids grow. */
     dropOldestTies: prepare(
       db,
-      raw(sql`
+      sql`
         DELETE FROM device_domain WHERE rowid IN (
           SELECT rowid FROM device_domain
           WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}
-          ORDER BY rowid DESC LIMIT -1 OFFSET ${TIES_MAX})`),
+          ORDER BY rowid DESC LIMIT -1 OFFSET ${TIES_MAX})`,
     ),
   };
 }
@@ -102,7 +100,21 @@ export function deviceKeeper(context: Context) {
   const find = lookups(context);
 
   function addDevice(hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): number {
-    return (on.add.get({ hwid, firstSeenAtMs, lastSeenAtMs }) as { id: number }).id;
+    return on.add.insert({ hwid, firstSeenAtMs, lastSeenAtMs });
+  }
+
+  /** Keeps what a device says at a provider, where it becomes known if it was not. */
+  function keepFacts(
+    deviceId: number,
+    providerId: number,
+    said: DeviceFacts,
+    lastSeenAtMs: number,
+    merge: Merge,
+  ): void {
+    const key = { deviceId, providerId, lastSeenAtMs };
+    const row: RowAtProvider | null = find.atProvider.get({ deviceId, providerId });
+    if (row === null) on.addAtProvider.run({ ...key, ...said });
+    else on.setAtProvider.run({ ...key, ...merge(atProvider(row), said) });
   }
 
   return {
@@ -122,25 +134,27 @@ export function deviceKeeper(context: Context) {
       return known.id;
     },
 
+    /** Sees a device at a provider, and keeps what it says there without proof; returns its id. */
+    visit(hwid: string, providerId: number, said: DeviceFacts, nowMs: number): number {
+      const known = find.deviceId.get({ hwid });
+      if (known !== null) {
+        on.see.run({ id: known.id, nowMs });
+        keepFacts(known.id, providerId, said, nowMs, mergeClaims);
+        return known.id;
+      }
+      // Nothing is known anywhere of a device that is new.
+      const deviceId = addDevice(hwid, nowMs, nowMs);
+      on.addAtProvider.run({ deviceId, providerId, lastSeenAtMs: nowMs, ...said });
+      return deviceId;
+    },
+
     /** Keeps what a device says to nobody in particular. */
     keepOwnFacts(id: number, said: DeviceFacts): void {
       const known = on.ownFacts.get({ id });
       if (known !== null) on.setOwnFacts.run({ id, ...mergeFacts(known, said) });
     },
 
-    /** Keeps what a device says at a provider, where it becomes known if it was not. */
-    keepFacts(
-      deviceId: number,
-      providerId: number,
-      said: DeviceFacts,
-      lastSeenAtMs: number,
-      merge: Merge,
-    ): void {
-      const key = { deviceId, providerId, lastSeenAtMs };
-      const row: RowAtProvider | null = find.atProvider.get({ deviceId, providerId });
-      if (row === null) on.addAtProvider.run({ ...key, ...said });
-      else on.setAtProvider.run({ ...key, ...merge(atProvider(row), said) });
-    },
+    keepFacts,
 
     /** Ties a device to a binding, unless it is tied to it already. */
     tie(deviceId: number, providerId: number, domainId: number, nowMs: number): void {

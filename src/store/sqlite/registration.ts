@@ -195,7 +195,7 @@ export function registrationStore(context: Context): RegistrationStore {
     keep.keepFacts(deviceId, providerId, facts, nowMs, mergeFacts);
     if (domainId !== null) keep.tie(deviceId, providerId, domainId, nowMs);
     if (takesSlotOn !== null) {
-      slots.takeSlot.run({ installId: takesSlotOn, deviceId, registeredAtMs: nowMs });
+      slots.takeSlot.run({ installId: takesSlotOn, deviceId, providerId, registeredAtMs: nowMs });
     }
   }
 
