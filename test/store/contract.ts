@@ -12,7 +12,16 @@ import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
-import { ALL, addDoor, addLink, knock, type OpenedStore, type Suite } from './contract/fixture.ts';
+import {
+  ALL,
+  addDoor,
+  addLink,
+  CLOCK,
+  knock,
+  NOW_MS,
+  type OpenedStore,
+  type Suite,
+} from './contract/fixture.ts';
 import { healthContract } from './contract/health.ts';
 import { importContract } from './contract/import.ts';
 import { inboxContract } from './contract/inbox.ts';
@@ -55,6 +64,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
   describe(name, () => {
     let opened: OpenedStore;
     beforeEach(async () => {
+      CLOCK.set(NOW_MS);
       opened = await open();
     });
     afterEach(() => opened.close());

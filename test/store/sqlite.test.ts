@@ -18,6 +18,7 @@ import { runRace } from '../support/race.ts';
 import {
   addDoor,
   addLink,
+  CLOCK,
   knock,
   NOW_MS,
   type OpenedStore,
@@ -30,7 +31,7 @@ async function open(): Promise<OpenedStore & { dataDir: string }> {
   const dataDir = freshFolder();
   const stores: Store[] = [];
   const openOne = async (create: boolean): Promise<Store> => {
-    const store = await openSqliteStore({ dataDir, create, commitBatchMax: 1024 });
+    const store = await openSqliteStore({ dataDir, create, commitBatchMax: 1024, clock: CLOCK });
     let isClosed = false;
     const close = async () => {
       if (!isClosed) await store.close();

@@ -83,6 +83,7 @@ export async function startTestApp(
     migrates: true,
     commitBatchMax: 1024,
     onCommit,
+    clock,
   });
   const store = tallies.counting(opened);
   const limits = { ...LIMITS, ...WIDE_BOUNDS, ...bounds };

@@ -2,6 +2,7 @@
 
 import type { Database } from 'bun:sqlite';
 import { rmSync } from 'node:fs';
+import type { Clock } from '../../src/clock.ts';
 import type { Core } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
 import { sendCommand, sendNotification } from '../../src/core/message/send.ts';
@@ -38,11 +39,12 @@ type Owner = Pick<Provider, 'id'>;
 
 export async function openEngine(): Promise<Engine> {
   const dataDir = freshFolder();
-  const core = await openCoreOn(dataDir);
+  const clock = new FakeClock();
+  const core = await openCoreOn(dataDir, clock);
   const db = openBeside(dataDir);
   return {
     core,
-    clock: new FakeClock(),
+    clock,
     dataDir,
     db,
     close: async () => {
@@ -54,9 +56,9 @@ export async function openEngine(): Promise<Engine> {
 }
 
 /** One more connection with everything that belongs to a process; the caller closes its store. */
-export async function openCoreOn(dataDir: string): Promise<Core> {
+export async function openCoreOn(dataDir: string, clock: Clock): Promise<Core> {
   return {
-    store: await openSqliteStore({ dataDir, create: true, commitBatchMax: 1024 }),
+    store: await openSqliteStore({ dataDir, create: true, commitBatchMax: 1024, clock }),
     signals: new Signals(),
     linksPerProviderMax: 100_000,
     ...WIDE_BOUNDS,

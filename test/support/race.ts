@@ -1,6 +1,7 @@
 /** Processes that race for the same rows, each with a store of its own, all told to go at once. */
 
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { CLOCK } from '../store/contract/fixture.ts';
 import { RACES, type RaceShare } from '../store/contract/race.ts';
 import { plainEnv } from './process.ts';
 
@@ -50,7 +51,12 @@ async function race(dataDir: string, share: RaceShare): Promise<void> {
   const { calls, given } = share;
   const of = RACES[share.race];
   if (of === undefined) throw new Error(`there is no race ${share.race}`);
-  const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1024 });
+  const store = await openSqliteStore({
+    dataDir,
+    create: false,
+    commitBatchMax: 1024,
+    clock: CLOCK,
+  });
   console.log('ready');
   await linesOf(Bun.stdin.stream()).next();
   const answers = await Promise.all(calls.map((n) => of.call(store, given, n)));

@@ -65,7 +65,9 @@ export interface DistributionGuards {
 export interface Lease {
   id: number;
   owner: string;
+  /** The worker's time, UTC ms: what is due by it, and when what a step does happened. */
   nowMs: number;
+  /** How long the hold lasts by the store's own clock, the same for every worker, ms. */
   leaseMs: number;
 }
 
@@ -168,8 +170,8 @@ export interface DistributionStore {
    * Gets hold of some work: what is new and what is due, unless another worker holds it. Of each
    * provider's due distributions only the first, so that a device gets them in order, and never one
    * that waits for its time before one that does not; of the providers those first that were served
-   * longest ago. A lease that ends further ahead than any lasts is from before the clock was set
-   * back, and holds nothing.
+   * longest ago. Leases end by the store's clock. One that ends further ahead than any lasts is
+   * from before it was set back, and holds nothing.
    */
   claimWork(lease: Omit<Lease, 'id'>): Promise<ClaimedDistribution[]>;
   /** When there is something to do for a worker; 0: at once; null: nothing waits. */

@@ -1,4 +1,5 @@
 import type { drizzle } from 'drizzle-orm/bun-sqlite';
+import type { Clock } from '../../clock.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Connection } from './connection.ts';
 import type { GroupWriter } from './writer.ts';
@@ -11,4 +12,6 @@ export interface Context {
   writer: GroupWriter;
   /** Where a write notes what it changed for an operator or a provider. */
   audit: AuditTrail;
+  /** The store's own: leases end by it. */
+  clock: Clock;
 }

@@ -4,6 +4,7 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm';
+import type { Clock } from '../../clock.ts';
 import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/status.ts';
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
@@ -20,10 +21,13 @@ const BULKY_COUNT_MAX = 4;
 
 export const HELD = sql`id = ${value('id')} AND lease_owner = ${value('owner')}`;
 
+/** Until when a lease lasts that is taken or renewed now. */
+export const RENEWED_UNTIL = sql`${value('clockMs')} + ${value('leaseMs')}`;
+
 /** A lease further ahead than any lease lasts is from before the clock was set back. */
 const FREE = sql`(x.lease_owner IS NULL OR x.lease_owner = ${value('owner')}
-  OR x.lease_until_ms <= ${value('nowMs')}
-  OR x.lease_until_ms > ${value('nowMs')} + ${value('leaseMs')})`;
+  OR x.lease_until_ms <= ${value('clockMs')}
+  OR x.lease_until_ms > ${RENEWED_UNTIL})`;
 
 /** Not scheduled is "now", and what has begun goes on, even if the clock was set back since. */
 const READY_AT = sql`iif(x.is_scheduled = 0 OR x.status IN ${IN_DELIVERY}, 0, x.due_at_ms)`;
@@ -81,6 +85,13 @@ interface Candidate {
   heldUntilMs: number | null;
 }
 
+/** A lease, or what is asked for one, with the time by the store's clock. */
+type Hold = Omit<Lease, 'id'> & { clockMs: number };
+
+export function held<L extends Omit<Lease, 'id'>>(lease: L, clock: Clock): L & { clockMs: number } {
+  return { ...lease, clockMs: clock.nowMs() };
+}
+
 function statements({ db }: Context) {
   const candidate = sql`x.id AS id, x.status AS status, p.code AS "providerCode",
     x.notification_type AS "notificationType", p.ledger_count AS "ledgerCount",
@@ -107,7 +118,7 @@ function statements({ db }: Context) {
       db,
       sql`
         UPDATE distribution
-        SET lease_owner = ${value('owner')}, lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
+        SET lease_owner = ${value('owner')}, lease_until_ms = ${RENEWED_UNTIL}
         WHERE id = ${value('id')}`,
     ),
     nextReady: prepare<{ readyAtMs: number | null }>(
@@ -130,7 +141,7 @@ function statements({ db }: Context) {
           cursor_id = iif(${value('to')} >= ${literal(SENDING)}, 0, cursor_id),
           lease_owner = iif(${value('to')} = ${literal(PENDING)} OR ${value('to')} >= ${FINAL},
             NULL, lease_owner),
-          lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
+          lease_until_ms = ${RENEWED_UNTIL}
         WHERE ${HELD} AND status = ${value('from')}
           AND (${value('to')} <> ${literal(LOAD)} OR NOT EXISTS (
             SELECT 1 FROM distribution other
@@ -147,15 +158,15 @@ function statements({ db }: Context) {
 }
 
 export function laneStore(context: Context): LaneStore {
-  const { writer } = context;
+  const { writer, clock } = context;
   const on = statements(context);
 
   /**
    * The one served longest ago comes first, so that no lane starves another. A lease from before
    * the clock was set back says nothing about when that was.
    */
-  function claimable(lease: Omit<Lease, 'id'>): Candidate[] {
-    const aheadMs = lease.nowMs + lease.leaseMs;
+  function claimable(lease: Hold): Candidate[] {
+    const aheadMs = lease.clockMs + lease.leaseMs;
     const servedAt = ({ heldUntilMs }: Candidate) =>
       heldUntilMs === null || heldUntilMs > aheadMs ? 0 : heldUntilMs;
     const due = on.lanes
@@ -169,8 +180,8 @@ export function laneStore(context: Context): LaneStore {
   }
 
   /** Its own, and for a while yet: every step renews the lease, so there is nothing to write. */
-  function isHeld(work: Candidate, { owner, nowMs, leaseMs }: Omit<Lease, 'id'>): boolean {
-    const leftMs = (work.heldUntilMs ?? 0) - nowMs;
+  function isHeld(work: Candidate, { owner, clockMs, leaseMs }: Hold): boolean {
+    const leftMs = (work.heldUntilMs ?? 0) - clockMs;
     return work.heldBy === owner && leftMs > leaseMs / 2 && leftMs <= leaseMs;
   }
 
@@ -187,20 +198,22 @@ export function laneStore(context: Context): LaneStore {
         isTakenOver: work.heldBy !== lease.owner,
       });
       // Looking costs no write: an idle worker leaves the disk alone.
-      const found = claimable(lease);
-      if (found.every((work) => isHeld(work, lease))) return found.map(taken);
-      return writer.run(() =>
-        claimable(lease).map((work) => {
-          on.hold.run({ id: work.id, ...lease });
+      const now = held(lease, clock);
+      const found = claimable(now);
+      if (found.every((work) => isHeld(work, now))) return found.map(taken);
+      return writer.run(() => {
+        const hold = held(lease, clock);
+        return claimable(hold).map((work) => {
+          on.hold.run({ id: work.id, ...hold });
           return taken(work);
-        }),
-      );
+        });
+      });
     },
 
     nextDueMs: async () => on.nextReady.get()?.readyAtMs ?? null,
 
     moveDistribution: (lease, from, to) =>
-      writer.run(() => on.move.run({ ...lease, from, to }) > 0),
+      writer.run(() => on.move.run({ ...held(lease, clock), from, to }) > 0),
 
     releaseWork: (owner) =>
       writer.run(() => {

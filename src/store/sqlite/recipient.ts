@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM, SENDING } from '../../core/message/status.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
-import { HELD } from './lane.ts';
+import { HELD, held, RENEWED_UNTIL } from './lane.ts';
 import { expirySteps, STEP_COUNT } from './ledger.ts';
 import { once } from './lookups.ts';
 import { prepare, value } from './statement.ts';
@@ -79,7 +79,7 @@ function workerStatements({ db }: Context) {
         SET cursor_source = ${value('source')}, cursor_id = ${value('cursorId')},
           recipient_count = recipient_count + ${value('added')},
           failed_count = failed_count + ${value('failed')},
-          lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
+          lease_until_ms = ${RENEWED_UNTIL}
         WHERE id = ${value('id')}`,
     ),
     failedOf: prepare<{ count: number }>(
@@ -123,7 +123,7 @@ function workerStatements({ db }: Context) {
         UPDATE distribution
         SET cursor_id = ${value('cursorId')}, sent_count = sent_count + ${value('sent')},
           failed_count = failed_count + ${value('failed')},
-          lease_until_ms = ${value('nowMs')} + ${value('leaseMs')}
+          lease_until_ms = ${RENEWED_UNTIL}
         WHERE id = ${value('id')}`,
     ),
     /** Devices that were forgotten since loading have no row any more, but were recipients. */
@@ -138,7 +138,7 @@ function workerStatements({ db }: Context) {
 }
 
 export function recipientStore(context: Context): RecipientStore {
-  const { writer } = context;
+  const { writer, clock } = context;
   const on = workerStatements(context);
   const expiry = expirySteps(context);
   const nextRange = targetRanges(context);
@@ -194,14 +194,14 @@ export function recipientStore(context: Context): RecipientStore {
           // Counted once, even if the worker dies before it can say that it is done.
           if (cursorId === NAMED_LOADED) return { isDone: true };
           const counts = loadNamed(id, work, nowMs);
-          on.loaded.run({ ...lease, source, cursorId: NAMED_LOADED, ...counts });
+          on.loaded.run({ ...held(lease, clock), source, cursorId: NAMED_LOADED, ...counts });
           return { isDone: true };
         }
         const found = nextRange(providerId, targetOs.split(','), { source, id: cursorId });
         if (found === null) return { isDone: true };
         const added = on.loadRange.run({ id, providerId, nowMs, ...found.range });
         const at = { source: found.next.source, cursorId: found.next.id };
-        on.loaded.run({ ...lease, ...at, added, failed: 0 });
+        on.loaded.run({ ...held(lease, clock), ...at, added, failed: 0 });
         return { isDone: false };
       }),
 
@@ -216,7 +216,7 @@ export function recipientStore(context: Context): RecipientStore {
             ? expireNext(id, cursorId, nowMs)
             : serveNext(id, cursorId, nowMs, waitingMax);
         const { toId, deviceIds, sent, failed, isDone } = served;
-        on.sent.run({ ...lease, cursorId: toId, sent, failed });
+        on.sent.run({ ...held(lease, clock), cursorId: toId, sent, failed });
         return { deviceIds, outcome: isDone ? on.settled.get({ id }) : null };
       }),
   };

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
+import { type Clock, systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import { auditStore } from './audit.ts';
 import { AuditTrail } from './audit-trail.ts';
@@ -37,6 +38,8 @@ export interface SqliteOptions {
   /** The most writes in one commit. */
   commitBatchMax: number;
   onCommit?: CommitObserver;
+  /** The machine's unless a test moves one. */
+  clock?: Clock;
 }
 
 /**
@@ -44,13 +47,13 @@ export interface SqliteOptions {
  * call itself: a promise is what a store over a network would need.
  */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { dataDir, create, migrates, commitBatchMax, onCommit } = options;
+  const { dataDir, create, migrates, commitBatchMax, onCommit, clock = systemClock } = options;
   const opened = openDatabase(dataDir, create, migrates);
   const db = new Connection(opened.db, WalIndex.of(opened.db));
   const audit = new AuditTrail(db);
   const others = knockAt(join(dataDir, LOCK_FILE));
   const writer = new GroupWriter(db, commitBatchMax, { notes: audit, onCommit, others });
-  const context: Context = { db, query: drizzle({ client: db.native }), writer, audit };
+  const context: Context = { db, query: drizzle({ client: db.native }), writer, audit, clock };
   const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
   return {
     ...providerStore(context),

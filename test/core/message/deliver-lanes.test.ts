@@ -32,7 +32,7 @@ let engine: Engine;
 let second: Core;
 beforeEach(async () => {
   engine = await openEngine();
-  second = await openCoreOn(engine.dataDir);
+  second = await openCoreOn(engine.dataDir, engine.clock);
 });
 afterEach(async () => {
   await second.store.close();

@@ -61,7 +61,7 @@ test(`of ${AT_ONCE} at once exactly one wins`, async () => {
 
 test('two servers on one database: still one', async () => {
   const credentials = await seed();
-  const core = await openCoreOn(app.dataDir);
+  const core = await openCoreOn(app.dataDir, app.clock);
   const other = await startTestApp({ clock: app.clock }, () => core);
   for (let round = 0; round < 5; round++) {
     const sends = Array.from({ length: AT_ONCE }, (_, n) => send(n % 2 ? app : other, credentials));
@@ -87,7 +87,7 @@ describe('what counts', () => {
     const credentials = await seed();
     expect(await send(app, credentials)).toBe('Ok');
     app.clock.advance(GENERAL_INTERVAL_MS - 1);
-    const core = await openCoreOn(app.dataDir);
+    const core = await openCoreOn(app.dataDir, app.clock);
     const restarted = await startTestApp({ clock: app.clock }, () => core);
     expect(await send(restarted, credentials)).toBe(TOO_SOON);
     app.clock.advance(1);

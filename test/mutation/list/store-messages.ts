@@ -73,7 +73,7 @@ export const storeMessages: readonly MutatedFile[] = [
         'for (let count = 0, rows = 0; count < STEP_COUNT && rows < SERVE_ROWS; ) {',
         'for (let count = 0, rows = 0; count < STEP_COUNT || rows < SERVE_ROWS; ) {',
       ],
-      ['on.loaded.run({ ...lease, source, cursorId: NAMED_LOADED, ...counts });', ''],
+      ['on.loaded.run({ ...held(lease, clock), source, cursorId: NAMED_LOADED, ...counts });', ''],
     ],
   },
 ];

@@ -7,6 +7,7 @@ import type { NewProvider, Provider } from '../../../src/core/port/provider.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
+import { FakeClock } from '../../support/clock.ts';
 import type { RaceShare } from './race.ts';
 
 export interface OpenedStore {
@@ -21,7 +22,9 @@ export interface OpenedStore {
 /** The tests of one method. `opened` is a fresh, empty store in each test. */
 export type Suite = (opened: () => OpenedStore) => void;
 
-export const NOW_MS = Date.UTC(2026, 10, 20, 12);
+/** The clock of every store under test. It stands at `NOW_MS` until a test moves it. */
+export const CLOCK = new FakeClock();
+export const NOW_MS = CLOCK.nowMs();
 export const HASH = 'a'.repeat(64);
 export const OTHER_HASH = 'b'.repeat(64);
 export const CODE = 'LinkCode0001';

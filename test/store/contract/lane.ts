@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { addDoor, addProvider, knock, NOW_MS, type Suite } from './fixture.ts';
+import { addDoor, addProvider, CLOCK, knock, NOW_MS, type Suite } from './fixture.ts';
 import {
   at,
   bringTo,
@@ -82,6 +82,24 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       expect(await claim(store, 'one', endMs)).toEqual([]);
       expect(await store.moveDistribution(lease(id, 'one', endMs), 10, 20)).toBe(false);
       expect(await beside.moveDistribution(lease(id, 'another', endMs), 10, 20)).toBe(true);
+    });
+
+    test('a lease lasts by the clock of the store, wherever the workers’ clocks stand', async () => {
+      const { store, openBeside } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await send(store, providerId);
+      const beside = await openBeside();
+      const taken = async (nowMs: number) =>
+        (await beside.claimWork({ owner: 'another', nowMs, leaseMs: LEASE_MS })).length > 0;
+      expect(await claimedIds(store)).toEqual([id]);
+      expect(await taken(NOW_MS + HOUR_MS)).toBe(false);
+      CLOCK.advance(LEASE_MS - 1);
+      const slow = { id, owner: 'one', nowMs: NOW_MS - HOUR_MS, leaseMs: LEASE_MS };
+      expect(await store.moveDistribution(slow, 10, 20)).toBe(true);
+      CLOCK.advance(LEASE_MS - 1);
+      expect(await taken(NOW_MS + HOUR_MS)).toBe(false);
+      CLOCK.advance(1);
+      expect(await taken(NOW_MS)).toBe(true);
     });
 
     test('the turn goes round: those first that were served longest ago', async () => {

@@ -7,7 +7,7 @@ import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
 import { GUARD_BOUNDS } from '../../support/bounds.ts';
-import { addLink, CODE, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
+import { addLink, CLOCK, CODE, FACTS, HASH, knock, NOW_MS } from './fixture.ts';
 
 export const LEASE_MS = 5_000;
 export const HOUR_MS = 3_600_000;
@@ -53,11 +53,14 @@ export async function send(
   return added.id;
 }
 
+/** A hold at a moment: the clock of the stores is set to it, as the worker's is. */
 export function lease(id: number, owner = 'one', nowMs = NOW_MS): Lease {
+  CLOCK.set(nowMs);
   return { id, owner, nowMs, leaseMs: LEASE_MS };
 }
 
 export function claim(store: Store, owner = 'one', nowMs = NOW_MS) {
+  CLOCK.set(nowMs);
   return store.claimWork({ owner, nowMs, leaseMs: LEASE_MS });
 }
 
