@@ -23,16 +23,19 @@ import { watchEventLoop } from './monitor/process.ts';
 import { Readiness } from './monitor/readiness.ts';
 import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
 import { Tallies } from './monitor/tallies.ts';
-import { checkDataDirectory } from './permissions.ts';
+import { checkDataDirectory, refuseOpenData } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
-import { refuseOpenData } from './store/sqlite/file/open.ts';
-import { openSqliteStore } from './store/sqlite/store.ts';
+import type { StoreKind } from './store/kind.ts';
+import { SQLITE } from './store/sqlite/kind.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
 import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
 
 /** How long callers with an open connection are still answered after the order to stop, ms. */
 const LAST_CALL_MS = 100;
+
+/** The kind of store that holds the data: no other file names one. */
+export const STORE_KIND: StoreKind = SQLITE;
 
 /** The product on its data. An old database is migrated by the server alone. */
 export async function openCore(
@@ -44,7 +47,8 @@ export async function openCore(
   const { dataDir, commitBatchMax } = config;
   refuseOpenData(dataDir, create);
   const { onCommit } = tallies;
-  const store = await openSqliteStore({ dataDir, create, migrates, commitBatchMax, onCommit });
+  const options = { dataDir, create, migrates, commitBatchMax, onCommit };
+  const store = await STORE_KIND.open(options);
   return {
     store: tallies.counting(store),
     signals: new Signals(),

@@ -1,4 +1,4 @@
-import { openCore, startApp } from './app.ts';
+import { openCore, STORE_KIND, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
@@ -32,9 +32,13 @@ const exitCode = await runCli(process.argv.slice(2), {
       watchdogPid: process.env['WATCHDOG_PID'],
     }),
   operator: () => operatorActor(process.env),
-  backup: backupTools,
+  backup: backupTools(STORE_KIND),
   examine: (loaded) =>
-    examine({ loaded, nowMs: systemClock.nowMs(), uid: process.getuid?.() ?? 0 }),
+    examine({
+      ...{ loaded, kind: STORE_KIND },
+      nowMs: systemClock.nowMs(),
+      uid: process.getuid?.() ?? 0,
+    }),
   stdout: output.write,
   stderr: (text) => process.stderr.write(text),
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),

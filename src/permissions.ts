@@ -17,6 +17,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { OperatorError } from './operator-error.ts';
 
 export interface Finding {
   path: string;
@@ -108,6 +109,16 @@ export function checkDataDirectory(dataDir: string): Finding[] {
       ...namesIn(folder).flatMap((name) => checkOwn(join(folder, name))),
     ]),
   ];
+}
+
+/**
+ * Every command that opens the data begins with this. Throws {@link OperatorError} on what others
+ * could read or change. With `create`, a directory in which nothing lies yet is closed instead.
+ */
+export function refuseOpenData(dataDir: string, create = false): void {
+  if (create) closeFreshDirectory(dataDir);
+  const refused = checkDataDirectory(dataDir).filter(({ isRefused }) => isRefused);
+  if (refused.length > 0) throw new OperatorError(refused.map((one) => one.problem).join('; '));
 }
 
 /**

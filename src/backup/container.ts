@@ -11,8 +11,10 @@ import { open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
+import { TIME_MAX_MS } from '../core/calendar.ts';
 import { isRecord, readJsonObject } from '../core/json-input.ts';
 import { OperatorError } from '../operator-error.ts';
+import type { Write } from '../store/kind.ts';
 import { AGE_MAGIC, checkHeader, decrypted, encrypted } from './encryption.ts';
 
 export const FORMAT = 1;
@@ -28,8 +30,6 @@ const MANIFEST_BOUNDS = { bytesMax: HEAD_BYTES_MAX, valuesMax: 1_000 };
  * is written here needs 2 MiB; a forged file could ask for as much as it likes.
  */
 const WINDOW_LOG_MAX = 23;
-/** The end of the year 9999, which is as far as times can be shown. */
-const TIME_MAX_MS = Date.UTC(10_000, 0) - 1;
 const READ_BYTES = 64 * 1024;
 
 /** What a backup says about itself. */
@@ -52,9 +52,6 @@ type Pieces = AsyncGenerator<Uint8Array, void>;
 
 /** A file that is not what was written. */
 export class DamagedBackup extends OperatorError {}
-
-/** Takes the database piece by piece, in order. */
-export type Write = (chunk: Uint8Array) => Promise<void> | void;
 
 /**
  * Writes the bytes of a database, `source`, and its manifest to the new file `target`, and has the

@@ -3,12 +3,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { asDiskFault, syncFolder } from '../disk/fault.ts';
-import { removeLeftovers, Scratch } from '../disk/scratch.ts';
+import { asDiskFault } from '../disk/fault.ts';
+import { removeLeftovers, Scratch, syncFolder } from '../disk/scratch.ts';
 import { OperatorError } from '../operator-error.ts';
-import { asDamage, hasDatabase } from '../store/sqlite/file/copy.ts';
-import { refuseOpenData } from '../store/sqlite/file/open.ts';
-import { type Snapshot, takeSnapshot } from '../store/sqlite/file/snapshot.ts';
+import { refuseOpenData } from '../permissions.ts';
+import type { DatabaseFile, Snapshot } from '../store/kind.ts';
 import { VERSION } from '../version.ts';
 import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './container.ts';
 
@@ -38,7 +37,10 @@ export interface BackupResult {
  * compared; when anything fails, nothing is left and an older file of that name is as it was.
  * Throws `OperatorError`. Blocks while it copies, so it belongs in a process of its own.
  */
-export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
+export async function makeBackup(
+  database: DatabaseFile,
+  order: BackupOrder,
+): Promise<BackupResult> {
   const file = resolve(order.file);
   let snapshot: Snapshot | null = null;
   let scratch: Scratch | null = null;
@@ -47,10 +49,7 @@ export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
     await checkTarget(file, order);
     removeLeftovers(order.dataDir, () => false);
     removeLeftovers(dirname(file), (target) => target === basename(file));
-    if (!hasDatabase(order.dataDir)) {
-      throw new OperatorError(`there is no Gatepost database in ${order.dataDir}`);
-    }
-    snapshot = takeSnapshot(order.dataDir);
+    snapshot = database.takeSnapshot(order.dataDir);
     await turnOfTheLoop(order.signal);
     const manifest = await describe(snapshot, order);
     scratch = new Scratch(dirname(file));
@@ -65,7 +64,7 @@ export async function makeBackup(order: BackupOrder): Promise<BackupResult> {
     return { file, bytes: statSync(file).size, isEncrypted, manifest };
   } catch (fault) {
     if (order.signal?.aborted) throw new OperatorError('the backup was interrupted');
-    throw asDiskFault(asDamage(fault, order.dataDir), dirname(file), order.dataDir);
+    throw asDiskFault(fault, dirname(file), order.dataDir);
   } finally {
     snapshot?.drop();
     scratch?.drop();

@@ -1,26 +1,26 @@
 /** Restoring a backup: everything is checked before anything is replaced. */
 
 import { existsSync, mkdirSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Actor } from '../core/port/audit.ts';
-import { asDiskFault, syncFolder } from '../disk/fault.ts';
-import { hasRoom, noRoom, RoomWatch } from '../disk/room.ts';
-import { removeLeftovers, Scratch } from '../disk/scratch.ts';
+import { asDiskFault } from '../disk/fault.ts';
+import { removeLeftovers } from '../disk/scratch.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type Contents, Examination, examineDatabase, NO_LOG } from '../store/sqlite/file/copy.ts';
-import { refuseNewer } from '../store/sqlite/file/migrate.ts';
-import { noteRestoration } from '../store/sqlite/file/note.ts';
-import { refuseOpenData } from '../store/sqlite/file/open.ts';
-import { DatabasePlace } from '../store/sqlite/file/replace.ts';
-import { DamagedBackup, kindOf, type Manifest, readContainer, type Write } from './container.ts';
+import { refuseOpenData } from '../permissions.ts';
+import type { Arrival, DatabaseFile, Replacement } from '../store/kind.ts';
+import { DamagedBackup, kindOf, type Manifest, readContainer } from './container.ts';
 
-export interface RestoreOrder {
+/** A backup that is read, and the data directory that it is for. */
+export interface VerifyOrder {
   dataDir: string;
   file: string;
+  /** Null: none is known. */
   passphrase: string | null;
-  /** Replace a database that holds what the backup does not. Never one in use. */
+}
+
+export interface RestoreOrder extends VerifyOrder {
+  /** Replace a database that holds rows which the backup lacks. Never one in use. */
   isForced: boolean;
   /** Who restores, for the audit log of the restored database. */
   actor: Actor;
@@ -29,171 +29,100 @@ export interface RestoreOrder {
 
 export interface RestoreResult {
   manifest: Manifest;
-  /** Where the database is that was replaced; null: there was none. */
+  /** Where the database lies that was replaced; null: there was none. */
   kept: string | null;
 }
 
 /**
  * Reads a backup to its end and checks it: checksums, structure, references, schema, row counts.
- * The unpacked file lies in the data directory, or, where that is not to be had, beside the backup
+ * The unpacked file lies in the data directory, or, if that has no room for it, beside the backup
  * or among the system's temporary files, and never has a name: nothing is left however this ends.
- * Throws `OperatorError` with what is wrong.
+ * Throws `OperatorError` with the first thing that is wrong.
  */
-export async function verifyBackup(
-  dataDir: string,
-  file: string,
-  passphrase: string | null,
-): Promise<Manifest> {
+export async function verifyBackup(database: DatabaseFile, order: VerifyOrder): Promise<Manifest> {
+  const { dataDir, file } = order;
   await kindOf(file);
   const own = [dataDir, dirname(resolve(file))];
   for (const folder of own) removeLeftovers(folder, () => false);
   const folders = [...own, tmpdir()];
-  let unpacked: Nameless | null = null;
+  const inspection = database.inspect(folders);
   try {
-    const manifest = await readContainer(file, passphrase, async (promised) => {
-      refuseNewer(file, promised.schema);
-      unpacked = await openSomewhere(folders, promised.database_bytes);
-      return writerTo(unpacked.output, unpacked.folder, promised.database_bytes);
-    });
-    const { output, examination } = unpacked as unknown as Nameless;
-    // A log could not lie beside a file without a name.
-    await output.write(NO_LOG.bytes, 0, NO_LOG.bytes.length, NO_LOG.at);
-    checkContents(file, manifest, () => examination.contents());
-    return manifest;
+    return await unpack(database, order, inspection);
   } catch (fault) {
     throw asDiskFault(fault, ...folders);
   } finally {
-    await (unpacked as Nameless | null)?.close();
+    await inspection.drop();
   }
-}
-
-/** A file that lost its name when it was empty: what is written then only this process has. */
-class Nameless {
-  constructor(
-    readonly folder: string,
-    readonly output: FileHandle,
-    readonly examination: Examination,
-  ) {}
-
-  static async in(folder: string): Promise<Nameless> {
-    const scratch = new Scratch(folder);
-    try {
-      const file = scratch.file('unpacked');
-      const output = await open(file, 'wx', 0o600);
-      return new Nameless(folder, output, new Examination(file));
-    } finally {
-      scratch.drop();
-    }
-  }
-
-  async close(): Promise<void> {
-    this.examination.close();
-    await this.output.close();
-  }
-}
-
-/** In the first of `folders` that takes it and has room. Throws `OperatorError` if none has. */
-async function openSomewhere(folders: readonly string[], bytes: number): Promise<Nameless> {
-  for (const folder of folders) {
-    if (!hasRoom(folder, bytes)) continue;
-    try {
-      return await Nameless.in(folder);
-    } catch {
-      // Read-only, or somebody else's: the next one may do.
-    }
-  }
-  throw noRoom(bytes, ...folders.filter((folder) => existsSync(folder)));
-}
-
-/** Where the database of a backup goes; never so much that the disk is full. */
-function writerTo(output: FileHandle, folder: string, bytes: number): Write {
-  const watch = new RoomWatch(folder, bytes);
-  return async (chunk) => {
-    await output.writeFile(chunk);
-    watch.wrote(chunk.length);
-  };
 }
 
 /**
  * Puts the database of a backup in the place of the one in `dataDir`, after checking all of it.
  * Throws `OperatorError` and leaves everything as it was, when the backup is damaged or newer than
- * the program, the database is in use, or it holds what the backup does not.
+ * the program, the database is in use, or it holds rows which the backup lacks.
  */
-export async function restoreBackup(order: RestoreOrder): Promise<RestoreResult> {
+export async function restoreBackup(
+  database: DatabaseFile,
+  order: RestoreOrder,
+): Promise<RestoreResult> {
+  const { dataDir, isForced, actor, nowMs } = order;
   await kindOf(order.file);
-  refuseOpenData(order.dataDir, true);
-  makeDirectory(order.dataDir);
-  const place = takePlace(order.dataDir);
-  removeLeftovers(order.dataDir, () => false);
-  let scratch: Scratch | null = null;
+  refuseOpenData(dataDir, true);
+  makeDirectory(dataDir);
+  const replacement = holdPlace(database, dataDir);
+  removeLeftovers(dataDir, () => false);
   try {
-    scratch = new Scratch(order.dataDir);
-    const unpacked = scratch.file('unpacked');
-    const manifest = await unpack(order, unpacked);
-    const loss = order.isForced ? null : place.wouldLose(unpacked);
+    const manifest = await unpack(database, order, replacement);
+    const loss = isForced ? null : replacement.loss();
     if (loss !== null) {
       throw new OperatorError(
-        `the database in ${order.dataDir} would be replaced, and ${loss}; --force does it and keeps the old one under another name`,
+        `the database in ${dataDir} would be replaced, and ${loss}; --force does it and keeps the old one under another name`,
       );
     }
-    // Before it is put in place: there is no restored database without its entry.
-    const act = { actor: order.actor, atMs: order.nowMs };
-    noteRestoration(unpacked, act, manifest.created_at_ms);
-    const kept = freeName(order.dataDir, order.nowMs);
-    const wasTaken = place.fill(unpacked, kept);
-    syncFolder(order.dataDir);
-    return { manifest, kept: wasTaken ? kept : null };
+    const kept = replacement.putInPlace({ actor, atMs: nowMs }, manifest.created_at_ms);
+    return { manifest, kept };
   } catch (fault) {
-    throw asDiskFault(fault, order.dataDir);
+    throw asDiskFault(fault, dataDir);
   } finally {
-    scratch?.drop();
-    place.release();
+    await replacement.drop();
   }
 }
 
-function takePlace(dataDir: string): DatabasePlace {
+function holdPlace(database: DatabaseFile, dataDir: string): Replacement {
   try {
-    return new DatabasePlace(dataDir);
+    return database.replace(dataDir);
   } catch (fault) {
     throw asDiskFault(fault, dataDir);
   }
 }
 
+/** Unpacks a backup into `arrival`, and compares it with the manifest. */
 async function unpack(
-  { file, passphrase, dataDir }: RestoreOrder,
-  target: string,
+  database: DatabaseFile,
+  { file, passphrase }: VerifyOrder,
+  arrival: Arrival,
 ): Promise<Manifest> {
-  const output = await open(target, 'wx', 0o600);
+  const manifest = await readContainer(file, passphrase, (promised) => {
+    database.refuseNewer(file, promised.schema);
+    return arrival.begin(promised.database_bytes);
+  });
   try {
-    const manifest = await readContainer(file, passphrase, (promised) => {
-      refuseNewer(file, promised.schema);
-      const bytes = promised.database_bytes;
-      if (!hasRoom(dataDir, bytes)) throw noRoom(bytes, dataDir);
-      return writerTo(output, dataDir, bytes);
-    });
-    await output.sync();
-    checkContents(file, manifest, () => examineDatabase(target));
-    return manifest;
-  } finally {
-    await output.close();
+    await compare(arrival, manifest);
+  } catch (fault) {
+    if (!(fault instanceof OperatorError)) throw fault;
+    throw new DamagedBackup(`${file} cannot be used: ${fault.message}`);
   }
+  return manifest;
 }
 
-function checkContents(file: string, manifest: Manifest, examine: () => Contents): void {
-  try {
-    const { schema, rows } = examine();
-    if (schema !== manifest.schema) throw new OperatorError(`the schema is ${schema}`);
-    const tables = new Set([...Object.keys(rows), ...Object.keys(manifest.rows)]);
-    const other = [...tables].find((table) => rows[table] !== manifest.rows[table]);
-    if (other !== undefined) {
-      throw new OperatorError(
-        `${other} has ${rows[other]} rows, ${manifest.rows[other]} were backed up`,
-      );
-    }
-  } catch (fault) {
-    const detail = fault instanceof Error ? fault.message : String(fault);
-    throw new DamagedBackup(`${file} cannot be used: ${detail}`);
-  }
+/** Throws `OperatorError` that names the first difference. */
+async function compare(arrival: Arrival, manifest: Manifest): Promise<void> {
+  const { schema, rows } = await arrival.contents();
+  if (schema !== manifest.schema) throw new OperatorError(`the schema is ${schema}`);
+  const tables = new Set([...Object.keys(rows), ...Object.keys(manifest.rows)]);
+  const other = [...tables].find((table) => rows[table] !== manifest.rows[table]);
+  if (other === undefined) return;
+  const found = `${other} has ${rows[other]} rows, ${manifest.rows[other]} were backed up`;
+  throw new OperatorError(found);
 }
 
 function makeDirectory(dataDir: string): void {
@@ -202,18 +131,4 @@ function makeDirectory(dataDir: string): void {
     throw new OperatorError(`cannot create ${dataDir}: its parent does not exist`);
   }
   mkdirSync(dataDir, { mode: 0o700 });
-}
-
-/** `gatepost-replaced-20261121T030000Z.db`, with a number when the second is taken. */
-function freeName(dataDir: string, nowMs: number): string {
-  const stem = join(resolve(dataDir), `gatepost-replaced-${timeInName(nowMs)}`);
-  for (let n = 1; ; n++) {
-    const name = n === 1 ? `${stem}.db` : `${stem}-${n}.db`;
-    if (!existsSync(name)) return name;
-  }
-}
-
-/** An instant in file names, UTC to the second: they sort by it. */
-export function timeInName(nowMs: number): string {
-  return `${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 }

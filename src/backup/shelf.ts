@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { timeInName } from '../core/calendar.ts';
 import { asDiskFault } from '../disk/fault.ts';
 import { takeLock } from '../disk/lock.ts';
 import { removeLeftovers } from '../disk/scratch.ts';
@@ -9,7 +10,6 @@ import { OperatorError } from '../operator-error.ts';
 import { makeOwnFolder } from '../permissions.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
 import { yieldToOthers } from './priority.ts';
-import { timeInName } from './restore.ts';
 
 /** Looked at for each backup, so that a change holds at once. */
 export interface ShelfSettings extends PassphraseSettings {

@@ -1,18 +1,29 @@
-/** What the commands are handed. */
+/** The tools for backups as commands are handed them, for one kind of store. */
 
+import { OperatorError } from '../operator-error.ts';
+import type { DatabaseFile, StoreKind } from '../store/kind.ts';
 import { kindOf } from './container.ts';
-import { makeBackup } from './make.ts';
+import { type BackupOrder, makeBackup } from './make.ts';
 import { readPassphrase } from './passphrase.ts';
 import { yieldToOthers } from './priority.ts';
-import { restoreBackup, verifyBackup } from './restore.ts';
+import { type RestoreOrder, restoreBackup, type VerifyOrder, verifyBackup } from './restore.ts';
 
-export const backupTools = {
-  makeBackup,
-  verifyBackup,
-  restoreBackup,
-  readPassphrase,
-  kindOf,
-  yieldToOthers,
-};
+const NO_FILE = `the database is not a file of this machine: its server's own tools back it up and restore it`;
 
-export type BackupTools = typeof backupTools;
+/** Each throws `OperatorError` for a store whose database is not a file. */
+export function backupTools({ file }: StoreKind) {
+  const database = (): DatabaseFile => {
+    if (file !== null) return file;
+    throw new OperatorError(NO_FILE);
+  };
+  return {
+    makeBackup: async (order: BackupOrder) => makeBackup(database(), order),
+    verifyBackup: async (order: VerifyOrder) => verifyBackup(database(), order),
+    restoreBackup: async (order: RestoreOrder) => restoreBackup(database(), order),
+    readPassphrase,
+    kindOf,
+    yieldToOthers,
+  };
+}
+
+export type BackupTools = ReturnType<typeof backupTools>;

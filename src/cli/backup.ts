@@ -79,7 +79,11 @@ async function restore(context: CliContext, file: string, options: RestoreOption
     passphrase = await askPassphrase('Passphrase');
   }
   if (options.verify) {
-    const manifest = await context.backup.verifyBackup(config.dataDir, file, passphrase);
+    const manifest = await context.backup.verifyBackup({
+      dataDir: config.dataDir,
+      file,
+      passphrase,
+    });
     const text = `${file} is good\n${sheet(manifestRows(manifest))}`;
     print(context, options, { file, ...manifestJson(manifest) }, text);
     return;

@@ -26,7 +26,7 @@ export interface CliContext {
   operator: () => Actor;
   backup: BackupTools;
   /** Looks at data, machine and settings. */
-  examine(loaded: LoadedConfig): Finding[];
+  examine(loaded: LoadedConfig): Promise<Finding[]>;
   /**
    * Prints; never rejects. Output of any length waits for each piece to be taken: false says that
    * nobody takes any more.

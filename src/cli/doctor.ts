@@ -6,10 +6,10 @@ import type { Finding } from '../finding.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
 
-function doctor(context: CliContext, options: CommonOptions): void {
+async function doctor(context: CliContext, options: CommonOptions): Promise<void> {
   const findings: Finding[] = [];
   const loaded = load(context, options, findings);
-  if (loaded !== null) findings.push(...context.examine(loaded));
+  if (loaded !== null) findings.push(...(await context.examine(loaded)));
   if (options.json) context.stdout(`${JSON.stringify({ findings })}\n`);
   else context.stdout(`${findings.map(asText).join('\n')}\n`);
   const problems = findings.filter(({ level }) => level === 'problem').length;

@@ -5,6 +5,8 @@
 
 const UTC3_MS = 3 * 3_600_000;
 export const DAY_MS = 86_400_000;
+/** The end of the year 9999: a later time is not written as a date any more. */
+export const TIME_MAX_MS = Date.UTC(10_000, 0) - 1;
 
 /** First millisecond (UTC epoch) of a `YYYY-MM-DD` day in UTC+3, or null: there is no such day. */
 export function startOfDateMs(date: string): number | null {
@@ -42,4 +44,9 @@ export function readWireTime(text: string, offsetMinutes: number): number | null
   if (parts === null || startMs === null) return null;
   const seconds = Number(parts[2]) * 3600 + Number(parts[3]) * 60 + Number(parts[4]);
   return startMs + UTC3_MS + seconds * 1000 - offsetMinutes * 60_000;
+}
+
+/** An instant in the names of files, `20261121T030000Z`: they sort by it. */
+export function timeInName(nowMs: number): string {
+  return `${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
 }

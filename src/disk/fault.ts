@@ -1,17 +1,8 @@
-/** What a disk says, in a sentence; and what makes a name last. */
+/** The sentences for disks that are full, broken, read-only or forbidden. */
 
-import { accessSync, closeSync, constants, fsyncSync, openSync, statfsSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
-
-/** A renamed file has its name for good only when its folder is on disk. */
-export function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
+import { freeBytes } from './room.ts';
 
 /** Is this on a disk that takes no writes, as the system makes of one that has faults? */
 export function isReadOnly(path: string): boolean {
@@ -21,12 +12,6 @@ export function isReadOnly(path: string): boolean {
   } catch (error) {
     return codeOf(error) === 'EROFS';
   }
-}
-
-/** Free room on the disk of `folder`, bytes: as much as is left to a program without rights. */
-export function freeBytes(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }
 
 /** With less than this SQLite cannot make the files beside a database, bytes. */

@@ -1,7 +1,7 @@
 /** Room on disks: what is unpacked never takes what a server beside it needs. */
 
+import { statfsSync } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
-import { freeBytes } from './fault.ts';
 
 /** Room that stays free for others who write there, bytes. */
 export const SPARE_BYTES = 4 * 1024 ** 2;
@@ -10,6 +10,12 @@ const LOOK_BYTES = 16 * 1024 ** 2;
 
 /** Whole MiB of a number of bytes, rounded up. */
 export const mib = (bytes: number) => Math.ceil(bytes / 1024 ** 2);
+
+/** Free room on the disk of `folder`, bytes: as much as is left to a program without rights. */
+export function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
 
 /** Has the disk of `folder` room for so much? False also when it cannot be asked. */
 export function hasRoom(folder: string, bytes: number): boolean {

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { takeLock } from './lock.ts';
 
@@ -101,5 +101,15 @@ function removeAll(folder: string, stem: string): void {
   const isLock = (name: string) => Number(name === `${stem}.lock`);
   for (const name of names.sort((a, b) => isLock(a) - isLock(b))) {
     rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** A renamed file has its name for good only when its folder is on disk. */
+export function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }

@@ -5,7 +5,7 @@ import { backupFolder } from '../backup/shelf.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { about, type Finding } from '../finding.ts';
 import { checkSecretFile } from '../permissions.ts';
-import { checkDatabase } from '../store/sqlite/file/examine.ts';
+import type { StoreKind } from '../store/kind.ts';
 import { checkBackups } from './backups.ts';
 import { checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
@@ -13,17 +13,19 @@ import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } fr
 
 export interface Patient {
   loaded: LoadedConfig;
+  /** Of the store that the data is in. */
+  kind: StoreKind;
   nowMs: number;
   /** As whom the command runs. */
   uid: number;
 }
 
 /** Looks at everything; changes nothing, save a file that it makes and removes. */
-export function examine({ loaded, nowMs, uid }: Patient): Finding[] {
+export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Finding[]> {
   const { config } = loaded;
   const { dataDir } = config;
   const directory = checkDirectory(dataDir, uid);
-  const database = checkDatabase(dataDir);
+  const database = await kind.survey(dataDir);
   const backups = checkBackups(config, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);
   const newestMs = times.length > 0 ? Math.max(...times) : null;

@@ -2,6 +2,7 @@
 
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { mib } from '../disk/room.ts';
 import { about, type Finding, reasonIn } from '../finding.ts';
 
 const MIB = 1024 ** 2;
@@ -41,10 +42,6 @@ export function checkSpace(name: string, folder: string, needBytes: number): Fin
 function nearest(folder: string): string {
   const path = resolve(folder);
   return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
-}
-
-function mib(bytes: number): string {
-  return (bytes / MIB).toFixed(0);
 }
 
 /** When this was written: no right clock is before. */

@@ -7,12 +7,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
+import { takeLock } from '../disk/lock.ts';
 import type { Log } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { giveToOwnerOfFolder, makeOwnFolder } from '../permissions.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 import type { Prover } from './challenge.ts';
-import { withLock } from './lock.ts';
 import { makeKey, type OrderOptions, orderCertificate } from './order.ts';
 
 export interface AcmeOptions extends Omit<OrderOptions, 'accountKey'> {
@@ -117,7 +117,9 @@ export function makeAcme(options: AcmeOptions): Acme {
 
   async function attempt(): Promise<void> {
     try {
-      await withLock(join(folder, 'lock'), orderNow);
+      const release = takeLock(join(folder, 'lock'), 'exclusive', 0);
+      // Null: another process is asking.
+      if (release !== null) await orderNow().finally(release);
       failures = 0;
     } catch (error) {
       if (stopping.signal.aborted) return;

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readContainer } from '../../src/backup/container.ts';
-import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { ACT } from '../support/actor.ts';
 import {
@@ -14,6 +13,8 @@ import {
   fingerprint,
   NOW_MS,
   quicklyEncrypted,
+  restoreBackup,
+  verifyBackup,
 } from '../support/backup.ts';
 
 setDefaultTimeout(180_000);
@@ -96,7 +97,9 @@ describe.each(KINDS)('a backup that is %s', (_, bytesOf, passphrase) => {
       const order = { dataDir, file: damaged, passphrase, isForced: true, nowMs: NOW_MS };
       const { actor } = ACT;
       await expect(restoreBackup({ ...order, actor })).rejects.toThrow(OperatorError);
-      await expect(verifyBackup(dataDir, damaged, passphrase)).rejects.toThrow(OperatorError);
+      await expect(verifyBackup({ dataDir, file: damaged, passphrase })).rejects.toThrow(
+        OperatorError,
+      );
       expect(fingerprint(dataDir)).toEqual(before);
     }
     expect(Object.keys(fingerprint(backed.folder))).not.toContainEqual(

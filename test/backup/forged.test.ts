@@ -5,12 +5,19 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Manifest, readContainer, writeContainer } from '../../src/backup/container.ts';
-import { makeBackup } from '../../src/backup/make.ts';
-import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { ACT } from '../support/actor.ts';
-import { type Backed, backedUp, fingerprint, forged, NOW_MS } from '../support/backup.ts';
+import {
+  type Backed,
+  backedUp,
+  fingerprint,
+  forged,
+  makeBackup,
+  NOW_MS,
+  restoreBackup,
+  verifyBackup,
+} from '../support/backup.ts';
 import { openBeside } from '../support/database.ts';
 
 setDefaultTimeout(60_000);
@@ -33,7 +40,7 @@ async function expectRefusal(
   const before = fingerprint(folder);
   const order = { dataDir, file, passphrase, isForced: true, nowMs: NOW_MS, actor: ACT.actor };
   for (const attempt of [
-    () => verifyBackup(dataDir, file, passphrase),
+    () => verifyBackup({ dataDir, file, passphrase }),
     () => restoreBackup(order),
   ]) {
     const fault: unknown = await attempt().then(
@@ -198,7 +205,11 @@ describe('more than there is room for', () => {
     writeFileSync(file, `gatepost-backup 1\n{"a":"${'x'.repeat(1024 ** 2)}`);
     await expectRefusal(file, 'it has no manifest');
     rmSync(file);
-    const manifest = await verifyBackup(backed.dataDir, backed.file, null);
+    const manifest = await verifyBackup({
+      dataDir: backed.dataDir,
+      file: backed.file,
+      passphrase: null,
+    });
     const rows = Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`t${n}`, 1]));
     await writeContainer(file, { ...manifest, rows }, zeros(0), null);
     await expectRefusal(file, 'must not hold more than 1000 values');

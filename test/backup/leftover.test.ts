@@ -11,11 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { makeBackup } from '../../src/backup/make.ts';
 import { takeLock } from '../../src/disk/lock.ts';
 import { removeLeftovers, Scratch } from '../../src/disk/scratch.ts';
 import { freshFolder } from '../support/app.ts';
-import { addProviders, NOW_MS } from '../support/backup.ts';
+import { addProviders, makeBackup, NOW_MS } from '../support/backup.ts';
 import { openBeside } from '../support/database.ts';
 import { cleanUp, PATIENCE_MS, plainEnv, startServe } from '../support/process.ts';
 import { ROOT } from '../support/tree.ts';

@@ -13,8 +13,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { makeBackup } from '../../src/backup/make.ts';
-import { restoreBackup, verifyBackup } from '../../src/backup/restore.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
@@ -25,8 +23,11 @@ import {
   backedUp,
   fingerprint,
   forged,
+  makeBackup,
   NOW_MS,
   providerCount,
+  restoreBackup,
+  verifyBackup,
 } from '../support/backup.ts';
 
 setDefaultTimeout(60_000);
@@ -297,7 +298,11 @@ test('a log that is left without its database is not applied to the new one', as
 
 test('verifying says what is in a backup and leaves nothing', async () => {
   const before = fingerprint(backed.folder);
-  const manifest = await verifyBackup(backed.dataDir, backed.file, null);
+  const manifest = await verifyBackup({
+    dataDir: backed.dataDir,
+    file: backed.file,
+    passphrase: null,
+  });
   expect(manifest).toMatchObject({ format: 1, created_at_ms: NOW_MS, rows: { provider: 2 } });
   expect(fingerprint(backed.folder)).toEqual(before);
 });
@@ -314,7 +319,9 @@ test('an existing file is replaced only if it is told and is a backup', async ()
   expect(await refusal(make(database, true))).toContain("appliance's own");
   expect(await refusal(make(join(folder, 'none', 'x'), false))).toContain('does not exist');
   await make(file, true)();
-  expect((await verifyBackup(backed.dataDir, file, null)).created_at_ms).toBe(NOW_MS + 1);
+  expect(
+    (await verifyBackup({ dataDir: backed.dataDir, file, passphrase: null })).created_at_ms,
+  ).toBe(NOW_MS + 1);
 });
 
 test('of a damaged database there is no backup, and a sentence that says so', async () => {
@@ -349,11 +356,15 @@ test('one that is interrupted leaves nothing', async () => {
 test('a backup of an encrypted kind says what is wrong with the passphrase', async () => {
   const { folder, file } = await backedUp('right');
   try {
-    await expect(verifyBackup(backed.dataDir, file, null)).rejects.toThrow('is encrypted');
-    await expect(verifyBackup(backed.dataDir, file, 'wrong')).rejects.toThrow(
-      'the passphrase does not fit',
+    await expect(verifyBackup({ dataDir: backed.dataDir, file, passphrase: null })).rejects.toThrow(
+      'is encrypted',
     );
-    expect((await verifyBackup(backed.dataDir, file, 'right')).rows['provider']).toBe(2);
+    await expect(
+      verifyBackup({ dataDir: backed.dataDir, file, passphrase: 'wrong' }),
+    ).rejects.toThrow('the passphrase does not fit');
+    expect(
+      (await verifyBackup({ dataDir: backed.dataDir, file, passphrase: 'right' })).rows['provider'],
+    ).toBe(2);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

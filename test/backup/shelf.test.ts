@@ -4,7 +4,6 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { yieldToOthers } from '../../src/backup/priority.ts';
-import { verifyBackup } from '../../src/backup/restore.ts';
 import {
   addScheduledBackup,
   backupByChild,
@@ -15,7 +14,7 @@ import { startBackupJob } from '../../src/jobs/backup.ts';
 import { makeLog } from '../../src/log.ts';
 import { OperatorError } from '../../src/operator-error.ts';
 import { freshFolder } from '../support/app.ts';
-import { addProviders } from '../support/backup.ts';
+import { addProviders, verifyBackup } from '../support/backup.ts';
 import { FakeClock } from '../support/clock.ts';
 import { ROOT } from '../support/tree.ts';
 
@@ -125,7 +124,11 @@ test('the real thing, in a process of its own and encrypted', async () => {
   await addProviders(dataDir, 2);
   const program = [process.execPath, join(ROOT, 'src/main.ts')];
   const made = await add(backupByChild(program), { backupPassphrase: 'a secret of ours' });
-  const manifest = await verifyBackup(dataDir, made?.file ?? '', 'a secret of ours');
+  const manifest = await verifyBackup({
+    dataDir,
+    file: made?.file ?? '',
+    passphrase: 'a secret of ours',
+  });
   expect(manifest.rows['provider']).toBe(2);
   clock.advance(86_400_000);
   const stop = AbortSignal.abort();

@@ -17,6 +17,7 @@ import { checkBackups } from '../../src/doctor/backups.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { checkDescriptors } from '../../src/doctor/machine.ts';
 import type { Finding } from '../../src/finding.ts';
+import { SQLITE } from '../../src/store/sqlite/kind.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProviders, fingerprint, NOW_MS } from '../support/backup.ts';
 import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
@@ -35,7 +36,7 @@ afterEach(() => {
 
 const uid = process.getuid?.() ?? 0;
 
-function look(env: Record<string, string> = {}, nowMs = NOW_MS): Finding[] {
+function look(env: Record<string, string> = {}, nowMs = NOW_MS): Promise<Finding[]> {
   const settings = {
     GATEPOST_DATA: dataDir,
     GATEPOST_CONFIG: 'none',
@@ -43,7 +44,7 @@ function look(env: Record<string, string> = {}, nowMs = NOW_MS): Finding[] {
     GATEPOST_STREAMS_MAX: '100',
     ...env,
   };
-  return examine({ loaded: loadConfig({}, settings), nowMs, uid });
+  return examine({ loaded: loadConfig({}, settings), kind: SQLITE, nowMs, uid });
 }
 
 /** The findings of one level, as `check: what`. */
@@ -51,21 +52,21 @@ function said(findings: Finding[], level: Finding['level']): string[] {
   return findings.filter((f) => f.level === level).map(({ check, what }) => `${check}: ${what}`);
 }
 
-const problems = (env?: Record<string, string>, nowMs?: number) =>
-  said(look(env, nowMs), 'problem');
+const problems = async (env?: Record<string, string>, nowMs?: number) =>
+  said(await look(env, nowMs), 'problem');
 
-test('a trigger that is not ours', () => {
+test('a trigger that is not ours', async () => {
   const db = new Database(join(dataDir, 'gatepost.db'));
   db.run('CREATE TRIGGER own AFTER INSERT ON provider BEGIN DELETE FROM domain; END');
   db.close();
-  expect(problems()).toEqual([
+  expect(await problems()).toEqual([
     `database: it has trigger "own", which is not Gatepost's: no backup is made of it`,
   ]);
 });
 
-test('a healthy appliance has no problem, and is left as it was', () => {
+test('a healthy appliance has no problem, and is left as it was', async () => {
   const before = fingerprint(dataDir);
-  const findings = look();
+  const findings = await look();
   expect(said(findings, 'problem')).toEqual([]);
   expect(said(findings, 'warning')).toEqual(['backups: none are scheduled']);
   expect(findings.filter(({ level, todo }) => level !== 'ok' && !todo)).toEqual([]);
@@ -73,34 +74,36 @@ test('a healthy appliance has no problem, and is left as it was', () => {
 });
 
 describe('the data directory', () => {
-  test('that is not there, or is a file', () => {
-    expect(problems({ GATEPOST_DATA: join(folder, 'none') })).toEqual([
+  test('that is not there, or is a file', async () => {
+    expect(await problems({ GATEPOST_DATA: join(folder, 'none') })).toEqual([
       `data directory: ${join(folder, 'none')} does not exist`,
     ]);
     writeFileSync(join(folder, 'file'), '');
-    expect(problems({ GATEPOST_DATA: join(folder, 'file') })[0]).toContain('is not a directory');
+    expect((await problems({ GATEPOST_DATA: join(folder, 'file') }))[0]).toContain(
+      'is not a directory',
+    );
   });
 
-  test('that others may read', () => {
+  test('that others may read', async () => {
     chmodSync(dataDir, 0o755);
-    expect(problems()).toEqual([
+    expect(await problems()).toEqual([
       `data directory: the data directory ${dataDir} has mode 0755, open to everybody`,
     ]);
   });
 
-  test('that is open, empty and one\u2019s own is closed by the start, and no problem', () => {
+  test('that is open, empty and one\u2019s own is closed by the start, and no problem', async () => {
     const fresh = join(folder, 'fresh');
     mkdirSync(fresh);
     chmodSync(fresh, 0o755);
-    const findings = look({ GATEPOST_DATA: fresh });
+    const findings = await look({ GATEPOST_DATA: fresh });
     expect(said(findings, 'problem')).toEqual([]);
     expect(said(findings, 'warning')).toContain(`data directory: ${fresh} is empty and open`);
   });
 
-  test.skipIf(uid !== 0)('with a file that root has left in it', () => {
+  test.skipIf(uid !== 0)('with a file that root has left in it', async () => {
     chownSync(dataDir, 12_345, 12_345);
     const file = join(dataDir, 'gatepost.db');
-    expect(problems()).toContain(
+    expect(await problems()).toContain(
       `data directory: ${file} belongs to user 0, its directory to user 12345`,
     );
   });
@@ -112,7 +115,7 @@ describe('the data directory', () => {
       const data = join(disk.folder, 'data');
       await addProviders(data, 1);
       disk.fill();
-      expect(problems({ GATEPOST_DATA: data })).toEqual(
+      expect(await problems({ GATEPOST_DATA: data })).toEqual(
         expect.arrayContaining([
           `data directory: the disk of ${data} is full: nothing can be saved`,
           `disk space: it is full or nearly so: 0 MiB are free on the disk of ${data}`,
@@ -120,7 +123,7 @@ describe('the data directory', () => {
       );
       disk.clear();
       Bun.spawnSync(['mount', '-o', 'remount,ro', disk.folder]);
-      expect(problems({ GATEPOST_DATA: data })).toContain(
+      expect(await problems({ GATEPOST_DATA: data })).toContain(
         `data directory: ${data} is on a disk that is mounted read-only`,
       );
     } finally {
@@ -132,40 +135,40 @@ describe('the data directory', () => {
 describe('the database', () => {
   const file = () => join(dataDir, 'gatepost.db');
 
-  test('that is damaged', () => {
+  test('that is damaged', async () => {
     truncateSync(file(), 9_000);
-    expect(problems().filter((text) => text.startsWith('database:'))).toHaveLength(1);
+    expect((await problems()).filter((text) => text.startsWith('database:'))).toHaveLength(1);
   });
 
-  test('of a newer program, and of another one', () => {
+  test('of a newer program, and of another one', async () => {
     const db = new Database(file());
     db.run('PRAGMA user_version = 999');
     db.close();
-    expect(problems()[0]).toContain('has schema 999');
+    expect((await problems())[0]).toContain('has schema 999');
     writeFileSync(file(), 'somebody wrote this');
-    expect(problems()[0]).toContain('not a SQLite database');
+    expect((await problems())[0]).toContain('not a SQLite database');
   });
 
-  test('that is missing is told, and no problem before the first start', () => {
+  test('that is missing is told, and no problem before the first start', async () => {
     rmSync(file());
-    expect(said(look(), 'warning')).toContain(`database: there is no database in ${dataDir}`);
+    expect(said(await look(), 'warning')).toContain(`database: there is no database in ${dataDir}`);
   });
 });
 
 describe('the clock', () => {
-  test('that is slow, or was fast', () => {
+  test('that is slow, or was fast', async () => {
     const db = new Database(join(dataDir, 'gatepost.db'));
     db.run('UPDATE provider SET created_at_ms = ?', [NOW_MS + 3_600_000]);
     db.close();
-    expect(problems()).toEqual([
+    expect(await problems()).toEqual([
       'clock: it says 2026-11-21T03:30:00.000Z, but something is recorded at 2026-11-21T04:30:00.000Z: it is slow, or was fast',
     ]);
-    expect(problems({}, NOW_MS + 3_600_000)).toEqual([]);
+    expect(await problems({}, NOW_MS + 3_600_000)).toEqual([]);
   });
 
-  test('that is at its beginning, as on a machine without a battery', () => {
-    expect(problems({}, 86_400_000)[0]).toContain('before this program was written');
-    expect(problems({}, Date.UTC(2150, 0, 1))[0]).toContain('2150');
+  test('that is at its beginning, as on a machine without a battery', async () => {
+    expect((await problems({}, 86_400_000))[0]).toContain('before this program was written');
+    expect((await problems({}, Date.UTC(2150, 0, 1)))[0]).toContain('2150');
   });
 });
 
@@ -201,20 +204,20 @@ test('too few file descriptors for the streams', () => {
   expect(checkDescriptors(readFileSync('/proc/self/limits', 'utf8'), 1)[0]?.level).toBe('ok');
 });
 
-test('an address of another machine, and one that is open to the network', () => {
-  expect(problems({ GATEPOST_HOST: '203.0.113.7', GATEPOST_PORT: '8080' })[0]).toContain(
+test('an address of another machine, and one that is open to the network', async () => {
+  expect((await problems({ GATEPOST_HOST: '203.0.113.7', GATEPOST_PORT: '8080' }))[0]).toContain(
     'address: 203.0.113.7:8080 cannot be listened on',
   );
-  expect(said(look({ GATEPOST_HOST: '0.0.0.0' }), 'warning')).toContain(
+  expect(said(await look({ GATEPOST_HOST: '0.0.0.0' }), 'warning')).toContain(
     'address: 0.0.0.0:0 is open to the network without TLS',
   );
 });
 
-test('a passphrase that everybody may read, or that is not there', () => {
+test('a passphrase that everybody may read, or that is not there', async () => {
   const file = join(folder, 'passphrase');
   const env = { GATEPOST_BACKUP_PASSPHRASE_FILE: file };
-  expect(problems(env)).toContain(`configuration: ${file} does not exist`);
+  expect(await problems(env)).toContain(`configuration: ${file} does not exist`);
   writeFileSync(file, 'secret', { mode: 0o644 });
   chmodSync(file, 0o644);
-  expect(problems(env)[0]).toContain(`${file} holds secrets and has mode 0644`);
+  expect((await problems(env))[0]).toContain(`${file} holds secrets and has mode 0644`);
 });

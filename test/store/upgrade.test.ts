@@ -4,13 +4,12 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeBackup } from '../../src/backup/make.ts';
-import { restoreBackup } from '../../src/backup/restore.ts';
 import { pragmaNumber, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { freshFolder, startTestApp } from '../support/app.ts';
+import { makeBackup, restoreBackup } from '../support/backup.ts';
 import { commandLine } from '../support/command-line.ts';
 import { readText } from '../support/tree.ts';
 

@@ -6,14 +6,16 @@ import { copyFileSync, readdirSync, readFileSync, rmSync, statSync } from 'node:
 import { join } from 'node:path';
 import { Encrypter } from 'age-encryption';
 import { type Manifest, writeContainer } from '../../src/backup/container.ts';
-import { makeBackup } from '../../src/backup/make.ts';
-import { verifyBackup } from '../../src/backup/restore.ts';
+import { backupTools } from '../../src/backup/tools.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
+import { SQLITE } from '../../src/store/sqlite/kind.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { addProvider } from '../store/contract/fixture.ts';
 import { freshFolder } from './app.ts';
 
 export const NOW_MS = Date.UTC(2026, 10, 21, 3, 30, 0);
+
+export const { makeBackup, verifyBackup, restoreBackup } = backupTools(SQLITE);
 
 export interface Backed {
   folder: string;
@@ -97,7 +99,7 @@ export async function forged(
   const bytes = edit(readFileSync(copy));
   rmSync(copy);
   const manifest = {
-    ...(await verifyBackup(dataDir, file, null)),
+    ...(await verifyBackup({ dataDir, file, passphrase: null })),
     database_bytes: bytes.length,
     database_sha256: createHash('sha256').update(bytes).digest('hex'),
     ...more,

@@ -2,7 +2,7 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openCore } from '../../src/app.ts';
+import { openCore, STORE_KIND } from '../../src/app.ts';
 import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -57,8 +57,9 @@ export function commandLine(
         openApiDocument,
         openCore,
         operator: () => ACT.actor,
-        backup: backupTools,
-        examine: (loaded) => examine({ loaded, nowMs, uid: process.getuid?.() ?? 0 }),
+        backup: backupTools(STORE_KIND),
+        examine: (loaded) =>
+          examine({ loaded, kind: STORE_KIND, nowMs, uid: process.getuid?.() ?? 0 }),
         startApp: () => Promise.reject(new Error('no server is started here')),
         serviceManager: () => {
           throw new Error('no server is started here');

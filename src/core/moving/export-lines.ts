@@ -4,6 +4,7 @@
  * Times are UTC epoch milliseconds: exactly what is stored.
  */
 
+import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
 import { DOMAIN_HASH, HWID, INSTALL_CODE, INSTALL_LIMIT_MAX, PROVIDER_CODE } from '../formats.ts';
 import {
@@ -137,8 +138,7 @@ const whole = (minimum: number, maximum: number) => (value: unknown) => {
   const number = typeof value === 'number' ? readInteger(value) : null;
   return number !== null && number >= minimum && number <= maximum ? number : undefined;
 };
-/** To the end of the year 9999: a later time is not written as a date any more. */
-const time = whole(0, Date.UTC(10_000, 0) - 1);
+const time = whole(0, TIME_MAX_MS);
 const count = whole(0, Number.MAX_SAFE_INTEGER);
 const id = (value: unknown) => {
   const number = whole(1, Number.MAX_SAFE_INTEGER)(value);

@@ -6,7 +6,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { QueueFacts } from '../../core/port/health.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { freeBytes } from '../../disk/fault.ts';
+import { freeBytes } from '../../disk/room.ts';
 import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './file/migrate.ts';

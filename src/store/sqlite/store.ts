@@ -2,8 +2,9 @@
 
 import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/bun-sqlite';
-import { type Clock, systemClock } from '../../clock.ts';
+import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
+import type { StoreOptions } from '../kind.ts';
 import { auditStore } from './audit.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { Connection } from './connection.ts';
@@ -27,26 +28,13 @@ import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { targetStore } from './targets.ts';
 import { WalIndex } from './wal-index.ts';
-import { type CommitObserver, GroupWriter } from './writer.ts';
-
-export interface SqliteOptions {
-  dataDir: string;
-  /** Make or migrate the database if need be; otherwise that is refused. */
-  create: boolean;
-  /** Migrate an older database; `create` unless said. A command beside a server must not. */
-  migrates?: boolean;
-  /** The most writes in one commit. */
-  commitBatchMax: number;
-  onCommit?: CommitObserver;
-  /** The machine's unless a test moves one. */
-  clock?: Clock;
-}
+import { GroupWriter } from './writer.ts';
 
 /**
  * Opens the store. Throws `OperatorError` with the reason when it cannot. All of it happens in the
  * call itself: a promise is what a store over a network would need.
  */
-export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, clock = systemClock } = options;
   const opened = openDatabase(dataDir, create, migrates);
   const db = new Connection(opened.db, WalIndex.of(opened.db));

@@ -8,6 +8,7 @@
 
 import { SQLiteError } from 'bun:sqlite';
 import { WriteFailed } from '../../core/port/store.ts';
+import type { CommitObserver } from '../kind.ts';
 import type { Connection } from './connection.ts';
 import { type Knock, NOBODY_ELSE } from './knock.ts';
 
@@ -31,12 +32,6 @@ export interface BatchNotes {
   /** The batch is over, saved or not. */
   clear(): void;
 }
-
-/**
- * Told of every commit: how many writes were in it, for how long it had the lock, ms, and whether
- * it is on disk. One that did not get the lock had it for 0 ms.
- */
-export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
 
 interface Job {
   work: () => unknown;

@@ -2,8 +2,10 @@
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
-import { freeBytes, isReadOnly } from '../../../disk/fault.ts';
+import { isReadOnly } from '../../../disk/fault.ts';
+import { freeBytes } from '../../../disk/room.ts';
 import { OperatorError } from '../../../operator-error.ts';
+import type { Contents } from '../../kind.ts';
 import { APPLICATION_ID, pragmaNumber } from './migrate.ts';
 import { checkDirectory, DATABASE_FILE, holdDatabase, inspect, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';
@@ -21,7 +23,7 @@ const CACHE_KIB = 8 * 1024;
  */
 export function copyDatabase(dataDir: string, target: string): void {
   checkDirectory(dataDir, false);
-  const file = requireDatabase(dataDir);
+  const file = join(dataDir, DATABASE_FILE);
   const release = holdDatabase(dataDir);
   const reader = new Database(file, { readwrite: true, strict: true });
   try {
@@ -48,7 +50,7 @@ export function copyDatabase(dataDir: string, target: string): void {
  * there. Takes as much memory as the database has bytes.
  */
 export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: Contents } {
-  const file = requireDatabase(dataDir);
+  const file = join(dataDir, DATABASE_FILE);
   const release = holdDatabase(dataDir);
   const reader = isReadOnly(dataDir)
     ? openToLook(file)
@@ -81,13 +83,6 @@ export function hasRoomForCopy(dataDir: string, spareBytes: number): boolean {
   return !isReadOnly(dataDir) && freeBytes(dataDir) >= copyBytesMax(dataDir) + spareBytes;
 }
 
-/** The database file. Throws `OperatorError` when there is none that this program knows. */
-function requireDatabase(dataDir: string): string {
-  const file = join(dataDir, DATABASE_FILE);
-  if (!hasDatabase(dataDir)) throw new OperatorError(`there is no Gatepost database in ${dataDir}`);
-  return file;
-}
-
 /** Is there a database that this program knows, of its own schema or an older one? */
 export function hasDatabase(dataDir: string): boolean {
   const file = join(dataDir, DATABASE_FILE);
@@ -105,13 +100,6 @@ function prepareCopying(db: Database): void {
  */
 function catchUp(db: Database): void {
   db.run('PRAGMA wal_checkpoint(PASSIVE)');
-}
-
-/** What is in a database file, found by reading all of it. */
-export interface Contents {
-  schema: number;
-  /** How many rows each table has. */
-  rows: Readonly<Record<string, number>>;
 }
 
 /** A database file that is looked at; it may lose its name meanwhile, and be empty at first. */

@@ -15,12 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { fullDisk, isReadOnly } from '../../../disk/fault.ts';
 import { takeLock } from '../../../disk/lock.ts';
 import { OperatorError } from '../../../operator-error.ts';
-import {
-  checkDataDirectory,
-  closeFreshDirectory,
-  makeOwnFile,
-  makeOwnFolder,
-} from '../../../permissions.ts';
+import { makeOwnFile, makeOwnFolder } from '../../../permissions.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, refuseNewer, SCHEMA_VERSION } from './migrate.ts';
 
 export const DATABASE_FILE = 'gatepost.db';
@@ -167,16 +162,6 @@ function configure(db: Database): Database {
   // From now on SQLite waits for nobody: it would sleep on the event loop. The writer waits.
   db.run('PRAGMA busy_timeout = 0');
   return db;
-}
-
-/**
- * Every command that opens the data begins with this. Throws {@link OperatorError} on what others
- * could read or change. With `create`, a directory in which nothing lies yet is closed instead.
- */
-export function refuseOpenData(dataDir: string, create = false): void {
-  if (create) closeFreshDirectory(dataDir);
-  const refused = checkDataDirectory(dataDir).filter(({ isRefused }) => isRefused);
-  if (refused.length > 0) throw new OperatorError(refused.map((one) => one.problem).join('; '));
 }
 
 export function checkDirectory(dataDir: string, create: boolean): void {

@@ -5,22 +5,16 @@ import { freemem } from 'node:os';
 import { mib, SPARE_BYTES } from '../../../disk/room.ts';
 import { Scratch } from '../../../disk/scratch.ts';
 import { OperatorError } from '../../../operator-error.ts';
+import type { Snapshot } from '../../kind.ts';
 import {
-  type Contents,
+  asDamage,
   copyBytesMax,
   copyDatabase,
   copyIntoMemory,
   Examination,
+  hasDatabase,
   hasRoomForCopy,
 } from './copy.ts';
-
-export interface Snapshot {
-  bytes: number;
-  contents: Contents;
-  /** From the beginning, each time it is asked. */
-  read(signal?: AbortSignal): AsyncIterable<Uint8Array>;
-  drop(): void;
-}
 
 const READ_BYTES = 64 * 1024;
 /** The part of free memory that a snapshot may take. */
@@ -32,7 +26,17 @@ const MEMORY_PART = 0.5;
  * is too full. Blocks while it copies. Throws `OperatorError`, or the fault of a disk.
  */
 export function takeSnapshot(dataDir: string): Snapshot {
-  if (hasRoomForCopy(dataDir, SPARE_BYTES)) return snapshotOnDisk(dataDir);
+  if (!hasDatabase(dataDir)) {
+    throw new OperatorError(`there is no Gatepost database in ${dataDir}`);
+  }
+  try {
+    return hasRoomForCopy(dataDir, SPARE_BYTES) ? snapshotOnDisk(dataDir) : inMemory(dataDir);
+  } catch (fault) {
+    throw asDamage(fault, dataDir);
+  }
+}
+
+function inMemory(dataDir: string): Snapshot {
   const bytes = copyBytesMax(dataDir);
   // Of the machine, and of the container that this runs in.
   const freeBytes = Math.min(freemem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

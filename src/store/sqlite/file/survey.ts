@@ -1,10 +1,80 @@
-/** A look at the database for a diagnosis: everything is read, nothing is changed. */
+/** A look at the database for a diagnosis: does it open, is it whole, does its log stay small? */
 
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { mib } from '../../../disk/room.ts';
+import { about, type Finding, reasonIn } from '../../../finding.ts';
+import type { DatabaseReport } from '../../kind.ts';
 import { findDamage, tableNames } from './copy.ts';
-import { inspect, openToLook } from './open.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
+import { DATABASE_FILE, inspect, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';
 
-export interface Survey {
+const say = about('database');
+/** Larger than what one long transaction or a backup leaves behind. */
+const WAL_BYTES_MAX = 1024 ** 3;
+
+/** Looks at the database of `dataDir` for a diagnosis: everything is read, nothing is changed. */
+export function surveyDatabase(dataDir: string): DatabaseReport {
+  const file = join(dataDir, DATABASE_FILE);
+  const bytes = sizeOf(file);
+  const report = (findings: Finding[], newestMs: number | null = null) => ({
+    findings,
+    newestMs,
+    bytes,
+  });
+  if (!existsSync(file)) {
+    const todo = "'gatepost serve' makes one, 'gatepost restore' puts a backup there";
+    return report([say.warning(`there is no database in ${dataDir}`, todo)]);
+  }
+  try {
+    const { schema, foreign, damage, newestMs } = look(file);
+    const findings = [
+      ...schemaFindings(schema),
+      ...foreignFindings(foreign),
+      ...damageFindings(damage),
+      ...logFindings(sizeOf(`${file}-wal`)),
+    ];
+    const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
+    return report(findings.length > 0 ? findings : [fine], newestMs);
+  } catch (error) {
+    const todo =
+      "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
+    return report([say.problem(reasonIn(error), todo)]);
+  }
+}
+
+function schemaFindings(schema: number): Finding[] {
+  if (schema >= SCHEMA_VERSION) return [];
+  const todo = "make a backup, then restart 'gatepost serve'";
+  const what = `it has schema ${schema}, this program needs ${SCHEMA_VERSION}`;
+  return [say.warning(what, todo)];
+}
+
+/** It would run with the program's rights; and a backup with it is worth nothing. */
+function foreignFindings(foreign: string | null): Finding[] {
+  if (foreign === null) return [];
+  const todo = 'stop the server, see who put it there, and drop it with a shell of SQLite';
+  return [say.problem(`it has ${foreign}, which is not Gatepost's: no backup is made of it`, todo)];
+}
+
+function damageFindings(damage: string | null): Finding[] {
+  if (damage === null) return [];
+  const todo = "stop the server and put the last good backup in place with 'gatepost restore'";
+  return [say.problem(`it is damaged (${damage})`, todo)];
+}
+
+function logFindings(walBytes: number): Finding[] {
+  if (walBytes <= WAL_BYTES_MAX) return [];
+  const todo = 'end what holds it open for long: a shell of SQLite, a backup that hangs';
+  return [say.warning(`its write-ahead log has ${mib(walBytes)} MiB`, todo)];
+}
+
+function sizeOf(file: string): number {
+  return existsSync(file) ? statSync(file).size : 0;
+}
+
+interface Look {
   schema: number;
   /** A part of its schema that is not of that version; null: there is none. */
   foreign: string | null;
@@ -19,8 +89,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** Columns whose times have passed when they are written, as opposed to due and expiry times. */
 const PAST = /^(?:at|(?:created|registered|linked|first_seen|last_seen|began|finished)_at)_ms$/;
 
-/** Throws OperatorError, or SQLite's error, when the file cannot be read as our database. */
-export function surveyDatabase(file: string): Survey {
+/** Throws `OperatorError`, or SQLite's error, when the file cannot be read as our database. */
+function look(file: string): Look {
   const schema = inspect(file);
   const db = openToLook(file);
   try {

@@ -1,0 +1,104 @@
+/**
+ * A kind of store: what the program needs of one besides the port. `app.ts` alone chooses it, and
+ * hands it to the parts that look after the data: backups, doctor, command line.
+ */
+
+import type { Clock } from '../clock.ts';
+import type { Act } from '../core/port/audit.ts';
+import type { Store } from '../core/port/store.ts';
+import type { Finding } from '../finding.ts';
+
+export interface StoreKind {
+  /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
+  open(options: StoreOptions): Promise<Store>;
+  /** Looks at the database for `gatepost doctor`: everything is read, nothing is changed. */
+  survey(dataDir: string): Promise<DatabaseReport>;
+  /** The database as a file. Null: it is a server's, whose own tools back it up. */
+  file: DatabaseFile | null;
+}
+
+export interface StoreOptions {
+  dataDir: string;
+  /** Make or migrate the database if need be; otherwise that is refused. */
+  create: boolean;
+  /** Migrate an older database; `create` unless said. A command beside a server must not. */
+  migrates?: boolean;
+  /** The most writes in one commit. */
+  commitBatchMax: number;
+  onCommit?: CommitObserver;
+  /** The machine's unless a test moves one. */
+  clock?: Clock;
+}
+
+/**
+ * Hears of every commit: how many writes were in it, for how long it had the lock, ms, and whether
+ * it is on disk. One that did not get the lock had it for 0 ms.
+ */
+export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
+
+export interface DatabaseReport {
+  findings: Finding[];
+  /** The latest time in it, UTC ms; null: unknown. */
+  newestMs: number | null;
+  /** Its size; 0: there is none. */
+  bytes: number;
+}
+
+/** The business of a database that is one file: it can be copied, and another put in its place. */
+export interface DatabaseFile {
+  /**
+   * Takes the database as it is now, beside running servers. Blocks while it copies. Throws
+   * `OperatorError` when there is none, it is damaged, or there is no room; or the fault of a disk.
+   */
+  takeSnapshot(dataDir: string): Snapshot;
+  /** Throws `OperatorError`, which names `file`, for a schema newer than this program's. */
+  refuseNewer(file: string, schema: number): void;
+  /** Takes in a database that is looked at and never used, in the first of `folders` with room. */
+  inspect(folders: readonly string[]): Arrival;
+  /** Holds the place of the database. Throws `OperatorError` while anybody has it open. */
+  replace(dataDir: string): Replacement;
+}
+
+/** The database at one moment, out of everybody else's reach. */
+export interface Snapshot {
+  bytes: number;
+  contents: Contents;
+  /** From the beginning, each time it is called. */
+  read(signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  drop(): void;
+}
+
+/** The contents of a database file, found by reading all of it. */
+export interface Contents {
+  schema: number;
+  /** How many rows each table has. */
+  rows: Readonly<Record<string, number>>;
+}
+
+/** Takes the bytes of a database piece by piece, in order. */
+export type Write = (chunk: Uint8Array) => Promise<void> | void;
+
+/** A database that comes out of a backup. */
+export interface Arrival {
+  /** Makes room for so many bytes. Throws `OperatorError` when there is too little. */
+  begin(bytes: number): Promise<Write>;
+  /**
+   * Reads all that arrived. Throws `OperatorError` that names what is wrong: with its structure,
+   * its references, its schema, or that it is not Gatepost's.
+   */
+  contents(): Promise<Contents>;
+  /** Leaves nothing behind but what was put in place. */
+  drop(): Promise<void>;
+}
+
+/** An arrival that can take the place of the present database. */
+export interface Replacement extends Arrival {
+  /** The rows that the present database has and this one lacks, in one sentence; null: none. */
+  loss(): string | null;
+  /**
+   * Puts it in place, with an entry in its audit log that it is of `momentMs`. At every moment
+   * there is a whole database, the old or the new one. Returns where the old one lies now; null:
+   * there was none.
+   */
+  putInPlace(act: Act, momentMs: number): string | null;
+}
