@@ -30,6 +30,7 @@ export const storeReads: readonly MutatedFile[] = [
     changes: [
       [`this.#begin = this.compile('BEGIN');`, ''],
       ['if (this.#isCurrent) return;', ''],
+      ['    this.version();\n', ''],
       ['this.#isCurrent = false;\n    if (this.#index === null) {', 'if (this.#index === null) {'],
       ['this.#index?.note();', ''],
       ['this.#version += 1;', ''],
