@@ -59,8 +59,8 @@ const KINDS: readonly [string, string][] = [
   [
     'notification or command',
     `INSERT INTO distribution (provider_id, notification_type, status, target_hwid, payload,
-       created_at_ms, due_at_ms, is_scheduled, expires_at_ms)
-     VALUES (1, 20, 10, '', '', :now + :n, :now + :n, 1, :now + 2592000000)`,
+       created_at_ms, due_at_ms, reaches_unbound, expires_at_ms)
+     VALUES (1, 20, 10, '', '', :now, :now + :n, 0, :now + 2592000000)`,
   ],
   [
     'row of the ledger',

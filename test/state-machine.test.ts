@@ -50,7 +50,7 @@ describe('the database', () => {
   function at(db: Database, status: number): void {
     db.run('DELETE FROM distribution');
     db.run(`INSERT INTO distribution (id, provider_id, notification_type, status, target_hwid,
-      payload, created_at_ms, due_at_ms, is_scheduled, expires_at_ms)
+      payload, created_at_ms, due_at_ms, reaches_unbound, expires_at_ms)
       VALUES (1, 1, 10, 10, '', '{}', 0, 0, 0, 0)`);
     const trigger = db
       .query<{ sql: string }, []>("SELECT sql FROM sqlite_schema WHERE name = 'distribution_moved'")
@@ -78,7 +78,7 @@ describe('the database', () => {
     const add = () =>
       engine.db.run(
         `INSERT INTO distribution (provider_id, notification_type, status, target_hwid, payload,
-           created_at_ms, due_at_ms, is_scheduled, expires_at_ms)
+           created_at_ms, due_at_ms, reaches_unbound, expires_at_ms)
          VALUES (999, 10, ?, '', '{}', 0, 0, 0, 0)`,
         [status],
       );

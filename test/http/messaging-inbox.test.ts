@@ -71,8 +71,8 @@ describe('a long poll', () => {
       targetHwid: 'phone',
       payload: JSON.stringify({ body: 'from beside' }),
       createdAtMs: app.clock.nowMs(),
-      dueAtMs: app.clock.nowMs(),
-      isScheduled: false,
+      dueAtMs: null,
+      reachesUnbound: false,
       expiresAtMs: app.clock.nowMs() + DAY_MS,
       unboundCount: 0,
     };

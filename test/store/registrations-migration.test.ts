@@ -139,7 +139,7 @@ describe('a token of 0.2.0', () => {
     const now = new Database(join(dataDir, DATABASE_FILE), { strict: true });
     now.run(
       `INSERT INTO distribution (provider_id, notification_type, status, target_hwid, created_at_ms,
-         due_at_ms, is_scheduled, expires_at_ms, payload)
+         due_at_ms, reaches_unbound, expires_at_ms, payload)
        VALUES (1, 20, 10, 'd', ${NOW_MS}, 0, 0, 9e15, '{}')`,
     );
     now.run(

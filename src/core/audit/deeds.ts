@@ -70,7 +70,7 @@ export function importDomain(
 
 /** To whom and when; nothing of what the message says. */
 export function send(id: number, draft: NewDistribution): Deed {
-  const { notificationType, actionType, targetOs, targetHwid, isScheduled, dueAtMs } = draft;
+  const { notificationType, actionType, targetOs, targetHwid, dueAtMs } = draft;
   return {
     action: notificationType === PUSH ? 'notification.send' : 'command.send',
     object: {
@@ -78,7 +78,7 @@ export function send(id: number, draft: NewDistribution): Deed {
       ...(actionType !== null && { action_type: actionType }),
       ...(targetOs === null ? { hwids: targetHwid.split(',').length } : { os: targetOs }),
       ...(draft.unboundCount > 0 && { unbound: draft.unboundCount }),
-      ...(isScheduled && { due: isoTime(dueAtMs) }),
+      ...(dueAtMs !== null && { due: isoTime(dueAtMs) }),
     },
   };
 }

@@ -93,6 +93,7 @@ export async function sendNotification(
         ...draftOf(provider, order, order.payload.expire_days, nowMs),
         notificationType: PUSH,
         actionType: null,
+        reachesUnbound: false,
         unboundCount: 0,
       },
       { generalIntervalMs, unboundQuota: null, bounds: boundsOf(core) },
@@ -115,15 +116,15 @@ export async function sendCommand(
   nowMs: number,
 ): Promise<{ id: number } | Refused<CommandRefusal>> {
   const { targets } = order;
+  // That is how a new customer gets a first subscription.
+  const reachesUnbound = order.payload.action_type === 'import-data';
   let unboundCount = 0;
   if ('hwids' in targets) {
     const devices = await core.store.findTargets(provider.id, targets.hwids);
     const known = devices.filter((device): device is TargetDevice => device !== null);
     if (known.length < devices.length) return new Refused('device_not_found');
     unboundCount = known.filter((device) => !device.isLinked).length;
-    if (unboundCount > 0 && order.payload.action_type !== 'import-data') {
-      return new Refused('unbound_not_allowed');
-    }
+    if (unboundCount > 0 && !reachesUnbound) return new Refused('unbound_not_allowed');
   }
   const unboundQuota =
     unboundCount === 0
@@ -136,6 +137,7 @@ export async function sendCommand(
         ...draftOf(provider, order, COMMAND_EXPIRE_DAYS, nowMs),
         notificationType: COMMAND,
         actionType: order.payload.action_type,
+        reachesUnbound,
         unboundCount,
       },
       { generalIntervalMs: null, unboundQuota, bounds: boundsOf(core) },
@@ -157,8 +159,7 @@ function draftOf(
     ...targetColumns(targets),
     payload: JSON.stringify(payload),
     createdAtMs: nowMs,
-    dueAtMs: dueAtMs ?? nowMs,
-    isScheduled: dueAtMs !== null,
+    dueAtMs,
     expiresAtMs: (dueAtMs ?? nowMs) + expireDays * DAY_MS,
   };
 }

@@ -29,8 +29,10 @@ export interface NewDistribution {
   /** JSON. */
   payload: string;
   createdAtMs: number;
-  dueAtMs: number;
-  isScheduled: boolean;
+  /** When it is scheduled for, which is not when it is created; null: at once. */
+  dueAtMs: number | null;
+  /** It may reach HWIDs that are not linked to the provider. */
+  reachesUnbound: boolean;
   expiresAtMs: number;
   unboundCount: number;
 }

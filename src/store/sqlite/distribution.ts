@@ -46,10 +46,10 @@ function statements({ db }: Context) {
       db,
       sql`
         INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
-          payload, created_at_ms, due_at_ms, is_scheduled, expires_at_ms, unbound_count)
+          payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count)
         VALUES (${value('providerId')}, ${value('notificationType')}, ${literal(CREATED)}, ${value('targetOs')},
           ${value('targetHwid')}, ${value('payload')}, ${value('createdAtMs')},
-          ${value('dueAtMs')}, ${value('isScheduled')}, ${value('expiresAtMs')},
+          ${value('dueAtMs')}, ${value('expiresAtMs')}, ${value('reachesUnbound')},
           ${value('unboundCount')})
         RETURNING id`,
     ),
@@ -95,7 +95,7 @@ function statements({ db }: Context) {
       db,
       sql`
         UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = ${value('nowMs')}
-        WHERE id = ${value('id')} AND ${ofProvider} AND is_scheduled = 1
+        WHERE id = ${value('id')} AND ${ofProvider} AND due_at_ms <> created_at_ms
           AND due_at_ms >= ${value('dueFromMs')}
           AND status IN (SELECT value FROM json_each(${value('from')}))`,
     ),
@@ -129,7 +129,7 @@ export function distributionStore(context: Context): DistributionStore {
   return {
     addDistribution: (draft, { generalIntervalMs: intervalMs, unboundQuota, bounds }, act) =>
       writer.run(() => {
-        const { providerId, createdAtMs, isScheduled, ...rest } = draft;
+        const { providerId, createdAtMs } = draft;
         const { payload, targetHwid } = draft;
         if (unboundQuota !== null) {
           const { sinceMs, countMax } = unboundQuota;
@@ -144,8 +144,8 @@ export function distributionStore(context: Context): DistributionStore {
           if (reached.isTooMany) return 'too_many_sends';
           return reached.isFull ? 'kept_bytes_full' : 'ledger_full';
         }
-        const row = { providerId, createdAtMs, isScheduled: isScheduled ? 1 : 0, ...rest };
-        const { id } = on.add.get(row) as { id: number };
+        const dueAtMs = draft.dueAtMs ?? createdAtMs;
+        const { id } = on.add.get({ ...draft, dueAtMs }) as { id: number };
         audit.note(act, deeds.send(id, draft), providerId);
         return { id };
       }),

@@ -39,8 +39,8 @@ function queueStatements(db: Connection, after: SQL) {
           coalesce(sum(recipient_count - sent_count - failed_count)
             FILTER (WHERE status IN ${IN_DELIVERY}), 0) AS "recipientCount"
         FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
-                due_at_ms <= ${value('nowMs')} OR is_scheduled = 0 OR status IN ${IN_DELIVERY}
-                  AS is_due
+                due_at_ms <= ${value('nowMs')} OR due_at_ms = created_at_ms
+                  OR status IN ${IN_DELIVERY} AS is_due
               ${rows} LIMIT ${QUEUE_STEP})`,
     ),
     end: prepare<QueueCursor>(

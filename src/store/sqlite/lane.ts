@@ -30,7 +30,8 @@ const FREE = sql`(x.lease_owner IS NULL OR x.lease_owner = ${value('owner')}
   OR x.lease_until_ms > ${RENEWED_UNTIL})`;
 
 /** Not scheduled is "now", and what has begun goes on, even if the clock was set back since. */
-const READY_AT = sql`iif(x.is_scheduled = 0 OR x.status IN ${IN_DELIVERY}, 0, x.due_at_ms)`;
+const READY_AT = sql`
+  iif(x.due_at_ms = x.created_at_ms OR x.status IN ${IN_DELIVERY}, 0, x.due_at_ms)`;
 
 /** Providers with something that has not ended, found by skipping along the index. */
 const LANES = sql`
@@ -44,7 +45,7 @@ const LANES = sql`
 const inLane = (condition: SQL) => sql`
   (SELECT id FROM distribution
    WHERE provider_id = lane.provider_id AND ${condition} ORDER BY due_at_ms, id LIMIT 1)`;
-const UNSCHEDULED = sql`status < ${FINAL} AND is_scheduled = 0`;
+const UNSCHEDULED = sql`status < ${FINAL} AND due_at_ms = created_at_ms`;
 
 /**
  * The first of each lane among what can be delivered now; nothing of a lane where all wait for
@@ -111,7 +112,7 @@ function statements({ db }: Context) {
       sql`
         SELECT ${candidate} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
         WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
-          AND x.due_at_ms > ${value('nowMs')} AND x.is_scheduled = 1
+          AND x.due_at_ms > ${value('nowMs')} AND x.due_at_ms <> x.created_at_ms
         ORDER BY x.due_at_ms LIMIT ${CLAIM_COUNT_MAX}`,
     ),
     hold: prepare(

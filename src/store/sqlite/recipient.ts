@@ -30,7 +30,7 @@ interface InHand {
   targetHwid: string;
   source: number;
   cursorId: number;
-  isImport: number;
+  reachesUnbound: number;
   expiresAtMs: number;
 }
 
@@ -41,7 +41,7 @@ function workerStatements({ db }: Context) {
       sql`
         SELECT provider_id AS "providerId", target_os AS "targetOs", target_hwid AS "targetHwid",
           cursor_source AS source, cursor_id AS "cursorId",
-          payload ->> '$.action_type' IS 'import-data' AS "isImport",
+          reaches_unbound AS "reachesUnbound",
           expires_at_ms AS "expiresAtMs"
         FROM distribution
         WHERE ${HELD} AND status IN (SELECT value FROM json_each(${value('statuses')}))`,
@@ -54,18 +54,18 @@ function workerStatements({ db }: Context) {
         ON CONFLICT DO NOTHING`,
     ),
     /**
-     * A named device that is not the provider's any more fails; import-data it may have, in its
-     * inbox of nobody.
+     * A named device that is not the provider's any more fails, unless the message may reach it:
+     * then it lies in its inbox of nobody.
      */
     loadHwid: prepare(
       db,
       sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting,
           queued_at_ms, failed_at_ms, detail)
-        SELECT ${value('id')}, d.id, iif(d.linked OR ${value('isImport')}, 1, 3),
-          iif(d.linked OR NOT ${value('isImport')}, d.provider, -d.provider), 0, ${value('nowMs')},
-          iif(d.linked OR ${value('isImport')}, NULL, ${value('nowMs')}),
-          iif(d.linked OR ${value('isImport')}, NULL, 'not linked to the provider any more')
+        SELECT ${value('id')}, d.id, iif(d.linked OR ${value('reachesUnbound')}, 1, 3),
+          iif(d.linked OR NOT ${value('reachesUnbound')}, d.provider, -d.provider), 0, ${value('nowMs')},
+          iif(d.linked OR ${value('reachesUnbound')}, NULL, ${value('nowMs')}),
+          iif(d.linked OR ${value('reachesUnbound')}, NULL, 'not linked to the provider any more')
         FROM (SELECT y.id AS id, o.id AS provider, ${linked('y.id', 'o.id')} AS linked
               FROM device y CROSS JOIN provider o ON o.id = ${value('providerId')}
               WHERE y.hwid = ${value('hwid')}) d
@@ -145,10 +145,11 @@ export function recipientStore(context: Context): RecipientStore {
 
   /** All at once: there are five at most. Devices that are not known any more only count. */
   function loadNamed(id: number, work: InHand, nowMs: number): { added: number; failed: number } {
-    const { providerId, isImport } = work;
+    const { providerId, reachesUnbound } = work;
     const hwids = work.targetHwid.split(',');
     let found = 0;
-    for (const hwid of hwids) found += on.loadHwid.run({ id, providerId, isImport, hwid, nowMs });
+    const all = { id, providerId, reachesUnbound, nowMs };
+    for (const hwid of hwids) found += on.loadHwid.run({ ...all, hwid });
     const failed = (on.failedOf.get({ id })?.count ?? 0) + hwids.length - found;
     return { added: hwids.length, failed };
   }

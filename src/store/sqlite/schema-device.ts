@@ -180,9 +180,10 @@ export const distribution = sqliteTable(
     /** Comma-separated; empty when the targets are operating systems. */
     target_hwid: text().notNull(),
     created_at_ms: integer().notNull(),
-    /** When delivery is to begin; the time of creation when it was not scheduled. */
+    /** When delivery is to begin: the time of creation, unless it is scheduled for a later one. */
     due_at_ms: integer().notNull(),
-    is_scheduled: integer().notNull(),
+    /** It may reach HWIDs that are not linked to the provider: decided when it was accepted. */
+    reaches_unbound: integer().notNull(),
     expires_at_ms: integer().notNull(),
     began_at_ms: integer(),
     finished_at_ms: integer(),
@@ -209,7 +210,7 @@ export const distribution = sqliteTable(
     index('distribution_unfinished').on(t.provider_id, t.due_at_ms).where(sql`status < 100`),
     index('distribution_unscheduled')
       .on(t.provider_id, t.due_at_ms)
-      .where(sql`status < 100 AND is_scheduled = 0`),
+      .where(sql`status < 100 AND due_at_ms = created_at_ms`),
     index('distribution_in_delivery').on(t.provider_id).where(sql`status IN (5, 6, 40)`),
     index('distribution_unchecked').on(t.due_at_ms).where(sql`status IN (10, 20)`),
     index('distribution_blocked').on(t.id).where(sql`status = 140 AND expired_at_ms IS NULL`),

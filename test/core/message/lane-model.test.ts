@@ -42,11 +42,13 @@ engine.db.run('PRAGMA synchronous = OFF');
 const provider = await makeProvider(engine);
 const put = engine.db.prepare(
   `INSERT INTO distribution (provider_id, notification_type, target_os, target_hwid, payload,
-     created_at_ms, expires_at_ms, id, status, is_scheduled, due_at_ms, lease_owner, lease_until_ms)
-   VALUES (?, 20, 'android', '', '{}', 0, 9e15, ?, ?, ?, ?, ?, ?)`,
+     expires_at_ms, reaches_unbound, id, status, created_at_ms, due_at_ms, lease_owner,
+     lease_until_ms)
+   VALUES (?, 20, 'android', '', '{}', 9e15, 0, ?, ?, ?, ?, ?, ?)`,
 );
 const read = engine.db.query<Row, [number]>(
-  `SELECT id, status, is_scheduled, due_at_ms, lease_owner, lease_until_ms
+  `SELECT id, status, due_at_ms <> created_at_ms AS is_scheduled, due_at_ms, lease_owner,
+     lease_until_ms
    FROM distribution WHERE provider_id = ? ORDER BY id`,
 );
 
@@ -56,8 +58,10 @@ async function restore(lane: Lane, owner: Provider): Promise<void> {
     engine.db.run('DELETE FROM distribution');
     for (const row of lane) {
       const untilMs = row.lease_until_ms === null ? null : startMs + row.lease_until_ms;
-      const { id, status, is_scheduled, due_at_ms, lease_owner } = row;
-      put.run(owner.id, id, status, is_scheduled, startMs + due_at_ms, lease_owner, untilMs);
+      const { id, status, lease_owner } = row;
+      const dueAtMs = startMs + row.due_at_ms;
+      const createdAtMs = row.is_scheduled === 1 ? 0 : dueAtMs;
+      put.run(owner.id, id, status, createdAtMs, dueAtMs, lease_owner, untilMs);
     }
   })();
   await nextTurn();

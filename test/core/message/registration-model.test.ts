@@ -182,7 +182,7 @@ async function act(walk: Walk, op: OpModel, before: World, at: number): Promise<
 function deliverTo(sends: readonly { walk: Walk; provider: ProviderName; before: World }[]): void {
   const add = engine.db.query<{ id: number }, [number, string]>(
     `INSERT INTO distribution (provider_id, notification_type, status, target_hwid, payload,
-       created_at_ms, due_at_ms, is_scheduled, expires_at_ms)
+       created_at_ms, due_at_ms, reaches_unbound, expires_at_ms)
      VALUES (?, 20, 10, ?, '{}', 0, 0, 0, 9e15) RETURNING id`,
   );
   const know = engine.db.query(

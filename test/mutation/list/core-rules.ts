@@ -121,8 +121,8 @@ export const coreRules: readonly MutatedFile[] = [
         'unboundCount = known.filter((device) => device.isLinked).length;',
       ],
       [
-        `if (unboundCount > 0 && order.payload.action_type !== 'import-data') {`,
-        `if (unboundCount > 0 || order.payload.action_type !== 'import-data') {`,
+        `if (unboundCount > 0 && !reachesUnbound) return new Refused('unbound_not_allowed');`,
+        `if (unboundCount > 0 || !reachesUnbound) return new Refused('unbound_not_allowed');`,
       ],
     ],
   },

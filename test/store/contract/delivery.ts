@@ -12,6 +12,7 @@ import {
   LEASE_MS,
   lease,
   send,
+  sentAt,
   statusOf,
 } from './message-fixture.ts';
 
@@ -87,7 +88,7 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
       const first = await send(store, providerId);
       await bringTo(store, first, 20);
       // The clock was set back: for a worker that looks now, this one goes first.
-      const second = await send(store, providerId, { dueAtMs: NOW_MS - 1 });
+      const second = await send(store, providerId, sentAt(NOW_MS - 1));
       await bringTo(store, second, 5, { owner: 'another' });
       expect(await store.moveDistribution(lease(first), 20, 5)).toBe(false);
       await bringTo(store, await send(store, otherId), 5);

@@ -13,6 +13,7 @@ import {
   HOUR_MS,
   lease,
   send,
+  sentAt,
   statusOf,
   to,
   UNGUARDED,
@@ -241,7 +242,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
       const late = await send(store, providerId, at(NOW_MS + HOUR_MS - 1));
-      const now = await send(store, providerId, { dueAtMs: NOW_MS + HOUR_MS });
+      const now = await send(store, providerId, sentAt(NOW_MS + HOUR_MS));
       for (const id of [late, now]) {
         expect(await store.cancelDistribution(providerId, id, guard, ACT)).toBe(10);
         expect(await statusOf(store, id)).toBe(10);

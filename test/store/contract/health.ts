@@ -84,7 +84,7 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
         for (let i = 0; i < 2_100; i++) {
           sends.push(send(store, id, at(NOW_MS + HOUR_MS + (i % 2) * n)));
         }
-        sends.push(send(store, id, { dueAtMs: NOW_MS + n }));
+        sends.push(send(store, id, { createdAtMs: NOW_MS + n }));
       }
       await Promise.all(sends);
       let isOver = false;

@@ -23,6 +23,7 @@ import {
   registration,
   send,
   sendAll,
+  sentAt,
   to,
   tokenHash,
 } from './message-fixture.ts';
@@ -73,7 +74,7 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       await knock(store, 'a');
       await knock(store, 'b');
       const id = await deliver(store, providerId);
-      const later = await deliver(store, providerId, { dueAtMs: NOW_MS + 1 });
+      const later = await deliver(store, providerId, sentAt(NOW_MS + 1));
       const lasting = await deliver(store, providerId, { expiresAtMs: EXPIRES_MS + HOUR_MS });
       await prune(store, NOW_MS, EXPIRES_MS);
       expect(await isPruned(store, id)).toBe(false);
@@ -146,7 +147,7 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       const { providerId } = await addDoor(store);
       await knock(store, 'a');
       const old = await deliver(store, providerId);
-      const later = await deliver(store, providerId, { dueAtMs: NOW_MS + 1 });
+      const later = await deliver(store, providerId, sentAt(NOW_MS + 1));
       expect(await store.forgetDistributions(EXPIRES_MS)).toBe(false);
       await prune(store, EXPIRES_MS, EXPIRES_MS);
       const open = await send(store, providerId);

@@ -13,6 +13,7 @@ import {
   LEASE_MS,
   lease,
   send,
+  sentAt,
   to,
   WAITING_MAX,
 } from './message-fixture.ts';
@@ -137,7 +138,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
     test('takes over a lease from further ahead than any lasts: the clock was set back', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
-      const id = await send(store, providerId, { dueAtMs: NOW_MS - HOUR_MS });
+      const id = await send(store, providerId, sentAt(NOW_MS - HOUR_MS));
       await claim(store);
       expect(await claim(store, 'another', NOW_MS)).toEqual([]);
       expect(await claim(store, 'another', NOW_MS - 1)).toMatchObject([{ id, isTakenOver: true }]);
@@ -169,9 +170,9 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const { id: two } = await addProvider(store, 'Provide2');
       const begun = await send(store, one);
       const foreign = await send(store, two);
-      const tied = await send(store, one, { dueAtMs: NOW_MS - 1 });
-      const earliest = await send(store, one, { dueAtMs: NOW_MS - 2 });
-      const alsoTied = await send(store, one, { dueAtMs: NOW_MS - 1 });
+      const tied = await send(store, one, sentAt(NOW_MS - 1));
+      const earliest = await send(store, one, sentAt(NOW_MS - 2));
+      const alsoTied = await send(store, one, sentAt(NOW_MS - 1));
       const block = (id: number) => store.blockDistribution(id, [10, 20, 5], NOW_MS, ACT);
       const lane = async (owner = 'one') => {
         const ids = await claimedIds(store, owner);
@@ -184,7 +185,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       }
       expect(await lane()).toEqual([begun]);
       await bringTo(store, begun, 5);
-      const overtaking = await send(store, one, { dueAtMs: NOW_MS - 9 });
+      const overtaking = await send(store, one, sentAt(NOW_MS - 9));
       expect(await lane()).toEqual([begun]);
       // In other hands the first still goes before the next.
       expect(await lane('another')).toEqual([]);
@@ -197,7 +198,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const { id: providerId } = await addProvider(store, 'Provide1');
       const waits = await pending(store, providerId, NOW_MS + HOUR_MS);
       // Sent while the clock was two hours ahead.
-      const ahead = await send(store, providerId, { dueAtMs: NOW_MS + 2 * HOUR_MS });
+      const ahead = await send(store, providerId, sentAt(NOW_MS + 2 * HOUR_MS));
       const now = await send(store, providerId);
       expect(await claimedIds(store)).toEqual([ahead]);
       await bringTo(store, ahead, 100);
@@ -210,7 +211,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
     test('in the order of their times within a moment, by which two clocks may differ', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
-      const foreign = await send(store, providerId, { dueAtMs: NOW_MS + 2 });
+      const foreign = await send(store, providerId, sentAt(NOW_MS + 2));
       const own = await send(store, providerId);
       expect(await claimedIds(store)).toEqual([own]);
       await bringTo(store, own, 100);
@@ -222,7 +223,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const ids: number[] = [];
       for (let i = 0; i < 40; i++) {
         const { id } = await addProvider(store, `Provid${10 + i}`);
-        ids.push(await send(store, id, { dueAtMs: NOW_MS - HOUR_MS }));
+        ids.push(await send(store, id, sentAt(NOW_MS - HOUR_MS)));
       }
       // Some are held by a clock that is ahead; then it is set back.
       expect((await claim(store, 'one', NOW_MS)).length).toBe(32);
@@ -244,9 +245,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id: busy } = await addProvider(store, 'Provide1');
       const { id: other } = await addProvider(store, 'Provide2');
-      await Promise.all(
-        Array.from({ length: 600 }, () => send(store, busy, { dueAtMs: NOW_MS - 1 })),
-      );
+      await Promise.all(Array.from({ length: 600 }, () => send(store, busy, sentAt(NOW_MS - 1))));
       const id = await send(store, other);
       expect(await claimedIds(store)).toContain(id);
     });
@@ -302,7 +301,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       await bringTo(store, unseen, 20);
       await store.moveDistribution(lease(unseen), 20, 30);
       expect(await store.nextDueMs()).toBe(NOW_MS + HOUR_MS);
-      await send(store, one, { dueAtMs: NOW_MS + 3 * HOUR_MS });
+      await send(store, one, sentAt(NOW_MS + 3 * HOUR_MS));
       expect(await store.nextDueMs()).toBe(0);
     });
   },

@@ -60,7 +60,6 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
       await store.sendRecipients(lease(id), WAITING_MAX);
       const open = await send(store, providerId, {
         dueAtMs: NOW_MS + 1,
-        isScheduled: true,
       });
       await store.blockDistribution(id, [40], NOW_MS, ACT);
       expect(await expire(NOW_MS)).toBe(1);

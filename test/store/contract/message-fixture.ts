@@ -24,8 +24,8 @@ export function draft(providerId: number, more: Partial<NewDistribution> = {}): 
     targetHwid: '',
     payload: '{"body":"hello"}',
     createdAtMs: NOW_MS,
-    dueAtMs: NOW_MS,
-    isScheduled: false,
+    dueAtMs: null,
+    reachesUnbound: false,
     expiresAtMs: EXPIRES_MS,
     unboundCount: 0,
     ...more,
@@ -33,10 +33,13 @@ export function draft(providerId: number, more: Partial<NewDistribution> = {}): 
 }
 
 export const to = (...hwids: string[]) => ({ targetOs: null, targetHwid: hwids.join(',') });
-export const at = (dueAtMs: number) => ({ dueAtMs, isScheduled: true });
+export const at = (dueAtMs: number) => ({ dueAtMs });
+/** At once, by another clock. */
+export const sentAt = (createdAtMs: number) => ({ createdAtMs });
 export const IMPORT_DATA = {
   notificationType: 20,
   actionType: 'import-data',
+  reachesUnbound: true,
   payload: '{"action_type":"import-data","input-data":"aGk="}',
 } as const;
 
@@ -97,7 +100,7 @@ export async function deliver(
   more: Partial<NewDistribution> = {},
 ): Promise<number> {
   const id = await send(store, providerId, more);
-  await bringTo(store, id, 100, { nowMs: more.dueAtMs ?? NOW_MS });
+  await bringTo(store, id, 100, { nowMs: more.dueAtMs ?? more.createdAtMs ?? NOW_MS });
   return id;
 }
 

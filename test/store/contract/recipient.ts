@@ -113,15 +113,20 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       expect(await countsOf(store, id)).toEqual([3, 0, 2]);
     });
 
-    test('import-data reaches named devices that are not linked', async () => {
+    test.each([
+      { reachesUnbound: true, b: 'queued', counts: [2, 0, 0] },
+      { reachesUnbound: false, b: 'failed', counts: [2, 0, 1] },
+    ])('named devices that are not linked, if it may: $reachesUnbound', async (given) => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       await knock(store, 'a');
       await checkIn(store, 'b', { domainHash: null });
-      const id = await begin(store, providerId, { ...to('a', 'b'), ...IMPORT_DATA });
+      const { reachesUnbound } = given;
+      const command = { ...to('a', 'b'), ...IMPORT_DATA, reachesUnbound };
+      const id = await begin(store, providerId, command);
       await loadAll(store, lease(id));
-      expect(await ledgerOf(store, id)).toEqual({ a: 'queued', b: 'queued' });
-      expect(await countsOf(store, id)).toEqual([2, 0, 0]);
+      expect(await ledgerOf(store, id)).toEqual({ a: 'queued', b: given.b });
+      expect(await countsOf(store, id)).toEqual([...given.counts]);
     });
 
     /** Counts after loading, and after another worker loaded again. */

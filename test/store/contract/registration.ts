@@ -296,6 +296,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       const data = {
         notificationType: 20,
         actionType: 'import-data',
+        reachesUnbound: true,
         payload: '{"action_type":"import-data","input-data":"aGk="}',
         ...to('u'),
       } as const;

@@ -9,6 +9,7 @@ import registrations from '../../../../migrations/sqlite/0004_registrations.sql'
   type: 'text',
 };
 import bounds from '../../../../migrations/sqlite/0005_bounds.sql' with { type: 'text' };
+import due from '../../../../migrations/sqlite/0006_due.sql' with { type: 'text' };
 import { OperatorError } from '../../../operator-error.ts';
 
 /** In order, never edited once released, only added to. */
@@ -19,6 +20,7 @@ export const MIGRATIONS: readonly string[] = [
   audit,
   registrations,
   bounds,
+  due,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
