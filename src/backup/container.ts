@@ -13,6 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { TIME_MAX_MS } from '../core/calendar.ts';
 import { isRecord, readJsonObject } from '../core/json-input.ts';
+import { isRefused } from '../core/outcome.ts';
 import { OperatorError } from '../operator-error.ts';
 import type { Write } from '../store/kind.ts';
 import { AGE_MAGIC, checkHeader, decrypted, encrypted } from './encryption.ts';
@@ -222,9 +223,9 @@ function parseHead(head: Buffer): Manifest {
     throw new Error('its first line is not that of a backup');
   }
   const read = readJsonObject(head.subarray(MAGIC.length), MANIFEST_BOUNDS, 'its manifest');
-  if ('problem' in read) throw new Error(read.problem);
-  if (!isManifest(read.object)) throw new Error('its manifest is not one');
-  return read.object;
+  if (isRefused(read)) throw new Error(read.detail);
+  if (!isManifest(read)) throw new Error('its manifest is not one');
+  return read;
 }
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= 0;

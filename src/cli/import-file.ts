@@ -7,6 +7,7 @@ import {
   readLine,
 } from '../core/moving/export-lines.ts';
 import type { Mover, Newcomer } from '../core/moving/import.ts';
+import { isRefused } from '../core/outcome.ts';
 import type { ImportedDomain, ImportedInstall } from '../core/port/moving.ts';
 import { nextTurn } from '../core/turn.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -23,7 +24,7 @@ async function* read(path: string): AsyncGenerator<ExportLine> {
     number += 1;
     const line = readLine(text);
     const wrong = (what: string) => new OperatorError(`${path}: line ${number}: ${what}`);
-    if ('problem' in line) throw wrong(line.problem);
+    if (isRefused(line)) throw wrong(line.detail);
     if ((line.kind === 'provider') !== (number === 1)) {
       throw wrong('a file begins with its provider, and holds one');
     }

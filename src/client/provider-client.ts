@@ -4,7 +4,8 @@
  * of JSON from outside.
  */
 
-import { type JsonBounds, jsonOverBounds, readJsonObject } from '../core/json-input.ts';
+import { type JsonBounds, readJsonObject } from '../core/json-input.ts';
+import { isRefused } from '../core/outcome.ts';
 
 export interface ProviderClientOptions {
   /** The base address; paths are appended to it. */
@@ -191,11 +192,9 @@ export class ProviderClient {
   }
 
   #read(path: string, status: number, bytes: Uint8Array, query: Query): Answer | Again {
-    const subject = `what the source answers to ${path}`;
-    const tooMuch = jsonOverBounds(bytes, boundsOf(query), subject);
-    if (tooMuch !== null) throw new CallFailed(tooMuch.problem);
-    const read = readJsonObject(bytes, boundsOf(query), subject);
-    const body = 'object' in read && Number.isInteger(read.object['rc']) ? read.object : null;
+    const read = readJsonObject(bytes, boundsOf(query), `what the source answers to ${path}`);
+    if (isRefused(read) && read.says === 'over_bounds') throw new CallFailed(read.detail);
+    const body = !isRefused(read) && Number.isInteger(read['rc']) ? read : null;
     // Earlier editions of the API answered refusals with other statuses.
     if (body === null && status !== 200) {
       const question = this.#hasAnswered ? '' : `: ${BASE_ADDRESS}`;

@@ -4,18 +4,7 @@
  * around HTML forms send numbers and booleans as strings, and every field whether filled in or not.
  */
 
-/**
- * Why an input is refused: one plain ASCII sentence for `x-error-detail` that names the field and
- * the rule. It never repeats a value, and a key only as {@link nameForDetail} leaves it.
- */
-export interface Problem {
-  readonly problem: string;
-}
-
-/** A refusal; `sentence` must be ASCII without line breaks. */
-export function problem(sentence: string): Problem {
-  return { problem: sentence };
-}
+import { type Misfit, malformed, Refused } from './outcome.ts';
 
 /** Levels of arrays and objects within each other that any JSON from outside may have. */
 export const JSON_NESTING_MAX = 32;
@@ -35,39 +24,39 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /**
  * The object in JSON from outside. Bounds are checked by one look at each byte: `JSON.parse`
  * takes a second for a hundred thousand brackets, and walking what it made takes longer. A text is
- * measured in UTF-8. `subject` begins the sentence of the problem, such as "the body".
+ * measured in UTF-8. `subject` begins the detail of a refusal, such as "the body": `over_bounds`,
+ * before anything is decoded, or `malformed`.
  */
 export function readJsonObject(
   json: Uint8Array | string,
   bounds: JsonBounds,
   subject: string,
-): { object: Record<string, unknown> } | Problem {
-  const tooMuch = jsonOverBounds(json, bounds, subject);
-  if (tooMuch !== null) return tooMuch;
+): Record<string, unknown> | Misfit<'over_bounds' | 'malformed'> {
+  const brokenBound = boundBrokenBy(json, bounds);
+  if (brokenBound !== null) {
+    return new Refused('over_bounds', {
+      detail: `${subject} must not ${brokenBound}`,
+    }) as Misfit<'over_bounds'>;
+  }
   try {
     const value: unknown = JSON.parse(typeof json === 'string' ? json : utf8.decode(json));
-    if (isRecord(value)) return { object: value };
+    if (isRecord(value)) return value;
   } catch {
-    // Not UTF-8 or not JSON: said below.
+    // Not UTF-8 or not JSON: refused below.
   }
-  return problem(`${subject} must be a JSON object in UTF-8`);
+  return malformed(`${subject} must be a JSON object in UTF-8`);
 }
 
-/** Which bound a piece of JSON breaks; null: none. Nothing is decoded. */
-export function jsonOverBounds(
+/** The bound that a piece of JSON breaks, behind "must not"; null: none. */
+function boundBrokenBy(
   json: Uint8Array | string,
   { bytesMax, valuesMax }: JsonBounds,
-  subject: string,
-): Problem | null {
+): string | null {
   const length = typeof json === 'string' ? byteLength(json) : json.length;
-  if (length > bytesMax) return problem(`${subject} must not be longer than ${bytesMax} bytes`);
-  const bytes = typeof json === 'string' ? Buffer.from(json, 'utf8') : json;
-  const shape = measure(bytes, valuesMax);
-  if (shape === 'deep') {
-    return problem(`${subject} must not nest deeper than ${JSON_NESTING_MAX} levels`);
-  }
-  if (shape === 'many') return problem(`${subject} must not hold more than ${valuesMax} values`);
-  return null;
+  if (length > bytesMax) return `be longer than ${bytesMax} bytes`;
+  const shape = measure(typeof json === 'string' ? Buffer.from(json, 'utf8') : json, valuesMax);
+  if (shape === 'deep') return `nest deeper than ${JSON_NESTING_MAX} levels`;
+  return shape === 'many' ? `hold more than ${valuesMax} values` : null;
 }
 
 const QUOTE = 0x22;

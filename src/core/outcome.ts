@@ -35,6 +35,14 @@ export class Refused<const K extends string> {
   }
 }
 
+/** A refusal of a value from outside: `detail` names the field and the rule, never the value. */
+export type Misfit<K extends string = 'malformed'> = Refused<K> & { readonly detail: string };
+
+/** Refuses a value from outside. `detail` must be ASCII without line breaks. */
+export function malformed(detail: string): Misfit {
+  return new Refused('malformed', { detail }) as Misfit;
+}
+
 /** Tells a refusal from what was asked for. */
 export function isRefused<T>(outcome: T): outcome is Extract<T, Refused<string>> {
   return outcome instanceof Refused;

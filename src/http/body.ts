@@ -1,6 +1,7 @@
 /** Reads the JSON object of a POST: no more than it may be long, no longer than it may take. */
 
-import { type Problem, problem, REQUEST_BOUNDS, readJsonObject } from '../core/json-input.ts';
+import { REQUEST_BOUNDS, readJsonObject } from '../core/json-input.ts';
+import { type Misfit, malformed, Refused } from '../core/outcome.ts';
 import { LARGE_BYTES, type Place } from './room.ts';
 
 /**
@@ -19,22 +20,23 @@ export async function readBody(
   bytesMax: number,
   timeMaxMs: number,
   { enter, turn }: { enter(bytes: number): Promise<Place | null>; turn(): Promise<void> },
-): Promise<{ object: Readonly<Record<string, unknown>> } | (Problem & { isLate?: true })> {
+): Promise<Readonly<Record<string, unknown>> | Misfit<'malformed' | 'over_bounds' | 'late'>> {
   const declared = Number(request.headers.get('content-length') ?? bytesMax);
   if (declared > bytesMax) return tooLong(bytesMax);
   const place = declared < LARGE_BYTES ? null : await enter(declared);
-  if (place === null && declared >= LARGE_BYTES) return problem(TOO_MANY);
+  if (place === null && declared >= LARGE_BYTES) return malformed(TOO_MANY);
   let bytes: Uint8Array | null | typeof LATE;
   try {
     bytes = await inTime(readBytes(request, bytesMax), timeMaxMs);
   } catch {
     // The client is gone, or what it sent is not framed as it said: not a fault of ours.
-    return problem('the body was not sent to its end');
+    return malformed('the body was not sent to its end');
   } finally {
     place?.leave();
   }
   if (bytes === LATE) {
-    return { ...problem(`the body did not arrive within ${timeMaxMs / 1000} s`), isLate: true };
+    const detail = `the body did not arrive within ${timeMaxMs / 1000} s`;
+    return new Refused('late', { detail }) as Misfit<'late'>;
   }
   if (bytes === null) return tooLong(bytesMax);
   if (bytes.length >= LARGE_BYTES) await turn();
@@ -43,8 +45,8 @@ export async function readBody(
 
 const TOO_MANY = 'too many large bodies are under way: send them one after the other';
 
-function tooLong(bytesMax: number): Problem {
-  return problem(`the body must not be longer than ${bytesMax} bytes`);
+function tooLong(bytesMax: number): Misfit {
+  return malformed(`the body must not be longer than ${bytesMax} bytes`);
 }
 
 /** Has Bun let go of a body that nobody reads: it keeps a megabyte of it until the answer. */

@@ -6,14 +6,15 @@
 
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
-import { byteLength, type Problem, problem, readJsonObject } from '../core/json-input.ts';
-import { parseAckItems } from '../core/message/device-input.ts';
+import { byteLength, readJsonObject } from '../core/json-input.ts';
+import { readAckItems } from '../core/message/device-input.ts';
 import {
   ACK_COUNT_MAX,
   type AuthenticDevice,
   acknowledge,
   INBOX_LIMITS,
 } from '../core/message/inbox.ts';
+import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
 import type { AckItem } from '../core/port/inbox.ts';
 import type { Log } from '../log.ts';
 import { Budget } from './budget.ts';
@@ -123,10 +124,10 @@ export class DeviceStream {
 
   async receive(frame: string | Buffer): Promise<void> {
     if (!this.admits(typeof frame === 'string' ? byteLength(frame) : frame.length)) return;
-    const items = parseFrame(frame);
-    if ('problem' in items) {
-      this.#send({ rc: 0, msg: 'Unknown error', detail: items.problem });
-      this.end(CLOSE_MALFORMED, items.problem);
+    const items = readFrame(frame);
+    if (isRefused(items)) {
+      this.#send({ rc: 0, msg: 'Unknown error', detail: items.detail });
+      this.end(CLOSE_MALFORMED, items.detail);
       return;
     }
     if (this.#inHand.length >= FRAMES_IN_HAND_MAX) {
@@ -248,9 +249,9 @@ export class DeviceStream {
   }
 }
 
-function parseFrame(frame: string | Buffer): AckItem[] | Problem {
-  if (typeof frame !== 'string') return problem('the frame must be text');
+function readFrame(frame: string | Buffer): AckItem[] | Misfit<'malformed' | 'over_bounds'> {
+  if (typeof frame !== 'string') return malformed('the frame must be text');
   const bounds = { bytesMax: FRAME_BYTES_MAX, valuesMax: FRAME_VALUES_MAX };
   const read = readJsonObject(frame, bounds, 'the frame');
-  return 'problem' in read ? read : parseAckItems(read.object['items']);
+  return isRefused(read) ? read : readAckItems(read['items']);
 }

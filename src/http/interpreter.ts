@@ -57,10 +57,10 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       enter: (bytes) => large.enterBody(request, call, bytes),
       turn: () => large.turns.next(nameOf(call)),
     });
-    if ('problem' in body) {
-      return { says: 'unknown_error', detail: body.problem, isLast: body.isLate };
+    if (isRefused(body)) {
+      return { says: 'unknown_error', detail: body.detail, isLast: body.says === 'late' };
     }
-    call.body = body.object;
+    call.body = body;
     return readAndHandle(call);
   }
 

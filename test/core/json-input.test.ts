@@ -3,36 +3,43 @@
 import { describe, expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { JSON_NESTING_MAX, readJsonObject } from '../../src/core/json-input.ts';
+import { malformed, Refused } from '../../src/core/outcome.ts';
 
 const BOUNDS = { bytesMax: 1_000, valuesMax: 100 };
 const read = (json: string | Uint8Array) => readJsonObject(json, BOUNDS, 'the file');
 const bytes = (json: string) => new TextEncoder().encode(json);
 const nested = (levels: number) => `{"a":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 
-const TOO_LONG = { problem: 'the file must not be longer than 1000 bytes' };
-const TOO_DEEP = { problem: 'the file must not nest deeper than 32 levels' };
-const TOO_MANY = { problem: 'the file must not hold more than 100 values' };
-const NO_OBJECT = { problem: 'the file must be a JSON object in UTF-8' };
+const TOO_LONG = new Refused('over_bounds', {
+  detail: 'the file must not be longer than 1000 bytes',
+});
+const TOO_DEEP = new Refused('over_bounds', {
+  detail: 'the file must not nest deeper than 32 levels',
+});
+const TOO_MANY = new Refused('over_bounds', {
+  detail: 'the file must not hold more than 100 values',
+});
+const NO_OBJECT = malformed('the file must be a JSON object in UTF-8');
 
 describe('a reader of JSON', () => {
   test.each([
     ['nothing', '', NO_OBJECT],
-    ['an object', '{"a":[1,{"b":null}]}', { object: { a: [1, { b: null }] } }],
+    ['an object', '{"a":[1,{"b":null}]}', { a: [1, { b: null }] }],
     ['a list', '[{}]', NO_OBJECT],
     ['half an object', '{"a":1', NO_OBJECT],
     ['an open string', '{"a', NO_OBJECT],
     ['a string that ends in a backslash', '{"a\\', NO_OBJECT],
-    ['as many levels as may be', nested(32), { object: JSON.parse(nested(32)) }],
+    ['as many levels as may be', nested(32), JSON.parse(nested(32))],
     ['a level more', nested(33), TOO_DEEP],
     ['brackets alone', '['.repeat(1_000), TOO_DEEP],
     ['braces alone', '{"":'.repeat(250), TOO_DEEP],
-    ['brackets in a text', `{"a":"${'['.repeat(900)}"}`, { object: { a: '['.repeat(900) } }],
+    ['brackets in a text', `{"a":"${'['.repeat(900)}"}`, { a: '['.repeat(900) }],
     ['brackets behind a quote in a text', `{"a":"\\"${'['.repeat(900)}"}`, 'object'],
     ['brackets behind a text that ends in a backslash', `{"a":"\\\\",${'['.repeat(900)}`, TOO_DEEP],
     ['brackets that close first', `${']'.repeat(100)}${'['.repeat(133)}`, TOO_MANY],
     ['as many values as may be', `{"a":[${'0,'.repeat(98)}0]}`, 'object'],
     ['a value more', `{"a":[${'0,'.repeat(99)}0]}`, TOO_MANY],
-    ['as many members as may be', `{${'"a":0,'.repeat(99)}"a":0}`, { object: { a: 0 } }],
+    ['as many members as may be', `{${'"a":0,'.repeat(99)}"a":0}`, { a: 0 }],
     ['a member more', `{${'"a":0,'.repeat(100)}"a":0}`, TOO_MANY],
     ['empty objects', `{"a":[${'{},'.repeat(50)}{}]}`, TOO_MANY],
     ['commas in a text', `{"a":"${','.repeat(900)}"}`, 'object'],
@@ -41,8 +48,7 @@ describe('a reader of JSON', () => {
     ['as many characters, and more bytes', `{"a":"${'я'.repeat(497)}"}`, TOO_LONG],
   ] as const)('finds %s', (_name, json, expected) => {
     for (const got of [read(json), read(bytes(json))]) {
-      if (expected === 'object') expect(got).toHaveProperty('object');
-      else expect(got).toEqual(expected);
+      expect(got).toEqual(expected === 'object' ? JSON.parse(json) : expected);
     }
   });
 
@@ -84,11 +90,11 @@ describe('a reader of JSON', () => {
         const bounds = { bytesMax: 1_000_000, valuesMax: values };
         const fits = readJsonObject(json, bounds, 'it');
         if (levels > JSON_NESTING_MAX) {
-          expect(fits).toEqual({ problem: 'it must not nest deeper than 32 levels' });
+          expect(fits).toMatchObject({ detail: 'it must not nest deeper than 32 levels' });
         } else {
-          expect(fits).toEqual({ object: JSON.parse(json) });
+          expect(fits).toEqual(JSON.parse(json));
           const tight = { ...bounds, valuesMax: values - 1 };
-          expect(readJsonObject(json, tight, 'it')).toHaveProperty('problem');
+          expect(readJsonObject(json, tight, 'it')).toMatchObject({ says: 'over_bounds' });
         }
       }),
     );

@@ -1,7 +1,8 @@
 /** Remote commands: what each action takes, and what a device gets. */
 
-import { isAbsent, isText, type Problem, problem } from '../json-input.ts';
-import { checkSettings, type Settings } from './settings.ts';
+import { isAbsent, isText } from '../json-input.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
+import { readSettings, type Settings } from './settings.ts';
 import { isWebUrl, readHost, URL_LENGTH_MAX } from './url.ts';
 
 /** Specification, "POST /remote/command". */
@@ -25,35 +26,32 @@ type Body = Readonly<Record<string, unknown>>;
 /** `leftOut` is a sentence about what of the settings cannot be passed on. */
 type Composed =
   | { payload: CommandPayload; leftOut?: string }
-  | 'import_data_empty'
-  | 'settings_empty'
-  | Problem;
+  | Refused<'import_data_empty' | 'settings_empty' | 'malformed'>;
 
 /** Reads `action_type`, which the specification's table has before targets and schedule. */
-export function parseActionType(body: Body): ActionType | Problem {
-  const said = body['action_type'];
-  const action = ACTION_TYPES.find((known) => known === said);
-  return action ?? problem(`action_type must be one of ${ACTION_TYPES.join(', ')}`);
+export function readActionType(body: Body): ActionType | Misfit {
+  const action = ACTION_TYPES.find((known) => known === body['action_type']);
+  return action ?? malformed(`action_type must be one of ${ACTION_TYPES.join(', ')}`);
 }
 
 /**
  * Composes the payload of a command from the request's body. Fields that the action does not need
- * are not looked at; targets and schedule are read by `parseCommandTargets` and `parseSchedule`.
+ * are not looked at; `readCommand` of core/message/order.ts reads targets and schedule.
  *
  * Refuses `import_data_empty` (missing or blank) and `settings_empty` (see {@link checkSettings});
- * anything else that is wrong is a problem.
+ * anything else that is wrong is `malformed`.
  */
 export function composeCommand(body: Body): Composed {
-  const action = parseActionType(body);
+  const action = readActionType(body);
   switch (action) {
     case 'import-data':
       return composeImport(body);
     case 'update-subscription':
       return { payload: { action_type: action } };
     case 'set-settings': {
-      const checked = checkSettings(body['settings']);
-      if (typeof checked === 'string' || 'problem' in checked) return checked;
-      const { settings, ...more } = checked;
+      const read = readSettings(body['settings']);
+      if (isRefused(read)) return read;
+      const { settings, ...more } = read;
       return { payload: { action_type: action, settings }, ...more };
     }
     case 'sub-change':
@@ -65,20 +63,20 @@ export function composeCommand(body: Body): Composed {
 
 function composeImport(body: Body): Composed {
   const data = body['import_data'];
-  if (isAbsent(data)) return 'import_data_empty';
-  if (!isText(data)) return problem('import_data must be a string of whole Unicode characters');
-  if (data.trim() === '') return 'import_data_empty';
+  if (isAbsent(data)) return new Refused('import_data_empty');
+  if (!isText(data)) return malformed('import_data must be a string of whole Unicode characters');
+  if (data.trim() === '') return new Refused('import_data_empty');
   const encoded = Buffer.from(data, 'utf8').toString('base64');
   return { payload: { action_type: 'import-data', 'input-data': encoded } };
 }
 
 function composeSubChange(body: Body): Composed {
   const { change_type: type, change_value: value } = body;
-  if (type !== 'domain' && type !== 'url') return problem('change_type must be domain or url');
-  if (isAbsent(value)) return problem('change_value is required');
-  if (typeof value !== 'string') return problem('change_value must be a string');
+  if (type !== 'domain' && type !== 'url') return malformed('change_type must be domain or url');
+  if (isAbsent(value)) return malformed('change_value is required');
+  if (typeof value !== 'string') return malformed('change_value must be a string');
   const change = type === 'domain' ? readHost(value) : readWebUrl(value);
-  if (change === null) return problem(`change_value must be ${CHANGE_RULES[type]}`);
+  if (change === null) return malformed(`change_value must be ${CHANGE_RULES[type]}`);
   return { payload: { action_type: 'sub-change', change_type: type, change_value: change } };
 }
 

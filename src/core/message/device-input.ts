@@ -1,15 +1,8 @@
 /** Reads what devices send in JSON: registrations and acknowledgements. */
 
 import { HWID } from '../formats.ts';
-import {
-  byteLength,
-  isAbsent,
-  isRecord,
-  isText,
-  type Problem,
-  problem,
-  readInteger,
-} from '../json-input.ts';
+import { byteLength, isAbsent, isRecord, isText, readInteger } from '../json-input.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 import { ACK_STATES, type AckItem } from '../port/inbox.ts';
 import { PUSH_GATEWAYS, type PushAddress, type PushSubscription } from '../port/registration.ts';
 import { tidyFact } from '../text.ts';
@@ -36,25 +29,27 @@ const TEXT_FIELDS = [
 
 /**
  * Reads the body of `POST /device/register`. The formats of codes are judged with what they name.
- * A HWID that is missing or does not fit is `hwid_required`, whatever is wrong behind it.
+ *
+ * Refuses `hwid_required` for a HWID that is missing or does not fit, whatever is wrong behind it;
+ * anything else is `malformed`.
  */
-export function parseRegistration(
+export function readRegistration(
   body: Readonly<Record<string, unknown>>,
-): Omit<Registration, 'token'> | 'hwid_required' | Problem {
+): Omit<Registration, 'token'> | Refused<'hwid_required'> | Misfit {
   const { hwid } = body;
-  if (typeof hwid !== 'string' || !HWID.test(hwid)) return 'hwid_required';
+  if (typeof hwid !== 'string' || !HWID.test(hwid)) return new Refused('hwid_required');
   const text: Partial<Record<(typeof TEXT_FIELDS)[number], string>> = {};
   for (const name of TEXT_FIELDS) {
     const value = body[name];
     if (isAbsent(value)) continue;
-    if (!isText(value)) return problem(`${name} must be a string`);
+    if (!isText(value)) return malformed(`${name} must be a string`);
     text[name] = value;
   }
   if (text.locale !== undefined && !LOCALE.test(text.locale)) {
-    return problem('locale must be a language tag such as en or pt-BR');
+    return malformed('locale must be a language tag such as en or pt-BR');
   }
-  const push = parsePush(body['push']);
-  if (push !== null && 'problem' in push) return push;
+  const push = readPush(body['push']);
+  if (isRefused(push)) return push;
   return {
     hwid,
     facts: {
@@ -72,20 +67,20 @@ export function parseRegistration(
   };
 }
 
-function parsePush(value: unknown): PushAddress | Problem | null {
+function readPush(value: unknown): PushAddress | Misfit | null {
   if (isAbsent(value)) return null;
-  if (!isRecord(value)) return problem('push must be an object with gateway and token');
+  if (!isRecord(value)) return malformed('push must be an object with gateway and token');
   const gateway = PUSH_GATEWAYS.find((known) => known === value['gateway']);
-  if (gateway === undefined) return problem(`push.gateway must be ${PUSH_GATEWAYS.join(', ')}`);
+  if (gateway === undefined) return malformed(`push.gateway must be ${PUSH_GATEWAYS.join(', ')}`);
   const token = gateway === 'webpush' ? readSubscription(value['token']) : readText(value['token']);
   if (token === null) {
     const kind = gateway === 'webpush' ? 'the subscription object, with its endpoint' : 'a string';
-    return problem(`push.token must be ${kind}`);
+    return malformed(`push.token must be ${kind}`);
   }
   const texts =
     typeof token === 'string' ? [token] : [token.endpoint, ...Object.values(token.keys)];
   if (texts.reduce((bytes, text) => bytes + byteLength(text), 0) > PUSH_TOKEN_BYTES_MAX) {
-    return problem(`push.token must not be longer than ${PUSH_TOKEN_BYTES_MAX} bytes`);
+    return malformed(`push.token must not be longer than ${PUSH_TOKEN_BYTES_MAX} bytes`);
   }
   return { gateway, token };
 }
@@ -106,18 +101,18 @@ function readSubscription(value: unknown): PushSubscription | null {
   };
 }
 
-/** Reads the `items` of an acknowledgement, by call or by stream. */
-export function parseAckItems(value: unknown): AckItem[] | Problem {
+/** Reads the `items` of an acknowledgement, by call or stream: all, or `malformed` if one is. */
+export function readAckItems(value: unknown): AckItem[] | Misfit {
   if (!Array.isArray(value) || value.length === 0 || value.length > ACK_COUNT_MAX) {
-    return problem(`items must be a list of 1 to ${ACK_COUNT_MAX} acknowledgements`);
+    return malformed(`items must be a list of 1 to ${ACK_COUNT_MAX} acknowledgements`);
   }
   const items: AckItem[] = [];
   for (const item of value as unknown[]) {
     const id = isRecord(item) ? readInteger(item['id']) : null;
-    if (!isRecord(item) || id === null) return problem('each item must have the id of a message');
+    if (!isRecord(item) || id === null) return malformed('each item must have the id of a message');
     const state = ACK_STATES.find((known) => known === item['state']);
     if (state === undefined) {
-      return problem(`the state of an item must be ${ACK_STATES.join(', ')}`);
+      return malformed(`the state of an item must be ${ACK_STATES.join(', ')}`);
     }
     const detail = item['detail'];
     items.push({

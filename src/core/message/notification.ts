@@ -7,10 +7,9 @@ import {
   isRecord,
   isText,
   nameForDetail,
-  type Problem,
-  problem,
   readInteger,
 } from '../json-input.ts';
+import { type Misfit, malformed, Refused } from '../outcome.ts';
 import { HtmlBudget, sanitizeBody, showsAnything } from './html.ts';
 import { isLink, isWebUrl } from './url.ts';
 
@@ -48,17 +47,18 @@ export const LOCALE_KEY = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})?$/;
 export const LOCALE_COUNT_MAX = 64;
 
 /**
- * Composes the payload of a notification from its `PushNotificationForm`; the schedule in it is
- * read by `parseSchedule`. Fields are checked in the order of the specification's table.
+ * Composes the payload of a notification from its `PushNotificationForm`; `readNotification` of
+ * core/message/order.ts reads the schedule in it. Fields are checked in the order of the
+ * specification's table.
  *
  * Refuses `message_too_large` when the encoded payload is over {@link PUSH_ENCODED_MAX} bytes or
- * the HTML is out of all proportion to that; anything else that is wrong is a problem. Strings with
- * half a surrogate pair are refused.
+ * the HTML is out of all proportion to that; anything else that is wrong is `malformed`, such as a
+ * string with half a surrogate pair.
  */
 export function composeNotification(
   form: unknown,
-): { payload: NotificationPayload } | 'message_too_large' | Problem {
-  if (!isRecord(form)) return problem('PushNotificationForm is required and must be an object');
+): NotificationPayload | Refused<'message_too_large'> | Misfit {
+  if (!isRecord(form)) return malformed('PushNotificationForm is required and must be an object');
   const reader = new FormReader();
   const payload: NotificationPayload = {
     ...reader.text(form, 'title', 'title'),
@@ -69,9 +69,9 @@ export function composeNotification(
     type_push: reader.pushType(form['type_push']),
     expire_days: reader.expireDays(form['expire_days']),
   };
-  if (reader.firstProblem !== null) return reader.firstProblem;
-  if (reader.isTooLarge || isTooLarge(encodePayload(payload))) return 'message_too_large';
-  return { payload };
+  if (reader.misfit !== null) return reader.misfit;
+  const isOver = reader.isTooLarge || isTooLarge(encodePayload(payload));
+  return isOver ? new Refused('message_too_large') : payload;
 }
 
 interface TextRule {
@@ -85,9 +85,9 @@ const LINK: TextRule = {
 };
 const IMAGE: TextRule = { fits: isWebUrl, rule: 'must be an absolute http or https URL' };
 
-/** Reads the fields of one form; remembers the first problem. */
+/** Reads the fields of one form; remembers the first that does not fit. */
 class FormReader {
-  firstProblem: Problem | null = null;
+  misfit: Misfit | null = null;
   readonly #html = new HtmlBudget();
   #textBytes = 0;
 
@@ -98,7 +98,7 @@ class FormReader {
 
   /** Notes that a field breaks a rule. The text that it returns goes nowhere. */
   refuse(field: string, rule: string): string {
-    this.firstProblem ??= problem(`${field} ${rule}`);
+    this.misfit ??= malformed(`${field} ${rule}`);
     return '';
   }
 
@@ -133,8 +133,8 @@ class FormReader {
     prefix = '',
   ): { [K in N]?: string } {
     const given = isAbsent(from[name]) ? other : name;
-    const said = this.text(from, given, `${prefix}${given}`, LINK)[given];
-    return (said === undefined ? {} : { [name]: said }) as { [K in N]?: string };
+    const link = this.text(from, given, `${prefix}${given}`, LINK)[given];
+    return (link === undefined ? {} : { [name]: link }) as { [K in N]?: string };
   }
 
   /** The filtered HTML, or null if the field is absent. */
@@ -161,13 +161,13 @@ class FormReader {
       this.refuse('locales', `must not hold more than ${LOCALE_COUNT_MAX} locales`);
       return {};
     }
-    const said: [string, LocalePayload][] = [];
+    const locales: [string, LocalePayload][] = [];
     for (const [key, content] of given) {
       const locale = this.#locale(key, content);
-      if (Object.keys(locale).length > 0) said.push([key, locale]);
-      if (this.firstProblem !== null) return {};
+      if (Object.keys(locale).length > 0) locales.push([key, locale]);
+      if (this.misfit !== null) return {};
     }
-    return said.length === 0 ? {} : { locales: Object.fromEntries(said) };
+    return locales.length === 0 ? {} : { locales: Object.fromEntries(locales) };
   }
 
   #locale(key: string, content: unknown): LocalePayload {

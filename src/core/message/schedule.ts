@@ -1,7 +1,8 @@
 /** When a distribution is to be delivered: `send_date` and `send_time`, in UTC+3. */
 
 import { DAY_MS, startOfDateMs } from '../calendar.ts';
-import { isAbsent, type Problem, problem } from '../json-input.ts';
+import { isAbsent } from '../json-input.ts';
+import { type Misfit, malformed } from '../outcome.ts';
 
 const MINUTE_MS = 60_000;
 export const DAYS_AHEAD_MAX = 365;
@@ -17,39 +18,38 @@ export interface Schedule {
  * Reads a schedule. Neither field: as soon as possible. The minute that is running now also means
  * as soon as possible, because its beginning has passed and the provider means "now".
  *
- * Refuses one field without the other, a day or time that does not exist, a time in the past, and
- * one more than 365 days (of 24 hours, there is no summer time in UTC+3) ahead.
+ * Refuses as `malformed` one field without the other, a day or time that does not exist, a time in
+ * the past, and one more than 365 days (of 24 hours, there is no summer time in UTC+3) ahead.
  */
-export function parseSchedule(
-  sendDate: unknown,
-  sendTime: unknown,
+export function readSchedule(
+  { send_date: sendDate, send_time: sendTime }: Readonly<Record<string, unknown>>,
   nowMs: number,
-): Schedule | Problem {
+): Schedule | Misfit {
   if (isAbsent(sendDate)) {
     return isAbsent(sendTime)
       ? { dueAtMs: null }
-      : problem('send_date is required when send_time is given');
+      : malformed('send_date is required when send_time is given');
   }
   const midnightMs = typeof sendDate === 'string' ? startOfDateMs(sendDate) : null;
-  if (midnightMs === null) return problem('send_date must be an existing day as YYYY-MM-DD');
-  if (isAbsent(sendTime)) return problem('send_time is required when send_date is given');
-  const timeOfDayMs = typeof sendTime === 'string' ? parseTimeOfDay(sendTime) : null;
-  if (timeOfDayMs === null) return problem('send_time must be a time of day as HH:MM');
+  if (midnightMs === null) return malformed('send_date must be an existing day as YYYY-MM-DD');
+  if (isAbsent(sendTime)) return malformed('send_time is required when send_date is given');
+  const timeOfDayMs = typeof sendTime === 'string' ? readTimeOfDay(sendTime) : null;
+  if (timeOfDayMs === null) return malformed('send_time must be a time of day as HH:MM');
 
   const dueAtMs = midnightMs + timeOfDayMs;
   const thisMinuteMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
   if (dueAtMs < thisMinuteMs) {
-    return problem('send_date and send_time, which are in UTC+3, must not be in the past');
+    return malformed('send_date and send_time, which are in UTC+3, must not be in the past');
   }
   if (dueAtMs === thisMinuteMs) return { dueAtMs: null };
   if (dueAtMs - nowMs > DAYS_AHEAD_MAX * DAY_MS) {
-    return problem(`send_date must be at most ${DAYS_AHEAD_MAX} days ahead`);
+    return malformed(`send_date must be at most ${DAYS_AHEAD_MAX} days ahead`);
   }
   return { dueAtMs };
 }
 
 /** Milliseconds since midnight of `00:00` to `23:59`, or null. */
-function parseTimeOfDay(time: string): number | null {
+function readTimeOfDay(time: string): number | null {
   const parts = TIME_OF_DAY.exec(time);
   return parts && (Number(parts[1]) * 60 + Number(parts[2])) * MINUTE_MS;
 }

@@ -21,6 +21,7 @@ import type { Provider } from '../port/provider.ts';
 import { nextTurn } from '../turn.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './notification.ts';
+import type { Order } from './order.ts';
 import { CANCELLED, isTerminal, statusesBefore } from './status.ts';
 import type { Targets } from './target.ts';
 
@@ -41,14 +42,6 @@ export const SENDS_WINDOW_MS = 60_000;
 export const KEPT_BYTES_EACH = 200;
 /** The quota of commands to unbound HWIDs is counted over this time. */
 export const UNBOUND_QUOTA_MS = DAY_MS;
-
-/** The order of sends: what to send, to whom, when. */
-export interface SendOrder<P> {
-  payload: P;
-  targets: Targets;
-  /** Null: now. */
-  dueAtMs: number | null;
-}
 
 export type NotificationRefusal =
   | 'device_not_found'
@@ -73,7 +66,7 @@ export type CommandRefusal =
 export async function sendNotification(
   core: Core,
   provider: Provider,
-  order: SendOrder<NotificationPayload>,
+  order: Order<NotificationPayload>,
   nowMs: number,
 ): Promise<{ id: number } | Refused<NotificationRefusal>> {
   const { targets } = order;
@@ -112,7 +105,7 @@ export async function sendNotification(
 export async function sendCommand(
   core: Core,
   provider: Provider,
-  order: SendOrder<CommandPayload>,
+  order: Order<CommandPayload>,
   nowMs: number,
 ): Promise<{ id: number } | Refused<CommandRefusal>> {
   const { targets } = order;
@@ -150,7 +143,7 @@ export async function sendCommand(
 /** What every order becomes, whatever is sent. */
 function draftOf(
   provider: Provider,
-  { payload, targets, dueAtMs }: SendOrder<unknown>,
+  { payload, targets, dueAtMs }: Order<unknown>,
   expireDays: number,
   nowMs: number,
 ) {

@@ -4,12 +4,11 @@ import {
   isRecord,
   isText,
   nameForDetail,
-  type Problem,
-  problem,
   REQUEST_BOUNDS,
   readInteger,
   readJsonObject,
 } from '../json-input.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 
 /**
  * The values of a key beside `""`, which resets it. `boolean`: true or false, also as a number or a
@@ -89,24 +88,24 @@ export function settingRule(setting: SettingKey): string {
 export type Settings = Record<string, unknown>;
 
 /**
- * Checks `settings`: an object, or a string that holds one as JSON (the specification asks for
+ * Reads `settings`: an object, or a string that holds one as JSON (the specification asks for
  * "valid JSON", and clients with forms send it so). Values are returned as they came. A documented
  * key takes its documented values and `""`; any other key takes any JSON value.
  *
- * Refuses `settings_empty` when it is missing, not an object, not valid JSON, or holds no key. A
- * bad value of a documented key is a problem that names the key. A custom key that cannot be passed
- * on is left out, and `leftOut` says so: the rest of the set is worth more. With nothing left, it
- * is the problem.
+ * Refuses `settings_empty` when it is missing, not an object, not valid JSON, or holds no key, and
+ * as `malformed` a bad value of a documented key. A custom key that cannot be passed on is left
+ * out, and `leftOut` names it: the rest of the set is worth more. With nothing left, it is
+ * `malformed`.
  */
-export function checkSettings(
+export function readSettings(
   settings: unknown,
-): { settings: Settings; leftOut?: string } | 'settings_empty' | Problem {
+): { settings: Settings; leftOut?: string } | Refused<'settings_empty'> | Misfit {
   const given = typeof settings === 'string' ? parseJson(settings) : settings;
-  if (!isRecord(given)) return 'settings_empty';
+  if (!isRecord(given)) return new Refused('settings_empty');
   const entries = Object.entries(given);
-  if (entries.length === 0) return 'settings_empty';
+  if (entries.length === 0) return new Refused('settings_empty');
   if (entries.length > SETTING_COUNT_MAX) {
-    return problem(`settings must not hold more than ${SETTING_COUNT_MAX} keys`);
+    return malformed(`settings must not hold more than ${SETTING_COUNT_MAX} keys`);
   }
 
   const checked: [string, unknown][] = [];
@@ -115,12 +114,12 @@ export function checkSettings(
     const known = KNOWN.get(key);
     const rule = known ? brokenRule(known, value) : brokenCustomRule(key, value);
     const sentence = rule && `settings key ${nameForDetail(key)} must ${rule}`;
-    if (known && sentence !== null) return problem(sentence);
+    if (known && sentence !== null) return malformed(sentence);
     if (sentence === null) checked.push([key, value]);
     else oddity ??= sentence;
   }
   if (oddity === null) return { settings: given };
-  if (checked.length === 0) return problem(oddity);
+  if (checked.length === 0) return malformed(oddity);
   const others = entries.length - checked.length - 1;
   const leftOut = `${oddity}; it was left out${others > 0 ? `, and so were ${others} more` : ''}`;
   return { settings: Object.fromEntries(checked), leftOut };
@@ -181,5 +180,5 @@ function isRange(value: unknown): boolean {
 
 function parseJson(json: string): unknown {
   const read = readJsonObject(json, REQUEST_BOUNDS, 'settings');
-  return 'object' in read ? read.object : null;
+  return isRefused(read) ? null : read;
 }

@@ -3,7 +3,8 @@
  */
 
 import { HWID } from '../formats.ts';
-import { isAbsent, type Problem, problem, readBoolean, splitList } from '../json-input.ts';
+import { isAbsent, readBoolean, splitList } from '../json-input.ts';
+import { type Misfit, malformed, Refused } from '../outcome.ts';
 
 /** The operating systems that can be targeted, in the order in which they are listed. */
 export const TARGET_OS = ['ios', 'android'] as const;
@@ -24,12 +25,13 @@ const OS_LIST_LENGTH_MAX = 1024;
  * Reads whom a notification is for: `hwid` if it is given, else `os`.
  *
  * Refuses `device_not_found` for what cannot be anybody's HWID, `no_devices_found` with neither
- * field; more than five HWIDs or another operating system is a problem.
+ * field; more than five HWIDs or another operating system is `malformed`.
  */
-export function parseNotificationTargets(
+export function readNotificationTargets(
   body: Readonly<Record<string, unknown>>,
-): Targets | 'device_not_found' | 'no_devices_found' | Problem {
-  return parseHwids(body['hwid']) ?? parseOs(body['os']) ?? 'no_devices_found';
+): Targets | Refused<'device_not_found' | 'no_devices_found' | 'malformed'> {
+  const refusal = () => new Refused('no_devices_found', { detail: 'os or hwid is required' });
+  return readHwids(body['hwid']) ?? readOs(body['os']) ?? refusal();
 }
 
 /**
@@ -38,42 +40,46 @@ export function parseNotificationTargets(
  * on when `hwid` is given and off when not.
  *
  * Refuses `target_hwid_required` and `target_os_required` when what the toggle asks for is missing,
- * `device_not_found` for what cannot be anybody's HWID; a malformed toggle, more than five HWIDs or
- * another operating system is a problem.
+ * `device_not_found` for what cannot be anybody's HWID; another toggle, more than five HWIDs or
+ * another operating system is `malformed`.
  */
-export function parseCommandTargets(
+export function readCommandTargets(
   body: Readonly<Record<string, unknown>>,
-): Targets | 'target_hwid_required' | 'target_os_required' | 'device_not_found' | Problem {
+):
+  | Targets
+  | Refused<'target_hwid_required' | 'target_os_required' | 'device_not_found' | 'malformed'> {
   const underscored = body['specific_device_toggle'];
   const given = isAbsent(underscored) ? body['specific-device-toggle'] : underscored;
   const toggle = isAbsent(given) ? !isAbsent(body['hwid']) : readBoolean(given);
-  if (toggle === null) return problem('specific_device_toggle must be true or false');
+  if (toggle === null) return malformed('specific_device_toggle must be true or false');
   return toggle
-    ? (parseHwids(body['hwid']) ?? 'target_hwid_required')
-    : (parseOs(body['os']) ?? 'target_os_required');
+    ? (readHwids(body['hwid']) ?? new Refused('target_hwid_required'))
+    : (readOs(body['os']) ?? new Refused('target_os_required'));
 }
 
 /** The HWIDs in a comma-separated string, each once; null if there is none. */
-function parseHwids(value: unknown): { hwids: string[] } | 'device_not_found' | Problem | null {
+function readHwids(
+  value: unknown,
+): { hwids: string[] } | Refused<'device_not_found'> | Misfit | null {
   if (isAbsent(value)) return null;
-  if (typeof value !== 'string') return problem('hwid must be a string of HWIDs between commas');
+  if (typeof value !== 'string') return malformed('hwid must be a string of HWIDs between commas');
   if (value.length > HWID_LIST_LENGTH_MAX) {
-    return problem(`hwid must not be longer than ${HWID_LIST_LENGTH_MAX} characters`);
+    return malformed(`hwid must not be longer than ${HWID_LIST_LENGTH_MAX} characters`);
   }
   const hwids = [...new Set(splitList(value))];
   if (hwids.length === 0) return null;
   if (hwids.length > TARGET_HWID_COUNT_MAX) {
-    return problem(`hwid must name at most ${TARGET_HWID_COUNT_MAX} HWIDs`);
+    return malformed(`hwid must name at most ${TARGET_HWID_COUNT_MAX} HWIDs`);
   }
-  return hwids.every((hwid) => HWID.test(hwid)) ? { hwids } : 'device_not_found';
+  return hwids.every((hwid) => HWID.test(hwid)) ? { hwids } : new Refused('device_not_found');
 }
 
 /**
  * The operating systems in an array or a comma-separated string, each once; null if there is none.
  */
-function parseOs(value: unknown): { os: TargetOs[] } | Problem | null {
+function readOs(value: unknown): { os: TargetOs[] } | Misfit | null {
   if (isAbsent(value)) return null;
-  const rule = problem(`os must be an array of ${TARGET_OS.join(' and ')}`);
+  const rule = malformed(`os must be an array of ${TARGET_OS.join(' and ')}`);
   if (typeof value === 'string' && value.length > OS_LIST_LENGTH_MAX) return rule;
   const items = typeof value === 'string' ? splitList(value) : value;
   if (!Array.isArray(items) || items.length > OS_COUNT_MAX) return rule;

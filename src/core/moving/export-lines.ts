@@ -7,14 +7,8 @@
 import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
 import { DOMAIN_HASH, HWID, INSTALL_CODE, INSTALL_LIMIT_MAX, PROVIDER_CODE } from '../formats.ts';
-import {
-  isRecord,
-  type JsonBounds,
-  type Problem,
-  problem,
-  readInteger,
-  readJsonObject,
-} from '../json-input.ts';
+import { isRecord, type JsonBounds, readInteger, readJsonObject } from '../json-input.ts';
+import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../port/domain.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
@@ -101,11 +95,10 @@ function wireFields(record: object): Fields {
   );
 }
 
-/** Reads a line back. Whatever does not fit is a problem: a file is taken whole or not at all. */
-export function readLine(text: string): ExportLine | Problem {
-  const read = readJsonObject(text, LINE_BOUNDS, 'it');
-  if ('problem' in read) return read;
-  const line = read.object;
+/** Reads a line back. One that does not fit is refused: a file is taken whole or not at all. */
+export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'malformed'> {
+  const line = readJsonObject(text, LINE_BOUNDS, 'it');
+  if (isRefused(line)) return line;
   try {
     if ('gatepost_export' in line) return { kind: 'provider', provider: readProvider(line) };
     if ('domain' in line) return { kind: 'domain', domain: readDomain(within(line, 'domain')) };
@@ -113,24 +106,24 @@ export function readLine(text: string): ExportLine | Problem {
       return { kind: 'install', install: readInstall(within(line, 'install')) };
     if ('end' in line) return { kind: 'end', counts: readCounts(within(line, 'end')) };
   } catch (error) {
-    if (error instanceof Misfit) return problem(error.message);
+    if (error instanceof LineFault) return malformed(error.message);
     throw error;
   }
-  return problem('neither provider, domain, install nor end');
+  return malformed('neither provider, domain, install nor end');
 }
 
 /** A field that does not fit; the message names it. */
-class Misfit extends Error {}
+class LineFault extends Error {}
 
 function within(line: Fields, name: string): Fields {
   const value = line[name];
-  if (!isRecord(value)) throw new Misfit(`${name} is not an object`);
+  if (!isRecord(value)) throw new LineFault(`${name} is not an object`);
   return value;
 }
 
 function fit<T>(fields: Fields, name: string, read: (value: unknown) => T | undefined): T {
   const value = read(fields[name]);
-  if (value === undefined) throw new Misfit(`${name} is not as it should be`);
+  if (value === undefined) throw new LineFault(`${name} is not as it should be`);
   return value;
 }
 
@@ -158,7 +151,9 @@ const oneOf =
 function readProvider(line: Fields): ExportedProvider {
   const version = fit(line, 'gatepost_export', whole(1, Number.MAX_SAFE_INTEGER));
   if (version > EXPORT_VERSION) {
-    throw new Misfit(`the file has format ${version}, this program knows up to ${EXPORT_VERSION}`);
+    throw new LineFault(
+      `the file has format ${version}, this program knows up to ${EXPORT_VERSION}`,
+    );
   }
   const fields = within(line, 'provider');
   const keyHash = fit(fields, 'key_sha256', matching(/^[0-9a-f]{64}$/));
@@ -186,9 +181,9 @@ function readDomain(fields: Fields): ImportedDomain {
 
 function readInstall(fields: Fields): ImportedInstall {
   const hwids = fields['hwids'];
-  if (!Array.isArray(hwids)) throw new Misfit('hwids is not a list');
+  if (!Array.isArray(hwids)) throw new LineFault('hwids is not a list');
   const installLimit = fit(fields, 'install_limit', whole(1, INSTALL_LIMIT_MAX));
-  if (hwids.length > installLimit) throw new Misfit('hwids has more than install_limit');
+  if (hwids.length > installLimit) throw new LineFault('hwids has more than install_limit');
   return {
     id: fit(fields, 'id', orNull(id)),
     installCode: fit(fields, 'install_code', matching(INSTALL_CODE)),
@@ -201,7 +196,7 @@ function readInstall(fields: Fields): ImportedInstall {
 }
 
 function readSlot(fields: unknown): ImportedSlot {
-  if (!isRecord(fields)) throw new Misfit('one of the hwids is not an object');
+  if (!isRecord(fields)) throw new LineFault('one of the hwids is not an object');
   return {
     hwid: fit(fields, 'hwid', matching(HWID)),
     registeredAtMs: fit(fields, 'registered_at_ms', time),

@@ -3,14 +3,15 @@
 import { readWireTime } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
 import { DOMAIN_HASH, HWID, INSTALL_CODE, INSTALL_LIMIT_MAX } from '../formats.ts';
-import { isAbsent, isRecord, isText, type Problem, problem, readInteger } from '../json-input.ts';
+import { isAbsent, isRecord, isText, readInteger } from '../json-input.ts';
+import { type Misfit, malformed } from '../outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../port/domain.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
 import type { ImportedDomain, ImportedInstall, ImportedSlot } from '../port/moving.ts';
 import { NOTE, tidyFact } from '../text.ts';
 
 /** A record, or why it is none. `isMended`: a text had to be made fit to be kept. */
-export type Read<T> = { record: T; isMended: boolean } | Problem;
+export type Read<T> = { record: T; isMended: boolean } | Misfit;
 
 /** A link as the list has it, without its HWIDs. */
 export interface SourceInstall extends Omit<ImportedInstall, 'slots'> {
@@ -30,10 +31,10 @@ const TEXT_LENGTH_MAX = 255;
 const STATUSES = new Set([INSTALL_DISABLED, INSTALL_ACTIVE, DOMAIN_DISABLED, DOMAIN_ACTIVE]);
 
 export function readInstallRecord(row: unknown, offsetMinutes: number): Read<SourceInstall> {
-  if (!isRecord(row)) return problem('list-install has a record that is not an object');
+  if (!isRecord(row)) return malformed('list-install has a record that is not an object');
   const id = readInteger(row['id']);
-  if (id === null || id < 1) return problem('list-install has a record without an id');
-  const wrong = (field: string) => problem(`link with id ${id}: ${field} is not as specified`);
+  if (id === null || id < 1) return malformed('list-install has a record without an id');
+  const wrong = (field: string) => malformed(`link with id ${id}: ${field} is not as specified`);
   const installCode = row['install_code'];
   if (typeof installCode !== 'string' || !INSTALL_CODE.test(installCode)) {
     return wrong('install_code');
@@ -67,10 +68,10 @@ export function readInstallRecord(row: unknown, offsetMinutes: number): Read<Sou
 }
 
 export function readDomainRecord(row: unknown, offsetMinutes: number): Read<ImportedDomain> {
-  if (!isRecord(row)) return problem('list-domain has a record that is not an object');
+  if (!isRecord(row)) return malformed('list-domain has a record that is not an object');
   const id = readInteger(row['id']);
-  if (id === null || id < 1) return problem('list-domain has a record without an id');
-  const wrong = (field: string) => problem(`domain with id ${id}: ${field} is not as specified`);
+  if (id === null || id < 1) return malformed('list-domain has a record without an id');
+  const wrong = (field: string) => malformed(`domain with id ${id}: ${field} is not as specified`);
   const domainHash = row['domain_hash'];
   if (typeof domainHash !== 'string' || !DOMAIN_HASH.test(domainHash)) return wrong('domain_hash');
   const status = readInteger(row['status']);
@@ -87,15 +88,15 @@ export function readDomainRecord(row: unknown, offsetMinutes: number): Read<Impo
 }
 
 export function readSlotRecord(row: unknown, offsetMinutes: number): Read<ImportedSlot> {
-  if (!isRecord(row)) return problem('list-hwid has a record that is not an object');
+  if (!isRecord(row)) return malformed('list-hwid has a record that is not an object');
   const { hwid, date, device_name: said } = row;
   if (typeof hwid !== 'string' || !HWID.test(hwid)) {
-    return problem('list-hwid has a HWID that is not 1 to 128 visible characters without comma');
+    return malformed('list-hwid has a HWID that is not 1 to 128 visible characters without comma');
   }
   const registeredAtMs = readTime(date, offsetMinutes);
-  if (registeredAtMs === null) return problem(`HWID ${hwid}: date is not as specified`);
+  if (registeredAtMs === null) return malformed(`HWID ${hwid}: date is not as specified`);
   if (!isAbsent(said) && typeof said !== 'string') {
-    return problem(`HWID ${hwid}: device_name is not as specified`);
+    return malformed(`HWID ${hwid}: device_name is not as specified`);
   }
   // The API tells a device's name and nothing else of it.
   const name = isAbsent(said) ? '' : said.toWellFormed();

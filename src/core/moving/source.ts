@@ -5,6 +5,7 @@
 
 import { INSTALL_LIMIT_MAX } from '../formats.ts';
 import { isRecord, readInteger } from '../json-input.ts';
+import { isRefused } from '../outcome.ts';
 import type { ImportedDomain, ImportedSlot } from '../port/moving.ts';
 import {
   type Read,
@@ -137,9 +138,9 @@ export class Source {
 
   #usable<T>(records: readonly Read<T>[]): T[] {
     return records.flatMap((read) => {
-      if ('problem' in read) {
+      if (isRefused(read)) {
         this.tally.unusable += 1;
-        this.tally.problem(read.problem);
+        this.tally.problem(read.detail);
         return [];
       }
       if (read.isMended) this.tally.mended += 1;

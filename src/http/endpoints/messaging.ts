@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox';
 import { DEVICE_TOKEN } from '../../core/formats.ts';
-import { parseAckItems, parseRegistration } from '../../core/message/device-input.ts';
+import { readAckItems, readRegistration } from '../../core/message/device-input.ts';
 import {
   acknowledge,
   authenticateDevice,
@@ -76,9 +76,8 @@ const registerEndpoint = appEndpoint({
     'registration_refused',
   ],
   async handle({ core, body, token, client, nowMs, limits }) {
-    const registration = parseRegistration(body);
-    if (typeof registration === 'string') return registration;
-    if ('problem' in registration) return { says: 'unknown_error', detail: registration.problem };
+    const registration = readRegistration(body);
+    if (isRefused(registration)) return registration;
     const register = () => registerDevice(core, { ...registration, token }, nowMs);
     // A token that is good is never held up.
     const holder = await authenticateDevice(core, token, nowMs);
@@ -131,8 +130,8 @@ const ackEndpoint = deviceEndpoint({
   bodyBytesMax: 64 * 1024,
   says: ['ok', 'unknown_error'],
   async handle({ core, device, body, nowMs }) {
-    const items = parseAckItems(body['items']);
-    if ('problem' in items) return { says: 'unknown_error', detail: items.problem };
+    const items = readAckItems(body['items']);
+    if (isRefused(items)) return items;
     await acknowledge(core, device, items, nowMs);
     return 'ok';
   },

@@ -1,10 +1,7 @@
 /** Notifications and commands: specification, from "Notifications and commands (common)" on. */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { isRecord } from '../../core/json-input.ts';
-import { composeCommand, parseActionType } from '../../core/message/command.ts';
-import { composeNotification } from '../../core/message/notification.ts';
-import { parseSchedule } from '../../core/message/schedule.ts';
+import { readCommand, readNotification } from '../../core/message/order.ts';
 import {
   cancelDistribution,
   listDistributions,
@@ -12,7 +9,6 @@ import {
   sendNotification,
 } from '../../core/message/send.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
-import { parseCommandTargets, parseNotificationTargets } from '../../core/message/target.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
@@ -52,9 +48,6 @@ const Distribution = Type.Object(
   { title: 'Distribution' },
 );
 
-const malformed = ({ problem }: { problem: string }) =>
-  ({ says: 'unknown_error', detail: problem }) as const;
-
 const notificationEndpoint = providerEndpoint({
   method: 'POST',
   path: '/remote/notification',
@@ -78,21 +71,8 @@ const notificationEndpoint = providerEndpoint({
     'notification_ledger_full',
   ],
   async handle({ core, provider, body, nowMs }) {
-    const form = body['PushNotificationForm'];
-    const content = composeNotification(form);
-    if (content === 'message_too_large') return content;
-    if ('problem' in content) return malformed(content);
-    const { send_date: sendDate, send_time: sendTime } = isRecord(form) ? form : {};
-    const schedule = parseSchedule(sendDate, sendTime, nowMs);
-    if ('problem' in schedule) return malformed(schedule);
-    const targets = parseNotificationTargets(body);
-    if (targets === 'no_devices_found') {
-      return { says: targets, detail: 'os or hwid is required' };
-    }
-    if (typeof targets === 'string') return targets;
-    if ('problem' in targets) return malformed(targets);
-
-    const order = { payload: content.payload, targets, dueAtMs: schedule.dueAtMs };
+    const order = readNotification(body, nowMs);
+    if (isRefused(order)) return order;
     const sent = await sendNotification(core, provider, order, nowMs);
     return isRefused(sent) ? sent : { says: 'ok', body: { id: sent.id } };
   },
@@ -124,22 +104,11 @@ const commandEndpoint = providerEndpoint({
     'command_ledger_full',
   ],
   async handle({ core, provider, body, nowMs }) {
-    const action = parseActionType(body);
-    if (typeof action !== 'string') return malformed(action);
-    const targets = parseCommandTargets(body);
-    if (typeof targets === 'string') return targets;
-    if ('problem' in targets) return malformed(targets);
-    const schedule = parseSchedule(body['send_date'], body['send_time'], nowMs);
-    if ('problem' in schedule) return malformed(schedule);
-    const content = composeCommand(body);
-    if (typeof content === 'string') return content;
-    if ('problem' in content) return malformed(content);
-
-    const order = { payload: content.payload, targets, dueAtMs: schedule.dueAtMs };
+    const order = readCommand(body, nowMs);
+    if (isRefused(order)) return order;
     const sent = await sendCommand(core, provider, order, nowMs);
     if (isRefused(sent)) return sent;
-    const { leftOut: detail } = content;
-    return { says: 'ok', body: { id: sent.id }, ...(detail !== undefined && { detail }) };
+    return { says: 'ok', body: { id: sent.id }, detail: order.leftOut };
   },
 });
 

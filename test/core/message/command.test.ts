@@ -1,19 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { domainToASCII } from 'node:url';
 import fc from 'fast-check';
-import {
-  ACTION_TYPES,
-  composeCommand,
-  parseActionType,
-} from '../../../src/core/message/command.ts';
+import { ACTION_TYPES, composeCommand, readActionType } from '../../../src/core/message/command.ts';
+import { isRefused } from '../../../src/core/outcome.ts';
+import { isMisfit, misfitOf } from '../../support/refusal.ts';
 
-/** The sentence of a problem, which every test also holds to what a response header can carry. */
-function refused(body: Record<string, unknown>): string {
-  const composed = composeCommand(body);
-  if (typeof composed === 'string' || !('problem' in composed)) throw new Error('no problem');
-  expect(composed.problem).toMatch(/^[\x20-\x7e]{1,250}$/);
-  return composed.problem;
-}
+const refused = (body: Record<string, unknown>) => misfitOf(composeCommand(body));
 
 /** One row for each value: a bare array in a table would be spread over the arguments. */
 const rows = (...values: unknown[]) => values.map((value) => [value]);
@@ -37,9 +29,8 @@ describe('action_type', () => {
   });
 
   test('is read apart, because it is checked before the targets', () => {
-    for (const action of ACTION_TYPES)
-      expect(parseActionType({ action_type: action })).toBe(action);
-    expect(parseActionType({})).toHaveProperty('problem');
+    for (const action of ACTION_TYPES) expect(readActionType({ action_type: action })).toBe(action);
+    expect(isMisfit(readActionType({}))).toBe(true);
   });
 });
 
@@ -61,8 +52,8 @@ describe('import-data', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1 }), (data) => {
         const composed = compose(data);
-        if (data.trim() === '') return composed === 'import_data_empty';
-        if (typeof composed === 'string' || !('payload' in composed)) return false;
+        if (data.trim() === '') return isRefused(composed) && composed.says === 'import_data_empty';
+        if (isRefused(composed)) return false;
         const encoded = (composed.payload as { 'input-data': string })['input-data'];
         return (
           new TextDecoder('utf-8', { ignoreBOM: true }).decode(Buffer.from(encoded, 'base64')) ===
@@ -73,7 +64,7 @@ describe('import-data', () => {
   });
 
   test.each([undefined, null, '', ' ', '\r\n\t'])('%j is empty', (data) => {
-    expect(compose(data)).toBe('import_data_empty');
+    expect(compose(data)).toMatchObject({ says: 'import_data_empty' });
   });
 
   test.each(rows(1, 0, true, false, {}, ['x'], 'half a pair \udc00'))('%j is refused', (data) => {
@@ -96,13 +87,13 @@ describe('set-settings', () => {
     expect(compose(settings)).toEqual({ payload: { action_type: 'set-settings', settings } });
   });
 
-  test('a custom key named problem is no problem', () => {
+  test('a custom key named problem is taken', () => {
     const settings = { problem: 'x' };
     expect(compose(settings)).toEqual({ payload: { action_type: 'set-settings', settings } });
   });
 
   test.each(rows(undefined, null, '', {}, [], 'x'))('%j is empty', (settings) => {
-    expect(compose(settings)).toBe('settings_empty');
+    expect(compose(settings)).toMatchObject({ says: 'settings_empty' });
   });
 
   test('an odd custom key is left out and named, the rest goes', () => {
@@ -278,7 +269,7 @@ describe('sub-change of what does not fit', () => {
     fc.assert(
       fc.property(host, (value) => {
         const composed = composeCommand(body('domain', value));
-        if (typeof composed === 'string' || 'problem' in composed) return true;
+        if (isRefused(composed)) return true;
         const { change_value: sent } = composed.payload as { change_value: string };
         const [host, port = '443'] = sent.split(':');
         const url = new URL(`https://${value}/`);
@@ -287,15 +278,12 @@ describe('sub-change of what does not fit', () => {
       { numRuns: 1000 },
     );
     fc.assert(
-      fc.property(
-        fc.domain(),
-        (value) => !('problem' in Object(composeCommand(body('domain', value)))),
-      ),
+      fc.property(fc.domain(), (value) => !isRefused(composeCommand(body('domain', value)))),
     );
   });
 });
 
-test('any body makes a payload, a refusal, or a problem that fits a header', () => {
+test('any body makes a payload, a refusal, or a detail that fits a header', () => {
   const value = fc.oneof(
     fc.jsonValue(),
     fc.constantFrom<unknown>(...ACTION_TYPES, 'domain', 'url', 'a.b'),
@@ -313,9 +301,9 @@ test('any body makes a payload, a refusal, or a problem that fits a header', () 
   fc.assert(
     fc.property(anyBody, (given) => {
       const composed = composeCommand(given);
-      if (typeof composed === 'string')
-        return ['import_data_empty', 'settings_empty'].includes(composed);
-      return 'payload' in composed || /^[\x20-\x7e]{1,250}$/.test(composed.problem);
+      if (isMisfit(composed)) return misfitOf(composed) !== '';
+      if (!isRefused(composed)) return 'payload' in composed;
+      return ['import_data_empty', 'settings_empty'].includes(composed.says);
     }),
     { numRuns: 1000 },
   );

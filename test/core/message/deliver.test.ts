@@ -2,9 +2,10 @@
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { LEASE_MS } from '../../../src/core/message/deliver.ts';
-import { parseSchedule } from '../../../src/core/message/schedule.ts';
+import { readSchedule } from '../../../src/core/message/schedule.ts';
 import { cancelDistribution } from '../../../src/core/message/send.ts';
 import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
+import { isRefused } from '../../../src/core/outcome.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   command,
@@ -194,8 +195,8 @@ describe('time', () => {
     const { provider } = await seed(1);
     const nowMs = Date.UTC(2027, 11, 31, 20, 58, 30);
     engine.clock.set(nowMs);
-    const schedule = parseSchedule('2028-01-01', '00:01', nowMs);
-    if ('problem' in schedule || schedule.dueAtMs === null) throw new Error('no schedule');
+    const schedule = readSchedule({ send_date: '2028-01-01', send_time: '00:01' }, nowMs);
+    if (isRefused(schedule) || schedule.dueAtMs === null) throw new Error('no schedule');
     const dueInMs = schedule.dueAtMs - nowMs;
     const id = await notify(engine, provider, { dueInMs });
     await deliver(engine);

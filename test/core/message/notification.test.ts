@@ -7,25 +7,19 @@ import {
   isTooLarge,
   type NotificationPayload,
 } from '../../../src/core/message/notification.ts';
+import { isRefused } from '../../../src/core/outcome.ts';
+import { isMisfit, misfitOf } from '../../support/refusal.ts';
 import { XSS_VECTORS } from '../../support/xss-vectors.ts';
 
 const MINIMAL = { body: 'Hello', type_push: 'force', expire_days: 3 };
 
 function accepted(form: unknown): NotificationPayload {
   const composed = composeNotification(form);
-  if (typeof composed === 'string' || 'problem' in composed) {
-    throw new Error(`refused: ${JSON.stringify(composed)}`);
-  }
-  return composed.payload;
+  if (isRefused(composed)) throw new Error(`refused: ${JSON.stringify(composed)}`);
+  return composed;
 }
 
-/** The sentence of a problem, which every test also holds to what a response header can carry. */
-function refused(form: unknown): string {
-  const composed = composeNotification(form);
-  if (typeof composed === 'string' || !('problem' in composed)) throw new Error('no problem');
-  expect(composed.problem).toMatch(/^[\x20-\x7e]{1,200}$/);
-  return composed.problem;
-}
+const refused = (form: unknown) => misfitOf(composeNotification(form));
 
 describe('form', () => {
   test('may have 64 locales', () => {
@@ -195,7 +189,7 @@ describe('form', () => {
     expect(wrong({ 'link-for-open': 'javascript:x' })).toStartWith('locales.RU.link-for-open ');
   });
 
-  test('no form makes anything but a payload, a refusal or a problem that fits a header', () => {
+  test('no form makes anything but a payload, a refusal or a detail that fits a header', () => {
     const value = fc.oneof(
       fc.jsonValue(),
       fc.constantFrom('force', 'optional', '7', ...XSS_VECTORS),
@@ -215,8 +209,8 @@ describe('form', () => {
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), form), (given) => {
         const composed = composeNotification(given);
-        if (typeof composed === 'string') return composed === 'message_too_large';
-        return 'payload' in composed || /^[\x20-\x7e]{1,250}$/.test(composed.problem);
+        if (isMisfit(composed)) return misfitOf(composed) !== '';
+        return isRefused(composed) ? composed.says === 'message_too_large' : 'body' in composed;
       }),
       { numRuns: 1000 },
     );
@@ -242,7 +236,7 @@ describe('size', () => {
     for (const bytes of [3070, 3071, 3072]) {
       expect(encodePayload(accepted(formOfBytes('', bytes)))).toHaveLength(PUSH_ENCODED_MAX);
     }
-    expect(composeNotification(formOfBytes('', 3073))).toBe('message_too_large');
+    expect(composeNotification(formOfBytes('', 3073))).toMatchObject({ says: 'message_too_large' });
   });
 
   test('4097 is too large, 4096 is not', () => {
@@ -259,7 +253,7 @@ describe('size', () => {
       fc.property(start, fc.integer({ min: 3060, max: 3085 }), (text, bytes) => {
         const form = formOfBytes(text, bytes);
         if (encodedLength(form) > 4096) {
-          expect(composeNotification(form)).toBe('message_too_large');
+          expect(composeNotification(form)).toMatchObject({ says: 'message_too_large' });
         } else {
           const encoded = encodePayload(accepted(form));
           expect(encoded).toHaveLength(encodedLength(form));
@@ -273,22 +267,30 @@ describe('size', () => {
     const padded = { ...MINIMAL, body: `x<!--${'x'.repeat(16_000)}-->` };
     expect(accepted(padded).body).toBe('x');
     // Each `&` becomes `&amp;`.
-    expect(composeNotification({ ...MINIMAL, body: '&'.repeat(700) })).toBe('message_too_large');
+    expect(composeNotification({ ...MINIMAL, body: '&'.repeat(700) })).toMatchObject({
+      says: 'message_too_large',
+    });
   });
 
   test('texts that are too large together are not judged one by one', () => {
     const canParse = spyOn(URL, 'canParse');
     try {
       const link = `https://${'я.'.repeat(80_000)}`;
-      expect(composeNotification({ ...MINIMAL, link_for_open: link })).toBe('message_too_large');
-      expect(composeNotification({ ...MINIMAL, background_image: link })).toBe('message_too_large');
+      expect(composeNotification({ ...MINIMAL, link_for_open: link })).toMatchObject({
+        says: 'message_too_large',
+      });
+      expect(composeNotification({ ...MINIMAL, background_image: link })).toMatchObject({
+        says: 'message_too_large',
+      });
       expect(canParse).not.toHaveBeenCalled();
       const entries = ['RU', 'EN', 'CN'].map((key) => [
         key,
         { 'link-for-open': `https://example.com/${'я'.repeat(600)}` },
       ]);
       const locales = Object.fromEntries(entries);
-      expect(composeNotification({ ...MINIMAL, locales })).toBe('message_too_large');
+      expect(composeNotification({ ...MINIMAL, locales })).toMatchObject({
+        says: 'message_too_large',
+      });
       expect(canParse).toHaveBeenCalledTimes(2);
     } finally {
       canParse.mockRestore();
@@ -300,7 +302,7 @@ describe('size', () => {
     ['nested tags', '<b>'.repeat(80_000)],
     ['tags that are closed out of order', '<b>'.repeat(2500) + '</p>'.repeat(5000)],
   ])('a flood of %s is too large, and other mistakes are still named', (_, body) => {
-    expect(composeNotification({ ...MINIMAL, body })).toBe('message_too_large');
+    expect(composeNotification({ ...MINIMAL, body })).toMatchObject({ says: 'message_too_large' });
     expect(refused({ ...MINIMAL, body, type_push: 'x' })).toStartWith('type_push ');
   });
 
@@ -308,14 +310,16 @@ describe('size', () => {
     const filtered = (body: string) => composeNotification({ ...MINIMAL, body });
     expect(accepted({ ...MINIMAL, body: `x${'<q>'.repeat(512)}` }).body).toBe('x');
     expect(accepted({ ...MINIMAL, body: `x${'<q></q>'.repeat(480)}` }).body).toBe('x');
-    expect(filtered(`x${'<q>'.repeat(513)}`)).toBe('message_too_large');
-    expect(filtered(`x${'</q>'.repeat(1001)}`)).toBe('message_too_large');
+    expect(filtered(`x${'<q>'.repeat(513)}`)).toMatchObject({ says: 'message_too_large' });
+    expect(filtered(`x${'</q>'.repeat(1001)}`)).toMatchObject({ says: 'message_too_large' });
   });
 
   test('the bound on HTML holds for all locales together', () => {
     const locales = Object.fromEntries(
       ['RU', 'EN', 'CN', 'FA'].map((key) => [key, { body: `x<!--${'x'.repeat(5000)}-->` }]),
     );
-    expect(composeNotification({ ...MINIMAL, locales })).toBe('message_too_large');
+    expect(composeNotification({ ...MINIMAL, locales })).toMatchObject({
+      says: 'message_too_large',
+    });
   });
 });

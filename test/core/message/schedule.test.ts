@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { parseSchedule } from '../../../src/core/message/schedule.ts';
+import { readSchedule } from '../../../src/core/message/schedule.ts';
+import { isMisfit, misfitOf } from '../../support/refusal.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -25,18 +26,17 @@ function wallClock(epochMs: number): [string, string] {
 /** One row for each value: a bare array in a table would be spread over the arguments. */
 const rows = (...values: unknown[]) => values.map((value) => [value]);
 
-/** The sentence of a problem, which every test also holds to what a response header can carry. */
 function refused(date: unknown, time: unknown, nowMs = NOW_MS): string {
-  const parsed = parseSchedule(date, time, nowMs);
-  if (!('problem' in parsed)) throw new Error(`accepted: ${parsed.dueAtMs}`);
-  expect(parsed.problem).toMatch(/^[\x20-\x7e]{1,200}$/);
-  return parsed.problem;
+  return misfitOf(schedule(date, time, nowMs));
 }
+
+const schedule = (date: unknown, time: unknown, nowMs: number) =>
+  readSchedule({ send_date: date, send_time: time }, nowMs);
 
 describe('fields', () => {
   test('neither field means as soon as possible', () => {
     for (const absent of [undefined, null, '']) {
-      expect(parseSchedule(absent, absent, NOW_MS)).toEqual({ dueAtMs: null });
+      expect(schedule(absent, absent, NOW_MS)).toEqual({ dueAtMs: null });
     }
   });
 
@@ -101,12 +101,12 @@ describe('in UTC+3', () => {
     ['2027-02-28', '23:59', '2027-02-28T20:59:00Z'],
     ['2027-03-01', '00:00', '2027-02-28T21:00:00Z'],
   ])('%s %s is %s', (date, time, utc) => {
-    expect(parseSchedule(date, time, NOW_MS)).toEqual({ dueAtMs: Date.parse(utc) });
+    expect(schedule(date, time, NOW_MS)).toEqual({ dueAtMs: Date.parse(utc) });
   });
 
   test('a leap day exists in leap years only', () => {
     const before = Date.UTC(2028, 0, 15);
-    expect(parseSchedule('2028-02-29', '00:00', before)).toEqual({
+    expect(schedule('2028-02-29', '00:00', before)).toEqual({
       dueAtMs: Date.UTC(2028, 1, 28, 21),
     });
     expect(refused('2027-02-29', '00:00')).toStartWith('send_date must');
@@ -123,7 +123,7 @@ describe('in UTC+3', () => {
         for (let day = 0; day <= 32; day += 1) {
           const date = `${year}-${two(month)}-${two(day)}`;
           // The first minute of that day, and of any day near it that a rollover could make of it.
-          const parsed = parseSchedule(date, '12:00', Date.UTC(year, month - 1, day) - 5 * DAY_MS);
+          const parsed = schedule(date, '12:00', Date.UTC(year, month - 1, day) - 5 * DAY_MS);
           const exists = day >= 1 && day <= days;
           expect([date, 'dueAtMs' in parsed]).toEqual([date, exists]);
           if ('dueAtMs' in parsed) expect(parsed.dueAtMs).toBe(inUtc3(date, '12:00'));
@@ -135,7 +135,7 @@ describe('in UTC+3', () => {
   test('every minute of a day is read', () => {
     for (let minute = 0; minute < 1440; minute += 1) {
       const atMs = inUtc3('2026-12-01', '00:00') + minute * MINUTE_MS;
-      expect(parseSchedule(...wallClock(atMs), NOW_MS)).toEqual({ dueAtMs: atMs });
+      expect(schedule(...wallClock(atMs), NOW_MS)).toEqual({ dueAtMs: atMs });
     }
   });
 });
@@ -144,9 +144,9 @@ describe('bounds', () => {
   test('the minute that is running means now; the one before it has passed', () => {
     for (const second of [0, 1, 59_999]) {
       const nowMs = NOW_MS + second;
-      expect(parseSchedule('2026-11-20', '15:00', nowMs)).toEqual({ dueAtMs: null });
+      expect(schedule('2026-11-20', '15:00', nowMs)).toEqual({ dueAtMs: null });
       expect(refused('2026-11-20', '14:59', nowMs)).toContain('in the past');
-      expect(parseSchedule('2026-11-20', '15:01', nowMs)).toEqual({ dueAtMs: NOW_MS + MINUTE_MS });
+      expect(schedule('2026-11-20', '15:01', nowMs)).toEqual({ dueAtMs: NOW_MS + MINUTE_MS });
     }
     expect(refused('2026-11-20', '15:00', NOW_MS + MINUTE_MS)).toContain('in the past');
   });
@@ -154,7 +154,7 @@ describe('bounds', () => {
   test('365 days ahead is accepted to the millisecond', () => {
     const latest = inUtc3('2027-11-20', '15:00');
     expect(latest - NOW_MS).toBe(365 * DAY_MS);
-    expect(parseSchedule('2027-11-20', '15:00', NOW_MS)).toEqual({ dueAtMs: latest });
+    expect(schedule('2027-11-20', '15:00', NOW_MS)).toEqual({ dueAtMs: latest });
     expect(refused('2027-11-20', '15:00', NOW_MS - 1)).toContain('365 days');
     expect(refused('2027-11-20', '15:01', NOW_MS)).toContain('365 days');
     expect(refused('9999-12-31', '23:59')).toContain('365 days');
@@ -172,11 +172,11 @@ describe('bounds', () => {
       fc.property(now, ahead, (nowMs, aheadMs) => {
         const [date, time] = wallClock(nowMs + aheadMs);
         const dueAtMs = inUtc3(date, time);
-        const parsed = parseSchedule(date, time, nowMs);
+        const parsed = schedule(date, time, nowMs);
         const endOfMinuteMs = dueAtMs + MINUTE_MS;
-        if (endOfMinuteMs <= nowMs) expect(parsed).toHaveProperty('problem');
+        if (endOfMinuteMs <= nowMs) expect(isMisfit(parsed)).toBe(true);
         else if (dueAtMs <= nowMs) expect(parsed).toEqual({ dueAtMs: null });
-        else if (dueAtMs > nowMs + 365 * DAY_MS) expect(parsed).toHaveProperty('problem');
+        else if (dueAtMs > nowMs + 365 * DAY_MS) expect(isMisfit(parsed)).toBe(true);
         else expect(parsed).toEqual({ dueAtMs });
       }),
       { numRuns: 1000 },

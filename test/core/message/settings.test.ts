@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import {
   CUSTOM_SETTING_KEY,
-  checkSettings,
+  readSettings,
   SETTING_KEYS,
   settingRule,
 } from '../../../src/core/message/settings.ts';
+import { isRefused } from '../../../src/core/outcome.ts';
+import { isMisfit, misfitOf } from '../../support/refusal.ts';
 
 // The specification's table once more, by hand, so that a slip in the source does not go unnoticed.
 const WORDS = ['true', 'false', '1', '0', 'on', 'off', 'yes', 'no'];
@@ -68,13 +70,7 @@ const NEVER_GOOD = [null, [], {}, ['x'], { a: 1 }, 'half \ud83d', Number.POSITIV
 /** One row for each value: a bare array in a table would be spread over the arguments. */
 const rows = (...values: unknown[]) => values.map((value) => [value]);
 
-/** The sentence of a problem, which every test also holds to what a response header can carry. */
-function refused(settings: unknown): string {
-  const checked = checkSettings(settings);
-  if (typeof checked === 'string' || !('problem' in checked)) throw new Error('no problem');
-  expect(checked.problem).toMatch(/^[\x20-\x7e]{1,250}$/);
-  return checked.problem;
-}
+const refused = (settings: unknown) => misfitOf(readSettings(settings));
 
 test('the table has the keys of the specification in its order', () => {
   expect(SETTING_KEYS.map((row) => row.key)).toEqual(Object.keys(DOCUMENTED));
@@ -84,7 +80,7 @@ describe.each(Object.entries(DOCUMENTED))('%s', (key, { good, bad }) => {
   test.each([...good, ''].map((value) => [value]))(
     'takes %j and delivers it in its type',
     (value) => {
-      expect(checkSettings({ [key]: value })).toEqual({ settings: { [key]: value } as never });
+      expect(readSettings({ [key]: value })).toEqual({ settings: { [key]: value } as never });
     },
   );
 
@@ -104,16 +100,16 @@ describe('custom keys', () => {
       const tunnel = { mode: 'tun', routes: [{ to: '10.0.0.0/8', via: null }], '': {} };
       const values = ['', 'x', 'a\r\nb\0', -1.5, 0, true, false, null, [], {}, tunnel, [[tunnel]]];
       for (const value of values) {
-        const checked = checkSettings({ [key]: value });
-        expect(JSON.stringify(checked)).toBe(JSON.stringify({ settings: { [key]: value } }));
+        const read = readSettings({ [key]: value });
+        expect(JSON.stringify(read)).toBe(JSON.stringify({ settings: { [key]: value } }));
       }
     },
   );
 
   test('nested as deep as JSON may be, with the name of a prototype inside', () => {
     const json = `{"x":${'{"__proto__":['.repeat(15)}1${']}'.repeat(15)}}`;
-    const checked = checkSettings(JSON.parse(json));
-    expect(JSON.stringify(checked)).toBe(`{"settings":${json}}`);
+    const read = readSettings(JSON.parse(json));
+    expect(JSON.stringify(read)).toBe(`{"settings":${json}}`);
   });
 
   test.each(['', '-x', '.x', '_x', '__proto__', 'a b', 'a\r\nb', 'a:b', 'ключ', 'a'.repeat(65)])(
@@ -121,7 +117,7 @@ describe('custom keys', () => {
     (key) => {
       const odd = `${JSON.stringify(key)}:{"polluted":true}`;
       expect(refused(JSON.parse(`{${odd}}`))).toContain('must be 1 to 64');
-      expect(checkSettings(beside(odd))).toEqual({
+      expect(readSettings(beside(odd))).toEqual({
         settings: { 'ping-type': 'tcp' },
         leftOut: expect.stringMatching(
           /^settings key [!-~]* must be 1 to 64 [ -~]*; it was left out$/,
@@ -135,7 +131,7 @@ describe('custom keys', () => {
     'a value that JSON cannot carry to a device is left out: %s',
     (json) => {
       expect(refused(JSON.parse(`{"mine":${json}}`))).toStartWith('settings key mine must hold');
-      expect(checkSettings(beside(`"mine":${json}`))).toEqual({
+      expect(readSettings(beside(`"mine":${json}`))).toEqual({
         settings: { 'ping-type': 'tcp' },
         leftOut: expect.stringContaining('settings key mine must hold'),
       });
@@ -143,9 +139,9 @@ describe('custom keys', () => {
   );
 
   test('the first of several is named, and the others are counted', () => {
-    const checked = checkSettings(beside('"a b":1,"ключ":2,"c d":3,"fine":4'));
-    expect(checked).toMatchObject({ settings: { 'ping-type': 'tcp', fine: 4 } });
-    expect((checked as { leftOut: string }).leftOut).toMatch(
+    const read = readSettings(beside('"a b":1,"ключ":2,"c d":3,"fine":4'));
+    expect(read).toMatchObject({ settings: { 'ping-type': 'tcp', fine: 4 } });
+    expect((read as { leftOut: string }).leftOut).toMatch(
       /^settings key ab .*; it was left out, and so were 2 more$/,
     );
   });
@@ -160,10 +156,8 @@ describe('custom keys', () => {
   });
 
   test('a key named constructor changes nothing but itself', () => {
-    const checked = checkSettings(JSON.parse('{"constructor":"x"}'));
-    expect(Object.getPrototypeOf((checked as { settings: object }).settings)).toBe(
-      Object.prototype,
-    );
+    const read = readSettings(JSON.parse('{"constructor":"x"}'));
+    expect(Object.getPrototypeOf((read as { settings: object }).settings)).toBe(Object.prototype);
     expect({}.constructor).toBe(Object);
   });
 });
@@ -188,17 +182,17 @@ describe('the object', () => {
       '"{}"',
     ),
   )('%j is empty', (settings) => {
-    expect(checkSettings(settings)).toBe('settings_empty');
+    expect(readSettings(settings)).toMatchObject({ says: 'settings_empty' });
   });
 
   test('may come as a string of JSON', () => {
     const settings = { 'ping-type': 'tcp', 'fragmentation-length': 10, x: true };
-    expect(checkSettings(JSON.stringify(settings))).toEqual({ settings });
+    expect(readSettings(JSON.stringify(settings))).toEqual({ settings });
     expect(refused('{"ping-type":"x"}')).toContain('ping-type');
   });
 
   test('nested a hundred thousand deep is no fault', () => {
-    expect(checkSettings(`{"a":${'['.repeat(100_000)}`)).toBe('settings_empty');
+    expect(readSettings(`{"a":${'['.repeat(100_000)}`)).toMatchObject({ says: 'settings_empty' });
   });
 
   test('the first bad key is the one that is named', () => {
@@ -209,11 +203,9 @@ describe('the object', () => {
 
   test('256 keys are taken, and no more', () => {
     const settings = Object.fromEntries(Array.from({ length: 257 }, (_, at) => [`k${at}`, at]));
-    expect(checkSettings(settings)).toEqual({
-      problem: 'settings must not hold more than 256 keys',
-    });
+    expect(refused(settings)).toBe('settings must not hold more than 256 keys');
     const { k256: _, ...fewer } = settings;
-    expect(checkSettings(fewer)).toEqual({ settings: fewer });
+    expect(readSettings(fewer)).toEqual({ settings: fewer });
   });
 
   test('anything is delivered as it came, or left out or refused with a sentence', () => {
@@ -224,14 +216,14 @@ describe('the object', () => {
     );
     fc.assert(
       fc.property(fc.dictionary(key, fc.jsonValue({ maxDepth: 3 })), (settings) => {
-        const checked = checkSettings(settings);
-        if (typeof checked === 'string') return Object.keys(settings).length === 0;
-        if ('problem' in checked) return /^[\x20-\x7e]{1,250}$/.test(checked.problem);
-        if (!/^[\x20-\x7e]{0,250}$/.test(checked.leftOut ?? '')) return false;
+        const read = readSettings(settings);
+        if (isMisfit(read)) return misfitOf(read) !== '';
+        if (isRefused(read)) return Object.keys(settings).length === 0;
+        if (!/^[\x20-\x7e]{0,250}$/.test(read.leftOut ?? '')) return false;
         const passedOn = Object.entries(settings).filter(([name]) =>
-          Object.hasOwn(checked.settings, name),
+          Object.hasOwn(read.settings, name),
         );
-        return JSON.stringify(checked.settings) === JSON.stringify(Object.fromEntries(passedOn));
+        return JSON.stringify(read.settings) === JSON.stringify(Object.fromEntries(passedOn));
       }),
       { numRuns: 1000 },
     );

@@ -6,6 +6,7 @@ import {
   readInstallRecord,
   readSlotRecord,
 } from '../../../src/core/moving/source-record.ts';
+import { isMisfit, misfitOf } from '../../support/refusal.ts';
 
 const TIME = '2026-11-20 15:00:00';
 const LINK = {
@@ -26,7 +27,7 @@ const DOMAIN = {
 };
 const SLOT = { hwid: 'phone', date: TIME, device_name: 'Pixel' };
 
-const problemOf = (read: object) => ('problem' in read ? String(read.problem) : '');
+const problemOf = (read: unknown) => (isMisfit(read) ? misfitOf(read) : '');
 
 describe('a link', () => {
   test('as specified', () => {

@@ -61,15 +61,15 @@ export const coreRules: readonly MutatedFile[] = [
     tests: ['test/core/message/command.test.ts'],
     changes: [
       [
-        'const action = ACTION_TYPES.find((known) => known === said);',
-        'const action = ACTION_TYPES.find((known) => known !== said);',
+        `const action = ACTION_TYPES.find((known) => known === body['action_type']);`,
+        `const action = ACTION_TYPES.find((known) => known !== body['action_type']);`,
       ],
       [
-        `if (!isText(data)) return problem('import_data must be a string of whole Unicode characters');`,
-        `if (isText(data)) return problem('import_data must be a string of whole Unicode characters');`,
+        `if (!isText(data)) return malformed('import_data must be a string of whole Unicode characters');`,
+        `if (isText(data)) return malformed('import_data must be a string of whole Unicode characters');`,
       ],
       [
-        `if (type !== 'domain' && type !== 'url') return problem('change_type must be domain or url');`,
+        `if (type !== 'domain' && type !== 'url') return malformed('change_type must be domain or url');`,
         '',
       ],
     ],
@@ -159,7 +159,7 @@ export const coreRules: readonly MutatedFile[] = [
         `typeof value === 'string' && value.isWellFormed() && pattern.test(value) ? value : undefined;`,
         `typeof value === 'string' && value.isWellFormed() || pattern.test(value) ? value : undefined;`,
       ],
-      [`if (!Array.isArray(hwids)) throw new Misfit('hwids is not a list');`, ''],
+      [`if (!Array.isArray(hwids)) throw new LineFault('hwids is not a list');`, ''],
     ],
   },
   {

@@ -39,7 +39,7 @@ export const coreWords: readonly MutatedFile[] = [
       'test/http/remote-body.test.ts',
     ],
     changes: [
-      [`if (shape === 'deep') {`, `if (shape !== 'deep') {`],
+      ["if (shape === 'deep') return", "if (shape !== 'deep') return"],
       [`if (value === true || value === 'true' || value === 1 || value === '1') return true;`, ''],
       [
         `if (value === false || value === 'false' || value === 0 || value === '0') return false;`,
@@ -70,7 +70,10 @@ export const coreWords: readonly MutatedFile[] = [
     tests: ['test/core/message/schedule.test.ts'],
     changes: [
       ['export const DAYS_AHEAD_MAX = 365;', 'export const DAYS_AHEAD_MAX = 366;'],
-      [`if (timeOfDayMs === null) return problem('send_time must be a time of day as HH:MM');`, ''],
+      [
+        `if (timeOfDayMs === null) return malformed('send_time must be a time of day as HH:MM');`,
+        '',
+      ],
       ['const dueAtMs = midnightMs + timeOfDayMs;', 'const dueAtMs = midnightMs - timeOfDayMs;'],
     ],
   },

@@ -1,0 +1,62 @@
+/**
+ * Orders: what providers ask to have sent, read whole and without I/O. Fields are checked in the
+ * order of the specification's tables.
+ */
+
+import { isRecord } from '../json-input.ts';
+import { isRefused, type Refused } from '../outcome.ts';
+import { type CommandPayload, composeCommand, readActionType } from './command.ts';
+import { composeNotification, type NotificationPayload } from './notification.ts';
+import { readSchedule, type Schedule } from './schedule.ts';
+import { readCommandTargets, readNotificationTargets, type Targets } from './target.ts';
+
+/** What to send, to whom, when. */
+export interface Order<P> extends Schedule {
+  payload: P;
+  targets: Targets;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** Reads the body of `POST /remote/notification`: content, schedule, targets. */
+export function readNotification(
+  body: Body,
+  nowMs: number,
+):
+  | Order<NotificationPayload>
+  | Refused<'malformed' | 'message_too_large' | 'device_not_found' | 'no_devices_found'> {
+  const form = body['PushNotificationForm'];
+  const payload = composeNotification(form);
+  if (isRefused(payload)) return payload;
+  const schedule = readSchedule(isRecord(form) ? form : {}, nowMs);
+  if (isRefused(schedule)) return schedule;
+  const targets = readNotificationTargets(body);
+  return isRefused(targets) ? targets : { payload, targets, ...schedule };
+}
+
+/**
+ * Reads the body of `POST /remote/command`: action, targets, schedule, content. `leftOut` is a
+ * sentence about settings that cannot be passed on.
+ */
+export function readCommand(
+  body: Body,
+  nowMs: number,
+):
+  | (Order<CommandPayload> & { leftOut?: string })
+  | Refused<
+      | 'malformed'
+      | 'target_hwid_required'
+      | 'target_os_required'
+      | 'device_not_found'
+      | 'import_data_empty'
+      | 'settings_empty'
+    > {
+  const action = readActionType(body);
+  if (isRefused(action)) return action;
+  const targets = readCommandTargets(body);
+  if (isRefused(targets)) return targets;
+  const schedule = readSchedule(body, nowMs);
+  if (isRefused(schedule)) return schedule;
+  const content = composeCommand(body);
+  return isRefused(content) ? content : { ...content, targets, ...schedule };
+}
