@@ -154,7 +154,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   if (monitor) last.push({ name: 'monitor', stop: monitor.stop });
   const stopWatching = watchEventLoop(clock, tallies.loopLagSeconds);
   last.push({ name: 'event loop', stop: async () => stopWatching() });
-  const worker = await makeWorker(core, clock, log);
+  const worker = makeWorker(core, clock, log);
   parts.push({ name: 'delivery', stop: worker.stop });
   core.signals.onWork(worker.look);
   const { host, port } = settings;

@@ -34,13 +34,9 @@ export class Signals {
     for (const look of this.#waiting.get(deviceId) ?? []) look();
   }
 
-  /** Of these devices, the ones that somebody waits for here. */
-  awaited(deviceIds: readonly number[]): number[] {
+  /** Of these devices, or of all, the ones that somebody waits for here. */
+  awaited(deviceIds: readonly number[] | 'all'): number[] {
+    if (deviceIds === 'all') return [...this.#waiting.keys()];
     return this.#waiting.size === 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));
-  }
-
-  /** Every device that somebody waits for here. */
-  allAwaited(): number[] {
-    return [...this.#waiting.keys()];
   }
 }

@@ -2,14 +2,14 @@
 
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
-import { deliverStep, tellEverybody } from '../core/message/deliver.ts';
+import { deliverStep, tell } from '../core/message/deliver.ts';
 import { nextTurn } from '../core/turn.ts';
 import { type Log, reasonOf } from '../log.ts';
 
 export interface Worker {
   /** Looks for work, unless it is at it already. */
   look(): void;
-  /** The bell, once a second: looks if something is due or another process changed the database. */
+  /** Once a second: looks if something is due, and makes up for what failed. */
   ring(): Promise<void>;
   /** Lets the step under way finish, takes no more, and leaves the rest for another worker. */
   stop(): Promise<void>;
@@ -19,13 +19,13 @@ export interface Worker {
  * A worker under a name of its own, so that its leases are told from another process's. To be made
  * before anybody can wait for messages: it tells of what others change from now on.
  */
-export async function makeWorker(core: Core, clock: Clock, log: Log): Promise<Worker> {
+export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
   const owner = `${process.pid}-${crypto.randomUUID()}`;
   const stopping = new AbortController();
   const { signal } = stopping;
   let mustLookAgain = false;
   let running: Promise<void> | null = null;
-  let toldForeignChanges = await core.store.foreignChanges();
+  let mustTellAll = false;
   /** No need to look before: nothing is due. A bell that rings for nothing costs no query. */
   let nextLookMs: number | null = Number.NEGATIVE_INFINITY;
 
@@ -54,18 +54,31 @@ export async function makeWorker(core: Core, clock: Clock, log: Log): Promise<Wo
       });
   }
 
+  /** Tells whoever waits here; what fails half way is made up for by the next bell. */
+  async function tellOf(deviceIds: readonly number[] | 'all'): Promise<void> {
+    try {
+      await tell(core, deviceIds);
+    } catch (fault) {
+      mustTellAll = true;
+      log.error('delivery_fault', { reason: reasonOf(fault) });
+    }
+  }
+
+  const stopWatching = core.store.watch((deviceIds) => {
+    look();
+    void tellOf(deviceIds);
+  });
+
   return {
     look,
     ring: async () => {
-      const foreignChanges = await core.store.foreignChanges();
-      const isForeign = foreignChanges !== toldForeignChanges;
-      if (isForeign || (nextLookMs !== null && nextLookMs <= clock.nowMs())) look();
-      if (!isForeign) return;
-      await tellEverybody(core);
-      // Only now: a bell that fails half way is made up for by the next.
-      toldForeignChanges = foreignChanges;
+      if (nextLookMs !== null && nextLookMs <= clock.nowMs()) look();
+      if (!mustTellAll) return;
+      mustTellAll = false;
+      await tellOf('all');
     },
     stop: async () => {
+      stopWatching();
       stopping.abort();
       await running;
       await core.store.releaseWork(owner);

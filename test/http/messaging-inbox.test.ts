@@ -44,7 +44,7 @@ async function besideStore(): Promise<Store> {
   return store;
 }
 
-const waiting = () => app.core.signals.allAwaited().length;
+const waiting = () => app.core.signals.awaited('all').length;
 const bodiesOf = (reply: { json: { data: { payload: { body: string } }[] } }) =>
   reply.json.data.map(({ payload }) => payload.body);
 
@@ -82,8 +82,8 @@ describe('a long poll', () => {
       ACT,
     );
     await nextTurn();
-    // The bell rings once a second.
-    await app.worker?.ring();
+    // A store that is not told of others' changes looks once a second.
+    app.clock.advance(1_000);
     expect(bodiesOf(await poll)).toEqual(['from beside']);
   });
 
@@ -133,7 +133,7 @@ describe('a long poll', () => {
     await store.forgetDevice('phone', ACT);
     // Reads of one turn share a snapshot.
     await nextTurn();
-    await app.worker?.ring();
+    app.clock.advance(1_000);
     expect((await poll).text).toBe('{"rc":0,"msg":"Device token error"}');
   });
 
@@ -160,7 +160,7 @@ describe('a long poll', () => {
     const twin = await startTestApp();
     const twinToken = await register(twin, { hwid: 'phone' });
     const poll = inbox(twin, twinToken, 60);
-    await until('the poll waits', () => twin.core.signals.allAwaited().length === 1);
+    await until('the poll waits', () => twin.core.signals.awaited('all').length === 1);
     await twin.close();
     expect((await poll).text).toBe('{"rc":1,"msg":"Ok","data":[]}');
   });

@@ -69,17 +69,17 @@ describe('a stream', () => {
 
   test('that its device left is forgotten', async () => {
     const stream = await openStream(app, token);
-    expect(app.core.signals.allAwaited()).toHaveLength(1);
+    expect(app.core.signals.awaited('all')).toHaveLength(1);
     stream.socket.close();
     await nobodyStreams();
-    expect(app.core.signals.allAwaited()).toEqual([]);
+    expect(app.core.signals.awaited('all')).toEqual([]);
   });
 
   test('whose connection broke is forgotten', async () => {
     const stream = await openRawStream(app, token);
     stream.socket.destroy();
     await nobodyStreams();
-    expect(app.core.signals.allAwaited()).toEqual([]);
+    expect(app.core.signals.awaited('all')).toEqual([]);
   });
 });
 
@@ -189,6 +189,6 @@ describe('a link', () => {
       return app.server.streamCount() === 0;
     });
     stream.socket.destroy();
-    expect(app.core.signals.allAwaited()).toEqual([]);
+    expect(app.core.signals.awaited('all')).toEqual([]);
   });
 });

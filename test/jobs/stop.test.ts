@@ -98,9 +98,9 @@ test('delivery: what is claimed and not begun is given back, not worked off', as
   let released = 0;
   const work = (id: number) =>
     ({ id, status: LOAD, isBulky: true, isTakenOver: false, isDue: true }) as ClaimedDistribution;
-  const worker = await makeWorker(
+  const worker = makeWorker(
     coreOn({
-      foreignChanges: async () => 0,
+      watch: () => () => undefined,
       claimWork: async () => Array.from({ length: 100 }, (_, n) => work(n + 1)),
       loadRecipients: async () => {
         loads += 1;

@@ -36,6 +36,7 @@ import { recipientContract } from './contract/recipient.ts';
 import { registrationContract } from './contract/registration.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
+import { watchContract } from './contract/watch.ts';
 
 /** A method without a suite does not compile. */
 const SUITES: Record<keyof Store, Suite> = {
@@ -58,6 +59,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...healthContract,
   ...importContract,
   ...countContract,
+  ...watchContract,
 };
 
 export function storeContract(name: string, open: () => Promise<OpenedStore>): void {

@@ -6,6 +6,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
 import type { Store } from '../../src/core/port/store.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { removalSteps } from '../../src/store/sqlite/removal.ts';
@@ -137,6 +138,59 @@ describe('in the database file, whoever writes to it', () => {
     expect(facts.freeBytes).toBe(0);
     expect(facts.logBytes).toBeGreaterThan(0);
     expect(facts.diskFreeBytes).toBeGreaterThan(0);
+  });
+
+  test('being asked whether it can be written, it is written', async () => {
+    const version = () => db.query('PRAGMA data_version').get();
+    const before = version();
+    expect(version()).toEqual(before);
+    await opened.store.checkWritable();
+    expect(version()).not.toEqual(before);
+  });
+
+  test('it is looked at once a second while it is watched, and only commits of others count', async () => {
+    const { store } = opened;
+    // Whoever slept for a test before has nothing to look at any more.
+    CLOCK.advance(3_600_000);
+    await nextTurn();
+    expect(CLOCK.sleeperCount).toBe(0);
+    let calls = 0;
+    const stop = store.watch((deviceIds) => {
+      expect(deviceIds).toBe('all');
+      calls += 1;
+    });
+    const callsAfter = async (ms: number) => {
+      CLOCK.advance(ms);
+      await nextTurn();
+      return calls;
+    };
+    expect(await callsAfter(1_000)).toBe(0);
+    await knock(store, 'a');
+    db.query('SELECT * FROM device').all();
+    db.run("UPDATE device SET os = '' WHERE hwid = 'nobody'");
+    expect(await callsAfter(1_000)).toBe(0);
+    db.run("UPDATE device SET os = 'other' WHERE hwid = 'c'");
+    expect(await callsAfter(999)).toBe(0);
+    expect(await callsAfter(1)).toBe(1);
+    expect(await callsAfter(1_000)).toBe(1);
+    stop();
+    await callsAfter(1_000);
+    expect(CLOCK.sleeperCount).toBe(0);
+  });
+
+  test('what cannot be looked at may have changed', async () => {
+    const beside = await opened.openBeside();
+    let calls = 0;
+    const stop = beside.watch(() => {
+      calls += 1;
+    });
+    await beside.close();
+    for (const seconds of [1, 2]) {
+      CLOCK.advance(1_000);
+      await nextTurn();
+      expect(calls).toBe(seconds);
+    }
+    stop();
   });
 
   test('an acknowledgement that says nothing new asks nobody for the lock', async () => {

@@ -95,7 +95,7 @@ export async function startTestApp(
     tallies.onEvent,
   );
   const served = wrap(core);
-  const worker = hasWorker ? await makeWorker(served, clock, log) : null;
+  const worker = hasWorker ? makeWorker(served, clock, log) : null;
   if (worker) core.signals.onWork(worker.look);
   const server: RunningServer = await startServer({
     core: served,

@@ -100,15 +100,11 @@ async function send(core: Core, lease: Lease): Promise<void> {
   await core.store.moveDistribution(lease, SENDING, ended);
 }
 
-async function tell(core: Core, deviceIds: readonly number[]): Promise<void> {
+/** Has those look who wait here for messages of these devices, or of any. */
+export async function tell(core: Core, deviceIds: readonly number[] | 'all'): Promise<void> {
   const awaited = core.signals.awaited(deviceIds);
   for (let i = 0; i < awaited.length; i += WAKE_BATCH) {
     if (i > 0) await nextTurn();
     for (const deviceId of awaited.slice(i, i + WAKE_BATCH)) core.signals.messagesFor(deviceId);
   }
-}
-
-/** Tells every waiting device to look: another process may have sent something. */
-export async function tellEverybody(core: Core): Promise<void> {
-  await tell(core, core.signals.allAwaited());
 }

@@ -204,8 +204,6 @@ export interface DistributionStore {
    * says how many. Null: there was nothing left to look at.
    */
   expireRecipients(nowMs: number): Promise<number | null>;
-  /** A number that changes when another process changes the database. */
-  foreignChanges(): Promise<number>;
   listAllDistributions(filter: {
     providerCode: string | null;
     countMax: number;

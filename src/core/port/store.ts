@@ -36,6 +36,14 @@ export interface Store
     CountStore,
     KeepingStore,
     HealthStore {
+  /**
+   * Calls `onChange`, which does not throw, when another process may have left something to look
+   * for here: work for a worker in any case, and messages or another token for these devices; 'all'
+   * when the store does not know for whom. Nothing that happens from now on is missed, and it is
+   * called within a second or two of it; more often than needed is no mistake. Returns how to end
+   * it.
+   */
+  watch(onChange: (deviceIds: readonly number[] | 'all') => void): () => void;
   /** Finishes the writes under way, then closes. */
   close(): Promise<void>;
 }

@@ -28,6 +28,7 @@ import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { targetStore } from './targets.ts';
 import { WalIndex } from './wal-index.ts';
+import { watchStore } from './watch.ts';
 import { GroupWriter } from './writer.ts';
 
 /**
@@ -42,7 +43,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const others = knockAt(join(dataDir, LOCK_FILE));
   const writer = new GroupWriter(db, commitBatchMax, { notes: audit, onCommit, others });
   const context: Context = { db, query: drizzle({ client: db.native }), writer, audit, clock };
-  const dataVersion = db.compile<{ data_version: number }>('PRAGMA data_version');
   return {
     ...providerStore(context),
     ...installStore(context),
@@ -61,10 +61,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...importStore(context),
     ...countStore(context),
     ...exportStore(context, dataDir),
-    foreignChanges: async () => {
-      db.read();
-      return dataVersion.get()?.data_version ?? 0;
-    },
+    ...watchStore(context),
     close: async () => {
       writer.hasten();
       await writer.idle();

@@ -94,12 +94,7 @@ export const coreRules: readonly MutatedFile[] = [
       'test/core/message/deliver-lanes.test.ts',
       'test/core/message/deliver-keep.test.ts',
     ],
-    changes: [
-      [
-        'await tell(core, core.signals.allAwaited());',
-        'void tell(core, core.signals.allAwaited());',
-      ],
-    ],
+    changes: [['await tell(core, sent.deviceIds);', '']],
   },
   {
     file: 'src/core/message/send.ts',

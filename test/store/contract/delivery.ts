@@ -16,7 +16,7 @@ import {
   statusOf,
 } from './message-fixture.ts';
 
-type Method = 'moveDistribution' | 'foreignChanges';
+type Method = 'moveDistribution';
 
 const UNTIL_MS = NOW_MS + LEASE_MS;
 
@@ -111,33 +111,6 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
       expect(await timesAfter(5, 6, NOW_MS + 3)).toEqual([NOW_MS + 2, null]);
       expect(await timesAfter(6, 40, NOW_MS + 4)).toEqual([NOW_MS + 2, null]);
       expect(await timesAfter(40, 110, NOW_MS + 5)).toEqual([NOW_MS + 2, NOW_MS + 5]);
-    });
-  },
-
-  foreignChanges(opened) {
-    test('changes when and only when another connection has changed something', async () => {
-      const { store, openBeside } = opened();
-      const beside = await openBeside();
-      const { id: providerId } = await addProvider(store, 'Provide1');
-      let before = await store.foreignChanges();
-      const hasChanged = async () => {
-        const now = await store.foreignChanges();
-        const isOther = now !== before;
-        before = now;
-        return isOther;
-      };
-      expect(await hasChanged()).toBe(false);
-      await send(store, providerId);
-      expect(await hasChanged()).toBe(false);
-      await beside.findProvider('Provide1');
-      expect(await beside.updateProvider('Provide9', {}, ACT)).toBe('provider_not_found');
-      expect(await hasChanged()).toBe(false);
-      await send(beside, providerId);
-      expect(await hasChanged()).toBe(true);
-      expect(await hasChanged()).toBe(false);
-      // A read in the same turn does not hide it for longer than that turn.
-      await Promise.all([store.nextDueMs(), send(beside, providerId)]);
-      expect(await hasChanged()).toBe(true);
     });
   },
 };

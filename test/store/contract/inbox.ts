@@ -349,23 +349,6 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       expect(await ledgerOf(id)).toEqual(said(1, 0, 0, 0));
     });
 
-    test('writes nothing that says nothing new', async () => {
-      const { store, openBeside } = opened();
-      const { providerId, a } = await addInbox(store);
-      const id = await deliver(store, providerId);
-      const word = { id, state: 'opened', detail: null } as const;
-      const unknown = { ...word, id: id + 1 };
-      const beside = await openBeside();
-      const hasWritten = async (...items: { id: number; state: 'opened'; detail: null }[]) => {
-        const before = await beside.foreignChanges();
-        await store.acknowledge(a, items, NOW_MS);
-        return (await beside.foreignChanges()) !== before;
-      };
-      expect(await hasWritten(unknown)).toBe(false);
-      expect(await hasWritten(unknown, word)).toBe(true);
-      expect(await hasWritten(unknown, word, word)).toBe(false);
-    });
-
     test('says which words were new', async () => {
       const { store } = opened();
       const { providerId, a } = await addInbox(store);
