@@ -30,6 +30,8 @@ const LEAVES = [
   ...['src/operator-error.ts', 'src/permissions.ts', 'src/version.ts', 'src/whereabouts.ts'],
 ];
 
+const JSON_READER = ['src/core/json-input.ts', 'src/core/outcome.ts'];
+
 const RULES: Readonly<Record<string, Rule>> = {
   'src/core': {
     ours: ['src/core/'],
@@ -94,11 +96,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/backup': {
     // The head of a backup is JSON from outside, which has one reader.
-    ours: [
-      'src/backup/',
-      ...['src/core/calendar.ts', 'src/core/json-input.ts', 'src/core/outcome.ts'],
-      ...LEAVES,
-    ],
+    ours: ['src/backup/', 'src/core/calendar.ts', ...JSON_READER, ...LEAVES],
     types: ['src/core/', 'src/store/kind.ts'],
     packages: [
       ...['age-encryption', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:stream'],
@@ -118,7 +116,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     reason: 'the reference client is there to be ported: it needs nothing of ours',
   },
   'src/client/provider-client.ts': {
-    ours: ['src/core/json-input.ts', 'src/core/outcome.ts'],
+    ours: JSON_READER,
     packages: [],
     reason: 'what another server answers is JSON from outside, which has one reader',
   },
