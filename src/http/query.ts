@@ -22,18 +22,20 @@ export function parseQuery(url: string, foldCase: boolean): Query {
   if (start === 0) return query;
   const hash = url.indexOf('#', start);
   const end = hash < 0 ? url.length : hash;
-  // Most queries hold nothing to decode: two looks at the whole spare two at each part.
-  const isPlain = !url.includes('%', start) && !url.includes('+', start);
-  const textOf = isPlain ? asItIs : decode;
+  // Most queries hold nothing to decode: one look at the whole spares two at each part.
+  const textOf = /[%+]/.test(url) ? decode : asItIs;
+  let equals = -1;
   for (let at = start, count = 0; at < end && count < PARAM_COUNT_MAX; count++) {
     const next = before(end, url.indexOf('&', at));
+    // Looked for once, wherever it is: a long query may have none.
+    if (equals < at) equals = before(end, url.indexOf('=', at));
     if (next > at) {
-      const equals = before(next, url.indexOf('=', at));
-      const decoded = textOf(url.slice(at, equals));
+      const nameEnd = Math.min(equals, next);
+      const decoded = textOf(url.slice(at, nameEnd));
       const name = foldCase ? decoded.toLowerCase() : decoded;
-      const known = query.find((pair) => pair[0] === name);
+      const known = find(query, name);
       if (known) known[1] = REPEATED;
-      else query.push([name, textOf(url.slice(equals + 1, next))]);
+      else query.push([name, textOf(url.slice(nameEnd + 1, next))]);
     }
     at = next + 1;
   }
@@ -42,7 +44,11 @@ export function parseQuery(url: string, foldCase: boolean): Query {
 
 /** The value of a parameter; undefined: it was not given. */
 export function valueIn(query: Query, name: string): string | typeof REPEATED | undefined {
-  for (const pair of query) if (pair[0] === name) return pair[1];
+  return find(query, name)?.[1];
+}
+
+function find(query: Query, name: string): Query[number] | undefined {
+  for (const pair of query) if (pair[0] === name) return pair;
   return undefined;
 }
 
