@@ -5,14 +5,14 @@ import {
   type Install,
   type InstallSelector,
   type Slot,
-  type SlotKey,
 } from '../../core/port/install.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
+import { doorOf } from './door.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
-import { AT_PROVIDER_COLUMNS, atProvider, lookups, once, type RowAtProvider } from './lookups.ts';
+import { once } from './lookups.ts';
 import { prepare, value } from './statement.ts';
 
 type InstallStore = Pick<
@@ -29,14 +29,6 @@ type InstallStore = Pick<
 const COLUMNS = sql.raw(`
   id, install_code AS "installCode", install_limit AS "installLimit",
   device_count AS "deviceCount", status, note, created_at_ms AS "createdAtMs"`);
-
-interface DoorLink {
-  installId: number;
-  providerId: number;
-  status: number;
-  installLimit: number;
-  deviceCount: number;
-}
 
 /** The slots of a link, with what the devices call themselves at its provider. */
 const SLOTS = sql`
@@ -99,36 +91,13 @@ function slotStatements({ db }: Context) {
         DELETE FROM install_device
         WHERE install_id = ${value('installId')} AND device_id = ${BY_HWID}`,
     ),
-    // The door is asked step by step: a join over bound values is planned anew at every run, which
-    // takes ten times as long as these look-ups.
-    doorLink: prepare<DoorLink>(
-      db,
-      sql`
-        SELECT id AS "installId", provider_id AS "providerId", status,
-          install_limit AS "installLimit", device_count AS "deviceCount"
-        FROM install WHERE install_code = ${value('installCode')}`,
-    ),
-    doorDevice: prepare<RowAtProvider>(
-      db,
-      sql`
-        SELECT ${AT_PROVIDER_COLUMNS}
-        FROM device d CROSS JOIN install_device s
-            ON s.install_id = ${once('installId')} AND s.device_id = d.id
-          CROSS JOIN device_provider p
-            ON p.device_id = d.id AND p.provider_id = ${once('providerId')}
-        WHERE d.hwid = ${once('hwid')}`,
-    ),
-    providerCode: prepare<{ code: string }>(
-      db,
-      sql`SELECT code FROM provider WHERE id = ${value('providerId')}`,
-    ),
   };
 }
 
 export function installStore(context: Context): InstallStore {
   const { writer, audit } = context;
   const on = { ...linkStatements(context), ...slotStatements(context), ...rowStatements(context) };
-  const find = lookups(context);
+  const knock = doorOf(context);
   const keep = deviceKeeper(context);
 
   /** The provider's link that the selector names; by code and id only if both name the same. */
@@ -137,33 +106,6 @@ export function installStore(context: Context): InstallStore {
     if (installCode === null) return on.find.get({ providerId, id: installId });
     const found = on.findByCode.get({ providerId, installCode });
     return installId === null || found?.id === installId ? found : null;
-  }
-
-  /** Codes and ids of providers never change and are never used again, so they may be kept. */
-  const providerCodes = new Map<number, string>();
-  function providerCodeOf(providerId: number): string | null {
-    const kept = providerCodes.get(providerId);
-    if (kept !== undefined) return kept;
-    const code = on.providerCode.get({ providerId })?.code ?? null;
-    if (code !== null) providerCodes.set(providerId, code);
-    return code;
-  }
-
-  /** The link that a device asks for, and the device if it holds a slot there. */
-  function knock({ installCode, domainHash, hwid }: SlotKey) {
-    const found = on.doorLink.get({ installCode });
-    if (found === null) return 'link_not_found';
-    const { installId, providerId, status, installLimit, deviceCount } = found;
-    if (find.activeDomain.get({ providerId, domainHash }) === null) return 'link_domain_not_bound';
-    const code = providerCodeOf(providerId);
-    if (code === null) return 'link_not_found';
-    const known = on.doorDevice.get({ installId, providerId, hwid });
-    return {
-      installId,
-      providerId,
-      link: { providerCode: code, status, installLimit, deviceCount },
-      device: known && atProvider(known),
-    };
   }
 
   function list(providerId: number, { id, beforeId, countMax }: Page): Install[] {

@@ -45,15 +45,17 @@ export function prepare<Row = unknown>(db: Connection, query: SQL): Statement<Ro
 export function prepare<Q extends Query>(db: Connection, query: Q): Statement<RowOf<Q>>;
 export function prepare(db: Connection, query: SQL | Query): Statement<unknown> {
   const compiled = textOf(query);
-  const params = compiled.params.map(nameOrValue);
   const native = db.compile(compiled.sql);
   // One array for all runs: SQLite has taken its values over when a run returns.
-  const bound = new Array<SQLQueryBindings>(params.length).fill(null);
+  const params = compiled.params.map(nameOrValue);
+  const bound = params.map((param) => (param instanceof Placeholder ? null : param));
+  const names = params.map((param) => (param instanceof Placeholder ? param.name : null));
   const bind = (values: Values): SQLQueryBindings[] => {
-    for (let i = 0; i < params.length; i++) {
-      const param = params[i];
-      const value = param instanceof Placeholder ? values[param.name] : param;
-      if (value === undefined) throw new Error(`no value for a parameter of ${compiled.sql}`);
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i];
+      if (typeof name !== 'string') continue;
+      const value = values[name];
+      if (value === undefined) throw new Error(`no value for ${name} in ${compiled.sql}`);
       bound[i] = value;
     }
     return bound;

@@ -29,13 +29,18 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/sqlite/door.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      ['WHERE s.install_id = i.id\n            AND s.device_id =', 'WHERE s.device_id ='],
+      ["if (row.domainStatus !== DOMAIN_ACTIVE) return 'link_domain_not_bound';", ''],
+      ['if (lastSeenAtMs === null) return null;', ''],
+    ],
+  },
+  {
     file: 'src/store/sqlite/install.ts',
     tests: ['test/store/sqlite.test.ts', 'test/http/coverage.test.ts'],
     changes: [
-      [
-        "ON s.install_id = ${once('installId')} AND s.device_id = d.id",
-        "ON s.install_id = ${once('installId')} ",
-      ],
       ['if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });', ''],
       ['audit.note(act, deeds.freeSlot(link.id, hwid), providerId);', ''],
     ],
