@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pragmaNumber, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
+import { MIGRATIONS, pragmaNumber, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
@@ -25,6 +25,7 @@ interface Listed {
 const RELEASES = [
   { release: '0-1-0', schema: 3, madeAtMs: Date.UTC(2026, 10, 21, 1) },
   { release: '0-2-0', schema: 4, madeAtMs: Date.UTC(2026, 10, 21, 21) },
+  { release: '0-3-0', schema: 6, madeAtMs: Date.UTC(2026, 10, 21, 23, 8) },
 ];
 
 /** The tables with rows, and how many; what a migration adds may be empty. */
@@ -93,6 +94,8 @@ test.each(RELEASES)('data of $release are brought up and listed as they were', a
   // Nothing of the audit log was pruned yet.
   const { audit_anchor: _anchor, ...before } = counts(old);
   expect(Object.values(before)).not.toContain(0);
+  const registered = 'SELECT count(*) AS n FROM device_provider WHERE token_id IS NOT NULL';
+  const { device_proof: proofs = old.query<{ n: number }, []>(registered).get()?.n } = before;
   old.close();
 
   const app = await startTestApp({ dataDir });
@@ -117,16 +120,10 @@ test.each(RELEASES)('data of $release are brought up and listed as they were', a
     }
     const now = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
     expect(pragmaNumber(now, 'user_version')).toBe(SCHEMA_VERSION);
-    const {
-      device_proof: proofs,
-      device_provider: sightings,
-      sqlite_sequence: _,
-      ...same
-    } = before;
+    const { device_proof: _, device_provider: sightings, sqlite_sequence: __, ...same } = before;
     expect(counts(now)).toMatchObject(same);
     expect(counts(now)['device_provider']).toBeGreaterThanOrEqual(sightings ?? 0);
-    const registered = 'SELECT count(*) AS n FROM device_provider WHERE token_id IS NOT NULL';
-    expect(now.query(registered).get()).toEqual({ n: proofs });
+    expect(now.query(registered).get()).toEqual({ n: proofs ?? null });
     expect(now.query('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
     expect(now.query('PRAGMA foreign_key_check').all()).toEqual([]);
     now.close();
@@ -134,4 +131,61 @@ test.each(RELEASES)('data of $release are brought up and listed as they were', a
     cli.close();
     await app.close();
   }
+});
+
+test('what an earlier release scheduled is delivered in its time, also to unbound devices', async () => {
+  const dataDir = dataOf('0-3-0');
+  const listed: Listed = JSON.parse(readText('test/store/data-of-0-3-0.json'));
+  const app = await startTestApp({ dataDir });
+  /** Ids in each inbox that listed messages then: of the link's, the binding's, the bare device. */
+  const inboxes = () =>
+    Promise.all(
+      Object.keys(listed.inboxes).map(async (token) => {
+        const headers = { authorization: `Bearer ${token}` };
+        const reply = await fetch(`${app.url}/device/inbox`, { headers });
+        const { data } = (await reply.json()) as { data: { id: number }[] };
+        return data.map(({ id }) => id);
+      }),
+    );
+  try {
+    const dueAtMs = Date.UTC(2027, 8, 1, 9);
+    app.clock.set(dueAtMs - 1);
+    await app.deliver();
+    expect(await inboxes()).toEqual([[1], [1], []]);
+    app.clock.set(dueAtMs);
+    await app.deliver();
+    // 7 was cancelled and 8 blocked; 2 and 3 were commands of 30 days.
+    expect(await inboxes()).toEqual([[1, 4, 6], [1, 4], [5]]);
+  } finally {
+    await app.close();
+  }
+});
+
+test('what migration 0006 makes of each kind', () => {
+  const db = new Database(':memory:', { strict: true });
+  for (const migration of MIGRATIONS.slice(0, 6)) db.run(migration);
+  db.run(`INSERT INTO provider (code, name, plan, key_hash, created_at_ms)
+    VALUES ('Example1', 'One', 'pro', zeroblob(32), 0)`);
+  const add =
+    db.query(`INSERT INTO distribution (provider_id, notification_type, status, target_hwid,
+      created_at_ms, due_at_ms, is_scheduled, expires_at_ms, payload)
+    VALUES (1, ?, 10, 'd', 5, ?, ?, 99, ?)`);
+  const data = '{"action_type":"import-data","input-data":"aGk="}';
+  add.run(10, 5, 0, '{"body":"import-data"}');
+  add.run(20, 7, 1, data);
+  add.run(20, 5, 0, data);
+  add.run(20, 7, 1, '{"action_type":"sub-change","change_value":"import-data"}');
+  add.run(10, 5, 0, 'null');
+  for (const migration of MIGRATIONS.slice(6)) db.run(migration);
+  const made = db.query(
+    'SELECT due_at_ms <> created_at_ms AS isScheduled, due_at_ms, reaches_unbound FROM distribution',
+  );
+  expect(made.values()).toEqual([
+    [0, 5, 0],
+    [1, 7, 1],
+    [0, 5, 1],
+    [1, 7, 0],
+    [0, 5, 0],
+  ]);
+  db.close();
 });
