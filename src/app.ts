@@ -1,4 +1,4 @@
-/** The composition root: what the program is made of, put together in one place. */
+/** The composition root: the parts of the program, put together in one place. */
 
 import { addScheduledBackup, backupByChild, clearUp, newestScheduled } from './backup/shelf.ts';
 import { systemClock } from './clock.ts';
@@ -31,13 +31,16 @@ import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
 import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
 
-/** How long callers with an open connection are still answered after the order to stop, ms. */
+/** Time for which open connections are still answered after the order to stop, ms. */
 const LAST_CALL_MS = 100;
 
 /** The kind of store that holds the data: no other file names one. */
 export const STORE_KIND: StoreKind = SQLITE;
 
-/** The product on its data. An old database is migrated by the server alone. */
+/**
+ * Opens the product on its data. An old database is migrated by the server alone. Throws
+ * `OperatorError` when the data cannot be opened, or others may read it.
+ */
 export async function openCore(
   config: Config,
   create: boolean,
@@ -77,21 +80,21 @@ export interface App {
   core: Core;
   log: Log;
   url: string;
-  /** Where probes and metrics are served; null: nowhere. */
+  /** URL of probes and metrics; null: they are off. */
   monitorUrl: string | null;
-  /** How the scheduled backups went. */
+  /** History of the scheduled backups. */
   backups: Readonly<BackupHistory>;
-  /** Takes up what may change in flight; returns what did, and what waits for a restart. */
+  /** Takes up settings that may change in flight; returns those, and those that need a restart. */
   reload(next: LoadedConfig): Change;
-  /** When the served certificate ends, UTC ms; null: plain HTTP. */
+  /** Time at which the served certificate ends, UTC ms; null: plain HTTP. */
   certificateExpiresAtMs(): number | null;
-  /** Finishes what runs, then closes. */
+  /** Finishes the work under way, then closes. */
   close(): Promise<void>;
 }
 
 /**
  * Starts everything that `gatepost serve` runs. Throws `OperatorError` when it cannot, or when
- * `signal` came before it could; what runs by then is stopped.
+ * `signal` came before it could; the parts that run by then are stopped.
  */
 export async function startApp(loaded: LoadedConfig, signal?: AbortSignal): Promise<App> {
   // One object for everybody, read at each use: a reload changes it in place.
@@ -116,7 +119,7 @@ interface Beginning {
   tallies: Tallies;
   core: Core;
   log: Log;
-  /** Takes up what is to be stopped, as soon as it runs. */
+  /** Parts that run, each added as soon as it does: they are stopped side by side. */
   parts: Part[];
   /** Parts that are stopped after those. */
   last: Part[];
@@ -160,7 +163,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   const { host, port } = settings;
   const listenOptions = { host, port, tls: tls?.first ?? null };
   const server = await startServer({ core, clock, log, settings, ...listenOptions });
-  // Before all others: what comes in by it makes work for them.
+  // Before all others: its requests make work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;
   tls?.begin(server.replaceCertificate);
@@ -216,7 +219,7 @@ function openMonitor(
   try {
     noteMonitor(dataDir, url);
   } catch (fault) {
-    // On a full disk: whoever asks has the usual address left.
+    // On a full disk: askers have the usual address left.
     parts.log.warn('monitor_not_noted', { reason: reasonOf(fault) });
   }
   return {
@@ -228,7 +231,7 @@ function openMonitor(
   };
 }
 
-/** How this program is started once more: the executable alone, or Bun with its source. */
+/** The words that start this program again: the executable alone, or Bun with its source. */
 function ownCommand(): string[] {
   const isCompiled = Bun.main.startsWith('/$bunfs/');
   return isCompiled ? [process.execPath] : [process.execPath, Bun.main];

@@ -1,4 +1,4 @@
-/** Where the time comes from: read once per request or tick, then passed on as a number. */
+/** The source of the time: read once per request or tick, then passed on as a number. */
 export interface Clock {
   /** UTC, milliseconds since the Unix epoch. */
   nowMs(): number;

@@ -1,13 +1,13 @@
 /**
- * What the parts of the process count for the monitor: plain numbers, so that counting costs
- * nanoseconds and nobody but the monitor knows how they are shown.
+ * Counts that the parts of the process keep for the monitor: plain numbers, so that counting costs
+ * nanoseconds and the monitor alone knows how they are shown.
  */
 
-/** How often each of a few things happened since the start. */
+/** Counts of a few things by their names, since the start. */
 export class Counts {
   readonly #counts = new Map<string, number>();
 
-  /** `names` are there from the beginning, with 0: an alert on a rise then sees the first one. */
+  /** Begins each of `names` with 0: an alert on a rise then sees the first one. */
   constructor(names: readonly string[] = []) {
     for (const name of names) this.#counts.set(name, 0);
   }
@@ -29,13 +29,13 @@ export class Counts {
   }
 }
 
-/** How values are spread: how many were at most as large as each of some bounds. */
+/** Distribution of values: counts of those at most as large as each of some bounds. */
 export class Histogram {
-  /** Of each bound, the values above the bound before and up to it; the last one is of the rest. */
+  /** Counts of the values up to each bound and above the one before; the last is of the rest. */
   readonly counts: number[];
   sum = 0;
 
-  /** `bounds` ascend. */
+  /** Takes `bounds` in ascending order. */
   constructor(readonly bounds: readonly number[]) {
     this.counts = [...bounds.map(() => 0), 0];
   }

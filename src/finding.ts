@@ -1,16 +1,16 @@
-/** What a check has to say. */
+/** Findings of `gatepost doctor`. */
 
 export interface Finding {
-  /** What was looked at, in a word or two. */
+  /** Subject of the check, in a word or two. */
   check: string;
   level: 'ok' | 'warning' | 'problem';
-  /** What is so, in a sentence. */
+  /** Observation, in a sentence. */
   what: string;
-  /** What to do about it; null where nothing is to be done. */
+  /** Advice; null where nothing is to be done. */
   todo: string | null;
 }
 
-/** The findings of one check are begun alike. */
+/** Makes the findings of one check. */
 export function about(check: string) {
   return {
     ok: (what: string): Finding => ({ check, level: 'ok', what, todo: null }),

@@ -1,13 +1,13 @@
-/** One line per event on stderr. Never a credential, a device token or a query string. */
+/** The log: a line per event on stderr, never a credential, a device token or a query string. */
 
 export type Fields = Readonly<Record<string, string | number | boolean | null>>;
 export type LogFormat = 'human' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** Looked at for each line, so that a change holds at once. */
+/** Settings that are read for each line, so that a change holds at once. */
 export interface LogSettings {
   readonly logFormat: LogFormat;
-  /** The least weighty level that is written. */
+  /** Lowest level that is written. */
   readonly logLevel: LogLevel;
 }
 
@@ -21,8 +21,8 @@ export interface Log {
 const WEIGHTS: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /**
- * A log by `settings`; `write` gets whole lines, `nowMs` stamps them. `onEvent` is told of every
- * event, also of those that are not written.
+ * Makes a log by `settings`; `write` gets whole lines, `nowMs` stamps them. `onEvent` hears of
+ * every event, also of those that are not written.
  */
 export function makeLog(
   settings: LogSettings,
@@ -51,7 +51,7 @@ function humanFields(fields: Fields): string {
     .join('');
 }
 
-/** JSON quoting also keeps a line break in a value from forging a second log line. */
+/** Quotes a value as JSON where need be: a line break in it then forges no second log line. */
 function quoteIfNeeded(text: string): string {
   return /^[\w.:/@+-]+$/.test(text) ? text : JSON.stringify(text);
 }

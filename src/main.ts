@@ -11,7 +11,7 @@ import { openApiDocument } from './http/openapi.ts';
 import { Output } from './output.ts';
 import { serviceManager } from './systemd.ts';
 
-// Whatever the program makes (the database, its backups) is the operator's alone.
+// All files that the program makes (the database, its backups) are the operator's alone.
 process.umask(0o077);
 
 const output = new Output(process.stdout);
@@ -45,7 +45,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   ask: askTerminal,
   isProgressDrawn: Boolean(process.stderr.isTTY),
 });
-// A pipe takes 64 KiB at a time: an exit must not cut off what its reader has yet to fetch.
+// A pipe takes 64 KiB at a time: an exit must not cut off the rest, which its reader has to fetch.
 const problem = await output.finish();
 if (problem !== null) process.stderr.write(`gatepost: cannot write the output: ${problem}\n`);
 process.exit(problem === null ? exitCode : EXIT_ERROR);

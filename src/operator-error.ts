@@ -1,9 +1,9 @@
-/** Something the operator can mend: one plain sentence, printed without a stack, exit code 1. */
+/** A mistake that the operator can mend: one plain sentence, without a stack, exit code 1. */
 export class OperatorError extends Error {
   override readonly name: string = 'OperatorError';
 }
 
-/** A command line that cannot be meant: exit code 2, with a hint where the help is. */
+/** A command line that makes no sense: exit code 2, with a hint where the help is. */
 export class UsageError extends OperatorError {
   override readonly name = 'UsageError';
 }

@@ -1,4 +1,4 @@
-/** Standard output, which may be a slow reader's, that of one who has left, or a full disk's. */
+/** Standard output: its reader may be slow or gone, or a disk that is full. */
 
 /** Writes in order. A reader who has seen enough and left (`| head`) is no error; all else is. */
 export class Output {
@@ -8,11 +8,11 @@ export class Output {
 
   constructor(stream: NodeJS.WritableStream) {
     this.#stream = stream;
-    // What went wrong is told to whoever wrote; unheard, it would end the program.
+    // A fault reaches the writer by its callback; an event unheard would end the program.
     stream.on('error', () => {});
   }
 
-  /** Settles when the text has been taken. False: nobody takes any more, so leave the rest out. */
+  /** Writes text; settles when it has been taken. False: nobody takes any more. */
   readonly write = (text: string): Promise<boolean> => {
     this.#last = new Promise((resolve) => {
       this.#stream.write(text, (error?: NodeJS.ErrnoException | null) => {
@@ -23,7 +23,7 @@ export class Output {
     return this.#last;
   };
 
-  /** Waits for all that was written; returns why some of it could not be, or null. */
+  /** Waits for all writes; returns the reason if one of them failed, or null. */
   async finish(): Promise<string | null> {
     await this.#last;
     return this.#problem;

@@ -1,6 +1,6 @@
 /**
- * Who may read what is secret, and whose it is. Findings are sentences with the command that mends
- * them: a start refuses on those, and `gatepost doctor` shows all.
+ * Permissions of secret files, and their owners. Findings are sentences with the command that mends
+ * them: a start refuses on those that are refused, and `gatepost doctor` shows all.
  */
 
 import {
@@ -21,9 +21,9 @@ import { OperatorError } from './operator-error.ts';
 
 export interface Finding {
   path: string;
-  /** One plain sentence: the file, its mode, what to run. */
+  /** One plain sentence: the file, its mode, the command that mends it. */
   problem: string;
-  /** False: worth saying, no reason to stop. */
+  /** Whether a start refuses on it; false: worth a line, no reason to stop. */
   isRefused: boolean;
 }
 
@@ -33,12 +33,12 @@ const GROUP_ANY = 0o070;
 const GROUP_WRITE = 0o020;
 
 const DATABASE_FILES = /^gatepost(?:\.lock|(?:-replaced-\w+(?:-\d+)?)?\.db(?:-wal|-shm)?)$/;
-/** Made for the program's own use; nothing in them is for others. */
+/** Folders for the program's own use; nothing in them is for others. */
 const SECRET_FOLDERS = ['acme', 'backups'];
 
 /**
  * Looks at a file with a secret that the operator made, such as a key or a configuration file that
- * holds one. Group-readable is fine: that is how a service reads what root owns. A file that is
+ * holds one. Group-readable is fine: that is how a service reads a file of root's. A file that is
  * not there has no findings.
  */
 export function checkSecretFile(path: string): Finding[] {
@@ -56,18 +56,18 @@ export function checkSecretFile(path: string): Finding[] {
   return foreignOwner(path, stats);
 }
 
-/** More than any secret has: a file named by mistake is not read to its end. */
+/** Size that no secret has: a file named by mistake is not read to its end. */
 const SECRET_BYTES_MAX = 4096;
 const STDIN = 0;
 
 /**
- * The text of a file with a secret, or of standard input if `path` is `-`; or why it cannot be had:
- * one sentence. A file that others may read is refused.
+ * Reads the text of a file with a secret, or of standard input if `path` is `-`; or returns the
+ * reason, one sentence, why it cannot. A file that others may read is refused.
  */
 export function readSecretFile(path: string): { text: string } | { problem: string } {
   const isInput = path === '-';
   const stats = isInput ? null : statOf(path);
-  // A folder or a device that was named by mistake must not be told to be closed to others.
+  // No advice to close a folder or a device to others that was named by mistake.
   if (stats !== null && !stats.isFile() && !stats.isFIFO()) {
     return { problem: `${path} is no file that could hold a secret` };
   }
@@ -92,8 +92,8 @@ export function readSecretFile(path: string): { text: string } | { problem: stri
 }
 
 /**
- * Looks at the data directory and at what Gatepost itself made there. The group has no business in
- * it: files 0600, folders 0700. A directory that is not there has no findings.
+ * Looks at the data directory and at Gatepost's own files in it. The group has no business there:
+ * files 0600, folders 0700. A directory that is not there has no findings.
  */
 export function checkDataDirectory(dataDir: string): Finding[] {
   const stats = statOf(dataDir);
@@ -112,8 +112,9 @@ export function checkDataDirectory(dataDir: string): Finding[] {
 }
 
 /**
- * Every command that opens the data begins with this. Throws {@link OperatorError} on what others
- * could read or change. With `create`, a directory in which nothing lies yet is closed instead.
+ * Refuses data that others could read or change, by {@link OperatorError}: every command that opens
+ * the data begins with this. With `create`, a directory in which nothing lies yet is closed
+ * instead.
  */
 export function refuseOpenData(dataDir: string, create = false): void {
   if (create) closeFreshDirectory(dataDir);
@@ -123,7 +124,7 @@ export function refuseOpenData(dataDir: string, create = false): void {
 
 /**
  * Makes an empty file for its owner alone: the owner of its folder. One that is there stays as it
- * is, and so does what a symbolic link of that name leads to.
+ * is, and so does the target of a symbolic link of that name.
  */
 export function makeOwnFile(path: string): void {
   let fd: number;
@@ -156,28 +157,28 @@ export function makeOwnFolder(path: string): void {
 }
 
 /**
- * Gives what root made in a directory of the appliance's user to that user, who must be able to use
- * it. Does nothing for other users, who can make only files of their own. A symbolic link is given
- * itself, never what it leads to.
+ * Gives a file that root made in a directory of the appliance's user to that user, who must be able
+ * to use it. Does nothing for other users, who can make only files of their own. A symbolic link is
+ * given itself, never its target.
  */
 export function giveToOwnerOfFolder(path: string): void {
   const owner = ownerToBe(path);
   if (owner) lchownSync(path, owner.uid, owner.gid);
 }
 
-/** Null: nothing is to be given away. */
+/** The user who gets a new file; null: its maker keeps it. */
 function ownerToBe(path: string): { uid: number; gid: number } | null {
   if (process.getuid?.() !== 0) return null;
   const { uid, gid } = statSync(dirname(path));
   return uid === 0 ? null : { uid, gid };
 }
 
-/** The folder that a new disk has of its own. */
+/** A folder that every new disk has. */
 const OF_THE_DISK = 'lost+found';
 
 /**
- * Is this a directory of one's own in which nothing lies yet? However open it is, nobody has read
- * or changed anything.
+ * Tells whether this is the user's own directory with nothing in it yet: however open it is, nobody
+ * has read or changed anything.
  */
 export function isFreshDirectory(dataDir: string): boolean {
   const stats = statOf(dataDir);
@@ -214,7 +215,7 @@ function refused(path: string, stats: Stats, subject: string, whom: string, mend
   };
 }
 
-/** Whoever owns a file can open it to others, or change it. Root may look after anybody's. */
+/** Finds an owner who is another user: owners can open files to others. Root may use anybody's. */
 function foreignOwner(path: string, stats: Stats): Finding[] {
   const uid = process.getuid?.() ?? 0;
   if (uid === 0 || stats.uid === uid || stats.uid === 0) return [];
@@ -222,7 +223,7 @@ function foreignOwner(path: string, stats: Stats): Finding[] {
   return [{ path, problem, isRefused: true }];
 }
 
-/** Of the file itself, also behind a symbolic link; null when it is not there or cannot be seen. */
+/** Facts of a file, also behind a symbolic link; null when it is not there or cannot be seen. */
 function statOf(path: string): Stats | null {
   try {
     return statSync(path, { throwIfNoEntry: false }) ?? null;
@@ -233,7 +234,7 @@ function statOf(path: string): Stats | null {
 
 function namesIn(folder: string): string[] {
   try {
-    // A link in a folder of ours leads to what is not ours to judge.
+    // A link in a folder of ours leads to files that are not ours to judge.
     return readdirSync(folder).filter((name) => !lstatSync(join(folder, name)).isSymbolicLink());
   } catch {
     return [];

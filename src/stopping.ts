@@ -1,21 +1,23 @@
-/** How a running appliance ends: in order, in time, whatever fails or hangs in one of its parts. */
+/**
+ * The end of a running appliance: in order and in time, also if one of its parts fails or hangs.
+ */
 
 import { type Log, reasonOf } from './log.ts';
 
 export interface Part {
   name: string;
-  /** Takes nothing new from the moment of the call; settles when what runs has ended. */
+  /** Takes nothing new from the moment of the call; settles when the work under way has ended. */
   stop(): Promise<void>;
 }
 
-/** How long the parts may finish what runs, ms. */
+/** Time that the parts have for the work under way, ms. */
 export const PATIENCE_MS = 5_000;
-/** How long callers are given to be told what became of their last write, ms. */
+/** Time that the answers about last writes have to reach their callers, ms. */
 const LAST_ANSWERS_MS = 500;
 
 /**
  * Stops `parts` side by side, then `last` one after the other, whatever became of them: the store
- * is closed in any case. Takes at most `patienceMs` and a little; who is late, and what failed, is
+ * is closed in any case. Takes at most `patienceMs` and a little; late parts and failures are
  * logged. Never throws.
  */
 export async function stopInOrder(
@@ -37,7 +39,7 @@ export async function stopInOrder(
   await within(patienceMs, ended);
   if (late.size > 0) log.warn('stop_late', { parts: [...late].join(',') });
   for (const part of last) await end(part);
-  // Who still waited for another process's lock was refused just now: the answers go out.
+  // Callers who waited for another process's lock were refused just now: their answers go out.
   if (late.size > 0) await within(LAST_ANSWERS_MS, ended);
 }
 

@@ -1,36 +1,35 @@
 /**
- * What a service manager is told of this process (sd_notify(3)): that it still starts, is ready,
- * reads its settings again, stops, and is alive. Bun has no unix datagram sockets, so libc is
- * called.
+ * Messages to the service manager (sd_notify(3)): this process still starts, is ready, reads its
+ * settings again, stops, is alive. Bun has no unix datagram sockets, so libc is called.
  */
 
 import { dlopen } from 'bun:ffi';
 import { OperatorError } from './operator-error.ts';
 
 export interface ServiceManager {
-  /** A start that waits, as for a first certificate, has not failed while the event loop turns. */
+  /** Starting; one that waits, as for a first certificate, has not failed while the loop turns. */
   starting(): void;
-  /** Ready for requests; `status` is what people are shown. Pings the watchdog from now on. */
+  /** Ready for requests; people are shown `status`. Pings the watchdog from now on. */
   ready(status: string): void;
   /** Reading the settings again; call `ready` when that is done. */
   reloading(): void;
   /** Stopping; the watchdog is pinged until the process ends. */
   stopping(): void;
-  /** Pings no more, so that a test or an embedding process can end. */
+  /** Ends the pings, so that a test or an embedding process can end. */
   close(): void;
 }
 
-/** What the manager puts into the environment of its services. */
+/** Variables that the manager puts into the environment of its services. */
 export interface ServiceEnvironment {
   /** `NOTIFY_SOCKET`: a path, or `@` and an abstract name. */
   notifySocket: string | undefined;
-  /** `WATCHDOG_USEC`: how long the process may be silent, microseconds. */
+  /** `WATCHDOG_USEC`: the time for which the process may be silent, microseconds. */
   watchdogUsec: string | undefined;
   /** `WATCHDOG_PID`: the process that the watchdog is for. */
   watchdogPid: string | undefined;
 }
 
-/** How often a start that takes long says so, and for how long it then has time, ms. */
+/** Interval at which a start that takes long says so, and the time that this gives it, ms. */
 const START_PING_MS = 60_000;
 const START_MORE_MS = 180_000;
 
@@ -82,7 +81,7 @@ function watchdogPeriodMs({ watchdogUsec, watchdogPid }: ServiceEnvironment): nu
   return Number(watchdogUsec) / 1000;
 }
 
-/** A line break would begin another assignment. */
+/** One line of a text: a line break would begin another assignment. */
 function oneLine(text: string): string {
   return text.replace(/[\r\n]+/g, ' ');
 }
@@ -93,12 +92,13 @@ const SOCK_DGRAM = 2;
 const SOCK_NONBLOCK = 0o4000;
 const SOCK_CLOEXEC = 0o2000000;
 const MSG_NOSIGNAL = 0x4000;
-/** `sockaddr_un.sun_path`, bytes. */
+/** Length of `sockaddr_un.sun_path`, bytes. */
 const PATH_BYTES_MAX = 108;
 
 /**
- * Sends texts as datagrams to a unix socket. What cannot be sent is dropped: a manager that does
- * not listen must not stop the service. Throws {@link OperatorError} for an address that is none.
+ * Sends texts as datagrams to a unix socket. A text that cannot be sent is dropped: a manager that
+ * does not listen must not stop the service. Throws {@link OperatorError} for an address that is
+ * none.
  */
 function datagramSender(socket: string): (text: string) => void {
   const path = Buffer.from(socket);

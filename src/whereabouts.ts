@@ -1,6 +1,6 @@
 /**
- * Where the server of a data directory can be asked how it is, and how to know that it is that one:
- * the usual address may be another's.
+ * The address at which the server of a data directory can be asked how it is, and the proof that it
+ * is that one: the usual address may be another's.
  */
 
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,12 +9,12 @@ import { giveToOwnerOfFolder } from './permissions.ts';
 
 /** The header in which the monitor names its data directory. */
 export const IDENTITY_HEADER = 'x-gatepost-data';
-/** Holds the monitor's address while a server runs. */
+/** File that holds the monitor's address while a server runs. */
 const MONITOR_FILE = 'gatepost.monitor';
 
 /**
- * A name that tells this data directory from all others of the machine, however it is called; null:
- * it is not there. A copy of it is another one.
+ * A name that tells this data directory from all others of the machine, by whatever path; null: it
+ * is not there. A copy of it is another one.
  */
 export function identityOf(dataDir: string): string | null {
   const stats = statSync(dataDir, { bigint: true, throwIfNoEntry: false });
@@ -23,7 +23,7 @@ export function identityOf(dataDir: string): string | null {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** A host as it stands in a URL: an IPv6 address in brackets. */
+/** A host in the form that URLs need: an IPv6 address in brackets. */
 export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -1,8 +1,8 @@
 /**
- * What a backup file is. In order: a line that says what it is, a line of JSON (the manifest), the
- * database as one zstd stream, and the SHA-256 of all that in hexadecimal digits on a line of its
- * own. With a passphrase, all of this lies inside of an age file, which the `age` tool opens.
- * Everything is streamed: memory does not grow with the database.
+ * The format of backup files. In order: a line that names the format, a line of JSON (the
+ * manifest), the database as one zstd stream, and the SHA-256 of all that in hexadecimal digits on
+ * a line of its own. With a passphrase, all of this lies inside of an age file, which the `age`
+ * tool opens. Everything is streamed: memory does not grow with the database.
  */
 
 import { createHash } from 'node:crypto';
@@ -21,28 +21,28 @@ import { AGE_MAGIC, checkHeader, decrypted, encrypted } from './encryption.ts';
 export const FORMAT = 1;
 const MAGIC_NAME = 'gatepost-backup';
 const MAGIC = `${MAGIC_NAME} ${FORMAT}\n`;
-/** The last line: 64 digits. */
+/** Length of the last line: 64 digits and a line break. */
 const TRAILER_BYTES = 65;
-/** First line and manifest; a manifest has one number for each table. */
+/** Bound of first line and manifest; a manifest has one number for each table. */
 const HEAD_BYTES_MAX = 64 * 1024;
 const MANIFEST_BOUNDS = { bytesMax: HEAD_BYTES_MAX, valuesMax: 1_000 };
 /**
- * How far back the compressed bytes may point, as a power of two: memory that a reader needs. What
- * is written here needs 2 MiB; a forged file could ask for as much as it likes.
+ * The memory that compressed bytes may point back over, as a power of two. A backup of ours needs
+ * 2 MiB; a forged file could ask for as much as it likes.
  */
 const WINDOW_LOG_MAX = 23;
 const READ_BYTES = 64 * 1024;
 
-/** What a backup says about itself. */
+/** The description that a backup has of itself. */
 export interface Manifest {
   format: number;
-  /** The version of the program that wrote it. */
+  /** Version of the program that wrote it. */
   gatepost: string;
-  /** Of the database; a program of at least this schema can use it. */
+  /** Schema of the database; a program of at least this schema can use it. */
   schema: number;
-  /** The moment: everything acknowledged before is in it. UTC, ms. */
+  /** Moment of the snapshot: everything acknowledged before is in it. UTC, ms. */
   created_at_ms: number;
-  /** Uncompressed. */
+  /** Size of the database, uncompressed. */
   database_bytes: number;
   database_sha256: string;
   rows: Readonly<Record<string, number>>;
@@ -51,12 +51,12 @@ export interface Manifest {
 type Bytes = AsyncIterable<Uint8Array>;
 type Pieces = AsyncGenerator<Uint8Array, void>;
 
-/** A file that is not what was written. */
+/** A file whose bytes are not those that were written. */
 export class DamagedBackup extends OperatorError {}
 
 /**
- * Writes the bytes of a database, `source`, and its manifest to the new file `target`, and has the
- * disk keep it. Encrypted unless `passphrase` is null.
+ * Writes the bytes of a database, `source`, and its manifest to the new file `target`, encrypted
+ * unless `passphrase` is null. Settles when all of it is on disk. Throws the fault of a disk.
  */
 export async function writeContainer(
   target: string,
@@ -93,10 +93,10 @@ async function* container(manifest: Manifest, source: Bytes): Pieces {
 }
 
 /**
- * Reads a backup to its end and checks every byte of it. `begin` is told what the backup promises
- * and says who takes the database, piece by piece and never more than was promised, before the end
- * is known to be good: what was written is worthless when this throws. Throws
- * {@link DamagedBackup}, or OperatorError when the passphrase is missing or wrong.
+ * Reads a backup to its end and checks every byte of it. `begin` hears the manifest and returns the
+ * function that takes the database, piece by piece and never more than the manifest promises. The
+ * end is not known to be good by then: the pieces are worthless when this throws. Throws
+ * {@link DamagedBackup}, or `OperatorError` when the passphrase is missing or wrong.
  */
 export async function readContainer(
   file: string,
@@ -129,7 +129,7 @@ export async function readContainer(
   }
 }
 
-/** Tells what the taker threw, such as a full disk, from what is wrong with the file. */
+/** Tells the faults of the taker, such as a full disk, from those of the file. */
 class OwnFault {
   fault: { cause: unknown } | null = null;
 
@@ -143,11 +143,11 @@ class OwnFault {
   }
 }
 
-/** What a file is by its first bytes. Throws OperatorError when it is not a backup of ours. */
+/** The kind of a backup by its first bytes. Throws `OperatorError` when it is none of ours. */
 export async function kindOf(file: string): Promise<'plain' | 'encrypted'> {
   let start: string;
   try {
-    // Reading from a pipe would wait for whoever writes to it.
+    // Reading from a pipe would wait for its writer.
     if (!statSync(file).isFile()) throw new Error('it is not a regular file');
     const bytes = await Bun.file(file).slice(0, 64).arrayBuffer();
     start = Buffer.from(bytes).toString('latin1');
@@ -194,7 +194,7 @@ async function readPlain(
   return manifest.value;
 }
 
-/** The first two lines, and everything behind them. */
+/** Reads the first two lines; returns them and everything behind them. */
 async function readHead(chunks: AsyncIterator<Uint8Array>) {
   let seen = Buffer.alloc(0);
   for (;;) {
@@ -232,7 +232,7 @@ const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value)
 const isLike = (value: unknown, pattern: RegExp) =>
   typeof value === 'string' && pattern.test(value);
 
-/** Whatever is shown of it is fit to be shown. */
+/** Checks the type and the bounds of every value: all of them are fit to be shown. */
 function isManifest(value: object): value is Manifest {
   const manifest: Partial<Record<keyof Manifest, unknown>> = value;
   const { rows } = manifest;
@@ -249,7 +249,7 @@ function isManifest(value: object): value is Manifest {
   );
 }
 
-/** Passes on everything but the last line, which is known only when the end has come. */
+/** Passes on everything but the last line, which only the end makes known. */
 class Body {
   trailer = '';
 

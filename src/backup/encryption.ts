@@ -1,7 +1,6 @@
 /**
- * Encryption of backups by a passphrase, as the age format (age-encryption.org/v1) has it, through
- * its authors' own library: scrypt, then ChaCha20-Poly1305 in pieces of 64 KiB, each of which is
- * authenticated.
+ * Encryption of backups by a passphrase, in the age format (age-encryption.org/v1), through its
+ * authors' own library: scrypt, then ChaCha20-Poly1305 in pieces of 64 KiB, each authenticated.
  */
 
 import { OperatorError } from '../operator-error.ts';
@@ -9,11 +8,11 @@ import { OperatorError } from '../operator-error.ts';
 export const AGE_MAGIC = 'age-encryption.org/v1\n';
 
 /**
- * The work of a guess, as a power of two: 64 MiB of memory, and a quarter of the time that the
- * `age` tool takes by itself, which with 256 MiB is more than many a small machine has.
+ * The work of a guess, as a power of two: 64 MiB of memory. The `age` tool's own choice takes four
+ * times as long, and 256 MiB, which many a small machine lacks.
  */
 const WORK_FACTOR = 16;
-/** The factor of the `age` tool and of 0.2.0; a forged file could ask for any amount. */
+/** Factor of the `age` tool and of 0.2.0; a forged file could ask for any amount. */
 const WORK_FACTOR_MAX = 18;
 /** The header of a file with a passphrase and nothing else; the payload follows. */
 const HEADER = new RegExp(
@@ -23,13 +22,13 @@ const HEADER_BYTES_MAX = 256;
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** Loaded when it is needed: every other command would start later for it. */
+/** Loads the library when it is needed: every other command would start later for it. */
 const library = () => import('age-encryption');
 
 /**
- * Looks at the beginning of a file before the library does, which reads on until it has found what
- * it looks for. False: it is not encrypted with a passphrase. Throws OperatorError when opening it
- * would take too much.
+ * Looks at the header of a file before the library does, which reads on until it has found one.
+ * False: the file is not encrypted with a passphrase. Throws `OperatorError` when opening it would
+ * take too much memory.
  */
 export async function checkHeader(file: string): Promise<boolean> {
   const bytes = await Bun.file(file).slice(0, HEADER_BYTES_MAX).arrayBuffer();
@@ -46,7 +45,7 @@ export async function checkHeader(file: string): Promise<boolean> {
 /** Encrypts a stream; takes 64 MiB of memory for the key. */
 export async function encrypted(plain: Bytes, passphrase: string): Promise<Bytes> {
   const { Encrypter } = await library();
-  // The key takes by far the most memory of all: nothing that is over lies beside it.
+  // The key takes by far the most memory of all: no garbage lies beside it.
   Bun.gc(true);
   const encrypter = new Encrypter();
   encrypter.setPassphrase(passphrase);
@@ -55,8 +54,8 @@ export async function encrypted(plain: Bytes, passphrase: string): Promise<Bytes
 }
 
 /**
- * Throws OperatorError when the passphrase does not fit; what it gives throws when a piece has been
- * changed or is missing.
+ * Decrypts a stream. Throws `OperatorError` when the passphrase does not fit; the returned stream
+ * throws when a piece has been changed or is missing.
  */
 export async function decrypted(bytes: Bytes, passphrase: string): Promise<Bytes> {
   const { Decrypter } = await library();

@@ -1,4 +1,4 @@
-/** Making a backup: copy, check, pack, read back, and only then give it its name. */
+/** The making of a backup: copy, check, pack, read back, and only then give it its name. */
 
 import { createHash } from 'node:crypto';
 import { existsSync, linkSync, realpathSync, renameSync, statSync } from 'node:fs';
@@ -13,15 +13,15 @@ import { FORMAT, kindOf, type Manifest, readContainer, writeContainer } from './
 
 export interface BackupOrder {
   dataDir: string;
-  /** The file to make. */
+  /** File to make. */
   file: string;
-  /** Null: not encrypted. */
+  /** Passphrase to encrypt with; null: not encrypted. */
   passphrase: string | null;
-  /** Replace `file` if it is a backup already. */
+  /** Permission to replace `file` if it is a backup already. */
   replaces: boolean;
-  /** The moment that the backup is told to be of: now. */
+  /** Moment that the manifest gives, UTC ms. */
   nowMs: number;
-  /** Gives up when aborted, and leaves nothing behind. */
+  /** Interruption: the making then gives up and leaves nothing behind. */
   signal?: AbortSignal;
 }
 
@@ -33,8 +33,8 @@ export interface BackupResult {
 }
 
 /**
- * Makes one backup beside running servers. What bears the name in the end has been read back and
- * compared; when anything fails, nothing is left and an older file of that name is as it was.
+ * Makes one backup beside running servers. The file gets its name only after it has been read back
+ * and compared; when anything fails, nothing is left and an older file of that name is as it was.
  * Throws `OperatorError`. Blocks while it copies, so it belongs in a process of its own.
  */
 export async function makeBackup(
@@ -84,11 +84,11 @@ async function checkTarget(file: string, { dataDir, replaces }: BackupOrder): Pr
   if (present === undefined) return;
   if (!present.isFile()) throw new OperatorError(`${file} is not a file: name one to be made`);
   if (!replaces) throw new OperatorError(`${file} exists: choose another name, or --force`);
-  // Never something else that lay there.
+  // A file of another kind is never replaced.
   await kindOf(file);
 }
 
-/** Signals that came while the copy blocked are delivered now. */
+/** Lets signals in that came while the copy blocked. Throws when one was an interruption. */
 async function turnOfTheLoop(signal: AbortSignal | undefined): Promise<void> {
   await new Promise((done) => setImmediate(done));
   signal?.throwIfAborted();

@@ -1,4 +1,4 @@
-/** Where the passphrase of backups comes from. Never from a command line, which others can read. */
+/** The source of the passphrase of backups: never a command line, which others can read. */
 
 import { OperatorError } from '../operator-error.ts';
 import { readSecretFile } from '../permissions.ts';
@@ -8,12 +8,12 @@ export interface PassphraseSettings {
   readonly backupPassphraseFile: string;
 }
 
-/** In place of a file's name: the standard input. */
+/** Stands for the standard input in place of a file's name. */
 export const STANDARD_INPUT = '-';
 
 /**
- * The passphrase in `file` if one is named, else the one of the settings; null: none. Throws
- * `OperatorError` when a file cannot be read, is empty, or others may read it.
+ * Reads the passphrase in `file` if one is named, else that of the settings; null: there is none.
+ * Throws `OperatorError` when a file cannot be read, is empty, or others may read it.
  */
 export function readPassphrase(
   file: string | undefined,

@@ -1,11 +1,11 @@
-/** Backups give way: to whoever wants the processor, and when memory is short. */
+/** The priority of backups: they give way where the processor or memory is short. */
 
 import { writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
 /**
- * From now on a process, this one unless another is named, gets the processor time that others
- * leave over, and is the one that goes when memory is short, not a server beside it.
+ * Gives a process, this one unless another is named, the processor time that others leave over, and
+ * makes it the first to go when memory is short, before a server beside it.
  */
 export function yieldToOthers(pid?: number): void {
   for (const step of [
@@ -15,7 +15,7 @@ export function yieldToOthers(pid?: number): void {
     try {
       step();
     } catch {
-      // Not everywhere is it allowed, such as under the packaged unit, and a backup comes first.
+      // The packaged unit, for one, does not allow it; the backup matters more.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Restoring a backup: everything is checked before anything is replaced. */
+/** The restoring of a backup: everything is checked before anything is replaced. */
 
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,22 +15,22 @@ import { DamagedBackup, kindOf, type Manifest, readContainer } from './container
 export interface VerifyOrder {
   dataDir: string;
   file: string;
-  /** Null: none is known. */
+  /** Passphrase to decrypt with; null: none is known. */
   passphrase: string | null;
 }
 
 export interface RestoreOrder extends VerifyOrder {
-  /** Replace a database that holds rows which the backup lacks. Never one in use. */
+  /** Permission to replace a database that holds rows which the backup lacks; never one in use. */
   isForced: boolean;
-  /** Who restores, for the audit log of the restored database. */
+  /** Name of the operator in the audit log of the restored database. */
   actor: Actor;
   nowMs: number;
 }
 
 export interface RestoreResult {
   manifest: Manifest;
-  /** Where the database lies that was replaced; null: there was none. */
-  kept: string | null;
+  /** Path of the database that was replaced; null: there was none. */
+  replacedFile: string | null;
 }
 
 /**
@@ -78,8 +78,8 @@ export async function restoreBackup(
         `the database in ${dataDir} would be replaced, and ${loss}; --force does it and keeps the old one under another name`,
       );
     }
-    const kept = replacement.putInPlace({ actor, atMs: nowMs }, manifest.created_at_ms);
-    return { manifest, kept };
+    const act = { actor, atMs: nowMs };
+    return { manifest, replacedFile: replacement.putInPlace(act, manifest.created_at_ms) };
   } catch (fault) {
     throw asDiskFault(fault, dataDir);
   } finally {

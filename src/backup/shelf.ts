@@ -1,4 +1,4 @@
-/** The folder of the scheduled backups: which is made next, and which goes. */
+/** The folder of the scheduled backups: it gets the next one, and loses the oldest. */
 
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { makeOwnFolder } from '../permissions.ts';
 import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passphrase.ts';
 import { yieldToOthers } from './priority.ts';
 
-/** Looked at for each backup, so that a change holds at once. */
+/** Settings that are read for each backup, so that a change holds at once. */
 export interface ShelfSettings extends PassphraseSettings {
   readonly dataDir: string;
   readonly backupDirectory: string;
@@ -21,14 +21,14 @@ export interface ShelfSettings extends PassphraseSettings {
 export interface MadeBackup {
   file: string;
   bytes: number;
-  /** What had to go for it. */
+  /** Names of the backups that were deleted for it. */
   removed: string[];
 }
 
 /** Names that are ours to delete, and no others. */
 const OWN_NAME = /^gatepost-(\d{8}T\d{6}Z)\.backup$/;
 const LOCK_FILE = '.gatepost-backup.lock';
-/** A backup so young is the one that another server has made for the same ring, ms. */
+/** Age up to which a backup is another server's for the same ring, ms. */
 const SAME_RING_MS = 50_000;
 
 export function backupFolder(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>): string {
@@ -51,7 +51,7 @@ export function momentOf(name: string): number {
   return Date.parse(iso);
 }
 
-/** The newest scheduled backup that lies in its folder, by whichever process it was made. */
+/** The newest scheduled backup in its folder, whichever process made it; null: there is none. */
 export function newestScheduled(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>) {
   const folder = backupFolder(settings);
   const [name] = scheduledBackups(folder);
@@ -60,7 +60,7 @@ export function newestScheduled(settings: Pick<ShelfSettings, 'dataDir' | 'backu
   return { file, atMs: momentOf(name), bytes: statSync(file).size };
 }
 
-/** Runs `gatepost backup` in a process of its own, and can be told to stop. */
+/** Runs `gatepost backup` in a process of its own, which `signal` stops. */
 export type RunBackup = (
   file: string,
   dataDir: string,
@@ -69,9 +69,9 @@ export type RunBackup = (
 ) => Promise<{ bytes: number }>;
 
 /**
- * Makes the backup of this moment and deletes the oldest beyond `backupKeep`; the new one stays
- * whatever its name. Null: another process makes it or has just made it. When it fails nothing is
- * deleted. Throws `OperatorError`.
+ * Makes the backup of this moment and deletes the oldest beyond `backupKeep`; the new one always
+ * stays. Null: another process makes it or has just made it. When it fails nothing is deleted.
+ * Throws `OperatorError`.
  */
 export async function addScheduledBackup(
   settings: ShelfSettings,
@@ -106,7 +106,7 @@ function openShelf(folder: string): (() => void) | null {
 
 const isOwnName = (name: string) => OWN_NAME.test(name);
 
-/** Removes what backups and restores that were killed left; for the start of a server. */
+/** Removes the leftovers of killed backups and restores; for the start of a server. */
 export function clearUp(settings: Pick<ShelfSettings, 'dataDir' | 'backupDirectory'>): void {
   removeLeftovers(settings.dataDir, () => false);
   removeLeftovers(backupFolder(settings), isOwnName);
@@ -119,12 +119,12 @@ function rotate(folder: string, made: string, keep: number): string[] {
   return removed;
 }
 
-/** How long one that was told to stop may take before it is killed, ms. */
+/** Time from the order to stop until a backup is killed, ms. */
 const STOP_GRACE_MS = 3_000;
 
 const MEMORY_NEEDED = 'a backup takes about 110 MiB, and 150 MiB with a passphrase';
 
-/** Starts this same program again. `program`: how, as the words of a command line. */
+/** Runs backups by starting this program again: `program` has the words of its command line. */
 export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRACE_MS): RunBackup {
   return async (file, dataDir, passphrase, signal) => {
     const words = ['backup', file, '--data', dataDir, '--config', 'none', '--json'];
@@ -146,7 +146,7 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
     signal.addEventListener('abort', stop);
     if (signal.aborted) stop();
     try {
-      const [printed, said] = await Promise.all([
+      const [printed, complaint] = await Promise.all([
         new Response(child.stdout).text(),
         new Response(child.stderr).text(),
         child.exited,
@@ -156,7 +156,7 @@ export function backupByChild(program: readonly string[], stopGraceMs = STOP_GRA
       throw new OperatorError(
         child.signalCode === 'SIGKILL'
           ? `the process that made it was killed, as the system does when memory is short: ${MEMORY_NEEDED}`
-          : said.trim().replace(/^gatepost: /, '') ||
+          : complaint.trim().replace(/^gatepost: /, '') ||
               `the process that made it ended with ${child.signalCode ?? child.exitCode}`,
       );
     } finally {

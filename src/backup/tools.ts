@@ -1,4 +1,4 @@
-/** The tools for backups as commands are handed them, for one kind of store. */
+/** The tools for backups that commands are handed, for one kind of store. */
 
 import { OperatorError } from '../operator-error.ts';
 import type { DatabaseFile, StoreKind } from '../store/kind.ts';
@@ -8,9 +8,10 @@ import { readPassphrase } from './passphrase.ts';
 import { yieldToOthers } from './priority.ts';
 import { type RestoreOrder, restoreBackup, type VerifyOrder, verifyBackup } from './restore.ts';
 
-const NO_FILE = `the database is not a file of this machine: its server's own tools back it up and restore it`;
+const NO_FILE =
+  "the database is not a file of this machine: its server's own tools back it up and restore it";
 
-/** Each throws `OperatorError` for a store whose database is not a file. */
+/** Makes the tools. Each refuses with `OperatorError` if the store's database is not a file. */
 export function backupTools({ file }: StoreKind) {
   const database = (): DatabaseFile => {
     if (file !== null) return file;

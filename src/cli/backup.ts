@@ -88,7 +88,7 @@ async function restore(context: CliContext, file: string, options: RestoreOption
     print(context, options, { file, ...manifestJson(manifest) }, text);
     return;
   }
-  const { manifest, kept } = await context.backup.restoreBackup({
+  const { manifest, replacedFile } = await context.backup.restoreBackup({
     dataDir: config.dataDir,
     file,
     passphrase,
@@ -96,8 +96,11 @@ async function restore(context: CliContext, file: string, options: RestoreOption
     actor: context.operator(),
     nowMs: context.nowMs(),
   });
-  const facts = { file, data: config.dataDir, kept, ...manifestJson(manifest) };
-  const rows = sheet([...manifestRows(manifest), ['replaced', kept ?? 'nothing was there']]);
+  const facts = { file, data: config.dataDir, kept: replacedFile, ...manifestJson(manifest) };
+  const rows = sheet([
+    ...manifestRows(manifest),
+    ['replaced', replacedFile ?? 'nothing was there'],
+  ]);
   print(context, options, facts, `${file} was restored into ${config.dataDir}\n${rows}`);
 }
 

@@ -10,9 +10,9 @@ export interface FileValue {
 }
 
 export interface FileContent {
-  /** By the name of the setting. */
+  /** Values by the names of their settings. */
   values: ReadonlyMap<string, FileValue>;
-  /** `line: what is wrong`, in the order of the lines. */
+  /** Mistakes as `line: problem`, in the order of the lines. */
   problems: string[];
 }
 
@@ -27,7 +27,7 @@ export function readConfigFile(source: string): FileContent {
   try {
     program = parseTOML(source.replace(/^\uFEFF/, ''));
   } catch (error) {
-    // What is nested without end.
+    // Nesting without end.
     if (error instanceof RangeError) return { values, problems: ['1: no TOML: too deeply nested'] };
     if (!(error instanceof ParseError)) throw error;
     const message = `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`;
@@ -46,7 +46,7 @@ export function readConfigFile(source: string): FileContent {
 
 interface Pair {
   path: string;
-  /** Null: a table where a value belongs. */
+  /** Text of the value; null: a table stands where a value belongs. */
   node: AST.TOMLContentNode | null;
   line: number;
 }
@@ -77,7 +77,7 @@ function pathOf(key: AST.TOMLKey): string {
   return key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value)).join('.');
 }
 
-/** The value as text, or null when it is of none of these types. */
+/** Text of a value, or null when it is of none of these types. */
 function asText(
   node: AST.TOMLContentNode,
   types: readonly ('string' | 'integer' | 'boolean' | 'array')[],

@@ -10,19 +10,19 @@ import { checkSecretFile } from '../permissions.ts';
 import { type FileValue, readConfigFile } from './file.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 
-/** What was given on the command line, unread. */
+/** Values of the command line, unread. */
 export type Flags = Partial<Record<SettingName | 'configFile', string | undefined>>;
 
-/** Where a value comes from: a flag or variable by its name, a file with the line, `default`. */
+/** Origin of a value: a flag or variable by its name, a file with the line, or `default`. */
 export type Origin = string;
 /** The origin of a value that nobody gave. */
 export const DEFAULT: Origin = 'default';
 
 export interface LoadedConfig {
   config: Config;
-  /** The file that was read, or null. */
+  /** File that was read, or null. */
   file: string | null;
-  /** Each value as it was written, and where. */
+  /** Text and origin of each value. */
   sources: Readonly<Record<SettingName, { text: string; origin: Origin }>>;
   /** Variables that an orchestrator set for a neighbour of the program's name. */
   ignoredVariables: readonly string[];
@@ -30,9 +30,9 @@ export interface LoadedConfig {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Names a file to read in place of the usual ones. */
+/** Variable that names a file to read in place of the usual ones. */
 export const CONFIG_VARIABLE = 'GATEPOST_CONFIG';
-/** In place of a file's name: read none. */
+/** Stands in place of a file's name for none. */
 export const NO_FILE = 'none';
 export const FILE_NAME = 'gatepost.toml';
 export const SYSTEM_FILE = '/etc/gatepost/gatepost.toml';
@@ -43,7 +43,7 @@ interface OpenedFile {
 }
 
 /**
- * The effective configuration. Throws {@link OperatorError} naming every problem; it is a
+ * Reads the effective configuration. Throws {@link OperatorError} with every problem; it is a
  * {@link UsageError} if flags alone are wrong.
  */
 export function loadConfig(flags: Flags, environment: Environment): LoadedConfig {
@@ -59,9 +59,9 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
       config[name] = row.read(source.text);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      const told = row.isSecret ? 'it does not fit' : error.message;
+      const reason = row.isSecret ? 'it does not fit' : error.message;
       const key = source.origin.startsWith(`${file?.path}:`) ? `${row.key}: ` : '';
-      problems.push(`${source.origin}: ${key}${told}`);
+      problems.push(`${source.origin}: ${key}${reason}`);
     }
   }
   problems.push(...openSecrets(file, sources));
@@ -77,7 +77,7 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
   };
 }
 
-/** A file with a secret in it that others can read. */
+/** Finds a file with a secret in it that others can read. */
 function openSecrets(file: OpenedFile | null, sources: Readonly<Record<string, { text: string }>>) {
   const holdsSecret = settingRows.some(
     ([name, row]) => row.isSecret && file?.values.has(name) && sources[name]?.text !== '',
@@ -135,7 +135,7 @@ function sourceOf(name: SettingName, flags: Flags, env: Environment, file: Opene
 
 const FLAG_NAMES: Partial<Record<SettingName, string>> = { dataDir: 'data' };
 
-/** Opens the file that holds; its mistakes join `problems`. */
+/** Reads the file that is in force; its mistakes join `problems`. */
 function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFile | null {
   const named = flags.configFile || env[CONFIG_VARIABLE];
   if (named === NO_FILE) return null;
@@ -149,7 +149,7 @@ function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFil
     const values = new Map(content.values);
     const data = values.get('dataDir');
     if (path === inData && data) {
-      // It is found by way of the directory that it would name.
+      // Its own place depends on the directory that it would name.
       problems.push(`${path}:${data.line}: data cannot be set by the file in the data directory`);
       values.delete('dataDir');
     }
@@ -158,7 +158,7 @@ function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFil
   return null;
 }
 
-/** More than any configuration has. */
+/** Size that no configuration has, bytes. */
 const BYTES_MAX = 1024 ** 2;
 
 function sourceText(path: string, isNeeded: boolean, problems: string[]): string | null {
@@ -196,7 +196,7 @@ function listed(problems: string[]): string {
     : `${problems.length} mistakes in the configuration:\n  ${problems.join('\n  ')}`;
 }
 
-/** What a change of the configuration means for a process that runs. */
+/** Effect of a change of the configuration on a process that runs. */
 export interface Change {
   /** Keys of settings that take effect at once. */
   live: string[];
@@ -214,7 +214,7 @@ export function changeBetween(before: LoadedConfig, after: LoadedConfig): Change
   };
 }
 
-/** `config` with what may change in flight taken from `next`. */
+/** Takes the settings that may change in flight from `next`, the others from `config`. */
 export function withLiveSettings(config: Config, next: Config): Config {
   const live = settingRows.filter(([, row]) => row.isLive).map(([name]) => [name, next[name]]);
   return { ...config, ...Object.fromEntries(live) };

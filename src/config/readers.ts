@@ -1,4 +1,4 @@
-/** How the text of a setting becomes its value. Each throws RangeError with what it should be. */
+/** Readers of settings, from text to value. Each throws RangeError with the form it should have. */
 
 import { CronPattern } from 'croner';
 import { parseTrustedProxies, type TrustedProxies } from '../http/address.ts';
@@ -7,7 +7,7 @@ export function text(given: string): string {
   return given;
 }
 
-/** An address or a path. An empty address would be every one, an empty path the present folder. */
+/** Address or path. An empty address would be every one, an empty path the present folder. */
 export function notEmpty(given: string): string {
   if (given !== '' && given === given.trim()) return given;
   throw new RangeError(`'${given}' is empty or has blanks around it`);
@@ -21,7 +21,7 @@ export function wholeNumber(minimum: number, maximum: number): (given: string) =
   };
 }
 
-/** A port, or null for the word `off`. */
+/** Port, or null for the word `off`. */
 export function portOrOff(given: string): number | null {
   if (given === 'off') return null;
   try {
@@ -77,7 +77,7 @@ export function httpUrl(given: string): string {
   throw new RangeError(`'${given}' is not an http or https address`);
 }
 
-/** Empty, a time of day in UTC, or a cron pattern; always returned as a pattern or empty. */
+/** Time of day in UTC, cron pattern or nothing; always returned as a pattern or empty. */
 export function schedule(given: string): string {
   if (given === '') return '';
   const time = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(given);

@@ -1,4 +1,4 @@
-/** The settings for people: those that hold, the example file, the table of the documentation. */
+/** The settings for people: those in force, the example file, the table of the documentation. */
 
 import type { LoadedConfig } from './load.ts';
 import type { Setting } from './setting.ts';
@@ -9,13 +9,13 @@ const MASK = '********';
 export interface ShownSetting {
   key: string;
   variable: string;
-  /** As it was written; a secret is masked. */
+  /** Text of the value; a secret is masked. */
   value: string;
-  /** A flag, a variable, `file:line` or `default`. */
+  /** Origin: a flag, a variable, `file:line` or `default`. */
   origin: string;
 }
 
-/** Every setting with its effective value and where that comes from. */
+/** Every setting with its effective value and the origin of that. */
 export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
   return settingRows.map(([name, row]) => {
     const { text, origin } = sources[name];
@@ -24,7 +24,7 @@ export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
   });
 }
 
-/** A file that sets nothing and tells everything. */
+/** A file that sets nothing and explains everything. */
 export function exampleFile(): string {
   const head = [
     '# The configuration of Gatepost. Every line that is commented out shows the default.',

@@ -1,24 +1,24 @@
-/** What a setting is. */
+/** The form of a setting. */
 
-/** How a value may be written in the file. */
+/** Types that a value may have in the file. */
 export type FileType = 'string' | 'integer' | 'boolean' | 'array';
 
 export interface Setting<T> {
-  /** `section.name` in the file; only `data` has no section. */
+  /** Key in the file, `section.name`; only `data` has no section. */
   key: string;
   /** Environment variable. */
   env: string;
-  /** As it would be written in the environment; an array is joined with commas. */
+  /** Default as the environment would have it; an array is joined with commas. */
   default: string;
-  /** What the file may hold. */
+  /** Types that the file may hold. */
   types: readonly [FileType, ...FileType[]];
-  /** Returns the value, or throws RangeError with what it should have been. */
+  /** Returns the value, or throws RangeError with the form it should have. */
   read(text: string): T;
   /** Sentences for the operator, in short lines: they are joined with blanks. */
   about: readonly string[];
-  /** Does a change take effect on SIGHUP, without a restart? */
+  /** Whether a change takes effect on SIGHUP, without a restart. */
   isLive?: true;
-  /** Is it never shown? */
+  /** Whether it is never shown. */
   isSecret?: true;
 }
 

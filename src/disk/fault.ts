@@ -4,7 +4,7 @@ import { accessSync, constants } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
 import { freeBytes } from './room.ts';
 
-/** Is this on a disk that takes no writes, as the system makes of one that has faults? */
+/** Tells whether this is on a disk that takes no writes: the system turns faulty ones into such. */
 export function isReadOnly(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
@@ -14,12 +14,12 @@ export function isReadOnly(path: string): boolean {
   }
 }
 
-/** With less than this SQLite cannot make the files beside a database, bytes. */
+/** Room that SQLite needs for the files beside a database, bytes. */
 const FULL_BYTES = 1024 ** 2;
 
 /**
  * The operator's sentence for a full, broken or forbidden disk among those of `folders`; any other
- * fault as it is.
+ * fault is returned as it is.
  */
 export function asDiskFault(fault: unknown, ...folders: string[]): unknown {
   if (!(fault instanceof Error) || fault instanceof OperatorError) return fault;

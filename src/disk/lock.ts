@@ -1,15 +1,15 @@
 /**
- * Locks between processes, as empty files that SQLite locks: the system drops them when a process
- * ends in whatever way, and Bun has no call of its own for that.
+ * Locks between processes, as empty files that SQLite locks: the system drops them however a
+ * process ends, and Bun has no call of its own for that.
  */
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { makeOwnFile } from '../permissions.ts';
 
 /**
- * Takes a lock; the function returned lets it go. `shared` is had by any number at a time,
- * `exclusive` by one alone. Null: somebody else had it for `waitMaxMs`, in which this blocks. The
- * file is made if need be and stays.
+ * Takes a lock; the function returned lets it go. Any number can hold it as `shared` at a time, one
+ * alone as `exclusive`. Null: somebody else held it for `waitMaxMs`, in which this blocks. The file
+ * is made if need be and stays.
  */
 export function takeLock(
   file: string,
@@ -35,7 +35,7 @@ export function takeLock(
   }
   return () => {
     try {
-      // Closing alone leaves the lock to whatever statement has not been collected yet.
+      // Closing alone leaves the lock to statements that have not been collected yet.
       db.run('ROLLBACK');
     } finally {
       db.close();

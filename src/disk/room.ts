@@ -1,23 +1,23 @@
-/** Room on disks: what is unpacked never takes what a server beside it needs. */
+/** Room on disks: unpacking never takes the room that a server beside it needs. */
 
 import { statfsSync } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
 
 /** Room that stays free for others who write there, bytes. */
 export const SPARE_BYTES = 4 * 1024 ** 2;
-/** How much is written between two looks at the disk, bytes. */
+/** Bytes that are written between two looks at the disk. */
 const LOOK_BYTES = 16 * 1024 ** 2;
 
-/** Whole MiB of a number of bytes, rounded up. */
+/** Whole MiB of so many bytes, rounded up. */
 export const mib = (bytes: number) => Math.ceil(bytes / 1024 ** 2);
 
-/** Free room on the disk of `folder`, bytes: as much as is left to a program without rights. */
+/** Room on the disk of `folder` that is free for a program without rights, bytes. */
 export function freeBytes(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;
 }
 
-/** Has the disk of `folder` room for so much? False also when it cannot be asked. */
+/** Tells whether the disk of `folder` has room for so much; false also when it cannot be asked. */
 export function hasRoom(folder: string, bytes: number): boolean {
   try {
     return freeBytes(folder) >= bytes + SPARE_BYTES;
@@ -32,7 +32,7 @@ export function noRoom(bytes: number, ...folders: string[]): OperatorError {
   return new OperatorError(`no space left on the disk of ${where}: ${mib(bytes)} MiB are needed`);
 }
 
-/** Looks at the disk now and then while a file of so many bytes is written there. */
+/** Watches the disk while a file of so many bytes is written there. */
 export class RoomWatch {
   #leftBytes: number;
   #unseenBytes = 0;

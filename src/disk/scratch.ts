@@ -1,6 +1,6 @@
 /**
  * Files in the making. Their maker holds a lock for as long as it lives, which the system lets go
- * however it ends: so what a killed one left is told from what somebody is working on.
+ * however it ends: so the leftovers of a killed one differ from files that are being worked on.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -12,9 +12,9 @@ import { takeLock } from './lock.ts';
 type Kind = 'copy' | 'part' | 'unpacked';
 
 const NAME = /^(\.gatepost-[0-9a-f]{12})\.(?:lock|copy|part|unpacked)(?:-journal|-wal|-shm)?$/;
-/** As version 0.2.0 called them, with the name of the backup, which it made without a lock. */
+/** Names that version 0.2.0 gave, with that of the backup; it made them without a lock. */
 const OLD_NAME = /^\.(.+)\.[0-9a-f]{12}\.(?:copy|part)(?:-journal)?$/;
-/** How long a lock is waited for that somebody else looks at, ms. */
+/** Longest wait for a lock that somebody else looks at, ms. */
 const LOCK_WAIT_MS = 5_000;
 
 /** A place for files in the making in a folder. */
@@ -30,7 +30,7 @@ export class Scratch {
       const stem = `.gatepost-${randomBytes(6).toString('hex')}`;
       const lock = join(this.#folder, `${stem}.lock`);
       const release = takeLock(lock, 'exclusive', LOCK_WAIT_MS);
-      // Somebody who was clearing up saw it before it was locked, and has removed it.
+      // Somebody clearing up saw it before it was locked, and has removed it.
       if (release !== null && existsSync(lock)) {
         this.#stem = stem;
         this.#release = release;
@@ -40,12 +40,12 @@ export class Scratch {
     }
   }
 
-  /** The name of a file that is about to be made, in the same folder. */
+  /** Path of a file that is about to be made. */
   file(kind: Kind): string {
     return join(this.#folder, `${this.#stem}.${kind}`);
   }
 
-  /** Removes what is still here. What has got another name by then stays. */
+  /** Removes all of them, but for those that have got another name by then. */
   drop(): void {
     removeAll(this.#folder, this.#stem);
     this.#release();
@@ -53,8 +53,9 @@ export class Scratch {
 }
 
 /**
- * Removes what killed processes left in a folder; `isTarget` says of which backups it takes files
- * that version 0.2.0 left. What cannot be removed stays: whoever asks has other work to do.
+ * Removes the leftovers of killed processes from a folder; `isTarget` names the backups of which it
+ * takes leftovers of version 0.2.0 too. A file that cannot be removed stays: callers have other
+ * work to do.
  */
 export function removeLeftovers(folder: string, isTarget: (name: string) => boolean): void {
   const names = filesIn(folder);
@@ -64,7 +65,7 @@ export function removeLeftovers(folder: string, isTarget: (name: string) => bool
   for (const stem of stems) asFarAsPossible(() => removeUnlessHeld(folder, stem));
 }
 
-/** Names of what are files, and no links to what is somebody else's. */
+/** Names of regular files: a link may lead to a file of somebody else's. */
 function filesIn(folder: string): string[] {
   try {
     const all = readdirSync(folder, { withFileTypes: true });
@@ -74,12 +75,12 @@ function filesIn(folder: string): string[] {
   }
 }
 
-/** A disk may be read-only, a file somebody else's. */
+/** Runs `work`, which may fail: a disk may be read-only, a file somebody else's. */
 function asFarAsPossible(work: () => void): void {
   try {
     work();
   } catch {
-    // The next one who comes along may be able to.
+    // The next one to come along may be able to.
   }
 }
 
@@ -95,7 +96,7 @@ function removeUnlessHeld(folder: string, stem: string): void {
   }
 }
 
-/** The lock goes last: without it the others would seem left. */
+/** Removes the files of one maker, the lock last: without it the others would seem left. */
 function removeAll(folder: string, stem: string): void {
   const names = filesIn(folder).filter((name) => NAME.exec(name)?.[1] === stem);
   const isLock = (name: string) => Number(name === `${stem}.lock`);
@@ -104,7 +105,7 @@ function removeAll(folder: string, stem: string): void {
   }
 }
 
-/** A renamed file has its name for good only when its folder is on disk. */
+/** Puts a folder on disk: only then has a renamed file its name for good. */
 export function syncFolder(folder: string): void {
   const fd = openSync(folder, 'r');
   try {

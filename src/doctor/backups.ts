@@ -1,4 +1,4 @@
-/** Backups: are they made, are they recent, and would they survive the disk? */
+/** The check of backups: whether they are made, are recent, and would survive the disk. */
 
 import { existsSync, statSync } from 'node:fs';
 import { Cron } from 'croner';
@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 
 export interface BackupsReport {
   findings: Finding[];
-  /** The moment of the newest scheduled one, UTC ms. */
+  /** Moment of the newest scheduled one, UTC ms; null: there is none. */
   newestMs: number | null;
 }
 
@@ -44,7 +44,7 @@ function age(pattern: string, newestMs: number | null, nowMs: number, folder: st
     const wait = "wait for the first, or look for backup_failed in the log of 'gatepost serve'";
     return [say.warning(`${folder} holds none yet`, wait)];
   }
-  // Two rings later it was missed for sure.
+  // Two rings later it was surely missed.
   const [, second] = cron.nextRuns(2, new Date(newestMs));
   const shown = new Date(newestMs).toISOString();
   if (second !== undefined && second.getTime() + HOUR_MS < nowMs) {

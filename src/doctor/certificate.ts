@@ -1,4 +1,4 @@
-/** The certificate of the operator's files: would `serve` start with it, and for how long? */
+/** The check of the operator's certificate: whether, and how long, `serve` would start with it. */
 
 import { type Stats, statSync } from 'node:fs';
 import { about, type Finding } from '../finding.ts';
@@ -9,7 +9,7 @@ import { operatorCertificate, type TlsSettings } from '../tls/tls.ts';
 
 const say = about('certificate');
 
-/** Nothing is said without a certificate, nor of one that an authority is asked for. */
+/** Checks the certificate of the operator's files; one from an authority has no finding. */
 export function checkCertificate(settings: TlsSettings, nowMs: number, uid: number): Finding[] {
   try {
     const certificate = operatorCertificate(settings, nowMs);
@@ -27,7 +27,7 @@ export function checkCertificate(settings: TlsSettings, nowMs: number, uid: numb
   }
 }
 
-/** Root reads every key, the service's user, whose the data directory is, may not. */
+/** Finds a key that root reads, and the service's user, who owns the data directory, does not. */
 function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Finding | null {
   const service = statSync(dataDir, { throwIfNoEntry: false });
   if (uid !== 0 || service === undefined || service.uid === 0) return null;
@@ -39,7 +39,7 @@ function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Findi
   );
 }
 
-/** Which groups a user is in is not known here: a key that any group may read is let pass. */
+/** Tells whether a user may read a file. Groups are unknown here: any group's right will do. */
 function mayRead(uid: number, { uid: owner, mode }: Stats): boolean {
   return uid === owner ? (mode & 0o400) !== 0 : (mode & 0o044) !== 0;
 }

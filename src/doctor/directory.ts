@@ -1,4 +1,4 @@
-/** The data directory: is it there, whose is it, and can it be written to? */
+/** The check of the data directory: whether it is there, whose it is, whether it takes writes. */
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
@@ -41,13 +41,13 @@ function checkMode(dataDir: string): Finding[] {
   return findings.map(asFinding);
 }
 
-/** A finding about permissions ends with what mends it. */
+/** Splits a finding about permissions, which ends with the command that mends it. */
 function asFinding({ problem, isRefused }: Permission): Finding {
   const [what = problem, todo = 'see docs/limits.md'] = problem.split(': run ');
   return isRefused ? say.problem(what, `run ${todo}`) : say.warning(what, `run ${todo}`);
 }
 
-/** What is the appliance's own, and whose. */
+/** The appliance's own files, with their owners. */
 function filesOf(dataDir: string) {
   try {
     return readdirSync(dataDir)
@@ -55,12 +55,12 @@ function filesOf(dataDir: string) {
       .map((name) => join(dataDir, name))
       .map((path) => ({ path, uid: statSync(path).uid }));
   } catch {
-    // That it cannot be looked at shows when it is written to.
+    // A directory that cannot be read is found when it is written to.
     return [];
   }
 }
 
-/** Root reads and writes everything, the appliance's user only what is its own: seen as root. */
+/** Finds, as root, files that the appliance's user could not use: root alone uses everything. */
 function checkOwners(dataDir: string, { uid: owner }: Stats, uid: number): Finding[] {
   if (uid !== 0) return [];
   return filesOf(dataDir)
@@ -76,7 +76,7 @@ function checkOwners(dataDir: string, { uid: owner }: Stats, uid: number): Findi
 function checkWriting(dataDir: string): Finding[] {
   const probe = join(dataDir, `.gatepost-doctor-${randomBytes(6).toString('hex')}`);
   try {
-    // More than fits beside an inode: an empty file can be had on a full disk.
+    // More than fits beside an inode: a full disk still takes an empty file.
     writeFileSync(probe, Buffer.alloc(8192, 1), { flag: 'wx', mode: 0o600 });
     return [];
   } catch (error) {

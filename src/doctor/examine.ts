@@ -1,4 +1,4 @@
-/** All checks, in the order in which one would look. */
+/** All checks, in the order in which an operator would look. */
 
 import { existsSync } from 'node:fs';
 import { backupFolder } from '../backup/shelf.ts';
@@ -13,14 +13,14 @@ import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } fr
 
 export interface Patient {
   loaded: LoadedConfig;
-  /** Of the store that the data is in. */
+  /** Kind of the store that holds the data. */
   kind: StoreKind;
   nowMs: number;
-  /** As whom the command runs. */
+  /** User that the command runs as. */
   uid: number;
 }
 
-/** Looks at everything; changes nothing, save a file that it makes and removes. */
+/** Looks at everything; changes nothing but a file that it makes and removes. */
 export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Finding[]> {
   const { config } = loaded;
   const { dataDir } = config;
@@ -44,7 +44,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
   ];
 }
 
-/** Mistakes in it, and secrets in it that others may read, would have kept it from being loaded. */
+/** Checks only what loading it has not: mistakes, and secrets that others may read, end that. */
 function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
   const say = about('configuration');
   const path = config.backupPassphraseFile;

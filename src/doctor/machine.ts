@@ -1,4 +1,4 @@
-/** What the machine must give: space, the right time, file descriptors, an address. */
+/** The checks of the machine: space, the time, file descriptors, an address. */
 
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -6,14 +6,14 @@ import { mib } from '../disk/room.ts';
 import { about, type Finding, reasonIn } from '../finding.ts';
 
 const MIB = 1024 ** 2;
-/** Below this, writes may fail any minute. */
+/** Space below which writes may fail any minute. */
 const SPACE_BYTES_MIN = 64 * MIB;
 const SPACE_BYTES_LOW = 512 * MIB;
 const INODES_MIN = 1_000;
 
 /**
- * Space on the disk of `folder`, which holds or will hold `needBytes` more: a copy while a backup
- * is made, a database while one is restored.
+ * Checks the space on the disk of `folder`, which will have to hold `needBytes` more: a copy while
+ * a backup is made, a database while one is restored.
  */
 export function checkSpace(name: string, folder: string, needBytes: number): Finding[] {
   const say = about(name);
@@ -44,13 +44,13 @@ function nearest(folder: string): string {
   return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
 }
 
-/** When this was written: no right clock is before. */
+/** Time at which this was written: no right clock is before. */
 const EARLIEST_MS = Date.UTC(2026, 10, 1);
 const LATEST_MS = Date.UTC(2100, 0, 1);
-/** What clocks of one machine may differ by from one start to the next, ms. */
+/** Difference that one machine's clock may have between two starts, ms. */
 const DRIFT_MAX_MS = 5_000;
 
-/** `newestMs`: the latest time in the database or among the backups; null: unknown. */
+/** Checks the clock against `newestMs`, the latest time in database and backups; null: unknown. */
 export function checkClock(nowMs: number, newestMs: number | null): Finding[] {
   const say = about('clock');
   const shown = new Date(nowMs).toISOString();
@@ -67,10 +67,10 @@ export function checkClock(nowMs: number, newestMs: number | null): Finding[] {
   return [say.ok(`it says ${shown}, after everything on record`)];
 }
 
-/** Files and sockets besides the streams. */
+/** Number of files and sockets besides the streams. */
 const OTHER_DESCRIPTORS = 256;
 
-/** `limits`: the text of `/proc/self/limits`. */
+/** Checks the bound of open files in `limits`, the text of `/proc/self/limits`. */
 export function checkDescriptors(limits: string, streamCountMax: number): Finding[] {
   const say = about('open files');
   const found = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1];
@@ -95,7 +95,7 @@ export function readLimits(): string {
   }
 }
 
-/** Can the address be had? */
+/** Checks whether the address is free, and whether TLS covers it. */
 export function checkAddress(host: string, port: number, hasTls: boolean): Finding[] {
   const say = about('address');
   const shown = `${host}:${port}`;

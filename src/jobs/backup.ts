@@ -1,11 +1,11 @@
-/** Backups by the clock: rings, tells the log, and remembers how the last ones went. */
+/** Backups by the clock: the ring, the lines in the log, and the history of the last ones. */
 
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 
-/** What is made at a ring; null when another process does it. */
+/** A backup that a ring made. */
 export interface Made {
   file: string;
   bytes: number;
@@ -13,29 +13,30 @@ export interface Made {
 }
 
 export interface BackupJobDeps {
-  /** A cron pattern in UTC, or empty: never. */
+  /** Settings as they are now; `backupAt` is a cron pattern in UTC, or empty: never. */
   settings: { readonly backupAt: string };
-  /** The newest that lies there already; null: none. May throw. */
+  /** Finds the newest that lies there already; null: there is none. May throw. */
   newest(): { file: string; atMs: number; bytes: number } | null;
+  /** Makes one; null: another process does it. Throws `OperatorError`. */
   make(nowMs: number, signal: AbortSignal): Promise<Made | null>;
   clock: Clock;
   log: Log;
 }
 
 export interface BackupHistory {
-  /** `tookMs` is null for one that another process, or this program before its restart, made. */
+  /** Newest good one; `tookMs` is null if another process, or an earlier run of this, made it. */
   lastSuccess: { atMs: number; tookMs: number | null; bytes: number; file: string } | null;
   lastFailure: { atMs: number; reason: string } | null;
 }
 
 export interface BackupJob {
-  /** How it went: the last good one also before the start, failures since then. For metrics. */
+  /** History for metrics: the last good one also before the start, failures since then. */
   readonly history: Readonly<BackupHistory>;
-  /** When the next is due, UTC ms; null: never. */
+  /** Time at which the next is due, UTC ms; null: never. */
   nextMs(): number | null;
-  /** Makes one now; what goes wrong is logged and remembered. */
+  /** Makes one now; a failure is logged and remembered. */
   ring(): Promise<void>;
-  /** To be called when the settings may have changed. */
+  /** Takes up settings that may have changed. */
   reschedule(): void;
   /** Ends one that is being made, and rings no more. */
   stop(): Promise<void>;
@@ -68,7 +69,7 @@ export function startBackupJob({ settings, newest, make, clock, log }: BackupJob
     }
   }
 
-  /** So that the age of the last one is known after a restart, and beside another server. */
+  /** Finds the age of the last one, after a restart and beside another server. */
   function lookAround(): void {
     try {
       const found = newest();

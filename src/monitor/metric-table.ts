@@ -1,4 +1,4 @@
-/** The metrics in one table: name, what it means, and where its values come from. */
+/** The metrics in one table: name, meaning, and source of the values. */
 
 import type { QueueFacts, StorageFacts } from '../core/port/health.ts';
 import type { Counts, Histogram } from '../counts.ts';
@@ -6,7 +6,7 @@ import { COMMIT, VERSION } from '../version.ts';
 import type { ProcessFacts } from './process.ts';
 import { BACKUP_FAILED, type Tallies } from './tallies.ts';
 
-/** What the listener for callers tells of itself. */
+/** Figures of the listener for callers. */
 export interface HttpFacts {
   tallies(): Iterable<{ endpoint: string; answers: Counts; seconds: Histogram }>;
   limited(): Readonly<Record<string, number>>;
@@ -17,12 +17,12 @@ export interface HttpFacts {
 /** The last backup by the clock. */
 export interface BackupFacts {
   atMs: number;
-  /** Null: another process, or an earlier run of this one, made it. */
+  /** Time that it took, ms; null: another process, or an earlier run of this one, made it. */
   tookMs: number | null;
   bytes: number;
 }
 
-/** What one look gathers. What could not be had is null, and its metrics have no value. */
+/** Everything that one look gathers. Figures that nobody knows are null, and have no value. */
 export interface Look {
   nowMs: number;
   startedAtMs: number;
@@ -39,7 +39,7 @@ type Labels = Readonly<Record<string, string | number>>;
 interface Sample {
   labels: Labels;
   value: number;
-  /** Another name than the metric's, as the parts of a histogram have. */
+  /** Name if it is not the metric's, as that of a histogram's part. */
   metricName?: string;
 }
 
@@ -219,7 +219,7 @@ const MESSAGES: MetricRow[] = [
     name: 'gatepost_acknowledgements_total',
     type: 'counter',
     labels: ['state'],
-    help: 'What devices said of their messages.',
+    help: 'Reports of devices about their messages.',
     read: ({ tallies }) => counted('state', tallies.acknowledgements),
   }),
 ];
@@ -272,7 +272,7 @@ const PROCESS: MetricRow[] = [
     name: 'gatepost_build_info',
     type: 'gauge',
     labels: ['version', 'commit', 'bun'],
-    help: 'What runs; always 1.',
+    help: 'Version and commit of the program; always 1.',
     read: () => [{ labels: { version: VERSION, commit: COMMIT, bun: Bun.version }, value: 1 }],
   }),
   row({

@@ -1,4 +1,4 @@
-/** Gathers what the parts of the process counted, and writes it as Prometheus reads it. */
+/** Gathers the counts of the process's parts, and writes them as Prometheus reads them. */
 
 import { type Metric, Registry } from 'prom-client';
 import type { Store } from '../core/port/store.ts';
@@ -11,11 +11,11 @@ export interface MetricSources {
   nowMs(): number;
   startedAtMs: number;
   store: Pick<Store, 'storageFacts' | 'queueFacts'>;
-  /** Null: it does not listen yet. */
+  /** Figures of the listener; null: it does not listen yet. */
   http(): HttpFacts | null;
-  /** UTC, ms; null: plain HTTP. */
+  /** Time at which the certificate ends, UTC ms; null: plain HTTP. */
   certificateExpiresAtMs(): number | null;
-  /** Null: there is none. */
+  /** Last good backup; null: there is none. */
   lastBackup(): BackupFacts | null;
   tallies: Tallies;
   log: Log;
@@ -23,7 +23,7 @@ export interface MetricSources {
 
 export interface Metrics {
   contentType: string;
-  /** Prometheus' text format. */
+  /** Writes all metrics in Prometheus' text format. */
   text(): Promise<string>;
 }
 
@@ -31,7 +31,7 @@ export function makeMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   let look: Look;
   for (const { name, help, type, read } of METRICS) {
-    // Read from what the parts counted themselves: prom-client's own metrics look each value up by
+    // Read from the parts' own counts: prom-client's metrics look each value up by
     // its labels, which on the path of a request would cost as much as a look-up in the database.
     const metric = {
       ...{ name, help, type },

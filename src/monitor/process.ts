@@ -1,4 +1,4 @@
-/** What the system knows of this process. Linux tells most of it; elsewhere less is known. */
+/** Figures of this process that the system knows. Linux has most of them, other systems fewer. */
 
 import { readdir, readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
@@ -7,7 +7,7 @@ import type { Histogram } from '../counts.ts';
 export interface ProcessFacts {
   cpuSeconds: number;
   residentBytes: number;
-  /** Null where there is no /proc. */
+  /** Number of open descriptors and its bound; null where there is no /proc. */
   openFiles: number | null;
   openFilesMax: number | null;
 }
@@ -26,10 +26,10 @@ export async function processFacts(): Promise<ProcessFacts> {
   };
 }
 
-/** How often the event loop is watched, ms. */
+/** Interval at which the event loop is watched, ms. */
 const WATCH_INTERVAL_MS = 1_000;
 
-/** Notes once a second how much later than planned a timer rings; returns how to stop that. */
+/** Notes once a second how much later than planned a timer rings; returns the end of that. */
 export function watchEventLoop(clock: Clock, lagSeconds: Histogram): () => void {
   let plannedMs = clock.steadyMs() + WATCH_INTERVAL_MS;
   const timer = setInterval(() => {

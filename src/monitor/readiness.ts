@@ -1,14 +1,14 @@
-/** Whether this process can do its work now: what `/readyz` says. */
+/** Readiness of this process for its work, as `/readyz` gives it. */
 
 import type { Clock } from '../clock.ts';
 import { innermostReason } from '../core/outcome.ts';
 import type { Store } from '../core/port/store.ts';
 import type { Log } from '../log.ts';
 
-/** How long an answer about the database holds, ms: as often, at most, is it asked. */
+/** Time for which an answer about the database holds, ms: it is asked no more often. */
 const GOOD_MS = 5_000;
 const BAD_MS = 1_000;
-/** How long a write may take before the database counts as not writable, ms. */
+/** Time that a write may take before the database counts as not writable, ms. */
 const PATIENCE_MS = 3_000;
 
 export interface Problem {
@@ -37,19 +37,19 @@ export class Readiness {
     private readonly log: Log,
   ) {}
 
-  /** The server listens. */
+  /** Notes that the server listens. */
   serving(): void {
     this.#phase = 'serving';
   }
 
-  /** From now on no new requests should be sent here. */
+  /** Notes that the server stops: no new requests should be sent here. */
   stopping(): void {
     this.#phase = 'stopping';
   }
 
   /**
-   * Null: all is well. Asks the database by writing to it, and no more often than every few
-   * seconds, however often it is called.
+   * Looks for a reason against readiness; null: all is well. Asks the database by writing to it,
+   * and no more often than every few seconds, however often it is called.
    */
   async problem(): Promise<Problem | null> {
     if (this.#phase === 'starting') return STARTING;

@@ -8,11 +8,11 @@ import type { Readiness } from './readiness.ts';
 
 export interface MonitorOptions {
   host: string;
-  /** 0 picks a free one. */
+  /** Port; 0 picks a free one. */
   port: number;
-  /** Of the data directory, for who asks for its server: see whereabouts.ts. */
+  /** Identity of the data directory, for askers after its server: see whereabouts.ts. */
   identity: string;
-  /** Did the operator name the address? One that is taken is then a mistake to mend. */
+  /** Whether the operator named the address: one that is taken is then a mistake to mend. */
   isChosen: boolean;
   readiness: Readiness;
   metrics: Metrics;
@@ -25,13 +25,13 @@ export interface RunningMonitor {
   stop(): Promise<void>;
 }
 
-/** Nothing here reads a body. */
+/** Bound of bodies, bytes: nothing here reads one. */
 const BODY_BYTES_MAX = 1024;
 
 /**
- * Starts to listen. If the address is taken that nobody chose, perhaps by another Gatepost on this
- * machine, it is a free port, and a warning says so. Throws {@link OperatorError} when a chosen one
- * cannot be had.
+ * Starts to listen. If an address that nobody chose is taken, perhaps by another Gatepost on this
+ * machine, a free port is used, and a warning logged. Throws {@link OperatorError} when a chosen
+ * address is not free.
  */
 export function startMonitor(options: MonitorOptions): RunningMonitor {
   const { host, port, isChosen, log } = options;
@@ -71,7 +71,7 @@ async function answer(
   }
   switch (pathOf(request.url)) {
     case '/healthz':
-      // Whoever gets an answer has seen the event loop turn.
+      // An answer shows that the event loop turns.
       return plain('ok\n');
     case '/readyz': {
       const problem = await readiness.problem();

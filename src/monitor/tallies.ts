@@ -1,4 +1,4 @@
-/** What is counted beside the requests: commits, deliveries, events of the log. */
+/** Counts beside those of requests: commits, deliveries, events of the log. */
 
 import { CANCELLED, STATUS_NAMES } from '../core/message/status.ts';
 import type { Store } from '../core/port/store.ts';
@@ -9,8 +9,8 @@ import type { LogLevel } from '../log.ts';
 export const BACKUP_FAILED = 'backup_failed';
 
 /**
- * Every warning and error that there is, so that each is counted from 0: a counter that appears
- * with its first event has not risen, as an alert sees it.
+ * Every warning and error that there is, so that each is counted from 0: to an alert, a counter
+ * that appears with its first event has not risen.
  */
 const WARNINGS = [
   'acme_port_taken',
@@ -60,7 +60,7 @@ export class Tallies {
     warn: new Counts(WARNINGS),
     error: new Counts(ERRORS),
   };
-  /** How late the event loop comes to what is due. */
+  /** Lateness of the event loop, seconds. */
   readonly loopLagSeconds = new Histogram([0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]);
 
   onCommit = (writeCount: number, tookMs: number, isSaved: boolean): void => {
@@ -73,7 +73,7 @@ export class Tallies {
     if (level === 'warn' || level === 'error') this.logEvents[level].add(event);
   };
 
-  /** The same store; what its steps did for messages is counted once it is on disk. */
+  /** Wraps a store so that the deliveries of its steps are counted once they are on disk. */
   counting(store: Store): Store {
     const { deliveries, distributions, acknowledgements } = this;
     return {

@@ -1,6 +1,6 @@
 /**
- * Certificates had by themselves: one file of key and chain in the data directory, renewed when two
- * thirds of its life are over. Processes on one data directory share file and lock.
+ * Certificates from an ACME authority: one file of key and chain in the data directory, renewed
+ * when two thirds of its life are over. Processes on one data directory share file and lock.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import type { Prover } from './challenge.ts';
 import { makeKey, type OrderOptions, orderCertificate } from './order.ts';
 
 export interface AcmeOptions extends Omit<OrderOptions, 'accountKey'> {
-  /** Of its own, in the data directory. */
+  /** Folder of its own in the data directory. */
   folder: string;
   prover: Prover;
   clock: Clock;
@@ -31,26 +31,26 @@ export interface Acme {
    * when it is stopped before.
    */
   first(): Promise<Certificate>;
-  /** Asks for another if it is time. Never throws; a failure is logged and tried again later. */
+  /** Asks for another if it is time. Never throws; a failure is logged, and retried later. */
   renewIfDue(): Promise<void>;
-  /** Ends what runs, hooks included; what an authority is still asked for is given up. */
+  /** Ends the work under way, hooks included; an order at an authority is given up. */
   stop(): Promise<void>;
 }
 
 /**
- * Between two failed attempts, ms, doubled each time: public authorities forgive five failures an
+ * Pause after a failed attempt, ms, doubled each time: public authorities forgive five failures an
  * hour.
  */
 const FIRST_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 6 * 3_600_000;
-/** How often a start looks whether there is a certificate now, ms. */
+/** Interval at which a start looks for a certificate, ms. */
 const FIRST_LOOK_MS = 1_000;
 /** Renewals begin when this part of the life is left … */
 const LEFT = 1 / 3;
 /** … or up to this part of it earlier, so that many servers do not come at once. */
 const JITTER = 1 / 20;
 
-/** When a certificate is to be renewed, UTC ms; always the same for the same one. */
+/** Time of a certificate's renewal, UTC ms; always the same for the same one. */
 export function renewalTimeMs({ startsAtMs, expiresAtMs, fingerprint }: Certificate): number {
   const lifeMs = expiresAtMs - startsAtMs;
   const part = Number.parseInt(fingerprint.slice(0, 8), 16) / 0x1_0000_0000;
@@ -72,7 +72,7 @@ export function makeAcme(options: AcmeOptions): Acme {
     const stop = () => reject(new OperatorError('the server stops'));
     stopping.signal.addEventListener('abort', stop);
   });
-  // Nobody may be waiting when it comes.
+  // The stop may come when nobody waits for it.
   stopped.catch(() => {});
 
   function held(): Certificate | null {
@@ -159,12 +159,12 @@ export function makeAcme(options: AcmeOptions): Acme {
   };
 }
 
-/** All or nothing, also for who reads meanwhile. */
+/** Writes all of a file or nothing, also in the eyes of a reader meanwhile. */
 function writeWhole(path: string, text: string): void {
   renameSync(writeDraft(path, text), path);
 }
 
-/** Writes what is to become `path` beside it, and returns its name. */
+/** Writes a draft of `path` beside it, and returns its name. */
 function writeDraft(path: string, text: string): string {
   const draft = `${path}.new`;
   writeFileSync(draft, text, { mode: 0o600, flush: true });

@@ -7,20 +7,20 @@ import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 
 export interface Certificate {
-  /** PEM: the certificate, then those that lead to its authority. */
+  /** PEM of the certificate, then of those that lead to its authority. */
   cert: string;
-  /** PEM. */
+  /** PEM of the private key. */
   key: string;
   /** DNS names and addresses that it holds for. */
   names: string[];
-  /** UTC, ms. */
+  /** End of its life, UTC ms. */
   startsAtMs: number;
   expiresAtMs: number;
   /** SHA-256 of the certificate, hexadecimal. */
   fingerprint: string;
 }
 
-/** Where the two halves lie; one file may hold both. */
+/** Paths of the two halves; one file may hold both. */
 export interface CertificateFiles {
   certificate: string;
   key: string;
@@ -29,14 +29,14 @@ export interface CertificateFiles {
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----/;
 
-/** Throws {@link OperatorError} with one sentence when the pair cannot be served. */
+/** Reads a pair. Throws {@link OperatorError} with one sentence when it cannot be served. */
 export function readCertificate(files: CertificateFiles, nowMs: number): Certificate {
   const [finding] = checkSecretFile(files.key);
   if (finding) throw new OperatorError(finding.problem);
   return parseCertificate(files, readPem(files.certificate), readPem(files.key), nowMs);
 }
 
-/** The text of a PEM file. Throws {@link OperatorError}. */
+/** Reads the text of a PEM file. Throws {@link OperatorError}. */
 function readPem(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -72,7 +72,7 @@ function parseCertificate(
     throw new OperatorError(`${files.certificate} expired on ${utc(expiresAtMs)}`);
   }
   const pair = { cert: `${chain.join('\n')}\n`, key: `${keyPem}\n` };
-  // What the library would not serve, such as a chain with something else in it.
+  // The library refuses to serve some, such as a chain with something else in it.
   parse(files.certificate, 'chain of certificates that can be served', () =>
     createSecureContext(pair),
   );
@@ -93,7 +93,7 @@ function isPairOf(pem: string, key: KeyObject): boolean {
   }
 }
 
-/** The library's own words could hold a piece of the key. */
+/** Words for a fault of the library, whose own could hold a piece of the key. */
 function parse<T>(path: string, what: string, make: () => T): T {
   try {
     return make();

@@ -1,4 +1,4 @@
-/** How the names of a certificate are proved to the authority: RFC 8555, section 8. */
+/** Proofs of a certificate's names for the authority: RFC 8555, section 8. */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,15 +10,15 @@ import { runHook } from './hook.ts';
 /** Puts up the proof for a name, and takes it down. */
 export interface Prover {
   type: 'http-01' | 'dns-01';
-  /** `token` names the challenge, `proof` is what the authority must find. */
+  /** Puts up `proof`, which the authority must find for the challenge `token`. */
   present(domain: string, token: string, proof: string): Promise<void>;
   cleanUp(domain: string, token: string, proof: string): Promise<void>;
-  /** Ends what runs; nothing is put up or taken down afterwards. */
+  /** Ends the work under way; nothing is put up or taken down afterwards. */
   stop(): Promise<void>;
 }
 
 export interface HttpProverOptions {
-  /** Proofs lie in files, so that any process on the data directory may have the port. */
+  /** Folder of the proofs: as files, any process on the data directory can answer with them. */
   folder: string;
   host: string;
   port: number;
@@ -28,9 +28,9 @@ export interface HttpProverOptions {
 }
 
 const PREFIX = '/.well-known/acme-challenge/';
-/** base64url, section 8.1; nothing else becomes part of a path. */
+/** Form of tokens: base64url, section 8.1; nothing else becomes part of a path. */
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
-/** What carries credentials is not sent on: whoever calls it in the clear must notice. */
+/** Paths that carry credentials, which are not redirected: a caller in the clear must notice. */
 const NOT_REDIRECTED = /^\/(?:api|remote|device)(?:\/|$)/;
 
 /** Answers http-01 on a port of its own, and sends everybody else to https. */
@@ -99,7 +99,7 @@ function plain(status: number, text: string): Response {
   return new Response(text, { status, headers: { 'content-type': 'text/plain' } });
 }
 
-/** Proves by TXT records, which a program of the operator's puts up and takes down. */
+/** Proves names by TXT records, which a program of the operator's puts up and takes down. */
 export function makeDnsProver(hook: string): Prover {
   const stopping = new AbortController();
   // A name and its wildcard share one record set: two at a time could lose one.

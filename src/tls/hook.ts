@@ -2,19 +2,19 @@
 
 import { OperatorError } from '../operator-error.ts';
 
-/** How long a hook may run, ms: the record should be visible when it ends. */
+/** Time that a hook has, ms: the record should be visible when it ends. */
 const TIME_MAX_MS = 5 * 60_000;
-/** How long one that was told to end may take before it is killed, ms. */
+/** Time from the order to end until a hook is killed, ms. */
 const GRACE_MS = 2_000;
-/** Nothing of ours is passed on: the environment may hold secrets. */
+/** Variables that are passed on: the others of the environment may be secret. */
 const HOOK_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
-/** How much of what it says is kept, bytes; a failure is told with the first line of it. */
+/** Bytes of its output that are held; a failure is reported with the first line of it. */
 const SAID_BYTES_MAX = 4096;
 const REASON_LENGTH_MAX = 200;
 
 /**
  * Runs `hook action name value` to its end. With `signal`, or when it takes too long, it is ended
- * with whatever it started. Throws {@link OperatorError} unless it exits with 0.
+ * with all that it started. Throws {@link OperatorError} unless it exits with 0.
  */
 export async function runHook(
   words: readonly [hook: string, action: string, name: string, value: string],
@@ -27,7 +27,7 @@ export async function runHook(
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
-    // A shell does not pass a signal on to what it waits for.
+    // A shell does not pass a signal on to the programs that it waits for.
     detached: true,
   });
   const said = firstBytes(child.stderr);
@@ -46,7 +46,7 @@ export async function runHook(
     signal.removeEventListener('abort', end);
   }
   if (child.exitCode === 0) return;
-  // What it left behind would hold its stderr open, and outlive the server.
+  // Processes that it left behind would hold its stderr open, and outlive the server.
   endGroup(child.pid, 'SIGKILL');
   const ended =
     child.exitCode === null ? `was ended by ${child.signalCode}` : `exited with ${child.exitCode}`;

@@ -1,4 +1,4 @@
-/** Keeps the served certificate that of the files: looks when they change, and each minute. */
+/** Serves the certificate in the operator's files: looks when they change, and each minute. */
 
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,22 +7,22 @@ import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 
-/** How long before its end a certificate is warned of, ms … */
+/** Time before its end from which a certificate is warned of, ms … */
 export const WARN_MS = 14 * 86_400_000;
 /** … but for those that never live long, this part of their life. */
 const WARN_PART = 1 / 4;
-/** How often it is warned of, ms. */
+/** Interval of the warnings, ms. */
 const WARN_INTERVAL_MS = 86_400_000;
-/** Two files are written one after the other: how long a change may settle, ms. */
+/** Time that a change has to settle, ms: two files are written one after the other. */
 const SETTLE_MS = 300;
 
 export interface KeeperDeps {
   files: CertificateFiles;
-  /** The one that is served. */
+  /** Certificate that is served. */
   first: Certificate;
   clock: Clock;
   log: Log;
-  /** Serves another. */
+  /** Function that serves another. */
   use(certificate: Certificate): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export class CertificateKeeper {
   readonly #watchers: FSWatcher[];
   #current: Certificate;
   #looking: Promise<void> | null = null;
-  /** Why the files were refused last; the same is not said each minute. */
+  /** Reason of the last refusal; the same is not logged each minute. */
   #refusal = '';
   #warnedMs = Number.NEGATIVE_INFINITY;
   #isSettling = false;
@@ -48,9 +48,9 @@ export class CertificateKeeper {
     return this.#current;
   }
 
-  /** Serves what the files hold, if it is another and a good one. A bad one is logged. */
+  /** Serves the certificate in the files, if it is another and a good one. A bad one is logged. */
   async look(): Promise<void> {
-    // Whoever asks while a look is under way wants one that begins now.
+    // A caller during a look wants one that begins now.
     while (this.#looking) await this.#looking;
     this.#looking = this.#lookOnce().finally(() => {
       this.#looking = null;
@@ -103,14 +103,14 @@ export class CertificateKeeper {
     });
   }
 
-  /** The folder, not the file: a renewal puts another file, or link, in its place. */
+  /** Watches the folder, not the file: a renewal puts another file, or link, in its place. */
   #watch(folder: string): FSWatcher[] {
     try {
       const watcher = watch(folder, { persistent: false }, () => void this.#settle());
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch {
-      // No more watches to be had: the look each minute remains.
+      // The system has no more watches: the look each minute remains.
       return [];
     }
   }

@@ -7,33 +7,33 @@ export interface OrderOptions {
   /** URL of the directory. */
   directory: string;
   domains: readonly string[];
-  /** Empty: none. */
+  /** Mail address of the account; empty: none. */
   email: string;
-  /** External account binding, section 7.3.4; both empty: none. */
+  /** External account binding, section 7.3.4; both are empty without one. */
   eabKid: string;
   eabKey: string;
-  /** PEM. */
+  /** PEM of the account's key. */
   accountKey: string;
   prover: Prover;
 }
 
-/** How long an answer of the authority may take, ms. */
+/** Time that an answer of the authority may take, ms. */
 const ANSWER_TIME_MAX_MS = 30_000;
-/** How often, and with which pauses, the authority is asked whether it is satisfied. */
+/** Number of questions whether the authority is satisfied, and the pauses between them. */
 const ASK = { backoffAttempts: 12, backoffMin: 1_000, backoffMax: 15_000 };
 
-/** What asking costs is loaded when it is needed: most starts ask for nothing. */
+/** Loads the library when it is needed: most starts ask for nothing. */
 const library = () => import('acme-client');
 
-/** A private key for accounts and certificates: ECDSA with P-256, PEM. */
+/** Makes a private key for accounts and certificates: ECDSA with P-256, PEM. */
 export async function makeKey(): Promise<string> {
   const { crypto } = await library();
   return String(await crypto.createPrivateEcdsaKey('P-256'));
 }
 
 /**
- * Returns the PEM of a new key and of the chain. Throws {@link OperatorError} with what the
- * authority, or the proof, said.
+ * Returns the PEM of a new key and of the chain. Throws {@link OperatorError} with the words of the
+ * authority, or of the proof.
  */
 export async function orderCertificate(options: OrderOptions): Promise<string> {
   const { directory, domains, email, eabKid, eabKey, accountKey, prover } = options;
@@ -69,7 +69,7 @@ export async function orderCertificate(options: OrderOptions): Promise<string> {
   }
 }
 
-/** What went wrong, without a stack, and without what a request held. */
+/** Words for a fault, without a stack, and without the contents of a request. */
 function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replaceAll(/\s+/g, ' ').slice(0, 500);

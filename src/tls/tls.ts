@@ -1,4 +1,4 @@
-/** What `gatepost serve` does about TLS: nothing, files of the operator's, or ACME. */
+/** TLS of `gatepost serve`: none, files of the operator's, or ACME. */
 
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
@@ -26,24 +26,21 @@ export interface TlsSettings {
 }
 
 export interface Tls {
-  /** The certificate to start with. */
+  /** Certificate to start with. */
   first: Certificate;
   /** Hands every later one to `use`, from now on. */
   begin(use: (certificate: Certificate) => Promise<void>): void;
-  /**
-   * Looks now whether there is another certificate to be had. Each minute is often enough. Never
-   * throws.
-   */
+  /** Looks for another certificate now; once a minute is often enough. Never throws. */
   look(): Promise<void>;
-  /** When the served certificate ends, UTC ms. */
+  /** Time at which the served certificate ends, UTC ms. */
   expiresAtMs(): number;
   stop(): Promise<void>;
 }
 
 /**
- * Null: plain HTTP. With ACME it may wait for the first certificate, until `signal`, and says so in
- * the log. Throws {@link OperatorError} for settings that do not go together, for files that cannot
- * be served, and when it waited in vain.
+ * Begins TLS; null: plain HTTP. With ACME it may wait for the first certificate, until `signal`,
+ * and logs that. Throws {@link OperatorError} for settings that do not go together, for files that
+ * cannot be served, and when it waited in vain.
  */
 export async function startTls(
   settings: TlsSettings,
@@ -68,8 +65,8 @@ export async function startTls(
 }
 
 /**
- * The certificate that lies in files of the operator's; null: no files are named. Throws
- * {@link OperatorError} for whatever keeps a server from starting with these settings.
+ * Reads the certificate in the operator's files; null: no files are named. Throws
+ * {@link OperatorError} when a server could not start with these settings.
  */
 export function operatorCertificate(settings: TlsSettings, nowMs: number): Certificate | null {
   checkSettings(settings);

@@ -123,16 +123,16 @@ test('a name that no disk takes is a sentence', async () => {
 });
 
 test('a database that holds nothing more is replaced, and kept', async () => {
-  const { manifest, kept } = await restore();
+  const { manifest, replacedFile } = await restore();
   expect(manifest.rows['provider']).toBe(2);
-  expect(kept).toBe(join(backed.dataDir, 'gatepost-replaced-20261121T033000Z.db'));
-  expect(providerCount(kept ?? '')).toBe(2);
+  expect(replacedFile).toBe(join(backed.dataDir, 'gatepost-replaced-20261121T033000Z.db'));
+  expect(providerCount(replacedFile ?? '')).toBe(2);
   expect(providerCount(database)).toBe(2);
 });
 
 test('into a directory that is not there yet, as on another machine', async () => {
   const dataDir = join(backed.folder, 'moved');
-  expect(await restore({ dataDir })).toMatchObject({ kept: null });
+  expect(await restore({ dataDir })).toMatchObject({ replacedFile: null });
   expect(readdirSync(dataDir).sort()).toEqual(['gatepost.db', 'gatepost.lock']);
   expect(providerCount(join(dataDir, 'gatepost.db'))).toBe(2);
 });
@@ -140,8 +140,8 @@ test('into a directory that is not there yet, as on another machine', async () =
 test('rows that came since are in the way, unless it is forced', async () => {
   await addProviders(backed.dataDir, 3);
   expect(await refusal(() => restore())).toContain('since: 3 of audit, 3 of provider; --force');
-  const { kept } = await restore({ isForced: true });
-  expect(providerCount(kept ?? '')).toBe(5);
+  const { replacedFile } = await restore({ isForced: true });
+  expect(providerCount(replacedFile ?? '')).toBe(5);
   expect(providerCount(database)).toBe(2);
   // What was kept is a database like any other.
   rmSync(database);
@@ -170,9 +170,9 @@ test('what is still in the log counts as well', async () => {
   db.close();
   expect(existsSync(join(copy, 'gatepost.db-wal'))).toBe(true);
   await expect(restore({ dataDir: copy })).rejects.toThrow('2 of provider');
-  const { kept } = await restore({ dataDir: copy, isForced: true });
+  const { replacedFile } = await restore({ dataDir: copy, isForced: true });
   expect(readdirSync(copy).filter((name) => name.includes('-wal'))).toEqual([]);
-  const old = new Database(kept ?? '', { readonly: true });
+  const old = new Database(replacedFile ?? '', { readonly: true });
   expect(old.query('SELECT DISTINCT name FROM provider').values()).toEqual([['another']]);
   old.close();
 });
@@ -203,8 +203,8 @@ test('a damaged database is replaced only if it is told, and kept as it is', asy
   truncateSync(database, 9_000);
   const before = fingerprint(backed.dataDir)['gatepost.db'];
   expect(await refusal(() => restore())).toContain('--force');
-  const { kept } = await restore({ isForced: true });
-  expect(fingerprint(backed.dataDir)[kept?.split('/').at(-1) ?? '']).toBe(before ?? '');
+  const { replacedFile } = await restore({ isForced: true });
+  expect(fingerprint(backed.dataDir)[replacedFile?.split('/').at(-1) ?? '']).toBe(before ?? '');
   expect(providerCount(database)).toBe(2);
 });
 
@@ -219,8 +219,8 @@ test('one whose log does not fit it is kept with the log', async () => {
   // So much is missing that SQLite does not carry the log into it.
   truncateSync(torn, 9_000);
   const log = fingerprint(dataDir)['gatepost.db-wal'];
-  const { kept } = await restore({ dataDir, isForced: true });
-  expect(fingerprint(dataDir)[`${basename(kept ?? '')}-wal`]).toBe(log ?? '');
+  const { replacedFile } = await restore({ dataDir, isForced: true });
+  expect(fingerprint(dataDir)[`${basename(replacedFile ?? '')}-wal`]).toBe(log ?? '');
   expect(providerCount(torn)).toBe(2);
 });
 
@@ -253,9 +253,9 @@ test('something that is no database at all is kept too, with what lies beside it
   writeFileSync(database, 'not a database, but somebody wrote it');
   writeFileSync(`${database}-wal`, 'nor this', { mode: 0o600 });
   expect(await refusal(() => restore())).toContain('--force');
-  const { kept } = await restore({ isForced: true });
-  expect(existsSync(kept ?? '')).toBe(true);
-  expect(existsSync(`${kept}-wal`)).toBe(true);
+  const { replacedFile } = await restore({ isForced: true });
+  expect(existsSync(replacedFile ?? '')).toBe(true);
+  expect(existsSync(`${replacedFile}-wal`)).toBe(true);
   expect(existsSync(`${database}-wal`)).toBe(false);
   expect(providerCount(database)).toBe(2);
 });

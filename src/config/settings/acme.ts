@@ -10,7 +10,7 @@ export const acmeSettings = {
     read: hostNames,
     about: [
       'Host names for which certificates are obtained by ACME.',
-      'Whoever sets it agrees to the terms of the certificate authority.',
+      'To set it is to agree to the terms of the certificate authority.',
     ],
   }),
   acmeEmail: setting({

@@ -42,7 +42,7 @@ export const backupSettings = {
     default: '',
     types: ['string'],
     read: text,
-    about: ['Encrypts backups; whoever loses it loses them.', 'Empty: they are not encrypted.'],
+    about: ['Encrypts backups; without it they are lost.', 'Empty: they are not encrypted.'],
     isLive: true,
     isSecret: true,
   }),

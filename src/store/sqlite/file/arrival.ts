@@ -55,7 +55,7 @@ export class Inspection implements Arrival {
   }
 }
 
-/** An error of SQLite's means that its bytes are not those of a good database. */
+/** Turns an error of SQLite's into a sentence: it means that the bytes are no good database. */
 function sound(read: () => Contents): Contents {
   try {
     return read();
@@ -132,10 +132,10 @@ export class ReplacementFile implements Replacement {
     const file = this.#file;
     // Before it is put in place: there is no restored database without its entry.
     noteRestoration(file, act, momentMs);
-    const kept = freeName(this.#dataDir, act.atMs);
-    const wasTaken = this.#place.fill(file, kept);
+    const oldName = freeName(this.#dataDir, act.atMs);
+    const wasTaken = this.#place.fill(file, oldName);
     syncFolder(this.#dataDir);
-    return wasTaken ? kept : null;
+    return wasTaken ? oldName : null;
   }
 
   async drop(): Promise<void> {
@@ -145,7 +145,7 @@ export class ReplacementFile implements Replacement {
   }
 }
 
-/** `gatepost-replaced-20261121T030000Z.db`, with a number when the second is taken. */
+/** Finds a name as `gatepost-replaced-20261121T030000Z.db`; with a number if that is taken. */
 function freeName(dataDir: string, nowMs: number): string {
   const stem = join(resolve(dataDir), `gatepost-replaced-${timeInName(nowMs)}`);
   for (let n = 1; ; n++) {

@@ -1,4 +1,4 @@
-/** A copy of the database as it is at one moment, made beside servers; and what is in a file. */
+/** Copies of the database at one moment, made beside servers; and the contents of a file. */
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { join } from 'node:path';
@@ -10,16 +10,16 @@ import { APPLICATION_ID, pragmaNumber } from './migrate.ts';
 import { checkDirectory, DATABASE_FILE, holdDatabase, inspect, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';
 
-/** How long SQLite waits for a lock, ms: no server waits for this process. */
+/** Time that SQLite waits for a lock, ms: no server waits for this process. */
 const BUSY_TIMEOUT_MS = 10_000;
-/** Page cache. Not the file as memory, of which a process would seem to hold all, KiB. */
+/** Page cache, KiB. With the file mapped as memory, a process would seem to hold all of it. */
 const CACHE_KIB = 8 * 1024;
 
 /**
- * Writes the database in `dataDir` to the new file `target`, as it is when this is called: one
- * snapshot, with everything that was committed before. Servers go on reading and writing meanwhile;
- * their log grows until the copy is complete. Blocks the caller, so it belongs in a process of its
- * own. Throws `OperatorError` when there is no database, or SQLite's error.
+ * Writes the database in `dataDir` to the new file `target`: one snapshot, with everything that was
+ * committed before the call. Servers go on reading and writing meanwhile; their log grows until the
+ * copy is complete. Blocks the caller, so it belongs in a process of its own. Throws
+ * `OperatorError` when the directory takes no writes or a restore is under way, or SQLite's error.
  */
 export function copyDatabase(dataDir: string, target: string): void {
   checkDirectory(dataDir, false);
@@ -28,7 +28,7 @@ export function copyDatabase(dataDir: string, target: string): void {
   const reader = new Database(file, { readwrite: true, strict: true });
   try {
     prepareCopying(reader);
-    // For the copy alone: it is worthless until whoever asked for it has put it on disk.
+    // For the copy alone: it is worthless until the caller has put it on disk.
     reader.run('PRAGMA synchronous = OFF');
     const copy = reader.prepare('VACUUM INTO ?');
     copy.run(target);
@@ -46,8 +46,8 @@ export function copyDatabase(dataDir: string, target: string): void {
 }
 
 /**
- * The same into memory, for a disk that has no room for a copy or takes none; it changes nothing
- * there. Takes as much memory as the database has bytes.
+ * Copies into memory, for a disk that has no room for a copy or takes none; changes nothing there.
+ * Takes as much memory as the database has bytes.
  */
 export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: Contents } {
   const file = join(dataDir, DATABASE_FILE);
@@ -72,18 +72,18 @@ export function copyIntoMemory(dataDir: string): { bytes: Uint8Array; contents: 
 /** Bytes of the header of a database that needs no log beside it, as VACUUM INTO writes them. */
 export const NO_LOG = { at: 18, bytes: Uint8Array.of(1, 1) } as const;
 
-/** How much a copy of the database can have at most, bytes. */
+/** Most bytes that a copy of the database can have. */
 export function copyBytesMax(dataDir: string): number {
   const file = join(dataDir, DATABASE_FILE);
   return Bun.file(file).size + Bun.file(`${file}-wal`).size;
 }
 
-/** Can a copy lie beside the database? */
+/** Tells whether a copy can lie beside the database. */
 export function hasRoomForCopy(dataDir: string, spareBytes: number): boolean {
   return !isReadOnly(dataDir) && freeBytes(dataDir) >= copyBytesMax(dataDir) + spareBytes;
 }
 
-/** Is there a database that this program knows, of its own schema or an older one? */
+/** Tells whether there is a database that this program knows, of its schema or an older one. */
 export function hasDatabase(dataDir: string): boolean {
   const file = join(dataDir, DATABASE_FILE);
   return Bun.file(file).size > 0 && inspect(file) > 0;
@@ -95,14 +95,14 @@ function prepareCopying(db: Database): void {
 }
 
 /**
- * Carries what was written during the copy from the log into the database here, at once, without
+ * Carries the writes that came during the copy from the log into the database, at once and without
  * holding up anybody; otherwise the first commit of a server would do it, and its callers wait.
  */
 function catchUp(db: Database): void {
   db.run('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
-/** A database file that is looked at; it may lose its name meanwhile, and be empty at first. */
+/** A look at a database file, which may lose its name meanwhile, and be empty at first. */
 export class Examination {
   readonly #db: Database;
 
@@ -139,7 +139,7 @@ function contentsOf(db: Database): Contents {
     throw new OperatorError('the database is not one of Gatepost');
   }
   const schema = pragmaNumber(db, 'user_version');
-  // First: what belongs to a schema, such as an index over an expression, runs in what follows.
+  // First: parts of a schema, such as an index over an expression, run in the other checks.
   const foreign = findForeignSchema(db, schema);
   if (foreign !== null) {
     throw new OperatorError(`the database has ${foreign}, which is not of schema ${schema}`);
@@ -171,7 +171,7 @@ export function tableNames(db: Database): string[] {
     .map(({ name }) => name);
 }
 
-/** The sentence for what SQLite says of a damaged database in `dataDir`; any other fault as is. */
+/** The sentence for SQLite's fault at a damaged database in `dataDir`; any other fault as it is. */
 export function asDamage(fault: unknown, dataDir: string): unknown {
   if (!(fault instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(fault.code ?? ''))) {
     return fault;
@@ -181,7 +181,7 @@ export function asDamage(fault: unknown, dataDir: string): unknown {
   );
 }
 
-/** A name as SQL has it, whatever is in it. */
+/** A name in the form that SQL needs, whatever is in it. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

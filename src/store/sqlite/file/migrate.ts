@@ -12,7 +12,7 @@ import bounds from '../../../../migrations/sqlite/0005_bounds.sql' with { type: 
 import due from '../../../../migrations/sqlite/0006_due.sql' with { type: 'text' };
 import { OperatorError } from '../../../operator-error.ts';
 
-/** In order, never edited once released, only added to. */
+/** Migrations in order: never edited once released, only added to. */
 export const MIGRATIONS: readonly string[] = [
   tables,
   counts,
@@ -33,7 +33,7 @@ export function pragmaNumber(db: Database, name: 'user_version' | 'application_i
   return row?.[name] ?? 0;
 }
 
-/** Throws {@link OperatorError} when a newer program has been here. */
+/** Refuses the schema of a newer program, by {@link OperatorError}. */
 export function refuseNewer(file: string, schema: number): void {
   if (schema <= SCHEMA_VERSION) return;
   throw new OperatorError(
@@ -42,8 +42,8 @@ export function refuseNewer(file: string, schema: number): void {
 }
 
 /**
- * Runs what is missing in one transaction: all of it or nothing. Throws {@link OperatorError} when
- * a newer program has been here.
+ * Runs the missing migrations in one transaction: all of them or none. Throws
+ * {@link OperatorError} when a newer program has been here.
  */
 export function migrate(db: Database): void {
   if (pragmaNumber(db, 'user_version') === SCHEMA_VERSION) return;

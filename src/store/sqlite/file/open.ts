@@ -1,4 +1,4 @@
-/** Opens the database file. Whatever is wrong with it is one sentence, and nothing is touched. */
+/** The opening of the database file. Any fault of it is one sentence, and nothing is touched. */
 
 import { Database, SQLiteError, constants as sqlite } from 'bun:sqlite';
 import {
@@ -19,26 +19,26 @@ import { makeOwnFile, makeOwnFolder } from '../../../permissions.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, refuseNewer, SCHEMA_VERSION } from './migrate.ts';
 
 export const DATABASE_FILE = 'gatepost.db';
-/** Shared by all who have the database open, alone with whoever puts another in its place. */
+/** Lock that all who have the database open share, and a restore holds alone. */
 export const LOCK_FILE = 'gatepost.lock';
 
 /** Page cache, KiB. */
 const CACHE_KIB = 32 * 1024;
 /**
- * How much of the file is read as memory, bytes: on a database that the page cache cannot hold, a
- * look-up then costs half. The pages are the file's own; the system takes them back when it needs
+ * Part of the file that is mapped as memory, bytes: on a database that the page cache cannot hold,
+ * a look-up then costs half. The pages are the file's own; the system takes them back when it needs
  * to.
  */
 const MMAP_BYTES = 1024 ** 3;
-/** What the write-ahead log shrinks to after one long transaction made it larger, bytes. */
+/** Size that the write-ahead log shrinks to after one long transaction made it larger, bytes. */
 const WAL_BYTES_MAX = 64 * 1024 ** 2;
-/** How long opening waits for another process, ms: nothing is served yet, so it may block. */
+/** Time that opening waits for another process, ms: nothing is served yet, so it may block. */
 const OPEN_TIMEOUT_MS = 5_000;
 const OPEN_PAUSE_MS = 10;
 
 export interface OpenDatabase {
   db: Database;
-  /** To be called after closing: from then on a restore may replace the file. */
+  /** Lets a restore replace the file; for the moment after closing. */
   release(): void;
 }
 
@@ -52,11 +52,11 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
   const file = join(dataDir, DATABASE_FILE);
   checkDirectory(dataDir, create);
   const refuseUnfit = () => refuse(dataDir, create, migrates);
-  const looked = refuseUnfit();
+  const identity = refuseUnfit();
   const release = holdDatabase(dataDir);
   try {
-    // A restore was faster: what is there now has not been looked at.
-    if (identityOf(file) !== looked) refuseUnfit();
+    // A restore was faster: the file that is there now has not been inspected.
+    if (identityOf(file) !== identity) refuseUnfit();
     const isToRead = !create && isReadOnly(dataDir);
     return { db: patiently(() => (isToRead ? openToRead(file) : open(file, create))), release };
   } catch (error) {
@@ -66,8 +66,8 @@ export function openDatabase(dataDir: string, create: boolean, migrates = create
 }
 
 /**
- * Has a restore wait while the database is open. Throws {@link OperatorError} while one is under
- * way: whoever opened the file now would go on with the one that is being replaced.
+ * Keeps restores away while the database is open; the function returned ends that. Throws
+ * {@link OperatorError} while a restore is under way: the file opened now would be the old one.
  */
 export function holdDatabase(dataDir: string): () => void {
   const file = join(dataDir, LOCK_FILE);
@@ -98,7 +98,7 @@ function open(file: string, create: boolean): Database {
   }
 }
 
-/** On a disk that takes no writes; each write then fails with what SQLite says about it. */
+/** Opens on a disk that takes no writes; each write then fails with SQLite's own error. */
 function openToRead(file: string): Database {
   const db = openToLook(file);
   setCaches(db);
@@ -110,11 +110,11 @@ function setCaches(db: Database): void {
   db.run(`PRAGMA mmap_size = ${MMAP_BYTES}`);
 }
 
-/** Refuses what this program cannot use; returns which file it has looked at. */
+/** Refuses a file that this program cannot use; returns the identity of the inspected one. */
 function refuse(dataDir: string, create: boolean, migrates: boolean): number | null {
   const file = join(dataDir, DATABASE_FILE);
-  const looked = identityOf(file);
-  const schema = looked !== null && statSync(file).size > 0 ? inspect(file) : 0;
+  const identity = identityOf(file);
+  const schema = identity !== null && statSync(file).size > 0 ? inspect(file) : 0;
   if (schema === 0 && !create) {
     throw new OperatorError(
       `there is no Gatepost database in ${dataDir}: start 'gatepost serve' or add a provider first`,
@@ -125,7 +125,7 @@ function refuse(dataDir: string, create: boolean, migrates: boolean): number | n
       `${file} has schema ${schema}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
     );
   }
-  return looked;
+  return identity;
 }
 
 function identityOf(file: string): number | null {
@@ -133,7 +133,7 @@ function identityOf(file: string): number | null {
 }
 
 /**
- * Tries again while another process is at it: SQLite does not wait by itself for the change of a
+ * Opens again while another process is at it: SQLite does not wait by itself for the change of a
  * new file to WAL, in which each of two processes can hold the other up.
  */
 function patiently<T>(open: () => T): T {
@@ -189,7 +189,7 @@ export function checkDirectory(dataDir: string, create: boolean): void {
   }
 }
 
-/** The schema version of an existing file, read without changing anything. */
+/** Reads the schema version of an existing file and changes nothing; 0: nothing is in it yet. */
 export function inspect(file: string): number {
   if (!isSqlite(file)) throw damaged(file, 'not a SQLite database');
   try {
@@ -218,8 +218,8 @@ export function inspect(file: string): number {
 }
 
 /**
- * Without a write-ahead log beside it nobody is using the file, and SQLite, which would make a log
- * and leave it there, is told that it needs none.
+ * Opens a file to be read. Without a write-ahead log beside it nobody is using the file, and
+ * SQLite, which would make a log and leave it there, opens it as one that needs none.
  */
 export function openToLook(file: string): Database {
   if (existsSync(`${file}-wal`)) return new Database(file, { readonly: true, strict: true });
@@ -232,12 +232,12 @@ export function openToLook(file: string): Database {
 
 const SQLITE_MAGIC = 'SQLite format 3\0';
 
-/** Does the file begin as SQLite's do? Not for a file that this process has open: see below. */
+/** Tells whether a file begins as SQLite's do. Not for one that is open in here: see below. */
 export function isSqlite(file: string): boolean {
   return readHeader(file) === SQLITE_MAGIC;
 }
 
-/** Closing a file takes all locks of the process on it along, those of SQLite too. */
+/** Reads the first bytes. Closing a file drops all locks of the process on it, SQLite's too. */
 function readHeader(file: string): string {
   const header = Buffer.alloc(SQLITE_MAGIC.length);
   try {

@@ -1,4 +1,4 @@
-/** Putting another database in the place of the present one, which is kept. */
+/** The place of the database, in which another is put; the old one gets another name. */
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -36,14 +36,14 @@ export class DatabasePlace {
     return existsSync(this.file);
   }
 
-  /** A crash while a database is being made leaves an empty file. */
+  /** Whether the file is empty, as a crash while a database is being made leaves it. */
   get #isBlank(): boolean {
     return statSync(this.file).size === 0 && !existsSync(`${this.file}-wal`);
   }
 
   /**
-   * What would be lost if the database in the file `other` came here: one sentence, or null when
-   * it holds everything that is here. Throws `OperatorError` when the present one is in use.
+   * The loss if the database in the file `other` came here: one sentence, or null when it holds
+   * everything that is here. Throws `OperatorError` when the present one is in use.
    */
   wouldLose(other: string): string | null {
     if (!this.isTaken || this.#isBlank) return null;
@@ -61,13 +61,12 @@ export class DatabasePlace {
   }
 
   /**
-   * Puts the database file `other`, which lies in the same directory, in the place. What was there
-   * gets the name `kept`; with it go the files that SQLite had beside it, if it could not be
-   * opened.
-   * At every moment there is a whole database under the name, the old or the new one. Returns
-   * whether something was there.
+   * Puts the database file `other`, which lies in the same directory, in the place. The present one
+   * gets the name `oldName`; with it go the files that SQLite had beside it, if it could not be
+   * opened. At every moment there is a whole database under the name, the old or the new one.
+   * Returns whether there was one.
    */
-  fill(other: string, kept: string): boolean {
+  fill(other: string, oldName: string): boolean {
     giveToOwnerOfFolder(other);
     if (!this.isTaken) {
       this.#dropCompanions();
@@ -85,9 +84,9 @@ export class DatabasePlace {
       present = null;
     }
     try {
-      linkSync(this.file, kept);
-      if (present === null) moveCompanions(this.file, kept);
-      this.#rename(other, kept);
+      linkSync(this.file, oldName);
+      if (present === null) moveCompanions(this.file, oldName);
+      this.#rename(other, oldName);
     } finally {
       present?.close();
     }
@@ -98,7 +97,7 @@ export class DatabasePlace {
     this.#release();
   }
 
-  /** The present database with nobody else at it; null: there is none, or it is none. */
+  /** Opens the present database with nobody else at it; null: there is none, or it is none. */
   #present(): Database | null {
     // SQLite would delete the log beside a file that is not its own.
     if (!this.isTaken || !isSqlite(this.file)) return null;
@@ -118,18 +117,18 @@ export class DatabasePlace {
     }
   }
 
-  /** Undoes what went before when it fails. */
-  #rename(other: string, kept: string): void {
+  /** Renames the new one, and undoes the steps before when that fails. */
+  #rename(other: string, oldName: string): void {
     try {
       renameSync(other, this.file);
     } catch (error) {
-      moveCompanions(kept, this.file);
-      rmSync(kept, { force: true });
+      moveCompanions(oldName, this.file);
+      rmSync(oldName, { force: true });
       throw error;
     }
   }
 
-  /** A log without its database belongs to none, and SQLite would apply it to the new one. */
+  /** Removes files of a database that is gone: SQLite would apply its log to the new one. */
   #dropCompanions(): void {
     for (const end of COMPANIONS) rmSync(this.file + end, { force: true });
   }
@@ -175,13 +174,13 @@ interface Column {
   pk: number;
 }
 
-/** Nothing is lost with the note that a backup was restored: the next restore leaves its own. */
+/** Leaves out notes that a backup was restored: the next restore leaves its own. */
 const BUT_RESTORES = `AND EXISTS (SELECT 1 FROM json_each(m.entries)
   WHERE json_extract(value, '$.action') IS NOT 'database.restore')`;
 
 /**
- * Rows here that the other database lacks or has otherwise, and rows there that were here once: an
- * id that has been given out here and is gone.
+ * Counts rows here that the other database lacks or has otherwise, and rows there that were here
+ * once: their ids were given out here and are gone.
  */
 function changedRows(db: Database, table: string): number {
   const count = (sql: string, ...values: string[]) =>

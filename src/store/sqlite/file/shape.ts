@@ -14,12 +14,12 @@ interface SchemaRow {
 }
 
 const SCHEMA_ROWS = 'SELECT type, name, tbl_name, sql FROM sqlite_schema';
-/** More rows than any schema of ours has; the rest of a file's need not be read. */
+/** Number of rows that no schema of ours has; the rest of a file's need not be read. */
 const ROWS_MAX = 2_000;
 
 /**
- * The first thing that `db` has and the migrations up to `version` do not make, or lacks, as
- * `trigger "x"`; null: it is as it should be. The file may be anybody's: nothing in it is run.
+ * Finds the first part that `db` has and the migrations up to `version` do not make, or lacks, as
+ * `trigger "x"`; null: there is none. The file may be anybody's: nothing in it is run.
  */
 export function findForeignSchema(db: Database, version: number): string | null {
   if (!Number.isInteger(version) || version < 1 || version > SCHEMA_VERSION) {
@@ -57,7 +57,7 @@ function textOf({ type, name, tbl_name, sql }: SchemaRow): string {
   return [type, name, tbl_name, sql === null ? '' : normalised(sql)].join('\n');
 }
 
-/** Strings in single quotes stay as they are. */
+/** Drops blanks and quotes of names; strings in single quotes stay as they are. */
 function normalised(sql: string): string {
   return sql
     .split(/('(?:[^']|'')*')/)

@@ -1,4 +1,4 @@
-/** The database as it was at one moment, held until it is packed, in clear and out of reach. */
+/** Snapshots of the database, held until they are packed, in clear and out of others' reach. */
 
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
 import { freemem } from 'node:os';
@@ -17,11 +17,11 @@ import {
 } from './copy.ts';
 
 const READ_BYTES = 64 * 1024;
-/** The part of free memory that a snapshot may take. */
+/** Part of free memory that a snapshot may take. */
 const MEMORY_PART = 0.5;
 
 /**
- * Takes a snapshot beside running servers. It lies in the data directory, as what it holds does, in
+ * Takes a snapshot beside running servers. It lies in the data directory, as the database does, in
  * a file that has lost its name by the time this returns; in memory, if the disk takes no writes or
  * is too full. Blocks while it copies. Throws `OperatorError`, or the fault of a disk.
  */
@@ -68,7 +68,7 @@ function snapshotOnDisk(dataDir: string): Snapshot {
   }
 }
 
-/** Once it has no name the system itself removes it, however this process ends. */
+/** Copies into a file without a name: the system removes it, however this process ends. */
 function copyWithoutName(dataDir: string): { examination: Examination; fd: number } {
   const scratch = new Scratch(dataDir);
   try {
@@ -80,7 +80,7 @@ function copyWithoutName(dataDir: string): { examination: Examination; fd: numbe
   }
 }
 
-/** A stream of node:fs would close the descriptor when it is given up. */
+/** Reads a piece. A stream of node:fs would close the descriptor when it is given up. */
 function readAt(fd: number, at: number): Promise<Uint8Array> {
   const piece = Buffer.allocUnsafeSlow(READ_BYTES);
   return new Promise((resolve, reject) => {

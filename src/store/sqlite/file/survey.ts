@@ -1,4 +1,4 @@
-/** A look at the database for a diagnosis: does it open, is it whole, does its log stay small? */
+/** The check of the database: whether it opens, is whole, and its log stays small. */
 
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { DATABASE_FILE, inspect, openToLook } from './open.ts';
 import { findForeignSchema } from './shape.ts';
 
 const say = about('database');
-/** Larger than what one long transaction or a backup leaves behind. */
+/** Size of the log that one long transaction or a backup does not reach, bytes. */
 const WAL_BYTES_MAX = 1024 ** 3;
 
 /** Looks at the database of `dataDir` for a diagnosis: everything is read, nothing is changed. */
@@ -51,7 +51,7 @@ function schemaFindings(schema: number): Finding[] {
   return [say.warning(what, todo)];
 }
 
-/** It would run with the program's rights; and a backup with it is worth nothing. */
+/** Warns of a foreign part: it would run with the program's rights, and spoil each backup. */
 function foreignFindings(foreign: string | null): Finding[] {
   if (foreign === null) return [];
   const todo = 'stop the server, see who put it there, and drop it with a shell of SQLite';
@@ -76,20 +76,20 @@ function sizeOf(file: string): number {
 
 interface Look {
   schema: number;
-  /** A part of its schema that is not of that version; null: there is none. */
+  /** Part of its schema that is not of that version; null: there is none. */
   foreign: string | null;
-  /** What is wrong with it; null: nothing. */
+  /** Damage of the file; null: there is none. */
   damage: string | null;
-  /** The latest time at which something happened according to it, UTC ms; null: nothing did. */
+  /** Latest time at which something happened according to it, UTC ms; null: nothing did. */
   newestMs: number | null;
 }
 
-/** How long to wait for another process, ms. */
+/** Time to wait for another process, ms. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Columns whose times have passed when they are written, as opposed to due and expiry times. */
 const PAST = /^(?:at|(?:created|registered|linked|first_seen|last_seen|began|finished)_at)_ms$/;
 
-/** Throws `OperatorError`, or SQLite's error, when the file cannot be read as our database. */
+/** Looks into a file. Throws `OperatorError`, or SQLite's error, when it is no database of ours. */
 function look(file: string): Look {
   const schema = inspect(file);
   const db = openToLook(file);
