@@ -1,4 +1,4 @@
-/** Who is calling, as far as the network tells. */
+/** The address of a caller, as far as the network tells it. */
 
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
@@ -7,7 +7,7 @@ export interface TrustedProxies {
   includes(address: string): boolean;
 }
 
-/** Asking an empty list costs as much as asking a long one. */
+/** No network at all: an empty BlockList costs as much to ask as a long one. */
 const NOBODY: TrustedProxies = { includes: () => false };
 
 /** Parses CIDR networks (`10.0.0.0/8`, `fd00::/8`) or single addresses. Throws RangeError. */
@@ -31,7 +31,7 @@ export function parseTrustedProxies(networks: readonly string[]): TrustedProxies
 
 /**
  * The client's address: the peer's, or, if the peer is a trusted proxy, the last address in
- * `X-Forwarded-For` that is not one itself. What an untrusted peer claims is ignored.
+ * `X-Forwarded-For` that is not one itself. The claims of an untrusted peer are ignored.
  */
 export function clientAddress(
   peer: string,
@@ -42,7 +42,7 @@ export function clientAddress(
   const hops = (forwardedFor ?? '').split(',');
   while (hops.length > 0 && trusted.includes(address)) {
     const hop = withoutPort((hops.pop() ?? '').trim());
-    // What is no address was not written by a proxy; the one that let it through answers for it.
+    // No proxy writes anything but an address; the one that let it through answers for it.
     // The zone of an IPv6 address can be any word, and must not get into a count or a log.
     if (isIP(hop) === 0 || hop.includes('%')) break;
     address = plainIPv4(hop);
@@ -50,12 +50,12 @@ export function clientAddress(
   return address;
 }
 
-/** Some proxies write `198.51.100.1:4711`, `[2001:db8::1]:4711`: another one each connection. */
+/** A hop without its port, which some proxies write: `198.51.100.1:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** An IPv4 address that a dual-stack socket shows as `::ffff:192.0.2.1`. */
+/** The plain form of an IPv4 address that a dual-stack socket shows as `::ffff:192.0.2.1`. */
 export function plainIPv4(address: string): string {
   // Asked first, for every request.
   if (!address.startsWith('::')) return address;
@@ -68,8 +68,8 @@ export function plainIPv4(address: string): string {
 }
 
 /**
- * What one client is counted under: its IPv4 address, or the /64 of its IPv6 address, because
- * whoever has one address of a /64 has them all.
+ * The name that one client is counted under: its IPv4 address, or the /64 of its IPv6 address,
+ * because whoever has one address of a /64 has them all.
  */
 export function countedAs(address: string): string {
   // Asked first: nearly all are IPv4, and the full check is a long one.

@@ -7,7 +7,7 @@
 import type { Log } from '../log.ts';
 import { MinuteCounter } from './limiter.ts';
 
-/** How late a failing answer is, ms. */
+/** The delay of a failing answer, ms. */
 export const FAILURE_DELAY_MS = 1_000;
 
 const LOG_INTERVAL_MS = 60_000;
@@ -17,7 +17,7 @@ export interface AuthFailureSettings {
 }
 
 export class AuthFailures {
-  /** Since the start. */
+  /** Answers that were delayed since the start. */
   delayedCount = 0;
   readonly #counter = new MinuteCounter();
   readonly #settings: AuthFailureSettings;
@@ -30,7 +30,7 @@ export class AuthFailures {
     this.#log = log;
   }
 
-  /** Counts a failure of `client`; returns how late to answer it, ms. */
+  /** Counts a failure of `client`; returns the delay of its answer, ms. */
   record(client: string, nowMs: number): number {
     const { authFailuresPerMinuteMax } = this.#settings;
     if (this.#counter.count(client, nowMs) <= authFailuresPerMinuteMax) return 0;

@@ -5,8 +5,8 @@ import { type Misfit, malformed, Refused } from '../core/outcome.ts';
 import { LARGE_BYTES, type Place } from './room.ts';
 
 /**
- * How long a body may take to arrive, ms. Bun's own limit (16 KiB a second, over the idle time of
- * 30 s) closes the connection without a word.
+ * The time that a body may take to arrive, ms. Bun's own limit (16 KiB a second, over the idle time
+ * of 30 s) closes the connection without a word.
  */
 export const BODY_TIME_MAX_MS = 15_000;
 
@@ -49,12 +49,12 @@ function tooLong(bytesMax: number): Misfit {
   return malformed(`the body must not be longer than ${bytesMax} bytes`);
 }
 
-/** Has Bun let go of a body that nobody reads: it keeps a megabyte of it until the answer. */
+/** Makes Bun let go of a body that nobody reads: it keeps a megabyte of it until the answer. */
 export function dropBody(request: Request): void {
   if (!request.bodyUsed) void request.body?.cancel().catch(() => {});
 }
 
-/** Null: it is too long. */
+/** The bytes of a body; null if there are more than `bytesMax`. */
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array | null> {
   // Bun gives no more than was declared.
   if (request.headers.has('content-length')) return request.bytes();

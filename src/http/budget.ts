@@ -3,7 +3,7 @@ export class Budget {
   #left: number;
   #atMs: number;
 
-  /** Full at the start; `nowMs` is a steady clock's, here and below. */
+  /** Begins full; `nowMs` is a steady clock's, here and below. */
   constructor(
     private readonly perSecond: number,
     private readonly reserve: number,

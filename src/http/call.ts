@@ -1,4 +1,4 @@
-/** One request under way: the parts it is answered with, and as much as is known of its caller. */
+/** A request under way: the parts it is answered with, and as much as is known of its caller. */
 
 import type { Clock } from '../clock.ts';
 import { actingAs, type Core } from '../core/core.ts';
@@ -22,18 +22,18 @@ export interface CallDeps {
   traffic: Traffic;
   /** The address that a request's client is counted under. */
   clientOf(request: Request): string;
-  /** Counts a failed authentication; returns how late to answer it, ms. */
+  /** Counts a failed authentication; returns the delay of its answer, ms. */
   authFailed(client: string, nowMs: number): number;
-  /** Aborted when the server stops. */
+  /** A signal that is aborted when the server stops. */
   stopping: AbortSignal;
   large: Large;
-  /** How long a body may take to arrive, ms. */
+  /** The time that a body may take to arrive, ms. */
   bodyTimeMaxMs: number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
 }
 
-/** Thrown instead of a change by somebody who has hung up: nobody waits for an answer. */
+/** A fault instead of a change by somebody who has hung up: nobody waits for an answer. */
 export class CallerGone extends Error {}
 
 const NO_BODY: Readonly<Record<string, unknown>> = {};
@@ -49,14 +49,14 @@ export class IncomingCall {
   readonly params: Record<string, unknown> = {};
   /** The JSON object of a POST, once it has been read. */
   body = NO_BODY;
-  /** Set by the gates, as the caller proves to be one. */
+  /** The provider that the caller proved to be: set by the gates. */
   provider: Provider | undefined = undefined;
-  /** Of the provider's key. */
+  /** The hash of the key that was shown. */
   keyHash: Uint8Array | undefined = undefined;
   device: AuthenticDevice | undefined = undefined;
   readonly #deps: CallDeps;
 
-  /** `foldCase`: names of parameters may come in any case. */
+  /** Reads the query; with `foldCase`, names of parameters may come in any case. */
   constructor(
     readonly request: Request,
     deps: CallDeps,

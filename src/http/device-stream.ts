@@ -27,11 +27,11 @@ import type { Turns } from './turns.ts';
 
 export const STREAM_PATH = '/device/stream';
 
-/** Nobody acknowledges a hundred messages in more than this, bytes. */
+/** The longest frame, bytes: a hundred acknowledgements take less. */
 export const FRAME_BYTES_MAX = 64 * 1024;
-/** More than {@link ACK_COUNT_MAX} items of a few fields, and what else comes with them. */
+/** The most values in a frame: more than {@link ACK_COUNT_MAX} items of a few fields. */
 const FRAME_VALUES_MAX = 2_000;
-/** How many frames of a device may wait for the disk. */
+/** The most frames of a device that may wait for the disk. */
 const FRAMES_IN_HAND_MAX = 256;
 /**
  * Bounds of a device in a second, and at once after silence: it acknowledges a thousand messages,
@@ -58,9 +58,9 @@ export interface DeviceStreamDeps {
   clock: Clock;
   log: Log;
   settings: WireSettings;
-  /** Where large frames have their places. */
+  /** The room in which large frames have their places. */
   room: Room;
-  /** Each look into an inbox waits for its turn. */
+  /** The turns for which each look into an inbox waits. */
   turns: Turns;
 }
 
@@ -68,13 +68,13 @@ export interface DeviceStreamDeps {
 export interface SocketData {
   device: AuthenticDevice;
   stream: DeviceStream | null;
-  /** Of the handshake. */
+  /** The id of the handshake. */
   requestId: string;
 }
 
 export type Socket = Bun.ServerWebSocket<SocketData>;
 
-/** An admitted stream, from `open` until `close`. What fails in it ends it, and never throws. */
+/** An admitted stream, from `open` until `close`. A failure ends it and is never thrown. */
 export class DeviceStream {
   unansweredPings = 0;
   isClosed = false;
@@ -83,7 +83,7 @@ export class DeviceStream {
   #isMoreWaiting = false;
   #isLooking = false;
   #mustLookAgain = false;
-  /** Of each frame in hand, what it acknowledges. */
+  /** The items of each frame in hand. */
   #inHand: AckItem[][] = [];
   #isAcknowledging = false;
   #stopListening: () => void = () => {};
@@ -107,13 +107,13 @@ export class DeviceStream {
     look();
   }
 
-  /** Its socket closes, or is to. What it has acknowledged is still kept. */
+  /** Takes no more frames: its socket closes, or is to. Those in hand are still kept. */
   close(): void {
     this.isClosed = true;
     this.#stopListening();
   }
 
-  /** Counts a frame of so many bytes. One that is over the budget ends the stream. */
+  /** Counts a frame of so many bytes. A frame over the budget ends the stream. */
   admits(bytes: number): boolean {
     if (this.isClosed) return false;
     const nowMs = this.deps.clock.steadyMs();
@@ -146,7 +146,7 @@ export class DeviceStream {
     }
   }
 
-  /** As many frames as make one step: a device may acknowledge each message by itself. */
+  /** Takes as many frames as make one step: a device may acknowledge each message by itself. */
   #takeFrames(): AckItem[][] {
     let count = 0;
     let items = 0;
@@ -165,11 +165,11 @@ export class DeviceStream {
     let wasAwaited = false;
     for (const { id } of items) wasAwaited = this.#unacknowledged.delete(id) || wasAwaited;
     for (const _ of frames) this.#send({ rc: 1, msg: 'Ok' });
-    // Whatever comes anew is told by a signal.
+    // A signal tells of everything that comes anew.
     if (wasAwaited && this.#isMoreWaiting) await this.#look();
   }
 
-  /** Sends what waits and is not on the wire yet. One look at a time, or order would be lost. */
+  /** Sends all that waits and is not on the wire. One look at a time, or order would be lost. */
   async #look(): Promise<void> {
     this.#mustLookAgain = true;
     if (this.#isLooking) return;
@@ -210,7 +210,7 @@ export class DeviceStream {
     await this.#deliver(JSON.stringify({ rc: 1, msg: 'Ok', data }), senderOf(fresh));
   }
 
-  /** Sends messages, which need their place beside what is unread already. */
+  /** Sends messages, which need their place beside everything that is unread already. */
   async #deliver(text: string, sender: number | undefined): Promise<void> {
     const unread = () => this.socket.getBufferedAmount();
     if (unread() + text.length >= LARGE_BYTES) {
@@ -227,13 +227,13 @@ export class DeviceStream {
     this.#write(text);
   }
 
-  /** The device comes back, and finds in its inbox what was not acknowledged. */
+  /** Ends the stream by a fault: the device comes back and finds its messages in the inbox. */
   #fail(fault: unknown): void {
     reportFault(this.deps.log, STREAM_PATH, fault, this.socket.data.requestId);
     this.end(CLOSE_FAULT, 'internal fault');
   }
 
-  /** Says why, and takes nothing more. */
+  /** Ends the stream and says why. */
   end(code: number, reason: string): void {
     this.close();
     this.socket.close(code, reason);

@@ -142,8 +142,8 @@ function parameterRow({
 /** Example calls as they are typed into a shell, one for each kind of body. */
 function curls({ operation, path }: Call): string[] {
   const { parameters, requestBody, security } = operation;
-  const told = parameters.filter(({ example }) => example !== undefined);
-  const query = told
+  const exemplary = parameters.filter(({ example }) => example !== undefined);
+  const query = exemplary
     .filter((parameter) => parameter.in === 'query')
     .map(({ name, example }) => new URLSearchParams({ [name]: String(example) }).toString());
   if (security.some((one) => 'authKey' in one)) query.unshift('$CREDENTIALS');
@@ -151,7 +151,7 @@ function curls({ operation, path }: Call): string[] {
   if (security[0] && 'deviceToken' in security[0]) {
     words.push('-H "Authorization: Bearer $TOKEN"');
   }
-  for (const { in: where, name, example } of told) {
+  for (const { in: where, name, example } of exemplary) {
     if (where === 'header') words.push(`-H ${quoted(`${name}: ${example}`)}`);
   }
   const examples = Object.values(requestBody?.content['application/json'].examples ?? {});
@@ -174,12 +174,12 @@ const messageId = (rc: number, msg: string) =>
   `message-${rc}-${msg.replace(/[^A-Za-z0-9]+/g, '-').toLowerCase()}`;
 
 function messageTable(calls: Call[]): Html {
-  const said = calls.flatMap((call) =>
+  const answers = calls.flatMap((call) =>
     Object.values(call.operation.responses[200].content['application/json'].examples).map(
       ({ value }) => ({ call, ...(value as { msg: string; rc: number }) }),
     ),
   );
-  const rows = [...Map.groupBy(said, ({ rc, msg }) => messageId(rc, msg))].map(([id, group]) => {
+  const rows = [...Map.groupBy(answers, ({ rc, msg }) => messageId(rc, msg))].map(([id, group]) => {
     const [{ rc, msg } = { rc: 0, msg: '' }] = group;
     const links = group.map(({ call }, at) => html`${at > 0 ? ', ' : ''}${linkTo(call)}`);
     return [html`<span id="${id}">${msg}</span>`, rc, links];
@@ -187,7 +187,7 @@ function messageTable(calls: Call[]): Html {
   return table(['msg', 'rc', 'From'], rows);
 }
 
-/** What an object of the document looks like. */
+/** The look of an object of the document. */
 function object(schema: JsonSchema): Html {
   const description = schema['description'] as string | undefined;
   const kinds = schema['oneOf'] as JsonSchema[] | undefined;

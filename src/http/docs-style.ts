@@ -1,4 +1,4 @@
-/** The style of the documentation page. Its hash is what the page's policy allows. */
+/** The style of the documentation page. The page's policy allows its hash alone. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -1,6 +1,6 @@
 /**
- * What an endpoint is: one record, read by the server, the documents, the compiler and the coverage
- * test. Types only; the one interpreter is `interpreter.ts`.
+ * The form of an endpoint: one record, read by the server, the documents, the compiler and the
+ * coverage test. Types only; the one interpreter is `interpreter.ts`.
  */
 
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
@@ -25,9 +25,9 @@ export interface Param<
   isRequired: R;
   /** The answer when it is missing, malformed or given twice; null: it then counts as absent. */
   misfit: K | null;
-  /** What it must be, for `x-error-detail` and the documents: "NAME must be …". */
+  /** The rule for `x-error-detail` and the documents: "NAME must be RULE". */
   rule: string;
-  /** What it is for, if the rule does not say so: one sentence for the documents. */
+  /** Its purpose, if the rule does not say so: one sentence for the documents. */
   about?: string;
   /** A value for the documents' example call, which leaves the parameter out if there is none. */
   example?: string | number;
@@ -37,7 +37,7 @@ export interface Param<
   neededWithout?: { other: string; says: K };
   /** A request header that goes before the query parameter. */
   header?: string;
-  /** Present but empty is a value of its own, not absence. */
+  /** True if present but empty is a value of its own, not absence. */
   keepsEmpty?: boolean;
 }
 
@@ -76,20 +76,20 @@ export interface Reply<K extends MessageKey> {
   list?: RowList | undefined;
   /** For `x-error-detail`, instead of the message's own. */
   detail?: string | undefined;
-  /** Where one message has several reasons: stands in the log and the metrics, not its key. */
+  /** The reason of a message that has several: it stands in the log and the metrics. */
   reason?: Reason | undefined;
-  /** Of messages: the provider who sent them. */
+  /** The provider who sent the messages in the body. */
   sender?: number | undefined;
 }
 
 /**
- * Who calls: a provider with credentials (and an active subscription), an app as it has always
- * called, without any, or a device with the token of the messaging protocol.
+ * The kind of caller: a provider with credentials (and an active subscription), an app as it has
+ * always called, without any, or a device with the token of the messaging protocol.
  */
 export type Audience = 'provider' | 'app' | 'device';
 
 export type Method = 'GET' | 'POST';
-/** What a provider needs beside an active subscription. */
+/** The plan that a provider needs beside an active subscription. */
 export type PlanGate = 'pro' | 'enterprise';
 
 export interface Call<P extends Record<string, Param>> {
@@ -104,7 +104,7 @@ export interface Call<P extends Record<string, Param>> {
   client(): string;
   /** The bearer token, if there is one. */
   token: string | null;
-  /** Aborted when the caller is gone or the server stops. */
+  /** A signal that is aborted when the caller is gone or the server stops. */
   signal: AbortSignal;
 }
 
@@ -116,16 +116,16 @@ export interface DeviceCall<P extends Record<string, Param>> extends Call<P> {
   device: AuthenticDevice;
 }
 
-/** What a caller may not do as often as it likes. */
+/** Bounds of how often a caller may do something. */
 export interface Limits {
   registrations: MinuteLimiter;
   polls: Polls;
   turns: Turns;
 }
 
-/** What the operator decides about the wire. */
+/** The operator's decisions about the wire. */
 export interface WireSettings {
-  /** Zone of the times in answers: minutes east of UTC. */
+  /** The zone of the times in answers: minutes east of UTC. */
   readonly outputOffsetMinutes: number;
 }
 
@@ -133,28 +133,28 @@ interface Described<P, K extends MessageKey> {
   method: Method;
   path: `/${string}`;
   summary: string;
-  /** What it does, for the documents: plain paragraphs with `code`. */
+  /** Its effect, for the documents: plain paragraphs with `code`. */
   description: string;
   params: P;
   /** The JSON object that a POST carries, as clients had better send it; the core reads it. */
   input?: TSchema;
-  /** How long the body may be, if it must be shorter than others. */
+  /** The longest body, bytes, if it must be shorter than others. */
   bodyBytesMax?: number;
   /**
-   * Refused before its body is read while the minute of its caller is used up, unless the token of
-   * a device comes along.
+   * The limit by which a call is refused before its body is read, while the minute of its caller
+   * is used up and no token of a device comes along.
    */
   limitedBy?: 'registrations';
-  /** A device's token may come along although the call is open to everybody. */
+  /** True if a device's token may come along although the call is open to everybody. */
   takesToken?: true;
   plan?: PlanGate;
-  /** How long an answer may take beyond the server's idle time, s: for a long poll. */
+  /** The time that an answer may take beyond the server's idle time, s: for a long poll. */
   patienceSeconds?: number;
   /** The answers that `handle` and misfit parameters may give, beside those of the gates. */
   says: readonly K[];
   /** The fields that the body of an answer has beside `rc` and `msg`. */
   fields?: { readonly [A in NoInfer<K>]?: TProperties };
-  /** What a message means here, where its own detail names other fields. */
+  /** The details of messages whose own details name other fields. */
   details?: { readonly [A in NoInfer<K>]?: string };
   /** Headers of every answer. */
   headers?: Readonly<Record<string, string>>;
@@ -201,8 +201,8 @@ export function answersOf({ audience, plan, says }: Endpoint): MessageKey[] {
 }
 
 /**
- * Is a call of no use without the parameter? The calls of apps take anything and refuse later;
- * there the ids are as good as required.
+ * Tells whether a call is of no use without the parameter. The calls of apps take anything and
+ * refuse later; there the ids are as good as required.
  */
 export function isNeeded({ audience }: Endpoint, { header, isRequired, misfit }: Param): boolean {
   return isRequired || (audience === 'app' && misfit !== null && header === undefined);

@@ -1,6 +1,6 @@
 /** HTML put together without a way to forget the escaping. */
 
-/** What may stand in a page as it is. */
+/** Text that may stand in a page as it is. */
 export class Html {
   constructor(readonly text: string) {}
 }

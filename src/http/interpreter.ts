@@ -1,7 +1,7 @@
 /**
  * The one interpreter of the endpoint table: credentials, subscription, plan, body, parameters in
- * the record's order, then the handler; the first that fails answers. It waits only for what is not
- * there yet: most reads are, and each promise costs as much as one of them.
+ * the record's order, then the handler; the first that fails answers. It waits only for values that
+ * are not there yet: most reads are there, and each promise costs as much as one of them.
  */
 
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
@@ -152,7 +152,7 @@ const CROWDED: Answered = {
   says: 'unknown_error',
   detail: 'too many large answers are unread: read those, then ask again',
 };
-/** To somebody who has hung up. */
+/** The answer to somebody who has hung up. */
 const UNHEARD: Answered = { says: 'unknown_error' };
 
 /** Answers to keys, tokens and codes that may have been tried out: they count as failures. */
@@ -163,12 +163,12 @@ const GUESSES: ReadonlySet<MessageKey> = new Set([
   'provider_not_found',
 ]);
 
-/** Of a device that has shown its token, a token that died meanwhile is none. */
+/** Tells a guess from the token of a device that died after it had been shown. */
 function isGuess({ device }: IncomingCall, says: MessageKey): boolean {
   return GUESSES.has(says) && device === undefined;
 }
 
-/** Logs a fault under the request's id and returns what the client may know of it. */
+/** Logs a fault under the request's id and returns the detail that the client may know. */
 export function reportFault(log: Log, path: string, fault: unknown, id: string): string {
   log.error('fault', { id, path, reason: reasonOf(fault) });
   return `internal fault ${id}, see the log of the server`;

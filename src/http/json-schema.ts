@@ -60,7 +60,7 @@ export class SchemaBook {
   }
 }
 
-/** TypeBox calls every literal number a number. */
+/** The schema of a literal whole number, which TypeBox calls a number. */
 function typeOf(literal: unknown): string {
   return Number.isInteger(literal) ? 'integer' : typeof literal;
 }

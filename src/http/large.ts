@@ -20,11 +20,11 @@ import {
 } from './room.ts';
 import { Turns } from './turns.ts';
 
-/** Who calls. */
+/** The caller of an answer or body. */
 export interface Caller {
   provider?: Provider | undefined;
   device?: AuthenticDevice | undefined;
-  /** The provider who sent what the device is answered with. */
+  /** The provider who sent the messages in the answer. */
   sender?: number | undefined;
 }
 
@@ -39,15 +39,15 @@ type Listed = { body: { data: readonly Row[] } } | { payload: Blob };
 /** The rooms and turns of one server. */
 export class Large {
   readonly #providers: Room;
-  /** Also for the frames of streams. */
+  /** The room of devices' answers, frames of streams included. */
   readonly devices: Room;
   readonly #bodies: Room;
   readonly #deviceBodies: Room;
   readonly turns: Turns;
 
   /**
-   * `isTaken`: has the kernel the whole answer, or did the caller leave? `room` is for tests, which
-   * have less to send.
+   * Begins empty. `isTaken` tells whether the kernel has the whole answer, or the caller left;
+   * `room` is for tests, which have less to send.
    */
   constructor(
     clock: Clock,
@@ -66,7 +66,7 @@ export class Large {
     return rooms.reduce((sum, { refusedCount }) => sum + refusedCount, 0);
   }
 
-  /** Nobody waits any longer. */
+  /** Refuses everybody who waits. */
   close(): void {
     this.#providers.close();
     this.devices.close();
@@ -78,14 +78,14 @@ export class Large {
     return room.enter({ caller: nameOf(from), bytes, isTaken: () => this.isTaken(request) });
   }
 
-  /** May this go out now? A text that is large waits for its place. */
+  /** Tells whether a text may go out: a large one waits for its place first. */
   async admit(request: Request, to: Caller, text: string): Promise<boolean> {
     return (await this.#enter(request, to, byteLength(text))) !== null;
   }
 
   /**
-   * Reads a list. One page is a body like any other; what is longer is written out in its place.
-   * Null: there is none.
+   * Reads a list. One page is a body like any other; a longer list is written out in its place.
+   * Null if there is none.
    */
   list(request: Request, to: Caller, says: MessageKey, list: RowList): Maybe<Listed | null> {
     if (!list.isOne) return this.#listPages(request, to, says, list);
@@ -123,7 +123,7 @@ export class Large {
   }
 }
 
-/** Need the characters of a text a place? Bytes are no fewer. */
+/** Tells by its characters whether a text needs a place: its bytes are no fewer. */
 export function isLarge(text: string): boolean {
   return text.length >= LARGE_BYTES;
 }

@@ -1,4 +1,4 @@
-/** At most so many a minute from one client; the rest is refused until the minute is over. */
+/** Limits of events a minute from one client: the rest is refused until the minute is over. */
 
 const WINDOW_MS = 60_000;
 /** Clients remembered at a time; the longest known is forgotten first. */
@@ -10,8 +10,9 @@ interface Window {
 }
 
 /**
- * A clock set far back starts a new window too, or it would never end. A little earlier is a call
- * whose body was held back: with a window of its own, each of them would give the count back.
+ * Tells whether a window still runs. A clock set far back starts a new one, or it would never end.
+ * A little earlier is a call whose body was held back: with a window of its own, each of them would
+ * give the count back.
  */
 function isWithin({ startMs }: Window, nowMs: number): boolean {
   return Math.abs(nowMs - startMs) < WINDOW_MS;
@@ -28,13 +29,13 @@ export class MinuteCounter {
     return window.count;
   }
 
-  /** Were there so many in this window? Counts none. */
+  /** Tells whether there were so many in this window, and counts none. */
   hasReached(client: string, max: number, nowMs: number): boolean {
     const known = this.#windows.get(client);
     return (known !== undefined && isWithin(known, nowMs) ? known.count : 0) >= max;
   }
 
-  /** One that was counted did not come about. */
+  /** Takes back one that was counted and did not come about. */
   takeBack(client: string): void {
     const window = this.#windows.get(client);
     if (window && window.count > 0) window.count -= 1;
@@ -55,12 +56,12 @@ export class MinuteCounter {
 }
 
 export class MinuteLimiter {
-  /** Since the start. */
+  /** Calls that were refused since the start. */
   refusedCount = 0;
   readonly #counter = new MinuteCounter();
   readonly #perMinuteMax: () => number;
 
-  /** `perMinuteMax` is asked each time, so that a change holds at once. */
+  /** Asks `perMinuteMax` each time, so that a change holds at once. */
   constructor(perMinuteMax: () => number) {
     this.#perMinuteMax = perMinuteMax;
   }
@@ -73,14 +74,14 @@ export class MinuteLimiter {
     return isAdmitted;
   }
 
-  /** Is the minute used up? */
+  /** Tells whether the minute is used up. */
   isUsedUp(client: string, nowMs: number): boolean {
     return this.#counter.hasReached(client, this.#perMinuteMax(), nowMs);
   }
 
   /**
-   * Does `act`, which counts only if what comes of it `counts`: what is refused for another reason
-   * must not use up the minute of everybody behind an address. Null: the minute is used up.
+   * Does `act`, which counts only if its outcome `counts`: a call that is refused for another
+   * reason must not use up the minute of everybody behind an address. Null if it is used up.
    */
   async attempt<T>(
     client: string,

@@ -9,20 +9,20 @@ export interface Row {
 
 /** A list that is read in pages, from the highest id on. */
 export interface RowList {
-  /** Only rows with a lower id; null: all. */
+  /** The id below which the rows lie; null for all. */
   beforeId: number | null;
   countMax: number;
-  /** One row at most: no page of many. */
+  /** True if it is one row at most. */
   isOne: boolean;
   read(beforeId: number | null, countMax: number): Maybe<readonly Row[]>;
 }
 
 const utf8 = new TextEncoder();
 
-/** Rows of a page: well under a millisecond to read and to write. */
+/** The rows of a page: well under a millisecond to read and to write. */
 export const PAGE_COUNT = 100;
 
-/** 5000 rows with the longest texts that they may have. */
+/** The longest list, bytes: 5000 rows with the longest texts that they may have. */
 export const LIST_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The rest of a list that begins with `first`, in UTF-8, a page at a time. */

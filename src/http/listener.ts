@@ -5,16 +5,16 @@ import { OperatorError } from '../operator-error.ts';
 import { hostInUrl } from '../whereabouts.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
 
-/** Seconds after which a connection without a request under way is closed. */
+/** The time after which a connection without a request under way is closed, s. */
 const IDLE_TIMEOUT_S = 30;
 /**
- * How long a listener that was replaced waits before it closes what is idle, ms. By then every
- * connection had an answer that closes it, or was closed for idling.
+ * The time that a listener that was replaced waits before it closes idle connections, ms. By then
+ * every connection had an answer that closes it, or was closed for idling.
  */
 const RETIREMENT_MS = (IDLE_TIMEOUT_S + 10) * 1_000;
-/** How often a stop looks whether the last answer is out, ms. */
+/** The pause between two looks of a stop whether the last answer is out, ms. */
 const STOP_PAUSE_MS = 5;
-/** How often, and for how long, a port is asked for that this process has just left, ms. */
+/** The pause between two attempts to have a port back, and the time for all of them, ms. */
 const RETURN_PAUSE_MS = 20;
 const RETURN_MAX_MS = 10_000;
 
@@ -26,26 +26,26 @@ export interface TlsPair {
 
 export interface ListenOptions {
   host: string;
-  /** 0 picks a free one. */
+  /** The port; 0 picks a free one. */
   port: number;
-  /** Null: plain HTTP. */
+  /** The certificate; null for plain HTTP. */
   tls: TlsPair | null;
   /** {@link RETIREMENT_MS} unless a test is in a hurry. */
   retirementMs?: number;
-  /** False: as on a system where two listeners cannot share a port. */
+  /** False makes it a system where two listeners cannot share a port. */
   canHandOver?: boolean;
 }
 
 type Server = Bun.Server<unknown>;
 
 export interface Listener {
-  /** `http://HOST:PORT` or `https://HOST:PORT`. */
+  /** The address: `http://HOST:PORT` or `https://HOST:PORT`. */
   url: string;
   /** The server that a request came in by. */
   serverOf(request: Request): Server;
   /**
-   * New connections get this certificate from now on. Those that are open go on to the answer of
-   * their next request, WebSockets to their end. Throws {@link OperatorError} when Bun refuses the
+   * Gives new connections this certificate. Those that are open go on to the answer of their next
+   * request, WebSockets to their end. Throws {@link OperatorError} when Bun refuses the
    * pair; the old one then stays.
    */
   replaceCertificate(pair: TlsPair): Promise<void>;
@@ -66,12 +66,12 @@ export function listen(
   const { host, tls, retirementMs = RETIREMENT_MS, canHandOver = true } = options;
   let current = start(app, options, websocket, false);
   const port = current.port ?? options.port;
-  /** Replaced ones until their last connection is gone; with a timer, those that still listen. */
+  /** Listeners that were replaced, until their last connection is gone; a timer if they listen. */
   const older = new Map<Server, ReturnType<typeof setTimeout> | null>();
   const cameBy = new WeakMap<Request, Server>();
   let handover: PortHandover | null = null;
 
-  /** Stops to listen, and closes what idles. What is under way is finished. */
+  /** Stops to listen and closes idle connections. Requests under way are finished. */
   function leave(server: Server): void {
     clearTimeout(older.get(server) ?? undefined);
     older.set(server, null);
@@ -79,7 +79,7 @@ export function listen(
     handover?.close(port);
   }
 
-  /** Has everybody who is left come back by a new connection. */
+  /** Makes everybody who is left come back by a new connection. */
   function retire(server: Server): void {
     // A client that keeps its connection busy comes back by a new one, with the new certificate.
     const fetch = async (request: Request) => {
@@ -164,7 +164,7 @@ function start(
   return server;
 }
 
-/** Where no two can share a port, the old one has left it: it must be had back. */
+/** Takes a port back that the old listener has left, where no two can share one. */
 async function startAgain(attempt: () => Server): Promise<Server> {
   for (let waitedMs = 0; ; waitedMs += RETURN_PAUSE_MS) {
     try {

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says in words: the rules for every endpoint, and for each group. */
+/** The words of the OpenAPI document: the rules for every endpoint, and for each group. */
 
 import { JSON_NESTING_MAX, REQUEST_BOUNDS } from '../core/json-input.ts';
 import { VERSION } from '../version.ts';
@@ -71,7 +71,7 @@ export const ERROR_DETAIL =
 export const REQUEST_ID =
   'The ID under which the log of the server has this request, if it has it: it always has faults.';
 
-/** What the plan gate of an endpoint asks for. */
+/** The demand of an endpoint's plan gate. */
 export const PLAN_NEEDS = {
   pro: 'Needs the Pro or the Enterprise plan.',
   enterprise: 'Needs the Enterprise plan.',

@@ -47,7 +47,7 @@ export interface OpenApiOperation {
   tags: [string];
   summary: string;
   description: string;
-  /** All schemes of one element are needed; an empty element needs none. */
+  /** Alternatives: all schemes of one element are needed, and none of an empty one. */
   security: Partial<Record<keyof typeof SECURITY_SCHEMES, never[]>>[];
   parameters: OpenApiParameter[];
   requestBody?: {
@@ -121,7 +121,7 @@ function operationOf(endpoint: Endpoint, group: string, book: SchemaBook): OpenA
   };
 }
 
-/** `/api/add-install` is addInstall, `/remote/list` remoteList. */
+/** The name of an endpoint: `/api/add-install` is addInstall, `/remote/list` remoteList. */
 function operationIdOf(path: string): string {
   const words = path.replace(/^\/api/, '').split(/[/-]/);
   return words
@@ -136,7 +136,7 @@ function securityOf({ audience, takesToken }: Endpoint): OpenApiOperation['secur
   return takesToken ? [{}, { deviceToken: [] }] : [];
 }
 
-/** What can come as a header can come in the query too. */
+/** The parameters of an endpoint: those that can come as headers can come in the query too. */
 function parametersOf(
   name: string,
   { about, example, header, rule, schema }: Param,
@@ -146,16 +146,16 @@ function parametersOf(
   const description = [`${rule.charAt(0).toUpperCase()}${rule.slice(1)}.`, about ?? '']
     .join(' ')
     .trim();
-  const told = { schema: book.refer(schema), ...(example !== undefined && { example }) };
-  if (header === undefined) return [{ name, in: 'query', required, description, ...told }];
+  const content = { schema: book.refer(schema), ...(example !== undefined && { example }) };
+  if (header === undefined) return [{ name, in: 'query', required, description, ...content }];
   return [
-    { name: header, in: 'header', required, description, ...told },
+    { name: header, in: 'header', required, description, ...content },
     {
       name,
       in: 'query',
       required,
       description: `The same as the header \`${header}\`, which goes before it.`,
-      schema: told.schema,
+      schema: content.schema,
     },
   ];
 }
@@ -177,9 +177,9 @@ function answerOf(endpoint: Endpoint, book: SchemaBook): OpenApiAnswer {
   const examples = keys.map((key): [string, Example] => {
     const { rc, msg } = messages[key];
     const fields = Object.entries(endpoint.fields?.[key] ?? {});
-    const said = Object.fromEntries(fields.map(([name, schema]) => [name, exampleOf(schema)]));
+    const values = Object.fromEntries(fields.map(([name, schema]) => [name, exampleOf(schema)]));
     const description = meaningOf(endpoint, key);
-    return [key, { summary: msg, description, value: { rc, msg, ...said } }];
+    return [key, { summary: msg, description, value: { rc, msg, ...values } }];
   });
   return {
     description: 'Every answer, refusals included: `rc` and `msg` tell them apart.',
@@ -234,7 +234,7 @@ function headersOf(endpoint: Endpoint, keys: MessageKey[]): OpenApiAnswer['heade
   return named;
 }
 
-/** When an answer is given: what does not fit, and what the message itself tells. */
+/** The occasions of an answer: parameters that do not fit, and the message's own detail. */
 function meaningOf(endpoint: Endpoint, key: MessageKey): string {
   const { rc, detail: ownDetail = '' } = messages[key];
   const detail = endpoint.details?.[key] ?? ownDetail;

@@ -6,17 +6,17 @@
  */
 export const POLLS_PER_DEVICE_MAX = 4;
 
-/** Each costs a connection and some kilobytes. Beyond it, likewise. */
+/** The most polls of all tokens: each costs a connection and some kilobytes. */
 const POLLS_MAX = 20_000;
 
 export class Polls {
   readonly #parked = new Map<number, Set<AbortController>>();
-  /** The one that has waited longest is first. */
+  /** Polls under way, the one that has waited longest first. */
   readonly #all = new Set<AbortController>();
 
   constructor(private readonly countMax: number = POLLS_MAX) {}
 
-  /** How many wait. */
+  /** The number of polls that wait. */
   get count(): number {
     return this.#all.size;
   }
@@ -47,7 +47,7 @@ export class Polls {
     }
   }
 
-  /** Has the one that has waited longest answered. */
+  /** Makes the poll that has waited longest be answered. */
   #end(parked: Set<AbortController>): void {
     const [oldest] = parked;
     if (oldest === undefined) return;

@@ -25,15 +25,15 @@ const LISTENING = '0A';
 const NEWER = 1;
 
 export interface PortHandover {
-  /** Lets one more listener of this user's join on `port`. False: the kernel does not want to. */
+  /** Lets one more listener of this user's join on `port`. False if the kernel does not want to. */
   open(port: number): boolean;
-  /** Gives all new connections to the listener that joined last. False: they are shared out. */
+  /** Gives all new connections to the listener that joined last. False if they are shared out. */
   steer(port: number): boolean;
-  /** When one listener is left: no other may join. */
+  /** Lets no other join, once one listener is left. */
   close(port: number): void;
 }
 
-/** Null where the system has no such thing. */
+/** The handover of this system; null where there is none. */
 export function makePortHandover(): PortHandover | null {
   if (process.platform !== 'linux') return null;
   const setOption = loadSetOption();

@@ -6,7 +6,7 @@ import { openApiDocument } from './openapi.ts';
 
 interface Published {
   type: string;
-  /** What a browser may do with it, if it shows it. */
+  /** Its content security policy: the bounds of a browser that shows it. */
   policy: string;
   write(): string;
 }
@@ -16,7 +16,7 @@ const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).dig
 const NO_OTHER_PAGE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const CLOSED = `default-src 'none'; ${NO_OTHER_PAGE}`;
 
-/** For people who open the address that they were given. It says nothing about this server. */
+/** The page for people who open the address that they were given. It tells nothing about us. */
 const LANDING_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -33,7 +33,7 @@ it, and <a href="/openapi.json">openapi.json</a> says so to programs.</p>
 </html>
 `;
 
-/** By path. The page brings its own style and asks for nothing from anywhere. */
+/** The texts by path. The page brings its own style and asks for nothing from anywhere. */
 const PUBLISHED: Readonly<Record<string, Published>> = {
   '/': {
     type: 'text/html; charset=utf-8',
@@ -69,7 +69,7 @@ function publish({ policy, type, write }: Published): (request: Request) => Resp
       tag: `W/"${hashOf(text)}"`,
     };
   };
-  return ({ headers: asked, method }) => {
+  return ({ headers: requestHeaders, method }) => {
     if (method !== 'GET' && method !== 'HEAD') {
       return new Response('Only GET and HEAD\n', { status: 405, headers: { allow: 'GET, HEAD' } });
     }
@@ -84,18 +84,18 @@ function publish({ policy, type, write }: Published): (request: Request) => Resp
       vary: 'accept-encoding',
       'x-content-type-options': 'nosniff',
     };
-    if (isKnown(asked.get('if-none-match'), made.tag)) {
+    if (isKnown(requestHeaders.get('if-none-match'), made.tag)) {
       return new Response(null, { status: 304, headers });
     }
     const isGzipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
-      asked.get('accept-encoding') ?? '',
+      requestHeaders.get('accept-encoding') ?? '',
     );
     if (isGzipped) headers['content-encoding'] = 'gzip';
     return new Response(isGzipped ? made.gzipped : made.plain, { headers });
   };
 }
 
-/** RFC 9110 section 13.1.2: compares weakly. */
+/** Compares tags weakly: RFC 9110 section 13.1.2. */
 function isKnown(tags: string | null, tag: string): boolean {
   if (tags === null) return false;
   const strong = (candidate: string) => candidate.trim().replace(/^W\//, '');

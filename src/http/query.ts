@@ -1,5 +1,5 @@
 /**
- * The query string, read strictly: a parameter given twice is not silently one of the two.
+ * The query string, read once and strictly: a parameter given twice is not silently one of the two.
  *
  * Decoding follows the rules for `application/x-www-form-urlencoded` as browsers have them, so a
  * stray `%` in a note that a client did not encode is a per cent sign. Bytes that are not UTF-8
@@ -9,10 +9,10 @@
 /** Stands for the value of a parameter that was given more than once. */
 export const REPEATED = Symbol('repeated');
 
-/** Names with their values, each name once. A call has so few that they are looked through. */
+/** Names with their values, each name once: so few that they are looked through one by one. */
 export type Query = [name: string, value: string | typeof REPEATED][];
 
-/** No call takes a quarter of these. The rest is not read. */
+/** The most parameters that are read: no call takes a quarter of them. */
 export const PARAM_COUNT_MAX = 64;
 
 /** Parses the query of a URL. With `foldCase`, names are lower-cased first. */
@@ -42,7 +42,7 @@ export function parseQuery(url: string, foldCase: boolean): Query {
   return query;
 }
 
-/** The value of a parameter; undefined: it was not given. */
+/** The value of a parameter; undefined if it was not given. */
 export function valueIn(query: Query, name: string): string | typeof REPEATED | undefined {
   return find(query, name)?.[1];
 }
@@ -52,7 +52,7 @@ function find(query: Query, name: string): Query[number] | undefined {
   return undefined;
 }
 
-/** Where a separator was found, or `end` if it is not before that. */
+/** The place `at` which a separator was found, or `end` if it is not before that. */
 function before(end: number, at: number): number {
   return at < 0 || at > end ? end : at;
 }

@@ -1,10 +1,10 @@
-/** What a request is called in the log. */
+/** The id of a request in the log. */
 
 import type { TrustedProxies } from './address.ts';
 
 /**
- * What proxies make of their own accord: hexadecimal digits and hyphens, as in a UUID. Anything
- * wider would let a key through that a client put there and a proxy handed on.
+ * The ids that proxies make of their own accord: hexadecimal digits and hyphens, as in a UUID.
+ * Anything wider would let a key through that a client put there and a proxy handed on.
  */
 const FOREIGN_ID = /^[0-9a-f][0-9a-f-]{7,63}$/i;
 

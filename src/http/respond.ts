@@ -9,21 +9,21 @@ const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store
 export interface Outgoing {
   /** The body as it was written: {@link textOf}. */
   payload: string | Blob;
-  /** For `x-error-detail`, instead of the message's own. */
+  /** The sentence for `x-error-detail`, instead of the message's own. */
   detail?: string | undefined;
-  /** Under which the request is in the log. */
+  /** The id under which the request is in the log. */
   requestId?: string | undefined;
-  /** The connection closes behind it. */
+  /** True if the connection closes behind it. */
   isLast?: boolean | undefined;
 }
 
 /** Builds the responses of one endpoint. */
 export class Responses {
   readonly #headers: Readonly<Record<string, string>>;
-  /** Made once: Bun copies a Headers in half of the time that it takes to read an object. */
+  /** Headers made once: Bun copies them in half of the time that it takes to read an object. */
   readonly #made = new Map<MessageKey, ResponseInit>();
 
-  /** `headers`: those of the endpoint, beside those of every answer. */
+  /** Takes the headers of the endpoint, beside those of every answer. */
   constructor(headers: Readonly<Record<string, string>> = {}) {
     this.#headers = { ...HEADERS, ...headers };
   }

@@ -1,21 +1,21 @@
 /**
- * How much memory of ours callers may hold at a time: by answers that they do not read, and by
+ * The memory of ours that callers may hold at a time: by answers that they do not read, and by
  * bodies that they do not send to their end. On many connections, one of them could have it all.
  */
 
 import type { Clock } from '../clock.ts';
 
-/** Answers and bodies from this size on need a place, bytes; less fits into a socket's buffer. */
+/** The size from which answers and bodies need a place, bytes: less fits into a socket's buffer. */
 export const LARGE_BYTES = 16 * 1024;
 
 export interface RoomBounds {
-  /** Unread, of all callers and of one. */
+  /** Bytes that may be unread, of all callers and of one. */
   bytesMax: number;
   bytesPerCallerMax: number;
   /** Answers that wait for a place, of all callers and of one. */
   waitingMax: number;
   waitingPerCallerMax: number;
-  /** The same of what one provider sent: one can have any number of devices. Without: no bound. */
+  /** Bounds of one provider's messages: it can have any number of devices. Without it, none. */
   perSender?: { bytesMax: number; waitingMax: number };
 }
 
@@ -29,7 +29,7 @@ export const PROVIDER_ROOM: RoomBounds = {
   waitingMax: 400,
   waitingPerCallerMax: 200,
 };
-/** One answer to a device has some 600 KiB at most. */
+/** Room for devices: one answer has some 600 KiB at most. */
 export const DEVICE_ROOM: RoomBounds = {
   bytesMax: 24 * 1024 * 1024,
   bytesPerCallerMax: 2 * 1024 * 1024,
@@ -39,8 +39,8 @@ export const DEVICE_ROOM: RoomBounds = {
 };
 
 /**
- * Of providers' bodies that come in, each as long as it may be. None waits: Bun takes in what comes
- * of a body that nobody reads.
+ * Room for providers' bodies that come in, each as long as it may be. None waits: Bun takes in
+ * whatever comes of a body that nobody reads.
  */
 export const BODY_ROOM: RoomBounds = {
   bytesMax: 48 * 1024 * 1024,
@@ -48,7 +48,7 @@ export const BODY_ROOM: RoomBounds = {
   waitingMax: 0,
   waitingPerCallerMax: 0,
 };
-/** Of devices' bodies: a room apart, as anybody can have tokens. */
+/** Room for devices' bodies: one apart, as anybody can have tokens. */
 export const DEVICE_BODY_ROOM: RoomBounds = {
   bytesMax: 8 * 1024 * 1024,
   bytesPerCallerMax: 1024 * 1024,
@@ -56,32 +56,32 @@ export const DEVICE_BODY_ROOM: RoomBounds = {
   waitingPerCallerMax: 0,
 };
 
-/** How long an answer may wait for its place, ms. */
+/** The time that an answer may wait for its place, ms. */
 export const WAIT_MAX_MS = 15_000;
-/** How often it is asked whether an answer was taken: while others wait for its place, and else. */
+/** Pauses between looks whether answers were taken, ms: while others wait for a place, and else. */
 const WAITED_FOR_MS = 20;
 const UNHURRIED_MS = 1_000;
-/** How many answers are asked about in one step. */
+/** The most answers that are asked about in one step. */
 const ASKED_AT_ONCE_MAX = 64;
 
 /** The room of an answer until it is taken. */
 export interface Place {
-  /** Now that the answer is made, its size is known. */
+  /** Sets the size, which is known once the answer is made. */
   resize(bytes: number): void;
-  /** There will be no answer. */
+  /** Gives the place up: there will be no answer. */
   leave(): void;
 }
 
 /** An answer or body that has a place, or asks for one. */
-interface Held {
+interface Occupant {
   caller: string;
   bytes: number;
-  /** The provider who sent (most of) what is in it. */
+  /** The provider who sent (most of) the messages in it. */
   sender?: number | undefined;
   isTaken(): boolean;
 }
 
-interface Waiter extends Held {
+interface Waiter extends Occupant {
   sinceMs: number;
   resolve(place: Place | null): void;
 }
@@ -92,9 +92,9 @@ export class Room {
   refusedCount = 0;
   #bytes = 0;
   readonly #bytesOf = new Map<string, number>();
-  /** The one asked longest ago is first. */
-  readonly #held = new Set<Held>();
-  /** The caller whose turn it is comes first. */
+  /** Answers with a place, the one asked about longest ago first. */
+  readonly #occupants = new Set<Occupant>();
+  /** Answers that wait, by caller: the one whose turn it is comes first. */
   readonly #waiting = new Map<string, Waiter[]>();
   #waitingCount = 0;
   #timer: ReturnType<typeof setTimeout> | null = null;
@@ -112,37 +112,37 @@ export class Room {
 
   /**
    * A place for an answer to `caller` that holds until `isTaken`, which is also true of a caller
-   * who left. Null: too much of what the caller was answered, or all were, is unread, and has been
-   * for as long as an answer may wait; or too many wait already.
+   * who left. Null if too many bytes of this caller's answers, or of all, have been unread for as
+   * long as an answer may wait, or if too many wait already.
    */
-  enter(asked: Readonly<Held>): Place | Promise<Place | null> {
-    const { caller } = asked;
+  enter(entering: Readonly<Occupant>): Place | Promise<Place | null> {
+    const { caller } = entering;
     if (!this.#waiting.has(caller)) {
-      if (!this.#fits(asked)) this.#sweep();
-      if (this.#fits(asked)) return this.#hold(asked);
+      if (!this.#fits(entering)) this.#sweep();
+      if (this.#fits(entering)) return this.#hold(entering);
     }
     const ofCaller = this.#waiting.get(caller) ?? [];
     const { waitingMax, waitingPerCallerMax } = this.bounds;
     const isFull = this.#waitingCount >= waitingMax || ofCaller.length >= waitingPerCallerMax;
-    if (this.#isClosed || isFull || this.#isFullFor(asked.sender)) {
+    if (this.#isClosed || isFull || this.#isFullFor(entering.sender)) {
       this.refusedCount += 1;
       return Promise.resolve(null);
     }
     return new Promise((resolve) => {
-      ofCaller.push({ ...asked, resolve, sinceMs: this.clock.steadyMs() });
+      ofCaller.push({ ...entering, resolve, sinceMs: this.clock.steadyMs() });
       this.#waiting.set(caller, ofCaller);
       this.#waitingCount += 1;
       this.#arm(WAITED_FOR_MS);
     });
   }
 
-  /** Nobody waits any longer. */
+  /** Refuses everybody who waits. */
   close(): void {
     this.#isClosed = true;
     for (const waiter of [...this.#waiting.values()].flat()) this.#dismiss(waiter, null);
   }
 
-  #fits({ caller, bytes, sender }: Held): boolean {
+  #fits({ caller, bytes, sender }: Occupant): boolean {
     const own = this.#bytesOf.get(caller) ?? 0;
     const { bytesMax, bytesPerCallerMax, perSender } = this.bounds;
     const isOver = this.#bytes + bytes > bytesMax || own + bytes > bytesPerCallerMax;
@@ -150,7 +150,7 @@ export class Room {
     return (this.#bytesOf.get(nameOfSender(sender)) ?? 0) + bytes <= perSender.bytesMax;
   }
 
-  /** Does so much of a provider wait that no more may? */
+  /** Tells whether so many messages of a provider wait that no more may. */
   #isFullFor(sender: number | undefined): boolean {
     const { perSender } = this.bounds;
     if (sender === undefined || perSender === undefined) return false;
@@ -158,27 +158,27 @@ export class Room {
     return waiting.filter((other) => other.sender === sender).length >= perSender.waitingMax;
   }
 
-  #hold(asked: Readonly<Held>): Place {
-    const held = { ...asked };
-    this.#held.add(held);
-    this.#count(held, held.bytes);
+  #hold(entering: Readonly<Occupant>): Place {
+    const occupant = { ...entering };
+    this.#occupants.add(occupant);
+    this.#count(occupant, occupant.bytes);
     this.#arm(UNHURRIED_MS);
     return {
       resize: (bytes) => {
-        if (!this.#held.has(held)) return;
-        this.#count(held, bytes - held.bytes);
-        held.bytes = bytes;
+        if (!this.#occupants.has(occupant)) return;
+        this.#count(occupant, bytes - occupant.bytes);
+        occupant.bytes = bytes;
         if (this.#waitingCount > 0) this.#admit();
       },
-      leave: () => this.#release(held),
+      leave: () => this.#release(occupant),
     };
   }
 
-  #release(held: Held): void {
-    if (this.#held.delete(held)) this.#count(held, -held.bytes);
+  #release(occupant: Occupant): void {
+    if (this.#occupants.delete(occupant)) this.#count(occupant, -occupant.bytes);
   }
 
-  #count({ caller, sender }: Held, bytes: number): void {
+  #count({ caller, sender }: Occupant, bytes: number): void {
     this.#bytes += bytes;
     for (const name of sender === undefined ? [caller] : [caller, nameOfSender(sender)]) {
       const own = (this.#bytesOf.get(name) ?? 0) + bytes;
@@ -189,12 +189,12 @@ export class Room {
 
   /** Asks some of the answers whether they were taken. */
   #sweep(): void {
-    for (const held of [...this.#held.values().take(ASKED_AT_ONCE_MAX)]) {
-      if (held.isTaken()) {
-        this.#release(held);
+    for (const occupant of [...this.#occupants.values().take(ASKED_AT_ONCE_MAX)]) {
+      if (occupant.isTaken()) {
+        this.#release(occupant);
       } else {
-        this.#held.delete(held);
-        this.#held.add(held);
+        this.#occupants.delete(occupant);
+        this.#occupants.add(occupant);
       }
     }
   }
@@ -249,11 +249,11 @@ export class Room {
     this.#sweep();
     this.#admit();
     if (this.#waitingCount > 0) this.#arm(WAITED_FOR_MS);
-    else if (this.#held.size > 0) this.#arm(UNHURRIED_MS);
+    else if (this.#occupants.size > 0) this.#arm(UNHURRIED_MS);
   };
 }
 
-/** Beside the names of callers. */
+/** The name of a sender, which no caller has. */
 function nameOfSender(providerId: number): string {
   return `sent by ${providerId}`;
 }

@@ -17,7 +17,7 @@ import type { RoomBounds } from './room.ts';
 import { makeStreams, PING_INTERVAL_MS } from './stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 
-/** Looked at for each request, so that a change holds at once. */
+/** Settings that are looked at for each request, so that a change holds at once. */
 export interface ServerSettings extends WireSettings, TrafficSettings {
   readonly authFailuresPerMinuteMax: number;
   readonly registrationsPerMinuteMax: number;
@@ -29,13 +29,13 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   clock: Clock;
   log: Log;
   settings: ServerSettings;
-  /** Plain HTTP without. */
+  /** The certificate; plain HTTP without it. */
   tls?: ListenOptions['tls'];
-  /** {@link BODY_TIME_MAX_MS} unless a test is in a hurry. */
+  /** The time for a body: {@link BODY_TIME_MAX_MS} unless a test is in a hurry. */
   bodyTimeMaxMs?: number;
-  /** See {@link Large}. */
+  /** The room of large answers, for tests: {@link Large}. */
   room?: RoomBounds;
-  /** How often a stream is asked whether it is alive, ms. */
+  /** The pause between two pings of a stream, ms. */
   pingIntervalMs?: number;
 }
 
@@ -43,18 +43,18 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
 type Limit = 'answers' | 'auth_failures' | 'registrations' | 'streams';
 
 export interface RunningServer {
-  /** `http://HOST:PORT` or `https://HOST:PORT`. */
+  /** The address: `http://HOST:PORT` or `https://HOST:PORT`. */
   url: string;
-  /** Devices that wait here at this moment. */
+  /** The number of devices that wait here at this moment. */
   pollCount(): number;
   streamCount(): number;
-  /** What was answered since the start, of each endpoint. */
+  /** The answers since the start, of each endpoint. */
   tallies(): Iterable<EndpointTally>;
-  /** How often each limit held something up since the start. */
+  /** The calls that each limit has held up since the start. */
   limited(): Readonly<Record<Limit, number>>;
-  /** See {@link Listener}. */
+  /** Gives new connections another certificate: {@link Listener}. */
   replaceCertificate: Listener['replaceCertificate'];
-  /** See {@link Listener}. Polls are answered and streams closed at once. */
+  /** Stops as {@link Listener} does; polls are answered and streams closed at once. */
   stop: Listener['stop'];
 }
 

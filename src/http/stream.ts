@@ -25,7 +25,7 @@ import type { Traffic } from './traffic.ts';
  */
 export const PING_INTERVAL_MS = 9_000;
 const UNANSWERED_PINGS_MAX = 2;
-/** What a slow reader may leave unread before it is cut off, bytes: more than one answer holds. */
+/** The most that a slow reader may leave unread, bytes: more than one answer holds. */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 
 /** Close codes of RFC 6455. */
@@ -36,18 +36,18 @@ export const CLOSE_REPLACED = 4002;
 export interface StreamDeps extends DeviceStreamDeps {
   settings: DeviceStreamDeps['settings'] & { readonly streamCountMax: number };
   traffic: Traffic;
-  /** {@link PING_INTERVAL_MS} unless a test is in a hurry. */
+  /** The pause between pings: {@link PING_INTERVAL_MS} unless a test is in a hurry. */
   pingIntervalMs: number;
-  /** Makes a WebSocket of a request. False: it asks for none. */
+  /** Makes a WebSocket of a request. False if it asks for none. */
   upgrade(request: Request, data: unknown): boolean;
-  /** Counts a failed authentication; returns how late to answer it, ms. */
+  /** Counts a failed authentication; returns the delay of its answer, ms. */
   tokenFailed(request: Request): number;
 }
 
 export interface Streams {
   /** Answers a handshake, or (null) upgraded it. */
   answer(request: Request): Promise<Response | null>;
-  /** For the server that the handshakes come to. */
+  /** The handlers of the server that the handshakes come to. */
   handlers: Bun.WebSocketHandler<SocketData>;
   count(): number;
   /** Handshakes and sockets turned away since the start because there were too many. */

@@ -1,7 +1,7 @@
 /**
- * What was answered: counted for the monitor and, if the operator wants it, one line in the log for
- * each request. Neither says more of a request than its endpoint, never its path or query: a key
- * can be in both.
+ * The answers: counted for the monitor and, if the operator wants it, one line in the log for each
+ * request. Neither says more of a request than its endpoint, never its path or query: a key can be
+ * in both.
  */
 
 import { Counts, Histogram } from '../counts.ts';
@@ -9,29 +9,29 @@ import type { Log } from '../log.ts';
 import type { TrustedProxies } from './address.ts';
 import { RequestIds } from './request-id.ts';
 
-/** From a look-up in memory to a commit on a tired disk, s. */
+/** Bounds of the histogram, s: from a look-up in memory to a commit on a tired disk. */
 const SECONDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const;
 
-/** Where everything is counted that asks for no endpoint. */
+/** The name under which everything is counted that asks for no endpoint. */
 const OTHER = 'other';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** What one endpoint answered since the start. */
+/** The answers of one endpoint since the start. */
 export class EndpointTally {
-  /** By the key of the message. */
+  /** The answers by the key of the message. */
   readonly answers = new Counts();
   readonly seconds = new Histogram(SECONDS);
 
   constructor(readonly endpoint: string) {}
 }
 
-/** Looked at for each request, so that a change holds at once. */
+/** Settings that are looked at for each request, so that a change holds at once. */
 export interface TrafficSettings {
   /** Networks whose `X-Forwarded-For` and `X-Request-Id` are believed. */
   readonly trustedProxies: TrustedProxies;
-  /** Whether each request is a line in the log. */
+  /** True if each request is a line in the log. */
   readonly logRequests: boolean;
 }
 
@@ -44,12 +44,12 @@ export interface TrafficOptions {
   addressOf(request: Request): string;
 }
 
-/** What is known of a request when it is answered. */
+/** A request that is answered. */
 export interface Answered {
   request: Request;
-  /** Key of the message. */
+  /** The key of the message, or the reason that stands for it. */
   says: string;
-  /** Null: nothing was done that takes time. */
+  /** The time that it took, ms; null where nothing takes time. */
   tookMs: number | null;
   /** The provider, once its credentials have proved good. */
   providerCode?: string | undefined;
@@ -65,7 +65,7 @@ export class Traffic {
     this.#ids = new RequestIds(options.settings);
   }
 
-  /** Of the endpoint with this path in the table; null: of everything else. */
+  /** The tally of the endpoint with this path in the table; null for everything else. */
   tallyOf(path: string | null): EndpointTally {
     const endpoint = path ?? OTHER;
     const tally = this.#tallies.get(endpoint) ?? new EndpointTally(endpoint);

@@ -1,9 +1,9 @@
-/** How what is large shares the one thread with everybody's calls. */
+/** Turns by which long work shares the one thread with everybody's calls. */
 
 import type { Clock } from '../clock.ts';
 import { nextTurn } from '../core/turn.ts';
 
-/** How much of a turn of the event loop goes to what is large, ms. */
+/** The part of a turn of the event loop that goes to long work, ms. */
 const SLICE_MS = 1;
 
 /**
@@ -12,7 +12,7 @@ const SLICE_MS = 1;
  * and of those with such pieces each has one in turn.
  */
 export class Turns {
-  /** The caller whose turn it is comes first. */
+  /** Pieces that wait, by caller: the one whose turn it is comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #isRunning = false;
   #sinceMs = Number.NEGATIVE_INFINITY;
