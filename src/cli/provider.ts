@@ -5,7 +5,13 @@ import { actAt } from '../core/audit/entry.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { Holdings } from '../core/port/count.ts';
 import type { Plan, Provider, ProviderChange } from '../core/port/provider.ts';
-import { addProvider, type Credentials, isActive, rotateKey } from '../core/provider.ts';
+import {
+  addProvider,
+  type Credentials,
+  isActive,
+  removeProvider,
+  rotateKey,
+} from '../core/provider.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, noSuchProvider, print, withCore } from './context.ts';
@@ -191,11 +197,11 @@ async function remove(context: CliContext, code: string, options: RemoveOptions)
   const removed = await withCore(context, options, async (core) => {
     const provider = await core.store.findProvider(code);
     const held = await core.store.countHoldings(code);
-    if (provider === null || held === null) return 'provider_not_found';
+    if (provider === null || held === null) throw noSuchProvider(code);
     await confirm(context, options, deedOf(provider, held));
-    return core.store.removeProvider(code, actAt(core, context.nowMs()));
+    return removeProvider(core, code, context.nowMs());
   });
-  if (removed !== 'ok') throw noSuchProvider(code);
+  if (isRefused(removed)) throw noSuchProvider(code);
   print(context, options, { provider_code: code, done: 'removed' }, `${code} removed`);
 }
 

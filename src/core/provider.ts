@@ -3,10 +3,11 @@
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { AUTH_KEY, PROVIDER_CODE } from './formats.ts';
-import { Refused } from './outcome.ts';
+import { fromStore, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Plan, Provider } from './port/provider.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
+import { nextTurn } from './turn.ts';
 
 export interface ProviderDraft {
   name: string;
@@ -102,6 +103,23 @@ export async function rotateKey(
   const act = actAt(core, nowMs);
   const outcome = await core.store.rotateKey(code, hashKey(authKey), nowMs + keepOldMs, act);
   return outcome === 'ok' ? { code, authKey } : new Refused(outcome);
+}
+
+/**
+ * Removes a provider with everything that is its own; devices stay known. Its keys die with the
+ * first of many small steps, and doing it again finishes a removal that was interrupted.
+ */
+export async function removeProvider(
+  core: Core,
+  code: string,
+  nowMs: number,
+): Promise<'ok' | Refused<'provider_not_found'>> {
+  const closed = await core.store.closeProvider(code, actAt(core, nowMs));
+  if (typeof closed === 'string') return new Refused(closed);
+  for (; ; await nextTurn()) {
+    const left = await core.store.removeProvider(closed.id);
+    if (left !== 'more') return fromStore(left);
+  }
 }
 
 /** Push notifications need an active subscription and the Enterprise plan. */

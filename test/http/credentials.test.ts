@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { endOfDateMs } from '../../src/core/calendar.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import type { Store } from '../../src/core/port/store.ts';
-import { type Credentials, rotateKey } from '../../src/core/provider.ts';
+import { type Credentials, removeProvider, rotateKey } from '../../src/core/provider.ts';
 import { parseTrustedProxies } from '../../src/http/address.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
@@ -140,7 +140,7 @@ test('what another process changes is so on the next request', async () => {
   expect(await msgOf(app, fresh as Credentials)).toBe('Ok');
   const added = await seedProvider({ ...app, core });
   expect(await msgOf(app, added)).toBe('Ok');
-  await store.removeProvider(own.code, ACT);
+  await removeProvider(core, own.code, app.clock.nowMs());
   expect(await msgOf(app, fresh as Credentials)).toBe('Auth error');
 });
 

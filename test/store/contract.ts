@@ -5,7 +5,6 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
-import { ACT } from '../support/actor.ts';
 import { auditContract } from './contract/audit.ts';
 import { countContract } from './contract/count.ts';
 import { deliveryContract } from './contract/delivery.ts';
@@ -20,6 +19,7 @@ import {
   knock,
   NOW_MS,
   type OpenedStore,
+  removeProvider,
   type Suite,
 } from './contract/fixture.ts';
 import { healthContract } from './contract/health.ts';
@@ -119,7 +119,7 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     test('ids are never given twice', async () => {
       const { store } = opened;
       const { providerId, installId } = await addDoor(store);
-      await store.removeProvider('Provide1', ACT);
+      await removeProvider(store, 'Provide1');
       const again = await addDoor(store);
       expect(again.providerId).toBeGreaterThan(providerId);
       expect(again.installId).toBeGreaterThan(installId);

@@ -7,12 +7,11 @@ import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
 import type { Store } from '../../src/core/port/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import { Connection } from '../../src/store/sqlite/connection.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
-import { removalSteps } from '../../src/store/sqlite/removal.ts';
 import * as schema from '../../src/store/sqlite/schema.ts';
 import * as schemaDevice from '../../src/store/sqlite/schema-device.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { runRace } from '../support/race.ts';
@@ -120,13 +119,16 @@ describe('in the database file, whoever writes to it', () => {
   test('the steps that take a provider away leave no link, binding or send of it', async () => {
     await addLink(opened.store, 1, { installCode: OTHER_CODE });
     await deliver(opened.store, 1, to('a'));
-    const own = new Connection(openBeside(opened.dataDir));
-    for (const step of removalSteps(own)) while (step({ providerId: 1 }) > 0);
-    own.close();
-    const left = (table: string) => db.query(`SELECT * FROM ${table}`).all();
+    await opened.store.closeProvider('Provide1', ACT);
     const tables = ['recipient', 'distribution', 'device_domain', 'domain', 'install_device'];
-    for (const table of [...tables, 'install', 'device_provider']) expect(left(table)).toEqual([]);
-    expect(left('provider')).toHaveLength(1);
+    const left = () =>
+      [...tables, 'install', 'device_provider', 'provider'].filter(
+        (table) => db.query(`SELECT * FROM ${table}`).get() !== null,
+      );
+    let leftBefore = left();
+    while ((await opened.store.removeProvider(1)) === 'more') leftBefore = left();
+    expect(leftBefore).toEqual(['provider']);
+    expect(left()).toEqual([]);
   });
 
   test('how large it is, what room it has, and what the disk has left', async () => {

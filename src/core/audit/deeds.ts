@@ -130,7 +130,10 @@ export function rotateKey(
   };
 }
 
-export function removeProvider({ code, installCount }: Provider): Deed {
+export function removeProvider({
+  code,
+  installCount,
+}: Pick<Provider, 'code' | 'installCount'>): Deed {
   return { action: 'provider.remove', provider: code, object: { links: installCount } };
 }
 

@@ -61,10 +61,11 @@ export interface ProviderStore {
     previousUntilMs: number,
     act: Act,
   ): Promise<'ok' | 'provider_not_found'>;
+  /** Closes a provider for good: none of its keys opens anything, its subscription is over. */
+  closeProvider(code: string, act: Act): Promise<{ id: number } | 'provider_not_found'>;
   /**
-   * Removes a provider with everything that is its own; devices stay known. Not one step but many
-   * small ones: the first takes its credentials away, and doing it again finishes one that was
-   * interrupted.
+   * Deletes a bounded part of what a closed provider owns, and with the last of it the provider;
+   * devices stay known. `more`: there is something left.
    */
-  removeProvider(code: string, act: Act): Promise<'ok' | 'provider_not_found'>;
+  removeProvider(id: number): Promise<'more' | 'ok' | 'provider_not_found'>;
 }

@@ -2,22 +2,14 @@ import { asc, eq, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
-import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
 import { Kept } from './kept.ts';
-import { raw } from './raw.ts';
-import { removalSteps } from './removal.ts';
 import { provider } from './schema.ts';
 import { named, prepare, value } from './statement.ts';
 
 type ProviderStore = Pick<
   Store,
-  | 'addProvider'
-  | 'findProvider'
-  | 'listProviders'
-  | 'updateProvider'
-  | 'rotateKey'
-  | 'removeProvider'
+  'addProvider' | 'findProvider' | 'listProviders' | 'updateProvider' | 'rotateKey'
 >;
 
 export const PROVIDER_COLUMNS = named({
@@ -83,15 +75,6 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
       })
       .where(eq(provider.code, value('code'))),
   );
-  const remove = prepare(db, query.delete(provider).where(eq(provider.code, value('code'))));
-  /** From here on nobody can use the provider: no key is good, no subscription active. */
-  const close = prepare(
-    db,
-    raw(sql`
-      UPDATE provider SET key_hash = randomblob(32), previous_key_hash = NULL, active_until_ms = 0
-      WHERE id = ${value('providerId')}`),
-  );
-  const removal = removalSteps(db);
   const kept = new Kept(db, (code) => find.get({ code }) as Provider | null);
 
   return {
@@ -122,17 +105,5 @@ export function providerStore({ db, query, writer, audit }: Context): ProviderSt
         audit.note(act, deeds.rotateKey(known, after));
         return 'ok';
       }),
-    removeProvider: async (code, act) => {
-      const found = find.get({ code }) as Provider | null;
-      if (found === null) return 'provider_not_found';
-      const of = { providerId: found.id };
-      await writer.run(() => {
-        if (close.run(of) > 0) audit.note(act, deeds.removeProvider(found));
-      });
-      for (const step of removal) {
-        while ((await writer.run(() => step(of))) > 0) await nextTurn();
-      }
-      return writer.run(() => (remove.run({ code }) > 0 ? 'ok' : 'provider_not_found'));
-    },
   };
 }

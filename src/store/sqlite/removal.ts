@@ -1,7 +1,10 @@
-/** Takes away what belongs to a provider, in steps that are small however much there is. */
+/** Removal of a provider, in steps that are small however much it owns. */
 
 import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import type { Store } from '../../core/port/store.ts';
 import type { Connection } from './connection.ts';
+import type { Context } from './context.ts';
 import { prepare, value } from './statement.ts';
 
 /** How many rows a step deletes. */
@@ -14,7 +17,7 @@ const PARENT_STEP = 100;
  * all at once. Rows go before their parents, a run of parents at a time, so that no step looks at
  * those that are empty already.
  */
-export function removalSteps(db: Connection) {
+function removalSteps(db: Connection) {
   const ofProvider = sql`provider_id = ${value('providerId')}`;
   const parents = (parent: string) =>
     sql`SELECT id FROM ${sql.raw(parent)} WHERE ${ofProvider} ORDER BY id LIMIT ${PARENT_STEP}`;
@@ -41,4 +44,39 @@ export function removalSteps(db: Connection) {
     run('install_device', 'install'),
     (of: { providerId: number }) => devices.run(of),
   ];
+}
+
+export function removalStore(context: Context): Pick<Store, 'closeProvider' | 'removeProvider'> {
+  const { db, writer, audit } = context;
+  const find = prepare<{ id: number; code: string; installCount: number }>(
+    db,
+    sql`
+      SELECT id, code, install_count AS "installCount" FROM provider
+      WHERE code = ${value('code')}`,
+  );
+  const close = prepare(
+    db,
+    sql`
+      UPDATE provider SET key_hash = randomblob(32), previous_key_hash = NULL, active_until_ms = 0
+      WHERE id = ${value('id')}`,
+  );
+  const steps = removalSteps(db);
+  const remove = prepare(db, sql`DELETE FROM provider WHERE id = ${value('id')}`);
+
+  return {
+    closeProvider: (code, act) =>
+      writer.run(() => {
+        const found = find.get({ code });
+        if (found === null) return 'provider_not_found';
+        close.run({ id: found.id });
+        audit.note(act, deeds.removeProvider(found));
+        return { id: found.id };
+      }),
+
+    removeProvider: (id) =>
+      writer.run(() => {
+        if (steps.some((step) => step({ providerId: id }) > 0)) return 'more';
+        return remove.run({ id }) > 0 ? 'ok' : 'provider_not_found';
+      }),
+  };
 }

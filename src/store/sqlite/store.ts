@@ -26,6 +26,7 @@ import { ledgerStore } from './ledger.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
+import { removalStore } from './removal.ts';
 import { targetStore } from './targets.ts';
 import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
@@ -45,6 +46,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const context: Context = { db, query: drizzle({ client: db.native }), writer, audit, clock };
   return {
     ...providerStore(context),
+    ...removalStore(context),
     ...installStore(context),
     ...domainStore(context),
     ...deviceStore(context),

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { LEASE_MS } from '../../../src/core/message/deliver.ts';
 import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
+import { removeProvider } from '../../../src/core/provider.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { expireMessages, pruneDistributions } from '../../../src/jobs/keep.ts';
 import { ACT } from '../../support/actor.ts';
@@ -70,13 +71,13 @@ describe('what disappears during delivery', () => {
       const id = await notify(engine, provider);
       await deliverUntil(engine, id, status);
       if (status === 40) await stepOnce(engine);
-      expect(await engine.core.store.removeProvider(provider.code, ACT)).toBe('ok');
+      expect(await removeProvider(engine.core, provider.code, 0)).toBe('ok');
       const untouched = await notify(engine, other.provider);
       await deliver(engine);
       expect(statusOf(engine, id)).toBeUndefined();
       expect(statusOf(engine, untouched)).toBe(100);
       expect(await inboxOf(engine, first)).toEqual([]);
-      await engine.core.store.removeProvider(other.provider.code, ACT);
+      await removeProvider(engine.core, other.provider.code, 0);
       expect(recipients()).toBe(0);
     }
   });

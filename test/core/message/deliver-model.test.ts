@@ -11,6 +11,7 @@ import { sendCommand } from '../../../src/core/message/send.ts';
 import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
 import type { Targets } from '../../../src/core/message/target.ts';
 import { Refused } from '../../../src/core/outcome.ts';
+import { removeProvider } from '../../../src/core/provider.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { ACT } from '../../support/actor.ts';
 import {
@@ -264,7 +265,7 @@ test('whatever happens, everybody who should gets it, once, and the numbers add 
       world.deliver(engine.clock.nowMs());
       await deliver(engine);
       await check(world);
-      for (const { code } of world.providers) await engine.core.store.removeProvider(code, ACT);
+      for (const { code } of world.providers) await removeProvider(engine.core, code, 0);
     }),
     { numRuns: 300 },
   );

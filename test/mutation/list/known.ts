@@ -30,7 +30,7 @@ export const known: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/provider.ts',
+    file: 'src/store/sqlite/removal.ts',
     tests: ['test/store/sqlite.test.ts'],
     changes: [
       [

@@ -41,6 +41,8 @@ export const storeMessages: readonly MutatedFile[] = [
         'return (of: { providerId: number }) => rows.run(of) || own.run(of);',
         'return (of: { providerId: number }) => rows.run(of) && own.run(of);',
       ],
+      [`if (found === null) return 'provider_not_found';`, ''],
+      ["return remove.run({ id }) > 0 ? 'ok' : 'provider_not_found';", "return 'ok';"],
     ],
   },
   {

@@ -48,10 +48,7 @@ export const storeWrites: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/provider.ts',
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
-    changes: [
-      ['rotate.run(after);', ''],
-      [`if (found === null) return 'provider_not_found';`, ''],
-    ],
+    changes: [['rotate.run(after);', '']],
   },
   {
     file: 'src/store/sqlite/file/note.ts',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { TRANSITIONS } from '../../../src/core/message/status.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { addProvider, NOW_MS, type Suite } from './fixture.ts';
+import { addProvider, NOW_MS, removeProvider, type Suite } from './fixture.ts';
 import {
   at,
   bringTo,
@@ -62,7 +62,7 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
           const move = store.moveDistribution(hold, from, wanted).catch(() => false);
           expect([wanted, await move]).toEqual([wanted, isAllowed]);
           expect(await statusOf(store, id)).toBe(isAllowed ? wanted : from);
-          await store.removeProvider('Provide1', ACT);
+          await removeProvider(store, 'Provide1');
         }
       });
     }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import type { Distribution, NewDistribution } from '../../../src/core/port/distribution.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { ALL, addProvider, NOW_MS, type Suite } from './fixture.ts';
+import { ALL, addProvider, NOW_MS, removeProvider, type Suite } from './fixture.ts';
 import {
   at,
   bringTo,
@@ -159,7 +159,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id: gone } = await addProvider(store, 'Provide1');
       const first = await send(store, gone);
-      await store.removeProvider('Provide1', ACT);
+      await removeProvider(store, 'Provide1');
       expect(await store.findDistribution(first, 1)).toBeNull();
       await expect(send(store, gone)).rejects.toThrow();
       const { id } = await addProvider(store, 'Provide1');

@@ -71,6 +71,17 @@ export async function addProvider(store: Store, code: string): Promise<Provider>
   return provider(store, code);
 }
 
+/** Removes a provider to the end; says in how many steps. */
+export async function removeProvider(store: Store, code: string): Promise<number> {
+  const closed = await store.closeProvider(code, ACT);
+  if (typeof closed === 'string') throw new Error(closed);
+  for (let steps = 1; ; steps++) {
+    const left = await store.removeProvider(closed.id);
+    if (left === 'ok') return steps;
+    if (left !== 'more') throw new Error(left);
+  }
+}
+
 export function installDraft(providerId: number, more: Partial<NewInstall> = {}): NewInstall {
   return {
     providerId,

@@ -13,6 +13,7 @@ import {
   NOW_MS,
   OTHER_CODE,
   provider,
+  removeProvider,
   type Suite,
 } from './fixture.ts';
 
@@ -75,7 +76,7 @@ export const installContract: Record<Method & keyof Store, Suite> = {
     test('a provider that is gone gets none', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
-      await store.removeProvider('Provide1', ACT);
+      await removeProvider(store, 'Provide1');
       expect(store.addInstall(installDraft(id), ACT)).rejects.toThrow();
     });
   },

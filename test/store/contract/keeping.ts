@@ -6,7 +6,17 @@ import type {
 } from '../../../src/core/port/keeping.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { ALL, addDoor, CODE, FACTS, knock, NOW_MS, SILENCE, type Suite } from './fixture.ts';
+import {
+  ALL,
+  addDoor,
+  CODE,
+  FACTS,
+  knock,
+  NOW_MS,
+  removeProvider,
+  SILENCE,
+  type Suite,
+} from './fixture.ts';
 import {
   at,
   bringTo,
@@ -243,7 +253,7 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'linked', ACT);
       await forget(NOW_MS + 1);
       expect(await known(store, 'linked', 'tied', 'new')).toEqual(['tied', 'new']);
-      await store.removeProvider('Provide1', ACT);
+      await removeProvider(store, 'Provide1');
       await forget(NOW_MS + 2);
       expect(await known(store, 'tied', 'new')).toEqual([]);
     });

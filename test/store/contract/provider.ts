@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
-import { nextTurn } from '../../../src/core/turn.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,
@@ -13,8 +12,10 @@ import {
   NOW_MS,
   provider,
   providerDraft,
+  removeProvider,
   type Suite,
 } from './fixture.ts';
+import { fillBinding } from './message-fixture.ts';
 
 type Method =
   | 'addProvider'
@@ -22,6 +23,7 @@ type Method =
   | 'listProviders'
   | 'updateProvider'
   | 'rotateKey'
+  | 'closeProvider'
   | 'removeProvider';
 
 export const providerContract: Record<Method & keyof Store, Suite> = {
@@ -135,6 +137,24 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
+  closeProvider(opened) {
+    test('no key opens anything from then on, the previous one neither, and no subscription is active', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await store.rotateKey('Provide1', hashKey('new'), NOW_MS + 1_000_000, ACT);
+      const before = await provider(store, 'Provide1');
+      expect(before.previousKeyHash).not.toBeNull();
+      expect(await store.closeProvider('Provide1', ACT)).toEqual({ id: before.id });
+      const closed = await provider(store, 'Provide1');
+      expect(closed).toMatchObject({ previousKeyHash: null, activeUntilMs: 0, installCount: 1 });
+      expect(Buffer.from(closed.keyHash).equals(before.keyHash)).toBe(false);
+    });
+
+    test('refuses an unknown code', async () => {
+      expect(await opened().store.closeProvider('Provide1', ACT)).toBe('provider_not_found');
+    });
+  },
+
   removeProvider(opened) {
     test('takes its links, slots, bindings and sightings along; devices stay known', async () => {
       const { store } = opened();
@@ -144,7 +164,7 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       const key = { providerCode: 'Provide1', domainHash: HASH, hwid: 'a' };
       await store.recordCheckIn(key, FACTS, NOW_MS);
 
-      expect(await store.removeProvider('Provide1', ACT)).toBe('ok');
+      await removeProvider(store, 'Provide1');
       expect(await store.findProvider('Provide1')).toBeNull();
       expect(await store.listInstalls(providerId, ALL)).toEqual([]);
       expect(await store.listDomains(providerId, ALL)).toEqual([]);
@@ -155,39 +175,27 @@ export const providerContract: Record<Method & keyof Store, Suite> = {
       expect(await store.listInstalls(other.providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
     });
 
-    test('no key opens anything from its first step on, the previous one neither', async () => {
-      const { store } = opened();
-      await addDoor(store);
-      await store.rotateKey('Provide1', hashKey('new'), NOW_MS + 1_000_000, ACT);
-      const before = await provider(store, 'Provide1');
-      expect(before.previousKeyHash).not.toBeNull();
-
-      const removal = store.removeProvider('Provide1', ACT);
-      let stepsSeen = 0;
-      for (let turns = 0; turns < 1_000; turns++) {
-        await nextTurn();
-        const known = await store.findProvider('Provide1');
-        if (known === null) break;
-        if (Buffer.from(known.keyHash).equals(before.keyHash)) continue;
-        // What it owns goes in steps of their own: until the last, the row is there.
-        stepsSeen++;
-        expect(known).toMatchObject({ previousKeyHash: null, activeUntilMs: 0 });
-      }
-      expect(stepsSeen).toBeGreaterThan(1);
-      expect(await removal).toBe('ok');
+    test('goes in steps, is there until the last, and goes on where it was interrupted', async () => {
+      const { store, openBeside } = opened();
+      const { providerId } = await addDoor(store);
+      await fillBinding(store);
+      await store.closeProvider('Provide1', ACT);
+      expect(await store.removeProvider(providerId)).toBe('more');
+      expect((await provider(store, 'Provide1')).id).toBe(providerId);
+      // Another process does it again, from the beginning.
+      expect(await removeProvider(await openBeside(), 'Provide1')).toBeGreaterThan(1);
+      expect(await store.findProvider('Provide1')).toBeNull();
     });
 
     test('its code can be given again, to one who inherits nothing', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
-      await store.removeProvider('Provide1', ACT);
+      await removeProvider(store, 'Provide1');
       const again = await addProvider(store, 'Provide1');
       expect(again.id).not.toBe(providerId);
       expect(again.installCount).toBe(0);
-    });
-
-    test('refuses an unknown code', async () => {
-      expect(await opened().store.removeProvider('Provide1', ACT)).toBe('provider_not_found');
+      expect(await store.removeProvider(providerId)).toBe('provider_not_found');
+      expect((await provider(store, 'Provide1')).id).toBe(again.id);
     });
   },
 };

@@ -12,6 +12,7 @@ import {
   NOW_MS,
   OTHER_CODE,
   OTHER_HASH,
+  removeProvider,
   SILENCE,
   type Suite,
 } from './fixture.ts';
@@ -160,7 +161,7 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect(await isGood(store, squatter)).toBe(true);
       expect(await isGood(store, first)).toBe(false);
       expect(await isGood(store, again)).toBe(true);
-      expect(await store.removeProvider('Provide1', ACT)).toBe('ok');
+      await removeProvider(store, 'Provide1');
       expect(await isGood(store, again)).toBe(false);
     });
 
