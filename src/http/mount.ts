@@ -1,16 +1,16 @@
 /**
  * The Elysia app: a plugin for each audience, all of them mounted here, each route made of its
  * record. Elysia's table of routes is the only one; a request that fits none of them is looked at
- * again by `elsewhere`.
+ * again by its path.
  *
  * Where Elysia 1.4 on Bun does not do as the contract asks (each tried over a socket):
  *
  * - It takes `//api//x` for another path than `/api/x`, and counts a `#` to the path. Bases of URLs
- *   end in a slash too many, so `elsewhere` looks the plain path up.
+ *   end in a slash too many, so the route `*` looks the plain path up.
  * - `app.fetch`, by which a listener that retires serves, takes the first slash in the query for
- *   the path when there is no valid Host, which HTTP/1.0 does not need. `elsewhere` again.
+ *   the path when there is no valid Host, which HTTP/1.0 does not need. `*` looks again.
  * - A method that a route does not have is a NOT_FOUND of `onError`, which knows no record. It has
- *   words and headers of the record's own: `elsewhere` finds the route by its path alone.
+ *   words and headers of the record's own: `*` finds the route by its path alone.
  * - HEAD runs the GET route. It must change nothing, so the interpreter compares the method.
  * - A schema is checked before `beforeHandle`, and each misfit is one VALIDATION. Credentials come
  *   first, and each parameter has words of its own, so the interpreter reads parameters. `parse`
@@ -50,12 +50,13 @@ export function mount(deps: CallDeps, streams: Streams): Elysia {
     .use(deviceProtocol(deps, streams))
     .use(publishedDocuments(traffic));
   const mounted = new Map(app.routes.map((route) => [route.path, route]));
+  const elsewhere = elsewhereOf(traffic);
   app.all(
     '*',
     (context) => {
       const path = plainPath(context.request.url);
       const route = mounted.get(path);
-      return route ? route.compile()(context) : elsewhere(path, context.request, traffic);
+      return route ? route.compile()(context) : elsewhere(path, context.request);
     },
     UNREAD,
   );
@@ -128,14 +129,16 @@ function counted(
   return response;
 }
 
-/** Answers a request for a path that is none of ours. */
-function elsewhere(path: string, request: Request, traffic: Traffic): Response {
+/** The answer to a request for a path that is none of ours. */
+function elsewhereOf(traffic: Traffic): (path: string, request: Request) => Response {
   const other = traffic.tallyOf(null);
-  if (!/^\/(api|remote)(\/|$)/.test(path)) {
-    return counted(traffic, other, request, new Response('Not found\n', { status: 404 }));
-  }
-  const requestId = traffic.count(other, { request, says: 'no_such_endpoint', tookMs: null });
-  return respond('no_such_endpoint', { requestId });
+  return (path, request) => {
+    if (!/^\/(api|remote)(\/|$)/.test(path)) {
+      return counted(traffic, other, request, new Response('Not found\n', { status: 404 }));
+    }
+    const requestId = traffic.count(other, { request, says: 'no_such_endpoint', tookMs: null });
+    return respond('no_such_endpoint', { requestId });
+  };
 }
 
 /**
