@@ -11,7 +11,7 @@ import type { Subprocess } from 'bun';
 const TICK_S = 0.01;
 const START_MAX_MS = 10_000;
 
-/** The signal with which each ends at once. */
+/** Processes that run, each with the signal that ends it at once. */
 const running = new Map<Subprocess, NodeJS.Signals>();
 
 /** Stops every server at once: for the end of the bench, however it ends. */
@@ -23,7 +23,7 @@ export interface Memory {
   rssKib: number;
   pssKib: number;
   anonymousKib: number;
-  /** Without the pages of files, which other processes may share; with shared memory. */
+  /** Memory without the pages of files, which other processes may share; with shared memory. */
   ownKib: number;
 }
 
@@ -118,7 +118,7 @@ function processTree(pid: number): number[] {
   return [pid, ...(children.match(/\d+/g) ?? []).map(Number).flatMap(processTree)];
 }
 
-/** With the time of children that ended and were waited for. */
+/** Processor time of a process and of its children that ended and were waited for, seconds. */
 function cpuSecondsOf(pid: number): number {
   // The name in the second field may hold blanks: count from behind its parenthesis.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')

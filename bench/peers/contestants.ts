@@ -1,5 +1,5 @@
 /**
- * Who is compared: how each is started on a data directory of its own, on the core of the servers,
+ * The contestants: how each is started on a data directory of its own, on the core of the servers,
  * and what it lacks on this machine.
  */
 
@@ -16,7 +16,7 @@ export interface Setting {
   gatepost: string;
   folder: string;
   shape: Shape;
-  /** For every process of a server, `LD_PRELOAD` where the disk is to be slow. */
+  /** Variables of every process of a server: `LD_PRELOAD` where the disk is to be slow. */
   env: Record<string, string>;
   /** Connections from pg to PostgreSQL. */
   pool: number;
@@ -29,7 +29,7 @@ export interface Running extends Server {
 
 export interface Contestant {
   name: string;
-  /** Who writes the log back into the database, and who waits for that. */
+  /** The one that writes the log back into the database, and those that wait for it. */
   checkpoints: string;
   /** The reason why it cannot be measured here; null if it can. */
   missing(): string | null;

@@ -5,7 +5,7 @@ const PUBLISH_QOS_1 = 0x32;
 const PUBLISH = 0x30;
 const PUBACK = 0x40;
 const SUBSCRIBE = 0x82;
-/** Longer than the bench: nobody pings. */
+/** Time without a ping, longer than the bench. */
 const KEEP_ALIVE_S = 3600;
 
 const short = (value: number) => [value >> 8, value & 0xff];
@@ -21,20 +21,20 @@ const packet = (type: number, body: number[]) => Uint8Array.from([type, body.len
 export const connectPacket = (name: string) =>
   packet(CONNECT, [...text('MQTT'), 4, 2, ...short(KEEP_ALIVE_S), ...text(name)]);
 
-/** With QoS 1: each message is acknowledged. */
+/** Subscribes with QoS 1: each message is acknowledged. */
 export const subscribePacket = (topic: string) => packet(SUBSCRIBE, [0, 1, ...text(topic), 1]);
 
 export const publishPacket = (topic: string, body: string) =>
   packet(PUBLISH_QOS_1, [...text(topic), 0, 1, ...new TextEncoder().encode(body)]);
 
 interface Packet {
-  /** Otherwise it acknowledges what was sent. */
+  /** True for a message, false for an acknowledgement. */
   isMessage: boolean;
-  /** What to answer to a message. */
+  /** Answer to a message. */
   acknowledgement: Uint8Array;
 }
 
-/** The whole packets at the beginning of `bytes`, and what is left. */
+/** Reads the whole packets at the beginning of `bytes`; `rest` is what follows them. */
 export function packetsOf(bytes: Uint8Array): { packets: Packet[]; rest: Uint8Array } {
   const packets: Packet[] = [];
   let at = 0;

@@ -50,7 +50,7 @@ const credentials = (n: number) => `?provider_code=${providerCode(n)}&auth_key=$
 
 let nextFresh = fresh;
 
-/** A request and how the body of its answer begins. */
+/** Draws a request, with the beginning of its answer's body. */
 function draw(): [request: string, expected: string] {
   const share = Math.random();
   if (share < 0.5) {
@@ -78,7 +78,7 @@ function draw(): [request: string, expected: string] {
 
 const tookMs: number[] = [];
 const idle: Caller[] = [];
-/** When the requests were due for which no connection was idle; from `firstWaiting` on. */
+/** Due times of the requests for which no connection was idle, from `firstWaiting` on. */
 const waiting: number[] = [];
 let firstWaiting = 0;
 let wrong = 0;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onServerCore } from '../load.ts';
 import { type Server, serverOf, spawnKept } from '../process.ts';
 
-/** As its documentation advises for the memory; everything about durability stays as it comes. */
+/** Memory as its documentation advises; everything about durability stays as it comes. */
 const SETTINGS = [
   'shared_buffers=512MB',
   'max_wal_size=1GB',
@@ -20,7 +20,7 @@ interface Postgres {
   checkpoint(): Promise<void>;
 }
 
-/** Debian keeps them by version, beside the path. */
+/** Finds a program of PostgreSQL: Debian keeps them by version, beside the path. */
 function tool(name: string): string | null {
   const versions = '/usr/lib/postgresql';
   const found = existsSync(versions)
@@ -42,7 +42,7 @@ export function missingPostgres(): string | null {
   return process.getuid?.() === 0 && user() === null ? 'a user postgres to run as' : null;
 }
 
-/** The last line of its own file says how far it is. */
+/** True once the server takes connections: the last line of its own file says so. */
 function isReady(data: string): boolean {
   const file = join(data, 'postmaster.pid');
   return existsSync(file) && /^ready/m.test(readFileSync(file, 'utf8'));

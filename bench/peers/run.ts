@@ -184,7 +184,7 @@ async function startAll(all: readonly Contestant[], setting: Setting): Promise<S
   return started;
 }
 
-/** Who comes second finds another machine than who comes first: they change places. */
+/** Order of a round: the second finds another machine than the first, so they change places. */
 function inTurn<T>(all: readonly T[], round: number): readonly T[] {
   return round % 2 === 0 ? all : all.toReversed();
 }
@@ -255,7 +255,7 @@ async function measureTails(all: readonly Contestant[], setting: Setting): Promi
   }));
 }
 
-/** In a process of its own, whose ten thousand clients stay on the core of the load. */
+/** Measures in a process of its own, whose clients stay on the core of the load. */
 async function measureStreams(): Promise<StreamResult> {
   progress(`${streamCount} streams`);
   const script = join(import.meta.dir, 'streams.ts');

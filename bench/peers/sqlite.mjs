@@ -1,4 +1,4 @@
-/** What the two peers on SQLite share: settings, schema, rows and the text of their statements. */
+/** Settings, schema, rows and statements of the two peers on SQLite. */
 
 import { providers, rows, schema } from './data.mjs';
 

@@ -1,6 +1,6 @@
 /**
- * The servers of open streams: how each is started, how a device opens its stream, and how one
- * message is sent to all of them.
+ * Servers of open streams: how each is started, how a device opens its stream, and how one message
+ * is sent to all of them.
  */
 
 import { Database } from 'bun:sqlite';
@@ -27,6 +27,8 @@ export interface StreamContestant {
 
 export const TEXT = 'Hello to everybody';
 const START_MAX_MS = 10_000;
+/** Descriptors beside the streams: nchan needs hundreds while they open. */
+const SPARE_FILES = 5_000;
 const NCHAN = '/usr/lib/nginx/modules/ngx_nchan_module.so';
 const CREDENTIALS = { provider_code: 'BENCH001', auth_key: 'bench-key-of-exactly-32-letters_' };
 const HASH = 'a'.repeat(64);
@@ -133,10 +135,10 @@ const nginxConf = (folder: string, port: number, streams: number) => `
 load_module ${NCHAN};
 daemon off;
 worker_processes 1;
-worker_rlimit_nofile ${streams + 1000};
+worker_rlimit_nofile ${streams + SPARE_FILES};
 pid ${folder}/nginx.pid;
 error_log stderr crit;
-events { worker_connections ${streams + 500}; }
+events { worker_connections ${streams + SPARE_FILES}; }
 http {
   access_log off;
   client_body_temp_path ${folder}/body;
@@ -236,9 +238,9 @@ function openSocket(
   });
 }
 
-/** A server that says nothing when it is ready. */
+/** Starts a server that prints nothing when it is ready. */
 async function startDaemon(command: string[], url: string, streams: number): Promise<Server> {
-  const limit = ['prlimit', `--nofile=${streams + 1000}`];
+  const limit = ['prlimit', `--nofile=${streams + SPARE_FILES}`];
   const child = spawnKept(onServerCore([...limit, ...command]), {}, 'SIGTERM');
   const startMs = performance.now();
   const { hostname, port } = new URL(url);
@@ -254,7 +256,7 @@ async function startDaemon(command: string[], url: string, streams: number): Pro
   }
 }
 
-/** These servers cannot choose a port themselves and tell it. */
+/** Finds a free port, for servers that cannot choose one themselves and tell it. */
 async function freePort(): Promise<number> {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } });
   const { port } = listener;

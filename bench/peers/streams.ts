@@ -23,7 +23,7 @@ export interface StreamFigures {
   kibEach: number;
   /** Share of its core while nothing happens. */
   idleBusy: number;
-  /** From the call until the middle and the last device have it, ms, medians of the rounds. */
+  /** Time from the call until the middle and the last device have it, ms, medians of the rounds. */
   medianMs: number;
   lastMs: number;
   /** Processor time of the server for each message delivered, acknowledgements included, us. */
@@ -63,8 +63,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const result: StreamResult = { figures: [], missing: [] };
 for (const contestant of STREAM_CONTESTANTS(gatepost)) {
   const lack = contestant.missing();
-  if (lack === null) result.figures.push(await measure(contestant));
-  else result.missing.push(`${contestant.name}: ${lack}`);
+  if (lack !== null) {
+    result.missing.push(`${contestant.name}: ${lack}`);
+    continue;
+  }
+  try {
+    result.figures.push(await measure(contestant));
+  } catch (error) {
+    // The others' figures are true all the same.
+    result.missing.push(`${contestant.name}: failed: ${error}`);
+  }
 }
 console.log(JSON.stringify(result));
 process.exit(0);

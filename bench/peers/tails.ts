@@ -8,12 +8,12 @@ import type { Running } from './contestants.ts';
 import type { Paced } from './paced.ts';
 
 export interface Tail {
-  /** Requests/s that it can do at most, and half of which it was given. */
+  /** Requests/s at most; half of it is the load. */
   peak: number;
   p50Us: number;
   p99Us: number;
   p999Us: number;
-  /** Over all rounds; the others are medians of them. */
+  /** Maximum over all rounds, as `stallUs`; the others are medians of them. */
   longestUs: number;
   stallUs: number;
 }
