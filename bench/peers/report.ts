@@ -71,7 +71,8 @@ export function markdown(report: Report): string {
     `One run of ${minutes.toFixed(0)} minutes; the contestants take turns. Each has one core for all
 of its processes, the load has the other. Gatepost does more for an added link than the peers: it
 counts against the cap of the provider and writes an entry of the chained audit log in the same
-commit. They only insert the row.`,
+commit. They only insert the row. If the load average before the bench is far above zero, others had
+the cores meanwhile: then "CPU ×" alone tells something, and the tails tell nothing.`,
   ];
   if (report.throughput.length > 0) {
     parts.push(
@@ -102,7 +103,7 @@ after the case, without pages of files.`,
 sent when it is due, at half of what the contestant reaches with 64 connections; rounds of
 ${pacedSeconds} s, ${pacedRounds} of them. A request's time counts from when it was due. "stall" is
 the longest time without any answer while one was awaited. The bare server gets Gatepost's rate: its
-tail is that of generator and machine.`,
+tail is that of generator and machine, and where it is long, no other line says anything.`,
       tailTable(rows),
     );
   }
