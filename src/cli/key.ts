@@ -1,6 +1,7 @@
 /** Where a key comes from that the operator chose, or that the provider has elsewhere. */
 
 import { AUTH_KEY } from '../core/formats.ts';
+import { isRefused } from '../core/outcome.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { readSecretFile } from '../permissions.ts';
 import type { CliContext } from './context.ts';
@@ -27,8 +28,8 @@ export function readKey(context: CliContext, { key, keyFile }: KeyOptions): stri
   const read = readSecretFile(keyFile);
   if ('problem' in read) throw new OperatorError(read.problem);
   const text = read.text.trim();
-  if (!AUTH_KEY.test(text)) {
-    throw new OperatorError(`${keyFile} does not hold a key: 32 letters, digits, - and _`);
+  if (isRefused(AUTH_KEY.read(text))) {
+    throw new OperatorError(`${keyFile} does not hold a key: ${AUTH_KEY.rule}`);
   }
   return text;
 }

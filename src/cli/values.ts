@@ -3,15 +3,37 @@
 import { InvalidArgumentError } from 'commander';
 import { ACTIONS, type Action } from '../core/audit/entry.ts';
 import { dateEndingAt, endOfDateMs } from '../core/calendar.ts';
-import { AUTH_KEY, DOMAIN_HASH, HWID, INSTALL_CODE, PROVIDER_CODE } from '../core/formats.ts';
-import { PLANS, type Plan } from '../core/port/provider.ts';
-import { NOTE } from '../core/text.ts';
+import {
+  AUTH_KEY,
+  DOMAIN_HASH,
+  type Format,
+  HWID,
+  INSTALL_CODE,
+  ONE_LINE_LENGTH_MAX,
+  PLAN,
+  PROVIDER_CODE,
+  readHwid,
+  readOneLine,
+  readPlan,
+  readRecordId,
+} from '../core/formats.ts';
+import { isRefused } from '../core/outcome.ts';
+import type { Plan } from '../core/port/provider.ts';
 
 const mistake = (text: string) => new InvalidArgumentError(text);
 
+/** The reader of an argument that has a format of the product. */
+function argument<T>(name: string, { read, rule }: Format<T>): (text: string) => T {
+  return (text) => {
+    const value = read(text);
+    if (isRefused(value)) throw mistake(`${name} is ${rule}`);
+    return value as T;
+  };
+}
+
 export function planValue(text: string): Plan {
-  const plan = PLANS.find((candidate) => candidate === text);
-  if (plan === undefined) throw mistake(`unknown plan '${text}': basic, pro or enterprise`);
+  const plan = readPlan(text);
+  if (isRefused(plan)) throw mistake(`unknown plan '${text}': ${PLAN.rule}`);
   return plan;
 }
 
@@ -38,47 +60,34 @@ export function countValue(text: string): number {
 }
 
 export function nameValue(text: string): string {
-  if (text.trim() === '' || !NOTE.test(text))
-    throw mistake('a name is one line of 1 to 255 characters');
+  if (text.trim() === '' || isRefused(readOneLine(text))) {
+    throw mistake(`a name is one line of 1 to ${ONE_LINE_LENGTH_MAX} characters`);
+  }
   return text;
 }
 
-export function providerCodeValue(text: string): string {
-  if (!PROVIDER_CODE.test(text)) throw mistake('a provider code is 8 letters and digits');
-  return text;
-}
+export const providerCodeValue = argument('a provider code', PROVIDER_CODE);
 
-export function authKeyValue(text: string): string {
-  if (!AUTH_KEY.test(text)) throw mistake('a key is 32 letters, digits, - and _');
-  return text;
-}
+export const authKeyValue = argument('a key', AUTH_KEY);
 
-export function installCodeValue(text: string): string {
-  if (!INSTALL_CODE.test(text)) throw mistake('the code of a link is 8 to 12 letters and digits');
-  return text;
-}
+export const installCodeValue = argument('the code of a link', INSTALL_CODE);
 
-export function hwidValue(text: string): string {
-  if (!HWID.test(text)) throw mistake('a HWID is 1 to 128 visible ASCII characters without comma');
-  return text;
-}
+export const hwidValue = argument('a HWID', HWID);
 
 /** A beginning of HWIDs: a hyphen and a number must fit behind it. */
 export function hwidPrefixValue(text: string): string {
-  if (text.length > 100 || !HWID.test(text)) {
+  if (text.length > 100 || isRefused(readHwid(text))) {
     throw mistake('HWIDs begin with 1 to 100 visible ASCII characters without comma');
   }
   return text;
 }
 
-export function domainHashValue(text: string): string {
-  if (!DOMAIN_HASH.test(text)) throw mistake('a domain hash is 64 lower-case hexadecimal digits');
-  return text;
-}
+export const domainHashValue = argument('a domain hash', DOMAIN_HASH);
 
 export function distributionIdValue(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw mistake(`'${text}' is not the id of a distribution`);
-  return Number(text);
+  const id = readRecordId(text);
+  if (isRefused(id)) throw mistake(`'${text}' is not the id of a distribution`);
+  return id;
 }
 
 export function secondsValue(text: string): number {
@@ -86,7 +95,7 @@ export function secondsValue(text: string): number {
   return Number(text);
 }
 
-/** An `http` or `https` address without a path. */
+/** An action of the audit log. */
 export function actionValue(text: string): Action {
   const actions = Object.keys(ACTIONS) as Action[];
   const action = actions.find((candidate) => candidate === text);

@@ -2,8 +2,8 @@
 
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { DOMAIN_HASH, HWID, PROVIDER_CODE } from './formats.ts';
-import { fromStore, Refused } from './outcome.ts';
+import { readDomainHash, readHwid, readProviderCode } from './formats.ts';
+import { fromStore, isRefused, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import { tidyFact } from './text.ts';
@@ -81,12 +81,13 @@ export function checkIn(
   nowMs: number,
   admitsNew: () => boolean = () => true,
 ): Maybe<'ok' | Refused<'hwid_required' | 'provider_not_found'>> {
-  const { hwid, providerCode } = call;
-  if (hwid === null || !HWID.test(hwid)) return HWID_REQUIRED;
-  if (providerCode === null || !PROVIDER_CODE.test(providerCode)) return PROVIDER_NOT_FOUND;
-  const domainHash = DOMAIN_HASH.test(call.domainHash ?? '') ? call.domainHash : null;
+  const hwid = readHwid(call.hwid);
+  if (isRefused(hwid)) return HWID_REQUIRED;
+  const providerCode = readProviderCode(call.providerCode);
+  if (isRefused(providerCode)) return PROVIDER_NOT_FOUND;
+  const hash = readDomainHash(call.domainHash);
 
-  const key = { providerCode, domainHash, hwid };
+  const key = { providerCode, domainHash: isRefused(hash) ? null : hash, hwid };
   return after(core.store.findCheckIn(key), (known) => {
     if (known === 'provider_not_found') return PROVIDER_NOT_FOUND;
     const calledToday = known.lastSeenAtMs !== null && sameUtcDay(known.lastSeenAtMs, nowMs);

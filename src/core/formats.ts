@@ -1,24 +1,139 @@
-/** Formats of identifiers: specification, "Identifier formats". */
+/**
+ * Formats of values, each with its bounds, its words and its reader (specification, "Identifier
+ * formats" and "Limits"). HTTP makes its schemas and details of them, the command line its
+ * mistakes; a value from a file, from another server or from a device goes through the reader.
+ */
 
-export const PROVIDER_CODE = /^[A-Za-z0-9]{8}$/;
-export const AUTH_KEY = /^[-_A-Za-z0-9]{32}$/;
+import { isText, readInteger } from './json-input.ts';
+import { type Misfit, malformed } from './outcome.ts';
+import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/install.ts';
+import { PLANS } from './port/provider.ts';
+import { tidyNote } from './text.ts';
+
+/** The form that a value must have. */
+export interface Format<T> {
+  /** The words behind "must be". */
+  readonly rule: string;
+  /** The value, or a refusal that is made once and holds the rule. */
+  readonly read: Reader<T>;
+}
+
+export type Reader<T> = (value: unknown) => T | Misfit;
+
+export interface TextFormat extends Format<string> {
+  readonly pattern: RegExp;
+  /** Makes a text that somebody wrote fit to be read. */
+  readonly tidy?: (text: string) => string;
+}
+
+export interface WholeFormat extends Format<number> {
+  readonly minimum: number;
+  readonly maximum: number;
+}
+
+export interface ChoiceFormat<T> extends Format<T> {
+  readonly values: readonly T[];
+}
+
+function text(pattern: RegExp, rule: string): TextFormat {
+  const misfit = malformed(`must be ${rule}`);
+  return {
+    pattern,
+    rule,
+    read: (value) => (isText(value) && pattern.test(value) ? value : misfit),
+  };
+}
+
+function whole(
+  minimum: number,
+  maximum: number,
+  rule = `a whole number from ${minimum} to ${maximum}`,
+): WholeFormat {
+  const misfit = malformed(`must be ${rule}`);
+  const read = (value: unknown) => {
+    const number = readInteger(value);
+    return number !== null && number >= minimum && number <= maximum ? number : misfit;
+  };
+  return { minimum, maximum, rule, read };
+}
+
+/** One of a few; numbers may come as digits. */
+function choice<T extends string | number>(values: readonly T[]): ChoiceFormat<T> {
+  const rule = `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
+  const misfit = malformed(`must be ${rule}`);
+  const read = (value: unknown) =>
+    values.find((one) => one === value || (typeof one === 'number' && one === readInteger(value)));
+  return { values, rule, read: (value) => read(value) ?? misfit };
+}
+
+export const PROVIDER_CODE = text(/^[A-Za-z0-9]{8}$/, '8 letters and digits');
+export const readProviderCode = PROVIDER_CODE.read;
+
+export const AUTH_KEY = text(/^[-_A-Za-z0-9]{32}$/, '32 letters, digits, - and _');
+export const readAuthKey = AUTH_KEY.read;
+
+export const PLAN = choice(PLANS);
+export const readPlan = PLAN.read;
 
 /** A code by which a link is found: those that moved in may be shorter than new ones. */
-export const INSTALL_CODE = /^[A-Za-z0-9]{8,12}$/;
+export const INSTALL_CODE = text(/^[A-Za-z0-9]{8,12}$/, '8 to 12 letters and digits');
+export const readInstallCode = INSTALL_CODE.read;
 
 /** A code that a new link may have. */
-export const NEW_INSTALL_CODE = /^[A-Za-z0-9]{12}$/;
+export const NEW_INSTALL_CODE = text(/^[A-Za-z0-9]{12}$/, '12 letters and digits');
 
-export const INSTALL_LIMIT_MAX = 100;
+/** The cap of a link. */
+export const INSTALL_LIMIT = whole(1, 100);
+export const readInstallLimit = INSTALL_LIMIT.read;
+
+export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
+export const readInstallStatus = INSTALL_STATUS.read;
+
+export const DOMAIN_STATUS = choice([DOMAIN_DISABLED, DOMAIN_ACTIVE]);
+export const readDomainStatus = DOMAIN_STATUS.read;
 
 /** The stricter of the two patterns of the specification. */
-export const DOMAIN_HASH = /^[a-f0-9]{64}$/;
+export const DOMAIN_HASH = text(/^[a-f0-9]{64}$/, '64 lower-case hexadecimal digits');
+export const readDomainHash = DOMAIN_HASH.read;
 
-/** 1 to 128 visible ASCII characters without comma; opaque: never parsed, never case-folded. */
-export const HWID = /^[\x21-\x2b\x2d-\x7e]{1,128}$/;
+/** Opaque: never parsed, never case-folded. */
+export const HWID = text(
+  /^[\x21-\x2b\x2d-\x7e]{1,128}$/,
+  '1 to 128 visible ASCII characters without comma',
+);
+export const readHwid = HWID.read;
 
 /** 256 random bits in base64url. */
-export const DEVICE_TOKEN = /^[-_A-Za-z0-9]{43}$/;
+export const DEVICE_TOKEN = text(/^[-_A-Za-z0-9]{43}$/, '43 letters, digits, - and _');
+export const readDeviceToken = DEVICE_TOKEN.read;
+
+/** In code points: specification, "Limits". */
+export const ONE_LINE_LENGTH_MAX = 255;
+
+/** No control characters, no line or paragraph separators, nothing that was not UTF-8. */
+const ONE_LINE_PATTERN = new RegExp(
+  `^[^\\p{Cc}\\u2028\\u2029\\uFFFD]{0,${ONE_LINE_LENGTH_MAX}}$`,
+  'u',
+);
+
+/** A name: of a binding, of a provider. */
+export const ONE_LINE = text(
+  ONE_LINE_PATTERN,
+  `one line of up to ${ONE_LINE_LENGTH_MAX} characters in UTF-8`,
+);
+export const readOneLine = ONE_LINE.read;
+
+/** A note is kept on one line, and may be written on several. */
+export const NOTE: TextFormat = {
+  ...text(ONE_LINE_PATTERN, `a text of up to ${ONE_LINE_LENGTH_MAX} characters in UTF-8`),
+  tidy: tidyNote,
+};
+export const readNote = NOTE.read;
+
+/** The id of a record, as it is asked for: those of none are not found. */
+export const RECORD_ID = whole(0, 999_999_999_999_999, 'a whole number of 1 to 15 digits');
+export const readRecordId = RECORD_ID.read;
 
 /** Most bytes of an encoded push payload: specification, "Limits". */
 export const PUSH_ENCODED_MAX = 4096;

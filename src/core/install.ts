@@ -4,8 +4,8 @@ import { actAt } from './audit/entry.ts';
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { saysNothingNew, tidyFacts } from './device.ts';
-import { DOMAIN_HASH, HWID, INSTALL_CODE } from './formats.ts';
-import { fromStore, Refused, saving } from './outcome.ts';
+import { readDomainHash, readHwid, readInstallCode } from './formats.ts';
+import { fromStore, isRefused, Refused, saving } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 import {
   type AdmitRefusal,
@@ -148,10 +148,12 @@ export function admitDevice(
   said: DeviceFacts,
   nowMs: number,
 ): Maybe<AdmittedLink | (typeof AT_DOOR)[AdmitRefusal]> {
-  const { hwid, installCode, domainHash } = admission;
-  if (hwid === null || !HWID.test(hwid)) return AT_DOOR.hwid_required;
-  if (installCode === null || !INSTALL_CODE.test(installCode)) return AT_DOOR.link_not_found;
-  if (domainHash === null || !DOMAIN_HASH.test(domainHash)) return AT_DOOR.link_domain_not_bound;
+  const hwid = readHwid(admission.hwid);
+  if (isRefused(hwid)) return AT_DOOR.hwid_required;
+  const installCode = readInstallCode(admission.installCode);
+  if (isRefused(installCode)) return AT_DOOR.link_not_found;
+  const domainHash = readDomainHash(admission.domainHash);
+  if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
 
   const key = { installCode, domainHash, hwid };
   return after(core.store.findSlot(key), (found) => {

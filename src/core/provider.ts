@@ -2,8 +2,8 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
-import { AUTH_KEY, PROVIDER_CODE } from './formats.ts';
-import { fromStore, Refused } from './outcome.ts';
+import { readAuthKey, readProviderCode } from './formats.ts';
+import { fromStore, isRefused, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Plan, Provider } from './port/provider.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
@@ -43,12 +43,13 @@ export interface AuthenticProvider {
  */
 export function authenticate(
   core: Core,
-  code: string | null,
-  authKey: string | null,
+  givenCode: string | null,
+  givenKey: string | null,
   nowMs: number,
 ): Maybe<AuthenticProvider | null> {
-  const wellFormed =
-    code !== null && authKey !== null && PROVIDER_CODE.test(code) && AUTH_KEY.test(authKey);
+  const code = readProviderCode(givenCode);
+  const authKey = readAuthKey(givenKey);
+  const wellFormed = !isRefused(code) && !isRefused(authKey);
   const keyHash = hashKey(wellFormed ? authKey : NO_KEY);
   return after(core.store.findProvider(wellFormed ? code : NO_CODE), (provider) => {
     const isCurrent = sameHash(keyHash, provider?.keyHash ?? NO_HASH);
@@ -69,7 +70,7 @@ export function isActive(provider: Provider, nowMs: number): boolean {
  * Creates a provider and returns its credentials, the key for the only time.
  *
  * Refuses `provider_code_exists` when the operator chose a code that is taken. The caller has
- * checked a chosen code and key against {@link PROVIDER_CODE} and {@link AUTH_KEY}.
+ * read a chosen code and key by {@link readProviderCode} and {@link readAuthKey}.
  */
 export async function addProvider(
   core: Core,

@@ -1,12 +1,4 @@
-/** What the product asks of texts that it keeps. Lengths count code points, not UTF-16 units. */
-
-/** One line: no control characters, no line or paragraph separators, nothing that was not UTF-8. */
-const ONE_LINE = '[^\\p{Cc}\\u2028\\u2029\\uFFFD]';
-
-/** In code points: specification, "Limits". */
-export const NOTE_LENGTH_MAX = 255;
-/** Notes and domain names. */
-export const NOTE = new RegExp(`^${ONE_LINE}{0,${NOTE_LENGTH_MAX}}$`, 'u');
+/** Makes texts of others fit to keep. Lengths count code points, not UTF-16 units. */
 
 const BREAKS_LINE = /[\p{Cc}\u2028\u2029]/gu;
 
@@ -15,7 +7,7 @@ export function tidyNote(note: string): string {
   return note.replace(BREAKS_LINE, ' ');
 }
 
-/** What most facts look like. */
+/** The look of most facts. */
 const TIDY = /^(?:[!-~](?:[ -~]*[!-~])?)?$/;
 const NOT_ONE_LINE = /[\p{Cc}\u2028\u2029\uFFFD]+/gu;
 

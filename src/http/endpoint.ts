@@ -41,23 +41,26 @@ export interface Param<
   keepsEmpty?: boolean;
 }
 
-type Rest<S extends TSchema, R extends boolean, K extends MessageKey> = Omit<
-  Param<S, R, K>,
-  'schema' | 'isRequired'
+/** The form of a parameter's value, made of a format of the core. */
+export type Form<S extends TSchema> = Pick<Param<S>, 'schema' | 'rule' | 'tidy'>;
+
+type Rest<R extends boolean, K extends MessageKey> = Omit<
+  Param<TSchema, R, K>,
+  'isRequired' | keyof Form<TSchema>
 >;
 
 export function required<S extends TSchema, const K extends MessageKey = never>(
-  schema: S,
-  rest: Rest<S, true, K>,
+  form: Form<S>,
+  rest: Rest<true, K>,
 ): Param<S, true, K> {
-  return { schema, isRequired: true, ...rest };
+  return { ...form, isRequired: true, ...rest };
 }
 
 export function optional<S extends TSchema, const K extends MessageKey = never>(
-  schema: S,
-  rest: Rest<S, false, K>,
+  form: Form<S>,
+  rest: Rest<false, K>,
 ): Param<S, false, K> {
-  return { schema, isRequired: false, ...rest };
+  return { ...form, isRequired: false, ...rest };
 }
 
 /** Parameter values by wire name; an absent optional one is null. */

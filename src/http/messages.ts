@@ -4,6 +4,8 @@
  * them.
  */
 
+import { DOMAIN_HASH, HWID, INSTALL_LIMIT, INSTALL_STATUS } from '../core/formats.ts';
+
 export interface Message {
   /** 1 success, 2 already exists, 0 error. */
   rc: 0 | 1 | 2;
@@ -45,13 +47,13 @@ const TABLE = {
   ),
   install_limit_error: refusal(
     'Install limit error',
-    'install_limit must be a whole number from 1 to 100',
+    `install_limit must be ${INSTALL_LIMIT.rule}`,
   ),
   install_limit_below_count: refusal(
     'Install limit is less than the current install_count',
     'install_limit must not be lower than the number of HWIDs on the link',
   ),
-  install_status_error: refusal('Install status error', 'status must be 5 or 10'),
+  install_status_error: refusal('Install status error', `status must be ${INSTALL_STATUS.rule}`),
   install_save_error: refusal('Error save install', 'the change could not be saved'),
   install_not_found: refusal('Install not found', 'id names no limited link of this provider'),
   install_code_error: refusal(
@@ -60,10 +62,7 @@ const TABLE = {
   ),
   invalid_parameters: refusal('Invalid parameters', 'a parameter is missing or malformed'),
 
-  domain_hash_error: refusal(
-    'Domain hash error',
-    'domain_hash must be 64 lower-case hexadecimal digits',
-  ),
+  domain_hash_error: refusal('Domain hash error', `domain_hash must be ${DOMAIN_HASH.rule}`),
   domain_exists: { rc: 2, msg: 'Domain hash exists' },
   domain_activated: { rc: 2, msg: 'Domain hash exists. State set to active' },
   domain_save_error: refusal('Error save domain', 'the binding could not be saved'),
@@ -138,11 +137,7 @@ const TABLE = {
     'it was sent, cancelled or blocked already, or the change could not be saved',
   ),
 
-  hwid_required: denial(
-    'HWID is required',
-    'hwid must be 1 to 128 visible ASCII characters without comma',
-    'x-hwid-not-supported',
-  ),
+  hwid_required: denial('HWID is required', `hwid must be ${HWID.rule}`, 'x-hwid-not-supported'),
   link_not_found: refusal(
     'Install not found',
     'installid names no limited link, or id is not a domain that is actively bound to its provider',

@@ -6,9 +6,9 @@ describe('random codes and keys', () => {
   test('fit the formats of the specification and do not repeat', () => {
     const keys = Array.from({ length: 1_000 }, randomAuthKey);
     const codes = Array.from({ length: 1_000 }, () => randomCode(12));
-    expect(keys.filter((key) => !AUTH_KEY.test(key))).toEqual([]);
-    expect(codes.filter((code) => !NEW_INSTALL_CODE.test(code))).toEqual([]);
-    expect(randomCode(8)).toMatch(PROVIDER_CODE);
+    expect(keys.filter((key) => !AUTH_KEY.pattern.test(key))).toEqual([]);
+    expect(codes.filter((code) => !NEW_INSTALL_CODE.pattern.test(code))).toEqual([]);
+    expect(randomCode(8)).toMatch(PROVIDER_CODE.pattern);
     expect(new Set(keys).size).toBe(1_000);
     expect(new Set(codes).size).toBe(1_000);
   });

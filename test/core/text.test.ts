@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { NOTE, tidyFact, tidyNote } from '../../src/core/text.ts';
+import { NOTE } from '../../src/core/formats.ts';
+import { tidyFact, tidyNote } from '../../src/core/text.ts';
 
 describe('a note', () => {
   test.each([
@@ -10,7 +11,7 @@ describe('a note', () => {
     ['blanks and a no-break space', ' \u00a0 '],
     ['text from right to left', 'یادداشت'],
   ])('may be %s', (_, text) => {
-    expect(NOTE.test(text)).toBe(true);
+    expect(NOTE.pattern.test(text)).toBe(true);
   });
 
   test.each([
@@ -26,7 +27,7 @@ describe('a note', () => {
     ['a paragraph separator', 'a\u2029b'],
     ['what was not UTF-8', 'a\ufffdb'],
   ])('may not be %s', (_, text) => {
-    expect(NOTE.test(text)).toBe(false);
+    expect(NOTE.pattern.test(text)).toBe(false);
   });
 });
 
@@ -52,6 +53,6 @@ describe('a note as it came', () => {
     ['a tab, NUL, DEL and a C1 control', 'a\tb\0c\x7fd\x9be', 'a b c d e'],
   ])('has blanks for control characters: %s', (_, text, kept) => {
     expect(tidyNote(text)).toBe(kept);
-    expect(NOTE.test(tidyNote(text))).toBe(true);
+    expect(NOTE.pattern.test(tidyNote(text))).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 /** Reads what devices send in JSON: registrations and acknowledgements. */
 
-import { HWID } from '../formats.ts';
+import { readHwid } from '../formats.ts';
 import { byteLength, isAbsent, isRecord, isText, readInteger } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 import { ACK_STATES, type AckItem } from '../port/inbox.ts';
@@ -36,8 +36,8 @@ const TEXT_FIELDS = [
 export function readRegistration(
   body: Readonly<Record<string, unknown>>,
 ): Omit<Registration, 'token'> | Refused<'hwid_required'> | Misfit {
-  const { hwid } = body;
-  if (typeof hwid !== 'string' || !HWID.test(hwid)) return new Refused('hwid_required');
+  const hwid = readHwid(body['hwid']);
+  if (isRefused(hwid)) return new Refused('hwid_required');
   const text: Partial<Record<(typeof TEXT_FIELDS)[number], string>> = {};
   for (const name of TEXT_FIELDS) {
     const value = body[name];

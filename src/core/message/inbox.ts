@@ -2,8 +2,8 @@
 
 import { sameUtcDay } from '../calendar.ts';
 import type { Core } from '../core.ts';
-import { DEVICE_TOKEN } from '../formats.ts';
-import { Refused } from '../outcome.ts';
+import { readDeviceToken } from '../formats.ts';
+import { isRefused, Refused } from '../outcome.ts';
 import type { AckItem, Message, TokenHolder } from '../port/inbox.ts';
 import { WriteFailed } from '../port/store.ts';
 import { hashKey } from '../secret.ts';
@@ -26,10 +26,11 @@ export interface AuthenticDevice extends TokenHolder {
 /** The device whose token this is, or null. */
 export async function authenticateDevice(
   core: Core,
-  token: string | null,
+  shownToken: string | null,
   nowMs: number,
 ): Promise<AuthenticDevice | null> {
-  if (token === null || !DEVICE_TOKEN.test(token)) return null;
+  const token = readDeviceToken(shownToken);
+  if (isRefused(token)) return null;
   const tokenHash = hashKey(token);
   const found = await core.store.findDeviceByToken(tokenHash);
   if (found === null) return null;

@@ -2,7 +2,7 @@
 
 import type { Core } from '../core.ts';
 import { tidyFacts } from '../device.ts';
-import { DOMAIN_HASH, INSTALL_CODE, PROVIDER_CODE } from '../formats.ts';
+import { readDomainHash, readInstallCode, readProviderCode } from '../formats.ts';
 import { AT_DOOR } from '../install.ts';
 import { isRefused, Refused } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
@@ -121,15 +121,15 @@ function shownIn({
   domainHash: hash,
   providerCode,
 }: Registration): Shown | RegistrationRefused {
-  const domainHash = hash !== null && DOMAIN_HASH.test(hash) ? hash : null;
+  const domainHash = readDomainHash(hash);
   if (installCode !== null) {
-    if (!INSTALL_CODE.test(installCode)) return REFUSALS.link_not_found;
-    if (domainHash === null) return REFUSALS.link_domain_not_bound;
+    if (isRefused(readInstallCode(installCode))) return REFUSALS.link_not_found;
+    if (isRefused(domainHash)) return REFUSALS.link_domain_not_bound;
     return { kind: 'link', installCode, domainHash };
   }
   if (providerCode === null) return { kind: 'nothing', providerCode };
-  if (!PROVIDER_CODE.test(providerCode)) return REFUSALS.provider_not_found;
+  if (isRefused(readProviderCode(providerCode))) return REFUSALS.provider_not_found;
   if (hash === null) return { kind: 'nothing', providerCode };
-  if (domainHash === null) return REFUSALS.domain_not_bound;
+  if (isRefused(domainHash)) return REFUSALS.domain_not_bound;
   return { kind: 'binding', providerCode, domainHash };
 }

@@ -2,9 +2,9 @@
  * Whom a distribution is for: devices by HWID, or all of the provider's with an operating system.
  */
 
-import { HWID } from '../formats.ts';
+import { readHwid } from '../formats.ts';
 import { isAbsent, readBoolean, splitList } from '../json-input.ts';
-import { type Misfit, malformed, Refused } from '../outcome.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 
 /** The operating systems that can be targeted, in the order in which they are listed. */
 export const TARGET_OS = ['ios', 'android'] as const;
@@ -71,7 +71,9 @@ function readHwids(
   if (hwids.length > TARGET_HWID_COUNT_MAX) {
     return malformed(`hwid must name at most ${TARGET_HWID_COUNT_MAX} HWIDs`);
   }
-  return hwids.every((hwid) => HWID.test(hwid)) ? { hwids } : new Refused('device_not_found');
+  return hwids.some((hwid) => isRefused(readHwid(hwid)))
+    ? new Refused('device_not_found')
+    : { hwids };
 }
 
 /**

@@ -6,20 +6,29 @@
 
 import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
-import { DOMAIN_HASH, HWID, INSTALL_CODE, INSTALL_LIMIT_MAX, PROVIDER_CODE } from '../formats.ts';
-import { isRecord, type JsonBounds, readInteger, readJsonObject } from '../json-input.ts';
+import {
+  type Reader,
+  readDomainHash,
+  readDomainStatus,
+  readHwid,
+  readInstallCode,
+  readInstallLimit,
+  readInstallStatus,
+  readNote,
+  readOneLine,
+  readPlan,
+  readProviderCode,
+} from '../formats.ts';
+import { isRecord, isText, type JsonBounds, readInteger, readJsonObject } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
-import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../port/domain.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
 import type {
   ExportRecord,
   ImportedDomain,
   ImportedInstall,
   ImportedSlot,
 } from '../port/moving.ts';
-import { PLANS, type Plan, type Provider } from '../port/provider.ts';
-import { NOTE } from '../text.ts';
+import type { Plan, Provider } from '../port/provider.ts';
 import { keptId } from './source-record.ts';
 
 /** A link with 100 HWIDs of which everything is known takes some 200 KB. */
@@ -121,32 +130,35 @@ function within(line: Fields, name: string): Fields {
   return value;
 }
 
-function fit<T>(fields: Fields, name: string, read: (value: unknown) => T | undefined): T {
+function fit<T>(fields: Fields, name: string, read: Reader<T>): T {
   const value = read(fields[name]);
-  if (value === undefined) throw new LineFault(`${name} is not as it should be`);
-  return value;
+  if (isRefused(value)) throw new LineFault(`${name} is not as it should be`);
+  return value as T;
 }
 
-const whole = (minimum: number, maximum: number) => (value: unknown) => {
-  const number = typeof value === 'number' ? readInteger(value) : null;
-  return number !== null && number >= minimum && number <= maximum ? number : undefined;
-};
+const MISFIT = malformed('is not as it should be');
+
+/** In a file, numbers are numbers. */
+const numeric =
+  (read: Reader<number>): Reader<number> =>
+  (value) =>
+    typeof value === 'number' ? read(value) : MISFIT;
+const whole = (minimum: number, maximum: number) =>
+  numeric((value) => {
+    const number = readInteger(value);
+    return number !== null && number >= minimum && number <= maximum ? number : MISFIT;
+  });
 const time = whole(0, TIME_MAX_MS);
 const count = whole(0, Number.MAX_SAFE_INTEGER);
-const id = (value: unknown) => {
+const id: Reader<number | null> = (value) => {
   const number = whole(1, Number.MAX_SAFE_INTEGER)(value);
-  return number === undefined ? undefined : keptId(number);
+  return isRefused(number) ? number : keptId(number);
 };
 const orNull =
-  <T>(read: (value: unknown) => T | undefined) =>
-  (value: unknown) =>
+  <T>(read: Reader<T>): Reader<T | null> =>
+  (value) =>
     value === null ? null : read(value);
-const matching = (pattern: RegExp) => (value: unknown) =>
-  typeof value === 'string' && value.isWellFormed() && pattern.test(value) ? value : undefined;
-const oneOf =
-  <T>(...values: readonly T[]) =>
-  (value: unknown) =>
-    values.find((candidate) => candidate === value);
+const anyText: Reader<string> = (value) => (isText(value) ? value : MISFIT);
 
 function readProvider(line: Fields): ExportedProvider {
   const version = fit(line, 'gatepost_export', whole(1, Number.MAX_SAFE_INTEGER));
@@ -156,11 +168,11 @@ function readProvider(line: Fields): ExportedProvider {
     );
   }
   const fields = within(line, 'provider');
-  const keyHash = fit(fields, 'key_sha256', matching(/^[0-9a-f]{64}$/));
+  const keyHash = fit(fields, 'key_sha256', readDomainHash);
   return {
-    code: fit(fields, 'code', matching(PROVIDER_CODE)),
-    name: fit(fields, 'name', matching(NOTE)),
-    plan: fit(fields, 'plan', oneOf(...PLANS)),
+    code: fit(fields, 'code', readProviderCode),
+    name: fit(fields, 'name', readOneLine),
+    plan: fit(fields, 'plan', readPlan),
     keyHash: Buffer.from(keyHash, 'hex'),
     activeUntilMs: fit(fields, 'active_until_ms', orNull(time)),
     suspendedAtMs: fit(fields, 'suspended_at_ms', orNull(time)),
@@ -172,9 +184,9 @@ function readProvider(line: Fields): ExportedProvider {
 function readDomain(fields: Fields): ImportedDomain {
   return {
     id: fit(fields, 'id', orNull(id)),
-    domainHash: fit(fields, 'domain_hash', matching(DOMAIN_HASH)),
-    domainName: fit(fields, 'domain_name', matching(NOTE)),
-    status: fit(fields, 'status', oneOf(DOMAIN_DISABLED, DOMAIN_ACTIVE)),
+    domainHash: fit(fields, 'domain_hash', readDomainHash),
+    domainName: fit(fields, 'domain_name', readOneLine),
+    status: fit(fields, 'status', numeric(readDomainStatus)),
     createdAtMs: fit(fields, 'created_at_ms', time),
   };
 }
@@ -182,14 +194,14 @@ function readDomain(fields: Fields): ImportedDomain {
 function readInstall(fields: Fields): ImportedInstall {
   const hwids = fields['hwids'];
   if (!Array.isArray(hwids)) throw new LineFault('hwids is not a list');
-  const installLimit = fit(fields, 'install_limit', whole(1, INSTALL_LIMIT_MAX));
+  const installLimit = fit(fields, 'install_limit', numeric(readInstallLimit));
   if (hwids.length > installLimit) throw new LineFault('hwids has more than install_limit');
   return {
     id: fit(fields, 'id', orNull(id)),
-    installCode: fit(fields, 'install_code', matching(INSTALL_CODE)),
+    installCode: fit(fields, 'install_code', readInstallCode),
     installLimit,
-    status: fit(fields, 'status', oneOf(INSTALL_DISABLED, INSTALL_ACTIVE)),
-    note: fit(fields, 'note', orNull(matching(NOTE))),
+    status: fit(fields, 'status', numeric(readInstallStatus)),
+    note: fit(fields, 'note', orNull(readNote)),
     createdAtMs: fit(fields, 'created_at_ms', time),
     slots: hwids.map(readSlot),
   };
@@ -198,7 +210,7 @@ function readInstall(fields: Fields): ImportedInstall {
 function readSlot(fields: unknown): ImportedSlot {
   if (!isRecord(fields)) throw new LineFault('one of the hwids is not an object');
   return {
-    hwid: fit(fields, 'hwid', matching(HWID)),
+    hwid: fit(fields, 'hwid', readHwid),
     registeredAtMs: fit(fields, 'registered_at_ms', time),
     ...readFacts(fields),
     firstSeenAtMs: fit(fields, 'first_seen_at_ms', time),
@@ -207,13 +219,12 @@ function readSlot(fields: unknown): ImportedSlot {
 }
 
 function readFacts(fields: Fields): DeviceFacts {
-  const text = matching(/^/);
   return tidyFacts({
-    os: fit(fields, 'os', text),
-    osVersion: fit(fields, 'os_version', text),
-    deviceName: fit(fields, 'device_name', text),
-    appVersion: fit(fields, 'app_version', text),
-    userAgent: fit(fields, 'user_agent', text),
+    os: fit(fields, 'os', anyText),
+    osVersion: fit(fields, 'os_version', anyText),
+    deviceName: fit(fields, 'device_name', anyText),
+    appVersion: fit(fields, 'app_version', anyText),
+    userAgent: fit(fields, 'user_agent', anyText),
   });
 }
 

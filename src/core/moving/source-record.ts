@@ -2,13 +2,20 @@
 
 import { readWireTime } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
-import { DOMAIN_HASH, HWID, INSTALL_CODE, INSTALL_LIMIT_MAX } from '../formats.ts';
-import { isAbsent, isRecord, isText, readInteger } from '../json-input.ts';
-import { type Misfit, malformed } from '../outcome.ts';
-import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../port/domain.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../port/install.ts';
+import {
+  ONE_LINE_LENGTH_MAX,
+  readDomainHash,
+  readDomainStatus,
+  readHwid,
+  readInstallCode,
+  readInstallLimit,
+  readInstallStatus,
+  readOneLine,
+} from '../formats.ts';
+import { isAbsent, isRecord, readInteger } from '../json-input.ts';
+import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import type { ImportedDomain, ImportedInstall, ImportedSlot } from '../port/moving.ts';
-import { NOTE, tidyFact } from '../text.ts';
+import { tidyFact } from '../text.ts';
 
 /** A record, or why it is none. `isMended`: a text had to be made fit to be kept. */
 export type Read<T> = { record: T; isMended: boolean } | Misfit;
@@ -25,33 +32,24 @@ export interface SourceInstall extends Omit<ImportedInstall, 'slots'> {
  */
 const KEPT_ID_MAX = 1_000_000_000;
 
-const TEXT_LENGTH_MAX = 255;
-
-/** The status of links and bindings; both use the same two numbers. */
-const STATUSES = new Set([INSTALL_DISABLED, INSTALL_ACTIVE, DOMAIN_DISABLED, DOMAIN_ACTIVE]);
-
 export function readInstallRecord(row: unknown, offsetMinutes: number): Read<SourceInstall> {
   if (!isRecord(row)) return malformed('list-install has a record that is not an object');
   const id = readInteger(row['id']);
   if (id === null || id < 1) return malformed('list-install has a record without an id');
   const wrong = (field: string) => malformed(`link with id ${id}: ${field} is not as specified`);
-  const installCode = row['install_code'];
-  if (typeof installCode !== 'string' || !INSTALL_CODE.test(installCode)) {
-    return wrong('install_code');
-  }
-  const installLimit = readInteger(row['install_limit']);
-  if (installLimit === null || installLimit < 1 || installLimit > INSTALL_LIMIT_MAX) {
-    return wrong('install_limit');
-  }
+  const installCode = readInstallCode(row['install_code']);
+  if (isRefused(installCode)) return wrong('install_code');
+  const installLimit = readInstallLimit(row['install_limit']);
+  if (isRefused(installLimit)) return wrong('install_limit');
   const installCount = readInteger(row['install_count']);
   if (installCount === null) return wrong('install_count');
-  const status = readInteger(row['status']);
-  if (status === null || !STATUSES.has(status)) return wrong('status');
+  const status = readInstallStatus(row['status']);
+  if (isRefused(status)) return wrong('status');
   const createdAtMs = readTime(row['created_at'], offsetMinutes);
   if (createdAtMs === null) return wrong('created_at');
-  const said = row['note'];
-  if (!isAbsent(said) && typeof said !== 'string') return wrong('note');
-  const note = isAbsent(said) ? null : oneLine(said) || null;
+  const listed = row['note'];
+  if (!isAbsent(listed) && typeof listed !== 'string') return wrong('note');
+  const note = isAbsent(listed) ? null : oneLine(listed) || null;
   return {
     record: {
       id: keptId(id),
@@ -63,7 +61,7 @@ export function readInstallRecord(row: unknown, offsetMinutes: number): Read<Sou
       note,
       createdAtMs,
     },
-    isMended: !isAbsent(said) && note !== said,
+    isMended: !isAbsent(listed) && note !== listed,
   };
 }
 
@@ -72,34 +70,35 @@ export function readDomainRecord(row: unknown, offsetMinutes: number): Read<Impo
   const id = readInteger(row['id']);
   if (id === null || id < 1) return malformed('list-domain has a record without an id');
   const wrong = (field: string) => malformed(`domain with id ${id}: ${field} is not as specified`);
-  const domainHash = row['domain_hash'];
-  if (typeof domainHash !== 'string' || !DOMAIN_HASH.test(domainHash)) return wrong('domain_hash');
-  const status = readInteger(row['status']);
-  if (status === null || !STATUSES.has(status)) return wrong('status');
+  const domainHash = readDomainHash(row['domain_hash']);
+  if (isRefused(domainHash)) return wrong('domain_hash');
+  const status = readDomainStatus(row['status']);
+  if (isRefused(status)) return wrong('status');
   const createdAtMs = readTime(row['created_at'], offsetMinutes);
   if (createdAtMs === null) return wrong('created_at');
-  const said = row['domain_name'];
-  if (!isAbsent(said) && typeof said !== 'string') return wrong('domain_name');
-  const domainName = (isAbsent(said) ? '' : oneLine(said)) || domainHash.slice(0, 10);
+  const listed = row['domain_name'];
+  if (!isAbsent(listed) && typeof listed !== 'string') return wrong('domain_name');
+  const domainName = (isAbsent(listed) ? '' : oneLine(listed)) || domainHash.slice(0, 10);
   return {
     record: { id: keptId(id), domainHash, domainName, status, createdAtMs },
-    isMended: !isAbsent(said) && domainName !== said,
+    isMended: !isAbsent(listed) && domainName !== listed,
   };
 }
 
 export function readSlotRecord(row: unknown, offsetMinutes: number): Read<ImportedSlot> {
   if (!isRecord(row)) return malformed('list-hwid has a record that is not an object');
-  const { hwid, date, device_name: said } = row;
-  if (typeof hwid !== 'string' || !HWID.test(hwid)) {
+  const { date, device_name: listed } = row;
+  const hwid = readHwid(row['hwid']);
+  if (isRefused(hwid)) {
     return malformed('list-hwid has a HWID that is not 1 to 128 visible characters without comma');
   }
   const registeredAtMs = readTime(date, offsetMinutes);
   if (registeredAtMs === null) return malformed(`HWID ${hwid}: date is not as specified`);
-  if (!isAbsent(said) && typeof said !== 'string') {
+  if (!isAbsent(listed) && typeof listed !== 'string') {
     return malformed(`HWID ${hwid}: device_name is not as specified`);
   }
   // The API tells a device's name and nothing else of it.
-  const name = isAbsent(said) ? '' : said.toWellFormed();
+  const name = isAbsent(listed) ? '' : listed.toWellFormed();
   const unknown = { os: '', osVersion: '', appVersion: '', userAgent: '' };
   const facts = tidyFacts({ ...unknown, deviceName: name });
   return {
@@ -110,7 +109,7 @@ export function readSlotRecord(row: unknown, offsetMinutes: number): Read<Import
       firstSeenAtMs: registeredAtMs,
       lastSeenAtMs: registeredAtMs,
     },
-    isMended: facts.deviceName !== (said ?? ''),
+    isMended: facts.deviceName !== (listed ?? ''),
   };
 }
 
@@ -125,6 +124,6 @@ export function keptId(id: number): number | null {
 }
 
 function oneLine(text: string): string {
-  if (isText(text) && NOTE.test(text)) return text;
-  return tidyFact(text.toWellFormed(), TEXT_LENGTH_MAX);
+  const line = readOneLine(text);
+  return isRefused(line) ? tidyFact(text.toWellFormed(), ONE_LINE_LENGTH_MAX) : line;
 }

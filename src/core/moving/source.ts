@@ -3,7 +3,7 @@
  * looked at record by record before it is used.
  */
 
-import { INSTALL_LIMIT_MAX } from '../formats.ts';
+import { INSTALL_LIMIT } from '../formats.ts';
 import { isRecord, readInteger } from '../json-input.ts';
 import { isRefused } from '../outcome.ts';
 import type { ImportedDomain, ImportedSlot } from '../port/moving.ts';
@@ -88,7 +88,7 @@ export class Source {
     const records = rows.reverse().map((row) => readSlotRecord(row, offsetMinutes));
     const slots = this.#usable(records);
     // No link has room for more, whatever the source says.
-    const kept = slots.slice(0, INSTALL_LIMIT_MAX);
+    const kept = slots.slice(0, INSTALL_LIMIT.maximum);
     if (kept.length < slots.length) {
       this.tally.slots.withoutRoom += slots.length - kept.length;
       this.tally.problem(`link ${installCode}: the source lists ${slots.length} HWIDs for it`);

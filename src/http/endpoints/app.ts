@@ -2,25 +2,29 @@
 
 import { type TString, Type } from '@sinclair/typebox';
 import { checkIn } from '../../core/device.ts';
-import { INSTALL_LIMIT_MAX, PROVIDER_CODE } from '../../core/formats.ts';
+import { HWID, PROVIDER_CODE } from '../../core/formats.ts';
 import { admitDevice } from '../../core/install.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import { appEndpoint, optional, type Values } from '../endpoint.ts';
-import { CODE_EXAMPLE, HASH_EXAMPLE, HWID_EXAMPLE, HWID_RULE, PROVIDER_EXAMPLE } from './params.ts';
-
-const Text = Type.String();
+import {
+  anyText,
+  CODE_EXAMPLE,
+  HASH_EXAMPLE,
+  HWID_EXAMPLE,
+  LimitField,
+  PROVIDER_EXAMPLE,
+} from './params.ts';
 
 /** A device is never turned away for what it says of itself. */
 const fact = (header: string, rule: string, example?: string) =>
-  optional<TString, never>(Text, { misfit: null, rule, header, ...(example && { example }) });
+  optional<TString, never>(anyText(rule), { misfit: null, header, ...(example && { example }) });
 
 /** HWID and facts come from headers, else from the query. */
 const factParams = {
-  hwid: optional(Text, {
+  hwid: optional(anyText(HWID.rule), {
     misfit: 'hwid_required',
-    rule: HWID_RULE,
     header: 'x-hwid',
     example: HWID_EXAMPLE,
   }),
@@ -49,23 +53,21 @@ const installEndpoint = appEndpoint({
     'Asked when a link is added to an app: lets the device in, if a slot is free, and registers its HWID on the link. A HWID that is on the link already takes no second slot. Whether the provider has an active subscription is not looked at.',
   params: {
     ...factParams,
-    id: optional(Text, {
+    id: optional(anyText('the SHA-256 of a domain'), {
       misfit: 'link_not_found',
-      rule: 'the SHA-256 of a domain',
       about: "It must be actively bound to the link's provider.",
       example: HASH_EXAMPLE,
     }),
-    installid: optional(Text, {
+    installid: optional(anyText('the code of a limited link'), {
       misfit: 'link_not_found',
-      rule: 'the code of a limited link',
       example: CODE_EXAMPLE,
     }),
   },
   fields: {
     ok: {
-      provider_id: Type.RegExp(PROVIDER_CODE, { examples: [PROVIDER_EXAMPLE] }),
+      provider_id: Type.RegExp(PROVIDER_CODE.pattern, { examples: [PROVIDER_EXAMPLE] }),
       status: Type.Literal(INSTALL_ACTIVE),
-      install_limit: Type.Integer({ minimum: 1, maximum: INSTALL_LIMIT_MAX, examples: [3] }),
+      install_limit: LimitField,
       install_count: Type.Integer({ minimum: 1, examples: [1] }),
     },
   },
@@ -94,14 +96,12 @@ const providerEndpoint = appEndpoint({
     'Asked by apps once a day. With the hash of an active binding the device becomes linked to the provider; without one, or with one that is not bound, it is only noted as seen. Repeated on the same UTC day without anything new to link, it writes nothing.',
   params: {
     ...factParams,
-    id: optional(Text, {
+    id: optional(anyText('a provider_code'), {
       misfit: 'provider_not_found',
-      rule: 'a provider_code',
       example: PROVIDER_EXAMPLE,
     }),
-    domain_hash: optional<TString, never>(Text, {
+    domain_hash: optional<TString, never>(anyText('the SHA-256 of a domain'), {
       misfit: null,
-      rule: 'the SHA-256 of a domain',
       example: HASH_EXAMPLE,
     }),
   },

@@ -8,13 +8,10 @@ import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/port/domain.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
 import {
+  forms,
   HASH_EXAMPLE,
-  ID_RULE,
-  Id,
   LIST_COUNT_MAX,
   listOf,
-  ONE_LINE_RULE,
-  OneLine,
   pageParams,
   RecordId,
   statusOf,
@@ -26,7 +23,7 @@ const Binding = Type.Object(
   {
     id: RecordId,
     domain_name: Type.String({ examples: ['example.com'] }),
-    domain_hash: Type.RegExp(DOMAIN_HASH, { examples: [HASH_EXAMPLE] }),
+    domain_hash: Type.RegExp(DOMAIN_HASH.pattern, { examples: [HASH_EXAMPLE] }),
     status: statusOf({ [DOMAIN_DISABLED]: 'Disabled', [DOMAIN_ACTIVE]: 'Active' }),
     created_at: WireTime,
   },
@@ -40,16 +37,14 @@ const addDomainEndpoint = providerEndpoint({
   description:
     'Binds a subscription domain to the provider. A hash that the provider has bound before becomes active again under the same `id`. A `domain_name` given for it replaces the description.',
   params: {
-    domain_hash: required(Type.RegExp(DOMAIN_HASH), {
+    domain_hash: required(forms.domainHash, {
       misfit: 'domain_hash_error',
-      rule: '64 lower-case hexadecimal digits',
       about:
         'SHA-256 of the host alone: lower case, without scheme, port, path and trailing dot; an international name in its ASCII form.',
       example: HASH_EXAMPLE,
     }),
-    domain_name: optional(OneLine, {
+    domain_name: optional(forms.domainName, {
       misfit: 'domain_save_error',
-      rule: ONE_LINE_RULE,
       about: 'A description; the first 10 digits of the hash when omitted.',
       example: 'example.com',
     }),
@@ -82,7 +77,7 @@ const deleteDomainEndpoint = providerEndpoint({
   summary: 'Disable a domain',
   description:
     'Disables a binding: it stays in the list with status 5, and add-domain makes it active again with the same `id`. Doing so twice succeeds.',
-  params: { id: required(Id, { misfit: 'domain_not_found', rule: ID_RULE, example: 1 }) },
+  params: { id: required(forms.id, { misfit: 'domain_not_found', example: 1 }) },
   says: ['ok', 'domain_not_found', 'domain_delete_error'],
   handle: ({ core, provider, params, nowMs }) => deleteDomain(core, provider, params.id, nowMs),
 });

@@ -1,7 +1,7 @@
 /** Limited links: specification, "Limited links". */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { HWID, INSTALL_CODE, INSTALL_LIMIT_MAX } from '../../core/formats.ts';
+import { HWID, INSTALL_CODE } from '../../core/formats.ts';
 import {
   addInstall,
   freeSlot,
@@ -11,22 +11,15 @@ import {
 } from '../../core/install.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../../core/port/install.ts';
-import { tidyNote } from '../../core/text.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
 import {
   CODE_EXAMPLE,
+  forms,
   HWID_EXAMPLE,
-  HWID_RULE,
-  Hwid,
-  ID_RULE,
-  Id,
   LIST_COUNT_MAX,
+  LimitField,
   listOf,
-  NEW_CODE_RULE,
-  NewInstallCode,
-  NOTE_RULE,
-  Note,
   pageParams,
   RecordId,
   requiredHwid,
@@ -35,18 +28,12 @@ import {
   WireTime,
 } from './params.ts';
 
-const Limit = Type.Integer({ minimum: 1, maximum: INSTALL_LIMIT_MAX });
-const Status = Type.Union([Type.Literal(INSTALL_DISABLED), Type.Literal(INSTALL_ACTIVE)]);
-const LIMIT_RULE = `a whole number from 1 to ${INSTALL_LIMIT_MAX}`;
-const STATUS_RULE = `${INSTALL_DISABLED} or ${INSTALL_ACTIVE}`;
-
-const CodeField = Type.RegExp(INSTALL_CODE, { examples: [CODE_EXAMPLE] });
+const CodeField = Type.RegExp(INSTALL_CODE.pattern, { examples: [CODE_EXAMPLE] });
 const CountField = Type.Integer({
   minimum: 0,
   description: 'How many HWIDs are on the link: at any moment the true number.',
   examples: [1],
 });
-const LimitField = Type.Integer({ minimum: 1, maximum: INSTALL_LIMIT_MAX, examples: [3] });
 
 /** What list-install says of a link. */
 const LimitedLink = Type.Object(
@@ -65,7 +52,7 @@ const LimitedLink = Type.Object(
 /** What list-hwid says of a device on a link. */
 const LinkedHwid = Type.Object(
   {
-    hwid: Type.RegExp(HWID, { examples: [HWID_EXAMPLE] }),
+    hwid: Type.RegExp(HWID.pattern, { examples: [HWID_EXAMPLE] }),
     date: WireTime,
     device_name: Type.String({
       description: 'What the app called the model; empty when it did not say.',
@@ -82,22 +69,18 @@ const addInstallEndpoint = providerEndpoint({
   description:
     'Creates a limited link, active at once. A taken code is told before a reached number of links.',
   params: {
-    install_limit: required(Limit, {
+    install_limit: required(forms.installLimit, {
       misfit: 'install_limit_error',
-      rule: LIMIT_RULE,
       about: 'How many devices the link lets in.',
       example: 3,
     }),
-    install_code: optional(NewInstallCode, {
+    install_code: optional(forms.newInstallCode, {
       misfit: 'unknown_error',
-      rule: NEW_CODE_RULE,
       about: 'The code of the link; a random one when omitted.',
     }),
-    note: optional(Note, {
+    note: optional(forms.note, {
       misfit: 'unknown_error',
-      rule: NOTE_RULE,
       about: 'A note for the provider; control characters in it become blanks.',
-      tidy: tidyNote,
       example: 'spring offer',
     }),
   },
@@ -124,23 +107,19 @@ const updateInstallEndpoint = providerEndpoint({
   description:
     'Changes a link. What is not given stays; what is given changes together or not at all. With `id` alone it changes nothing and succeeds.',
   params: {
-    id: required(Id, { misfit: 'install_not_found', rule: ID_RULE, example: 1 }),
-    install_limit: optional(Limit, {
+    id: required(forms.id, { misfit: 'install_not_found', example: 1 }),
+    install_limit: optional(forms.installLimit, {
       misfit: 'install_limit_error',
-      rule: LIMIT_RULE,
       about: 'How many devices the link lets in; not below the HWIDs that are on it.',
       example: 5,
     }),
-    note: optional(Note, {
+    note: optional(forms.note, {
       misfit: 'install_save_error',
-      rule: NOTE_RULE,
       about: 'A note for the provider, as for add-install; an empty one clears it.',
-      tidy: tidyNote,
       keepsEmpty: true,
     }),
-    status: optional(Status, {
+    status: optional(forms.installStatus, {
       misfit: 'install_status_error',
-      rule: STATUS_RULE,
       about: `${INSTALL_DISABLED} Disabled lets no new device in, ${INSTALL_ACTIVE} is Active.`,
     }),
   },
@@ -199,9 +178,8 @@ const listHwidEndpoint = providerEndpoint({
     'Lists the HWIDs on a link. `date` is when the HWID took its slot. When both selectors are given, they must name the same link.',
   params: {
     ...selectorParams('install_code_error'),
-    hwid: optional(Hwid, {
+    hwid: optional(forms.hwid, {
       misfit: 'unknown_error',
-      rule: HWID_RULE,
       about: 'Only this HWID.',
     }),
   },

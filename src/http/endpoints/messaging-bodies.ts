@@ -8,9 +8,9 @@ import { ACK_STATES } from '../../core/port/inbox.ts';
 import {
   CODE_EXAMPLE,
   choice,
+  forms,
   HASH_EXAMPLE,
   HWID_EXAMPLE,
-  Id,
   PROVIDER_EXAMPLE,
   text,
 } from './params.ts';
@@ -42,7 +42,7 @@ const PushAddress = Type.Unsafe<unknown>({
 /** `POST /device/register`. */
 export const RegistrationInput = Type.Object(
   {
-    hwid: Type.RegExp(HWID, { examples: [HWID_EXAMPLE] }),
+    hwid: Type.RegExp(HWID.pattern, { examples: [HWID_EXAMPLE] }),
     os: Type.Optional(
       text('`android`, `ios` or another name: what is sent by os goes by it.', 'android'),
     ),
@@ -53,19 +53,19 @@ export const RegistrationInput = Type.Object(
       Type.RegExp(LOCALE, { description: 'A language tag such as `pt-BR`.', examples: ['en'] }),
     ),
     install_code: Type.Optional(
-      Type.RegExp(INSTALL_CODE, {
+      Type.RegExp(INSTALL_CODE.pattern, {
         description: 'With `domain_hash`: links the device, and takes a slot, as `/install` does.',
         examples: [CODE_EXAMPLE],
       }),
     ),
     provider_code: Type.Optional(
-      Type.RegExp(PROVIDER_CODE, {
+      Type.RegExp(PROVIDER_CODE.pattern, {
         description:
           'With `domain_hash`: links the device as `/provider` does; not looked at beside `install_code`.',
         examples: [PROVIDER_EXAMPLE],
       }),
     ),
-    domain_hash: Type.Optional(Type.RegExp(DOMAIN_HASH, { examples: [HASH_EXAMPLE] })),
+    domain_hash: Type.Optional(Type.RegExp(DOMAIN_HASH.pattern, { examples: [HASH_EXAMPLE] })),
     push: Type.Optional(PushAddress),
   },
   {
@@ -88,7 +88,7 @@ export const AckInput = Type.Object(
     items: Type.Array(
       Type.Object(
         {
-          id: { ...Id, description: 'The id of a message.', examples: [1] },
+          id: { ...forms.id.schema, description: 'The id of a message.', examples: [1] },
           state: choice(
             ACK_STATES,
             '`received`: it is there. `opened`: the user opened it. `executed`: it was carried out. `failed`: it could not be.',

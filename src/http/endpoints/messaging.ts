@@ -57,7 +57,7 @@ const registerEndpoint = appEndpoint({
   },
   fields: {
     ok: {
-      device_token: Type.RegExp(DEVICE_TOKEN, {
+      device_token: Type.RegExp(DEVICE_TOKEN.pattern, {
         description: 'For the header `Authorization: Bearer`. It is shown this once.',
         examples: ['6qDl-qvIqPWVCh0uVEyKg2DPj0bQ3jNYV6pwjp_LWS8'],
       }),
@@ -91,15 +91,19 @@ const registerEndpoint = appEndpoint({
   },
 });
 
+const waitForm = {
+  schema: Type.Integer({ minimum: 0, maximum: WAIT_SECONDS_MAX }),
+  rule: `a whole number of seconds from 0 to ${WAIT_SECONDS_MAX}`,
+};
+
 const inboxEndpoint = deviceEndpoint({
   method: 'GET',
   path: '/device/inbox',
   summary: 'Fetch what waits for a device, oldest first',
   description: `What waits for the device that the token names: at most ${INBOX_LIMITS.countMax} messages, and none after ${INBOX_LIMITS.bytesMax / 1024} KiB of payload. A message stays until it is acknowledged or expires, so a device drops an \`id\` that it has seen.`,
   params: {
-    wait: optional(Type.Integer({ minimum: 0, maximum: WAIT_SECONDS_MAX }), {
+    wait: optional(waitForm, {
       misfit: 'unknown_error',
-      rule: `a whole number of seconds from 0 to ${WAIT_SECONDS_MAX}`,
       about: 'How long the answer waits when there is nothing; 0 when omitted.',
       example: WAIT_SECONDS_MAX,
     }),

@@ -1,10 +1,22 @@
 /** Schemas and parameters that several endpoints share. */
 
-import { Type } from '@sinclair/typebox';
-import { HWID, INSTALL_CODE, NEW_INSTALL_CODE } from '../../core/formats.ts';
+import { type TInteger, Type } from '@sinclair/typebox';
+import {
+  DOMAIN_HASH,
+  HWID,
+  INSTALL_CODE,
+  INSTALL_LIMIT,
+  INSTALL_STATUS,
+  NEW_INSTALL_CODE,
+  NOTE,
+  ONE_LINE,
+  ONE_LINE_LENGTH_MAX,
+  RECORD_ID,
+  type TextFormat,
+  type WholeFormat,
+} from '../../core/formats.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
-import { NOTE, NOTE_LENGTH_MAX } from '../../core/text.ts';
 import { optional, required } from '../endpoint.ts';
 import type { Row, RowList } from '../list-text.ts';
 import type { MessageKey } from '../messages.ts';
@@ -12,25 +24,38 @@ import type { MessageKey } from '../messages.ts';
 /** The most records that a list returns (specification, "Limits"). */
 export const LIST_COUNT_MAX = 5000;
 
-export const Id = Type.Integer({ minimum: 0, maximum: 999_999_999_999_999 });
-/**
- * `documented` stands in the documents instead of the pattern, which not every language can read.
- * It is no `maxLength` here: TypeBox counts UTF-16 units, JSON Schema and {@link NOTE} code points.
- */
-export const Note = Type.RegExp(NOTE, { documented: { maxLength: NOTE_LENGTH_MAX } });
-export const OneLine = Type.RegExp(NOTE, {
-  documented: { maxLength: NOTE_LENGTH_MAX, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' },
+/** The form of a text; `documented` stands in the documents where few languages read ours. */
+const ofText = ({ pattern, rule, tidy }: TextFormat, documented?: object) => ({
+  schema: Type.RegExp(pattern, { ...(documented && { documented }) }),
+  rule,
+  ...(tidy && { tidy }),
 });
-const InstallCode = Type.RegExp(INSTALL_CODE);
-export const NewInstallCode = Type.RegExp(NEW_INSTALL_CODE);
-export const Hwid = Type.RegExp(HWID);
 
-export const ID_RULE = 'a whole number of 1 to 15 digits';
-export const ONE_LINE_RULE = `one line of up to ${NOTE_LENGTH_MAX} characters in UTF-8`;
-export const NOTE_RULE = `a text of up to ${NOTE_LENGTH_MAX} characters in UTF-8`;
-const CODE_RULE = '8 to 12 letters and digits';
-export const NEW_CODE_RULE = '12 letters and digits';
-export const HWID_RULE = '1 to 128 visible ASCII characters without comma';
+export const ofWhole = ({ minimum, maximum, rule }: WholeFormat) => ({
+  schema: Type.Integer({ minimum, maximum }),
+  rule,
+});
+
+/** TypeBox counts UTF-16 units in `maxLength`, JSON Schema and {@link ONE_LINE} code points. */
+const LENGTH = { maxLength: ONE_LINE_LENGTH_MAX };
+
+export const forms = {
+  id: ofWhole(RECORD_ID),
+  installLimit: ofWhole(INSTALL_LIMIT),
+  installStatus: {
+    schema: Type.Union(INSTALL_STATUS.values.map((value) => Type.Literal(value))),
+    rule: INSTALL_STATUS.rule,
+  },
+  newInstallCode: ofText(NEW_INSTALL_CODE),
+  installCode: ofText(INSTALL_CODE),
+  note: ofText(NOTE, LENGTH),
+  domainName: ofText(ONE_LINE, { ...LENGTH, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' }),
+  domainHash: ofText(DOMAIN_HASH),
+  hwid: ofText(HWID),
+};
+
+/** A text that the core judges. */
+export const anyText = (rule: string) => ({ schema: Type.String(), rule });
 
 /** What the examples of the documents are about. */
 export const CODE_EXAMPLE = 'FIRSTLINK001';
@@ -41,10 +66,9 @@ export const HASH_EXAMPLE = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d
 
 /** What every list takes. `before_id` is an extension of ours: it continues further back. */
 export const pageParams = {
-  id: optional(Id, { misfit: 'unknown_error', rule: ID_RULE, about: 'Only this record.' }),
-  before_id: optional(Id, {
+  id: optional(forms.id, { misfit: 'unknown_error', about: 'Only this record.' }),
+  before_id: optional(forms.id, {
     misfit: 'unknown_error',
-    rule: ID_RULE,
     about: 'Only records with a lower `id`: continues a list that was cut off.',
   }),
 };
@@ -64,23 +88,20 @@ export function listOf(
 
 /** How list-hwid and delete-hwid name a link; `says` is the answer when neither is given. */
 export const selectorParams = <const K extends MessageKey>(says: K) => ({
-  install_code: optional(InstallCode, {
+  install_code: optional(forms.installCode, {
     misfit: 'install_code_error',
-    rule: CODE_RULE,
     about: 'The code of the link: this or `install_id` is needed.',
     example: CODE_EXAMPLE,
   }),
-  install_id: optional<typeof Id, K | 'install_code_error'>(Id, {
+  install_id: optional<TInteger, K | 'install_code_error'>(forms.id, {
     misfit: 'install_code_error',
-    rule: ID_RULE,
     about: 'The id of the link: this or `install_code` is needed.',
     neededWithout: { other: 'install_code', says },
   }),
 });
 
-export const requiredHwid = required(Hwid, {
+export const requiredHwid = required(forms.hwid, {
   misfit: 'invalid_parameters',
-  rule: HWID_RULE,
   example: HWID_EXAMPLE,
 });
 
@@ -89,6 +110,13 @@ export const WireTime = Type.String({
   pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}$',
   description: '`YYYY-MM-DD HH:MM:SS` in UTC+3, unless the operator set another zone.',
   examples: ['2026-11-20 15:00:00'],
+});
+
+/** The cap of a link in an answer. */
+export const LimitField = Type.Integer({
+  minimum: INSTALL_LIMIT.minimum,
+  maximum: INSTALL_LIMIT.maximum,
+  examples: [3],
 });
 
 /** The id of a record in an answer. */

@@ -29,7 +29,7 @@ const HOST_AND_PORT = {
 };
 
 /** Without its anchors, to be put into a longer pattern. */
-const HWID_INSIDE = HWID.source.slice(1, -1);
+const HWID_INSIDE = HWID.pattern.source.slice(1, -1);
 
 const targets = {
   hwid: Type.Optional(

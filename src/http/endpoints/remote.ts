@@ -13,9 +13,8 @@ import { isRefused } from '../../core/outcome.ts';
 import { providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
 import {
+  forms,
   HWID_EXAMPLE,
-  ID_RULE,
-  Id,
   LIST_COUNT_MAX,
   listOf,
   pageParams,
@@ -118,7 +117,7 @@ const cancelEndpoint = providerEndpoint({
   summary: 'Cancel a notification or command',
   description:
     'Cancels a scheduled notification or command, at least ten minutes before its time. After `Ok` no device ever gets it.',
-  params: { id: required(Id, { misfit: 'notification_not_found', rule: ID_RULE, example: 1 }) },
+  params: { id: required(forms.id, { misfit: 'notification_not_found', example: 1 }) },
   says: ['ok', 'notification_not_found', 'cancel_too_late', 'cancel_failed'],
   handle: ({ core, provider, params, nowMs }) =>
     cancelDistribution(core, provider, params.id, nowMs),

@@ -9,10 +9,7 @@ export const coreDevices: readonly MutatedFile[] = [
       'test/http/messaging-register.test.ts',
     ],
     changes: [
-      [
-        'if (token === null || !DEVICE_TOKEN.test(token)) return null;',
-        'if (token !== null || !DEVICE_TOKEN.test(token)) return null;',
-      ],
+      ['if (isRefused(token)) return null;', 'if (!isRefused(token)) return null;'],
       [
         'const found = await core.store.findDeviceByToken(tokenHash);',
         'const found = core.store.findDeviceByToken(tokenHash);',
@@ -32,10 +29,7 @@ export const coreDevices: readonly MutatedFile[] = [
         'return mergeTexts(known, said, said.os || known.os);',
         'return mergeTexts(known, said, said.os && known.os);',
       ],
-      [
-        `if (hwid === null || !HWID.test(hwid)) return HWID_REQUIRED;`,
-        `if (hwid !== null || !HWID.test(hwid)) return HWID_REQUIRED;`,
-      ],
+      [`if (isRefused(hwid)) return HWID_REQUIRED;`, `if (!isRefused(hwid)) return HWID_REQUIRED;`],
       [
         `if (calledToday && !known.isNewLink) return 'ok';`,
         `if (calledToday && known.isNewLink) return 'ok';`,
@@ -66,8 +60,8 @@ export const coreDevices: readonly MutatedFile[] = [
     tests: ['test/core/model.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       [
-        `if (installCode === null || !INSTALL_CODE.test(installCode)) return AT_DOOR.link_not_found;`,
-        `if (installCode === null || INSTALL_CODE.test(installCode)) return AT_DOOR.link_not_found;`,
+        `if (isRefused(installCode)) return AT_DOOR.link_not_found;`,
+        `if (!isRefused(installCode)) return AT_DOOR.link_not_found;`,
       ],
       [`if (link.status !== INSTALL_ACTIVE) return AT_DOOR.link_disabled;`, ''],
     ],

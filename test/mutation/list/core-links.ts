@@ -24,12 +24,8 @@ export const coreLinks: readonly MutatedFile[] = [
     tests: ['test/http/messaging-register.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       [
-        `if (typeof hwid !== 'string' || !HWID.test(hwid)) return new Refused('hwid_required');`,
-        `if (typeof hwid === 'string' || !HWID.test(hwid)) return new Refused('hwid_required');`,
-      ],
-      [
-        `if (typeof hwid !== 'string' || !HWID.test(hwid)) return new Refused('hwid_required');`,
-        `if (typeof hwid !== 'string' || HWID.test(hwid)) return new Refused('hwid_required');`,
+        `if (isRefused(hwid)) return new Refused('hwid_required');`,
+        `if (!isRefused(hwid)) return new Refused('hwid_required');`,
       ],
       [
         'if (!isRecord(value) || endpoint === null) return null;',

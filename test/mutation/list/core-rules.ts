@@ -147,12 +147,12 @@ export const coreRules: readonly MutatedFile[] = [
     tests: ['test/cli/export.test.ts', 'test/cli/import.test.ts'],
     changes: [
       [
-        'return number !== null && number >= minimum && number <= maximum ? number : undefined;',
-        'return number === null && number >= minimum && number <= maximum ? number : undefined;',
+        'return number !== null && number >= minimum && number <= maximum ? number : MISFIT;',
+        'return number === null && number >= minimum && number <= maximum ? number : MISFIT;',
       ],
       [
-        `typeof value === 'string' && value.isWellFormed() && pattern.test(value) ? value : undefined;`,
-        `typeof value === 'string' && value.isWellFormed() || pattern.test(value) ? value : undefined;`,
+        `typeof value === 'number' ? read(value) : MISFIT;`,
+        `typeof value !== 'number' ? read(value) : MISFIT;`,
       ],
       [`if (!Array.isArray(hwids)) throw new LineFault('hwids is not a list');`, ''],
     ],

@@ -6,28 +6,20 @@ export const coreWords: readonly MutatedFile[] = [
     tests: ['test/core/moving/source-record.test.ts'],
     changes: [
       [
-        `if (status === null || !STATUSES.has(status)) return wrong('status');
-  const createdAtMs = readTime(row['created_at'], offsetMinutes);
-  if (createdAtMs === null) return wrong('created_at');
-  const said = row['domain_name'];`,
-        `
-  const createdAtMs = readTime(row['created_at'], offsetMinutes);
-  if (createdAtMs === null) return wrong('created_at');
-  const said = row['domain_name'];`,
+        `const status = readDomainStatus(row['status']);
+  if (isRefused(status)) return wrong('status');`,
+        `const status = readDomainStatus(row['status']);
+  if (!isRefused(status)) return wrong('status');`,
       ],
       [
-        `if (status === null || !STATUSES.has(status)) return wrong('status');
-  const createdAtMs = readTime(row['created_at'], offsetMinutes);
-  if (createdAtMs === null) return wrong('created_at');
-  const said = row['domain_name'];`,
-        `if (status !== null || !STATUSES.has(status)) return wrong('status');
-  const createdAtMs = readTime(row['created_at'], offsetMinutes);
-  if (createdAtMs === null) return wrong('created_at');
-  const said = row['domain_name'];`,
+        `const status = readInstallStatus(row['status']);
+  if (isRefused(status)) return wrong('status');`,
+        `const status = readInstallStatus(row['status']);
+  if (!isRefused(status)) return wrong('status');`,
       ],
       [
-        `if (!isAbsent(said) && typeof said !== 'string') return wrong('domain_name');`,
-        `if (!isAbsent(said) || typeof said !== 'string') return wrong('domain_name');`,
+        `if (!isAbsent(listed) && typeof listed !== 'string') return wrong('domain_name');`,
+        `if (!isAbsent(listed) || typeof listed !== 'string') return wrong('domain_name');`,
       ],
     ],
   },
@@ -126,10 +118,21 @@ export const coreWords: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/formats.ts',
+    tests: ['test/core/text.test.ts', 'test/core/device.test.ts', 'test/http/coverage.test.ts'],
+    changes: [
+      ['export const ONE_LINE_LENGTH_MAX = 255;', 'export const ONE_LINE_LENGTH_MAX = 256;'],
+      ['isText(value) && pattern.test(value) ? value : misfit', 'isText(value) ? value : misfit'],
+      [
+        'export const INSTALL_LIMIT = whole(1, 100);',
+        'export const INSTALL_LIMIT = whole(0, 100);',
+      ],
+    ],
+  },
+  {
     file: 'src/core/text.ts',
     tests: ['test/core/text.test.ts'],
     changes: [
-      ['export const NOTE_LENGTH_MAX = 255;', 'export const NOTE_LENGTH_MAX = 256;'],
       [
         'if (value.length <= lengthMax && TIDY.test(value)) return value;',
         'if (value.length <= lengthMax || TIDY.test(value)) return value;',
