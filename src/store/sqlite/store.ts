@@ -7,6 +7,7 @@ import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { auditStore } from './audit.ts';
 import { AuditTrail } from './audit-trail.ts';
+import { Checkpoints } from './checkpoint.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { countStore } from './count.ts';
@@ -39,10 +40,12 @@ import { GroupWriter } from './writer.ts';
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, clock = systemClock } = options;
   const opened = openDatabase(dataDir, create, migrates);
-  const db = new Connection(opened.db, WalIndex.of(opened.db));
+  const index = WalIndex.of(opened.db);
+  const db = new Connection(opened.db, index);
   const audit = new AuditTrail(db);
   const others = knockAt(join(dataDir, LOCK_FILE));
-  const writer = new GroupWriter(db, commitBatchMax, { notes: audit, onCommit, others });
+  const upkeep = index && new Checkpoints(db, index, () => clock.steadyMs());
+  const writer = new GroupWriter(db, commitBatchMax, { notes: audit, upkeep, onCommit, others });
   const context: Context = { db, query: drizzle({ client: db.native }), writer, audit, clock };
   return {
     ...providerStore(context),

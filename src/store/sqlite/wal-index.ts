@@ -30,16 +30,20 @@ import { readFileSync, realpathSync } from 'node:fs';
 
 const HEADER_WORDS = 12;
 const WORD_BYTES = 4;
+/** In the header: the number of pages in the log. */
+const PAGES_WORD = 4;
+/** Behind both copies: how many of them were carried into the database. */
+const CARRIED_WORD = 2 * HEADER_WORDS;
 /** A line of /proc/self/maps with the beginning of a file, shared: where it is and its path. */
 const SHARED_START = /^([0-9a-f]+)-[0-9a-f]+ r[-w]-s 0+ \S+ \d+ +(.*)$/;
 
 export class WalIndex {
-  /** Both copies, as they are now. */
+  /** Both copies, as they are now, and the word behind them. */
   readonly #live: Int32Array;
   readonly #noted = new Int32Array(HEADER_WORDS);
 
   private constructor(address: number) {
-    const bytes = 2 * HEADER_WORDS * WORD_BYTES;
+    const bytes = (CARRIED_WORD + 1) * WORD_BYTES;
     this.#live = new Int32Array(toArrayBuffer(address as Pointer, 0, bytes));
   }
 
@@ -55,6 +59,11 @@ export class WalIndex {
   /** Notes the header that stands now. */
   note(): void {
     this.#noted.set(this.#live.subarray(0, HEADER_WORDS));
+  }
+
+  /** How many pages are in the log alone; about so many while somebody writes or carries. */
+  pagesToCarry(): number {
+    return (this.#live[PAGES_WORD] ?? 0) - (this.#live[CARRIED_WORD] ?? 0);
   }
 
   /** Does the header stand that was noted? */

@@ -39,8 +39,15 @@ interface Job {
   reject: (reason: unknown) => void;
 }
 
+/** What is to be done now and then between commits, when nobody waits for an answer. */
+export interface Upkeep {
+  isDue(): boolean;
+  carry(): void;
+}
+
 export interface WriterOptions {
   notes?: BatchNotes | null;
+  upkeep?: Upkeep | null;
   onCommit?: CommitObserver | null | undefined;
   /** Other processes that write. */
   others?: Knock;
@@ -67,6 +74,7 @@ export class GroupWriter {
   readonly #db: Connection;
   readonly #batchMax: number;
   readonly #notes: BatchNotes | null;
+  readonly #upkeep: Upkeep | null;
   readonly #onCommit: CommitObserver | null;
   readonly #others: Knock;
   readonly #lockWaitMaxMs: number;
@@ -79,6 +87,7 @@ export class GroupWriter {
     this.#db = db;
     this.#batchMax = batchMax;
     this.#notes = options.notes ?? null;
+    this.#upkeep = options.upkeep ?? null;
     this.#onCommit = options.onCommit ?? null;
     this.#others = options.others ?? NOBODY_ELSE;
     this.#lockWaitMaxMs = options.lockWaitMaxMs ?? LOCK_WAIT_MAX_MS;
@@ -115,6 +124,11 @@ export class GroupWriter {
   }
 
   #turn(): void {
+    if (this.#upkeep?.isDue()) this.#upkeep.carry();
+    if (this.#queue.length === 0) {
+      this.#goOn();
+      return;
+    }
     if (this.#mustGiveWay()) {
       this.#later(() => this.#turn(), GIVE_WAY_MS);
       return;
@@ -146,7 +160,7 @@ export class GroupWriter {
   }
 
   #goOn(): void {
-    if (this.#queue.length > 0) {
+    if (this.#queue.length > 0 || this.#upkeep?.isDue()) {
       this.#schedule();
     } else {
       this.#isScheduled = false;
