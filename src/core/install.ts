@@ -135,6 +135,15 @@ export const AT_DOOR = {
   link_limit_reached: new Refused('link_limit_reached'),
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
+/** Why a link lets a device not in; null: it does. One that holds a slot needs no room. */
+export function closedTo(
+  { status, installLimit, deviceCount }: Pick<Install, 'status' | 'installLimit' | 'deviceCount'>,
+  holdsSlot: boolean,
+): 'link_disabled' | 'link_limit_reached' | null {
+  if (status !== INSTALL_ACTIVE) return 'link_disabled';
+  return !holdsSlot && deviceCount >= installLimit ? 'link_limit_reached' : null;
+}
+
 /**
  * Lets a device in on a link (`GET /install`): takes a slot for a new HWID, refreshes the facts of
  * a known one. The cap holds because the store counts and inserts in one atomic step.
@@ -159,13 +168,11 @@ export function admitDevice(
   return after(core.store.findSlot(key), (found) => {
     if (typeof found === 'string') return AT_DOOR[found];
     const { link, device } = found;
-    if (link.status !== INSTALL_ACTIVE) return AT_DOOR.link_disabled;
+    const closed = closedTo(link, device !== null);
+    if (closed !== null) return AT_DOOR[closed];
     const facts = tidyFacts(said);
-    if (device === null) {
-      if (link.deviceCount >= link.installLimit) return AT_DOOR.link_limit_reached;
-    } else if (sameUtcDay(device.lastSeenAtMs, nowMs) && saysNothingNew(device, facts)) {
-      return link;
-    }
+    const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
+    if (isToday && saysNothingNew(device, facts)) return link;
     return after(core.store.takeSlot(key, facts, nowMs), (taken) =>
       typeof taken === 'string' ? AT_DOOR[taken] : taken,
     );

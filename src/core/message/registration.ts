@@ -21,54 +21,6 @@ export interface Registration {
   token: string | null;
 }
 
-/**
- * The claim that follows from the evidence. Disabled links count: a slot on one is as old as it
- * was. `later`: the HWID has been longer on (another) link of the provider.
- */
-export type Claim = 'first_link' | 'binding' | 'later' | 'nothing';
-
-/** Who holds the place that is claimed. */
-export type Holder = 'nobody' | 'token_shown' | 'other_token';
-
-export type Verdict =
-  /** The place opens what was addressed to the device since it is on the link. */
-  | 'granted_since_slot'
-  /** The place opens what is addressed to the device from now on. */
-  | 'granted'
-  | 'kept'
-  /** Kept, and from now on as firmly as if the link had been shown at first. */
-  | 'kept_by_link'
-  /** Granted since the slot, if the other token showed a link too or came after the slot. */
-  | 'contested'
-  | 'refused';
-
-/**
- * The whole rule. A registration is for a place: a HWID at a provider, or (with nothing shown) the
- * HWID's place of nobody, where messages lie of providers that the device is not linked to. Nothing
- * but a claim to a place changes it, so nothing that happens at one provider changes another's.
- */
-export const REGISTRATION_RULE: Readonly<Record<Claim, Readonly<Record<Holder, Verdict>>>> = {
-  first_link: {
-    nobody: 'granted_since_slot',
-    token_shown: 'kept_by_link',
-    other_token: 'contested',
-  },
-  binding: { nobody: 'granted', token_shown: 'kept', other_token: 'refused' },
-  later: { nobody: 'refused', token_shown: 'kept', other_token: 'refused' },
-  nothing: { nobody: 'granted', token_shown: 'kept', other_token: 'refused' },
-};
-
-/** Applies {@link REGISTRATION_RULE}; `rival` is the registration of another token, if one is. */
-export function judge(
-  claim: Claim,
-  holder: Holder,
-  rival: { isByLink: boolean; isYoungerThanSlot: boolean },
-): Exclude<Verdict, 'contested'> {
-  const verdict = REGISTRATION_RULE[claim][holder];
-  if (verdict !== 'contested') return verdict;
-  return rival.isByLink || rival.isYoungerThanSlot ? 'granted_since_slot' : 'refused';
-}
-
 const REFUSALS = {
   ...AT_DOOR,
   provider_not_found: new Refused('provider_not_found'),
@@ -86,7 +38,7 @@ export type RegistrationRefused = (typeof REFUSALS)[RegisterRefusal];
  *
  * A registration also takes the HWID's place of nobody if that is free. The token keeps that for as
  * long as it has a place at a provider; one that was registered with nothing shown keeps it anyway.
- * {@link REGISTRATION_RULE} says who may have what. What is shown links the device.
+ * REGISTRATION_RULE in claim.ts says who may have what. What is shown links the device.
  *
  * Refuses as `admitDevice` does, with `provider_not_found` and `domain_not_bound` for a binding
  * that is not there, and with `registration_refused` by the rule. A refusal changes nothing.

@@ -45,7 +45,7 @@ export interface NewRegistration {
 
 export interface RegistrationStore {
   /**
-   * Gives the new token what `judge` of core/message/registration.ts allows, and links the device
+   * Gives the new token what `judge` of core/message/claim.ts allows, and links the device
    * through what it shows. A refusal changes nothing.
    */
   registerDevice(

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
+import { closedTo } from '../../core/install.ts';
 import {
   INSTALL_ACTIVE,
   type Install,
@@ -176,9 +177,8 @@ export function installStore(context: Context): InstallStore {
         const door = knock(key);
         if (typeof door === 'string') return door;
         const { link, installId, providerId } = door;
-        if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
-        const isFull = link.deviceCount >= link.installLimit;
-        if (door.device === null && isFull) return 'link_limit_reached';
+        const closed = closedTo(link, door.device !== null);
+        if (closed !== null) return closed;
         const deviceId = keep.visit(key.hwid, providerId, facts, nowMs);
         if (door.device !== null) return link;
         on.takeSlot.run({ installId, deviceId, providerId, registeredAtMs: nowMs });

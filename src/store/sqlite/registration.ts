@@ -2,8 +2,16 @@
 
 import { sql } from 'drizzle-orm';
 import { mergeClaims, mergeFacts } from '../../core/device.ts';
-import { type Claim, type Holder, judge } from '../../core/message/registration.ts';
-import { INSTALL_ACTIVE } from '../../core/port/install.ts';
+import { closedTo } from '../../core/install.ts';
+import {
+  type Claim,
+  claimOf,
+  type FirstSlot,
+  FREE_PLACE,
+  judge,
+  type Place,
+  placeAfter,
+} from '../../core/message/claim.ts';
 import type { NewRegistration, RegisterRefusal, Shown } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
@@ -24,68 +32,60 @@ interface Evidence {
   /** The link on which the device takes a slot, if it is not on it. */
   takesSlotOn: number | null;
   domainId: number | null;
-  /** The first slot of the device at the provider. */
-  firstSlot: Slot | null;
+  firstSlot: FirstSlot | null;
 }
 
-interface Slot {
-  id: number;
+/** A link as it is shown. */
+interface ShownLink {
   installId: number;
-  afterRecipientId: number;
-}
-
-interface Place {
-  tokenId: number | null;
-  isByLink: number;
-  afterSlotId: number;
+  providerId: number;
+  status: number;
+  installLimit: number;
+  deviceCount: number;
 }
 
 function placeStatements({ db }: Context) {
   const atPlace = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
   return {
-    link: prepare<{ installId: number; providerId: number; status: number; isFull: number }>(
+    link: prepare<ShownLink>(
       db,
       sql`
         SELECT id AS "installId", provider_id AS "providerId", status,
-          device_count >= install_limit AS "isFull"
+          install_limit AS "installLimit", device_count AS "deviceCount"
         FROM install WHERE install_code = ${value('installCode')}`,
     ),
-    firstSlot: prepare<Slot>(
+    firstSlot: prepare<FirstSlot>(
       db,
       sql`
         SELECT id, install_id AS "installId", after_recipient_id AS "afterRecipientId"
         FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`,
     ),
-    place: prepare<Place>(
+    place: prepare<Omit<Place, 'isByLink'> & { isByLink: number }>(
       db,
       sql`
-        SELECT token_id AS "tokenId", is_by_link AS "isByLink", after_slot_id AS "afterSlotId"
+        SELECT token_id AS "tokenId", is_by_link AS "isByLink", after_slot_id AS "afterSlotId",
+          after_recipient_id AS "afterRecipientId"
         FROM device_provider WHERE ${atPlace}`,
+    ),
+    setPlace: prepare(
+      db,
+      sql`
+        UPDATE device_provider SET token_id = ${value('tokenId')},
+          is_by_link = ${value('isByLink')}, after_slot_id = ${value('afterSlotId')},
+          after_recipient_id = ${value('afterRecipientId')}
+        WHERE ${atPlace}`,
+    ),
+    newest: prepare<{ recipientId: number; slotId: number }>(
+      db,
+      sql`
+        SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
+          (SELECT coalesce(max(id), 0) FROM install_device) AS "slotId"`,
     ),
     nobodys: prepare<{ tokenId: number }>(
       db,
       sql`
         SELECT id AS "tokenId" FROM device_token
         WHERE device_id = ${value('deviceId')} AND nobody_after_distribution_id IS NOT NULL`,
-    ),
-    grant: prepare(
-      db,
-      sql`
-        UPDATE device_provider SET token_id = ${value('tokenId')}, is_by_link = 0,
-          after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient),
-          after_slot_id = (SELECT coalesce(max(id), 0) FROM install_device)
-        WHERE ${atPlace}`,
-    ),
-    /** By a link; whoever kept the place keeps what it opened. */
-    grantByLink: prepare(
-      db,
-      sql`
-        UPDATE device_provider SET is_by_link = 1,
-          after_recipient_id = iif(token_id IS ${value('tokenId')},
-            min(after_recipient_id, ${value('afterRecipientId')}), ${value('afterRecipientId')}),
-          after_slot_id = (SELECT coalesce(max(id), 0) FROM install_device),
-          token_id = ${value('tokenId')}
-        WHERE ${atPlace}`,
     ),
   };
 }
@@ -144,50 +144,47 @@ export function registrationStore(context: Context): RegistrationStore {
       if (link === null) return 'link_not_found';
       const { installId, providerId } = link;
       if (find.activeDomain.get({ ...shown, providerId }) === null) return 'link_domain_not_bound';
-      if (link.status !== INSTALL_ACTIVE) return 'link_disabled';
       const holdsSlot = slots.holdsSlot.get({ installId, deviceId }) !== null;
-      if (!holdsSlot && link.isFull === 1) return 'link_limit_reached';
+      const closed = closedTo(link, holdsSlot);
+      if (closed !== null) return closed;
       const firstSlot = on.firstSlot.get({ deviceId, providerId });
-      const isFirst = firstSlot === null || firstSlot.installId === installId;
+      const claim = claimOf(installId, firstSlot);
       const takesSlotOn = holdsSlot ? null : installId;
-      const claim = isFirst ? 'first_link' : 'later';
       return { claim, providerId, takesSlotOn, domainId: null, firstSlot };
     }
-    const nothing = { claim: 'nothing', providerId: null, takesSlotOn: null } as const;
-    if (shown.providerCode === null) return { ...nothing, domainId: null, firstSlot: null };
+    const nothing = { providerId: null, takesSlotOn: null, domainId: null, firstSlot: null };
+    if (shown.providerCode === null) return { claim: 'nothing', ...nothing };
     const provider = find.provider.get({ providerCode: shown.providerCode });
     if (provider === null) return 'provider_not_found';
-    if (shown.kind === 'nothing') return { ...nothing, domainId: null, firstSlot: null };
+    if (shown.kind === 'nothing') return { claim: 'nothing', ...nothing };
     const providerId = provider.id;
     const bound = find.activeDomain.get({ ...shown, providerId });
     if (bound === null) return 'domain_not_bound';
     const firstSlot = on.firstSlot.get({ deviceId, providerId });
-    const claim = firstSlot === null ? 'binding' : 'later';
+    const claim = claimOf(null, firstSlot);
     return { claim, providerId, takesSlotOn: null, domainId: bound.id, firstSlot };
   }
 
-  function verdictOn({ claim, providerId, firstSlot }: Evidence, deviceId: number, heldId: number) {
-    const place = providerId === null ? null : on.place.get({ deviceId, providerId });
-    const nobodysId = providerId === null ? on.nobodys.get({ deviceId })?.tokenId : undefined;
-    const tokenId = place?.tokenId ?? nobodysId ?? null;
-    // With nothing shown, a token speaks for all the places that it holds.
-    const isOwn = heldId !== 0 && (tokenId === heldId || claim === 'nothing');
-    const holder: Holder = isOwn ? 'token_shown' : tokenId === null ? 'nobody' : 'other_token';
-    return judge(claim, holder, {
-      isByLink: place?.isByLink === 1,
-      isYoungerThanSlot: firstSlot !== null && firstSlot.id <= (place?.afterSlotId ?? 0),
-    });
+  function placeOf(deviceId: number, providerId: number | null): Place {
+    if (providerId === null) return { ...FREE_PLACE, ...on.nobodys.get({ deviceId }) };
+    const row = on.place.get({ deviceId, providerId });
+    return row === null ? FREE_PLACE : { ...row, isByLink: row.isByLink === 1 };
   }
 
   /** Links the device through what it shows, and keeps what it says. */
-  function link(deviceId: number, evidence: Evidence, wanted: NewRegistration, heldId: number) {
+  function link(
+    deviceId: number,
+    evidence: Evidence,
+    wanted: NewRegistration,
+    heldId: number | null,
+  ) {
     const { facts, shown, nowMs } = wanted;
     const { providerId, takesSlotOn, domainId } = evidence;
     if (providerId === null) {
       keep.keepOwnFacts(deviceId, facts);
       if (shown.kind === 'nothing' && shown.providerCode !== null) {
         const named = find.provider.get({ providerCode: shown.providerCode })?.id ?? 0;
-        const holds = on.place.get({ deviceId, providerId: named })?.tokenId === heldId;
+        const holds = heldId !== null && placeOf(deviceId, named).tokenId === heldId;
         keep.keepFacts(deviceId, named, facts, nowMs, holds ? mergeFacts : mergeClaims);
       }
       return;
@@ -207,24 +204,22 @@ export function registrationStore(context: Context): RegistrationStore {
         const evidence = evidenceOf(shown, known);
         if (typeof evidence === 'string') return evidence;
         const held = heldTokenHash && tokens.find.get({ tokenHash: heldTokenHash });
-        const heldId = held !== null && held.id === known ? held.tokenId : 0;
-        const verdict = verdictOn(evidence, known, heldId);
+        const heldId = held !== null && held.id === known ? held.tokenId : null;
+        const { claim, providerId, firstSlot } = evidence;
+        const before = placeOf(known, providerId);
+        const verdict = judge(claim, before, firstSlot, heldId);
         if (verdict === 'refused') return 'registration_refused';
 
         const deviceId = keep.see(hwid, nowMs);
         link(deviceId, evidence, wanted, heldId);
         const row = { tokenHash, locale, push: wanted.push && JSON.stringify(wanted.push) };
-        let tokenId = heldId;
-        if (heldId === 0) tokenId = (tokens.add.get({ deviceId, ...row }) as { id: number }).id;
-        else tokens.renew.run({ id: heldId, ...row });
-        const { providerId } = evidence;
+        if (heldId !== null) tokens.renew.run({ id: heldId, ...row });
+        const tokenId = heldId ?? (tokens.add.get({ deviceId, ...row }) as { id: number }).id;
         if (providerId !== null) {
-          const place = { deviceId, providerId, tokenId };
-          if (verdict === 'granted') on.grant.run(place);
-          else if (verdict !== 'kept') {
-            const slot = on.firstSlot.get({ deviceId, providerId });
-            on.grantByLink.run({ ...place, afterRecipientId: slot?.afterRecipientId ?? 0 });
-          }
+          const slot = on.firstSlot.get({ deviceId, providerId });
+          const newest = on.newest.get() as { recipientId: number; slotId: number };
+          const place = placeAfter(verdict, before, tokenId, slot, newest);
+          if (place !== before) on.setPlace.run({ deviceId, providerId, ...place });
         }
         // Last: the token that lost its place may have held this one along with it.
         tokens.takeNobodys.run({ id: tokenId, standsAlone: providerId === null ? 1 : 0 });

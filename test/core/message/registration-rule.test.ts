@@ -7,7 +7,7 @@ import {
   judge,
   REGISTRATION_RULE,
   type Verdict,
-} from '../../../src/core/message/registration.ts';
+} from '../../../src/core/message/claim.ts';
 import { readText } from '../../support/tree.ts';
 
 const CLAIMS: Readonly<Record<Claim, string>> = {
@@ -42,10 +42,12 @@ test('docs/device-protocol.md has the table', () => {
 });
 
 test('a link takes a place over from a link, and from what came after its slot', () => {
+  const slot = { id: 7, installId: 1, afterRecipientId: 0 };
   const verdicts = [false, true].flatMap((isByLink) =>
-    [false, true].map((isYoungerThanSlot) =>
-      judge('first_link', 'other_token', { isByLink, isYoungerThanSlot }),
-    ),
+    [6, 7].map((afterSlotId) => {
+      const place = { tokenId: 1, isByLink, afterRecipientId: 0, afterSlotId };
+      return judge('first_link', place, slot, null);
+    }),
   );
   const taken = 'granted_since_slot';
   expect(verdicts).toEqual(['refused', taken, taken, taken]);

@@ -37,6 +37,16 @@ export const coreDevices: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/message/claim.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/core/message/registration-model.test.ts'],
+    changes: [
+      ['firstSlot.installId === shownInstallId;', 'firstSlot.installId !== shownInstallId;'],
+      [`(tokenId === shownTokenId || claim === 'nothing');`, 'tokenId === shownTokenId;'],
+      ['firstSlot.id <= afterSlotId;', 'firstSlot.id < afterSlotId;'],
+      ['isKept ? Math.min(before.afterRecipientId, sinceSlot) : sinceSlot;', 'sinceSlot;'],
+    ],
+  },
+  {
     file: 'src/core/message/registration.ts',
     tests: [
       'test/http/stream.test.ts',
@@ -63,7 +73,11 @@ export const coreDevices: readonly MutatedFile[] = [
         `if (isRefused(installCode)) return AT_DOOR.link_not_found;`,
         `if (!isRefused(installCode)) return AT_DOOR.link_not_found;`,
       ],
-      [`if (link.status !== INSTALL_ACTIVE) return AT_DOOR.link_disabled;`, ''],
+      ['if (closed !== null) return AT_DOOR[closed];', ''],
+      [
+        'return !holdsSlot && deviceCount >= installLimit',
+        'return !holdsSlot && deviceCount > installLimit',
+      ],
     ],
   },
 ];

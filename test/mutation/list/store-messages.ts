@@ -22,10 +22,10 @@ export const storeMessages: readonly MutatedFile[] = [
     tests: ['test/store/sqlite.test.ts'],
     changes: [
       [
-        'after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient),',
-        'after_recipient_id = (SELECT coalesce(min(id), 0) FROM recipient),',
+        '(SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",',
+        '(SELECT coalesce(min(id), 0) FROM recipient) AS "recipientId",',
       ],
-      [`if (shown.kind === 'nothing') return { ...nothing, domainId: null, firstSlot: null };`, ''],
+      [`if (shown.kind === 'nothing') return { claim: 'nothing', ...nothing };`, ''],
       ['if (providerId === null) {', 'if (providerId !== null) {'],
       [
         'const held = heldTokenHash && tokens.find.get({ tokenHash: heldTokenHash });',
