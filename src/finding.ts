@@ -18,7 +18,3 @@ export function about(check: string) {
     problem: (what: string, todo: string): Finding => ({ check, level: 'problem', what, todo }),
   };
 }
-
-export function reasonIn(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -7,3 +7,8 @@ export class OperatorError extends Error {
 export class UsageError extends OperatorError {
   override readonly name = 'UsageError';
 }
+
+/** The message of a fault, for a sentence to the operator. */
+export function messageOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}

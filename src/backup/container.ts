@@ -14,7 +14,7 @@ import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { TIME_MAX_MS } from '../core/calendar.ts';
 import { isRecord, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
-import { OperatorError } from '../operator-error.ts';
+import { messageOf, OperatorError } from '../operator-error.ts';
 import type { Write } from '../store/kind.ts';
 import { AGE_MAGIC, checkHeader, decrypted, encrypted } from './encryption.ts';
 
@@ -122,8 +122,7 @@ export async function readContainer(
   } catch (fault) {
     if (own.fault !== null) throw own.fault.cause;
     if (fault instanceof OperatorError && !(fault instanceof DamagedBackup)) throw fault;
-    const detail = fault instanceof Error ? fault.message : String(fault);
-    throw new DamagedBackup(`${file} is damaged (${detail})`);
+    throw new DamagedBackup(`${file} is damaged (${messageOf(fault)})`);
   } finally {
     raw.destroy();
   }
@@ -152,8 +151,7 @@ export async function kindOf(file: string): Promise<'plain' | 'encrypted'> {
     const bytes = await Bun.file(file).slice(0, 64).arrayBuffer();
     start = Buffer.from(bytes).toString('latin1');
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`cannot read ${file}: ${detail}`);
+    throw new OperatorError(`cannot read ${file}: ${messageOf(error)}`);
   }
   if (start.startsWith(AGE_MAGIC)) return 'encrypted';
   if (start.startsWith(MAGIC)) return 'plain';

@@ -1,6 +1,5 @@
 /** The restoring of a backup: everything is checked before anything is replaced. */
 
-import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Actor } from '../core/port/audit.ts';
@@ -67,7 +66,6 @@ export async function restoreBackup(
   const { dataDir, isForced, actor, nowMs } = order;
   await kindOf(order.file);
   refuseOpenData(dataDir, true);
-  makeDirectory(dataDir);
   const replacement = holdPlace(database, dataDir);
   removeLeftovers(dataDir, () => false);
   try {
@@ -123,12 +121,4 @@ async function compare(arrival: Arrival, manifest: Manifest): Promise<void> {
   if (other === undefined) return;
   const found = `${other} has ${rows[other]} rows, ${manifest.rows[other]} were backed up`;
   throw new OperatorError(found);
-}
-
-function makeDirectory(dataDir: string): void {
-  if (existsSync(dataDir)) return;
-  if (!existsSync(dirname(resolve(dataDir)))) {
-    throw new OperatorError(`cannot create ${dataDir}: its parent does not exist`);
-  }
-  mkdirSync(dataDir, { mode: 0o700 });
 }

@@ -22,4 +22,7 @@ export interface Setting<T> {
   isSecret?: true;
 }
 
-export const setting = <T>(row: Setting<T>): Setting<T> => row;
+/** Makes a row of the table; its value is a string in the file unless it names other types. */
+export function setting<T>(row: Omit<Setting<T>, 'types'> & Partial<Setting<T>>): Setting<T> {
+  return { types: ['string'], ...row };
+}

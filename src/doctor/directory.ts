@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { about, type Finding, reasonIn } from '../finding.ts';
+import { about, type Finding } from '../finding.ts';
+import { messageOf } from '../operator-error.ts';
 import {
   checkDataDirectory,
   isFreshDirectory,
@@ -106,5 +107,5 @@ function writingProblem(dataDir: string, error: unknown): Finding {
       `run gatepost as its owner, or 'chmod u+rwx ${dataDir}'`,
     );
   }
-  return say.problem(`${dataDir} cannot be written to: ${reasonIn(error)}`, 'look at its disk');
+  return say.problem(`${dataDir} cannot be written to: ${messageOf(error)}`, 'look at its disk');
 }

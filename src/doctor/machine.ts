@@ -3,7 +3,8 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { mib } from '../disk/room.ts';
-import { about, type Finding, reasonIn } from '../finding.ts';
+import { about, type Finding } from '../finding.ts';
+import { messageOf } from '../operator-error.ts';
 
 const MIB = 1024 ** 2;
 /** Space below which writes may fail any minute. */
@@ -34,7 +35,7 @@ export function checkSpace(name: string, folder: string, needBytes: number): Fin
     }
     return [say.ok(what)];
   } catch (error) {
-    return [say.warning(`the space of ${present} is unknown: ${reasonIn(error)}`, 'look with df')];
+    return [say.warning(`the space of ${present} is unknown: ${messageOf(error)}`, 'look with df')];
   }
 }
 
@@ -108,7 +109,7 @@ export function checkAddress(host: string, port: number, hasTls: boolean): Findi
     Bun.listen({ hostname: host, port, socket: { data: () => undefined } }).stop(true);
     return [...findings, say.ok(`${shown} is free`)];
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : reasonIn(error);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : messageOf(error);
     if (code === 'EADDRINUSE') {
       return [...findings, say.ok(`${shown} is taken: by gatepost itself, if it runs`)];
     }

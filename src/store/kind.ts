@@ -55,7 +55,10 @@ export interface DatabaseFile {
   refuseNewer(file: string, schema: number): void;
   /** Takes in a database that is looked at and never used, in the first of `folders` with room. */
   inspect(folders: readonly string[]): Arrival;
-  /** Holds the place of the database. Throws `OperatorError` while anybody has it open. */
+  /**
+   * Holds the place of the database, for which it makes the directory if need be. Throws
+   * `OperatorError` while anybody has it open, or the fault of a disk.
+   */
   replace(dataDir: string): Replacement;
 }
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { takeLock } from '../disk/lock.ts';
 import type { Log } from '../log.ts';
-import { OperatorError } from '../operator-error.ts';
+import { messageOf, OperatorError } from '../operator-error.ts';
 import { giveToOwnerOfFolder, makeOwnFolder } from '../permissions.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 import type { Prover } from './challenge.ts';
@@ -126,7 +126,7 @@ export function makeAcme(options: AcmeOptions): Acme {
       failures += 1;
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
       nextTryMs = clock.nowMs() + pauseMs;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       log.error('certificate_not_issued', { reason, next_try: utc(nextTryMs) });
     }
   }

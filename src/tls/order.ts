@@ -1,6 +1,6 @@
 /** One certificate from an ACME server: RFC 8555 as acme-client speaks it. */
 
-import { OperatorError } from '../operator-error.ts';
+import { messageOf, OperatorError } from '../operator-error.ts';
 import type { Prover } from './challenge.ts';
 
 export interface OrderOptions {
@@ -71,6 +71,5 @@ export async function orderCertificate(options: OrderOptions): Promise<string> {
 
 /** Words for a fault, without a stack, and without the contents of a request. */
 function oneLine(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return text.replaceAll(/\s+/g, ' ').slice(0, 500);
+  return messageOf(error).replaceAll(/\s+/g, ' ').slice(0, 500);
 }

@@ -7,7 +7,6 @@ export const backupSettings = {
     env: 'GATEPOST_BACKUP_AT',
     // Where a backup may lie, and how large it may be, the operator alone knows.
     default: '',
-    types: ['string'],
     read: schedule,
     about: [
       'When a backup is made: a time of day in UTC such as `03:30`, or a cron pattern.',
@@ -28,7 +27,6 @@ export const backupSettings = {
     key: 'backup.directory',
     env: 'GATEPOST_BACKUP_DIRECTORY',
     default: '',
-    types: ['string'],
     read: text,
     about: [
       'Where scheduled backups go.',
@@ -40,7 +38,6 @@ export const backupSettings = {
     key: 'backup.passphrase',
     env: 'GATEPOST_BACKUP_PASSPHRASE',
     default: '',
-    types: ['string'],
     read: text,
     about: ['Encrypts backups; without it they are lost.', 'Empty: they are not encrypted.'],
     isLive: true,
@@ -50,7 +47,6 @@ export const backupSettings = {
     key: 'backup.passphrase_file',
     env: 'GATEPOST_BACKUP_PASSPHRASE_FILE',
     default: '',
-    types: ['string'],
     read: text,
     about: ['A file whose first line is that passphrase, used in place of `backup.passphrase`.'],
     isLive: true,

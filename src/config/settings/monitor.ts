@@ -7,7 +7,6 @@ export const monitorSettings = {
     env: 'GATEPOST_MONITOR_HOST',
     // What it tells is for the operator alone.
     default: '127.0.0.1',
-    types: ['string'],
     read: notEmpty,
     about: ['The address on which `/healthz`, `/readyz` and `/metrics` are served.'],
   }),

@@ -6,7 +6,6 @@ export const serverSettings = {
     key: 'data',
     env: 'GATEPOST_DATA',
     default: './data',
-    types: ['string'],
     read: notEmpty,
     about: ['The data directory.', 'Flag `--data`, which every command takes.'],
   }),
@@ -15,7 +14,6 @@ export const serverSettings = {
     env: 'GATEPOST_HOST',
     // Open to the machine alone until the operator decides otherwise.
     default: '127.0.0.1',
-    types: ['string'],
     read: notEmpty,
     about: [
       'The address to listen on; by default only this machine can call.',
@@ -35,7 +33,6 @@ export const serverSettings = {
     env: 'GATEPOST_OUTPUT_ZONE',
     // The zone of send_date and send_time, so that a provider can compare them.
     default: '+03:00',
-    types: ['string'],
     read: utcOffset,
     about: [
       'The zone of the times in answers, as an offset from UTC.',

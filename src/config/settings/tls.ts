@@ -6,7 +6,6 @@ export const tlsSettings = {
     key: 'tls.certificate',
     env: 'GATEPOST_TLS_CERTIFICATE',
     default: '',
-    types: ['string'],
     read: text,
     about: [
       'A PEM file with the certificate and its chain.',
@@ -18,7 +17,6 @@ export const tlsSettings = {
     key: 'tls.key',
     env: 'GATEPOST_TLS_KEY',
     default: '',
-    types: ['string'],
     read: text,
     about: ['The PEM file with the private key of the certificate.'],
   }),

@@ -1,8 +1,9 @@
 /** SQLite as a kind of store: the database is one file in the data directory. */
 
 import type { StoreKind } from '../kind.ts';
-import { Inspection, ReplacementFile } from './file/arrival.ts';
+import { Inspection } from './file/inspection.ts';
 import { refuseNewer } from './file/migrate.ts';
+import { ReplacementFile } from './file/replace.ts';
 import { takeSnapshot } from './file/snapshot.ts';
 import { surveyDatabase } from './file/survey.ts';
 import { openSqliteStore } from './store.ts';

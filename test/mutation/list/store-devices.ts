@@ -85,6 +85,12 @@ export const storeDevices: readonly MutatedFile[] = [
         `if ((error instanceof SQLiteError)) throw error;
       present?.close();`,
       ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/file/loss.ts',
+    tests: ['test/backup/restore.test.ts'],
+    changes: [
       [
         `return tableNames(present).length === 0 ? null : 'it is a database of another program';`,
         `return tableNames(present).length !== 0 ? null : 'it is a database of another program';`,

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fullDisk, isReadOnly } from '../../../disk/fault.ts';
 import { takeLock } from '../../../disk/lock.ts';
-import { OperatorError } from '../../../operator-error.ts';
+import { messageOf, OperatorError } from '../../../operator-error.ts';
 import { makeOwnFile, makeOwnFolder } from '../../../permissions.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, refuseNewer, SCHEMA_VERSION } from './migrate.ts';
 
@@ -175,7 +175,7 @@ export function checkDirectory(dataDir: string, create: boolean): void {
     try {
       makeOwnFolder(dataDir);
     } catch (error) {
-      throw new OperatorError(`cannot create the data directory ${dataDir}: ${reason(error)}`);
+      throw new OperatorError(`cannot create the data directory ${dataDir}: ${messageOf(error)}`);
     }
   }
   if (!statSync(dataDir).isDirectory()) {
@@ -185,7 +185,7 @@ export function checkDirectory(dataDir: string, create: boolean): void {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     if (!create && isReadOnly(dataDir)) return;
-    throw new OperatorError(`the data directory ${dataDir} is not writable: ${reason(error)}`);
+    throw new OperatorError(`the data directory ${dataDir} is not writable: ${messageOf(error)}`);
   }
 }
 
@@ -195,7 +195,7 @@ export function inspect(file: string): number {
   try {
     accessSync(file, isReadOnly(file) ? constants.R_OK : constants.R_OK | constants.W_OK);
   } catch (error) {
-    throw new OperatorError(`${file} is not writable: ${reason(error)}`);
+    throw new OperatorError(`${file} is not writable: ${messageOf(error)}`);
   }
   let db: Database | null = null;
   try {
@@ -245,7 +245,7 @@ function readHeader(file: string): string {
     readSync(fd, header, 0, header.length, 0);
     closeSync(fd);
   } catch (error) {
-    throw new OperatorError(`cannot read ${file}: ${reason(error)}`);
+    throw new OperatorError(`cannot read ${file}: ${messageOf(error)}`);
   }
   return header.toString('latin1');
 }
@@ -262,10 +262,6 @@ export function explain(error: unknown, file: string): Error {
     return damaged(file, error.message);
   }
   return (
-    fullDisk(error, dirname(file)) ?? new OperatorError(`cannot open ${file}: ${reason(error)}`)
+    fullDisk(error, dirname(file)) ?? new OperatorError(`cannot open ${file}: ${messageOf(error)}`)
   );
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { mib } from '../../../disk/room.ts';
-import { about, type Finding, reasonIn } from '../../../finding.ts';
+import { about, type Finding } from '../../../finding.ts';
+import { messageOf } from '../../../operator-error.ts';
 import type { DatabaseReport } from '../../kind.ts';
 import { findDamage, tableNames } from './copy.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
@@ -40,7 +41,7 @@ export function surveyDatabase(dataDir: string): DatabaseReport {
   } catch (error) {
     const todo =
       "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
-    return report([say.problem(reasonIn(error), todo)]);
+    return report([say.problem(messageOf(error), todo)]);
   }
 }
 

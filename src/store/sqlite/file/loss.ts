@@ -1,0 +1,76 @@
+/** Rows that a restore would lose: those of the present database that the other one lacks. */
+
+import type { Database } from 'bun:sqlite';
+import { findDamage, quoted, tableNames } from './copy.ts';
+import { APPLICATION_ID, pragmaNumber, SCHEMA_VERSION } from './migrate.ts';
+
+/**
+ * The loss if the database file `other` took the place of `present`: one sentence, or null when it
+ * holds every row of it. Throws SQLite's error.
+ */
+export function lossOf(present: Database, other: string): string | null {
+  if (findDamage(present, 'quick_check') !== null) return 'it is damaged';
+  if (pragmaNumber(present, 'application_id') !== APPLICATION_ID) {
+    return tableNames(present).length === 0 ? null : 'it is a database of another program';
+  }
+  const schema = pragmaNumber(present, 'user_version');
+  if (schema > SCHEMA_VERSION) return `it has schema ${schema}, newer than this program`;
+  present.query('ATTACH ? AS other').run(other);
+  const offered = present.query<{ user_version: number }, []>('PRAGMA other.user_version').get();
+  if (schema > (offered?.user_version ?? 0)) {
+    return `it has schema ${schema}, the backup has ${offered?.user_version}`;
+  }
+  const lost = tableNames(present)
+    // A replicator's book-keeping, which it writes without anything having happened.
+    .filter((table) => !table.startsWith('_litestream_'))
+    .map((table) => ({ table, count: changedRows(present, table) }))
+    .filter(({ count }) => count > 0)
+    .map(({ table, count }) => `${count} of ${table}`);
+  return lost.length === 0
+    ? null
+    : `it has rows that were added, changed or deleted since: ${lost.join(', ')}`;
+}
+
+interface Column {
+  name: string;
+  pk: number;
+}
+
+/** Leaves out notes that a backup was restored: the next restore leaves its own. */
+const BUT_RESTORES = `AND EXISTS (SELECT 1 FROM json_each(m.entries)
+  WHERE json_extract(value, '$.action') IS NOT 'database.restore')`;
+
+/**
+ * Counts rows here that the other database lacks or has otherwise, and rows there that were here
+ * once: their ids were given out here and are gone.
+ */
+function changedRows(db: Database, table: string): number {
+  const count = (sql: string, ...values: string[]) =>
+    db.query<{ count: number }, string[]>(sql).get(...values)?.count ?? 0;
+  const name = quoted(table);
+  const columns = (schema: string) =>
+    db.query<Column, [string]>(`SELECT name, pk FROM pragma_table_info(?, '${schema}')`).all(table);
+  const mine = columns('main');
+  const theirs = new Set(columns('other').map(({ name }) => name));
+  if (theirs.size === 0) return count(`SELECT count(*) AS count FROM main.${name}`);
+  const keys = mine.filter(({ pk }) => pk > 0);
+  const same = (list: readonly Column[]) =>
+    list.map(({ name }) => `o.${quoted(name)} IS m.${quoted(name)}`).join(' AND ') || '1';
+  const equal = (list: readonly Column[]) =>
+    list.map(({ name }) => `o.${quoted(name)} = m.${quoted(name)}`).join(' AND ') || '1';
+  const shared = mine.filter(({ name, pk }) => pk === 0 && theirs.has(name));
+  const changed = count(
+    `SELECT count(*) AS count FROM main.${name} m WHERE NOT EXISTS
+       (SELECT 1 FROM other.${name} o WHERE ${equal(keys)} AND ${same(shared)})
+       ${table === 'audit' ? BUT_RESTORES : ''}`,
+  );
+  const [key] = keys;
+  if (keys.length !== 1 || key === undefined) return changed;
+  const deleted = count(
+    `SELECT count(*) AS count FROM other.${name} o
+     WHERE o.${quoted(key.name)} <= (SELECT seq FROM main.sqlite_sequence WHERE name = ?)
+       AND NOT EXISTS (SELECT 1 FROM main.${name} m WHERE ${equal(keys)})`,
+    table,
+  );
+  return changed + deleted;
+}
