@@ -49,6 +49,23 @@ export interface SendBounds {
 /** Which of a provider's bounds a send would pass. */
 export type BoundReached = 'too_many_sends' | 'kept_bytes_full' | 'ledger_full';
 
+/** A provider's sends as they are counted. */
+export interface SendCount {
+  /** When the last general notification was accepted. */
+  lastGeneralAtMs: number | null;
+  /** When the window began that sends are counted in, and how many there were in it. */
+  sendsFromMs: number;
+  sendCount: number;
+}
+
+/** A provider's share of its bounds before a send. */
+export interface SendUsage extends SendCount {
+  keptBytes: number;
+  ledgerCount: number;
+  /** Unbound recipients in the time of the quota; 0 where it is not asked. */
+  unboundCount: number;
+}
+
 /** What must hold at the moment at which a distribution is added; null: not asked. */
 export interface DistributionGuards {
   /** Since the provider's last general notification, ms. */

@@ -2,8 +2,9 @@
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
+import { countSend } from '../../core/message/send-bounds.ts';
 import { BLOCKED, CANCELLED, CREATED } from '../../core/message/status.ts';
-import type { Distribution, DistributionDetail } from '../../core/port/distribution.ts';
+import type { Distribution, DistributionDetail, SendUsage } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { prepare, value } from './statement.ts';
@@ -29,16 +30,6 @@ export const DETAIL_COLUMNS = sql`${COLUMNS}, ${sql.raw(`
   recipient_count AS "recipientCount", sent_count AS "sentCount",
   failed_count AS "failedCount", pruned_at_ms IS NOT NULL AS "isPruned"`)}`;
 
-/** A clock set back must not hold a provider up for longer than the interval, nor the window. */
-const TOO_SOON = sql`(${value('intervalMs')} IS NOT NULL AND last_general_at_ms IS NOT NULL
-  AND abs(${value('createdAtMs')} - last_general_at_ms) < ${value('intervalMs')})`;
-/** A call that was held back comes with an earlier time: it must not begin another window. */
-const IN_WINDOW = sql`(abs(${value('createdAtMs')} - sends_from_ms) < ${value('windowMs')})`;
-const TOO_MANY_SENDS = sql`(iif(${IN_WINDOW}, send_count, 0) >= ${value('sendsPerMinuteMax')})`;
-const KEPT_BYTES_FULL = sql`(kept_bytes + octet_length(${value('payload')})
-  + octet_length(${value('targetHwid')}) + ${value('bytesEach')} > ${value('keptBytesMax')})`;
-const LEDGER_FULL = sql`(ledger_count >= ${value('ledgerRowsMax')})`;
-
 function statements({ db }: Context) {
   const ofProvider = sql`provider_id = ${value('providerId')}`;
   return {
@@ -53,24 +44,19 @@ function statements({ db }: Context) {
           ${value('unboundCount')})
         RETURNING id`,
     ),
-    /** Counts a send, unless it passes a bound of the provider. */
-    count: prepare(
+    usage: prepare<Omit<SendUsage, 'unboundCount'>>(
       db,
       sql`
-        UPDATE provider
-        SET last_general_at_ms = iif(${value('intervalMs')} IS NULL, last_general_at_ms,
-            ${value('createdAtMs')}),
-          sends_from_ms = iif(${IN_WINDOW}, sends_from_ms, ${value('createdAtMs')}),
-          send_count = iif(${IN_WINDOW}, send_count, 0) + 1
-        WHERE id = ${value('providerId')} AND NOT ${TOO_SOON} AND NOT ${TOO_MANY_SENDS}
-          AND NOT ${KEPT_BYTES_FULL} AND NOT ${LEDGER_FULL}`,
-    ),
-    reached: prepare<Record<'isTooSoon' | 'isTooMany' | 'isFull', number>>(
-      db,
-      sql`
-        SELECT ${TOO_SOON} AS "isTooSoon", ${TOO_MANY_SENDS} AS "isTooMany",
-          ${KEPT_BYTES_FULL} AS "isFull"
+        SELECT last_general_at_ms AS "lastGeneralAtMs", sends_from_ms AS "sendsFromMs",
+          send_count AS "sendCount", kept_bytes AS "keptBytes", ledger_count AS "ledgerCount"
         FROM provider WHERE id = ${value('providerId')}`,
+    ),
+    setCount: prepare(
+      db,
+      sql`
+        UPDATE provider SET last_general_at_ms = ${value('lastGeneralAtMs')},
+          sends_from_ms = ${value('sendsFromMs')}, send_count = ${value('sendCount')}
+        WHERE id = ${value('providerId')}`,
     ),
     /** Not for ever what was sent by a clock that was ahead: as far ahead as back. */
     unboundSince: prepare<{ count: number }>(
@@ -127,23 +113,17 @@ export function distributionStore(context: Context): DistributionStore {
   const on = statements(context);
 
   return {
-    addDistribution: (draft, { generalIntervalMs: intervalMs, unboundQuota, bounds }, act) =>
+    addDistribution: (draft, guards, act) =>
       writer.run(() => {
         const { providerId, createdAtMs } = draft;
-        const { payload, targetHwid } = draft;
-        if (unboundQuota !== null) {
-          const { sinceMs, countMax } = unboundQuota;
-          const used = on.unboundSince.get({ providerId, sinceMs, createdAtMs })?.count ?? 0;
-          if (used + draft.unboundCount > countMax) return 'unbound_quota_exceeded';
-        }
-        const counted = { providerId, createdAtMs, intervalMs, payload, targetHwid, ...bounds };
-        if (on.count.run(counted) === 0) {
-          const reached = on.reached.get(counted);
-          if (reached === null) throw new Error(`provider ${providerId} was removed meanwhile`);
-          if (reached.isTooSoon) return 'general_too_soon';
-          if (reached.isTooMany) return 'too_many_sends';
-          return reached.isFull ? 'kept_bytes_full' : 'ledger_full';
-        }
+        const usage = on.usage.get({ providerId });
+        if (usage === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+        const sinceMs = guards.unboundQuota?.sinceMs ?? null;
+        const unboundCount =
+          sinceMs === null ? 0 : on.unboundSince.get({ providerId, sinceMs, createdAtMs })?.count;
+        const counted = countSend({ ...usage, unboundCount: unboundCount ?? 0 }, draft, guards);
+        if (typeof counted === 'string') return counted;
+        on.setCount.run({ providerId, ...counted });
         const dueAtMs = draft.dueAtMs ?? createdAtMs;
         const { id } = on.add.get({ ...draft, dueAtMs }) as { id: number };
         audit.note(act, deeds.send(id, draft), providerId);

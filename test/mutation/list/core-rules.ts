@@ -2,6 +2,16 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const coreRules: readonly MutatedFile[] = [
   {
+    file: 'src/core/message/send-bounds.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/core/message/send-interval.test.ts'],
+    changes: [
+      ['unboundCount > unboundQuota.countMax) {', 'unboundCount >= unboundQuota.countMax) {'],
+      ['Math.abs(createdAtMs - fromMs) < ms;', 'createdAtMs - fromMs < ms;'],
+      ['if (usage.keptBytes + bytes > bounds', 'if (usage.keptBytes + bytes >= bounds'],
+      ['isGeneral ? createdAtMs : lastGeneralAtMs,', 'createdAtMs,'],
+    ],
+  },
+  {
     file: 'src/core/audit/deeds.ts',
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [

@@ -85,7 +85,7 @@ export const storeReads: readonly MutatedFile[] = [
         "ORDER BY x.id DESC LIMIT ${value('countMax')}`,\n    ),\n    block: prepare(",
         "ORDER BY x.id ASC LIMIT ${value('countMax')}`,\n    ),\n    block: prepare(",
       ],
-      ['if (unboundQuota !== null) {', 'if (unboundQuota === null) {'],
+      ['on.setCount.run({ providerId, ...counted });', ''],
       [
         'deeds.blockDistribution({ id, status }, { id, status: BLOCKED });',
         'deeds.blockDistribution({ id, status }, { id, status });',

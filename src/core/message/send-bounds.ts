@@ -1,0 +1,41 @@
+/** The bounds of a provider's sends: whether one more is within them, and how it is counted. */
+
+import type {
+  BoundReached,
+  DistributionGuards,
+  NewDistribution,
+  SendCount,
+  SendUsage,
+} from '../port/distribution.ts';
+
+/**
+ * The counts with a send that nothing refuses. What is counted over a time is counted around it: a
+ * clock that is set back holds nobody up for longer, and a call that was held back, which comes
+ * with an earlier time, begins no other window.
+ */
+export function countSend(
+  usage: SendUsage,
+  { createdAtMs, payload, targetHwid, unboundCount }: NewDistribution,
+  { generalIntervalMs, unboundQuota, bounds }: DistributionGuards,
+): SendCount | 'general_too_soon' | 'unbound_quota_exceeded' | BoundReached {
+  const isWithin = (fromMs: number, ms: number) => Math.abs(createdAtMs - fromMs) < ms;
+  if (unboundQuota !== null && usage.unboundCount + unboundCount > unboundQuota.countMax) {
+    return 'unbound_quota_exceeded';
+  }
+  const { lastGeneralAtMs } = usage;
+  const isGeneral = generalIntervalMs !== null;
+  if (isGeneral && lastGeneralAtMs !== null && isWithin(lastGeneralAtMs, generalIntervalMs)) {
+    return 'general_too_soon';
+  }
+  const isInWindow = isWithin(usage.sendsFromMs, bounds.windowMs);
+  const sendCount = isInWindow ? usage.sendCount : 0;
+  if (sendCount >= bounds.sendsPerMinuteMax) return 'too_many_sends';
+  const bytes = Buffer.byteLength(payload) + Buffer.byteLength(targetHwid) + bounds.bytesEach;
+  if (usage.keptBytes + bytes > bounds.keptBytesMax) return 'kept_bytes_full';
+  if (usage.ledgerCount >= bounds.ledgerRowsMax) return 'ledger_full';
+  return {
+    lastGeneralAtMs: isGeneral ? createdAtMs : lastGeneralAtMs,
+    sendsFromMs: isInWindow ? usage.sendsFromMs : createdAtMs,
+    sendCount: sendCount + 1,
+  };
+}
