@@ -22,6 +22,7 @@
  */
 
 import { Elysia } from 'elysia';
+import type { Maybe } from '../core/port/maybe.ts';
 import type { CallDeps } from './call.ts';
 import { STREAM_PATH } from './device-stream.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -39,6 +40,9 @@ import type { EndpointTally, Traffic } from './traffic.ts';
 /** Elysia reads no body: the interpreter does, behind the gates. */
 const UNREAD = { parse: 'none' } as const;
 
+/** All that our routes ask of Elysia's context. Null if the request became a WebSocket. */
+type RouteHandler = (context: { request: Request }) => Maybe<Response | null>;
+
 /** Puts the plugins together, and an answer for everything that is none of theirs. */
 export function mount(deps: CallDeps, streams: Streams): Elysia {
   const { log, traffic } = deps;
@@ -49,14 +53,15 @@ export function mount(deps: CallDeps, streams: Streams): Elysia {
     .use(appCalls(deps))
     .use(deviceProtocol(deps, streams))
     .use(publishedDocuments(traffic));
-  const mounted = new Map(app.routes.map((route) => [route.path, route]));
+  const mounted = new Map(app.routes.map(({ path, handler }) => [path, handler as RouteHandler]));
   const elsewhere = elsewhereOf(traffic);
   app.all(
     '*',
-    (context) => {
-      const path = plainPath(context.request.url);
-      const route = mounted.get(path);
-      return route ? route.compile()(context) : elsewhere(path, context.request);
+    // Not the whole context: Elysia reads the sources, and would make all that this could need.
+    ({ request }) => {
+      const path = plainPath(request.url);
+      const answer = mounted.get(path);
+      return answer ? answer({ request }) : elsewhere(path, request);
     },
     UNREAD,
   );
