@@ -6,7 +6,7 @@
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/message/inbox.ts';
-import type { Reason, Refused } from '../core/outcome.ts';
+import type { Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { MinuteLimiter } from './limiter.ts';
@@ -79,8 +79,6 @@ export interface Reply<K extends MessageKey> {
   list?: RowList | undefined;
   /** For `x-error-detail`, instead of the message's own. */
   detail?: string | undefined;
-  /** The reason of a message that has several: it stands in the log and the metrics. */
-  reason?: Reason | undefined;
   /** The provider who sent the messages in the body. */
   sender?: number | undefined;
 }

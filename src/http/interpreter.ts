@@ -6,7 +6,7 @@
 
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { authenticateDevice } from '../core/message/inbox.ts';
-import { isRefused, type Refused } from '../core/outcome.ts';
+import { isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { dropBody, readBody } from './body.ts';
@@ -24,6 +24,8 @@ export type Interpreter = (request: Request) => Maybe<Response>;
 interface Answered extends Reply<MessageKey>, Omit<Outgoing, 'payload'> {
   /** The body as it goes out, if it has been written and has its place. */
   payload?: Blob;
+  /** Stands in the log and the metrics, where one message has several reasons. */
+  reason?: Reason | undefined;
 }
 
 /** Compiles a record of the table into the function that answers its requests. */

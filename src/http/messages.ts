@@ -25,8 +25,9 @@ const denial = (msg: string, detail: string, ...headers: string[]): Message => (
 
 const TOO_MANY_SENDS = 'the provider has sent as many in a minute as it may: try again in a minute';
 const KEPT_BYTES_FULL =
-  'as many bytes of notifications and commands are kept for the provider as may be';
-const LEDGER_FULL = 'as many recipients are kept in the ledger for the provider as may be';
+  'as many bytes of notifications and commands are kept for the provider as may be: wait until old ones are pruned, or ask the operator to raise limits.kept_bytes_per_provider_max';
+const LEDGER_FULL =
+  'as many recipients are kept in the ledger for the provider as may be: wait until old ones are pruned, or ask the operator to raise limits.ledger_rows_per_provider_max';
 
 const TABLE = {
   ok: { rc: 1, msg: 'Ok' },

@@ -4,7 +4,6 @@ import { type TString, Type } from '@sinclair/typebox';
 import { checkIn } from '../../core/device.ts';
 import { HWID, PROVIDER_CODE } from '../../core/formats.ts';
 import { admitDevice } from '../../core/install.ts';
-import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import { appEndpoint, optional, type Values } from '../endpoint.ts';
@@ -16,6 +15,7 @@ import {
   LimitField,
   PROVIDER_EXAMPLE,
 } from './params.ts';
+import { replyWith } from './reply.ts';
 
 /** A device is never turned away for what it says of itself. */
 const fact = (header: string, rule: string, example?: string) =>
@@ -73,18 +73,15 @@ const installEndpoint = appEndpoint({
   },
   headers: { 'x-hwid-active': 'true' },
   says: ['ok', 'hwid_required', 'link_not_found', 'link_disabled', 'link_limit_reached'],
-  async handle({ core, params, nowMs }) {
+  handle({ core, params, nowMs }) {
     const { hwid, id: domainHash, installid: installCode } = params;
     const key = { hwid, domainHash, installCode };
-    const link = await admitDevice(core, key, factsOf(params), nowMs);
-    if (isRefused(link)) return link;
-    const body = {
+    return replyWith(admitDevice(core, key, factsOf(params), nowMs), (link) => ({
       provider_id: link.providerCode,
       status: link.status,
       install_limit: link.installLimit,
       install_count: link.deviceCount,
-    };
-    return { says: 'ok', body };
+    }));
   },
 });
 

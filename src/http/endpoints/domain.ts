@@ -7,16 +7,8 @@ import { isRefused } from '../../core/outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/port/domain.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
-import {
-  forms,
-  HASH_EXAMPLE,
-  LIST_COUNT_MAX,
-  listOf,
-  pageParams,
-  RecordId,
-  statusOf,
-  WireTime,
-} from './params.ts';
+import { forms, HASH_EXAMPLE, pageParams, RecordId, statusOf, WireTime } from './params.ts';
+import { LIST_COUNT_MAX, replyWithList } from './reply.ts';
 
 /** What list-domain says of a binding. */
 const Binding = Type.Object(
@@ -90,19 +82,18 @@ const listDomainEndpoint = providerEndpoint({
   params: pageParams,
   fields: { ok: { data: Type.Array(Binding, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
-  async handle({ core, provider, params, settings }) {
-    const list = listOf(params, async (page): Promise<Static<typeof Binding>[]> => {
-      const domains = await listDomains(core, provider, page);
-      return domains.map((domain) => ({
+  handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) =>
+    replyWithList(
+      params,
+      (page) => listDomains(core, provider, page),
+      (domain): Static<typeof Binding> => ({
         id: domain.id,
         domain_name: domain.domainName,
         domain_hash: domain.domainHash,
         status: domain.status,
-        created_at: wireTime(domain.createdAtMs, settings.outputOffsetMinutes),
-      }));
-    });
-    return { says: 'ok', list };
-  },
+        created_at: wireTime(domain.createdAtMs, outputOffsetMinutes),
+      }),
+    ),
 });
 
 export const domainEndpoints = [addDomainEndpoint, deleteDomainEndpoint, listDomainEndpoint];

@@ -9,17 +9,19 @@ import {
   listSlots,
   updateInstall,
 } from '../../core/install.ts';
-import { isRefused } from '../../core/outcome.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../../core/port/install.ts';
+import {
+  INSTALL_ACTIVE,
+  INSTALL_DISABLED,
+  type InstallChange,
+  type Slot,
+} from '../../core/port/install.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
 import {
   CODE_EXAMPLE,
   forms,
   HWID_EXAMPLE,
-  LIST_COUNT_MAX,
   LimitField,
-  listOf,
   pageParams,
   RecordId,
   requiredHwid,
@@ -27,6 +29,7 @@ import {
   statusOf,
   WireTime,
 } from './params.ts';
+import { LIST_COUNT_MAX, replyWith, replyWithList } from './reply.ts';
 
 const CodeField = Type.RegExp(INSTALL_CODE.pattern, { examples: [CODE_EXAMPLE] });
 const CountField = Type.Integer({
@@ -92,11 +95,10 @@ const addInstallEndpoint = providerEndpoint({
     'install_code_limit_reached',
     'unknown_error',
   ],
-  async handle({ core, provider, params, nowMs }) {
+  handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_limit: installLimit, note } = params;
-    const added = await addInstall(core, provider, { installCode, installLimit, note }, nowMs);
-    if (isRefused(added)) return added;
-    return { says: 'ok', body: { install_code: added.installCode, id: added.id } };
+    const added = addInstall(core, provider, { installCode, installLimit, note }, nowMs);
+    return replyWith(added, (link) => ({ install_code: link.installCode, id: link.id }));
   },
 });
 
@@ -132,16 +134,15 @@ const updateInstallEndpoint = providerEndpoint({
     'install_status_error',
     'install_save_error',
   ],
-  async handle({ core, provider, params, nowMs }) {
+  handle({ core, provider, params, nowMs }) {
     const { id, install_limit: installLimit, note, status } = params;
     const change: InstallChange = {
       ...(installLimit !== null && { installLimit }),
       ...(note !== null && { note: note === '' ? null : note }),
       ...(status !== null && { status }),
     };
-    const updated = await updateInstall(core, provider, id, change, nowMs);
-    if (isRefused(updated)) return updated;
-    return { says: 'ok', body: { install_code: updated.installCode, id } };
+    const updated = updateInstall(core, provider, id, change, nowMs);
+    return replyWith(updated, (link) => ({ install_code: link.installCode, id }));
   },
 });
 
@@ -153,21 +154,20 @@ const listInstallEndpoint = providerEndpoint({
   params: pageParams,
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
-  async handle({ core, provider, params, settings }) {
-    const list = listOf(params, async (page): Promise<Static<typeof LimitedLink>[]> => {
-      const installs = await listInstalls(core, provider, page);
-      return installs.map((install) => ({
+  handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) =>
+    replyWithList(
+      params,
+      (page) => listInstalls(core, provider, page),
+      (install): Static<typeof LimitedLink> => ({
         id: install.id,
         install_code: install.installCode,
         install_limit: install.installLimit,
         install_count: install.deviceCount,
         status: install.status,
         note: install.note,
-        created_at: wireTime(install.createdAtMs, settings.outputOffsetMinutes),
-      }));
-    });
-    return { says: 'ok', list };
-  },
+        created_at: wireTime(install.createdAtMs, outputOffsetMinutes),
+      }),
+    ),
 });
 
 const listHwidEndpoint = providerEndpoint({
@@ -185,17 +185,16 @@ const listHwidEndpoint = providerEndpoint({
   },
   fields: { ok: { data: Type.Array(LinkedHwid, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'install_code_error', 'unknown_error'],
-  async handle({ core, provider, params, settings }) {
+  handle({ core, provider, params, settings }) {
     const { install_code: installCode, install_id: installId, hwid } = params;
     const selector = { installCode, installId };
-    const slots = await listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);
-    if (isRefused(slots)) return slots;
-    const data: Static<typeof LinkedHwid>[] = slots.map((slot) => ({
+    const rowOf = (slot: Slot): Static<typeof LinkedHwid> => ({
       hwid: slot.hwid,
       date: wireTime(slot.registeredAtMs, settings.outputOffsetMinutes),
       device_name: slot.deviceName,
-    }));
-    return { says: 'ok', body: { data } };
+    });
+    const listed = listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);
+    return replyWith(listed, (slots) => ({ data: slots.map(rowOf) }));
   },
 });
 
@@ -208,11 +207,10 @@ const deleteHwidEndpoint = providerEndpoint({
   params: { ...selectorParams('invalid_parameters'), hwid: requiredHwid },
   fields: { ok: { install_count: CountField } },
   says: ['ok', 'invalid_parameters', 'install_code_error'],
-  async handle({ core, provider, params, nowMs }) {
+  handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_id: installId, hwid } = params;
-    const freed = await freeSlot(core, provider, { installCode, installId }, hwid, nowMs);
-    if (isRefused(freed)) return freed;
-    return { says: 'ok', body: { install_count: freed.deviceCount } };
+    const freed = freeSlot(core, provider, { installCode, installId }, hwid, nowMs);
+    return replyWith(freed, ({ deviceCount }) => ({ install_count: deviceCount }));
   },
 });
 

@@ -15,14 +15,8 @@ import {
   type TextFormat,
   type WholeFormat,
 } from '../../core/formats.ts';
-import type { Maybe } from '../../core/port/maybe.ts';
-import type { Page } from '../../core/port/page.ts';
 import { optional, required } from '../endpoint.ts';
-import type { Row, RowList } from '../list-text.ts';
 import type { MessageKey } from '../messages.ts';
-
-/** The most records that a list returns (specification, "Limits"). */
-export const LIST_COUNT_MAX = 5000;
 
 /** The form of a text; `documented` stands in the documents where few languages read ours. */
 const ofText = ({ pattern, rule, tidy }: TextFormat, documented?: object) => ({
@@ -31,7 +25,7 @@ const ofText = ({ pattern, rule, tidy }: TextFormat, documented?: object) => ({
   ...(tidy && { tidy }),
 });
 
-export const ofWhole = ({ minimum, maximum, rule }: WholeFormat) => ({
+const ofWhole = ({ minimum, maximum, rule }: WholeFormat) => ({
   schema: Type.Integer({ minimum, maximum }),
   rule,
 });
@@ -72,19 +66,6 @@ export const pageParams = {
     about: 'Only records with a lower `id`: continues a list that was cut off.',
   }),
 };
-
-/** The list that these parameters ask for, of rows that `readPage` reads. */
-export function listOf(
-  { id, before_id }: { id: number | null; before_id: number | null },
-  readPage: (page: Page) => Maybe<readonly Row[]>,
-): RowList {
-  return {
-    beforeId: before_id,
-    countMax: LIST_COUNT_MAX,
-    isOne: id !== null,
-    read: (beforeId, countMax) => readPage({ id, beforeId, countMax }),
-  };
-}
 
 /** How list-hwid and delete-hwid name a link; `says` is the answer when neither is given. */
 export const selectorParams = <const K extends MessageKey>(says: K) => ({

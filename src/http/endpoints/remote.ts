@@ -12,17 +12,9 @@ import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { providerEndpoint, required } from '../endpoint.ts';
 import { wireTime } from '../wire-time.ts';
-import {
-  forms,
-  HWID_EXAMPLE,
-  LIST_COUNT_MAX,
-  listOf,
-  pageParams,
-  RecordId,
-  statusOf,
-  WireTime,
-} from './params.ts';
+import { forms, HWID_EXAMPLE, pageParams, RecordId, statusOf, WireTime } from './params.ts';
 import { CommandInput, NotificationInput } from './remote-bodies.ts';
+import { LIST_COUNT_MAX, replyWith, replyWithList } from './reply.ts';
 
 /** What remote/list says of a notification or command. */
 const Distribution = Type.Object(
@@ -69,11 +61,11 @@ const notificationEndpoint = providerEndpoint({
     'notification_kept_bytes_full',
     'notification_ledger_full',
   ],
-  async handle({ core, provider, body, nowMs }) {
+  handle({ core, provider, body, nowMs }) {
     const order = readNotification(body, nowMs);
     if (isRefused(order)) return order;
-    const sent = await sendNotification(core, provider, order, nowMs);
-    return isRefused(sent) ? sent : { says: 'ok', body: { id: sent.id } };
+    const sent = sendNotification(core, provider, order, nowMs);
+    return replyWith(sent, ({ id }) => ({ id }));
   },
 });
 
@@ -131,11 +123,11 @@ const listEndpoint = providerEndpoint({
   params: pageParams,
   fields: { ok: { data: Type.Array(Distribution, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
-  async handle({ core, provider, params, settings }) {
-    const { outputOffsetMinutes } = settings;
-    const list = listOf(params, async (page): Promise<Static<typeof Distribution>[]> => {
-      const distributions = await listDistributions(core, provider, page);
-      return distributions.map((distribution) => ({
+  handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) =>
+    replyWithList(
+      params,
+      (page) => listDistributions(core, provider, page),
+      (distribution): Static<typeof Distribution> => ({
         id: distribution.id,
         target_os: distribution.targetOs,
         target_hwid: distribution.targetHwid,
@@ -143,10 +135,8 @@ const listEndpoint = providerEndpoint({
         created_at: wireTime(distribution.createdAtMs, outputOffsetMinutes),
         sent_at: wireTime(distribution.sentAtMs, outputOffsetMinutes),
         notification_type: distribution.notificationType,
-      }));
-    });
-    return { says: 'ok', list };
-  },
+      }),
+    ),
 });
 
 export const remoteEndpoints = [

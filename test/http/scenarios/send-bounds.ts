@@ -13,12 +13,12 @@ const BEYOND: readonly [string, Partial<SendBounds>, string][] = [
   [
     'kept_bytes_full',
     { keptBytesMax: 200 },
-    'as many bytes of notifications and commands are kept for the provider as may be',
+    'as many bytes of notifications and commands are kept for the provider as may be: wait until old ones are pruned, or ask the operator to raise limits.kept_bytes_per_provider_max',
   ],
   [
     'ledger_full',
     { ledgerRowsMax: 0 },
-    'as many recipients are kept in the ledger for the provider as may be',
+    'as many recipients are kept in the ledger for the provider as may be: wait until old ones are pruned, or ask the operator to raise limits.ledger_rows_per_provider_max',
   ],
 ];
 

@@ -1,0 +1,32 @@
+/** Replies that handlers give alike: with the fields of one thing, or with a list. */
+
+import { isRefused, type Refused } from '../../core/outcome.ts';
+import { after, type Maybe } from '../../core/port/maybe.ts';
+import type { Page } from '../../core/port/page.ts';
+import type { Reply } from '../endpoint.ts';
+import type { Row } from '../list-text.ts';
+
+/** The most records that a list returns (specification, "Limits"). */
+export const LIST_COUNT_MAX = 5000;
+
+/** Replies `ok` with the fields of what the core gives, or with its refusal. */
+export function replyWith<T extends object, K extends string>(
+  outcome: Maybe<T | Refused<K>>,
+  fieldsOf: (given: T) => Readonly<Record<string, unknown>>,
+): Maybe<{ says: 'ok'; body: Readonly<Record<string, unknown>> } | Refused<K>> {
+  return after(outcome, (given) =>
+    isRefused<object>(given) ? (given as Refused<K>) : { says: 'ok', body: fieldsOf(given as T) },
+  );
+}
+
+/** Replies with the list that the parameters ask for, each record as `rowOf` shows it. */
+export function replyWithList<T, R extends Row>(
+  { id, before_id }: { id: number | null; before_id: number | null },
+  readPage: (page: Page) => Maybe<readonly T[]>,
+  rowOf: (record: T) => R,
+): Reply<'ok'> {
+  const read = (beforeId: number | null, countMax: number) =>
+    after(readPage({ id, beforeId, countMax }), (records) => records.map(rowOf));
+  const list = { beforeId: before_id, countMax: LIST_COUNT_MAX, isOne: id !== null, read };
+  return { says: 'ok', list };
+}
