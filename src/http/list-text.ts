@@ -20,7 +20,7 @@ export interface RowList {
 const utf8 = new TextEncoder();
 
 /** The rows of a page: well under a millisecond to read and to write. */
-export const PAGE_COUNT = 100;
+export const PAGE_COUNT = 250;
 
 /** The longest list, bytes: 5000 rows with the longest texts that they may have. */
 export const LIST_BYTES_MAX = 8 * 1024 * 1024;

@@ -76,8 +76,9 @@ function linkStatements({ db }: Context) {
     list: prepare<Install>(
       db,
       sql`
-        SELECT ${COLUMNS} FROM install WHERE ${OF_PROVIDER} AND id < ${value('beforeId')}
-        ORDER BY id DESC LIMIT ${value('countMax')}`,
+        SELECT ${COLUMNS} FROM install
+        WHERE provider_id = ${once('providerId')} AND id < ${once('beforeId')}
+        ORDER BY id DESC LIMIT ${once('countMax')}`,
     ),
   };
 }
