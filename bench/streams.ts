@@ -12,6 +12,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { until } from '../test/support/until.ts';
 import { type Server, startServer, stopAll } from './process.ts';
 
 const { values: options } = parseArgs({
@@ -113,14 +114,6 @@ function startProbe(url: string): () => Promise<number[]> {
   };
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const startMs = performance.now();
-  while (!(await isSo())) {
-    if (performance.now() - startMs > DEADLINE_MS) throw new Error('waited in vain');
-    await Bun.sleep(5);
-  }
-}
-
 function receivedCount(id: unknown): number {
   const words = ['distribution', 'show', String(id), '--json', '--data', dataDir];
   const { stdout } = Bun.spawnSync([...program, ...words]);
@@ -134,10 +127,10 @@ async function notify(url: string): Promise<Round> {
   const form = { body: 'Hello to everybody', type_push: 'optional', expire_days: 1 };
   const body = { PushNotificationForm: form, os: ['android'] };
   const { id } = await ask(url, `/remote/notification?${QUERY}`, body);
-  await until(() => arrivals.length >= streamCount);
+  await until('all have the message', () => arrivals.length >= streamCount, DEADLINE_MS);
   const probes = await endProbe();
   const times = arrivals.map((atMs) => atMs - calledMs).toSorted((a, b) => a - b);
-  await until(() => receivedCount(id) === streamCount);
+  await until('all have acknowledged', () => receivedCount(id) === streamCount, DEADLINE_MS);
   const at = (of: readonly number[], share: number) => of[Math.floor((of.length - 1) * share)] ?? 0;
   return {
     firstMs: at(times, 0),

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { OperatorError } from '../src/operator-error.ts';
 import { type ServiceEnvironment, type ServiceManager, serviceManager } from '../src/systemd.ts';
 import { freshFolder } from './support/app.ts';
-import { cleanUp, PATIENCE_MS, startServe } from './support/process.ts';
-import { until } from './support/until.ts';
+import { cleanUp, startServe } from './support/process.ts';
+import { PATIENCE_MS, until } from './support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 

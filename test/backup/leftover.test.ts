@@ -16,8 +16,9 @@ import { removeLeftovers, Scratch } from '../../src/disk/scratch.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProviders, makeBackup, NOW_MS } from '../support/backup.ts';
 import { openBeside } from '../support/database.ts';
-import { cleanUp, PATIENCE_MS, plainEnv, startServe } from '../support/process.ts';
+import { cleanUp, plainEnv, startServe } from '../support/process.ts';
 import { ROOT } from '../support/tree.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 afterAll(cleanUp);

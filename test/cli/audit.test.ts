@@ -12,13 +12,12 @@ import { openBeside } from '../support/database.ts';
 import { testWith } from '../support/needs.ts';
 import {
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
@@ -135,10 +134,10 @@ const timeless = (time: string) => (time.startsWith('"2030') ? time : '"TIME"');
 
 /** The worker has looked at the command and put it aside. */
 async function waitsForItsTime(): Promise<void> {
-  await until(async () => {
+  await until('the worker to put the command aside', async () => {
     const { stdout } = await gatepost('distribution', 'list', '--json');
     return ![10, 20].includes(JSON.parse(stdout)[0].status);
-  }, 'the worker to put the command aside');
+  });
 }
 
 describe('verify and export', () => {

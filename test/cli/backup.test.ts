@@ -8,13 +8,12 @@ import { call } from '../support/app.ts';
 import {
   addProviderByCommand,
   cleanUp,
-  PATIENCE_MS,
   ROOT,
   run,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(3 * PATIENCE_MS);
 afterAll(cleanUp);
@@ -104,7 +103,7 @@ test('an interrupted backup leaves nothing behind', async () => {
     stderr: 'pipe',
     stdout: 'ignore',
   });
-  await until(() => readdirSync(folder).some((name) => name.endsWith('.part')), 'a beginning');
+  await until('a beginning', () => readdirSync(folder).some((name) => name.endsWith('.part')));
   child.kill('SIGTERM');
   expect(await new Response(child.stderr).text()).toBe('gatepost: the backup was interrupted\n');
   expect(await child.exited).toBe(1);
@@ -142,7 +141,7 @@ test('a server makes scheduled backups by itself', async () => {
   const env = { GATEPOST_BACKUP_AT: '* * * * * *', GATEPOST_BACKUP_DIRECTORY: shelf };
   const servers = await Promise.all([startServe({ dataDir, env }), startServe({ dataDir, env })]);
   const log = () => servers.map(({ stderr }) => stderr()).join('');
-  await until(() => log().includes('backup_made'), 'a backup');
+  await until('a backup', () => log().includes('backup_made'));
   const names = readdirSync(shelf).filter((name) => name.endsWith('.backup'));
   expect(names).toHaveLength(1);
   expect(await run(['restore', join(shelf, names[0] ?? ''), '--verify'])).toMatchObject({

@@ -5,14 +5,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
 import { readText } from '../support/tree.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
@@ -81,7 +80,7 @@ describe('SIGHUP', () => {
   }
 
   const said = (server: ServerProcess, words: string) =>
-    until(() => server.stderr().includes(words), words);
+    until(words, () => server.stderr().includes(words));
 
   test('takes up what may change in flight and names what waits', async () => {
     const { server, file } = await started('[server]\noutput_zone = "+03:00"\n');

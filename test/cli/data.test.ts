@@ -9,11 +9,11 @@ import packageJson from '../../package.json';
 import {
   addProviderByCommand,
   cleanUp,
-  PATIENCE_MS,
   run,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);

@@ -7,12 +7,12 @@ import { call } from '../support/app.ts';
 import {
   addProviderByCommand,
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);

@@ -3,7 +3,8 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { document } from '../support/openapi.ts';
-import { cleanUp, PATIENCE_MS, run, shell } from '../support/process.ts';
+import { cleanUp, run, shell } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { call } from '../support/app.ts';
 import {
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);

@@ -10,7 +10,8 @@ import {
   notedMonitor,
   noteMonitor,
 } from '../../src/whereabouts.ts';
-import { cleanUp, PATIENCE_MS, run, temporaryFolder } from '../support/process.ts';
+import { cleanUp, run, temporaryFolder } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);

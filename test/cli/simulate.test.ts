@@ -8,13 +8,12 @@ import {
   addProviderByCommand,
   binary,
   cleanUp,
-  PATIENCE_MS,
   plainEnv,
   run,
   type ServerProcess,
   startServe,
-  until,
 } from '../support/process.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 interface Event {
   hwid?: string;
@@ -45,7 +44,7 @@ test('a server under a path is asked under that path', async () => {
     },
   });
   simulate({ url: `http://127.0.0.1:${proxy.port}/gate/` });
-  await until(() => paths.length > 0, 'a call');
+  await until('a call', () => paths.length > 0);
   expect(paths[0]).toBe('/gate/device/register');
   await proxy.stop(true);
 });
@@ -95,10 +94,10 @@ describe('device simulate', () => {
       const { server, own } = await shop();
       const words = ['--count', '3', '--provider', own.code, '--domain-hash', HASH];
       const devices = simulate(server, ...words, '--os', 'android');
-      await until(() => devices.events.some(({ open }) => open === 3), 'three open streams');
+      await until('three open streams', () => devices.events.some(({ open }) => open === 3));
 
       const id = await notify(server, own, 'hello', { os: ['android'] });
-      await until(() => devices.messages().length === 3, 'three messages');
+      await until('three messages', () => devices.messages().length === 3);
       const names = devices.messages().map(({ hwid }) => hwid);
       expect(names.toSorted()).toEqual(['simulated-1', 'simulated-2', 'simulated-3']);
       for (const { message } of devices.messages()) {
@@ -113,11 +112,11 @@ describe('device simulate', () => {
         const words = ['distribution', 'show', String(of), '--json', '--data', server.dataDir];
         return JSON.parse((await run(words)).stdout);
       };
-      await until(async () => (await show(id)).ledger.received === 3, 'three acknowledgements');
+      await until('three acknowledgements', async () => (await show(id)).ledger.received === 3);
 
       const to = { hwid: 'simulated-1,simulated-3' };
       const command = await order(server, own, { action_type: 'update-subscription', ...to });
-      await until(async () => (await show(command)).ledger.executed === 2, 'both executed');
+      await until('both executed', async () => (await show(command)).ledger.executed === 2);
       expect(await devices.stop()).toBe(0);
       expect(devices.events.at(-1)).toMatchObject({ messages: 5, refused: 0, last_refusal: null });
     },
@@ -130,7 +129,7 @@ describe('device simulate', () => {
       const { server } = await shop();
       const words = ['--count', '2', '--link', 'LinkCode0001', '--domain-hash', HASH];
       const devices = simulate(server, ...words, '--duration', '2');
-      await until(() => devices.events.some(({ refused }) => refused === 2), 'two refusals');
+      await until('two refusals', () => devices.events.some(({ refused }) => refused === 2));
       expect(devices.events.at(-1)).toMatchObject({ open: 0, last_refusal: 'Install not found' });
       expect(await children[0]?.exited).toBe(0);
     },
@@ -144,15 +143,15 @@ describe('device simulate', () => {
       const words = ['--count', '2', '--provider', own.code, '--domain-hash', HASH];
       const devices = simulate(server, ...words);
       const opens = () => devices.events.filter(({ open }) => open === 2).length;
-      await until(() => opens() === 1, 'two open streams');
+      await until('two open streams', () => opens() === 1);
       await server.stop();
-      await until(() => devices.events.at(-1)?.open === 0, 'both noticed');
+      await until('both noticed', () => devices.events.at(-1)?.open === 0);
       const { port, dataDir } = server;
       const again = await startServe({ dataDir, args: ['--port', String(port)] });
       expect(again.port).toBe(port);
-      await until(() => devices.events.at(-1)?.open === 2, 'both came back');
+      await until('both came back', () => devices.events.at(-1)?.open === 2);
       await notify(again, own, 'hello again', { os: ['android'] });
-      await until(() => devices.messages().length === 2, 'two messages');
+      await until('two messages', () => devices.messages().length === 2);
       expect(await devices.stop()).toBe(0);
     },
     2 * PATIENCE_MS,

@@ -14,7 +14,6 @@ import { call } from '../support/app.ts';
 import {
   addProviderByCommand,
   cleanUp,
-  PATIENCE_MS,
   plainEnv,
   ROOT,
   type ServerProcess,
@@ -24,6 +23,7 @@ import {
 import { Random } from '../support/random.ts';
 import { SlotHistory } from '../support/slot-history.ts';
 import type { SlotWorkerOrder, SlotWorkerReport } from '../support/slot-worker.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 const SCALE = Number(process.env['CAP_SCALE'] ?? 1);
 const SEED = Number(process.env['CAP_SEED'] ?? 7);

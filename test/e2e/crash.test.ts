@@ -15,13 +15,13 @@ import { Beliefs } from '../support/belief.ts';
 import {
   addProviderByCommand,
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 20);
 const SEED = Number(process.env['CRASH_SEED'] ?? 11);

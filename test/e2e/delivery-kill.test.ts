@@ -16,13 +16,12 @@ import { DOMAIN_HASH, LiveDevice, Traffic } from '../support/delivery-traffic.ts
 import {
   addProviderByCommand,
   cleanUp,
-  PATIENCE_MS,
   type ServerProcess,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 const KILLS = Number(process.env['DELIVERY_KILLS'] ?? 12);
 const SEED = Number(process.env['DELIVERY_SEED'] ?? 5);
@@ -126,7 +125,7 @@ test(`${KILLS} kills in every status`, async () => {
 
   const last = await startServe({ dataDir });
   const open = db.query('SELECT 1 FROM distribution WHERE status IN (5, 6, 10, 20, 40)');
-  await until(() => open.get() === null, 'every distribution to end or to wait for its time');
+  await until('every distribution to end or to wait for its time', () => open.get() === null);
   for (const device of traffic.devices) await fetchAll(traffic, last.url, device);
   await last.stop();
 
@@ -147,7 +146,7 @@ test(`${KILLS} kills in every status`, async () => {
 
 /** Until nothing is left but what the device never acknowledges. */
 async function fetchAll(traffic: Traffic, url: string, device: LiveDevice): Promise<void> {
-  await until(async () => (await traffic.fetch(url, device, 0)) === 0, 'an empty inbox');
+  await until('an empty inbox', async () => (await traffic.fetch(url, device, 0)) === 0);
 }
 
 function checkDistributions(traffic: Traffic, db: Database): void {

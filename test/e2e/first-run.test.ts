@@ -9,14 +9,13 @@ import { read } from '../support/app.ts';
 import {
   binary,
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
 import { open } from '../support/socket.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
@@ -71,8 +70,8 @@ describe('first start', () => {
   test('the printed lines work as they stand, and the key is shown once', async () => {
     const first = await startServe({ args: ['--first-provider'] });
     const text = await until(
-      () => first.stdout().includes('Ctrl-C') && first.stdout(),
       'the last line of a first start',
+      () => first.stdout().includes('Ctrl-C') && first.stdout(),
     );
     const key = KEY_LINE.exec(text)?.[1] ?? '';
     expect(key).toHaveLength(32);
@@ -103,8 +102,8 @@ describe('first start', () => {
 
     const second = await startServe({ dataDir: first.dataDir, args: ['--first-provider'] });
     const again = await until(
-      () => second.stdout().includes('rotate-key') && second.stdout(),
       'the hint of a second start',
+      () => second.stdout().includes('rotate-key') && second.stdout(),
     );
     expect(again).not.toContain(key);
     expect(again).not.toMatch(KEY_LINE);
@@ -146,7 +145,7 @@ describe('stop', () => {
       const idle = await open(server.port, 'GET /provider HTTP/1.1\r\nHost: localhost\r\n\r\n');
       const silent = await open(server.port);
       const halfHead = await open(server.port, 'GET /prov');
-      await until(() => idle.received().includes('"rc":0'), 'an answer');
+      await until('an answer', () => idle.received().includes('"rc":0'));
       const underWay = await beginDelayedRequest(server);
 
       const startedMs = performance.now();
@@ -212,7 +211,7 @@ describe('an address that cannot be had is one sentence and exit 1', () => {
 /** A request that takes a second; settles when the server has it, with the answer to come. */
 async function beginDelayedRequest(server: ServerProcess): Promise<{ answer: Promise<unknown> }> {
   const answer = answerOf(`${server.url}/api/list-install`);
-  await until(() => server.stderr().includes('auth_failures_delayed'), 'a delayed answer');
+  await until('a delayed answer', () => server.stderr().includes('auth_failures_delayed'));
   return { answer };
 }
 

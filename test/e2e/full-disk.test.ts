@@ -15,13 +15,13 @@ import { call, freshFolder } from '../support/app.ts';
 import {
   addProviderByCommand,
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
 } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
 import { readText } from '../support/tree.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(3 * PATIENCE_MS);
 const testIf = test.skipIf(!MAY_MOUNT);

@@ -36,7 +36,6 @@ import { type HostileRequest, Hostility } from '../support/hostile.ts';
 import {
   addProviderByCommand,
   cleanUp,
-  PATIENCE_MS,
   residentMib,
   type ServerProcess,
   startServe,
@@ -44,6 +43,7 @@ import {
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { Lane, type RawAnswer } from '../support/raw-http.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 10_000);
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 3);

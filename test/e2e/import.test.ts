@@ -18,15 +18,14 @@ import {
   addProviderByCommand,
   binary,
   cleanUp,
-  PATIENCE_MS,
   plainEnv,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 const SCALE = Number(process.env['IMPORT_SCALE'] ?? 0.02);
 const LINKS = Math.round(20_000 * SCALE);
@@ -166,7 +165,7 @@ async function killedAt(share: number, words: readonly string[], dataDir: string
     stdout: 'ignore',
     stderr: 'ignore',
   });
-  await until(() => linkCount(dataDir) >= LINKS * share, `${share} of the links`);
+  await until(`${share} of the links`, () => linkCount(dataDir) >= LINKS * share);
   child.kill('SIGKILL');
   await child.exited;
   expect(child.signalCode).toBe('SIGKILL');
@@ -274,7 +273,7 @@ test('SIGINT ends it in order, and the summary says how far it came', async () =
       return 0;
     }
   };
-  await until(() => here() === 50, 'the first 50 links');
+  await until('the first 50 links', () => here() === 50);
   child.kill('SIGINT');
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),

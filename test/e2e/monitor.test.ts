@@ -8,15 +8,14 @@ import {
   addProviderByCommand,
   binary,
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
 import { lint, parseMetrics, seriesValue } from '../support/prometheus.ts';
 import { open } from '../support/socket.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
@@ -44,10 +43,10 @@ test('the executable tells of itself what Prometheus can read', async () => {
   const families = await scrape(server);
   expect(seriesValue(families, 'gatepost_requests_total', labels)).toBe(1);
   expect(seriesValue(families, 'process_resident_memory_bytes')).toBeGreaterThan(1e7);
-  await until(async () => {
+  await until('the event loop to be watched', async () => {
     const lag = seriesValue(await scrape(server), 'gatepost_event_loop_lag_seconds_count');
     return lag > 0;
-  }, 'the event loop to be watched');
+  });
   expect(await server.stop()).toEqual({ code: 0, signal: null });
   expect(server.stderr()).toMatch(/ info started .*monitor=http.*\n.* info stopping\n.* stopped /);
 });
@@ -73,7 +72,7 @@ testWith('prlimit')(
     expect(await add()).toBe('Ok');
     expect(await ready(server)).toEqual({ status: 200 });
     expect(mayGrow('1024')).toBe(0);
-    await until(async () => (await ready(server)).status === 503, 'the full disk to be noticed');
+    await until('the full disk to be noticed', async () => (await ready(server)).status === 503);
     expect(await ready(server)).toEqual({ status: 503, reason: 'database_not_writable' });
     expect(await add()).toBe('Unknown error');
     // It lives, and says what is the matter.
@@ -84,7 +83,7 @@ testWith('prlimit')(
     expect(failed).toBeGreaterThan(1);
 
     expect(mayGrow('unlimited')).toBe(0);
-    await until(async () => (await ready(server)).status === 200, 'the room to be noticed');
+    await until('the room to be noticed', async () => (await ready(server)).status === 200);
     expect(await add()).toBe('Ok');
     await server.stop();
     expect(server.stderr()).toContain(' warn not_ready reason=database_not_writable');
@@ -104,10 +103,10 @@ test('with the order to stop it is not ready any more, and finishes what runs', 
   };
   await expect(inHand()).rejects.toThrow('there is no');
   const end = server.stop();
-  await until(async () => (await ready(server)).reason === 'stopping', 'the stop');
+  await until('the stop', async () => (await ready(server)).reason === 'stopping');
   expect((await fetch(`${server.monitorUrl}/healthz`)).status).toBe(200);
   half.socket.write(body.slice(5));
-  await until(() => half.received().includes('device_token'), 'the answer');
+  await until('the answer', () => half.received().includes('device_token'));
   expect(await end).toEqual({ code: 0, signal: null });
 });
 

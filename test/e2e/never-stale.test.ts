@@ -15,14 +15,9 @@ import { nextTurn } from '../../src/core/turn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
-import {
-  addProviderByCommand,
-  cleanUp,
-  PATIENCE_MS,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { addProviderByCommand, cleanUp, startServe, temporaryFolder } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 const SECONDS = Number(process.env['STALE_SECONDS'] ?? 2);
 const SEED = Number(process.env['STALE_SEED'] ?? 3);

@@ -15,13 +15,13 @@ import { call, read } from '../support/app.ts';
 import {
   addProviderByCommand,
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 const SECONDS = Number(process.env['RACE_SECONDS'] ?? 3);
 const SEED = Number(process.env['RACE_SEED'] ?? 5);

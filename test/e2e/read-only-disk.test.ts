@@ -7,8 +7,9 @@ import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from
 import { copyFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call, freshFolder } from '../support/app.ts';
-import { addProviderByCommand, cleanUp, PATIENCE_MS, run, startServe } from '../support/process.ts';
+import { addProviderByCommand, cleanUp, run, startServe } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk, type SmallDisk } from '../support/small-disk.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(3 * PATIENCE_MS);
 const testIf = test.skipIf(!MAY_MOUNT);

@@ -11,14 +11,13 @@ import { formsOf, percentEncoded, rawFormsOf, shownIn } from '../support/planted
 import {
   binary,
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
 import { Lane } from '../support/raw-http.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 beforeAll(() => void binary());
@@ -89,14 +88,14 @@ describe.each(['human', 'json'])('with everything told, %s', (format) => {
     const seen = [await observe(server)];
     await withFullDisk(server, async () => {
       await useEverything(server, token).catch(() => '');
-      await until(async () => {
+      await until('the full disk to be noticed', async () => {
         seen.push(await observe(server));
         return seen.at(-1)?.includes('database_not_writable');
-      }, 'the full disk to be noticed');
+      });
     });
     writeFileSync(file, configOf(format, `eab_key = "${CONFIGURED.eabKey}`));
     process.kill(server.pid, 'SIGHUP');
-    await until(() => server.stderr().includes('config_not_reloaded'), 'the refused reload');
+    await until('the refused reload', () => server.stderr().includes('config_not_reloaded'));
     await server.stop();
 
     const log = server.stderr();

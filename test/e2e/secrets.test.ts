@@ -10,14 +10,13 @@ import { endpoints } from '../../src/http/endpoints/index.ts';
 import { formsOf, shownIn as shownOf } from '../support/planted.ts';
 import {
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
 import { Lane } from '../support/raw-http.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
@@ -83,7 +82,7 @@ test('keys appear where they are shown once, and nowhere else', async () => {
     const answers = await askEverything(server);
     expect(answers.length).toBeGreaterThan(1000);
     // The log line about the failures is among what was searched.
-    await until(() => server.stderr().includes('auth_failures_delayed'), 'a delayed answer');
+    await until('a delayed answer', () => server.stderr().includes('auth_failures_delayed'));
     expect(shownIn(answers)).toEqual([]);
     expect(await commandLineOf(server.pid)).not.toContain('PLANTED');
     await server.stop();

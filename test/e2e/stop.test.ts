@@ -9,12 +9,11 @@ import {
   addProviderByCommand,
   binary,
   cleanUp,
-  PATIENCE_MS,
   plainEnv,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
@@ -58,11 +57,11 @@ test('while it still waits for its first certificate, with a hook that runs', as
     stdout: 'ignore',
     stderr: 'pipe',
   });
-  await until(() => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '', 'the hook');
+  await until('the hook', () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '');
   const pid = readFileSync(pidFile, 'utf8').trim();
   child.kill('SIGTERM');
   expect(await child.exited).toBe(0);
-  await until(() => !existsSync(`/proc/${pid}/exe`), 'the end of the hook');
+  await until('the end of the hook', () => !existsSync(`/proc/${pid}/exe`));
   expect(existsSync(join(folder, 'data', 'gatepost.db-wal'))).toBe(false);
   expect(await new Response(child.stderr).text()).not.toContain(' error ');
   await authority.stop();

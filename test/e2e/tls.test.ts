@@ -8,13 +8,12 @@ import { type AcmeServer, startAcmeServer } from '../support/acme-server.ts';
 import { selfSigned, writeSecret } from '../support/certificate.ts';
 import {
   cleanUp,
-  PATIENCE_MS,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
-  until,
 } from '../support/process.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
@@ -60,7 +59,7 @@ test('it serves the operator\u2019s certificate, and the next one without a rest
   expect(await msgOf(server)).toEqual(AUTH_ERROR);
   expect(await shown(server)).toStartWith('first ');
   await pairIn(folder, 'second');
-  await until(async () => (await shown(server)).startsWith('second '), 'the second certificate');
+  await until('the second certificate', async () => (await shown(server)).startsWith('second '));
   expect(await msgOf(server)).toEqual(AUTH_ERROR);
   expect(await server.stop()).toEqual({ code: 0, signal: null });
   expect(server.stderr()).toContain('certificate_changed');
@@ -78,7 +77,7 @@ test('it asks an authority for its certificate, keeps it, and renews it', async 
   const server = await startServe({ env });
   expect(await msgOf(server)).toEqual(AUTH_ERROR);
   expect(await shown(server)).toStartWith('gate.example.com ');
-  await until(() => server.stderr().includes('certificate_changed'), 'a renewed certificate');
+  await until('a renewed certificate', () => server.stderr().includes('certificate_changed'));
   expect(await msgOf(server)).toEqual(AUTH_ERROR);
   expect(await server.stop()).toEqual({ code: 0, signal: null });
   expect(authority).toMatchObject({ refused: [] });

@@ -2,13 +2,8 @@
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { call } from '../support/app.ts';
-import {
-  addProviderByCommand,
-  cleanUp,
-  PATIENCE_MS,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { addProviderByCommand, cleanUp, startServe, temporaryFolder } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);

@@ -4,7 +4,8 @@
  */
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { cleanUp, PATIENCE_MS } from '../support/process.ts';
+import { cleanUp } from '../support/process.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 import { fuzz } from './fuzz.ts';
 
 const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 10);

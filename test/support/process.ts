@@ -7,14 +7,12 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
+import { until } from './until.ts';
 
 export const ROOT = resolve(import.meta.dir, '../..');
 const BINARY = join(ROOT, 'dist/gatepost');
 /** What `dist/gatepost` is made from. */
 const INGREDIENTS = ['src', 'migrations', 'package.json'];
-
-/** How long anything may take on a busy machine before a test gives up, ms. */
-export const PATIENCE_MS = 30_000;
 
 let isFresh = false;
 
@@ -172,10 +170,10 @@ export async function startServe(options: StartOptions = {}): Promise<ServerProc
   void exited.then(() => {
     hasEnded = true;
   });
-  const url = await until(() => {
+  const url = await until('a server listens', () => {
     if (hasEnded) throw new Error(`serve ended at once: ${err.text()}`);
     return /listening on (https?:\/\/[^\s"]+)/.exec(out.text())?.[1];
-  }, 'the line of a server that listens');
+  });
   return {
     pid: child.pid,
     url,
@@ -208,20 +206,6 @@ function collect(stream: ReadableStream<Uint8Array>) {
     for await (const chunk of stream) text += decoder.decode(chunk, { stream: true });
   })();
   return { text: () => text, ended };
-}
-
-/** Asks again and again until `probe` has an answer; throws when {@link PATIENCE_MS} is over. */
-export async function until<T>(
-  probe: () => T | undefined | null | false | Promise<T | undefined | null | false>,
-  what: string,
-): Promise<T> {
-  const giveUpMs = performance.now() + PATIENCE_MS;
-  while (performance.now() < giveUpMs) {
-    const found = await probe();
-    if (found !== undefined && found !== null && found !== false) return found;
-    await Bun.sleep(5);
-  }
-  throw new Error(`waited ${PATIENCE_MS} ms for ${what}`);
 }
 
 /** The resident memory of a process, MiB. */

@@ -20,7 +20,7 @@ export async function startWithPhone(): Promise<{
   return { app, own, token: await register(app, byBinding('phone', own)) };
 }
 
-export function noStreams(app: TestApp): Promise<void> {
+export function noStreams(app: TestApp): Promise<true> {
   return until('no stream is left', () => app.server.streamCount() === 0);
 }
 

@@ -1,17 +1,17 @@
-/** How often it is asked at least: a machine that lets the test hardly run has not waited yet. */
-const LOOKS_MIN = 500;
+/** How long anything may take on a busy machine before a test gives up, ms. */
+export const PATIENCE_MS = 30_000;
 
-/** Waits for a condition by asking again and again; gives up with a message of its own. */
-export async function until(
+/** Asks again and again until `probe` has an answer; throws when patience is over. */
+export async function until<T>(
   what: string,
-  isSo: () => boolean | Promise<boolean>,
-  deadlineMs = 5_000,
-): Promise<void> {
-  const startMs = performance.now();
-  for (let looks = 1; !(await isSo()); looks++) {
-    if (performance.now() - startMs > deadlineMs && looks > LOOKS_MIN) {
-      throw new Error(`waited ${deadlineMs} ms in vain until ${what}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1));
+  probe: () => T | undefined | null | false | Promise<T | undefined | null | false>,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  const giveUpMs = performance.now() + patienceMs;
+  while (performance.now() < giveUpMs) {
+    const found = await probe();
+    if (found !== undefined && found !== null && found !== false) return found;
+    await Bun.sleep(1);
   }
+  throw new Error(`waited ${patienceMs} ms in vain: ${what}`);
 }

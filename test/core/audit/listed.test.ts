@@ -8,7 +8,7 @@ import type { Provider } from '../../../src/core/port/provider.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { type Engine, makeProvider, openEngine } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/process.ts';
+import { PATIENCE_MS } from '../../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 

@@ -25,7 +25,7 @@ import {
   statusOf,
   stepOnce,
 } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/process.ts';
+import { PATIENCE_MS } from '../../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 

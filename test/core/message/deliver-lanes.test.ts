@@ -24,7 +24,7 @@ import {
   statusOf,
   stepOnce,
 } from '../../support/delivery.ts';
-import { PATIENCE_MS, until } from '../../support/process.ts';
+import { PATIENCE_MS, until } from '../../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 
@@ -126,11 +126,11 @@ describe('leases', () => {
     }
     const work = async (core: Core, owner: string) => {
       let done = 0;
-      await until(async () => {
+      await until('all are sent', async () => {
         engine.clock.advance(1);
         if (await deliverStep(core, owner, engine.clock.nowMs())) done += 1;
         return ids.every((id) => statusOf(engine, id) === 100);
-      }, 'all are sent');
+      });
       return done;
     };
     await Promise.all([work(engine.core, 'first'), work(second, 'second')]);
@@ -226,20 +226,20 @@ describe('the worker of a process', () => {
     const worker = makeOne(second);
     await worker.ring();
     const now = await notify(engine, provider);
-    await until(async () => {
+    await until('the first is sent', async () => {
       await aSecondOf(worker);
       return statusOf(engine, now) === 100;
-    }, 'the first is sent');
+    });
     const later = await command(engine, provider, { os: ['android'] }, HOUR_MS);
-    await until(async () => {
+    await until('the second waits for its time', async () => {
       await aSecondOf(worker);
       return statusOf(engine, later) === 30;
-    }, 'the second waits for its time');
+    });
     engine.clock.advance(HOUR_MS);
-    await until(async () => {
+    await until('the second is sent', async () => {
       await worker.ring();
       return statusOf(engine, later) === 100;
-    }, 'the second is sent');
+    });
     await worker.stop();
   });
 
@@ -297,10 +297,10 @@ describe('the worker of a process', () => {
       lines.push(line),
     );
     const worker = makeWorker({ ...engine.core, store }, engine.clock, log);
-    await until(async () => {
+    await until('it is sent', async () => {
       await worker.ring();
       return statusOf(engine, id) === 100;
-    }, 'it is sent');
+    });
     expect(lines.filter((line) => line.includes('the disk is on fire')).length).toBe(2);
     await worker.stop();
   });

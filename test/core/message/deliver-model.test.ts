@@ -26,7 +26,7 @@ import {
   putOnLinks,
   tieDevices,
 } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/process.ts';
+import { PATIENCE_MS } from '../../support/until.ts';
 import { DEVICES, OS, PROVIDERS, World } from './deliver-model.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);

@@ -15,7 +15,7 @@ import {
   putOnLinks,
   seedDevices,
 } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/process.ts';
+import { PATIENCE_MS } from '../../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 

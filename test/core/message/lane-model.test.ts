@@ -10,7 +10,7 @@ import type { Targets } from '../../../src/core/message/target.ts';
 import type { Provider } from '../../../src/core/port/provider.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { command, HOUR_MS, MINUTE_MS, makeProvider, openEngine } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/process.ts';
+import { PATIENCE_MS } from '../../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 

@@ -10,7 +10,7 @@ import { hashKey } from '../../../src/core/secret.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { ACT } from '../../support/actor.ts';
 import { type Engine, HOUR_MS, makeProvider, openEngine } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/process.ts';
+import { PATIENCE_MS } from '../../support/until.ts';
 import {
   type ActorName,
   isLinked,

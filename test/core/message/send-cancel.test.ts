@@ -21,8 +21,9 @@ import {
   putOnLinks,
   statusOf,
 } from '../../support/delivery.ts';
-import { PATIENCE_MS, ROOT, until } from '../../support/process.ts';
+import { ROOT } from '../../support/process.ts';
 import { Random } from '../../support/random.ts';
+import { PATIENCE_MS, until } from '../../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 
@@ -156,7 +157,7 @@ test(`${ROUNDS} cancellations race a worker in another process`, async () => {
       for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
       const said = await cancel(provider, id);
       patience = said === 'ok' ? Math.min(2_000, patience * 2) : Math.ceil(patience / 2);
-      await until(() => (statusOf(engine, id) ?? 0) >= 100, 'the end of a round');
+      await until('the end of a round', () => (statusOf(engine, id) ?? 0) >= 100);
       const status = statusOf(engine, id);
       const isDelivered = (await inboxOf(engine, device)).includes(id);
       if (said === 'ok') outcomes.ok += 1;

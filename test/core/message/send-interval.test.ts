@@ -6,7 +6,7 @@ import type { Credentials } from '../../../src/core/provider.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { openBeside } from '../../support/database.ts';
 import { makeDevices, openCoreOn, putOnLinks } from '../../support/delivery.ts';
-import { PATIENCE_MS } from '../../support/process.ts';
+import { PATIENCE_MS } from '../../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 
