@@ -103,7 +103,7 @@ export async function startApp(loaded: LoadedConfig, signal?: AbortSignal): Prom
   const core = await openCore(settings, true, true, tallies);
   const log = makeLog(settings, systemClock.nowMs, undefined, tallies.onEvent);
   const parts: Part[] = [];
-  const last: Part[] = [{ name: 'store', stop: core.store.close }];
+  const last: Part[] = [{ name: 'store', stop: () => core.store.close() }];
   const stop = () => stopInOrder(parts, last, log);
   try {
     return await startParts({ loaded, settings, tallies, core, log, parts, last, stop, signal });

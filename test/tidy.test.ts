@@ -4,7 +4,7 @@
  */
 
 import { expect, test } from 'bun:test';
-import { committedFiles, importsOf, isThere, readText } from './support/tree.ts';
+import { circleIn, committedFiles, importsOf, isThere, readText } from './support/tree.ts';
 
 const files = committedFiles();
 const scripts = files.filter((path) => path.endsWith('.ts'));
@@ -211,26 +211,6 @@ function importsBetween(placeOf: (path: string) => string): Map<string, Set<stri
   return between;
 }
 
-/** A way along the imports that comes back to where it began, or null. */
-function circleIn(imports: ReadonlyMap<string, ReadonlySet<string>>): string[] | null {
-  const done = new Set<string>();
-  const visit = (place: string, way: readonly string[]): string[] | null => {
-    if (way.includes(place)) return [...way.slice(way.indexOf(place)), place];
-    if (done.has(place)) return null;
-    for (const next of imports.get(place) ?? []) {
-      const circle = visit(next, [...way, place]);
-      if (circle !== null) return circle;
-    }
-    done.add(place);
-    return null;
-  };
-  for (const place of imports.keys()) {
-    const circle = visit(place, []);
-    if (circle !== null) return circle;
-  }
-  return null;
-}
-
 test.each([
   ['files', (path: string) => path],
   ['rooms', roomOf],
@@ -283,6 +263,11 @@ const BANS: readonly Ban[] = [
     // A hook is ended with whatever it started, as a group.
     except: ['src/main.ts', 'src/tls/hook.ts'],
     reason: 'a part that ends the program cuts off the writes of all others',
+  },
+  {
+    pattern: /\bstore\.(?!ts\b)\w+(?![\w(])|\.\.\.[\w.]*\bstore\b(?![.(])|\} = [\w.]*\bstore;/,
+    except: [],
+    reason: 'a store may be a class: a method that is taken off its object has lost it',
   },
   {
     pattern: /\bconsole\./,

@@ -1,7 +1,7 @@
 /** Counts beside those of requests: commits, deliveries, events of the log. */
 
 import { CANCELLED, STATUS_NAMES } from '../core/message/status.ts';
-import type { Store } from '../core/port/store.ts';
+import { type Store, withMethods } from '../core/port/store.ts';
 import { Counts, Histogram } from '../counts.ts';
 import type { LogLevel } from '../log.ts';
 
@@ -76,8 +76,7 @@ export class Tallies {
   /** Wraps a store so that the deliveries of its steps are counted once they are on disk. */
   counting(store: Store): Store {
     const { deliveries, distributions, acknowledgements } = this;
-    return {
-      ...store,
+    return withMethods(store, {
       addDistribution: async (draft, guards, act) => {
         const added = await store.addDistribution(draft, guards, act);
         if (typeof added !== 'string') distributions.add('accepted');
@@ -110,7 +109,7 @@ export class Tallies {
         for (const { state } of changed) acknowledgements.add(state);
         return changed;
       },
-    };
+    });
   }
 }
 

@@ -59,6 +59,10 @@ for (const { path } of endpoints) {
   describe(path, () => {
     for (const scenario of scenarios.filter((candidate) => candidate.path === path)) {
       test(`${scenario.says}: ${scenario.name}`, () => play(scenario));
+      if (scenario.says !== 'ok') continue;
+      // A store may answer at once or not: nothing that goes on without waiting may rely on it.
+      test(`${scenario.name}, on a store that answers nothing at once`, () =>
+        play({ ...scenario, options: { ...scenario.options, isSlow: true } }));
     }
   });
 }

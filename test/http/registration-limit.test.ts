@@ -38,7 +38,7 @@ describe('limits of registrations', () => {
 
   test('do not count a fault', async () => {
     strict.expectFault('the disk is gone');
-    const { registerDevice } = strict.core.store;
+    const registerDevice = strict.core.store.registerDevice.bind(strict.core.store);
     strict.core.store.registerDevice = () => Promise.reject(new Error('the disk is gone'));
     for (let n = 0; n < 5; n += 1) expect(await told({ hwid: 'x' })).toBe('Unknown error');
     strict.core.store.registerDevice = registerDevice;

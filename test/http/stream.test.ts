@@ -173,7 +173,7 @@ describe('frames', () => {
 
   test('behind one that is wrong are not read', async () => {
     const stream = await openStream(app, token);
-    const { acknowledge } = app.core.store;
+    const acknowledge = app.core.store.acknowledge.bind(app.core.store);
     app.core.store.acknowledge = () => {
       throw new Error('a frame was read');
     };
@@ -234,7 +234,7 @@ describe('frames', () => {
     });
     const stream = await openStream(app, token);
     await until('a hundred came', () => stream.ids().length === 100);
-    const { listInbox } = app.core.store;
+    const listInbox = app.core.store.listInbox.bind(app.core.store);
     let looks = 0;
     app.core.store.listInbox = (...asked) => {
       looks += 1;
@@ -250,7 +250,7 @@ describe('frames', () => {
 
   test('that come together are acknowledged together, a hundred items at a time', async () => {
     const stream = await openStream(app, token);
-    const { acknowledge } = app.core.store;
+    const acknowledge = app.core.store.acknowledge.bind(app.core.store);
     const steps: number[] = [];
     app.core.store.acknowledge = async (device, items, nowMs) => {
       steps.push(items.length);

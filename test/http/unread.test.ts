@@ -44,7 +44,7 @@ async function startShop(): Promise<Shop> {
     for (let n = 0; n < COUNT; n += 1) add.run(String(n).padStart(12, 'x'), NOTE);
   })();
   db.close();
-  const { listInstalls } = app.core.store;
+  const listInstalls = app.core.store.listInstalls.bind(app.core.store);
   let read = 0;
   app.core.store.listInstalls = (providerId, page) => {
     read += 1;
@@ -101,7 +101,7 @@ describe('a long list', () => {
 
   test('is read in turns of the event loop, whoever asks', async () => {
     const { store } = shop.app.core;
-    const { listInstalls } = store;
+    const listInstalls = store.listInstalls.bind(store);
     let turn = 0;
     let isCounting = true;
     const count = () => {
@@ -128,7 +128,7 @@ describe('a long list', () => {
   test('that breaks in the middle is a fault, and leaves no place taken', async () => {
     shop.app.expectFault('the disk is gone');
     const { store } = shop.app.core;
-    const { listInstalls } = store;
+    const listInstalls = store.listInstalls.bind(store);
     store.listInstalls = (providerId, page) => {
       if (page.beforeId === COUNT / 2 + 1) throw new Error('the disk is gone');
       return listInstalls(providerId, page);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
-import type { Store } from '../../src/core/port/store.ts';
+import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import * as schema from '../../src/store/sqlite/schema.ts';
@@ -15,6 +15,7 @@ import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { runRace } from '../support/race.ts';
+import { strictStore } from '../support/strict-store.ts';
 import {
   addDoor,
   addLink,
@@ -37,8 +38,10 @@ async function open(): Promise<OpenedStore & { dataDir: string }> {
       if (!isClosed) await store.close();
       isClosed = true;
     };
-    stores.push({ ...store, close });
-    return { ...store, close };
+    const opened = withMethods(store, { close });
+    stores.push(opened);
+    // The contract holds for a store that answers at once, and for one that never does.
+    return strictStore(opened, { isSlow: !create });
   };
   return {
     dataDir,

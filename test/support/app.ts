@@ -24,6 +24,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
 import { type Bounds, WIDE_BOUNDS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
+import { strictStore } from './strict-store.ts';
 
 export interface TestApp {
   core: Core;
@@ -50,6 +51,8 @@ export interface TestAppOptions
     Partial<ServerSettings> {
   /** A worker that wakes for every accepted call, as in the real appliance. */
   hasWorker?: boolean;
+  /** A store that answers nothing at once. */
+  isSlow?: boolean;
   /** What a provider may have, where it differs from {@link WIDE_BOUNDS}. */
   bounds?: Partial<Bounds>;
   /** Data that are there already: migrated if they are older, removed with the appliance. */
@@ -67,9 +70,17 @@ const LIMITS = {
   waitingPerDeviceMax: 1_000,
 };
 
+const OPENING = { create: true, migrates: true, commitBatchMax: 1024 };
+
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
-  { hasWorker = false, dataDir = freshFolder(), bounds = {}, ...options }: TestAppOptions = {},
+  {
+    hasWorker = false,
+    dataDir = freshFolder(),
+    bounds = {},
+    isSlow = false,
+    ...options
+  }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
 ): Promise<TestApp> {
   const clock = new FakeClock();
@@ -77,15 +88,8 @@ export async function startTestApp(
   const expectedFaults: string[] = [];
   const tallies = new Tallies();
   const { onCommit } = tallies;
-  const opened = await openSqliteStore({
-    dataDir,
-    create: true,
-    migrates: true,
-    commitBatchMax: 1024,
-    onCommit,
-    clock,
-  });
-  const store = tallies.counting(opened);
+  const opened = await openSqliteStore({ ...OPENING, dataDir, onCommit, clock });
+  const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
   const limits = { ...LIMITS, ...WIDE_BOUNDS, ...bounds };
   const core = { store, signals: new Signals(), actor: () => ACT.actor, ...limits };
   const log = makeLog(

@@ -16,7 +16,9 @@ export class Faults {
     ...core,
     store: new Proxy(core.store, {
       get: (store, name) =>
-        name === this.#method ? () => Promise.reject(this.#error) : Reflect.get(store, name, store),
+        name === this.#method
+          ? () => Promise.reject(this.#error)
+          : Reflect.get(store, name).bind(store),
     }),
   });
 }

@@ -52,3 +52,23 @@ export function importsOf(path: string): Import[] {
     return { specifier, file, isTypeOnly: groups?.['type'] !== undefined };
   });
 }
+
+/** A way along the imports that comes back to where it began, or null. */
+export function circleIn(imports: ReadonlyMap<string, ReadonlySet<string>>): string[] | null {
+  const done = new Set<string>();
+  const visit = (place: string, way: readonly string[]): string[] | null => {
+    if (way.includes(place)) return [...way.slice(way.indexOf(place)), place];
+    if (done.has(place)) return null;
+    for (const next of imports.get(place) ?? []) {
+      const circle = visit(next, [...way, place]);
+      if (circle !== null) return circle;
+    }
+    done.add(place);
+    return null;
+  };
+  for (const place of imports.keys()) {
+    const circle = visit(place, []);
+    if (circle !== null) return circle;
+  }
+  return null;
+}

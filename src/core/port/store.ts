@@ -48,6 +48,18 @@ export interface Store
   close(): Promise<void>;
 }
 
+/** The store with some methods replaced. The others keep their `this`: a store may be a class. */
+export function withMethods(store: Store, replaced: Partial<Store>): Store {
+  const methods: Record<string, unknown> = {};
+  for (let at = store; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    for (const name of Object.getOwnPropertyNames(at)) {
+      const method: unknown = Reflect.get(store, name);
+      if (typeof method === 'function') methods[name] ??= method.bind(store);
+    }
+  }
+  return Object.assign(methods, replaced) as unknown as Store;
+}
+
 /** Thrown by a store that could not save a change: disk full, database locked for too long, I/O. */
 export class WriteFailed extends Error {
   override readonly name = 'WriteFailed';

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Core } from '../../../src/core/core.ts';
 import { deliverStep, LEASE_MS } from '../../../src/core/message/deliver.ts';
+import { withMethods } from '../../../src/core/port/store.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { makeWorker, type Worker } from '../../../src/jobs/deliver.ts';
 import { makeLog } from '../../../src/log.ts';
@@ -286,13 +287,12 @@ describe('the worker of a process', () => {
     const id = await notify(engine, provider);
     const lines: string[] = [];
     let faults = 2;
-    const store = {
-      ...engine.core.store,
-      claimWork: async (...args: Parameters<Core['store']['claimWork']>) => {
+    const store = withMethods(engine.core.store, {
+      claimWork: async (...args) => {
         if (faults-- > 0) throw new Error('the disk is on fire');
         return engine.core.store.claimWork(...args);
       },
-    };
+    });
     const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, engine.clock.nowMs, (line) =>
       lines.push(line),
     );
