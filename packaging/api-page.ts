@@ -1,7 +1,7 @@
 /** The endpoints of docs/api.md, made from the OpenAPI document; people wrote what is around. */
 
-import type { JsonSchema } from '../src/http/json-schema.ts';
-import { type OpenApiOperation, openApiDocument } from '../src/http/openapi.ts';
+import type { JsonSchema } from '../src/http/document/json-schema.ts';
+import { type OpenApiOperation, openApiDocument } from '../src/http/document/openapi.ts';
 
 const BEGIN = '<!-- made by `make generate` -->';
 const END = '<!-- written by hand -->';

@@ -7,7 +7,7 @@ import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { examine } from './doctor/examine.ts';
-import { openApiDocument } from './http/openapi.ts';
+import { openApiDocument } from './http/document/openapi.ts';
 import { Output } from './output.ts';
 import { serviceManager } from './systemd.ts';
 

@@ -1,7 +1,7 @@
 /** Readers of settings, from text to value. Each throws RangeError with the form it should have. */
 
 import { CronPattern } from 'croner';
-import { parseTrustedProxies, type TrustedProxies } from '../http/address.ts';
+import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
 
 export function text(given: string): string {
   return given;

@@ -9,11 +9,11 @@ import type { AuthenticDevice } from '../core/message/inbox.ts';
 import type { Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
-import type { MinuteLimiter } from './limiter.ts';
-import type { RowList } from './list-text.ts';
+import type { RowList } from './answer/list-text.ts';
+import type { MinuteLimiter } from './bound/limiter.ts';
+import type { Polls } from './bound/polls.ts';
+import type { Turns } from './bound/turns.ts';
 import type { MessageKey } from './messages.ts';
-import type { Polls } from './polls.ts';
-import type { Turns } from './turns.ts';
 
 /** One parameter. The order of parameters in a record is the order in which they are checked. */
 export interface Param<

@@ -3,9 +3,9 @@
 import { authenticateDevice } from '../core/message/inbox.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
-import type { CallDeps, IncomingCall } from './call.ts';
 import type { Audience, Endpoint } from './endpoint.ts';
 import type { MessageKey } from './messages.ts';
+import type { CallDeps, IncomingCall } from './request/call.ts';
 
 /** Finds out who calls and notes it in the call. Returns a refusal, or null: the call may pass. */
 export type Gate = (call: IncomingCall) => Maybe<MessageKey | null>;

@@ -9,14 +9,14 @@ import { authenticateDevice } from '../core/message/inbox.ts';
 import { isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { type Log, reasonOf } from '../log.ts';
-import { dropBody, readBody } from './body.ts';
-import { type CallDeps, CallerGone, IncomingCall } from './call.ts';
+import { isLarge, nameOf } from './answer/large.ts';
+import { type Outgoing, Responses, textOf } from './answer/respond.ts';
 import type { Answer, Endpoint, Reply } from './endpoint.ts';
 import { gateOf } from './gate.ts';
-import { isLarge, nameOf } from './large.ts';
 import { type MessageKey, messages } from './messages.ts';
-import { reader } from './param-reader.ts';
-import { type Outgoing, Responses, textOf } from './respond.ts';
+import { dropBody, readBody } from './request/body.ts';
+import { type CallDeps, CallerGone, IncomingCall } from './request/call.ts';
+import { reader } from './request/param-reader.ts';
 
 export type Interpreter = (request: Request) => Maybe<Response>;
 

@@ -23,8 +23,8 @@
 
 import { Elysia } from 'elysia';
 import type { Maybe } from '../core/port/maybe.ts';
-import type { CallDeps } from './call.ts';
-import { STREAM_PATH } from './device-stream.ts';
+import { respond } from './answer/respond.ts';
+import { publishedAnswers } from './document/published.ts';
 import type { Endpoint } from './endpoint.ts';
 import { appEndpoints } from './endpoints/app.ts';
 import { domainEndpoints } from './endpoints/domain.ts';
@@ -32,9 +32,9 @@ import { installEndpoints } from './endpoints/install.ts';
 import { messagingEndpoints } from './endpoints/messaging.ts';
 import { remoteEndpoints } from './endpoints/remote.ts';
 import { interpret, reportFault } from './interpreter.ts';
-import { publishedAnswers } from './published.ts';
-import { respond } from './respond.ts';
-import type { Streams } from './stream.ts';
+import type { CallDeps } from './request/call.ts';
+import { STREAM_PATH } from './stream/device-stream.ts';
+import type { Streams } from './stream/stream.ts';
 import type { EndpointTally, Traffic } from './traffic.ts';
 
 /** Elysia reads no body: the interpreter does, behind the gates. */

@@ -3,18 +3,18 @@
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { Log } from '../log.ts';
-import { clientAddress, countedAs, plainIPv4 } from './address.ts';
-import { AuthFailures } from './auth-failures.ts';
-import { BODY_TIME_MAX_MS } from './body.ts';
-import type { CallDeps } from './call.ts';
+import { Large } from './answer/large.ts';
+import { AuthFailures } from './bound/auth-failures.ts';
+import { MinuteLimiter } from './bound/limiter.ts';
+import { Polls } from './bound/polls.ts';
+import type { RoomBounds } from './bound/room.ts';
 import type { WireSettings } from './endpoint.ts';
-import { Large } from './large.ts';
-import { MinuteLimiter } from './limiter.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { mount } from './mount.ts';
-import { Polls } from './polls.ts';
-import type { RoomBounds } from './room.ts';
-import { makeStreams, PING_INTERVAL_MS } from './stream.ts';
+import { clientAddress, countedAs, plainIPv4 } from './request/address.ts';
+import { BODY_TIME_MAX_MS } from './request/body.ts';
+import type { CallDeps } from './request/call.ts';
+import { makeStreams, PING_INTERVAL_MS } from './stream/stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 
 /** Settings that are looked at for each request, so that a change holds at once. */

@@ -6,8 +6,8 @@
 
 import { Counts, Histogram } from '../counts.ts';
 import type { Log } from '../log.ts';
-import type { TrustedProxies } from './address.ts';
-import { RequestIds } from './request-id.ts';
+import type { TrustedProxies } from './request/address.ts';
+import { RequestIds } from './request/request-id.ts';
 
 /** Bounds of the histogram, s: from a look-up in memory to a commit on a tired disk. */
 const SECONDS = [

@@ -7,7 +7,7 @@ import {
   sameUtcDay,
   startOfDateMs,
 } from '../../src/core/calendar.ts';
-import { wireTime } from '../../src/http/wire-time.ts';
+import { wireTime } from '../../src/http/answer/wire-time.ts';
 
 describe('a day in UTC+3', () => {
   test('begins and ends three hours before it does in UTC', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { clientAddress, countedAs, parseTrustedProxies } from '../../src/http/address.ts';
+import { clientAddress, countedAs, parseTrustedProxies } from '../../src/http/request/address.ts';
 
 describe('trusted networks', () => {
   test('are CIDR networks or single addresses', () => {

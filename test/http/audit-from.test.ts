@@ -1,7 +1,7 @@
 /** Where an entry of the audit log says that a provider was. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { parseTrustedProxies } from '../../src/http/address.ts';
+import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { auditEntries } from '../support/audit.ts';
 import { until } from '../support/until.ts';

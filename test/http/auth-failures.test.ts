@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { AuthFailures, FAILURE_DELAY_MS } from '../../src/http/auth-failures.ts';
+import { AuthFailures, FAILURE_DELAY_MS } from '../../src/http/bound/auth-failures.ts';
 import { makeLog } from '../../src/log.ts';
 
 const START_MS = 1_000_000;

@@ -5,7 +5,7 @@ import { endOfDateMs } from '../../src/core/calendar.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { type Credentials, removeProvider, rotateKey } from '../../src/core/provider.ts';
-import { parseTrustedProxies } from '../../src/http/address.ts';
+import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import {

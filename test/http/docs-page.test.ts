@@ -1,8 +1,8 @@
 /** The documentation page: complete, closed to the outside, and escaped. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { renderDocsPage } from '../../src/http/docs-page.ts';
-import type { OpenApiDocument } from '../../src/http/openapi.ts';
+import { renderDocsPage } from '../../src/http/document/docs-page.ts';
+import type { OpenApiDocument } from '../../src/http/document/openapi.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { calls, document } from '../support/openapi.ts';
 

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import { POLLS_PER_DEVICE_MAX } from '../../src/http/polls.ts';
+import { POLLS_PER_DEVICE_MAX } from '../../src/http/bound/polls.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';

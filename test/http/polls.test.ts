@@ -1,7 +1,7 @@
 /** How many long polls wait at a time, of one device and of all. */
 
 import { expect, test } from 'bun:test';
-import { POLLS_PER_DEVICE_MAX, Polls } from '../../src/http/polls.ts';
+import { POLLS_PER_DEVICE_MAX, Polls } from '../../src/http/bound/polls.ts';
 
 const never = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 /** The query string: no more of it is read than a call can need. */
 
 import { expect, test } from 'bun:test';
-import { PARAM_COUNT_MAX, parseQuery, REPEATED } from '../../src/http/query.ts';
+import { PARAM_COUNT_MAX, parseQuery, REPEATED } from '../../src/http/request/query.ts';
 
 const read = (query: string, foldCase = false) =>
   Object.fromEntries(parseQuery(`http://localhost/path?${query}`, foldCase));

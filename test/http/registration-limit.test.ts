@@ -1,7 +1,7 @@
 /** How many devices an address may register in a minute, and what does not count. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { MinuteLimiter } from '../../src/http/limiter.ts';
+import { MinuteLimiter } from '../../src/http/bound/limiter.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { register, tryRegister } from '../support/messaging.ts';
 import { open } from '../support/socket.ts';

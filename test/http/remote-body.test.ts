@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { REQUEST_BOUNDS } from '../../src/core/json-input.ts';
 import type { Credentials } from '../../src/core/provider.ts';
-import { BODY_ROOM, DEVICE_BODY_ROOM } from '../../src/http/room.ts';
+import { BODY_ROOM, DEVICE_BODY_ROOM } from '../../src/http/bound/room.ts';
 import {
   call,
   type Reply,

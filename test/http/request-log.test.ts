@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
-import { parseTrustedProxies } from '../../src/http/address.ts';
+import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { call, type Reply, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { Faults } from '../support/faults.ts';
 

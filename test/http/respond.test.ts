@@ -1,7 +1,7 @@
 /** Headers that are made once must not be anybody's to change. */
 
 import { expect, test } from 'bun:test';
-import { Responses } from '../../src/http/respond.ts';
+import { Responses } from '../../src/http/answer/respond.ts';
 
 const answer = { payload: '{}' };
 

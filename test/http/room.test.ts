@@ -1,7 +1,7 @@
 /** Places of large answers: who gets one, who waits, who is refused. */
 
 import { beforeEach, describe, expect, test } from 'bun:test';
-import { type Place, Room, WAIT_MAX_MS } from '../../src/http/room.ts';
+import { type Place, Room, WAIT_MAX_MS } from '../../src/http/bound/room.ts';
 import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 

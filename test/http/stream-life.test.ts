@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
-import { PING_INTERVAL_MS } from '../../src/http/stream.ts';
+import { PING_INTERVAL_MS } from '../../src/http/stream/stream.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { byBinding, notify, register, seedShop } from '../support/messaging.ts';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { SENT } from '../../src/core/message/status.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import { STREAM_BUDGET } from '../../src/http/device-stream.ts';
+import { STREAM_BUDGET } from '../../src/http/stream/device-stream.ts';
 import type { TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { ack, byBinding, notify, order, readable, register } from '../support/messaging.ts';

@@ -1,7 +1,7 @@
 /** How what is large shares a turn of the event loop with everything else. */
 
 import { expect, test } from 'bun:test';
-import { Turns } from '../../src/http/turns.ts';
+import { Turns } from '../../src/http/bound/turns.ts';
 import { FakeClock } from '../support/clock.ts';
 
 /** Does pieces of work that take so long, beside something small that asks for every turn. */

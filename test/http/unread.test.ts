@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Socket } from 'node:net';
 import { SENT } from '../../src/core/message/status.ts';
 import type { Credentials } from '../../src/core/provider.ts';
-import { PAGE_COUNT } from '../../src/http/list-text.ts';
+import { PAGE_COUNT } from '../../src/http/answer/list-text.ts';
 import { call, type Reply, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { byBinding, order, register, seedShop } from '../support/messaging.ts';

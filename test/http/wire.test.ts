@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
+import { wireTime } from '../../src/http/answer/wire-time.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { messages } from '../../src/http/messages.ts';
-import { wireTime } from '../../src/http/wire-time.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
 import { type RawReply, rawRequest } from '../support/raw.ts';

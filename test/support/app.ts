@@ -9,7 +9,7 @@ import { isRefused } from '../../src/core/outcome.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import { parseTrustedProxies } from '../../src/http/address.ts';
+import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import {
   type RunningServer,
   type ServerOptions,

@@ -8,7 +8,7 @@ import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import { examine } from '../../src/doctor/examine.ts';
-import { openApiDocument } from '../../src/http/openapi.ts';
+import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 

@@ -2,8 +2,8 @@
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { JsonSchema } from '../../src/http/json-schema.ts';
-import { type OpenApiOperation, openApiDocument } from '../../src/http/openapi.ts';
+import type { JsonSchema } from '../../src/http/document/json-schema.ts';
+import { type OpenApiOperation, openApiDocument } from '../../src/http/document/openapi.ts';
 
 export const document = openApiDocument();
 const components = document.components;

@@ -1,7 +1,7 @@
 /** Values that a schema of the document allows, and values that it forbids. */
 
 import fc from 'fast-check';
-import type { JsonSchema } from '../../src/http/json-schema.ts';
+import type { JsonSchema } from '../../src/http/document/json-schema.ts';
 import { resolve } from './openapi.ts';
 
 type Arbitrary = fc.Arbitrary<unknown>;

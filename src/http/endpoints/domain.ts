@@ -5,8 +5,8 @@ import { addDomain, deleteDomain, listDomains } from '../../core/domain.ts';
 import { DOMAIN_HASH } from '../../core/formats.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/port/domain.ts';
+import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
-import { wireTime } from '../wire-time.ts';
 import { forms, HASH_EXAMPLE, pageParams, RecordId, statusOf, WireTime } from './params.ts';
 import { LIST_COUNT_MAX, replyWithList } from './reply.ts';
 

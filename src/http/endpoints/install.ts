@@ -15,8 +15,8 @@ import {
   type InstallChange,
   type Slot,
 } from '../../core/port/install.ts';
+import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
-import { wireTime } from '../wire-time.ts';
 import {
   CODE_EXAMPLE,
   forms,

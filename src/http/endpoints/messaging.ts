@@ -12,9 +12,9 @@ import {
 import { registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
+import { nameOf } from '../answer/large.ts';
+import { messageView, senderOf } from '../answer/message-view.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
-import { nameOf } from '../large.ts';
-import { messageView, senderOf } from '../message-view.ts';
 import { AckInput, RegistrationInput } from './messaging-bodies.ts';
 import { statusOf, WireTime } from './params.ts';
 import { Payload } from './remote-bodies.ts';

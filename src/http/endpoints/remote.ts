@@ -10,8 +10,8 @@ import {
 } from '../../core/message/send.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
+import { wireTime } from '../answer/wire-time.ts';
 import { providerEndpoint, required } from '../endpoint.ts';
-import { wireTime } from '../wire-time.ts';
 import { forms, HWID_EXAMPLE, pageParams, RecordId, statusOf, WireTime } from './params.ts';
 import { CommandInput, NotificationInput } from './remote-bodies.ts';
 import { LIST_COUNT_MAX, replyWith, replyWithList } from './reply.ts';

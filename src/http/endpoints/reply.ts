@@ -3,8 +3,8 @@
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
+import type { Row } from '../answer/list-text.ts';
 import type { Reply } from '../endpoint.ts';
-import type { Row } from '../list-text.ts';
 
 /** The most records that a list returns (specification, "Limits"). */
 export const LIST_COUNT_MAX = 5000;

@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 /** Mistakes that no test noticed once. */
 export const known: readonly MutatedFile[] = [
   {
-    file: 'src/http/stream.ts',
+    file: 'src/http/stream/stream.ts',
     tests: ['test/http/stream-life.test.ts'],
     changes: [
       ['export const PING_INTERVAL_MS = 9_000;', 'export const PING_INTERVAL_MS = 18_000;'],

@@ -1,6 +1,6 @@
 /** Builds responses: all have the same headers, and no answer's words but those of the table. */
 
-import { type MessageKey, messages } from './messages.ts';
+import { type MessageKey, messages } from '../messages.ts';
 
 /** Headers of every answer. */
 const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };

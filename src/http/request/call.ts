@@ -1,16 +1,16 @@
 /** A request under way: the parts it is answered with, and as much as is known of its caller. */
 
-import type { Clock } from '../clock.ts';
-import { actingAs, type Core } from '../core/core.ts';
-import type { AuthenticDevice } from '../core/message/inbox.ts';
-import type { Actor } from '../core/port/audit.ts';
-import type { Provider } from '../core/port/provider.ts';
-import { keyFingerprint } from '../core/secret.ts';
-import type { Log } from '../log.ts';
-import type { Limits, WireSettings } from './endpoint.ts';
-import type { Large } from './large.ts';
+import type { Clock } from '../../clock.ts';
+import { actingAs, type Core } from '../../core/core.ts';
+import type { AuthenticDevice } from '../../core/message/inbox.ts';
+import type { Actor } from '../../core/port/audit.ts';
+import type { Provider } from '../../core/port/provider.ts';
+import { keyFingerprint } from '../../core/secret.ts';
+import type { Log } from '../../log.ts';
+import type { Large } from '../answer/large.ts';
+import type { Limits, WireSettings } from '../endpoint.ts';
+import type { Traffic } from '../traffic.ts';
 import { parseQuery, type Query, valueIn } from './query.ts';
-import type { Traffic } from './traffic.ts';
 
 /** The parts of the server that every call needs. */
 export interface CallDeps {

@@ -1,11 +1,16 @@
 /** The words of the OpenAPI document: the rules for every endpoint, and for each group. */
 
-import { JSON_NESTING_MAX, REQUEST_BOUNDS } from '../core/json-input.ts';
-import { VERSION } from '../version.ts';
-import { CLOSE_MALFORMED, CLOSE_TOKEN, CLOSE_TOO_FAST, STREAM_PATH } from './device-stream.ts';
-import type { groups } from './endpoints/index.ts';
-import { LIST_COUNT_MAX } from './endpoints/reply.ts';
-import { CLOSE_REPLACED, PING_INTERVAL_MS } from './stream.ts';
+import { JSON_NESTING_MAX, REQUEST_BOUNDS } from '../../core/json-input.ts';
+import { VERSION } from '../../version.ts';
+import type { groups } from '../endpoints/index.ts';
+import { LIST_COUNT_MAX } from '../endpoints/reply.ts';
+import {
+  CLOSE_MALFORMED,
+  CLOSE_TOKEN,
+  CLOSE_TOO_FAST,
+  STREAM_PATH,
+} from '../stream/device-stream.ts';
+import { CLOSE_REPLACED, PING_INTERVAL_MS } from '../stream/stream.ts';
 
 /** Paragraphs as CommonMark has them. */
 const paragraphs = (...texts: string[]) => texts.join('\n\n');

@@ -4,7 +4,7 @@
  * a minute each failing answer is merely late.
  */
 
-import type { Log } from '../log.ts';
+import type { Log } from '../../log.ts';
 import { MinuteCounter } from './limiter.ts';
 
 /** The delay of a failing answer, ms. */

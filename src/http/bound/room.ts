@@ -3,7 +3,7 @@
  * bodies that they do not send to their end. On many connections, one of them could have it all.
  */
 
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../clock.ts';
 
 /** The size from which answers and bodies need a place, bytes: less fits into a socket's buffer. */
 export const LARGE_BYTES = 16 * 1024;

@@ -1,6 +1,6 @@
 /** Long lists as text: read and written in pages, so that nobody waits for all of one. */
 
-import type { Maybe } from '../core/port/maybe.ts';
+import type { Maybe } from '../../core/port/maybe.ts';
 
 /** A record of a list in an answer. */
 export interface Row {

@@ -2,9 +2,9 @@
 
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
+import type { Param } from '../endpoint.ts';
+import type { MessageKey } from '../messages.ts';
 import type { IncomingCall } from './call.ts';
-import type { Param } from './endpoint.ts';
-import type { MessageKey } from './messages.ts';
 import { REPEATED, valueIn } from './query.ts';
 
 interface Misfit {

@@ -1,11 +1,11 @@
 /** The table of endpoints as an OpenAPI 3.1 document. */
 
 import { type TSchema, Type } from '@sinclair/typebox';
-import { REQUEST_BOUNDS } from '../core/json-input.ts';
-import { answersOf, type Endpoint, isNeeded, type Param } from './endpoint.ts';
-import { groups } from './endpoints/index.ts';
+import { REQUEST_BOUNDS } from '../../core/json-input.ts';
+import { answersOf, type Endpoint, isNeeded, type Param } from '../endpoint.ts';
+import { groups } from '../endpoints/index.ts';
+import { type MessageKey, messages } from '../messages.ts';
 import { exampleOf, type JsonSchema, SchemaBook } from './json-schema.ts';
-import { type MessageKey, messages } from './messages.ts';
 import {
   ERROR_DETAIL,
   GROUP_DESCRIPTIONS,

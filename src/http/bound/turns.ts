@@ -1,7 +1,7 @@
 /** Turns by which long work shares the one thread with everybody's calls. */
 
-import type { Clock } from '../clock.ts';
-import { nextTurn } from '../core/turn.ts';
+import type { Clock } from '../../clock.ts';
+import { nextTurn } from '../../core/turn.ts';
 
 /** The part of a turn of the event loop that goes to long work, ms. */
 const SLICE_MS = 1;

@@ -1,13 +1,10 @@
 /** Large answers and bodies: lists in pages, and a place for each. */
 
-import type { Clock } from '../clock.ts';
-import { byteLength } from '../core/json-input.ts';
-import type { AuthenticDevice } from '../core/message/inbox.ts';
-import { after, type Maybe } from '../core/port/maybe.ts';
-import type { Provider } from '../core/port/provider.ts';
-import { LIST_BYTES_MAX, PAGE_COUNT, type Row, type RowList, restOfList } from './list-text.ts';
-import type { MessageKey } from './messages.ts';
-import { textOf } from './respond.ts';
+import type { Clock } from '../../clock.ts';
+import { byteLength } from '../../core/json-input.ts';
+import type { AuthenticDevice } from '../../core/message/inbox.ts';
+import { after, type Maybe } from '../../core/port/maybe.ts';
+import type { Provider } from '../../core/port/provider.ts';
 import {
   BODY_ROOM,
   DEVICE_BODY_ROOM,
@@ -17,8 +14,11 @@ import {
   PROVIDER_ROOM,
   Room,
   type RoomBounds,
-} from './room.ts';
-import { Turns } from './turns.ts';
+} from '../bound/room.ts';
+import { Turns } from '../bound/turns.ts';
+import type { MessageKey } from '../messages.ts';
+import { LIST_BYTES_MAX, PAGE_COUNT, type Row, type RowList, restOfList } from './list-text.ts';
+import { textOf } from './respond.ts';
 
 /** The caller of an answer or body. */
 export interface Caller {

@@ -1,5 +1,5 @@
-import type { Message } from '../core/port/inbox.ts';
-import type { WireSettings } from './endpoint.ts';
+import type { Message } from '../../core/port/inbox.ts';
+import type { WireSettings } from '../endpoint.ts';
 import { wireTime } from './wire-time.ts';
 
 /** A message as a device gets it, by long poll and by stream alike. */

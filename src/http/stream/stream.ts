@@ -3,9 +3,12 @@
  * socket. Here they are admitted, pinged and counted; `device-stream.ts` is one of them.
  */
 
-import { type AuthenticDevice, authenticateDevice } from '../core/message/inbox.ts';
-import { dropBody } from './body.ts';
-import { bearerToken } from './call.ts';
+import { type AuthenticDevice, authenticateDevice } from '../../core/message/inbox.ts';
+import { respond } from '../answer/respond.ts';
+import type { MessageKey } from '../messages.ts';
+import { dropBody } from '../request/body.ts';
+import { bearerToken } from '../request/call.ts';
+import type { Traffic } from '../traffic.ts';
 import {
   CLOSE_TOO_MANY,
   DeviceStream,
@@ -15,9 +18,6 @@ import {
   type SocketData,
   STREAM_PATH,
 } from './device-stream.ts';
-import type { MessageKey } from './messages.ts';
-import { respond } from './respond.ts';
-import type { Traffic } from './traffic.ts';
 
 /**
  * Own pings: the server's writes would keep a dead link's idle timer from ever running out. A link

@@ -4,26 +4,26 @@
  * forgets all when it closes.
  */
 
-import type { Clock } from '../clock.ts';
-import type { Core } from '../core/core.ts';
-import { byteLength, readJsonObject } from '../core/json-input.ts';
-import { readAckItems } from '../core/message/device-input.ts';
+import type { Clock } from '../../clock.ts';
+import type { Core } from '../../core/core.ts';
+import { byteLength, readJsonObject } from '../../core/json-input.ts';
+import { readAckItems } from '../../core/message/device-input.ts';
 import {
   ACK_COUNT_MAX,
   type AuthenticDevice,
   acknowledge,
   INBOX_LIMITS,
-} from '../core/message/inbox.ts';
-import { isRefused, type Misfit, malformed } from '../core/outcome.ts';
-import type { AckItem } from '../core/port/inbox.ts';
-import type { Log } from '../log.ts';
-import { Budget } from './budget.ts';
-import type { WireSettings } from './endpoint.ts';
-import { reportFault } from './interpreter.ts';
-import { nameOf } from './large.ts';
-import { messageView, senderOf } from './message-view.ts';
-import { LARGE_BYTES, type Room } from './room.ts';
-import type { Turns } from './turns.ts';
+} from '../../core/message/inbox.ts';
+import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
+import type { AckItem } from '../../core/port/inbox.ts';
+import type { Log } from '../../log.ts';
+import { nameOf } from '../answer/large.ts';
+import { messageView, senderOf } from '../answer/message-view.ts';
+import { Budget } from '../bound/budget.ts';
+import { LARGE_BYTES, type Room } from '../bound/room.ts';
+import type { Turns } from '../bound/turns.ts';
+import type { WireSettings } from '../endpoint.ts';
+import { reportFault } from '../interpreter.ts';
 
 export const STREAM_PATH = '/device/stream';
 

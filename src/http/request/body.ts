@@ -1,8 +1,8 @@
 /** Reads the JSON object of a POST: no more than it may be long, no longer than it may take. */
 
-import { REQUEST_BOUNDS, readJsonObject } from '../core/json-input.ts';
-import { type Misfit, malformed, Refused } from '../core/outcome.ts';
-import { LARGE_BYTES, type Place } from './room.ts';
+import { REQUEST_BOUNDS, readJsonObject } from '../../core/json-input.ts';
+import { type Misfit, malformed, Refused } from '../../core/outcome.ts';
+import { LARGE_BYTES, type Place } from '../bound/room.ts';
 
 /**
  * The time that a body may take to arrive, ms. Bun's own limit (16 KiB a second, over the idle time
