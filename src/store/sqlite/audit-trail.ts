@@ -6,56 +6,55 @@ import { type Deed, type EntryText, entryText } from '../../core/audit/entry.ts'
 import { type ChangeCount, countChange, isCounted } from '../../core/audit/listed.ts';
 import type { Act, AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Connection } from './connection.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 import type { BatchNotes } from './writer.ts';
 
 /** Those of the log alone, which every schema that has one takes. */
 function chainStatements(db: Connection) {
   return {
-    newest: prepare(
+    newest: prepare<Pick<AuditBlock, 'number' | 'hash'>>(
       db,
-      raw<Pick<AuditBlock, 'number' | 'hash'>>(sql`
-        SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
+      sql`
+        SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`,
     ),
     anchor: anchorStatement(db),
     add: prepare(
       db,
-      raw(sql`
+      sql`
         INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
         VALUES (${value('number')}, ${value('atMs')}, ${value('prevHash')}, ${value('hash')},
-          ${value('entries')})`),
+          ${value('entries')})`,
     ),
   };
 }
 
 function trailStatements(db: Connection) {
   return {
-    changesOf: prepare(
+    changesOf: prepare<ChangeCount>(
       db,
-      raw<ChangeCount>(sql`
+      sql`
         SELECT changes_from_ms AS "fromMs", change_count AS count, unlisted_count AS unlisted
-        FROM provider WHERE code = ${value('name')}`),
+        FROM provider WHERE code = ${value('name')}`,
     ),
     setChanges: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE provider SET changes_from_ms = ${value('fromMs')}, change_count = ${value('count')},
           unlisted_count = ${value('unlisted')}
-        WHERE code = ${value('name')}`),
+        WHERE code = ${value('name')}`,
     ),
-    codeOf: prepare(
+    codeOf: prepare<{ code: string }>(
       db,
-      raw<{ code: string }>(sql`SELECT code FROM provider WHERE id = ${value('providerId')}`),
+      sql`SELECT code FROM provider WHERE id = ${value('providerId')}`,
     ),
   };
 }
 
 export const anchorStatement = (db: Connection) =>
-  prepare(
+  prepare<AuditAnchor>(
     db,
-    raw<AuditAnchor>(sql`
-      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
+    sql`
+      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`,
   );
 
 /** The end of the chain, also in a database of an older schema. */

@@ -7,7 +7,6 @@ import { blocksToPrune } from '../../core/audit/prune.ts';
 import type { AuditBlock, AuditStore, PruneBounds } from '../../core/port/audit.ts';
 import { anchorStatement } from './audit-trail.ts';
 import type { Context } from './context.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 
 /** Blocks and entries that a step of pruning deletes: it must not hold up the writes of others. */
@@ -18,37 +17,37 @@ function statements({ db }: Context) {
     'last_number AS number, at_ms AS "atMs", prev_hash AS "prevHash", hash, entries',
   );
   return {
-    after: prepare(
+    after: prepare<AuditBlock>(
       db,
-      raw<AuditBlock>(sql`
+      sql`
         SELECT ${columns} FROM audit WHERE last_number > ${value('number')}
-        ORDER BY last_number LIMIT ${value('countMax')}`),
+        ORDER BY last_number LIMIT ${value('countMax')}`,
     ),
-    before: prepare(
+    before: prepare<AuditBlock>(
       db,
-      raw<AuditBlock>(sql`
+      sql`
         SELECT ${columns} FROM audit WHERE last_number < ${value('number')}
-        ORDER BY last_number DESC LIMIT ${value('countMax')}`),
+        ORDER BY last_number DESC LIMIT ${value('countMax')}`,
     ),
-    newestNumber: prepare(
+    newestNumber: prepare<{ number: number | null }>(
       db,
-      raw<{ number: number | null }>(sql`SELECT max(last_number) AS number FROM audit`),
+      sql`SELECT max(last_number) AS number FROM audit`,
     ),
     anchor: anchorStatement(db),
-    oldest: prepare(
+    oldest: prepare<Pick<AuditBlock, 'number' | 'atMs' | 'hash'>>(
       db,
-      raw<Pick<AuditBlock, 'number' | 'atMs' | 'hash'>>(sql`
+      sql`
         SELECT last_number AS number, at_ms AS "atMs", hash FROM audit
-        ORDER BY last_number LIMIT ${STEP.blocks}`),
+        ORDER BY last_number LIMIT ${STEP.blocks}`,
     ),
-    drop: prepare(db, raw(sql`DELETE FROM audit WHERE last_number <= ${value('number')}`)),
+    drop: prepare(db, sql`DELETE FROM audit WHERE last_number <= ${value('number')}`),
     moveAnchor: prepare(
       db,
-      raw(sql`
+      sql`
         INSERT INTO audit_anchor (id, last_number, hash, until_ms)
         VALUES (1, ${value('number')}, ${value('hash')}, ${value('untilMs')})
         ON CONFLICT (id) DO UPDATE SET last_number = excluded.last_number, hash = excluded.hash,
-          until_ms = excluded.until_ms`),
+          until_ms = excluded.until_ms`,
     ),
   };
 }

@@ -1,20 +1,19 @@
 /** All that a provider owns, read from one snapshot on a connection of its own. */
 
 import { join } from 'node:path';
-import { eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type {
   ExportRecord,
   ImportedDomain,
   ImportedInstall,
   ImportedSlot,
 } from '../../core/port/moving.ts';
+import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { Connection } from './connection.ts';
-import type { Context } from './context.ts';
 import { DATABASE_FILE, openToLook } from './file/open.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
-import { provider } from './schema.ts';
 import { prepare, value } from './statement.ts';
 
 type ExportStore = Pick<Store, 'exportProvider'>;
@@ -22,15 +21,12 @@ type ExportStore = Pick<Store, 'exportProvider'>;
 /** How many records are read before everything else that is ready may run. */
 const PAGE = 200;
 
-function statements({ query }: Context, db: Connection) {
+function statements(db: Connection) {
   const ofProvider = sql`provider_id = ${value('providerId')} AND id > ${value('afterId')}`;
   return {
-    provider: prepare(
+    provider: prepare<Provider>(
       db,
-      query
-        .select(PROVIDER_COLUMNS)
-        .from(provider)
-        .where(eq(provider.code, value('code'))),
+      sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = ${value('code')}`,
     ),
     domains: prepare<ImportedDomain & { id: number }>(
       db,
@@ -75,16 +71,12 @@ async function* pages<Row extends { id: number }>(
   }
 }
 
-async function* records(
-  context: Context,
-  file: string,
-  code: string,
-): AsyncGenerator<ExportRecord> {
+async function* records(file: string, code: string): AsyncGenerator<ExportRecord> {
   const db = new Connection(openToLook(file));
   try {
     // One read transaction over all of it: writers go on in the log beside the file.
     db.native.run('BEGIN');
-    const on = statements(context, db);
+    const on = statements(db);
     const found = on.provider.get({ code });
     if (found === null) return;
     const providerId = found.id;
@@ -102,7 +94,7 @@ async function* records(
   }
 }
 
-export function exportStore(context: Context, dataDir: string): ExportStore {
+export function exportStore(dataDir: string): ExportStore {
   const file = join(dataDir, DATABASE_FILE);
-  return { exportProvider: (code) => records(context, file, code) };
+  return { exportProvider: (code) => records(file, code) };
 }

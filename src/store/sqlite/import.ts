@@ -13,7 +13,6 @@ import { bindingStatements } from './domain.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
-import { raw } from './raw.ts';
 import { prepare, value } from './statement.ts';
 
 type ImportStore = Pick<Store, 'reserveIds' | 'importInstall' | 'importDomain'>;
@@ -24,27 +23,24 @@ type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'statu
 
 function statements({ db }: Context) {
   const taken = (table: string) =>
-    prepare(
-      db,
-      raw<{ id: number }>(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ${value('id')}`),
-    );
+    prepare<{ id: number }>(db, sql`SELECT id FROM ${sql.raw(table)} WHERE id = ${value('id')}`);
   return {
-    find: prepare(
+    find: prepare<KnownInstall>(
       db,
-      raw<KnownInstall>(sql`
+      sql`
         SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
           device_count AS "deviceCount", status, note
-        FROM install WHERE install_code = ${value('installCode')}`),
+        FROM install WHERE install_code = ${value('installCode')}`,
     ),
     idIsTaken: taken('install'),
     domainIdIsTaken: taken('domain'),
     change: prepare(
       db,
-      raw(sql`
+      sql`
         UPDATE install
         SET install_limit = ${value('installLimit')}, status = ${value('status')},
           note = ${value('note')}
-        WHERE id = ${value('id')}`),
+        WHERE id = ${value('id')}`,
     ),
   };
 }
@@ -58,13 +54,13 @@ function sequenceStatements({ db }: Context) {
   return {
     begin: prepare(
       db,
-      raw(sql`
+      sql`
         INSERT INTO sqlite_sequence (name, seq)
-        SELECT ${table}, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ${table})`),
+        SELECT ${table}, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ${table})`,
     ),
     raise: prepare(
       db,
-      raw(sql`UPDATE sqlite_sequence SET seq = max(seq, ${value('id')}) WHERE name = ${table}`),
+      sql`UPDATE sqlite_sequence SET seq = max(seq, ${value('id')}) WHERE name = ${table}`,
     ),
   };
 }

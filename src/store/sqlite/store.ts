@@ -65,7 +65,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...healthStore(context, dataDir),
     ...importStore(context),
     ...countStore(context),
-    ...exportStore(context, dataDir),
+    ...exportStore(dataDir),
     ...watchStore(context),
     close: async () => {
       writer.hasten();

@@ -6,8 +6,8 @@ export const storeReads: readonly MutatedFile[] = [
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
-        'SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),',
-        'SELECT last_number AS number, hash FROM audit ORDER BY last_number ASC LIMIT 1`),',
+        'SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`,',
+        'SELECT last_number AS number, hash FROM audit ORDER BY last_number ASC LIMIT 1`,',
       ],
       [
         `const isOwn = providerId === undefined || act.actor.kind === 'provider';`,
