@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 
 type Row = Record<string, unknown>;
-/** Rows by table and rowid. */
+/** Rows by table and rowid; by `device_id/provider_id` where the key is all there is. */
 export type Snapshot = Map<string, Row>;
 
 /** A second connection to an appliance's database. The caller closes it. */
@@ -26,13 +26,16 @@ export function takeSnapshot(dataDir: string): Snapshot {
   try {
     const snapshot: Snapshot = new Map();
     const tables = db
-      .query<{ name: string }, []>(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+      .query<{ name: string; key: string }, []>(
+        `SELECT t.name, iif(t.wr, (SELECT group_concat(c.name, ' || ''/'' || ')
+           FROM pragma_table_info(t.name) c WHERE c.pk > 0), 'rowid') AS key
+         FROM pragma_table_list t
+         WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'`,
       )
       .all();
-    for (const { name } of tables) {
-      const rows = db.query<Row, []>(`SELECT rowid AS "rowid!", * FROM "${name}"`).all();
-      for (const { 'rowid!': rowid, ...row } of rows) snapshot.set(`${name} ${rowid}`, row);
+    for (const { name, key } of tables) {
+      const rows = db.query<Row, []>(`SELECT ${key} AS "key!", * FROM "${name}"`).all();
+      for (const { 'key!': id, ...row } of rows) snapshot.set(`${name} ${id}`, row);
     }
     return snapshot;
   } finally {

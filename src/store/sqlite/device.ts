@@ -27,9 +27,9 @@ const DEVICE_COLUMNS = sql.raw(`
 
 /** Devices `d`, each with its latest row `p` at the providers that `which` names. */
 const devicesAt = (which: SQL) => sql`
-  device d LEFT JOIN device_provider p ON p.rowid = (
-    SELECT v.rowid FROM device_provider v WHERE v.device_id = d.id ${which}
-    ORDER BY v.last_seen_at_ms DESC, v.rowid DESC LIMIT 1)`;
+  device d LEFT JOIN device_provider p ON p.device_id = d.id AND p.provider_id = (
+    SELECT v.provider_id FROM device_provider v WHERE v.device_id = d.id ${which}
+    ORDER BY v.last_seen_at_ms DESC, v.provider_id DESC LIMIT 1)`;
 
 /** What the operator asks about devices. */
 function operatorStatements({ db }: Context) {
@@ -73,17 +73,19 @@ function operatorStatements({ db }: Context) {
  * tokens are first: from then on nobody reads what is left.
  */
 function forgetStatements({ db }: Context) {
+  const ofDevice = sql`WHERE device_id = ${value('id')}`;
   const some = (table: string) =>
     prepare(
       db,
       sql`
         DELETE FROM ${sql.raw(table)} WHERE rowid IN (
-          SELECT rowid FROM ${sql.raw(table)} WHERE device_id = ${value('id')}
-          LIMIT ${FORGET_STEP})`,
+          SELECT rowid FROM ${sql.raw(table)} ${ofDevice} LIMIT ${FORGET_STEP})`,
     );
+  // One for each provider at most.
+  const places = prepare(db, sql`DELETE FROM device_provider ${ofDevice}`);
   return {
-    tokens: prepare(db, sql`DELETE FROM device_token WHERE device_id = ${value('id')}`),
-    steps: ['recipient', 'install_device', 'device_domain', 'device_provider'].map(some),
+    tokens: prepare(db, sql`DELETE FROM device_token ${ofDevice}`),
+    steps: [...['recipient', 'install_device', 'device_domain'].map(some), places],
     device: prepare(db, sql`DELETE FROM device WHERE id = ${value('id')}`),
   };
 }

@@ -80,11 +80,13 @@ function ledgerStatements({ db }: Context) {
 }
 
 interface Visit {
-  id: number;
+  deviceId: number;
+  providerId: number;
   isRegistered: number;
   deviceSeenAtMs: number;
 }
 
+const THIS_VISIT = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
 const IS_IDLE_VISIT = sql`slot_count = 0 AND tie_count = 0
   AND last_seen_at_ms < ${value('seenBeforeMs')}`;
 
@@ -98,7 +100,8 @@ function deviceStatements({ db }: Context) {
     idleVisits: prepare<Visit>(
       db,
       sql`
-        SELECT rowid AS id, token_id IS NOT NULL AS "isRegistered",
+        SELECT device_id AS "deviceId", provider_id AS "providerId",
+          token_id IS NOT NULL AS "isRegistered",
           (SELECT last_seen_at_ms FROM device WHERE id = device_id) AS "deviceSeenAtMs"
         FROM device_provider WHERE ${IS_IDLE_VISIT}
         ORDER BY last_seen_at_ms LIMIT ${value('countMax')}`,
@@ -107,9 +110,9 @@ function deviceStatements({ db }: Context) {
       db,
       sql`
         UPDATE device_provider SET last_seen_at_ms = ${value('deviceSeenAtMs')}
-        WHERE rowid = ${value('id')}`,
+        WHERE ${THIS_VISIT}`,
     ),
-    forgetVisit: prepare(db, sql`DELETE FROM device_provider WHERE rowid = ${value('id')}`),
+    forgetVisit: prepare(db, sql`DELETE FROM device_provider WHERE ${THIS_VISIT}`),
     strangerCount: prepare<{ count: number }>(
       db,
       sql`SELECT stranger_count AS count FROM appliance`,
@@ -182,11 +185,11 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
       if (on.idleVisits.all({ seenBeforeMs, countMax: 1 }).length === 0) return false;
       return writer.run(() => {
         const visits = on.idleVisits.all({ seenBeforeMs, countMax: DEVICE_COUNT });
-        for (const { id, isRegistered, deviceSeenAtMs } of visits) {
+        for (const { isRegistered, ...visit } of visits) {
           // Whoever shows its token is seen, but not by a provider in particular.
-          const isSeen = isRegistered === 1 && deviceSeenAtMs >= seenBeforeMs;
-          if (isSeen) on.moveVisit.run({ id, deviceSeenAtMs });
-          else on.forgetVisit.run({ id });
+          const isSeen = isRegistered === 1 && visit.deviceSeenAtMs >= seenBeforeMs;
+          if (isSeen) on.moveVisit.run(visit);
+          else on.forgetVisit.run(visit);
         }
         return visits.length > 0;
       });

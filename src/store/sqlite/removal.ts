@@ -35,8 +35,9 @@ function removalSteps(db: Connection) {
   const devices = prepare(
     db,
     sql`
-      DELETE FROM device_provider WHERE rowid IN (
-        SELECT rowid FROM device_provider WHERE ${ofProvider} LIMIT ${REMOVE_STEP})`,
+      DELETE FROM device_provider WHERE (device_id, provider_id) IN (
+        SELECT device_id, provider_id FROM device_provider WHERE ${ofProvider}
+        LIMIT ${REMOVE_STEP})`,
   );
   return [
     run('recipient', 'distribution'),

@@ -106,7 +106,8 @@ export const installDevice = sqliteTable(
 
 /**
  * A device at a provider that it is linked to, was linked to, or named: what it said there, and its
- * registration for the provider's messages.
+ * registration for the provider's messages. WITHOUT ROWID (migration 0007), for which drizzle has
+ * no word: the row is found by its key at once.
  */
 export const deviceProvider = sqliteTable(
   'device_provider',

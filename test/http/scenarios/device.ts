@@ -58,7 +58,7 @@ const install: Scenario[] = [
     answerHeaders: active,
     changed: [
       'device 1 added',
-      'device_provider 1 added',
+      'device_provider 1/1 added',
       'install 1 device_count: 0 -> 1',
       'install_device 1 added',
     ],
@@ -153,7 +153,7 @@ const provider: Scenario[] = [
     given: [aBinding()],
     request: checkIn,
     answer: '{"rc":1,"msg":"Ok"}',
-    changed: ['device 1 added', 'device_domain 1 added', 'device_provider 1 added'],
+    changed: ['device 1 added', 'device_domain 1 added', 'device_provider 1/1 added'],
   },
   {
     name: 'from no binding: known and seen',
@@ -161,7 +161,7 @@ const provider: Scenario[] = [
     says: 'ok',
     request: { id: OWN.code, hwid: HWID },
     answer: '{"rc":1,"msg":"Ok"}',
-    changed: ['device 1 added', 'device_provider 1 added'],
+    changed: ['device 1 added', 'device_provider 1/1 added'],
   },
   {
     name: 'from a disabled binding: known and seen, not linked',
@@ -170,7 +170,7 @@ const provider: Scenario[] = [
     given: [aBinding(), aDeletedBinding(1)],
     request: checkIn,
     answer: '{"rc":1,"msg":"Ok"}',
-    changed: ['device 1 added', 'device_provider 1 added'],
+    changed: ['device 1 added', 'device_provider 1/1 added'],
   },
   {
     name: "from another provider's binding: known and seen, not linked",
@@ -179,7 +179,7 @@ const provider: Scenario[] = [
     given: [aBinding(HASH, FOREIGN)],
     request: checkIn,
     answer: '{"rc":1,"msg":"Ok"}',
-    changed: ['device 1 added', 'device_provider 1 added'],
+    changed: ['device 1 added', 'device_provider 1/1 added'],
   },
   {
     name: 'no HWID',

@@ -141,7 +141,7 @@ const deleteHwid: Scenario[] = [
     request: { install_code: CODE, hwid: 'a' },
     answer: '{"rc":1,"msg":"Ok","install_count":1}',
     changed: [
-      'device_provider 1 slot_count: 1 -> 0',
+      'device_provider 1/1 slot_count: 1 -> 0',
       'install 1 device_count: 2 -> 1',
       'install_device 1 removed',
     ],
@@ -154,7 +154,7 @@ const deleteHwid: Scenario[] = [
     request: { install_id: 2, hwid: 'a' },
     answer: '{"rc":1,"msg":"Ok","install_count":0}',
     changed: [
-      'device_provider 1 slot_count: 2 -> 1',
+      'device_provider 1/1 slot_count: 2 -> 1',
       'install 2 device_count: 1 -> 0',
       'install_device 3 removed',
     ],

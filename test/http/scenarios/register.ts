@@ -88,7 +88,7 @@ const register: Scenario[] = [
   ),
   registered('with a link: admitted, and proven', door, byLink, [
     'device 1 added',
-    'device_provider 1 added',
+    'device_provider 1/1 added',
     'device_token 1 added',
     'install 1 device_count: 0 -> 1',
     'install_device 1 added',
@@ -96,14 +96,14 @@ const register: Scenario[] = [
   registered('with a binding: linked, and proven', [aBinding()], byBinding, [
     'device 1 added',
     'device_domain 1 added',
-    'device_provider 1 added',
+    'device_provider 1/1 added',
     'device_token 1 added',
   ]),
   registered(
     'with a provider, but no domain: nothing is proven, and the provider sees it',
     [],
     { hwid: HWID, os: 'Android', provider_code: OWN.code },
-    ['device 1 added', 'device_provider 1 added', 'device_token 1 added'],
+    ['device 1 added', 'device_provider 1/1 added', 'device_token 1 added'],
   ),
   registered(
     'every field',
