@@ -3,10 +3,11 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { mergeFacts } from '../../core/device.ts';
+import { merge, mergeInstall } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Install } from '../../core/port/install.ts';
-import type { ImportedAs, ImportedInstall } from '../../core/port/moving.ts';
+import type { ImportedInstall } from '../../core/port/moving.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { bindingStatements } from './domain.ts';
@@ -97,25 +98,19 @@ export function importStore(context: Context): ImportStore {
     return counts;
   }
 
-  function merge(
+  function update(
     known: KnownInstall,
-    { slots, ...wanted }: ImportedInstall,
+    { slots, installLimit, status, note }: ImportedInstall,
     updates: boolean,
     act: Act,
   ) {
     const { id, deviceCount, providerId } = known;
-    const { installLimit, status, note } = wanted;
-    const isSame =
-      installLimit === known.installLimit && status === known.status && note === known.note;
-    const after = { ...known };
-    if (updates && !isSame) {
-      Object.assign(after, { installLimit: Math.max(installLimit, deviceCount), status, note });
-      on.change.run({ id, installLimit: after.installLimit, status, note });
-    }
+    const { was, after } = mergeInstall(known, { installLimit, status, note }, updates);
+    if (was === 'updated') on.change.run({ ...after });
     const room = after.installLimit - deviceCount;
     const counts = addSlots({ installId: id, providerId }, slots, room);
     audit.note(act, deeds.importInstall(known, after, counts.slotsAdded), providerId);
-    return { was: wasHere(isSame, updates), id, ...counts };
+    return { was, id, ...counts };
   }
 
   return {
@@ -136,7 +131,7 @@ export function importStore(context: Context): ImportStore {
         const known = on.find.get({ installCode: facts.installCode });
         if (known !== null) {
           if (known.providerId !== providerId) return 'install_code_exists';
-          return merge(known, wanted, updates, act);
+          return update(known, wanted, updates, act);
         }
         const owner = on.countOf.get({ providerId });
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
@@ -155,12 +150,10 @@ export function importStore(context: Context): ImportStore {
         const { domainHash, domainName, status } = facts;
         const known = domains.findByHash.get({ providerId, domainHash });
         if (known !== null) {
-          const isSame = known.domainName === domainName && known.status === status;
-          if (updates && !isSame) {
-            domains.change.run({ id: known.id, domainName, status });
-            audit.note(act, deeds.importDomain(known, { ...facts, id: known.id }), providerId);
-          }
-          return { was: wasHere(isSame, updates), id: known.id };
+          const { was, after } = merge(known, { domainName, status }, updates);
+          if (was === 'updated') domains.change.run({ id: known.id, domainName, status });
+          audit.note(act, deeds.importDomain(known, after), providerId);
+          return { was, id: known.id };
         }
         const owner = domains.countOf.get({ providerId });
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
@@ -171,9 +164,4 @@ export function importStore(context: Context): ImportStore {
         return { was: 'added', id: added.id };
       }),
   };
-}
-
-function wasHere(isSame: boolean, updates: boolean): ImportedAs {
-  if (isSame) return 'present';
-  return updates ? 'updated' : 'different';
 }

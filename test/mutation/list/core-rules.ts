@@ -2,6 +2,14 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const coreRules: readonly MutatedFile[] = [
   {
+    file: 'src/core/moving/merge.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/cli/import.test.ts'],
+    changes: [
+      ['Math.max(after.installLimit, after.deviceCount);', 'after.installLimit;'],
+      [`if (!updates) return { was: 'different', after: known };`, ''],
+    ],
+  },
+  {
     file: 'src/core/message/send-bounds.ts',
     tests: ['test/store/sqlite.test.ts', 'test/core/message/send-interval.test.ts'],
     changes: [
