@@ -11,49 +11,49 @@ import { tidyFact } from './text.ts';
 const FACT_LENGTH_MAX = 128;
 
 /** Makes facts fit to keep: tidy texts, the operating system under the name used for targets. */
-export function tidyFacts(said: DeviceFacts): DeviceFacts {
+export function tidyFacts(reported: DeviceFacts): DeviceFacts {
   return {
-    os: osName(tidyFact(said.os, FACT_LENGTH_MAX)),
-    osVersion: tidyFact(said.osVersion, FACT_LENGTH_MAX),
-    deviceName: tidyFact(said.deviceName, FACT_LENGTH_MAX),
-    appVersion: tidyFact(said.appVersion, FACT_LENGTH_MAX),
-    userAgent: tidyFact(said.userAgent, FACT_LENGTH_MAX),
+    os: osName(tidyFact(reported.os, FACT_LENGTH_MAX)),
+    osVersion: tidyFact(reported.osVersion, FACT_LENGTH_MAX),
+    deviceName: tidyFact(reported.deviceName, FACT_LENGTH_MAX),
+    appVersion: tidyFact(reported.appVersion, FACT_LENGTH_MAX),
+    userAgent: tidyFact(reported.userAgent, FACT_LENGTH_MAX),
   };
 }
 
 /** `ios` for iOS and iPadOS, `android` for Android, anything else as it came. */
-export function osName(said: string): string {
-  if (/^(ios|ipados|iphone ?os)\b/i.test(said)) return 'ios';
-  if (/^android\b/i.test(said)) return 'android';
-  return said;
+export function osName(reported: string): string {
+  if (/^(ios|ipados|iphone ?os)\b/i.test(reported)) return 'ios';
+  if (/^android\b/i.test(reported)) return 'android';
+  return reported;
 }
 
-/** The facts now known: what is said anew wins, silence erases nothing. */
-export function mergeFacts(known: DeviceFacts, said: DeviceFacts): DeviceFacts {
-  return mergeTexts(known, said, said.os || known.os);
+/** The facts now known: a report wins, silence erases nothing. */
+export function mergeFacts(known: DeviceFacts, reported: DeviceFacts): DeviceFacts {
+  return mergeTexts(known, reported, reported.os || known.os);
 }
 
 /**
- * As {@link mergeFacts}, for what is said without proof: whoever knows a HWID may say it. The
+ * As {@link mergeFacts}, for a report without proof, as anybody who knows a HWID may make it. The
  * operating system decides which messages reach a device: once that is registered, it stays.
  */
-export function mergeClaims(known: DeviceAtProvider, said: DeviceFacts): DeviceFacts {
-  return mergeTexts(known, said, known.isRegistered ? known.os : said.os || known.os);
+export function mergeClaims(known: DeviceAtProvider, reported: DeviceFacts): DeviceFacts {
+  return mergeTexts(known, reported, known.isRegistered ? known.os : reported.os || known.os);
 }
 
-function mergeTexts(known: DeviceFacts, said: DeviceFacts, os: string): DeviceFacts {
+function mergeTexts(known: DeviceFacts, reported: DeviceFacts, os: string): DeviceFacts {
   return {
     os,
-    osVersion: said.osVersion || known.osVersion,
-    deviceName: said.deviceName || known.deviceName,
-    appVersion: said.appVersion || known.appVersion,
-    userAgent: said.userAgent || known.userAgent,
+    osVersion: reported.osVersion || known.osVersion,
+    deviceName: reported.deviceName || known.deviceName,
+    appVersion: reported.appVersion || known.appVersion,
+    userAgent: reported.userAgent || known.userAgent,
   };
 }
 
-/** Would keeping `said` change anything? */
-export function saysNothingNew(known: DeviceAtProvider, said: DeviceFacts): boolean {
-  const merged = mergeClaims(known, said);
+/** True when the report holds nothing new. */
+export function saysNothingNew(known: DeviceAtProvider, reported: DeviceFacts): boolean {
+  const merged = mergeClaims(known, reported);
   return (
     merged.os === known.os &&
     merged.osVersion === known.osVersion &&

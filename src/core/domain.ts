@@ -3,9 +3,6 @@
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { fromStore, isRefused, type Refused, saving } from './outcome.ts';
-import type { Domain } from './port/domain.ts';
-import type { Maybe } from './port/maybe.ts';
-import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
 
 /**
@@ -62,9 +59,4 @@ export async function deleteDomain(
 ): Promise<'ok' | Refused<'domain_not_found' | 'domain_delete_error'>> {
   const disabled = core.store.disableDomain(provider.id, id, actAt(core, nowMs));
   return fromStore(await saving('domain_delete_error', disabled));
-}
-
-/** The provider's bindings, newest first. */
-export function listDomains(core: Core, provider: Provider, page: Page): Maybe<Domain[]> {
-  return core.store.listDomains(provider.id, page);
 }

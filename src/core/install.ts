@@ -17,12 +17,11 @@ import {
   type Slot,
 } from './port/install.ts';
 import { after, type Maybe } from './port/maybe.ts';
-import type { Page } from './port/page.ts';
 import type { Provider } from './port/provider.ts';
 import { randomCode } from './secret.ts';
 
-/** A draft without a code gets a random one. */
 export interface InstallDraft {
+  /** Null: a random one. */
   installCode: string | null;
   installLimit: number;
   note: string | null;
@@ -84,11 +83,6 @@ export async function updateInstall(
   return fromStore(updated);
 }
 
-/** The provider's links, newest first. */
-export function listInstalls(core: Core, provider: Provider, page: Page): Maybe<Install[]> {
-  return core.store.listInstalls(provider.id, page);
-}
-
 /**
  * The HWIDs on a link, latest registration first, or the one HWID asked for. Refuses
  * `install_code_error` for a link that is unknown or another provider's.
@@ -118,7 +112,7 @@ export async function freeSlot(
   return fromStore(await core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs)));
 }
 
-/** What an app presents when a link is added to it. */
+/** The query of an app to which a link is added. */
 export interface Admission {
   installCode: string | null;
   domainHash: string | null;
@@ -135,7 +129,7 @@ export const AT_DOOR = {
   link_limit_reached: new Refused('link_limit_reached'),
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
-/** Why a link lets a device not in; null: it does. One that holds a slot needs no room. */
+/** The refusal of a link; null: it lets the device in. One that holds a slot needs no room. */
 export function closedTo(
   { status, installLimit, deviceCount }: Pick<Install, 'status' | 'installLimit' | 'deviceCount'>,
   holdsSlot: boolean,
@@ -154,7 +148,7 @@ export function closedTo(
 export function admitDevice(
   core: Core,
   admission: Admission,
-  said: DeviceFacts,
+  reported: DeviceFacts,
   nowMs: number,
 ): Maybe<AdmittedLink | (typeof AT_DOOR)[AdmitRefusal]> {
   const hwid = readHwid(admission.hwid);
@@ -170,7 +164,7 @@ export function admitDevice(
     const { link, device } = found;
     const closed = closedTo(link, device !== null);
     if (closed !== null) return AT_DOOR[closed];
-    const facts = tidyFacts(said);
+    const facts = tidyFacts(reported);
     const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
     if (isToday && saysNothingNew(device, facts)) return link;
     return after(core.store.takeSlot(key, facts, nowMs), (taken) =>

@@ -5,7 +5,7 @@
 
 import { WriteFailed } from './port/store.ts';
 
-/** For the operator alone: the caller hears the same as of what the refusal `says`. */
+/** A reason for the operator alone: the caller hears no more than the refusal `says`. */
 export type Reason = 'link_domain_not_bound';
 
 interface Particulars {
@@ -14,7 +14,7 @@ interface Particulars {
   fault?: unknown;
 }
 
-/** A refusal. Nothing of what was asked for has happened. */
+/** A refusal: nothing was done. */
 export class Refused<const K extends string> {
   /** Keeps the compiler from taking another object that says something for a refusal. */
   declare protected readonly isOurs: true;
@@ -25,7 +25,7 @@ export class Refused<const K extends string> {
   readonly fault: unknown;
 
   constructor(
-    /** What the caller hears, by its key. */
+    /** The key of the answer that the caller gets. */
     readonly says: K,
     { detail, reason, fault }: Particulars = {},
   ) {

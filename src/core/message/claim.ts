@@ -15,7 +15,7 @@ export type Verdict =
   /** The place opens what is addressed to the device from now on. */
   | 'granted'
   | 'kept'
-  /** Kept, and from now on as firmly as if the link had been shown at first. */
+  /** The place is kept, and from now on as firmly as with the link shown at first. */
   | 'kept_by_link'
   /** Granted since the slot, if the other token showed a link too or came after the slot. */
   | 'contested'
@@ -105,7 +105,7 @@ export function placeAfter(
     return { ...at, isByLink: false, afterRecipientId: newest.recipientId };
   }
   const sinceSlot = firstSlot?.afterRecipientId ?? 0;
-  // Whoever kept the place keeps what it opened.
+  // A place that is kept opens what it opened.
   const isKept = before.tokenId === tokenId;
   const afterRecipientId = isKept ? Math.min(before.afterRecipientId, sinceSlot) : sinceSlot;
   return { ...at, isByLink: true, afterRecipientId };

@@ -14,7 +14,7 @@ export const ACTION_TYPES = [
 ] as const;
 export type ActionType = (typeof ACTION_TYPES)[number];
 
-/** What a device gets. */
+/** The message that a device gets. */
 export type CommandPayload =
   /** `input-data` is base64 of the UTF-8 text. */
   | { action_type: 'import-data'; 'input-data': string }
@@ -23,7 +23,7 @@ export type CommandPayload =
   | { action_type: 'sub-change'; change_type: 'domain' | 'url'; change_value: string };
 
 type Body = Readonly<Record<string, unknown>>;
-/** `leftOut` is a sentence about what of the settings cannot be passed on. */
+/** `leftOut` is a sentence about settings that cannot be passed on. */
 type Composed =
   | { payload: CommandPayload; leftOut?: string }
   | Refused<'import_data_empty' | 'settings_empty' | 'malformed'>;

@@ -29,13 +29,13 @@ const ATTRIBUTES: ReadonlyMap<string, (value: string) => string | null> = new Ma
 ]);
 
 function filterAttributes(attributes: Attributes): Attributes {
-  const kept: Attributes = {};
+  const allowed: Attributes = {};
   for (const [name, filter] of ATTRIBUTES) {
     const value = attributes[name];
     const filtered = value === undefined ? null : filter(value);
-    if (filtered !== null) kept[name] = filtered;
+    if (filtered !== null) allowed[name] = filtered;
   }
-  return kept;
+  return allowed;
 }
 
 const FILTER: sanitizeHtml.IOptions = {
@@ -54,7 +54,7 @@ const FILTER: sanitizeHtml.IOptions = {
 /**
  * Filters HTML: tags and attributes other than those of the specification's limits table are
  * dropped (the text inside such tags stays), links must pass {@link isLink}, images
- * {@link isWebUrl}. What comes back is well-formed HTML in which `&`, `<` and `>` of the text are
+ * {@link isWebUrl}. The result is well-formed HTML in which `&`, `<` and `>` of the text are
  * escaped, so plain text such as `5 > 3` comes back as `5 &gt; 3`. Filtering twice changes nothing
  * in what is not longer than {@link PUSH_ENCODED_MAX}.
  *
@@ -63,8 +63,8 @@ const FILTER: sanitizeHtml.IOptions = {
 export function sanitizeBody(html: string): string {
   const filtered = sanitizeHtml(html, FILTER);
   // Elements such as svg and select have rules of nesting of their own. With them gone, a second
-  // pass reads the rest as the device will, and closes what it would close. What is too large for
-  // any device is spared it.
+  // pass reads the rest as the device will, and closes what it would close. HTML that is too large
+  // for any device is spared it.
   const isDone = filtered.length > PUSH_ENCODED_MAX || !filtered.includes('<');
   return isDone ? filtered : sanitizeHtml(filtered, FILTER);
 }

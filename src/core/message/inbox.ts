@@ -39,7 +39,7 @@ export async function authenticateDevice(
   return { ...device, tokenHash };
 }
 
-/** Once a day; what cannot be noted today is noted tomorrow, and no reason to refuse anybody. */
+/** Notes once a day that a device is there. If that fails, tomorrow is early enough. */
 async function noteSeen(core: Core, deviceId: number, nowMs: number): Promise<void> {
   try {
     await core.store.noteSeen(deviceId, nowMs);
@@ -49,7 +49,7 @@ async function noteSeen(core: Core, deviceId: number, nowMs: number): Promise<vo
 }
 
 /**
- * What waits for a device, oldest first, as much as {@link INBOX_LIMITS} let through. With nothing
+ * Returns the messages that wait for a device, oldest first, up to {@link INBOX_LIMITS}. With none
  * there it waits for up to `waitMs`, or until `signal` is aborted. Messages are looked for as of
  * `nowMs`, when the wait began: what comes meanwhile lives for a day at least. Refuses
  * `device_token_error` if the token died meanwhile.
@@ -80,7 +80,7 @@ export async function fetchInbox(
 }
 
 /**
- * Notes what a device says of its messages. Coming twice, late or unasked, it changes nothing.
+ * Notes a device's acknowledgements; one that comes twice, late or unasked changes nothing.
  * Returns how many of the items changed something.
  */
 export async function acknowledge(

@@ -25,7 +25,7 @@ export interface LocalePayload {
   'link-for-open'?: string;
 }
 
-/** What a device gets: the filtered form without its schedule, with the given fields only. */
+/** The message that a device gets: the filtered form without schedule and without absent fields. */
 export interface NotificationPayload {
   title?: string;
   /** Filtered HTML. */
@@ -37,7 +37,7 @@ export interface NotificationPayload {
   expire_days: number;
 }
 
-/** For how long a notification may wait for a device: specification, "Limits". */
+/** Days for which a notification may wait for a device: specification, "Limits". */
 export const EXPIRE_DAYS_MAX = 365;
 
 /** A language of 2 to 8 letters and perhaps a region or script: `RU`, `pt-BR`, `zh_Hans`. */
@@ -91,7 +91,7 @@ class FormReader {
   readonly #html = new HtmlBudget();
   #textBytes = 0;
 
-  /** Would the rest not be worth reading? */
+  /** True when the rest is not worth reading. */
   get isTooLarge(): boolean {
     return this.#textBytes > TEXT_BYTES_MAX || this.#html.isOver;
   }
@@ -132,8 +132,8 @@ class FormReader {
     other: string,
     prefix = '',
   ): { [K in N]?: string } {
-    const given = isAbsent(from[name]) ? other : name;
-    const link = this.text(from, given, `${prefix}${given}`, LINK)[given];
+    const source = isAbsent(from[name]) ? other : name;
+    const link = this.text(from, source, `${prefix}${source}`, LINK)[source];
     return (link === undefined ? {} : { [name]: link }) as { [K in N]?: string };
   }
 
@@ -156,13 +156,13 @@ class FormReader {
       this.refuse('locales', 'must be an object that maps locale codes to objects');
       return {};
     }
-    const given = Object.entries(value);
-    if (given.length > LOCALE_COUNT_MAX) {
+    const entries = Object.entries(value);
+    if (entries.length > LOCALE_COUNT_MAX) {
       this.refuse('locales', `must not hold more than ${LOCALE_COUNT_MAX} locales`);
       return {};
     }
     const locales: [string, LocalePayload][] = [];
-    for (const [key, content] of given) {
+    for (const [key, content] of entries) {
       const locale = this.#locale(key, content);
       if (Object.keys(locale).length > 0) locales.push([key, locale]);
       if (this.misfit !== null) return {};

@@ -1,5 +1,5 @@
 /**
- * Orders: what providers ask to have sent, read whole and without I/O. Fields are checked in the
+ * Orders: sends as providers ask for them, read whole and without I/O. Fields are checked in the
  * order of the specification's tables.
  */
 
@@ -10,7 +10,7 @@ import { composeNotification, type NotificationPayload } from './notification.ts
 import { readSchedule, type Schedule } from './schedule.ts';
 import { readCommandTargets, readNotificationTargets, type Targets } from './target.ts';
 
-/** What to send, to whom, when. */
+/** Content, recipients and time of a send. */
 export interface Order<P> extends Schedule {
   payload: P;
   targets: Targets;

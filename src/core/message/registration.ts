@@ -28,7 +28,7 @@ const REFUSALS = {
   registration_refused: new Refused('registration_refused'),
 } satisfies Record<RegisterRefusal, Refused<string>>;
 
-/** Refuses as `GET /install` does, and what only a registration is refused for. */
+/** Refusals of `GET /install`, and those of registrations alone. */
 export type RegistrationRefused = (typeof REFUSALS)[RegisterRefusal];
 
 /**
@@ -38,7 +38,7 @@ export type RegistrationRefused = (typeof REFUSALS)[RegisterRefusal];
  *
  * A registration also takes the HWID's place of nobody if that is free. The token keeps that for as
  * long as it has a place at a provider; one that was registered with nothing shown keeps it anyway.
- * REGISTRATION_RULE in claim.ts says who may have what. What is shown links the device.
+ * REGISTRATION_RULE in claim.ts says who may have what. Evidence that is shown links the device.
  *
  * Refuses as `admitDevice` does, with `provider_not_found` and `domain_not_bound` for a binding
  * that is not there, and with `registration_refused` by the rule. A refusal changes nothing.
@@ -63,7 +63,7 @@ export async function registerDevice(
     nowMs,
   });
   if (typeof registered === 'string') return REFUSALS[registered];
-  // Whoever still listens with a token that lost something has to find out.
+  // A stream with a token that lost something has to find out.
   core.signals.messagesFor(registered.deviceId);
   return { deviceId: registered.deviceId, token };
 }

@@ -9,7 +9,7 @@ import type {
 } from '../port/distribution.ts';
 
 /**
- * The counts with a send that nothing refuses. What is counted over a time is counted around it: a
+ * The counts with a send that nothing refuses. Sends of a time are counted around it: a
  * clock that is set back holds nobody up for longer, and a call that was held back, which comes
  * with an earlier time, begins no other window.
  */

@@ -1,5 +1,5 @@
 /**
- * Sending: a push notification or a remote command is accepted, listed and cancelled;
+ * Sending: a push notification or a remote command is accepted or cancelled;
  * core/message/deliver.ts delivers it.
  */
 
@@ -10,52 +10,39 @@ import { fromStore, isRefused, Refused, saving } from '../outcome.ts';
 import {
   type BoundReached,
   COMMAND,
-  type Distribution,
+  type DistributionGuards,
+  type NewDistribution,
   PUSH,
   type TargetCursor,
   type TargetDevice,
   type TargetStep,
 } from '../port/distribution.ts';
-import type { Page } from '../port/page.ts';
 import type { Provider } from '../port/provider.ts';
 import { nextTurn } from '../turn.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './notification.ts';
 import type { Order } from './order.ts';
 import { CANCELLED, isTerminal, statusesBefore } from './status.ts';
-import type { Targets } from './target.ts';
 
-/** Between two general notifications of a provider, ms (specification, "Limits"). */
+/** The time between two general notifications of a provider, ms (specification, "Limits"). */
 export const GENERAL_INTERVAL_MS = 5 * 60_000;
-/**
- * A cancel later than this before the planned delivery is refused, ms (specification, "Limits").
- */
+/** The shortest time between a cancel and the planned delivery, ms (specification, "Limits"). */
 export const CANCEL_CUTOFF_MS = 10 * 60_000;
-/** How long a command waits for a device to fetch it. */
+/** Days for which a command waits for a device. */
 export const COMMAND_EXPIRE_DAYS = 30;
-/** Sends are counted over this time. */
+/** The time over which sends are counted, ms. */
 export const SENDS_WINDOW_MS = 60_000;
 /**
  * The share of a distribution in its provider's kept bytes beside payload and HWIDs: its row and
  * the indexes (docs/limits.md). The triggers of migration 0005 count the same.
  */
 export const KEPT_BYTES_EACH = 200;
-/** The quota of commands to unbound HWIDs is counted over this time. */
+/** The time over which the quota of commands to unbound HWIDs is counted, ms. */
 export const UNBOUND_QUOTA_MS = DAY_MS;
 
-export type NotificationRefusal =
-  | 'device_not_found'
-  | 'no_devices_found'
-  | 'general_too_soon'
-  | `notification_${BoundReached}`
-  | 'notification_save_error';
-
-export type CommandRefusal =
-  | 'device_not_found'
-  | 'unbound_not_allowed'
-  | 'unbound_quota_exceeded'
-  | `command_${BoundReached}`
-  | 'command_save_error';
+type Kind = 'notification' | 'command';
+/** Of what the guards of a send refuse, the part that is named after its kind. */
+type Bounded<K extends Kind> = `${K}_${BoundReached | 'save_error'}`;
 
 /**
  * Accepts a push notification; delivery is the worker's. Refuses `device_not_found` (a HWID that is
@@ -68,7 +55,10 @@ export async function sendNotification(
   provider: Provider,
   order: Order<NotificationPayload>,
   nowMs: number,
-): Promise<{ id: number } | Refused<NotificationRefusal>> {
+): Promise<
+  | { id: number }
+  | Refused<'device_not_found' | 'no_devices_found' | 'general_too_soon' | Bounded<'notification'>>
+> {
   const { targets } = order;
   if ('hwids' in targets) {
     const devices = await core.store.findTargets(provider.id, targets.hwids);
@@ -78,22 +68,16 @@ export async function sendNotification(
   } else if (!(await hasDeviceOf(core, provider, targets.os))) {
     return new Refused('no_devices_found');
   }
+  const draft: NewDistribution = {
+    ...draftOf(provider, order, order.payload.expire_days, nowMs),
+    notificationType: PUSH,
+    actionType: null,
+    reachesUnbound: false,
+    unboundCount: 0,
+  };
   const generalIntervalMs = 'os' in targets ? GENERAL_INTERVAL_MS : null;
-  const added = await saving(
-    'notification_save_error',
-    core.store.addDistribution(
-      {
-        ...draftOf(provider, order, order.payload.expire_days, nowMs),
-        notificationType: PUSH,
-        actionType: null,
-        reachesUnbound: false,
-        unboundCount: 0,
-      },
-      { generalIntervalMs, unboundQuota: null, bounds: boundsOf(core) },
-      actAt(core, nowMs),
-    ),
-  );
-  return accepted(core, 'notification', added, 'unbound_quota_exceeded');
+  const guards = { generalIntervalMs, unboundQuota: null };
+  return add(core, 'notification', 'general_too_soon', draft, guards);
 }
 
 /**
@@ -107,7 +91,12 @@ export async function sendCommand(
   provider: Provider,
   order: Order<CommandPayload>,
   nowMs: number,
-): Promise<{ id: number } | Refused<CommandRefusal>> {
+): Promise<
+  | { id: number }
+  | Refused<
+      'device_not_found' | 'unbound_not_allowed' | 'unbound_quota_exceeded' | Bounded<'command'>
+    >
+> {
   const { targets } = order;
   // That is how a new customer gets a first subscription.
   const reachesUnbound = order.payload.action_type === 'import-data';
@@ -119,28 +108,19 @@ export async function sendCommand(
     unboundCount = known.filter((device) => !device.isLinked).length;
     if (unboundCount > 0 && !reachesUnbound) return new Refused('unbound_not_allowed');
   }
-  const unboundQuota =
-    unboundCount === 0
-      ? null
-      : { sinceMs: nowMs - UNBOUND_QUOTA_MS, countMax: core.unboundCommandsPerDayMax };
-  const added = await saving(
-    'command_save_error',
-    core.store.addDistribution(
-      {
-        ...draftOf(provider, order, COMMAND_EXPIRE_DAYS, nowMs),
-        notificationType: COMMAND,
-        actionType: order.payload.action_type,
-        reachesUnbound,
-        unboundCount,
-      },
-      { generalIntervalMs: null, unboundQuota, bounds: boundsOf(core) },
-      actAt(core, nowMs),
-    ),
-  );
-  return accepted(core, 'command', added, 'general_too_soon');
+  const draft: NewDistribution = {
+    ...draftOf(provider, order, COMMAND_EXPIRE_DAYS, nowMs),
+    notificationType: COMMAND,
+    actionType: order.payload.action_type,
+    reachesUnbound,
+    unboundCount,
+  };
+  const quota = { sinceMs: nowMs - UNBOUND_QUOTA_MS, countMax: core.unboundCommandsPerDayMax };
+  const guards = { generalIntervalMs: null, unboundQuota: unboundCount === 0 ? null : quota };
+  return add(core, 'command', 'unbound_quota_exceeded', draft, guards);
 }
 
-/** What every order becomes, whatever is sent. */
+/** The part of a distribution that every order fills alike. */
 function draftOf(
   provider: Provider,
   { payload, targets, dueAtMs }: Order<unknown>,
@@ -149,16 +129,13 @@ function draftOf(
 ) {
   return {
     providerId: provider.id,
-    ...targetColumns(targets),
+    targetOs: 'os' in targets ? targets.os.join(',') : null,
+    targetHwid: 'hwids' in targets ? targets.hwids.join(',') : '',
     payload: JSON.stringify(payload),
     createdAtMs: nowMs,
     dueAtMs,
     expiresAtMs: (dueAtMs ?? nowMs) + expireDays * DAY_MS,
   };
-}
-
-function boundsOf({ sendBounds }: Core) {
-  return { ...sendBounds, windowMs: SENDS_WINDOW_MS, bytesEach: KEPT_BYTES_EACH };
 }
 
 const BOUNDS_REACHED: readonly string[] = [
@@ -168,31 +145,29 @@ const BOUNDS_REACHED: readonly string[] = [
 ] satisfies BoundReached[];
 
 /**
- * Tells the worker of what was added, and names a bound after what was to be sent; `unasked` is the
- * guard that was not set.
+ * Adds a distribution and tells the worker of it. Refuses by the one guard that is set for its
+ * kind, or by a bound, which is named after the kind.
  */
-function accepted<K extends string, U extends string, R extends string, S extends string>(
+async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota_exceeded'>(
   core: Core,
   kind: K,
-  added: { id: number } | U | R | BoundReached | Refused<S>,
-  unasked: U,
-): { id: number } | Refused<Exclude<R, U | BoundReached> | `${K}_${BoundReached}` | S> {
+  guard: G,
+  draft: NewDistribution,
+  guards: Omit<DistributionGuards, 'bounds'>,
+): Promise<{ id: number } | Refused<G | Bounded<K>>> {
+  const bounds = { ...core.sendBounds, windowMs: SENDS_WINDOW_MS, bytesEach: KEPT_BYTES_EACH };
+  const act = actAt(core, draft.createdAtMs);
+  const added = await saving<{ id: number } | string, Bounded<K>>(
+    `${kind}_save_error`,
+    core.store.addDistribution(draft, { ...guards, bounds }, act),
+  );
   if (typeof added === 'object') {
     if (!isRefused(added)) core.signals.workAccepted();
     return added;
   }
-  if (added === unasked) throw new Error(`the store refused with ${unasked}, which nobody asked`);
   if (BOUNDS_REACHED.includes(added)) return new Refused(`${kind}_${added as BoundReached}`);
-  return new Refused(added as Exclude<R, U | BoundReached>);
-}
-
-/** The provider's distributions, newest first. */
-export function listDistributions(
-  core: Core,
-  provider: Provider,
-  page: Page,
-): Promise<Distribution[]> {
-  return core.store.listDistributions(provider.id, page);
+  if (added !== guard) throw new Error(`the store refused with ${added}, which nobody asked`);
+  return new Refused(guard);
 }
 
 /**
@@ -219,13 +194,7 @@ export async function cancelDistribution(
   return new Refused(isTerminal(outcome) ? 'cancel_failed' : 'cancel_too_late');
 }
 
-function targetColumns(targets: Targets): { targetOs: string | null; targetHwid: string } {
-  return 'hwids' in targets
-    ? { targetOs: null, targetHwid: targets.hwids.join(',') }
-    : { targetOs: targets.os.join(','), targetHwid: '' };
-}
-
-/** Looked for in steps, so that a provider with many links does not hold up the others. */
+/** Looks in steps, so that a provider with many links does not hold up the others. */
 async function hasDeviceOf(core: Core, provider: Provider, os: readonly string[]) {
   for (let at: TargetCursor | null = null; ; await nextTurn()) {
     const step: TargetStep = await core.store.scanTargets(provider.id, os, at);

@@ -69,20 +69,24 @@ const RANGE = /^ *([0-9]{1,15}) *(?:- *([0-9]{1,15}) *)?$/;
 /** Signs that end a header, or that no header may have. */
 const NOT_IN_HEADER = /[\r\n\0]/;
 
-/** What the values of a key must be, for details and documents: "NAME must be …". */
+/** By kind, the rule behind "must be", and whether a value keeps it. */
+const KINDS: Readonly<
+  Record<Exclude<SettingKey['kind'], 'choice'>, { rule: string; fits(value: unknown): boolean }>
+> = {
+  boolean: { rule: 'true or false, 1 or 0, on or off, yes or no', fits: isBoolean },
+  range: { rule: 'a whole number or a range a-b', fits: isRange },
+  text: { rule: 'a string', fits: isText },
+  header: {
+    rule: 'a string without line breaks and NUL',
+    fits: (value) => isText(value) && !NOT_IN_HEADER.test(value),
+  },
+};
+
+/** The rule of a key's values, for details and documents: "NAME must be …". */
 export function settingRule(setting: SettingKey): string {
-  switch (setting.kind) {
-    case 'boolean':
-      return 'true or false, 1 or 0, on or off, yes or no';
-    case 'choice':
-      return `one of ${setting.values.join(', ')}`;
-    case 'range':
-      return 'a whole number or a range a-b';
-    case 'text':
-      return 'a string';
-    case 'header':
-      return 'a string without line breaks and NUL';
-  }
+  return setting.kind === 'choice'
+    ? `one of ${setting.values.join(', ')}`
+    : KINDS[setting.kind].rule;
 }
 
 export type Settings = Record<string, unknown>;
@@ -150,18 +154,9 @@ function canBeWritten(value: unknown): boolean {
 }
 
 function fits(setting: SettingKey, value: unknown): boolean {
-  switch (setting.kind) {
-    case 'boolean':
-      return isBoolean(value);
-    case 'choice':
-      return setting.values.some((allowed) => allowed === value);
-    case 'range':
-      return isRange(value);
-    case 'text':
-      return isText(value);
-    case 'header':
-      return isText(value) && !NOT_IN_HEADER.test(value);
-  }
+  return setting.kind === 'choice'
+    ? setting.values.some((allowed) => allowed === value)
+    : KINDS[setting.kind].fits(value);
 }
 
 function isBoolean(value: unknown): boolean {

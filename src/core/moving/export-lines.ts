@@ -28,7 +28,8 @@ import type {
   ImportedInstall,
   ImportedSlot,
 } from '../port/moving.ts';
-import type { Plan, Provider } from '../port/provider.ts';
+import type { Provider } from '../port/provider.ts';
+import type { Newcomer } from './import.ts';
 import { keptId } from './source-record.ts';
 
 /** A link with 100 HWIDs of which everything is known takes some 200 KB. */
@@ -37,19 +38,6 @@ export const LINE_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 2_000 }
 /** A reader refuses files of a higher number. */
 export const EXPORT_VERSION = 1;
 
-/** What a file says of its provider. */
-export interface ExportedProvider {
-  code: string;
-  name: string;
-  plan: Plan;
-  /** SHA-256 of the key: the key itself is not known. */
-  keyHash: Uint8Array;
-  activeUntilMs: number | null;
-  suspendedAtMs: number | null;
-  installCountMax: number | null;
-  createdAtMs: number;
-}
-
 export interface ExportCounts {
   installs: number;
   slots: number;
@@ -57,7 +45,7 @@ export interface ExportCounts {
 }
 
 export type ExportLine =
-  | { kind: 'provider'; provider: ExportedProvider }
+  | { kind: 'provider'; provider: Newcomer }
   | { kind: 'domain'; domain: ImportedDomain }
   | { kind: 'install'; install: ImportedInstall }
   | { kind: 'end'; counts: ExportCounts };
@@ -160,7 +148,7 @@ const orNull =
     value === null ? null : read(value);
 const anyText: Reader<string> = (value) => (isText(value) ? value : MISFIT);
 
-function readProvider(line: Fields): ExportedProvider {
+function readProvider(line: Fields): Newcomer {
   const version = fit(line, 'gatepost_export', whole(1, Number.MAX_SAFE_INTEGER));
   if (version > EXPORT_VERSION) {
     throw new LineFault(

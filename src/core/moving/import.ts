@@ -1,6 +1,6 @@
 /**
- * Moving a provider in, from another server of the same API or from a file. What is here already
- * stays, unless asked otherwise: so it can be broken off anywhere and begun again.
+ * Moving a provider in, from another server of the same API or from a file. Records that are here
+ * stay, unless asked otherwise: so it can be broken off anywhere and begun again.
  */
 
 import { actAt } from '../audit/entry.ts';

@@ -17,7 +17,7 @@ import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import type { ImportedDomain, ImportedInstall, ImportedSlot } from '../port/moving.ts';
 import { tidyFact } from '../text.ts';
 
-/** A record, or why it is none. `isMended`: a text had to be made fit to be kept. */
+/** A record, or why it is none. `isMended`: a text in it was made fit to be kept. */
 export type Read<T> = { record: T; isMended: boolean } | Misfit;
 
 /** A link as the list has it, without its HWIDs. */

@@ -88,12 +88,12 @@ export class Source {
     const records = rows.reverse().map((row) => readSlotRecord(row, offsetMinutes));
     const slots = this.#usable(records);
     // No link has room for more, whatever the source says.
-    const kept = slots.slice(0, INSTALL_LIMIT.maximum);
-    if (kept.length < slots.length) {
-      this.tally.slots.withoutRoom += slots.length - kept.length;
+    const fitting = slots.slice(0, INSTALL_LIMIT.maximum);
+    if (fitting.length < slots.length) {
+      this.tally.slots.withoutRoom += slots.length - fitting.length;
       this.tally.problem(`link ${installCode}: the source lists ${slots.length} HWIDs for it`);
     }
-    return kept;
+    return fitting;
   }
 
   async distributionsWaiting(): Promise<number | null> {

@@ -1,8 +1,8 @@
-/** What an import has done so far: the figures of its summary. */
+/** The figures of an import's summary. */
 
 const PROBLEMS_MAX = 20;
 
-/** What became of everything, kept up to date while an import runs. */
+/** Counts of what became of everything, up to date while an import runs. */
 export class Tally {
   /** Links known of so far, and how many of them have been dealt with. */
   linksListed = 0;

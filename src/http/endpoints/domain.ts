@@ -1,7 +1,7 @@
 /** Subscription domains: specification, "Domains". */
 
 import { type Static, Type } from '@sinclair/typebox';
-import { addDomain, deleteDomain, listDomains } from '../../core/domain.ts';
+import { addDomain, deleteDomain } from '../../core/domain.ts';
 import { DOMAIN_HASH } from '../../core/formats.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from '../../core/port/domain.ts';
@@ -10,7 +10,7 @@ import { optional, providerEndpoint, required } from '../endpoint.ts';
 import { forms, HASH_EXAMPLE, pageParams, RecordId, statusOf, WireTime } from './params.ts';
 import { LIST_COUNT_MAX, replyWithList } from './reply.ts';
 
-/** What list-domain says of a binding. */
+/** A binding in list-domain. */
 const Binding = Type.Object(
   {
     id: RecordId,
@@ -85,7 +85,7 @@ const listDomainEndpoint = providerEndpoint({
   handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) =>
     replyWithList(
       params,
-      (page) => listDomains(core, provider, page),
+      (page) => core.store.listDomains(provider.id, page),
       (domain): Static<typeof Binding> => ({
         id: domain.id,
         domain_name: domain.domainName,

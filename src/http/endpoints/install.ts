@@ -2,13 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { HWID, INSTALL_CODE } from '../../core/formats.ts';
-import {
-  addInstall,
-  freeSlot,
-  listInstalls,
-  listSlots,
-  updateInstall,
-} from '../../core/install.ts';
+import { addInstall, freeSlot, listSlots, updateInstall } from '../../core/install.ts';
 import {
   INSTALL_ACTIVE,
   INSTALL_DISABLED,
@@ -38,7 +32,7 @@ const CountField = Type.Integer({
   examples: [1],
 });
 
-/** What list-install says of a link. */
+/** A link in list-install. */
 const LimitedLink = Type.Object(
   {
     id: RecordId,
@@ -52,7 +46,7 @@ const LimitedLink = Type.Object(
   { title: 'LimitedLink' },
 );
 
-/** What list-hwid says of a device on a link. */
+/** A device on a link in list-hwid. */
 const LinkedHwid = Type.Object(
   {
     hwid: Type.RegExp(HWID.pattern, { examples: [HWID_EXAMPLE] }),
@@ -157,7 +151,7 @@ const listInstallEndpoint = providerEndpoint({
   handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) =>
     replyWithList(
       params,
-      (page) => listInstalls(core, provider, page),
+      (page) => core.store.listInstalls(provider.id, page),
       (install): Static<typeof LimitedLink> => ({
         id: install.id,
         install_code: install.installCode,

@@ -1,4 +1,4 @@
-/** What devices send in bodies, as schemas for the documents: see `remote-bodies.ts`. */
+/** Bodies that devices send, as schemas for the documents: see `remote-bodies.ts`. */
 
 import { Type } from '@sinclair/typebox';
 import { DOMAIN_HASH, HWID, INSTALL_CODE, PROVIDER_CODE } from '../../core/formats.ts';

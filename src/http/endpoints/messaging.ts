@@ -22,7 +22,7 @@ import { Payload } from './remote-bodies.ts';
 /** The longest that a poll may wait, s. */
 const WAIT_SECONDS_MAX = 60;
 
-/** What waits for a device. */
+/** A message in an inbox. */
 const Message = Type.Object(
   {
     id: Type.Integer({

@@ -51,14 +51,14 @@ export const forms = {
 /** A text that the core judges. */
 export const anyText = (rule: string) => ({ schema: Type.String(), rule });
 
-/** What the examples of the documents are about. */
+/** Values of the documents' examples. */
 export const CODE_EXAMPLE = 'FIRSTLINK001';
 export const HWID_EXAMPLE = 'my-first-phone';
 export const PROVIDER_EXAMPLE = 'EXAMPLE1';
 /** SHA-256 of example.com. */
 export const HASH_EXAMPLE = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d2125586ce1947';
 
-/** What every list takes. `before_id` is an extension of ours: it continues further back. */
+/** Parameters of every list. `before_id` is an extension of ours: it continues further back. */
 export const pageParams = {
   id: optional(forms.id, { misfit: 'unknown_error', about: 'Only this record.' }),
   before_id: optional(forms.id, {

@@ -1,8 +1,7 @@
 /**
- * What providers send in bodies, and what of it devices get, as schemas for the documents. What
- * counts is read in the core, more patiently than is told here (numbers as digits, lists as text
- * between commas); these schemas are made of the core's own tables, and a test sends what they
- * allow and what they forbid.
+ * Bodies that providers send, and the messages that devices get, as schemas for the documents. The
+ * core reads bodies more patiently (numbers as digits, lists as text between commas). The schemas
+ * are made of its tables, and a test sends what they allow and what they forbid.
  */
 
 import { type TProperties, Type } from '@sinclair/typebox';
@@ -101,7 +100,7 @@ const LOCALES = {
 };
 const LOCALES_EXAMPLE = { RU: { title: 'Работы', body: 'Сегодня, <b>23:00</b>' } };
 
-/** What a notification says, without its schedule: sent by providers, and got by devices. */
+/** The content of a notification, as providers send it and devices get it. */
 const notificationContent = {
   title: Type.Optional(title),
   body: html,
@@ -147,11 +146,11 @@ export const NotificationInput = Type.Object(
   },
 );
 
-/** What a device gets, as {@link NotificationInput} had it when it was filtered. */
+/** The message that a device gets: {@link NotificationInput} after the filter. */
 const NotificationPayload = Type.Object(
   {
     ...notificationContent,
-    // What was accepted once is told as it is; international addresses are no `uri`.
+    // An accepted value goes out as it is; international addresses are no `uri`.
     link_for_open: Type.Optional(text(LINK_RULE, LINK_EXAMPLE)),
     background_image: Type.Optional(
       text('An absolute http or https URL.', 'https://example.com/night.png'),
@@ -265,7 +264,7 @@ export const CommandInput = Type.Unsafe<unknown>({
 const payload = (name: string, action: string, fields: TProperties) =>
   Type.Object({ action_type: Type.Literal(action), ...fields }, { title: name });
 
-/** What a device finds in a message. */
+/** The payload of a message. */
 export const Payload = Type.Unsafe<unknown>({
   oneOf: [
     NotificationPayload,

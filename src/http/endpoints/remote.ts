@@ -2,12 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { readCommand, readNotification } from '../../core/message/order.ts';
-import {
-  cancelDistribution,
-  listDistributions,
-  sendCommand,
-  sendNotification,
-} from '../../core/message/send.ts';
+import { cancelDistribution, sendCommand, sendNotification } from '../../core/message/send.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { wireTime } from '../answer/wire-time.ts';
@@ -16,7 +11,7 @@ import { forms, HWID_EXAMPLE, pageParams, RecordId, statusOf, WireTime } from '.
 import { CommandInput, NotificationInput } from './remote-bodies.ts';
 import { LIST_COUNT_MAX, replyWith, replyWithList } from './reply.ts';
 
-/** What remote/list says of a notification or command. */
+/** A notification or command in remote/list. */
 const Distribution = Type.Object(
   {
     id: RecordId,
@@ -126,7 +121,7 @@ const listEndpoint = providerEndpoint({
   handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) =>
     replyWithList(
       params,
-      (page) => listDistributions(core, provider, page),
+      (page) => core.store.listDistributions(provider.id, page),
       (distribution): Static<typeof Distribution> => ({
         id: distribution.id,
         target_os: distribution.targetOs,

@@ -1,7 +1,6 @@
 /** Which devices are a provider's at the moment of delivery. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { listDistributions } from '../../../src/core/message/send.ts';
 import {
   bindDevices,
   deliver,
@@ -69,7 +68,7 @@ describe('who gets it', () => {
     expect(await inboxOf(engine, ios[0] ?? 0)).toEqual([onlyIos, both]);
     expect(await inboxOf(engine, android[1] ?? 0)).toEqual([both]);
     expect(await inboxOf(engine, other[0] ?? 0)).toEqual([named]);
-    const listed = await listDistributions(engine.core, provider, {
+    const listed = await engine.core.store.listDistributions(provider.id, {
       ...{ id: null, beforeId: null, countMax: 10 },
     });
     const shown = listed.map(({ targetOs, targetHwid }) => [targetOs, targetHwid]);

@@ -26,8 +26,8 @@ export const coreDevices: readonly MutatedFile[] = [
     ],
     changes: [
       [
-        'return mergeTexts(known, said, said.os || known.os);',
-        'return mergeTexts(known, said, said.os && known.os);',
+        'return mergeTexts(known, reported, reported.os || known.os);',
+        'return mergeTexts(known, reported, reported.os && known.os);',
       ],
       [`if (isRefused(hwid)) return HWID_REQUIRED;`, `if (!isRefused(hwid)) return HWID_REQUIRED;`],
       [

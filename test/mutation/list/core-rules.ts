@@ -123,12 +123,7 @@ export const coreRules: readonly MutatedFile[] = [
       'test/http/coverage.test.ts',
     ],
     changes: [
-      [
-        `const added = await saving(
-    'notification_save_error',`,
-        `const added = saving(
-    'notification_save_error',`,
-      ],
+      ['const added = await saving<', 'const added = saving<'],
       [
         'unboundCount = known.filter((device) => !device.isLinked).length;',
         'unboundCount = known.filter((device) => device.isLinked).length;',

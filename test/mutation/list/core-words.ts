@@ -92,8 +92,8 @@ export const coreWords: readonly MutatedFile[] = [
     tests: ['test/core/message/settings.test.ts'],
     changes: [
       [
-        `return 'true or false, 1 or 0, on or off, yes or no';`,
-        `return 'false or false, 1 or 0, on or off, yes or no';`,
+        `rule: 'true or false, 1 or 0, on or off, yes or no'`,
+        `rule: 'false or false, 1 or 0, on or off, yes or no'`,
       ],
       [
         'if (sentence === null) checked.push([key, value]);',
