@@ -31,7 +31,8 @@ import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { operatorContract } from './contract/operator.ts';
 import { providerContract } from './contract/provider.ts';
-import { RACES } from './contract/race.ts';
+import { type Given, makeCalls, RACERS, type Race } from './contract/race.ts';
+import { RACES } from './contract/races.ts';
 import { recipientContract } from './contract/recipient.ts';
 import { registrationContract } from './contract/registration.ts';
 import { slotContract } from './contract/slot.ts';
@@ -76,34 +77,37 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     }
 
     describe('a race', () => {
-      const RACERS = 3;
       const racers = Array.from({ length: RACERS }, (_, racer) => racer);
       const all = Object.entries(RACES);
-
-      test.each(all)('%s, over three connections', async (_, race) => {
-        const { store, openBeside } = opened;
+      /** Has every racer make its share, and judges the answers by call. */
+      async function run(
+        race: Race,
+        answersOf: (given: Given, shares: number[][]) => Promise<unknown[][]>,
+      ): Promise<void> {
+        const { store } = opened;
         const given = await race.given(store);
-        const beside = racers.slice(1).map(openBeside);
-        const stores = [store, ...(await Promise.all(beside))];
-        const calls = Array.from({ length: race.callCount }, (_, n) =>
-          race.call(stores[n % RACERS] ?? store, given, n),
-        );
-        await race.check(store, given, await Promise.all(calls));
-      });
-
-      test.each(all)('%s, over three processes', async (name, race) => {
-        const given = await race.given(opened.store);
         const numbers = Array.from({ length: race.callCount }, (_, n) => n);
-        const shares = racers.map((racer) => ({
-          race: name,
-          given,
-          calls: numbers.filter((n) => n % RACERS === racer),
-        }));
-        const told = await opened.race(shares);
-        // By racer and turn, as the calls were shared out.
+        const shares = racers.map((racer) => numbers.filter((n) => n % RACERS === racer));
+        const told = await answersOf(given, shares);
         const answers = numbers.map((n) => told[n % RACERS]?.[Math.floor(n / RACERS)]);
-        await race.check(opened.store, given, answers);
-      });
+        await race.check(store, given, answers);
+      }
+
+      test.each(all)('%s, over three connections', (_, race) =>
+        run(race, async (given, shares) => {
+          const beside = racers.slice(1).map(opened.openBeside);
+          const stores = [opened.store, ...(await Promise.all(beside))];
+          return Promise.all(
+            stores.map((store, racer) => makeCalls(race, store, given, shares[racer] ?? [])),
+          );
+        }),
+      );
+
+      test.each(all)('%s, over three processes', (name, race) =>
+        run(race, (given, shares) =>
+          opened.race(shares.map((calls) => ({ race: name, given, calls }))),
+        ),
+      );
     });
 
     test('what is answered is there for everybody at once', async () => {

@@ -2,7 +2,8 @@
 
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { CLOCK } from '../store/contract/fixture.ts';
-import { RACES, type RaceShare } from '../store/contract/race.ts';
+import { makeCalls, type RaceShare } from '../store/contract/race.ts';
+import { RACES } from '../store/contract/races.ts';
 import { plainEnv } from './process.ts';
 
 /** What each of the processes was told, call by call. */
@@ -46,7 +47,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   return undefined;
 }
 
-/** A racer: says that it is ready, waits for the word, makes its calls side by side. */
+/** A racer: says that it is ready, waits for the word, makes its calls. */
 async function race(dataDir: string, share: RaceShare): Promise<void> {
   const { calls, given } = share;
   const of = RACES[share.race];
@@ -59,7 +60,7 @@ async function race(dataDir: string, share: RaceShare): Promise<void> {
   });
   console.log('ready');
   await linesOf(Bun.stdin.stream()).next();
-  const answers = await Promise.all(calls.map((n) => of.call(store, given, n)));
+  const answers = await makeCalls(of, store, given, calls);
   console.log(JSON.stringify(answers));
   await store.close();
 }

@@ -37,6 +37,8 @@ export interface Race {
   /** Puts what is raced for, and says where. */
   given(store: Store): Promise<Given>;
   callCount: number;
+  /** How many calls a racer makes at the same time; all unless it says. */
+  atOnce?: number;
   /** The nth call. */
   call(store: Store, given: Given, n: number): Promise<unknown>;
   /** `answers[n]` is what the nth call was told. */
@@ -98,7 +100,26 @@ const sends = (guards: DistributionGuards, addedCount: number, refusal: string):
   },
 });
 
-export const RACES: Readonly<Record<string, Race>> = {
+/** So many connections or processes race; every so many-th call is the same one's. */
+export const RACERS = 3;
+
+/** Makes a racer's calls. */
+export async function makeCalls(
+  race: Race,
+  store: Store,
+  given: Given,
+  calls: readonly number[],
+): Promise<unknown[]> {
+  const answers: unknown[] = [];
+  const { atOnce = calls.length } = race;
+  for (let i = 0; i < calls.length; i += atOnce) {
+    const some = calls.slice(i, i + atOnce).map((n) => race.call(store, given, n));
+    answers.push(...(await Promise.all(some)));
+  }
+  return answers;
+}
+
+export const SINGLE_RACES: Readonly<Record<string, Race>> = {
   'for the slots of a link': {
     given: addDoor,
     callCount: 24,

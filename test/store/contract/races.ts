@@ -1,0 +1,6 @@
+/** Every race of the contract, by a name that another process can be told. */
+
+import { type Race, SINGLE_RACES } from './race.ts';
+import { SERIAL_RACES } from './serial-race.ts';
+
+export const RACES: Readonly<Record<string, Race>> = { ...SINGLE_RACES, ...SERIAL_RACES };
