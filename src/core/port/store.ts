@@ -3,8 +3,11 @@
  * `test/store/contract.ts` asks of it, and a second store is finished when it passes.
  *
  * Every method is one complete atomic step: it happens whole or not at all, also between processes,
- * and when its promise settles it is on disk. The rules are the core's and arrive as arguments; the
- * store guards them in the step itself. A step that cannot be saved throws `WriteFailed`.
+ * and when its promise settles it is on disk. Steps on one provider, and on one link, take effect
+ * one after the other, and after all that were answered before they began. The rules are the core's
+ * and arrive as arguments; the store guards them in the step itself. A step that cannot be saved
+ * throws `WriteFailed`. Between two steps anything may have changed: a store may let reads share a
+ * snapshot, but nothing relies on it.
  *
  * A step that is handed an {@link Act} leaves an entry in the audit log if it changes something,
  * and none if it does not.
