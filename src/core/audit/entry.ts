@@ -1,7 +1,7 @@
 /**
  * The audit log: who did what to what, when, and from where. Each change by an operator or a
- * provider leaves one entry, written in the same commit as the change. What is refused, what
- * changes nothing and what devices do leave none.
+ * provider leaves one entry, written in the same commit as the change. Refusals, calls that change
+ * nothing, and devices leave none.
  *
  * An entry names things by id. It never holds a key, a token, the code of a link, a HWID (only its
  * SHA-256), or free text such as a note, a name or the body of a message.
@@ -12,7 +12,7 @@
 import type { Core } from '../core.ts';
 import type { Act, Actor } from '../port/audit.ts';
 
-/** What an entry can tell of, as docs/audit.md has it. A new deed begins with a row here. */
+/** Every action of an entry with its words in docs/audit.md: a new deed begins with a row here. */
 export const ACTIONS = {
   'install.add': 'a limited link was created',
   'install.update': 'limit, note or status of a link changed',
@@ -68,10 +68,10 @@ class CoreAct implements Act {
 
 export type Fact = string | number | boolean | null;
 export type Facts = Readonly<Record<string, Fact>>;
-/** Old and new value; `changed` for what is not told. */
+/** Old and new value by field; `changed` for a text, which no entry holds. */
 export type Changes = Readonly<Record<string, readonly [Fact, Fact] | 'changed'>>;
 
-/** What was done to what. */
+/** An action, its object and the change. */
 export interface Deed {
   action: Action;
   /** Whose thing it is; a provider's own entries need not say it. */
@@ -116,7 +116,7 @@ export function entryText({ actor, atMs }: Act, deed: Deed): EntryText {
   return { text: JSON.stringify(entry), atMs };
 }
 
-/** Those of `after`'s fields that are another in `before`; null: none. */
+/** The fields of `after` that are another in `before`; null: none. */
 export function changesOf(before: Facts, after: Facts): Changes | null {
   const differing = Object.keys(after).filter((name) => before[name] !== after[name]);
   if (differing.length === 0) return null;

@@ -1,6 +1,6 @@
 /**
- * Whether the audit log is as the program wrote it: the chain, what is said of its beginning, and
- * heads that were noted elsewhere. docs/audit.md says what this proves and what nothing can prove.
+ * The check that the audit log is as the program wrote it: the chain, its beginning, and heads that
+ * were noted elsewhere. docs/audit.md says what this proves and what nothing can prove.
  */
 
 import { DAY_MS } from '../calendar.ts';
@@ -19,7 +19,7 @@ import { type AuditEntry, SYSTEM } from './entry.ts';
 
 /** A chain that holds, or where it is broken. */
 export interface AuditVerdict {
-  /** How many entries were looked at. */
+  /** Entries of the chain as far as it was checked. */
   count: number;
   /** How many older ones were pruned. */
   prunedCount: number;
@@ -63,7 +63,7 @@ export async function verifyAudit(core: Core, measure: AuditMeasure): Promise<Au
   };
   for await (const { anchor: current, block } of auditBlocks(core)) {
     anchor = current;
-    // Pruned meanwhile, past what was looked at: what is left begins at the anchor.
+    // Pruned meanwhile, past the last block that was checked: the rest begins at the anchor.
     if (anchor.number > before.number) before = anchor;
     const entries = readEntries(block);
     const problem = blockProblem(block, entries, before);
@@ -150,11 +150,11 @@ function isByProgram({ who, name, from }: AuditEntry): boolean {
 
 /** The anchor says what the newest entry about pruning says, and is there only with one. */
 function anchorProblem(anchor: AuditAnchor, pruning: NumberedEntry | null): string | null {
-  const told = pruning?.object;
+  const facts = pruning?.object;
   const isSame =
-    (told?.['through'] ?? 0) === anchor.number &&
-    (told?.['hash'] ?? hex(NO_ANCHOR.hash)) === hex(anchor.hash) &&
-    (told?.['until'] ?? null) ===
+    (facts?.['through'] ?? 0) === anchor.number &&
+    (facts?.['hash'] ?? hex(NO_ANCHOR.hash)) === hex(anchor.hash) &&
+    (facts?.['until'] ?? null) ===
       (anchor.untilMs === null ? null : new Date(anchor.untilMs).toISOString());
   return isSame ? null : `row ${anchor.number} and those before it were not deleted by pruning`;
 }

@@ -1,4 +1,4 @@
-/** The audit log: noting what is done within the commit that does it, reading it, pruning it. */
+/** The audit log: reading it, pruning it; audit-trail.ts writes it. */
 
 import { sql } from 'drizzle-orm';
 import { NO_ANCHOR } from '../../core/audit/chain.ts';

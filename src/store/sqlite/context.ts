@@ -4,7 +4,7 @@ import type { AuditTrail } from './audit-trail.ts';
 import type { Connection } from './connection.ts';
 import type { GroupWriter } from './writer.ts';
 
-/** What each noun's file builds its statements with. */
+/** The parts that each noun's file is built on. */
 export interface Context {
   db: Connection;
   /** drizzle, for writing SQL; `prepare` runs it. */

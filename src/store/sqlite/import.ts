@@ -46,8 +46,8 @@ function statements({ db }: Context) {
   };
 }
 
-/** The other way round than when a device calls: what it said here is later than any import. */
-const knownWins = (known: DeviceAtProvider, said: DeviceFacts) => mergeFacts(said, known);
+/** The other way round than when a device calls: its facts here are later than any import. */
+const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(moved, known);
 
 /** SQLite keeps the highest id that it gave in a table of its own, once there was one. */
 function sequenceStatements({ db }: Context) {
@@ -80,7 +80,7 @@ export function importStore(context: Context): ImportStore {
     room: number,
   ) {
     const counts = { slotsAdded: 0, slotsPresent: 0, slotsWithoutRoom: 0 };
-    for (const { hwid, registeredAtMs, firstSeenAtMs, lastSeenAtMs, ...said } of slots) {
+    for (const { hwid, registeredAtMs, firstSeenAtMs, lastSeenAtMs, ...facts } of slots) {
       const known = find.deviceId.get({ hwid });
       if (known !== null && on.holdsSlot.get({ installId, deviceId: known.id }) !== null) {
         counts.slotsPresent += 1;
@@ -90,7 +90,7 @@ export function importStore(context: Context): ImportStore {
         const deviceId = keep.seeElsewhere(hwid, firstSeenAtMs, lastSeenAtMs);
         const seenHereMs = find.atProvider.get({ deviceId, providerId })?.lastSeenAtMs ?? 0;
         const newestMs = Math.max(seenHereMs, lastSeenAtMs);
-        keep.keepFacts(deviceId, providerId, said, newestMs, knownWins);
+        keep.keepFacts(deviceId, providerId, facts, newestMs, knownWins);
         on.takeSlot.run({ installId, deviceId, providerId, registeredAtMs });
         counts.slotsAdded += 1;
       }

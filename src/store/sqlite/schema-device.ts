@@ -14,7 +14,7 @@ import {
 import { domain, hash, id, install, provider } from './schema.ts';
 
 /**
- * Facts that a device tells of itself. `os` is `ios`, `android` or another text; empty: not said.
+ * A device's facts by its own word. `os` is `ios`, `android` or another text; empty: unknown.
  */
 const facts = () => ({
   os: text().notNull(),
@@ -24,7 +24,7 @@ const facts = () => ({
   user_agent: text().notNull(),
 });
 
-/** A HWID. Its facts are those that it told nobody in particular: no provider sees them. */
+/** A HWID. Its facts here are of calls that name no provider: no provider sees them. */
 export const device = sqliteTable(
   'device',
   {
@@ -105,7 +105,7 @@ export const installDevice = sqliteTable(
 );
 
 /**
- * A device at a provider that it is linked to, was linked to, or named: what it said there, and its
+ * A device at a provider that it is linked to, was linked to, or named: its facts there, and its
  * registration for the provider's messages. WITHOUT ROWID (migration 0007), for which drizzle has
  * no word: the row is found by its key at once.
  */

@@ -4,12 +4,16 @@
  * `migrations/sqlite/`. Property names are the column names: a row read with bun:sqlite and a row
  * typed by drizzle are then the same thing.
  *
- * Some columns are kept by triggers and by nothing else (migrations 0001, 0004 and 0005):
- * `install.device_count`, `provider.install_count` and `domain_count`, `device_provider.slot_count`
- * and `tie_count`, `device.holder_count` and `appliance.stranger_count` are always the true number
- * of rows, `provider.kept_bytes` and `ledger_count` what its distributions take; and
- * `install.device_count` can not pass `install.install_limit` because a CHECK forbids it. A token
- * that lost its last place is deleted by a trigger.
+ * Triggers alone (migrations 0001, 0004 and 0005) write some columns, and delete a token that lost
+ * its last place:
+ *
+ * | Columns | Always |
+ * |---|---|
+ * | `install.device_count` | the number of rows, never above `install_limit` by a CHECK |
+ * | `provider.install_count`, `domain_count` | the number of rows |
+ * | `device_provider.slot_count`, `tie_count` | the number of rows |
+ * | `device.holder_count`, `appliance.stranger_count` | the number of rows |
+ * | `provider.kept_bytes`, `ledger_count` | the sum over its distributions |
  */
 
 import { sql } from 'drizzle-orm';
@@ -39,7 +43,7 @@ export const provider = sqliteTable(
     install_count: integer().notNull().default(0),
     created_at_ms: integer().notNull(),
     domain_count: integer().notNull().default(0),
-    /** Of distributions with a ledger: what they say, their HWIDs, and 200 for each. */
+    /** Of distributions with a ledger: bytes of payloads and HWIDs, and 200 for each. */
     kept_bytes: integer().notNull().default(0),
     /** Recipients written for distributions whose ledger was not pruned. */
     ledger_count: integer().notNull().default(0),
@@ -112,7 +116,7 @@ export const audit = sqliteTable(
   (t) => [check('audit_hashes', sql`length(${t.prev_hash}) = 32 AND length(${t.hash}) = 32`)],
 );
 
-/** The last link that was pruned: where the chain that is left begins. One row or none. */
+/** The last block that was pruned: the chain that is left begins behind it. One row or none. */
 export const auditAnchor = sqliteTable(
   'audit_anchor',
   {
