@@ -48,10 +48,13 @@ export function mount(deps: CallDeps, streams: Streams): Elysia {
   const { log, traffic } = deps;
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
+  const providerEndpoints = [...installEndpoints, ...domainEndpoints, ...remoteEndpoints];
+  const deviceProtocol = endpointPlugin('device-protocol', messagingEndpoints, deps);
+  deviceProtocol.get(STREAM_PATH, ({ request }) => streams.answer(request), UNREAD);
   app
-    .use(providerApi(deps))
-    .use(appCalls(deps))
-    .use(deviceProtocol(deps, streams))
+    .use(endpointPlugin('provider-api', providerEndpoints, deps))
+    .use(endpointPlugin('app-calls', appEndpoints, deps))
+    .use(deviceProtocol)
     .use(publishedDocuments(traffic));
   const mounted = new Map(app.routes.map(({ path, handler }) => [path, handler as RouteHandler]));
   const elsewhere = elsewhereOf(traffic);
@@ -78,24 +81,6 @@ export function mount(deps: CallDeps, streams: Streams): Elysia {
   return app;
 }
 
-/** The calls of providers and their bots. */
-function providerApi(deps: CallDeps): Elysia {
-  const endpoints = [...installEndpoints, ...domainEndpoints, ...remoteEndpoints];
-  return endpointPlugin('provider-api', endpoints, deps);
-}
-
-/** The calls that existing apps make by themselves. */
-function appCalls(deps: CallDeps): Elysia {
-  return endpointPlugin('app-calls', appEndpoints, deps);
-}
-
-/** The messaging protocol of devices. */
-function deviceProtocol(deps: CallDeps, streams: Streams): Elysia {
-  const plugin = endpointPlugin('device-protocol', messagingEndpoints, deps);
-  plugin.get(STREAM_PATH, ({ request }) => streams.answer(request), UNREAD);
-  return plugin;
-}
-
 /** The texts that are the same for everybody. */
 function publishedDocuments(traffic: Traffic): Elysia {
   const plugin = new Elysia({ name: 'published-documents' });
@@ -106,6 +91,7 @@ function publishedDocuments(traffic: Traffic): Elysia {
   return plugin;
 }
 
+/** The endpoints of one audience, each route made of its record. */
 function endpointPlugin(name: string, endpoints: readonly Endpoint[], deps: CallDeps): Elysia {
   const plugin = new Elysia({ name });
   for (const endpoint of endpoints) {

@@ -54,6 +54,8 @@ export class IncomingCall {
   /** The hash of the key that was shown. */
   keyHash: Uint8Array | undefined = undefined;
   device: AuthenticDevice | undefined = undefined;
+  readonly settings: WireSettings;
+  readonly limits: Limits;
   readonly #deps: CallDeps;
 
   /** Reads the query; with `foldCase`, names of parameters may come in any case. */
@@ -63,6 +65,8 @@ export class IncomingCall {
     foldCase: boolean,
   ) {
     this.#deps = deps;
+    this.settings = deps.settings;
+    this.limits = deps.limits;
     this.startMs = deps.clock.steadyMs();
     this.nowMs = deps.clock.nowMs();
     this.query = parseQuery(request.url, foldCase);
@@ -74,14 +78,6 @@ export class IncomingCall {
     const { provider, keyHash, request } = this;
     if (provider === undefined || keyHash === undefined) return core;
     return actingAs(core, () => providerActor(provider, keyHash, this.#deps.clientOf(request)));
-  }
-
-  get settings(): WireSettings {
-    return this.#deps.settings;
-  }
-
-  get limits(): Limits {
-    return this.#deps.limits;
   }
 
   get client(): () => string {
