@@ -1,6 +1,6 @@
 /**
- * Compares two executables: processor time of the server for each request, the two taking turns in
- * one run.
+ * Compares two executables: processor time of the server for each request, and requests a second,
+ * the two taking turns in one run.
  *
  *   bun bench/compare.ts --before FILE [--after dist/gatepost] [--rounds 9] [--seconds 2]
  *     [--only CASE] [--links 10000]
@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startGatepost } from './cases.ts';
 import { fillThroughApi } from './fill.ts';
-import { load, median } from './load.ts';
+import { load, type Measurement, median } from './load.ts';
 import { type Server, stopAll } from './process.ts';
 import type { Shape } from './shape.ts';
 
@@ -32,6 +32,7 @@ const RATIO_MAX = 1.03;
 const CASES: readonly Case[] = [
   { kind: 'list-one', connections: 32, isJudged: true },
   { kind: 'known-hwid', connections: 32, isJudged: true },
+  { kind: 'add-install', connections: 1, writes: true },
   { kind: 'add-install', connections: 32, writes: true, isJudged: true },
   { kind: 'add-install', connections: 128, writes: true, isJudged: true },
   { kind: 'new-hwid', connections: 32, writes: true },
@@ -84,27 +85,39 @@ for (const { name, executable, dataDir } of sides) {
   await fillThroughApi(executable, dataDir, SHAPE);
 }
 
-const head = ['case', 'conn.', 'before us', 'after us', 'ratio', 'least', 'most', ''];
+const head = [
+  'case',
+  'conn.',
+  'before us',
+  'after us',
+  'ratio',
+  'least',
+  'most',
+  'after/s',
+  'rate',
+  '',
+];
 console.log(line(head));
 console.log(line(head.map(() => '---')));
 let isMet = true;
 for (const of of wanted) {
   const pairs = await measured(of);
-  const ratios = pairs.map(([old, now]) => now / old);
+  const ratios = pairs.map(([old, now]) => now.cpuUs / old.cpuUs);
   const ratio = median(ratios);
   const isGood = ratio <= RATIO_MAX;
   if (of.isJudged && !isGood) isMet = false;
-  const us = (side: 0 | 1) => median(pairs.map((pair) => pair[side])).toFixed(2);
+  const us = (side: 0 | 1) => median(pairs.map((pair) => pair[side].cpuUs)).toFixed(2);
+  const each = median(pairs.map(([, now]) => now.requestsPerSecond)).toFixed(0);
+  const rate = median(pairs.map(([old, now]) => now.requestsPerSecond / old.requestsPerSecond));
   const spread = [Math.min(...ratios), Math.max(...ratios)].map((each) => each.toFixed(3));
   const verdict = of.isJudged ? (isGood ? 'met' : '**missed**') : '';
-  console.log(
-    line([of.kind, String(of.connections), us(0), us(1), ratio.toFixed(3), ...spread, verdict]),
-  );
+  const figures = [us(0), us(1), ratio.toFixed(3), ...spread, each, rate.toFixed(3)];
+  console.log(line([of.kind, String(of.connections), ...figures, verdict]));
 }
 process.exit(isMet ? 0 : 1);
 
-/** Processor time per request (us) of both, round by round. */
-async function measured(of: Case): Promise<[before: number, after: number][]> {
+/** Both, round by round. */
+async function measured(of: Case): Promise<[before: Measurement, after: Measurement][]> {
   const servers: Server[] = [];
   try {
     for (const { executable, dataDir } of sides) {
@@ -115,9 +128,8 @@ async function measured(of: Case): Promise<[before: number, after: number][]> {
     const [old, now] = servers as [Server, Server];
     const common = { kind: of.kind, connections: of.connections, shape: SHAPE };
     for (const server of servers) await load(server, { ...common, seconds: 1, verify: true });
-    const turn = async (server: Server) =>
-      (await load(server, { ...common, seconds, verify: false })).cpuUs;
-    const pairs: [number, number][] = [];
+    const turn = (server: Server) => load(server, { ...common, seconds, verify: false });
+    const pairs: [Measurement, Measurement][] = [];
     for (let round = 0; round < rounds; round++) {
       // Whoever comes second finds another machine than whoever comes first: they change places.
       if (round % 2 === 0) {

@@ -126,7 +126,7 @@ function comparisons(rows: readonly Row[]): Line[] {
         'requests/s against the small database',
         row.ratioToFirst,
         row.ratioToFirst.toFixed(3),
-        0.85,
+        0.75,
       );
     }
   }
