@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { WriteFailed } from '../../src/core/port/store.ts';
 import { Checkpoints } from '../../src/store/sqlite/checkpoint.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { WalIndex } from '../../src/store/sqlite/wal-index.ts';
@@ -39,7 +40,7 @@ const fill = (pages: number) =>
 /** Checkpoints of which each seems to take so long. */
 function checkpoints(tookMs: number): Checkpoints {
   let nowMs = 0;
-  return new Checkpoints(db, index, () => {
+  return new Checkpoints(db, () => {
     nowMs += tookMs;
     return nowMs;
   });
@@ -96,6 +97,14 @@ test('one that fails loses nothing, and does not come again at once', () => {
   expect(upkeep.isDue()).toBe(false);
   native.run('ROLLBACK');
   expect(native.query('SELECT count(*) AS n FROM page').get()).toEqual({ n: 1_200 });
+});
+
+test('a write that comes after the database was closed is refused, and looks at nothing', async () => {
+  const writer = new GroupWriter(db, 100, { upkeep: checkpoints(1) });
+  await writer.run(() => fill(10));
+  db.close();
+  await expect(writer.run(() => fill(10))).rejects.toBeInstanceOf(WriteFailed);
+  await writer.idle();
 });
 
 test('it comes after the answers of the commit that made it due, and before rest', async () => {

@@ -5,7 +5,6 @@
  */
 
 import type { Connection } from './connection.ts';
-import type { WalIndex } from './wal-index.ts';
 
 /** So many pages the log takes at least before they are carried … */
 const STEP_PAGES_MIN = 1_000;
@@ -25,8 +24,7 @@ export class Checkpoints {
   #duePages = STEP_PAGES_MIN;
 
   constructor(
-    db: Connection,
-    private readonly index: WalIndex,
+    private readonly db: Connection,
     private readonly steadyMs: () => number,
   ) {
     db.native.run(`PRAGMA wal_autocheckpoint = ${STEP_PAGES_AT_COMMIT}`);
@@ -38,7 +36,7 @@ export class Checkpoints {
   }
 
   isDue(): boolean {
-    return this.index.pagesToCarry() >= this.#duePages;
+    return this.db.pagesToCarry() >= this.#duePages;
   }
 
   /** To be called outside of a write. What others still read is left for the next time. */
@@ -52,6 +50,6 @@ export class Checkpoints {
     const isLong = this.steadyMs() - beganMs > TOOK_MAX_MS;
     const step = isLong ? this.#stepPages / 2 : this.#stepPages * 2;
     this.#stepPages = Math.min(Math.max(step, STEP_PAGES_MIN), STEP_PAGES_MAX);
-    this.#duePages = this.index.pagesToCarry() + this.#stepPages;
+    this.#duePages = this.db.pagesToCarry() + this.#stepPages;
   }
 }

@@ -61,6 +61,11 @@ export class Connection {
     return this.#version;
   }
 
+  /** How many pages are in the log alone; 0 where that is not known. */
+  pagesToCarry(): number {
+    return this.#index?.pagesToCarry() ?? 0;
+  }
+
   /** To be called before a read: sees to a snapshot, unless a transaction is open. */
   read(): void {
     if (this.#isCurrent) return;

@@ -44,7 +44,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const db = new Connection(opened.db, index);
   const audit = new AuditTrail(db);
   const others = knockAt(join(dataDir, LOCK_FILE));
-  const upkeep = index && new Checkpoints(db, index, () => clock.steadyMs());
+  const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
   const writer = new GroupWriter(db, commitBatchMax, { notes: audit, upkeep, onCommit, others });
   const context: Context = { db, query: drizzle({ client: db.native }), writer, audit, clock };
   return {
