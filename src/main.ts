@@ -2,7 +2,8 @@ import { openCore, STORE_KIND, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
-import { EXIT_ERROR, runCli } from './cli/program.ts';
+import { EXIT_ERROR, runCli, wantsJson } from './cli/program.ts';
+import { failureText } from './cli/refusal.ts';
 import { systemClock } from './clock.ts';
 import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
@@ -47,5 +48,8 @@ const exitCode = await runCli(process.argv.slice(2), {
 });
 // A pipe takes 64 KiB at a time: an exit must not cut off the rest, which its reader has to fetch.
 const problem = await output.finish();
-if (problem !== null) process.stderr.write(`gatepost: cannot write the output: ${problem}\n`);
+if (problem !== null) {
+  const failure = { code: 'failed', message: `cannot write the output: ${problem}` } as const;
+  process.stderr.write(failureText(failure, wantsJson(process.argv)));
+}
 process.exit(problem === null ? exitCode : EXIT_ERROR);

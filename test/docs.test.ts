@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { apiPage } from '../packaging/api-page.ts';
+import { errorCodeTable } from '../packaging/error-codes.ts';
 import { CONFIG_VARIABLE } from '../src/config/load.ts';
 import { exampleFile, settingsTable } from '../src/config/render.ts';
 import { SETTINGS } from '../src/config/settings/index.ts';
@@ -22,6 +23,10 @@ test('docs/api.md names no endpoint that is not there, and lacks none', () => {
 
 test('docs/configuration.md has the table of settings (make generate)', () => {
   expect(readText('docs/configuration.md')).toContain(`\n${settingsTable()}\n`);
+});
+
+test('docs/operating.md has the codes of errors (make generate)', () => {
+  expect(readText('docs/operating.md')).toContain(`\n${errorCodeTable()}\n`);
 });
 
 test('packaging/gatepost.toml is the example file (make generate)', () => {

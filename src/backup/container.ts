@@ -52,7 +52,11 @@ type Bytes = AsyncIterable<Uint8Array>;
 type Pieces = AsyncGenerator<Uint8Array, void>;
 
 /** A file whose bytes are not those that were written. */
-export class DamagedBackup extends OperatorError {}
+export class DamagedBackup extends OperatorError {
+  constructor(message: string) {
+    super(message, 'backup_damaged');
+  }
+}
 
 /**
  * Writes the bytes of a database, `source`, and its manifest to the new file `target`, encrypted
@@ -157,7 +161,10 @@ export async function kindOf(file: string): Promise<'plain' | 'encrypted'> {
   if (start.startsWith(MAGIC)) return 'plain';
   const format = /^gatepost-backup (\d{1,6})\n/.exec(start)?.[1];
   if (format !== undefined && Number(format) > FORMAT) {
-    throw new OperatorError(`${file} has backup format ${format}: use a newer gatepost`);
+    throw new OperatorError(
+      `${file} has backup format ${format}: use a newer gatepost`,
+      'database_newer',
+    );
   }
   throw new DamagedBackup(`${file} is not a Gatepost backup, or its beginning is damaged`);
 }

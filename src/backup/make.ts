@@ -63,7 +63,7 @@ export async function makeBackup(
     const isEncrypted = order.passphrase !== null;
     return { file, bytes: statSync(file).size, isEncrypted, manifest };
   } catch (fault) {
-    if (order.signal?.aborted) throw new OperatorError('the backup was interrupted');
+    if (order.signal?.aborted) throw new OperatorError('the backup was interrupted', 'interrupted');
     throw asDiskFault(fault, dirname(file), order.dataDir);
   } finally {
     snapshot?.drop();
@@ -83,7 +83,8 @@ async function checkTarget(file: string, { dataDir, replaces }: BackupOrder): Pr
   const present = statSync(file, { throwIfNoEntry: false });
   if (present === undefined) return;
   if (!present.isFile()) throw new OperatorError(`${file} is not a file: name one to be made`);
-  if (!replaces) throw new OperatorError(`${file} exists: choose another name, or --force`);
+  if (!replaces)
+    throw new OperatorError(`${file} exists: choose another name, or --force`, 'file_exists');
   // A file of another kind is never replaced.
   await kindOf(file);
 }
@@ -127,7 +128,7 @@ function giveName(packed: string, file: string, replaces: boolean): void {
       linkSync(packed, file);
     } catch (error) {
       if (existsSync(file)) {
-        throw new OperatorError(`${file} exists: choose another name, or --force`);
+        throw new OperatorError(`${file} exists: choose another name, or --force`, 'file_exists');
       }
       throw error;
     }

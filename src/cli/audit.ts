@@ -80,6 +80,7 @@ function refuseDamaged(error: unknown): never {
   if (!(error instanceof SyntaxError)) throw error;
   throw new OperatorError(
     "a row of the audit log holds no entries: 'gatepost audit verify' says which",
+    'audit_not_verified',
   );
 }
 
@@ -93,7 +94,8 @@ async function verify(context: CliContext, options: VerifyOptions): Promise<void
   const measure = { expected, auditDays, auditEntriesMax, nowMs: context.nowMs() };
   const verdict = await withCore(context, options, (core) => verifyAudit(core, measure));
   const { count, prunedCount, from, to, head, problem } = verdict;
-  if (problem !== null) throw new OperatorError(`the audit log does not verify: ${problem}`);
+  if (problem !== null)
+    throw new OperatorError(`the audit log does not verify: ${problem}`, 'audit_not_verified');
   const json = { entries: count, pruned: prunedCount, from, to, head };
   const text = sheet(Object.entries(json).map(([name, value]) => [name, value ?? '-']));
   print(context, options, json, text);

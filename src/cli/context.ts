@@ -8,7 +8,6 @@ import type { Config } from '../config/settings/index.ts';
 import { actingAs, type Core } from '../core/core.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { Finding } from '../finding.ts';
-import { OperatorError } from '../operator-error.ts';
 import type { ServiceManager } from '../systemd.ts';
 
 export interface CliContext {
@@ -79,8 +78,4 @@ export function print(
   text: string,
 ): void {
   context.stdout(`${options.json ? JSON.stringify(json) : text.trimEnd()}\n`);
-}
-
-export function noSuchProvider(code: string): OperatorError {
-  return new OperatorError(`there is no provider '${code}': see 'gatepost provider list'`);
 }

@@ -3,12 +3,13 @@
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
 import { osName } from '../core/device.ts';
+import { fromStore } from '../core/outcome.ts';
 import type { Device, DeviceDetail } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
-import { OperatorError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { granted, refusal } from './refusal.ts';
 import { addSimulateCommand } from './simulate.ts';
 import { sheet, table } from './table.ts';
 import { hwidValue, installCodeValue, providerCodeValue, showTime } from './values.ts';
@@ -83,7 +84,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
 
 async function show(context: CliContext, hwid: string, options: CommonOptions): Promise<void> {
   const found = await withCore(context, options, (core) => core.store.findDevice(hwid));
-  if (found === null) throw noSuchDevice(hwid);
+  if (found === null) throw refusal('device_not_found', hwid);
   const { links, domains, seen_by: seenBy, ...facts } = detailView(found);
   const text = [
     sheet(Object.entries(facts)),
@@ -123,11 +124,11 @@ async function forget(
 ): Promise<void> {
   const forgotten = await withCore(context, options, async (core) => {
     const found = await core.store.findDevice(hwid);
-    if (found === null) return 'device_not_found';
+    if (found === null) throw refusal('device_not_found', hwid);
     await confirm(context, options, deedOf(found));
     return core.store.forgetDevice(hwid, actAt(core, context.nowMs()));
   });
-  if (forgotten !== 'ok') throw noSuchDevice(hwid);
+  granted(fromStore(forgotten), hwid);
   print(context, options, { hwid, done: 'forgotten' }, `${hwid} forgotten; its slots are free`);
 }
 
@@ -136,10 +137,6 @@ function deedOf({ device, installs, domains }: DeviceDetail): string {
   const links = counted(installs.length, 'link');
   const bound = counted(domains.length, 'domain');
   return `Forget ${device.hwid}${name}, its slots on ${links}, ${bound} and its messages`;
-}
-
-function noSuchDevice(hwid: string): OperatorError {
-  return new OperatorError(`there is no device '${hwid}': see 'gatepost device list'`);
 }
 
 export function addDeviceCommands(program: Command, context: CliContext): void {

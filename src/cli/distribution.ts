@@ -9,6 +9,7 @@ import {
   STATUS_NAMES,
   statusesBefore,
 } from '../core/message/status.ts';
+import { fromStore } from '../core/outcome.ts';
 import {
   type DistributionDetail,
   type LedgerRow,
@@ -18,6 +19,7 @@ import {
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { granted, refusal } from './refusal.ts';
 import { sheet, table } from './table.ts';
 import { distributionIdValue, providerCodeValue, showTime } from './values.ts';
 import { visible } from './visible.ts';
@@ -121,7 +123,7 @@ async function show(
   const found = await withCore(context, options, (core) =>
     core.store.findDistribution(id, countMaxOf(options)),
   );
-  if (found === null) throw noSuchDistribution(id);
+  if (found === null) throw refusal('distribution_not_found', id);
   const { distribution, totals } = found;
   const facts = view(distribution);
   const missing = found.missing.map(missingView);
@@ -158,16 +160,12 @@ async function block(context: CliContext, id: number, options: CommonOptions): P
   const outcome = await withCore(context, options, (core) =>
     core.store.blockDistribution(id, from, nowMs, actAt(core, nowMs)),
   );
-  if (outcome === 'distribution_not_found') throw noSuchDistribution(id);
-  if (outcome !== 'ok') {
-    const name = STATUS_NAMES[outcome] ?? outcome;
-    throw new OperatorError(`distribution ${id} has ended (${name}) and cannot be blocked`);
+  if (typeof outcome === 'number') {
+    const sentence = `distribution ${id} has ended (${STATUS_NAMES[outcome]}) and cannot be blocked`;
+    throw new OperatorError(sentence, 'distribution_ended');
   }
+  granted(fromStore(outcome), id);
   print(context, options, { id, done: 'blocked' }, `distribution ${id} blocked`);
-}
-
-function noSuchDistribution(id: number): OperatorError {
-  return new OperatorError(`there is no distribution ${id}: see 'gatepost distribution list'`);
 }
 
 export function addDistributionCommands(program: Command, context: CliContext): void {

@@ -3,8 +3,9 @@
 import type { Command } from 'commander';
 import type { Core } from '../core/core.ts';
 import { type ExportCounts, writeEnd, writeRecord } from '../core/moving/export-lines.ts';
-import { type CliContext, type CommonOptions, noSuchProvider, print, withCore } from './context.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { Progress } from './progress.ts';
+import { refusal } from './refusal.ts';
 import { type Write, writeTo } from './sink.ts';
 import { outputFileValue, providerCodeValue } from './values.ts';
 
@@ -34,7 +35,7 @@ async function writeAll(
     text = '';
     onStep(counts);
   }
-  if (!isKnown) throw noSuchProvider(code);
+  if (!isKnown) throw refusal('provider_not_found', code);
   return (await write(`${text}${writeEnd(counts)}\n`)) ? counts : null;
 }
 
@@ -46,7 +47,7 @@ async function exportProvider(
 ): Promise<void> {
   await withCore(context, options, async (core) => {
     const provider = await core.store.findProvider(code);
-    if (provider === null) throw noSuchProvider(code);
+    if (provider === null) throw refusal('provider_not_found', code);
     const progress = new Progress(context, 'links');
     const show = ({ installs }: ExportCounts) => progress.show(installs, provider.installCount);
     const run = (write: Write) => writeAll(core, code, write, show);

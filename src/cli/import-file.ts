@@ -49,7 +49,7 @@ export async function readContents(path: string, isStopped: () => boolean): Prom
   let newcomer: Newcomer | null = null;
   let counts: ExportCounts | null = null;
   for await (const line of read(path)) {
-    if (isStopped()) throw new OperatorError(`stopped while reading ${path}`);
+    if (isStopped()) throw new OperatorError(`stopped while reading ${path}`, 'interrupted');
     if (line.kind === 'provider') newcomer = line.provider;
     if (line.kind === 'end') counts = line.counts;
     if (line.kind === 'domain') {

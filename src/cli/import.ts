@@ -6,7 +6,7 @@ import type { Core } from '../core/core.ts';
 import { Mover, type Newcomer, settle } from '../core/moving/import.ts';
 import { SourceUnusable } from '../core/moving/source.ts';
 import { Tally } from '../core/moving/tally.ts';
-import { innermostReason, isRefused } from '../core/outcome.ts';
+import { innermostReason } from '../core/outcome.ts';
 import { WriteFailed } from '../core/port/store.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { type CliContext, print, withCore } from './context.ts';
@@ -20,6 +20,7 @@ import {
 import { summaryJson, summaryText } from './import-summary.ts';
 import { KEY_FILE_ABOUT, KEY_FILE_FLAG } from './key.ts';
 import { Progress } from './progress.ts';
+import { granted } from './refusal.ts';
 import { sheet } from './table.ts';
 import {
   authKeyValue,
@@ -52,7 +53,8 @@ async function importProvider(
     const run = (core: Core) => bringOver(context, progress, core, origin, signal, options);
     await withCore(context, options, run, true);
   } catch (error) {
-    if (signal.aborted) throw new OperatorError('interrupted: run the same command to go on');
+    if (signal.aborted)
+      throw new OperatorError('interrupted: run the same command to go on', 'interrupted');
     throw explain(error);
   } finally {
     progress.clear();
@@ -117,7 +119,10 @@ async function bringOver(
   const summary = { providerCode: newcomer.code, plan, tally, isComplete, isFromServer };
   print(context, options, summaryJson(summary), summaryText(summary));
   if (!isComplete) {
-    throw fault ?? new OperatorError(`the source did not tell ${tally.refused} links`);
+    throw (
+      fault ??
+      new OperatorError(`the source did not tell ${tally.refused} links`, 'source_unusable')
+    );
   }
 }
 
@@ -138,11 +143,14 @@ function stopSignal(): { signal: AbortSignal; release(): void } {
 /** What an operator can do something about becomes a sentence. */
 function explain(error: unknown): unknown {
   if (error instanceof CallFailed || error instanceof SourceUnusable) {
-    return new OperatorError(error.message);
+    return new OperatorError(error.message, 'source_unusable');
   }
   if (error instanceof WriteFailed) {
     const reason = innermostReason(error);
-    return new OperatorError(`it could not be saved: ${reason}; what was saved before stays`);
+    return new OperatorError(
+      `it could not be saved: ${reason}; what was saved before stays`,
+      'not_saved',
+    );
   }
   return error;
 }
@@ -158,12 +166,7 @@ async function welcome(
 ): Promise<Mover> {
   const { code } = newcomer;
   const settled = await settle(core, newcomer, options.newKey ?? false, context.nowMs());
-  if (isRefused(settled)) {
-    throw new OperatorError(
-      `provider ${code} is here already, with another key; if it is the same provider, --new-key goes on and leaves the key here as it is`,
-    );
-  }
-  const { provider, newKey } = settled;
+  const { provider, newKey } = granted(settled, code);
   if (newKey !== null) {
     const text = sheet([
       ['provider_code', code],

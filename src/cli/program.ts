@@ -1,9 +1,6 @@
 /** The command line: which commands there are, and what a mistake looks like. */
 
 import { Command, CommanderError } from 'commander';
-import { innermostReason } from '../core/outcome.ts';
-import { WriteFailed } from '../core/port/store.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
@@ -18,13 +15,12 @@ import { addImportCommands } from './import.ts';
 import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
 import { addReadyCommand } from './ready.ts';
+import { failureOf, failureText } from './refusal.ts';
 import { addServeCommand } from './serve.ts';
 
 export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
 export const EXIT_USAGE = 2;
-
-const HELP_HINT = "(see 'gatepost help', or --help after a command)";
 
 /** Every command with its options; what is generated from them takes up new ones by itself. */
 export function buildProgram(context: CliContext): Command {
@@ -37,10 +33,10 @@ export function buildProgram(context: CliContext): Command {
     .configureOutput({
       writeOut: context.stdout,
       writeErr: context.stderr,
-      outputError: (text, write) => write(`gatepost: ${plainMistake(text)}`),
+      // The one who catches it prints it, in the form that was asked for.
+      outputError: () => {},
     })
     .configureHelp({ showGlobalOptions: false })
-    .showHelpAfterError(HELP_HINT)
     .helpCommand('help [command]', 'help for a command');
 
   addServeCommand(program, context);
@@ -80,38 +76,28 @@ export function buildProgram(context: CliContext): Command {
   return program;
 }
 
-/** commander's sentence, without what our own sentences already say. */
-function plainMistake(text: string): string {
-  return text
-    .replace(/^error: /, '')
-    .replace(/^(option|command-argument) .* is invalid( for argument '[^']*')?\. /s, '');
-}
-
 /** The commands that do something, as opposed to groups of commands. */
 function leaves(command: Command): Command[] {
   if (command.commands.length === 0) return [command];
   return command.commands.flatMap(leaves);
 }
 
-/** Runs one command line. Returns the exit code; whatever went wrong has been said on stderr. */
+/** Tells whether a command line asks for JSON, also when it cannot be read otherwise. */
+export function wantsJson(argv: readonly string[]): boolean {
+  return argv.includes('--json');
+}
+
+/** Runs one command line. Returns the exit code; a failure has been printed on stderr. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
     await buildProgram(context).parseAsync([...argv], { from: 'user' });
     return EXIT_OK;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_OK : EXIT_USAGE;
-    if (error instanceof UsageError) {
-      context.stderr(`gatepost: ${error.message}\n${HELP_HINT}\n`);
-      return EXIT_USAGE;
-    }
-    context.stderr(`gatepost: ${sentenceOf(error)}\n`);
-    return EXIT_ERROR;
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT_OK;
+    const failure = failureOf(error);
+    // A group of commands alone is answered with its help, which has been printed.
+    const isHelp = error instanceof CommanderError && error.code === 'commander.help';
+    if (!isHelp) context.stderr(failureText(failure, wantsJson(argv)));
+    return failure.code === 'usage' ? EXIT_USAGE : EXIT_ERROR;
   }
-}
-
-/** A mistake of ours is the only thing that is told with its stack. */
-function sentenceOf(error: unknown): string {
-  if (error instanceof OperatorError) return error.message;
-  if (error instanceof WriteFailed) return `it could not be saved: ${innermostReason(error)}`;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

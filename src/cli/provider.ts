@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
-import { isRefused } from '../core/outcome.ts';
+import { fromStore } from '../core/outcome.ts';
 import type { Holdings } from '../core/port/count.ts';
 import type { Plan, Provider, ProviderChange } from '../core/port/provider.ts';
 import {
@@ -12,11 +12,12 @@ import {
   removeProvider,
   rotateKey,
 } from '../core/provider.ts';
-import { OperatorError, UsageError } from '../operator-error.ts';
+import { UsageError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
-import { type CliContext, type CommonOptions, noSuchProvider, print, withCore } from './context.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { KEY_FILE_ABOUT, KEY_FILE_FLAG, type KeyOptions, readKey } from './key.ts';
 import { planNote } from './plan.ts';
+import { granted, refusal } from './refusal.ts';
 import { sheet, table } from './table.ts';
 import {
   authKeyValue,
@@ -110,10 +111,9 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   };
   const nowMs = context.nowMs();
   const added = await withCore(context, options, (core) => addProvider(core, draft, nowMs), true);
-  if (isRefused(added)) {
-    throw new OperatorError(`provider code '${options.code}' is taken`);
-  }
-  printCredentials(context, options, added, [`Plan ${planNote(draft.plan)}.`]);
+  printCredentials(context, options, granted(added, options.code ?? ''), [
+    `Plan ${planNote(draft.plan)}.`,
+  ]);
 }
 
 async function list(context: CliContext, options: CommonOptions): Promise<void> {
@@ -137,7 +137,7 @@ async function list(context: CliContext, options: CommonOptions): Promise<void> 
 
 async function show(context: CliContext, code: string, options: CommonOptions): Promise<void> {
   const provider = await withCore(context, options, async (core) => core.store.findProvider(code));
-  if (provider === null) throw noSuchProvider(code);
+  if (provider === null) throw refusal('provider_not_found', code);
   const nowMs = context.nowMs();
   const facts = view(provider, nowMs);
   const text = sheet([
@@ -165,7 +165,7 @@ async function change(
   const changed = await withCore(context, options, (core) =>
     core.store.updateProvider(code, wanted, actAt(core, context.nowMs())),
   );
-  if (changed !== 'ok') throw noSuchProvider(code);
+  granted(fromStore(changed), code);
   print(context, options, { provider_code: code, done }, `${code} ${done}\n${note}`);
 }
 
@@ -189,19 +189,18 @@ async function rotate(context: CliContext, code: string, options: RotateOptions)
   const rotated = await withCore(context, options, (core) =>
     rotateKey(core, code, options.keepOld, context.nowMs(), key),
   );
-  if (isRefused(rotated)) throw noSuchProvider(code);
-  printCredentials(context, options, rotated);
+  printCredentials(context, options, granted(rotated, code));
 }
 
 async function remove(context: CliContext, code: string, options: RemoveOptions): Promise<void> {
   const removed = await withCore(context, options, async (core) => {
     const provider = await core.store.findProvider(code);
     const held = await core.store.countHoldings(code);
-    if (provider === null || held === null) throw noSuchProvider(code);
+    if (provider === null || held === null) throw refusal('provider_not_found', code);
     await confirm(context, options, deedOf(provider, held));
     return removeProvider(core, code, context.nowMs());
   });
-  if (isRefused(removed)) throw noSuchProvider(code);
+  granted(removed, code);
   print(context, options, { provider_code: code, done: 'removed' }, `${code} removed`);
 }
 

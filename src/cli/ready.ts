@@ -12,7 +12,8 @@ const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', 
 async function ready(context: CliContext, options: CommonOptions): Promise<void> {
   const { dataDir, monitorHost, monitorPort } = context.loadConfig(flagsOf(options)).config;
   const identity = identityOf(dataDir);
-  if (identity === null) throw new OperatorError(`not ready: there is no ${dataDir}`);
+  if (identity === null)
+    throw new OperatorError(`not ready: there is no ${dataDir}`, 'database_missing');
   // The noted one first: it is where this directory's server said that it listens.
   const urls = new Set([notedMonitor(dataDir), addressOf(monitorHost, monitorPort)]);
   urls.delete(null);

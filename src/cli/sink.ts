@@ -40,6 +40,7 @@ function create(path: string): Promise<FileHandle> {
 
 function refuse(path: string, error: unknown): never {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EEXIST') throw new OperatorError(`${path} exists: name another file`);
+  if (code === 'EEXIST')
+    throw new OperatorError(`${path} exists: name another file`, 'file_exists');
   throw new OperatorError(`cannot write ${path}: ${message}`);
 }

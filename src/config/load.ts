@@ -67,7 +67,8 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
   problems.push(...openSecrets(file, sources));
   if (problems.length > 0) {
     const isUsage = problems.every((problem) => problem.startsWith('--'));
-    throw new (isUsage ? UsageError : OperatorError)(listed(problems));
+    const sentence = listed(problems);
+    throw isUsage ? new UsageError(sentence) : new OperatorError(sentence, 'config_invalid');
   }
   return {
     config: config as Config,

@@ -40,7 +40,10 @@ export function fullDisk(fault: unknown, ...folders: string[]): OperatorError | 
   const isCertain = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/.test(code);
   const where = folders.find(isFull) ?? (isCertain ? folders.join(' or ') : null);
   if (where === null) return null;
-  return new OperatorError(`no space left on the disk of ${where}: nothing was changed`);
+  return new OperatorError(
+    `no space left on the disk of ${where}: nothing was changed`,
+    'disk_full',
+  );
 }
 
 function codeOf(fault: unknown): string {

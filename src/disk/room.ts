@@ -29,7 +29,10 @@ export function hasRoom(folder: string, bytes: number): boolean {
 /** The refusal of so many bytes, which none of `folders` has room for. */
 export function noRoom(bytes: number, ...folders: string[]): OperatorError {
   const where = folders.join(' or ');
-  return new OperatorError(`no space left on the disk of ${where}: ${mib(bytes)} MiB are needed`);
+  return new OperatorError(
+    `no space left on the disk of ${where}: ${mib(bytes)} MiB are needed`,
+    'disk_full',
+  );
 }
 
 /** Watches the disk while a file of so many bytes is written there. */

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
-import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { type CommandLine, commandLine, failureLine } from '../support/command-line.ts';
 import { openBeside } from '../support/database.ts';
 import { FakeSource } from '../support/fake-source.ts';
 
@@ -48,7 +48,11 @@ test('brackets at the beginning: one sentence, and nothing is made', async () =>
   source.meddle = brackets;
   const sentence =
     'what the source answers to /api/list-domain must not nest deeper than 32 levels';
-  expect(await bring()).toEqual({ code: 1, stdout: '', stderr: `gatepost: ${sentence}\n` });
+  expect(await bring()).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: failureLine('source_unusable', sentence),
+  });
   expect(existsSync(line.dataDir)).toBe(false);
   expect(source.calls).toHaveLength(1);
 });
@@ -58,7 +62,9 @@ test('brackets for the HWIDs of a link: what came before stays, and it ends', as
   answers('/api/list-hwid', brackets);
   const { code, stderr, stdout } = await bring();
   expect(code).toBe(1);
-  expect(stderr).toBe('gatepost: the source sends more than 1048576 bytes for one list\n');
+  expect(stderr).toBe(
+    failureLine('source_unusable', 'the source sends more than 1048576 bytes for one list'),
+  );
   expect(JSON.parse(stdout)).toMatchObject({ complete: false, links: { added: 0 } });
   expect(source.calls.filter(({ path }) => path === '/api/list-hwid')).toHaveLength(1);
 });
@@ -69,7 +75,7 @@ test('a port where nobody listens is one sentence at once', async () => {
   const { code, stderr } = await bring(url);
   expect(code).toBe(1);
   expect(stderr).toMatch(
-    /^gatepost: the source cannot be reached \(\w+\): is its address right\?\n$/,
+    /"source_unusable","message":"the source cannot be reached \(\w+\): is its address right\?"/,
   );
   expect(line.pauses.filter((ms) => ms > 0)).toEqual([]);
 });

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
-import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { type CommandLine, commandLine, failureLine } from '../support/command-line.ts';
 import { openBeside } from '../support/database.ts';
 import { FakeSource } from '../support/fake-source.ts';
 
@@ -221,7 +221,7 @@ describe('broken off', () => {
     const { code, stdout, stderr } = await line.run(...words('--json'));
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'gatepost: the source did not tell 1 links\n',
+      stderr: failureLine('source_unusable', 'the source did not tell 1 links'),
     });
     const { complete, links, problems } = JSON.parse(stdout);
     expect({ complete, ...links }).toMatchObject({ complete: false, added: 2, refused: 1 });
@@ -241,7 +241,7 @@ describe('broken off', () => {
       hwids: { added: 50 },
     });
     expect(stderr).toEndWith(
-      'gatepost: the source answers HTTP 503 (/api/list-hwid, 8 attempts)\n',
+      failureLine('source_unusable', 'the source answers HTTP 503 (/api/list-hwid, 8 attempts)'),
     );
     expect(stderr).toContain('trying again in');
     source.meddle = () => undefined;
@@ -253,7 +253,10 @@ describe('broken off', () => {
     const { code, stderr } = await bring('--max-links', '2');
     expect(code).toBe(1);
     expect(stderr).toBe(
-      'gatepost: the source lists more than 2 records (/api/list-install), the most that are taken here; for links, provider set --max-links raises it\n',
+      failureLine(
+        'source_unusable',
+        'the source lists more than 2 records (/api/list-install), the most that are taken here; for links, provider set --max-links raises it',
+      ),
     );
     expect(linkRows()).toEqual([]);
   });
@@ -276,7 +279,7 @@ describe('the provider', () => {
     const refused = await bring();
     expect(refused).toMatchObject({ code: 1, stdout: '' });
     expect(refused.stderr).toMatch(
-      /^gatepost: provider Source01 is here already, with another key/,
+      /"other_key","message":"provider Source01 is here already, with another key/,
     );
     const { code, stdout, stderr } = await bring('--new-key');
     expect(code).toBe(0);

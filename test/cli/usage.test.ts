@@ -76,7 +76,6 @@ test.each([
   [['device', 'simulate', '--link', 'LinkCode0001'], 'together with --domain-hash'],
   [['device', 'simulate', '--domain-hash', 'a'.repeat(64)], 'together with --domain-hash'],
   [['device', 'list', '--all', '--limit', '3'], "option '--all' cannot be used with"],
-  [['openapi', '--yaml', '--json'], "option '--yaml' cannot be used with"],
   [['export', 'Provide1', ''], 'the name of a file is not empty'],
   [['audit', 'export', ''], 'the name of a file is not empty'],
   [['backup', ''], 'the name of a file is not empty'],
@@ -86,6 +85,15 @@ test.each([
   [['import', '--from', 'http://127.0.0.1', '--code', 'Provide1'], '--key or --key-file'],
 ])('%j is a mistake of usage', async (words, part) => {
   expect(await mistake(words)).toContain(part);
+});
+
+test('an answer as YAML and JSON is a mistake of usage, in JSON', async () => {
+  const message = "option '--yaml' cannot be used with option '--json'";
+  const { code, stderr } = await line.run('openapi', '--yaml', '--json');
+  expect({ code, error: JSON.parse(stderr) }).toEqual({
+    code: 2,
+    error: { error: { code: 'usage', message } },
+  });
 });
 
 describe('a data directory that is not there is no mistake of usage', () => {

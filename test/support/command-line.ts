@@ -9,6 +9,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
+import type { ErrorCode } from '../../src/operator-error.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
 
@@ -23,6 +24,11 @@ export interface CommandLine {
   /** A file with a secret in it that is its owner's alone. */
   secretFile(text: string): string;
   close(): void;
+}
+
+/** The line of JSON that a failed command ends stderr with. */
+export function failureLine(code: ErrorCode, message: string): string {
+  return `${JSON.stringify({ error: { code, message } })}\n`;
 }
 
 /**

@@ -145,7 +145,8 @@ function contentsOf(db: Database): Contents {
     throw new OperatorError(`the database has ${foreign}, which is not of schema ${schema}`);
   }
   const wrong = findDamage(db);
-  if (wrong !== null) throw new OperatorError(`the database is damaged (${wrong})`);
+  if (wrong !== null)
+    throw new OperatorError(`the database is damaged (${wrong})`, 'database_damaged');
   return { schema, rows: rowCounts(db) };
 }
 
@@ -178,6 +179,7 @@ export function asDamage(fault: unknown, dataDir: string): unknown {
   }
   return new OperatorError(
     `the database in ${dataDir} is damaged (${fault.message}) and cannot be copied: see 'gatepost doctor'`,
+    'database_damaged',
   );
 }
 

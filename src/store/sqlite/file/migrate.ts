@@ -40,6 +40,7 @@ export function refuseNewer(file: string, schema: number): void {
   if (schema <= SCHEMA_VERSION) return;
   throw new OperatorError(
     `${file} has schema ${schema}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`,
+    'database_newer',
   );
 }
 

@@ -75,7 +75,10 @@ export function holdDatabase(dataDir: string): () => void {
   if (!existsSync(file) && isReadOnly(dataDir)) return () => undefined;
   const release = attempt(file, () => takeLock(file, 'shared', OPEN_TIMEOUT_MS));
   if (release !== null) return release;
-  throw new OperatorError(`a restore into ${dataDir} is under way: try again when it has finished`);
+  throw new OperatorError(
+    `a restore into ${dataDir} is under way: try again when it has finished`,
+    'locked',
+  );
 }
 
 function attempt<T>(file: string, work: () => T): T {
@@ -118,11 +121,13 @@ function refuse(dataDir: string, create: boolean, migrates: boolean): number | n
   if (schema === 0 && !create) {
     throw new OperatorError(
       `there is no Gatepost database in ${dataDir}: start 'gatepost serve' or add a provider first`,
+      'database_missing',
     );
   }
   if (schema !== 0 && schema < SCHEMA_VERSION && !migrates) {
     throw new OperatorError(
       `${file} has schema ${schema}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
+      'database_older',
     );
   }
   return identity;
@@ -166,7 +171,8 @@ function configure(db: Database): Database {
 
 export function checkDirectory(dataDir: string, create: boolean): void {
   if (!existsSync(dataDir)) {
-    if (!create) throw new OperatorError(`the data directory ${dataDir} does not exist`);
+    if (!create)
+      throw new OperatorError(`the data directory ${dataDir} does not exist`, 'database_missing');
     if (!existsSync(dirname(dataDir))) {
       throw new OperatorError(
         `cannot create the data directory ${dataDir}: ${dirname(dataDir)} does not exist`,
@@ -253,6 +259,7 @@ function readHeader(file: string): string {
 function damaged(file: string, detail: string): OperatorError {
   return new OperatorError(
     `${file} is damaged (${detail}); nothing was changed: put a copy of a good one in its place`,
+    'database_damaged',
   );
 }
 

@@ -174,6 +174,7 @@ function moveCompanions(from: string, to: string): void {
 function inUse(dataDir: string): OperatorError {
   return new OperatorError(
     `the database in ${dataDir} is in use: stop 'gatepost serve' and everything else that has it open`,
+    'locked',
   );
 }
 

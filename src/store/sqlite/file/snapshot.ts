@@ -27,7 +27,7 @@ const MEMORY_PART = 0.5;
  */
 export function takeSnapshot(dataDir: string): Snapshot {
   if (!hasDatabase(dataDir)) {
-    throw new OperatorError(`there is no Gatepost database in ${dataDir}`);
+    throw new OperatorError(`there is no Gatepost database in ${dataDir}`, 'database_missing');
   }
   try {
     return hasRoomForCopy(dataDir, SPARE_BYTES) ? snapshotOnDisk(dataDir) : inMemory(dataDir);
@@ -43,6 +43,7 @@ function inMemory(dataDir: string): Snapshot {
   if (bytes > freeBytes * MEMORY_PART) {
     throw new OperatorError(
       `no space left on the disk of ${dataDir}, or it takes no writes, and ${mib(bytes)} MiB are too much for memory: the database cannot be copied`,
+      'disk_full',
     );
   }
   return snapshotInMemory(dataDir);

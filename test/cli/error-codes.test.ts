@@ -1,0 +1,253 @@
+/** `--json` at a command that fails: one line of JSON on stderr, with a code for scripts. */
+
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openCore } from '../../src/app.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { ERROR_CODES, type ErrorCode } from '../../src/operator-error.ts';
+import { send } from '../store/contract/message-fixture.ts';
+import { freshFolder } from '../support/app.ts';
+import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { FakeSource } from '../support/fake-source.ts';
+import { cleanUp, shell } from '../support/process.ts';
+import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
+
+const CODE = 'Provide1';
+
+let line: CommandLine;
+let file: string;
+let ends: (() => unknown)[];
+beforeEach(() => {
+  line = commandLine();
+  const folder = freshFolder();
+  file = join(folder, 'file');
+  ends = [line.close, cleanUp, () => Bun.$`rm -r ${folder}`];
+});
+afterEach(async () => {
+  for (const end of ends) await end();
+});
+
+async function addProvider(): Promise<void> {
+  expect(await line.run('provider', 'add', '--name', 'n', '--code', CODE)).toMatchObject({
+    code: 0,
+  });
+}
+
+function openStore() {
+  const { config } = loadConfig({ dataDir: line.dataDir }, { GATEPOST_CONFIG: 'none' });
+  return openCore(config, false);
+}
+
+function spoil(sql: string): void {
+  const db = new Database(join(line.dataDir, 'gatepost.db'));
+  db.run(sql);
+  db.close();
+}
+
+/** An import from a server that does as `meddle` says. */
+function importWords(meddle: FakeSource['meddle']): string[] {
+  const source = new FakeSource();
+  source.meddle = meddle;
+  ends.push(() => source.stop());
+  const { code, authKey } = source.credentials;
+  return ['import', '--from', source.url, '--code', code, '--key-file', line.secretFile(authKey)];
+}
+
+/** How a command comes to fail, with its words. Without data unless it adds them. */
+const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = {
+  usage: [
+    async () => ['sevre'],
+    async () => ['provider', 'show', 'short'],
+    async () => ['provider', 'set', CODE],
+    async () => ['device', 'list', '--port', '1'],
+    async () => ['serve', '--port', '65536'],
+  ],
+  config_invalid: [
+    async () => {
+      writeFileSync(file, 'port = 70000\n');
+      return ['provider', 'list', '--config', file];
+    },
+  ],
+  database_missing: [
+    async () => ['device', 'list'],
+    async () => ['ready'],
+    async () => ['backup', file],
+  ],
+  database_older: [
+    async () => {
+      await addProvider();
+      spoil('PRAGMA user_version = 1');
+      return ['device', 'list'];
+    },
+  ],
+  database_newer: [
+    async () => {
+      await addProvider();
+      spoil('PRAGMA user_version = 999');
+      return ['device', 'list'];
+    },
+    async () => {
+      writeFileSync(file, 'gatepost-backup 999\n');
+      return ['restore', file];
+    },
+  ],
+  database_damaged: [
+    async () => {
+      await addProvider();
+      writeFileSync(join(line.dataDir, 'gatepost.db'), 'x'.repeat(9_000));
+      return ['device', 'list'];
+    },
+  ],
+  locked: [
+    async () => {
+      await addProvider();
+      expect(await line.run('backup', file)).toMatchObject({ code: 0 });
+      const { store } = await openStore();
+      ends.unshift(() => store.close());
+      return ['restore', file];
+    },
+  ],
+  disk_full: [
+    async () => {
+      const disk = mountSmallDisk(1);
+      if (disk === null) throw new Error('this needs root');
+      ends.unshift(disk.unmount);
+      disk.fill();
+      await addProvider();
+      return ['backup', join(disk.folder, 'copy')];
+    },
+  ],
+  not_saved: [
+    async () => {
+      await addProvider();
+      spoil(`CREATE TRIGGER broken BEFORE UPDATE ON provider
+        BEGIN SELECT raise(ROLLBACK, 'broken'); END`);
+      return ['provider', 'suspend', CODE];
+    },
+  ],
+  interrupted: [
+    async () =>
+      importWords(() => {
+        process.emit('SIGINT');
+        return undefined;
+      }),
+  ],
+  provider_not_found: [
+    async () => ['provider', 'show', CODE],
+    async () => ['provider', 'set', CODE, '--plan', 'pro'],
+    async () => ['provider', 'suspend', CODE],
+    async () => ['provider', 'resume', CODE],
+    async () => ['provider', 'rotate-key', CODE],
+    async () => ['provider', 'remove', CODE, '--yes'],
+    async () => ['export', CODE],
+  ].map((words) => async () => {
+    expect(await line.run('provider', 'add', '--name', 'n')).toMatchObject({ code: 0 });
+    return words();
+  }),
+  provider_code_exists: [
+    async () => {
+      await addProvider();
+      return ['provider', 'add', '--name', 'n', '--code', CODE];
+    },
+  ],
+  other_key: [
+    async () => {
+      const words = importWords(() => undefined);
+      expect(await line.run('provider', 'add', '--name', 'n', '--code', 'Source01')).toMatchObject({
+        code: 0,
+      });
+      return words;
+    },
+  ],
+  device_not_found: [
+    async () => ['device', 'show', 'phone'],
+    async () => ['device', 'forget', 'phone', '--yes'],
+  ].map((words) => async () => {
+    await addProvider();
+    return words();
+  }),
+  distribution_not_found: [
+    async () => ['distribution', 'show', '7'],
+    async () => ['distribution', 'block', '7'],
+  ].map((words) => async () => {
+    await addProvider();
+    return words();
+  }),
+  distribution_ended: [
+    async () => {
+      await addProvider();
+      const { store } = await openStore();
+      const id = await send(store, 1);
+      await store.close();
+      expect(await line.run('distribution', 'block', String(id))).toMatchObject({ code: 0 });
+      return ['distribution', 'block', String(id)];
+    },
+  ],
+  file_exists: [
+    async () => {
+      await addProvider();
+      writeFileSync(file, '');
+      return ['export', CODE, file];
+    },
+    async () => {
+      await addProvider();
+      writeFileSync(file, '');
+      return ['backup', file];
+    },
+  ],
+  backup_damaged: [
+    async () => {
+      writeFileSync(file, 'no backup');
+      return ['restore', file];
+    },
+  ],
+  source_unusable: [async () => importWords(() => ({ rc: 0, msg: 'Auth error' }))],
+  audit_not_verified: [
+    async () => {
+      await addProvider();
+      spoil("UPDATE audit SET entries = 'x'");
+      return ['audit', 'list'];
+    },
+    async () => {
+      await addProvider();
+      spoil("UPDATE audit SET entries = entries || ' '");
+      return ['audit', 'verify'];
+    },
+  ],
+  fault: [async () => ['serve']],
+  failed: [async () => ['restore', join(file, 'nowhere')]],
+};
+
+const ways = Object.entries(WAYS)
+  .filter(([code]) => code !== 'disk_full' || MAY_MOUNT)
+  .flatMap(([code, list]) => list.map((way, n) => [code as ErrorCode, n, way] as const));
+
+test.each(ways)('%s, way %d', async (code, _, way) => {
+  const words = await way();
+  const failed = await line.run(...words, '--json');
+  const { error, ...rest } = JSON.parse(failed.stderr.trimEnd().split('\n').at(-1) ?? '');
+  expect(rest).toEqual({});
+  expect(error).toEqual({ code, message: expect.stringMatching(/^\S.*[^.\s]$/s) });
+  expect(failed).toMatchObject({ code: code === 'usage' ? 2 : 1, stdout: '' });
+  // The sentence is the one that people read, except that a stack is another each time.
+  const plain = await line.run(...words);
+  expect(plain).toMatchObject({ code: failed.code, stdout: '' });
+  const [first] = error.message.split('\n');
+  expect(plain.stderr).toContain(`gatepost: ${code === 'fault' ? first : error.message}\n`);
+});
+
+test('every code is provoked', () => {
+  expect(Object.keys(WAYS)).toEqual(Object.keys(ERROR_CODES));
+});
+
+test('output that a device does not take is a line of JSON too', () => {
+  const { code, stderr } = shell('GATEPOST version --json > /dev/full');
+  expect(code).toBe(1);
+  const { error } = JSON.parse(stderr);
+  expect(error).toEqual({
+    code: 'failed',
+    message: expect.stringMatching(/^cannot write the output: ENOSPC/),
+  });
+});
