@@ -56,23 +56,8 @@ export async function openCore(
     store: tallies.counting(store),
     signals: new Signals(),
     actor: () => SYSTEM,
-    // Read when they are needed: they may change in flight.
-    get linksPerProviderMax() {
-      return config.linksPerProviderMax;
-    },
-    get domainsPerProviderMax() {
-      return config.domainsPerProviderMax;
-    },
-    get unboundCommandsPerDayMax() {
-      return config.unboundCommandsPerDayMax;
-    },
-    get waitingPerDeviceMax() {
-      return config.waitingPerDeviceMax;
-    },
-    get sendBounds() {
-      const { sendsPerMinuteMax, keptBytesMax, ledgerRowsMax } = config;
-      return { sendsPerMinuteMax, keptBytesMax, ledgerRowsMax };
-    },
+    // Not a copy: the settings may change in flight.
+    limits: config,
   };
 }
 

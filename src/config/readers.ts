@@ -13,12 +13,17 @@ export function notEmpty(given: string): string {
   throw new RangeError(`'${given}' is empty or has blanks around it`);
 }
 
-export function wholeNumber(minimum: number, maximum: number): (given: string) => number {
+function wholeNumber(minimum: number, maximum: number): (given: string) => number {
   return (given) => {
     const value = /^\d{1,15}$/.test(given) ? Number(given) : Number.NaN;
     if (value >= minimum && value <= maximum) return value;
     throw new RangeError(`'${given}' is not a whole number from ${minimum} to ${maximum}`);
   };
+}
+
+/** A setting's type in the file together with its reader. */
+export function integer(minimum: number, maximum: number) {
+  return { types: ['integer'], read: wholeNumber(minimum, maximum) } as const;
 }
 
 /** Port, or null for the word `off`. */

@@ -9,21 +9,22 @@ export interface Core {
   signals: Signals;
   /** The person or program on whose behalf the rules are asked, for the audit log. */
   actor: () => Actor;
-  /** Cap on limited links for a provider without a cap of its own. */
-  readonly linksPerProviderMax: number;
-  /** Cap on a provider's bindings. */
-  readonly domainsPerProviderMax: number;
-  /** Cap on a provider's commands to unbound HWIDs in 24 hours. */
-  readonly unboundCommandsPerDayMax: number;
-  /** Cap on messages of one provider that wait for one device. */
-  readonly waitingPerDeviceMax: number;
-  /** Bounds of what a provider sends and has kept. */
-  readonly sendBounds: SendBounds;
+  /** Numbers that may change in flight: the rules read each when they need it. */
+  readonly limits: Readonly<Limits>;
 }
 
-/** The core on somebody else's behalf; everything else stays what `core` has at the time. */
+export interface Limits extends SendBounds {
+  /** Cap on limited links for a provider without a cap of its own. */
+  linksPerProviderMax: number;
+  /** Cap on a provider's bindings. */
+  domainsPerProviderMax: number;
+  /** Cap on a provider's commands to unbound HWIDs in 24 hours. */
+  unboundCommandsPerDayMax: number;
+  /** Cap on messages of one provider that wait for one device. */
+  waitingPerDeviceMax: number;
+}
+
+/** The core on somebody else's behalf. */
 export function actingAs(core: Core, actor: () => Actor): Core {
-  const acting = Object.create(core) as Core;
-  acting.actor = actor;
-  return acting;
+  return { ...core, actor };
 }

@@ -30,7 +30,7 @@ export async function addDomain(
         domainHash,
         domainName: domainName ?? domainHash.slice(0, 10),
         createdAtMs: nowMs,
-        domainCountMax: core.domainsPerProviderMax,
+        domainCountMax: core.limits.domainsPerProviderMax,
       },
       act,
     ),

@@ -43,7 +43,7 @@ export async function addInstall(
 > {
   const installCode = draft.installCode ?? randomCode(12);
   const { installLimit, note } = draft;
-  const installCountMax = provider.installCountMax ?? core.linksPerProviderMax;
+  const installCountMax = provider.installCountMax ?? core.limits.linksPerProviderMax;
   const added = await core.store.addInstall(
     {
       providerId: provider.id,

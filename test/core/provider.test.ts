@@ -5,7 +5,7 @@ import { authenticate, isActive } from '../../src/core/provider.ts';
 import { hashKey } from '../../src/core/secret.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { ACT } from '../support/actor.ts';
-import { WIDE_BOUNDS } from '../support/bounds.ts';
+import { WIDE_LIMITS } from '../support/bounds.ts';
 
 const KEY = 'k'.repeat(32);
 const OLD_KEY = 'o'.repeat(32);
@@ -35,11 +35,8 @@ function coreOf(asked: string[]) {
   return {
     store: store as unknown as Store,
     signals: new Signals(),
-    linksPerProviderMax: 0,
-    ...WIDE_BOUNDS,
+    limits: WIDE_LIMITS,
     actor: () => ACT.actor,
-    unboundCommandsPerDayMax: 10,
-    waitingPerDeviceMax: 1_000,
   };
 }
 

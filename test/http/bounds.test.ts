@@ -6,7 +6,6 @@ import { KEPT_BYTES_EACH } from '../../src/core/message/send.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { forgetStrangers, forgetVisits, pruneDistributions } from '../../src/jobs/keep.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { sendBounds } from '../support/bounds.ts';
 import { openBeside } from '../support/database.ts';
 
 const DAYS = { ledgerDays: 90, distributionDays: 365, deviceDays: 180 };
@@ -83,7 +82,7 @@ test('bindings', async () => {
 
 describe('sends', () => {
   test('in a minute, of both kinds together', async () => {
-    await start({ bounds: sendBounds({ sendsPerMinuteMax: 3 }) });
+    await start({ bounds: { sendsPerMinuteMax: 3 } });
     await get('/api/add-domain', own, { domain_hash: HASH });
     await get('/provider', null, {
       id: own.code,
@@ -106,7 +105,7 @@ describe('sends', () => {
 
   test('bytes, until what was sent is pruned with its ledger', async () => {
     const keptBytesMax = 4 * (KEPT_BYTES_EACH + 100_000);
-    await start({ bounds: sendBounds({ keptBytesMax }) });
+    await start({ bounds: { keptBytesMax } });
     const send = (by = own) => post('/remote/command', by, commandTo('x'.repeat(70_000)));
     let sentCount = 0;
     while ((await send()).json.rc === 1) sentCount += 1;
@@ -124,7 +123,7 @@ describe('sends', () => {
   });
 
   test('recipients: refused when as many are kept, blocked when they became as many', async () => {
-    await start({ bounds: sendBounds({ ledgerRowsMax: 2 }) });
+    await start({ bounds: { ledgerRowsMax: 2 } });
     await get('/api/add-domain', own, { domain_hash: HASH });
     for (const hwid of ['a', 'b', 'c']) {
       const facts = { domain_hash: HASH, hwid, os_name: 'Android' };

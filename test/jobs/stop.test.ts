@@ -18,7 +18,7 @@ import { makeLog } from '../../src/log.ts';
 import { stopInOrder } from '../../src/stopping.ts';
 import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
-import { WIDE_BOUNDS } from '../support/bounds.ts';
+import { WIDE_LIMITS } from '../support/bounds.ts';
 import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 
@@ -38,10 +38,7 @@ function coreOn(store: Partial<Store>): Core {
     store: store as Store,
     signals: new Signals(),
     actor: () => ACT.actor,
-    linksPerProviderMax: 1,
-    ...WIDE_BOUNDS,
-    unboundCommandsPerDayMax: 1,
-    waitingPerDeviceMax: 1,
+    limits: WIDE_LIMITS,
   };
 }
 

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Core } from '../../src/core/core.ts';
+import type { Core, Limits } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
@@ -22,7 +22,7 @@ import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
-import { type Bounds, WIDE_BOUNDS } from './bounds.ts';
+import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 import { strictStore } from './strict-store.ts';
 
@@ -53,8 +53,8 @@ export interface TestAppOptions
   hasWorker?: boolean;
   /** A store that answers nothing at once. */
   isSlow?: boolean;
-  /** What a provider may have, where it differs from {@link WIDE_BOUNDS}. */
-  bounds?: Partial<Bounds>;
+  /** What a provider may have, where it differs from {@link WIDE_LIMITS}. */
+  bounds?: Partial<Limits>;
   /** Data that are there already: migrated if they are older, removed with the appliance. */
   dataDir?: string;
 }
@@ -63,12 +63,6 @@ export interface TestAppOptions
 export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'gatepost-'));
 }
-
-const LIMITS = {
-  linksPerProviderMax: 100_000,
-  unboundCommandsPerDayMax: 10,
-  waitingPerDeviceMax: 1_000,
-};
 
 const OPENING = { create: true, migrates: true, commitBatchMax: 1024 };
 
@@ -90,8 +84,8 @@ export async function startTestApp(
   const { onCommit } = tallies;
   const opened = await openSqliteStore({ ...OPENING, dataDir, onCommit, clock });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
-  const limits = { ...LIMITS, ...WIDE_BOUNDS, ...bounds };
-  const core = { store, signals: new Signals(), actor: () => ACT.actor, ...limits };
+  const limits = { ...WIDE_LIMITS, ...bounds };
+  const core = { store, signals: new Signals(), actor: () => ACT.actor, limits };
   const log = makeLog(
     { logFormat: 'json', logLevel: 'info' },
     clock.nowMs,

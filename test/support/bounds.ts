@@ -1,27 +1,25 @@
-/** Bounds that no test meets by chance. */
+/** Limits that no test meets by chance. */
 
-import type { Core } from '../../src/core/core.ts';
+import type { Limits } from '../../src/core/core.ts';
 import { KEPT_BYTES_EACH, SENDS_WINDOW_MS } from '../../src/core/message/send.ts';
 
-export type Bounds = Pick<Core, 'domainsPerProviderMax' | 'sendBounds'>;
+const SEND_BOUNDS = {
+  sendsPerMinuteMax: 1_000_000,
+  keptBytesMax: Number.MAX_SAFE_INTEGER,
+  ledgerRowsMax: 1_000_000_000,
+};
 
-export const WIDE_BOUNDS = {
+export const WIDE_LIMITS: Limits = {
+  linksPerProviderMax: 100_000,
   domainsPerProviderMax: 100_000,
-  sendBounds: {
-    sendsPerMinuteMax: 1_000_000,
-    keptBytesMax: Number.MAX_SAFE_INTEGER,
-    ledgerRowsMax: 1_000_000_000,
-  },
-} satisfies Bounds;
+  unboundCommandsPerDayMax: 10,
+  waitingPerDeviceMax: 1_000,
+  ...SEND_BOUNDS,
+};
 
-/** A test's numbers instead of those. */
-export const sendBounds = (more: Partial<Core['sendBounds']>) => ({
-  sendBounds: { ...WIDE_BOUNDS.sendBounds, ...more },
-});
-
-/** The same as the store is told them with a send. */
+/** The bounds of sends in the form that the store gets with a send. */
 export const GUARD_BOUNDS = {
-  ...WIDE_BOUNDS.sendBounds,
+  ...SEND_BOUNDS,
   windowMs: SENDS_WINDOW_MS,
   bytesEach: KEPT_BYTES_EACH,
 };

@@ -16,7 +16,7 @@ import { nextTurn } from '../../src/core/turn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
-import { WIDE_BOUNDS } from './bounds.ts';
+import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 import { openBeside } from './database.ts';
 
@@ -60,11 +60,8 @@ export async function openCoreOn(dataDir: string, clock: Clock): Promise<Core> {
   return {
     store: await openSqliteStore({ dataDir, create: true, commitBatchMax: 1024, clock }),
     signals: new Signals(),
-    linksPerProviderMax: 100_000,
-    ...WIDE_BOUNDS,
+    limits: WIDE_LIMITS,
     actor: () => ACT.actor,
-    unboundCommandsPerDayMax: 10,
-    waitingPerDeviceMax: 1_000,
   };
 }
 

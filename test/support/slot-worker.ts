@@ -5,7 +5,7 @@ import { isRefused } from '../../src/core/outcome.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
-import { WIDE_BOUNDS } from './bounds.ts';
+import { WIDE_LIMITS } from './bounds.ts';
 import { Random } from './random.ts';
 
 export interface SlotWorkerOrder {
@@ -29,11 +29,8 @@ async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
   const core = {
     store,
     signals: new Signals(),
-    linksPerProviderMax: 1,
-    ...WIDE_BOUNDS,
+    limits: WIDE_LIMITS,
     actor: () => ACT.actor,
-    unboundCommandsPerDayMax: 0,
-    waitingPerDeviceMax: 1_000,
   };
   const random = new Random(order.seed);
   const report: SlotWorkerReport = [];

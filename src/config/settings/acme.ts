@@ -1,4 +1,4 @@
-import { hostNames, httpUrl, oneOf, text, wholeNumber } from '../readers.ts';
+import { hostNames, httpUrl, integer, oneOf, text } from '../readers.ts';
 import { setting } from '../setting.ts';
 
 export const acmeSettings = {
@@ -39,8 +39,7 @@ export const acmeSettings = {
     env: 'GATEPOST_ACME_HTTP_PORT',
     // Where the authority asks; another one only behind a forwarding.
     default: '80',
-    types: ['integer'],
-    read: wholeNumber(0, 65_535),
+    ...integer(0, 65_535),
     about: ['The port on which `http-01` is answered.'],
   }),
   acmeDnsHook: setting({

@@ -1,4 +1,4 @@
-import { wholeNumber } from '../readers.ts';
+import { integer } from '../readers.ts';
 import { setting } from '../setting.ts';
 
 export const auditSettings = {
@@ -6,8 +6,7 @@ export const auditSettings = {
     key: 'audit.days',
     env: 'GATEPOST_AUDIT_DAYS',
     default: '365',
-    types: ['integer'],
-    read: wholeNumber(1, 36_500),
+    ...integer(1, 36_500),
     about: ['For how many days entries of the audit log are kept.'],
     isLive: true,
   }),
@@ -15,8 +14,7 @@ export const auditSettings = {
     key: 'audit.entries_max',
     env: 'GATEPOST_AUDIT_ENTRIES_MAX',
     default: '1000000',
-    types: ['integer'],
-    read: wholeNumber(1000, 1_000_000_000),
+    ...integer(1000, 1_000_000_000),
     about: ['How many entries of the audit log are kept; the oldest go first.'],
     isLive: true,
   }),

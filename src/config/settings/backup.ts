@@ -1,4 +1,4 @@
-import { schedule, text, wholeNumber } from '../readers.ts';
+import { integer, schedule, text } from '../readers.ts';
 import { setting } from '../setting.ts';
 
 export const backupSettings = {
@@ -18,8 +18,7 @@ export const backupSettings = {
     key: 'backup.keep',
     env: 'GATEPOST_BACKUP_KEEP',
     default: '7',
-    types: ['integer'],
-    read: wholeNumber(1, 10_000),
+    ...integer(1, 10_000),
     about: ['How many scheduled backups are kept; the oldest go first.'],
     isLive: true,
   }),

@@ -1,4 +1,4 @@
-import { wholeNumber } from '../readers.ts';
+import { integer } from '../readers.ts';
 import { setting } from '../setting.ts';
 
 export const limitsSettings = {
@@ -6,8 +6,7 @@ export const limitsSettings = {
     key: 'limits.links_per_provider_max',
     env: 'GATEPOST_LINKS_PER_PROVIDER_MAX',
     default: '100000',
-    types: ['integer'],
-    read: wholeNumber(0, 1_000_000_000),
+    ...integer(0, 1_000_000_000),
     about: [
       'How many limited links a provider may have, unless it has a number of its own',
       '(`gatepost provider set --max-links`).',
@@ -19,8 +18,7 @@ export const limitsSettings = {
     env: 'GATEPOST_AUTH_FAILURES_PER_MINUTE_MAX',
     // A bot with an old key retries about twice a second; it need not be slowed down.
     default: '120',
-    types: ['integer'],
-    read: wholeNumber(0, 1_000_000_000),
+    ...integer(0, 1_000_000_000),
     about: [
       'How many calls with wrong credentials in a minute from one address (IPv6: one /64) are',
       'answered at once; the answers to more are delayed by a second.',
@@ -33,8 +31,7 @@ export const limitsSettings = {
     env: 'GATEPOST_REGISTRATIONS_PER_MINUTE_MAX',
     // Many phones share the address of a mobile carrier.
     default: '600',
-    types: ['integer'],
-    read: wholeNumber(0, 1_000_000_000),
+    ...integer(0, 1_000_000_000),
     about: [
       'How many devices may register for messages, or make their first call to `/provider`,',
       'in a minute from one address (IPv6: one /64).',
@@ -47,8 +44,7 @@ export const limitsSettings = {
     env: 'GATEPOST_DOMAINS_PER_PROVIDER_MAX',
     // A provider has a handful; what looks for its devices goes through all of them.
     default: '1000',
-    types: ['integer'],
-    read: wholeNumber(0, 100_000),
+    ...integer(0, 100_000),
     about: ['How many bindings a provider may have, disabled ones included.'],
     isLive: true,
   }),
@@ -57,8 +53,7 @@ export const limitsSettings = {
     env: 'GATEPOST_SENDS_PER_MINUTE_MAX',
     // A bot that writes to its users one by one gets done; one that loops does not fill the disk.
     default: '600',
-    types: ['integer'],
-    read: wholeNumber(0, 1_000_000_000),
+    ...integer(0, 1_000_000_000),
     about: ['How many notifications and commands a provider may send in a minute.'],
     isLive: true,
   }),
@@ -66,8 +61,7 @@ export const limitsSettings = {
     key: 'limits.kept_bytes_per_provider_max',
     env: 'GATEPOST_KEPT_BYTES_PER_PROVIDER_MAX',
     default: '268435456',
-    types: ['integer'],
-    read: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    ...integer(0, Number.MAX_SAFE_INTEGER),
     about: [
       'How many bytes of notifications and commands are kept for a provider: what they say, their',
       'HWIDs, and 200 bytes for each. They count until their ledger is pruned.',
@@ -79,8 +73,7 @@ export const limitsSettings = {
     env: 'GATEPOST_LEDGER_ROWS_PER_PROVIDER_MAX',
     // 100,000 devices, two messages a day, 90 days; some 2.5 GB.
     default: '20000000',
-    types: ['integer'],
-    read: wholeNumber(0, 1_000_000_000_000),
+    ...integer(0, 1_000_000_000_000),
     about: [
       'How many recipients are kept in the ledger for a provider. They count until it is pruned;',
       'with as many, nothing is sent.',
@@ -92,8 +85,7 @@ export const limitsSettings = {
     env: 'GATEPOST_UNBOUND_COMMANDS_PER_DAY_MAX',
     // Enough to hand out first subscriptions, too few to write to strangers.
     default: '10',
-    types: ['integer'],
-    read: wholeNumber(0, 1_000_000_000),
+    ...integer(0, 1_000_000_000),
     about: [
       'To how many HWIDs that are not linked to it a provider may send a command',
       '(`import-data`) in 24 hours.',
@@ -105,9 +97,8 @@ export const limitsSettings = {
     env: 'GATEPOST_WAITING_PER_DEVICE_MAX',
     // More than anybody reads; a device that was away for a month of daily messages has 30.
     default: '1000',
-    types: ['integer'],
     // They are counted for each device that a message is for.
-    read: wholeNumber(1, 10_000),
+    ...integer(1, 10_000),
     about: [
       'How many messages of one provider may wait for one device. Beyond it that device does not',
       'get a message, and the ledger says so.',
@@ -119,8 +110,7 @@ export const limitsSettings = {
     env: 'GATEPOST_STREAMS_MAX',
     // Each costs some 6 KB of memory and a file descriptor.
     default: '20000',
-    types: ['integer'],
-    read: wholeNumber(0, 1_000_000),
+    ...integer(0, 1_000_000),
     about: [
       'How many WebSocket streams of devices may be open at a time.',
       'Each takes a file descriptor: see that the process may open as many (`ulimit -n`).',

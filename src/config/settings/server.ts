@@ -1,4 +1,4 @@
-import { networks, notEmpty, utcOffset, wholeNumber } from '../readers.ts';
+import { integer, networks, notEmpty, utcOffset } from '../readers.ts';
 import { setting } from '../setting.ts';
 
 export const serverSettings = {
@@ -24,8 +24,7 @@ export const serverSettings = {
     key: 'server.port',
     env: 'GATEPOST_PORT',
     default: '8080',
-    types: ['integer'],
-    read: wholeNumber(0, 65_535),
+    ...integer(0, 65_535),
     about: ['The port to listen on; 0 picks a free one.', 'Flag `--port` of `serve`.'],
   }),
   outputOffsetMinutes: setting({

@@ -87,11 +87,11 @@ async function nextAfterChecking(
   if (provider === null || !may(provider, nowMs)) return BLOCKED;
   if (!work.isDue) return PENDING;
   // Only here: while one is written, no other one of the provider is.
-  return work.ledgerCount < core.sendBounds.ledgerRowsMax ? LOAD : BLOCKED;
+  return work.ledgerCount < core.limits.ledgerRowsMax ? LOAD : BLOCKED;
 }
 
 async function send(core: Core, lease: Lease): Promise<void> {
-  const sent = await core.store.sendRecipients(lease, core.waitingPerDeviceMax);
+  const sent = await core.store.sendRecipients(lease, core.limits.waitingPerDeviceMax);
   if (sent === null) return;
   await tell(core, sent.deviceIds);
   if (sent.outcome === null) return;

@@ -115,7 +115,10 @@ export async function sendCommand(
     reachesUnbound,
     unboundCount,
   };
-  const quota = { sinceMs: nowMs - UNBOUND_QUOTA_MS, countMax: core.unboundCommandsPerDayMax };
+  const quota = {
+    sinceMs: nowMs - UNBOUND_QUOTA_MS,
+    countMax: core.limits.unboundCommandsPerDayMax,
+  };
   const guards = { generalIntervalMs: null, unboundQuota: unboundCount === 0 ? null : quota };
   return add(core, 'command', 'unbound_quota_exceeded', draft, guards);
 }
@@ -155,7 +158,9 @@ async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota
   draft: NewDistribution,
   guards: Omit<DistributionGuards, 'bounds'>,
 ): Promise<{ id: number } | Refused<G | Bounded<K>>> {
-  const bounds = { ...core.sendBounds, windowMs: SENDS_WINDOW_MS, bytesEach: KEPT_BYTES_EACH };
+  const { sendsPerMinuteMax, keptBytesMax, ledgerRowsMax } = core.limits;
+  const own = { sendsPerMinuteMax, keptBytesMax, ledgerRowsMax };
+  const bounds = { ...own, windowMs: SENDS_WINDOW_MS, bytesEach: KEPT_BYTES_EACH };
   const act = actAt(core, draft.createdAtMs);
   const added = await saving<{ id: number } | string, Bounded<K>>(
     `${kind}_save_error`,

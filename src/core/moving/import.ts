@@ -91,8 +91,8 @@ export class Mover {
     /** For the audit log. */
     readonly nowMs: () => number,
   ) {
-    const installCountMax = provider.installCountMax ?? core.linksPerProviderMax;
-    this.#rules = { installCountMax, domainCountMax: core.domainsPerProviderMax, updates };
+    const installCountMax = provider.installCountMax ?? core.limits.linksPerProviderMax;
+    this.#rules = { installCountMax, domainCountMax: core.limits.domainsPerProviderMax, updates };
   }
 
   /** The most links that the provider may have. */

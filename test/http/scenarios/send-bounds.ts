@@ -1,7 +1,6 @@
 /** Sends beyond what their provider may send and keep: nothing of them is kept. */
 
 import type { SendBounds } from '../../../src/core/port/distribution.ts';
-import { sendBounds } from '../../support/bounds.ts';
 import type { Given, Scenario } from './scenario.ts';
 
 const BEYOND: readonly [string, Partial<SendBounds>, string][] = [
@@ -31,7 +30,7 @@ export function beyondBounds(
   return BEYOND.map(([bound, numbers, detail]) => ({
     name: `beyond a bound of the provider: ${bound}`,
     path,
-    options: { bounds: sendBounds(numbers) },
+    options: { bounds: numbers },
     says: `${kind}_${bound}` as Scenario['says'],
     given,
     request: {},
