@@ -216,12 +216,12 @@ describe('refused', () => {
     [
       'a wrong value',
       (lines) => lines.map((line) => line.replace('"install_limit":2', '"install_limit":0')),
-      /: line 3: install_limit is not as it should be/,
+      /: line 3: install_limit must be a whole number from 1 to 100/,
     ],
     [
       'a wrong HWID',
       (lines) => lines.map((line) => line.replace('"hwid":"a"', '"hwid":"a,b"')),
-      /: line 3: hwid is not as it should be/,
+      /: line 3: hwid must be 1 to 128 visible ASCII characters without comma/,
     ],
     [
       'HWIDs that are no list',
@@ -242,7 +242,7 @@ describe('refused', () => {
     [
       'a time that no date has',
       (lines) => lines.map((line) => line.replace(/"created_at_ms":\d+/, '"created_at_ms":9e15')),
-      /: line 1: created_at_ms is not as it should be/,
+      /: line 1: created_at_ms is not as specified/,
     ],
     ['brackets', () => ['['.repeat(10_000)], /: line 1: it must not nest deeper than 32 levels/],
     ['brackets without end', () => ['['.repeat(10_000_000)], /: line 1 has no end/],

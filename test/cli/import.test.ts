@@ -195,7 +195,9 @@ describe('what cannot be had', () => {
     const { summary } = await bring();
     expect(summary).toMatchObject({ links: { added: 2 }, hwids: { added: 1 }, mended: 1 });
     expect(summary.unusable).toBe(6);
-    expect(summary.problems).toContain('link with id 3: install_limit is not as specified');
+    expect(summary.problems).toContain(
+      'link with id 3: install_limit must be a whole number from 1 to 100',
+    );
     expect(summary.problems).toContain('link with id 4: created_at is not as specified');
     const [, mended] = linkRows() as { note: string }[];
     expect(mended?.note).toBe(`two lines ${'x'.repeat(245)}`);

@@ -1,27 +1,21 @@
 /** Addresses that a message may carry to a device. */
 
 /**
- * Schemes that no link may have, since they do not name a page or a place in an app:
- *
- * - code that runs in the app that opens them: `javascript`, `vbscript` and what browsers called it
- *   before;
- * - documents that the sender wrote: `data`, `blob`, `mhtml`;
- * - what lies on the device: `file`, `filesystem`, `content`, `res`, `resource`;
- * - wrappers around one of these: `view-source`, `jar`, `ms-its`, `mk`;
- * - pages of the browser itself: `about`, `chrome`, `chrome-extension`, `moz-extension`;
- * - orders to the system: `intent` and `android-app` name any activity of any app with arguments,
- *   `itms-services` installs an app from anywhere, `ms-appinstaller`, `ms-msdt`, `ms-officecmd`,
- *   `search-ms` and `shell` start programs.
- *
- * A shop (`market`, `itms-apps`), a call (`tel`) or a letter (`mailto`) asks before it does
- * anything.
+ * Schemes that no URL may have, since they do not name a page or a place in an app. A shop
+ * (`market`, `itms-apps`), a call (`tel`) or a letter (`mailto`) asks before it does anything.
  */
 const DENIED_SCHEMES: ReadonlySet<string> = new Set([
+  // Code that runs in the app that opens them, under today's names and older ones.
   ...['javascript', 'vbscript', 'livescript', 'mocha'],
+  // Documents that the sender wrote.
   ...['data', 'blob', 'mhtml'],
+  // Files and parts of programs on the device.
   ...['file', 'filesystem', 'content', 'res', 'resource'],
+  // Wrappers around one of these.
   ...['view-source', 'jar', 'ms-its', 'mk'],
+  // Pages of the browser itself.
   ...['about', 'chrome', 'chrome-extension', 'moz-extension'],
+  // Orders to the system: any activity of any app, an app from anywhere, a program.
   ...['intent', 'android-app', 'itms-services'],
   ...['ms-appinstaller', 'ms-msdt', 'ms-officecmd', 'search-ms', 'shell'],
 ]);

@@ -20,7 +20,7 @@ import {
   readProviderCode,
 } from '../formats.ts';
 import { isRecord, isText, type JsonBounds, readInteger, readJsonObject } from '../json-input.ts';
-import { isRefused, type Misfit, malformed } from '../outcome.ts';
+import { isRefused, type Misfit } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type {
   ExportRecord,
@@ -29,6 +29,7 @@ import type {
   ImportedSlot,
 } from '../port/moving.ts';
 import type { Provider } from '../port/provider.ts';
+import { FieldFault, type Fields, fit, MISFIT, readFields, within } from './fields.ts';
 import type { Newcomer } from './import.ts';
 import { keptId } from './source-record.ts';
 
@@ -49,8 +50,6 @@ export type ExportLine =
   | { kind: 'domain'; domain: ImportedDomain }
   | { kind: 'install'; install: ImportedInstall }
   | { kind: 'end'; counts: ExportCounts };
-
-type Fields = Record<string, unknown>;
 
 /** One line, without its line feed. */
 export function writeRecord(record: ExportRecord): string {
@@ -96,35 +95,15 @@ function wireFields(record: object): Fields {
 export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'malformed'> {
   const line = readJsonObject(text, LINE_BOUNDS, 'it');
   if (isRefused(line)) return line;
-  try {
+  return readFields(() => {
     if ('gatepost_export' in line) return { kind: 'provider', provider: readProvider(line) };
     if ('domain' in line) return { kind: 'domain', domain: readDomain(within(line, 'domain')) };
     if ('install' in line)
       return { kind: 'install', install: readInstall(within(line, 'install')) };
     if ('end' in line) return { kind: 'end', counts: readCounts(within(line, 'end')) };
-  } catch (error) {
-    if (error instanceof LineFault) return malformed(error.message);
-    throw error;
-  }
-  return malformed('neither provider, domain, install nor end');
+    throw new FieldFault('neither provider, domain, install nor end');
+  });
 }
-
-/** A field that does not fit; the message names it. */
-class LineFault extends Error {}
-
-function within(line: Fields, name: string): Fields {
-  const value = line[name];
-  if (!isRecord(value)) throw new LineFault(`${name} is not an object`);
-  return value;
-}
-
-function fit<T>(fields: Fields, name: string, read: Reader<T>): T {
-  const value = read(fields[name]);
-  if (isRefused(value)) throw new LineFault(`${name} is not as it should be`);
-  return value as T;
-}
-
-const MISFIT = malformed('is not as it should be');
 
 /** In a file, numbers are numbers. */
 const numeric =
@@ -151,7 +130,7 @@ const anyText: Reader<string> = (value) => (isText(value) ? value : MISFIT);
 function readProvider(line: Fields): Newcomer {
   const version = fit(line, 'gatepost_export', whole(1, Number.MAX_SAFE_INTEGER));
   if (version > EXPORT_VERSION) {
-    throw new LineFault(
+    throw new FieldFault(
       `the file has format ${version}, this program knows up to ${EXPORT_VERSION}`,
     );
   }
@@ -181,9 +160,9 @@ function readDomain(fields: Fields): ImportedDomain {
 
 function readInstall(fields: Fields): ImportedInstall {
   const hwids = fields['hwids'];
-  if (!Array.isArray(hwids)) throw new LineFault('hwids is not a list');
+  if (!Array.isArray(hwids)) throw new FieldFault('hwids is not a list');
   const installLimit = fit(fields, 'install_limit', numeric(readInstallLimit));
-  if (hwids.length > installLimit) throw new LineFault('hwids has more than install_limit');
+  if (hwids.length > installLimit) throw new FieldFault('hwids has more than install_limit');
   return {
     id: fit(fields, 'id', orNull(id)),
     installCode: fit(fields, 'install_code', readInstallCode),
@@ -196,7 +175,7 @@ function readInstall(fields: Fields): ImportedInstall {
 }
 
 function readSlot(fields: unknown): ImportedSlot {
-  if (!isRecord(fields)) throw new LineFault('one of the hwids is not an object');
+  if (!isRecord(fields)) throw new FieldFault('one of the hwids is not an object');
   return {
     hwid: fit(fields, 'hwid', readHwid),
     registeredAtMs: fit(fields, 'registered_at_ms', time),

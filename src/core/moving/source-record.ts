@@ -3,7 +3,9 @@
 import { readWireTime } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
 import {
+  HWID,
   ONE_LINE_LENGTH_MAX,
+  type Reader,
   readDomainHash,
   readDomainStatus,
   readHwid,
@@ -16,6 +18,7 @@ import { isAbsent, isRecord, readInteger } from '../json-input.ts';
 import { isRefused, type Misfit, malformed } from '../outcome.ts';
 import type { ImportedDomain, ImportedInstall, ImportedSlot } from '../port/moving.ts';
 import { tidyFact } from '../text.ts';
+import { type Fields, fit, MISFIT, readFields } from './fields.ts';
 
 /** A record, or why it is none. `isMended`: a text in it was made fit to be kept. */
 export type Read<T> = { record: T; isMended: boolean } | Misfit;
@@ -33,97 +36,83 @@ export interface SourceInstall extends Omit<ImportedInstall, 'slots'> {
 const KEPT_ID_MAX = 1_000_000_000;
 
 export function readInstallRecord(row: unknown, offsetMinutes: number): Read<SourceInstall> {
-  if (!isRecord(row)) return malformed('list-install has a record that is not an object');
-  const id = readInteger(row['id']);
-  if (id === null || id < 1) return malformed('list-install has a record without an id');
-  const wrong = (field: string) => malformed(`link with id ${id}: ${field} is not as specified`);
-  const installCode = readInstallCode(row['install_code']);
-  if (isRefused(installCode)) return wrong('install_code');
-  const installLimit = readInstallLimit(row['install_limit']);
-  if (isRefused(installLimit)) return wrong('install_limit');
-  const installCount = readInteger(row['install_count']);
-  if (installCount === null) return wrong('install_count');
-  const status = readInstallStatus(row['status']);
-  if (isRefused(status)) return wrong('status');
-  const createdAtMs = readTime(row['created_at'], offsetMinutes);
-  if (createdAtMs === null) return wrong('created_at');
-  const listed = row['note'];
-  if (!isAbsent(listed) && typeof listed !== 'string') return wrong('note');
-  const note = isAbsent(listed) ? null : oneLine(listed) || null;
-  return {
-    record: {
-      id: keptId(id),
-      sourceId: id,
-      installCode,
-      installLimit,
-      installCount,
-      status,
-      note,
-      createdAtMs,
-    },
-    isMended: !isAbsent(listed) && note !== listed,
-  };
+  return readRecord(row, 'list-install', 'link', (fields, sourceId) => {
+    const record = {
+      id: keptId(sourceId),
+      sourceId,
+      installCode: fit(fields, 'install_code', readInstallCode),
+      installLimit: fit(fields, 'install_limit', readInstallLimit),
+      installCount: fit(fields, 'install_count', (value) => readInteger(value) ?? MISFIT),
+      status: fit(fields, 'status', readInstallStatus),
+      createdAtMs: fit(fields, 'created_at', timeReader(offsetMinutes)),
+    };
+    const { line, isMended } = readLine(fields, 'note');
+    return { record: { ...record, note: line || null }, isMended };
+  });
 }
 
 export function readDomainRecord(row: unknown, offsetMinutes: number): Read<ImportedDomain> {
-  if (!isRecord(row)) return malformed('list-domain has a record that is not an object');
-  const id = readInteger(row['id']);
-  if (id === null || id < 1) return malformed('list-domain has a record without an id');
-  const wrong = (field: string) => malformed(`domain with id ${id}: ${field} is not as specified`);
-  const domainHash = readDomainHash(row['domain_hash']);
-  if (isRefused(domainHash)) return wrong('domain_hash');
-  const status = readDomainStatus(row['status']);
-  if (isRefused(status)) return wrong('status');
-  const createdAtMs = readTime(row['created_at'], offsetMinutes);
-  if (createdAtMs === null) return wrong('created_at');
-  const listed = row['domain_name'];
-  if (!isAbsent(listed) && typeof listed !== 'string') return wrong('domain_name');
-  const domainName = (isAbsent(listed) ? '' : oneLine(listed)) || domainHash.slice(0, 10);
-  return {
-    record: { id: keptId(id), domainHash, domainName, status, createdAtMs },
-    isMended: !isAbsent(listed) && domainName !== listed,
-  };
+  return readRecord(row, 'list-domain', 'domain', (fields, id) => {
+    const domainHash = fit(fields, 'domain_hash', readDomainHash);
+    const record = {
+      id: keptId(id),
+      domainHash,
+      status: fit(fields, 'status', readDomainStatus),
+      createdAtMs: fit(fields, 'created_at', timeReader(offsetMinutes)),
+    };
+    const { line, isMended } = readLine(fields, 'domain_name');
+    return { record: { ...record, domainName: line || domainHash.slice(0, 10) }, isMended };
+  });
 }
 
+/** The API tells a device's name and nothing else of it. */
 export function readSlotRecord(row: unknown, offsetMinutes: number): Read<ImportedSlot> {
   if (!isRecord(row)) return malformed('list-hwid has a record that is not an object');
-  const { date, device_name: listed } = row;
   const hwid = readHwid(row['hwid']);
-  if (isRefused(hwid)) {
-    return malformed('list-hwid has a HWID that is not 1 to 128 visible characters without comma');
-  }
-  const registeredAtMs = readTime(date, offsetMinutes);
-  if (registeredAtMs === null) return malformed(`HWID ${hwid}: date is not as specified`);
-  if (!isAbsent(listed) && typeof listed !== 'string') {
-    return malformed(`HWID ${hwid}: device_name is not as specified`);
-  }
-  // The API tells a device's name and nothing else of it.
-  const name = isAbsent(listed) ? '' : listed.toWellFormed();
-  const unknown = { os: '', osVersion: '', appVersion: '', userAgent: '' };
-  const facts = tidyFacts({ ...unknown, deviceName: name });
-  return {
-    record: {
-      hwid,
-      registeredAtMs,
-      ...facts,
-      firstSeenAtMs: registeredAtMs,
-      lastSeenAtMs: registeredAtMs,
-    },
-    isMended: facts.deviceName !== (listed ?? ''),
-  };
+  if (isRefused(hwid)) return malformed(`list-hwid has a HWID that is not ${HWID.rule}`);
+  return readFields(() => {
+    const atMs = fit(row, 'date', timeReader(offsetMinutes));
+    const name = fit(row, 'device_name', readOptionalText);
+    const unknown = { os: '', osVersion: '', appVersion: '', userAgent: '' };
+    const facts = tidyFacts({ ...unknown, deviceName: name.toWellFormed() });
+    const times = { registeredAtMs: atMs, firstSeenAtMs: atMs, lastSeenAtMs: atMs };
+    return { record: { hwid, ...facts, ...times }, isMended: facts.deviceName !== name };
+  }, `HWID ${hwid}: `);
 }
 
-function readTime(value: unknown, offsetMinutes: number): number | null {
-  const epochMs = typeof value === 'string' ? readWireTime(value, offsetMinutes) : null;
-  return epochMs === null || epochMs < 0 ? null : epochMs;
+function readRecord<T>(
+  row: unknown,
+  list: string,
+  noun: string,
+  read: (fields: Fields, id: number) => T,
+): T | Misfit {
+  if (!isRecord(row)) return malformed(`${list} has a record that is not an object`);
+  const id = readInteger(row['id']);
+  if (id === null || id < 1) return malformed(`${list} has a record without an id`);
+  return readFields(() => read(row, id), `${noun} with id ${id}: `);
+}
+
+const timeReader =
+  (offsetMinutes: number): Reader<number> =>
+  (value) => {
+    const epochMs = typeof value === 'string' ? readWireTime(value, offsetMinutes) : null;
+    return epochMs === null || epochMs < 0 ? MISFIT : epochMs;
+  };
+
+const readOptionalText: Reader<string> = (value) => {
+  if (isAbsent(value)) return '';
+  return typeof value === 'string' ? value : MISFIT;
+};
+
+/** A text, made fit to be kept on one line. */
+function readLine(fields: Fields, name: string): { line: string; isMended: boolean } {
+  const text = fit(fields, name, readOptionalText);
+  const asIs = readOneLine(text);
+  const line = isRefused(asIs) ? tidyFact(text.toWellFormed(), ONE_LINE_LENGTH_MAX) : asIs;
+  return { line, isMended: line !== text };
 }
 
 /** The id, if it may be kept. */
 export function keptId(id: number): number | null {
   return id <= KEPT_ID_MAX ? id : null;
-}
-
-function oneLine(text: string): string {
-  const line = readOneLine(text);
-  return isRefused(line) ? tidyFact(text.toWellFormed(), ONE_LINE_LENGTH_MAX) : line;
 }

@@ -27,6 +27,8 @@ const DOMAIN = {
 };
 const SLOT = { hwid: 'phone', date: TIME, device_name: 'Pixel' };
 
+const names = (says: string, field: string) =>
+  new RegExp(`: ${field} (is not|must be) `).test(says);
 const problemOf = (read: unknown) => (isMisfit(read) ? misfitOf(read) : '');
 
 describe('a link', () => {
@@ -48,7 +50,7 @@ describe('a link', () => {
   ])('whose %s is not as specified is named', (field, values) => {
     const wrong = values.filter((value) => {
       const says = problemOf(readInstallRecord({ ...LINK, [field]: value }, 180));
-      return field === 'id' ? !says.includes('without an id') : !says.includes(`: ${field} is not`);
+      return field === 'id' ? !says.includes('without an id') : !names(says, field);
     });
     expect(wrong).toEqual([]);
   });
@@ -69,7 +71,7 @@ describe('a binding', () => {
   ])('whose %s is not as specified is named', (field, values) => {
     const wrong = values.filter((value) => {
       const says = problemOf(readDomainRecord({ ...DOMAIN, [field]: value }, 180));
-      return !says.includes(`: ${field} is not`);
+      return !names(says, field);
     });
     expect(wrong).toEqual([]);
   });

@@ -167,7 +167,7 @@ export const coreRules: readonly MutatedFile[] = [
         `typeof value === 'number' ? read(value) : MISFIT;`,
         `typeof value !== 'number' ? read(value) : MISFIT;`,
       ],
-      [`if (!Array.isArray(hwids)) throw new LineFault('hwids is not a list');`, ''],
+      [`if (!Array.isArray(hwids)) throw new FieldFault('hwids is not a list');`, ''],
     ],
   },
   {

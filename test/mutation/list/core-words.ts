@@ -5,21 +5,11 @@ export const coreWords: readonly MutatedFile[] = [
     file: 'src/core/moving/source-record.ts',
     tests: ['test/core/moving/source-record.test.ts'],
     changes: [
+      [`status: fit(fields, 'status', readDomainStatus),`, 'status: 10,'],
+      [`status: fit(fields, 'status', readInstallStatus),`, 'status: 10,'],
       [
-        `const status = readDomainStatus(row['status']);
-  if (isRefused(status)) return wrong('status');`,
-        `const status = readDomainStatus(row['status']);
-  if (!isRefused(status)) return wrong('status');`,
-      ],
-      [
-        `const status = readInstallStatus(row['status']);
-  if (isRefused(status)) return wrong('status');`,
-        `const status = readInstallStatus(row['status']);
-  if (!isRefused(status)) return wrong('status');`,
-      ],
-      [
-        `if (!isAbsent(listed) && typeof listed !== 'string') return wrong('domain_name');`,
-        `if (!isAbsent(listed) || typeof listed !== 'string') return wrong('domain_name');`,
+        `return typeof value === 'string' ? value : MISFIT;`,
+        `return typeof value !== 'string' ? value : MISFIT;`,
       ],
     ],
   },
