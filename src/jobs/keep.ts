@@ -22,7 +22,7 @@ export async function expireMessages(
   await repeat(async () => (await core.store.expireRecipients(nowMs)) !== null, signal);
 }
 
-/** How long what is over is remembered. */
+/** Days for which things are remembered that are over. */
 export interface KeepDays {
   readonly ledgerDays: number;
   readonly distributionDays: number;
@@ -59,7 +59,7 @@ export async function forgetVisits(
   await repeat(() => core.store.forgetVisits(nowMs - deviceDays * DAY_MS), signal);
 }
 
-/** Which devices that belong to nobody are remembered. */
+/** Bounds of the devices that belong to nobody and are remembered. */
 export interface StrangerBounds extends Pick<KeepDays, 'deviceDays'> {
   readonly strangersMax: number;
 }
@@ -88,7 +88,7 @@ async function repeat(step: () => Promise<boolean>, signal?: AbortSignal): Promi
   while (!signal?.aborted && (await step())) await nextTurn();
 }
 
-/** What of the audit log is kept. */
+/** Bounds of the audit log. */
 export interface AuditBounds {
   readonly auditDays: number;
   readonly auditEntriesMax: number;

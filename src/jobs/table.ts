@@ -1,6 +1,4 @@
-/**
- * What happens by the clock. croner only rings; the work is plain functions of the core and a time.
- */
+/** Jobs by the clock. croner only rings; the work is plain functions of the core and a time. */
 
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';

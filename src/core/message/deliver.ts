@@ -25,9 +25,9 @@ import {
   SENT_WITH_ERRORS,
 } from './status.ts';
 
-/** How long a worker that says nothing keeps what it holds, ms. */
+/** Time for which a worker that says nothing keeps what it holds, ms. */
 export const LEASE_MS = 5_000;
-/** How many waiting devices are told of a message in one turn of the event loop. */
+/** Waiting devices that are told of a message in one turn of the event loop. */
 const WAKE_BATCH = 200;
 
 /**

@@ -1,17 +1,17 @@
 /** The audit log: its records, and the part of the port that remembers them. */
 
-/** Who does something. Nothing of it is secret. */
+/** The one who does something. Nothing of it is secret. */
 export interface Actor {
   kind: 'operator' | 'provider' | 'system';
   /** The operator's name on the machine, a provider's code, or the part of the program. */
   name: string;
-  /** Of a provider: which of its keys, by {@link keyFingerprint} in core/secret.ts. */
+  /** A provider's key, by {@link keyFingerprint} in core/secret.ts. */
   key?: string;
   /** A client's address as it is counted, or how the operator was at the machine. */
   from: string;
 }
 
-/** Who does something, and when. */
+/** A deed's actor and time. */
 export interface Act {
   /** Throws if whoever asked is gone by now: then nothing is to be changed. */
   readonly actor: Actor;
@@ -32,9 +32,9 @@ export interface AuditBlock {
   entries: string;
 }
 
-/** What is left of the blocks that were pruned: the last of them. */
+/** Rest of the blocks that were pruned: the last of them. */
 export interface AuditAnchor {
-  /** How many entries were pruned in all: the number of the last of them. */
+  /** Number of the last entry that was pruned, so of all of them. */
   number: number;
   hash: Uint8Array;
   /** Time of the last of them; null: nothing was pruned. */

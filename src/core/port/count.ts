@@ -2,7 +2,7 @@
 
 import type { DeviceFilter } from './device.ts';
 
-/** How much a provider owns: what goes when it is removed. */
+/** Counts of all that a provider owns and that goes when it is removed. */
 export interface Holdings {
   links: number;
   hwids: number;
@@ -11,10 +11,10 @@ export interface Holdings {
 }
 
 export interface CountStore {
-  /** How many devices a list without its limit would show. */
+  /** Counts the devices that a list without its limit would show. */
   countDevices(filter: Omit<DeviceFilter, 'countMax'>): Promise<number>;
-  /** How many distributions there are of one provider, or of all. */
+  /** Counts the distributions of one provider, or of all. */
   countDistributions(providerCode: string | null): Promise<number>;
-  /** Null: no such provider. */
+  /** Counts what a provider owns; null: there is no such provider. */
   countHoldings(providerCode: string): Promise<Holdings | null>;
 }

@@ -3,7 +3,7 @@
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 
-/** What a device says about itself; an empty text: it did not say. */
+/** A device's words about itself; an empty text: it did not say. */
 export interface DeviceFacts {
   os: string;
   osVersion: string;
@@ -33,7 +33,7 @@ export interface CheckInKey {
   hwid: string;
 }
 
-/** Which devices `device list` shows, newest first. */
+/** Bounds of the devices that `device list` shows, newest first. */
 export interface DeviceFilter {
   providerCode: string | null;
   installCode: string | null;

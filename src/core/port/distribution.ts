@@ -6,11 +6,11 @@ import type { Cursor, Page } from './page.ts';
 /** A device that a provider names by HWID. */
 export interface TargetDevice {
   id: number;
-  /** On one of the provider's links, or checked in from a binding that is active. */
+  /** True: on one of the provider's links, or checked in from a binding that is active. */
   isLinked: boolean;
 }
 
-/** How far the search for a provider's devices has come. */
+/** Position of a search for a provider's devices. */
 export type TargetCursor = Cursor<'target'>;
 
 /** A step of that search. */
@@ -24,14 +24,14 @@ export interface NewDistribution {
   notificationType: DistributionType;
   targetOs: string | null;
   targetHwid: string;
-  /** What a command does, for the audit log; null for a notification. */
+  /** A command's action, for the audit log; null for a notification. */
   actionType: string | null;
   /** JSON. */
   payload: string;
   createdAtMs: number;
-  /** When it is scheduled for, which is not when it is created; null: at once. */
+  /** Time that it is scheduled for, which is not when it is created; null: at once. */
   dueAtMs: number | null;
-  /** It may reach HWIDs that are not linked to the provider. */
+  /** True: it may reach HWIDs that are not linked to the provider. */
   reachesUnbound: boolean;
   expiresAtMs: number;
   unboundCount: number;
@@ -40,20 +40,20 @@ export interface NewDistribution {
 /** Bounds of what a provider sends and has kept: the operator's numbers. */
 export interface SendBounds {
   sendsPerMinuteMax: number;
-  /** Of distributions whose ledger was not pruned: see KEPT_BYTES_EACH in core/message/send.ts. */
+  /** Distributions whose ledger was not pruned: see KEPT_BYTES_EACH in core/message/send.ts. */
   keptBytesMax: number;
   /** Recipients in ledgers that were not pruned. */
   ledgerRowsMax: number;
 }
 
-/** Which of a provider's bounds a send would pass. */
+/** Bounds of a provider that a send may pass. */
 export type BoundReached = 'too_many_sends' | 'kept_bytes_full' | 'ledger_full';
 
 /** A provider's sends as they are counted. */
 export interface SendCount {
-  /** When the last general notification was accepted. */
+  /** Time of the last general notification that was accepted. */
   lastGeneralAtMs: number | null;
-  /** When the window began that sends are counted in, and how many there were in it. */
+  /** Beginning of the window that sends are counted in, and their number in it. */
   sendsFromMs: number;
   sendCount: number;
 }
@@ -66,9 +66,9 @@ export interface SendUsage extends SendCount {
   unboundCount: number;
 }
 
-/** What must hold at the moment at which a distribution is added; null: not asked. */
+/** Conditions at the moment at which a distribution is added; null: not asked. */
 export interface DistributionGuards {
-  /** Since the provider's last general notification, ms. */
+  /** Least time since the provider's last general notification, ms. */
   generalIntervalMs: number | null;
   /** At most so many unbound recipients since then, the new ones included. */
   unboundQuota: { sinceMs: number; countMax: number } | null;
@@ -86,7 +86,7 @@ export interface Lease {
   owner: string;
   /** The worker's time, UTC ms: what is due by it, and when what a step does happened. */
   nowMs: number;
-  /** How long the hold lasts by the store's own clock, the same for every worker, ms. */
+  /** Length of the hold by the store's own clock, the same for every worker, ms. */
   leaseMs: number;
 }
 
@@ -96,17 +96,17 @@ export interface ClaimedDistribution {
   providerCode: string;
   notificationType: DistributionType;
   status: number;
-  /** Its time has come, and none of the provider's goes before it. */
+  /** True: its time has come, and none of the provider's goes before it. */
   isDue: boolean;
-  /** How many recipients the provider has in ledgers. */
+  /** Recipients that the provider has in ledgers. */
   ledgerCount: number;
-  /** The next step may take some 5 ms: not many of those in one commit. */
+  /** True: the next step may take some 5 ms; not many of those are for one commit. */
   isBulky: boolean;
-  /** This worker did not hold it last: another one, an earlier life of this one, or nobody did. */
+  /** True: another worker, an earlier life of this one, or nobody held it last. */
   isTakenOver: boolean;
 }
 
-/** For the operator. */
+/** A distribution as the operator sees it. */
 export interface DistributionDetail extends Distribution {
   providerCode: string;
   payload: string;
@@ -120,7 +120,7 @@ export interface DistributionDetail extends Distribution {
   isPruned: boolean;
 }
 
-/** What became of a distribution: how many recipients are in which state, and what they said. */
+/** Fate of a distribution: recipients in each state, and by what they said. */
 export interface LedgerTotals {
   queued: number;
   sent: number;
@@ -151,7 +151,7 @@ export const COMMAND = 20;
 
 export type DistributionType = typeof PUSH | typeof COMMAND;
 
-/** A distribution as `remote/list` shows it. */
+/** Distribution as `remote/list` shows it. */
 export interface Distribution {
   id: number;
   notificationType: DistributionType;
@@ -159,12 +159,12 @@ export interface Distribution {
   targetOs: string | null;
   targetHwid: string;
   createdAtMs: number;
-  /** When delivery began, or, until then, when it is planned. */
+  /** Time at which delivery began, or, until then, is planned. */
   sentAtMs: number;
 }
 
 export interface DistributionStore {
-  /** For each HWID, in order, the device or null. */
+  /** Finds for each HWID, in order, the device or null. */
   findTargets(providerId: number, hwids: readonly string[]): Promise<(TargetDevice | null)[]>;
   /** One bounded step of looking for linked devices with one of these operating systems. */
   scanTargets(
@@ -193,7 +193,7 @@ export interface DistributionStore {
    * from before it was set back, and holds nothing.
    */
   claimWork(lease: Omit<Lease, 'id'>): Promise<ClaimedDistribution[]>;
-  /** When there is something to do for a worker; 0: at once; null: nothing waits. */
+  /** Says when a worker will have something to do; 0: at once; null: nothing waits. */
   nextDueMs(): Promise<number | null>;
   /**
    * One transition by the worker that holds it. False: it was lost meanwhile, or was to become 5

@@ -1,9 +1,9 @@
 /** The part of the port by which operators see how the storage is. */
 
-/** How much room the data takes, bytes; null: the store has no such thing, or cannot see it. */
+/** Room that the data takes, bytes; null: the store has no such thing, or cannot see it. */
 export interface StorageFacts {
   bytes: number | null;
-  /** Of these: room for new rows that is there already. */
+  /** Part of these that new rows will take first. */
   freeBytes: number | null;
   /** The log of changes that are not in the database itself yet. */
   logBytes: number | null;
@@ -11,12 +11,12 @@ export interface StorageFacts {
   diskFreeBytes: number | null;
 }
 
-/** What waits for a worker. */
+/** Work that waits for a worker. */
 export interface QueueFacts {
   /** Distributions that can be delivered now, or are. */
   dueCount: number;
   scheduledCount: number;
-  /** Since when the first of the due ones should be delivered; null: none is due. */
+  /** Time at which the first of the due ones became due; null: none is. */
   oldestDueAtMs: number | null;
   /** Recipients of what is in delivery that did not get it yet. */
   recipientCount: number;

@@ -16,7 +16,7 @@ export interface AckItem {
 export interface Message {
   /** The distribution's id: the same in every copy. */
   id: number;
-  /** Who sent it, and how long what it says is, bytes. */
+  /** Its sender, and the length of its payload, bytes. */
   providerId: number;
   bytes: number;
   notificationType: DistributionType;

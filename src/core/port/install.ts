@@ -27,7 +27,7 @@ export interface Slot {
   registeredAtMs: number;
 }
 
-/** What update-install may change; an absent field stays as it is. */
+/** A change by update-install; an absent field stays as it is. */
 export interface InstallChange {
   installLimit?: number;
   note?: string | null;

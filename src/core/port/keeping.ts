@@ -2,10 +2,10 @@
 
 import type { Cursor } from './page.ts';
 
-/** How far a look at what has finished has come. */
+/** Position of a look at what has finished. */
 export type FinishedCursor = Cursor<'finished'>;
 
-/** How far a look at strangers has come. */
+/** Position of a look at strangers. */
 export type StrangerCursor = Cursor<'stranger'>;
 
 export interface KeepingStore {

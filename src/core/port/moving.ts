@@ -39,7 +39,7 @@ export interface ImportedDomain {
 }
 
 /**
- * What became of a record: `different` was here already with another note, name, limit or status,
+ * Fate of a record: `different` was here already with another note, name, limit or status,
  * and stays as it is here; `updated` was different and has been made the same.
  */
 export type ImportedAs = 'added' | 'present' | 'different' | 'updated';
@@ -61,12 +61,12 @@ export type ExportRecord =
   | { kind: 'install'; install: ImportedInstall };
 
 export interface ImportStore {
-  /** From now on the store gives links and bindings ids above these. */
+  /** Sees to it that links and bindings get ids above these from now on. */
   reserveIds(upTo: { installId: number; domainId: number }): Promise<void>;
   /**
    * Adds a link with its HWIDs, or to a link that is here the HWIDs that it lacks. Nothing that is
    * here is lost: a link keeps its id, HWIDs and date, with `updates` it takes note, status and
-   * limit (never below its HWIDs) from the import. What is known of a device here wins.
+   * limit (never below its HWIDs) from the import. Facts of a device that are known here win.
    *
    * Refuses `install_code_exists` for a code of another provider, `install_code_limit_reached` for
    * a new link beyond `installCountMax` of the provider.

@@ -2,9 +2,9 @@
 
 /** A part of a list, newest first. */
 export interface Page {
-  /** Only the record with this id. */
+  /** The id of the only record; null: of all. */
   id: number | null;
-  /** Only records with a lower id. */
+  /** An id above those of all records; null: none. */
   beforeId: number | null;
   countMax: number;
 }
@@ -12,7 +12,7 @@ export interface Page {
 declare const kind: unique symbol;
 
 /**
- * How far a look that goes in steps has come. The store alone makes and reads it, whatever it finds
+ * Position of a look that goes in steps. The store alone makes and reads it, whatever it finds
  * its way by; the core hands it back. Null is the beginning as an argument, the end as an answer.
  */
 export interface Cursor<Kind extends string> {

@@ -26,7 +26,7 @@ export interface Provider {
   previousKeyUntilMs: number | null;
 }
 
-/** What `provider set` may change; an absent field stays as it is. */
+/** A change by `provider set`; an absent field stays as it is. */
 export interface ProviderChange {
   name?: string;
   plan?: Plan;

@@ -13,7 +13,7 @@ type DeviceStore = Pick<
   'findCheckIn' | 'recordCheckIn' | 'listDevices' | 'findDevice' | 'forgetDevice'
 >;
 
-/** How many rows of a device that is forgotten go in one step. */
+/** Rows of a device that go in one step when it is forgotten. */
 const FORGET_STEP = 2_000;
 
 /** A fact that a device told last: at the provider of row `p`, else to nobody in particular. */
@@ -31,7 +31,7 @@ const devicesAt = (which: SQL) => sql`
     SELECT v.provider_id FROM device_provider v WHERE v.device_id = d.id ${which}
     ORDER BY v.last_seen_at_ms DESC, v.provider_id DESC LIMIT 1)`;
 
-/** What the operator asks about devices. */
+/** Questions of the operator about devices. */
 function operatorStatements({ db }: Context) {
   const ofDevice = value('deviceId');
   return {

@@ -58,7 +58,7 @@ function statements({ db }: Context) {
           sends_from_ms = ${value('sendsFromMs')}, send_count = ${value('sendCount')}
         WHERE id = ${value('providerId')}`,
     ),
-    /** Not for ever what was sent by a clock that was ahead: as far ahead as back. */
+    /** A send by a clock that was ahead does not count for ever: as far ahead as back. */
     unboundSince: prepare<{ count: number }>(
       db,
       sql`

@@ -18,7 +18,7 @@ import { prepare, value } from './statement.ts';
 
 type ExportStore = Pick<Store, 'exportProvider'>;
 
-/** How many records are read before everything else that is ready may run. */
+/** Records that are read before everything else that is ready may run. */
 const PAGE = 200;
 
 function statements(db: Connection) {

@@ -1,4 +1,4 @@
-/** How the store is: what is asked of it by a monitor, not by a request. */
+/** Health of the store: asked by a monitor, not by a request. */
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { FINAL, IN_DELIVERY } from './status.ts';
 
 type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'queueFacts'>;
 
-/** How many distributions are counted before everybody else has a turn: some 2 ms. */
+/** Distributions that are counted before everybody else has a turn: some 2 ms. */
 const QUEUE_STEP = 2_000;
 
 interface QueueCursor {

@@ -13,7 +13,7 @@ import { LINKED } from './targets.ts';
 
 type InboxStore = Pick<Store, 'listInbox' | 'acknowledge'>;
 
-/** How many rows of a place are read at a time. */
+/** Rows of a place that are read at a time. */
 const PLACE_STEP = 20;
 /** After so many rows that may not be read everything else that is ready may run. */
 const HIDDEN_STEP = 500;
@@ -55,7 +55,7 @@ function lookStatements({ db }: Context) {
         SELECT p.provider_id AS inbox, p.after_recipient_id AS "afterId" FROM device_provider p
         WHERE p.token_id = ${once('tokenId')} AND ${LINKED}`,
     ),
-    /** Of the providers that addressed the device as unbound, the next one. */
+    /** The next one of the providers that addressed the device as unbound. */
     nextSender: prepare<{ inbox: number | null }>(
       db,
       sql`
@@ -84,7 +84,7 @@ function lookStatements({ db }: Context) {
   };
 }
 
-/** Is ledger row `r` in a place of the token, and does the word `state` say anything new of it? */
+/** Condition: ledger row `r` is in a place of the token, and `state` says something new of it. */
 const CHANGES = sql`
   r.distribution_id = ${once('id')} AND r.device_id = ${once('deviceId')}
   AND r.sent_at_ms IS NOT NULL
@@ -126,7 +126,7 @@ export function inboxStore(context: Context): InboxStore {
   const on = lookStatements(context);
   const { changes, acknowledge } = acknowledgeStatements(context);
 
-  /** Where the token may read; providers that address the device as unbound have a place each. */
+  /** Places of a token; providers that address the device as unbound have one each. */
   function placesOf(token: Token, deviceId: number): Place[] {
     const found = on.places.all({ tokenId: token.id });
     if (token.nobodyAfterRecipientId !== null) {

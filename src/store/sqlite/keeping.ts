@@ -9,18 +9,18 @@ import type { Context } from './context.ts';
 import { cursorAt, positionOf } from './cursor.ts';
 import { prepare, value } from './statement.ts';
 
-/** How many distributions, or rows of a ledger, a step looks at or deletes: some 5 ms. */
+/** Distributions, or rows of a ledger, that a step looks at or deletes: some 5 ms. */
 const LOOK_COUNT = 500;
 const LEDGER_COUNT = 1_000;
 const PRUNE_COUNT = 200;
 /** Bytes of payloads that a step frees: the pages of a long text are read to be freed. */
 const PRUNE_BYTES = 1024 ** 2;
-/** How many strangers a step looks at. */
+/** Strangers that a step looks at. */
 const STRANGER_COUNT = 100;
-/** How many devices a step deletes, each with all that hangs on it. */
+/** Devices that a step deletes, each with all that hangs on it. */
 const DEVICE_COUNT = 25;
 
-/** How far a look at what has finished has come. */
+/** Position of a look at what has finished. */
 interface FinishedPosition {
   finishedAtMs: number;
   id: number;
@@ -137,7 +137,7 @@ function deviceStatements({ db }: Context) {
   };
 }
 
-/** How far a look at strangers has come, those not seen for longest first. */
+/** Position of a look at strangers, those not seen for longest first. */
 interface StrangerPosition {
   lastSeenAtMs: number;
   id: number;
@@ -186,7 +186,7 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
       return writer.run(() => {
         const visits = on.idleVisits.all({ seenBeforeMs, countMax: DEVICE_COUNT });
         for (const { isRegistered, ...visit } of visits) {
-          // Whoever shows its token is seen, but not by a provider in particular.
+          // A device that shows its token is seen, but not by a provider in particular.
           const isSeen = isRegistered === 1 && visit.deviceSeenAtMs >= seenBeforeMs;
           if (isSeen) on.moveVisit.run(visit);
           else on.forgetVisit.run(visit);

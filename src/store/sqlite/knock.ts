@@ -1,8 +1,8 @@
 /**
- * How processes take turns at the database. SQLite knows no queue for its lock: whoever commits
- * batch after batch leaves gaps of microseconds, and somebody who tries every millisecond or two
- * could miss all of them. Whoever waits therefore knocks, and whoever is busy listens for it and
- * leaves a gap that is wide enough. A knock moves the time of the lock file, which nobody reads.
+ * Turns of processes at the database. SQLite knows no queue for its lock: whoever commits batch
+ * after batch leaves gaps of microseconds, and somebody who tries every millisecond or two could
+ * miss all of them. So those who wait knock, and those who are busy listen for it and leave a gap
+ * that is wide enough. A knock moves the time of the lock file, which nobody reads.
  */
 
 import { statSync, utimesSync } from 'node:fs';
@@ -14,7 +14,7 @@ export interface Knock {
   hasKnocked(): boolean;
 }
 
-/** For a database of one process alone. */
+/** A door that nobody else comes to: a database of one process alone. */
 export const NOBODY_ELSE: Knock = { knock: () => undefined, hasKnocked: () => false };
 
 /** Knocks at `file`, the same for all who share the database; at none while it is not there. */

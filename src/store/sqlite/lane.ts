@@ -14,14 +14,14 @@ import { FINAL, IN_DELIVERY, literal } from './status.ts';
 
 type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
-/** How many distributions a worker takes a step further at a time. */
+/** Distributions that a worker takes a step further at a time. */
 const CLAIM_COUNT_MAX = 32;
-/** How many of them may be bulky: the others wait while these take their steps of some 5 ms. */
+/** Bulky ones among them: the others wait while these take their steps of some 5 ms. */
 const BULKY_COUNT_MAX = 4;
 
 export const HELD = sql`id = ${value('id')} AND lease_owner = ${value('owner')}`;
 
-/** Until when a lease lasts that is taken or renewed now. */
+/** End of a lease that is taken or renewed now. */
 export const RENEWED_UNTIL = sql`${value('clockMs')} + ${value('leaseMs')}`;
 
 /** A lease further ahead than any lease lasts is from before the clock was set back. */
@@ -62,7 +62,7 @@ const FIRST_OF_LANES = sql`${LANES}
     ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')}`)}) AS id
   FROM lane WHERE provider_id IS NOT NULL`;
 
-/** When each lane has something to do; 0: at once. */
+/** Time at which each lane has something to do; 0: at once. */
 const READY_LANES = sql`${LANES}
   SELECT iif(
     EXISTS (SELECT 1 FROM distribution
@@ -180,7 +180,7 @@ export function laneStore(context: Context): LaneStore {
     return [...small.slice(0, CLAIM_COUNT_MAX - bulky.length), ...bulky];
   }
 
-  /** Its own, and for a while yet: every step renews the lease, so there is nothing to write. */
+  /** Tells a lease of its own that lasts a while yet: the next step renews it, no look has to. */
   function isHeld(work: Candidate, { owner, clockMs, leaseMs }: Hold): boolean {
     const leftMs = (work.heldUntilMs ?? 0) - clockMs;
     return work.heldBy === owner && leftMs > leaseMs / 2 && leftMs <= leaseMs;

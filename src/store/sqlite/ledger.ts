@@ -11,7 +11,7 @@ import { FINAL, literal } from './status.ts';
 
 type LedgerStore = Pick<Store, 'expireRecipients' | 'findDistribution'>;
 
-/** How many recipients a step serves or expires: some 5 ms. */
+/** Recipients that a step serves or expires: some 5 ms. */
 export const STEP_COUNT = 1_000;
 
 /** Marks the recipients after `cursorId` expired, a step's worth, as part of a write. */

@@ -12,7 +12,7 @@ import { inRange, linked, targetRanges } from './targets.ts';
 
 type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 
-/** How many recipients are asked at a time how much waits for them. */
+/** Recipients whose waiting messages are counted at a time. */
 const SERVE_COUNT = 50;
 /** After how many waiting rows that were looked at a step ends. */
 const SERVE_ROWS = 20_000;

@@ -7,9 +7,9 @@ import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { prepare, value } from './statement.ts';
 
-/** How many rows a step deletes. */
+/** Rows that a step deletes. */
 const REMOVE_STEP = 2_000;
-/** How many parents it looks at: most have few rows. */
+/** Parents that it looks at: most have few rows. */
 const PARENT_STEP = 100;
 
 /**

@@ -1,4 +1,4 @@
-/** Which devices are a provider's: asked by HWID, or searched in bounded steps. */
+/** A provider's devices: asked for by HWID, or searched in bounded steps. */
 
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
@@ -14,16 +14,16 @@ type TargetStore = Pick<Store, 'findTargets' | 'scanTargets'>;
 const SCAN_DEVICES = 2_000;
 /** Nearly always one of the first devices is linked. */
 const FIRST_LOOK_DEVICES = 50;
-/** And at no more rows: a device that is on no link is looked up in each of its bindings. */
+/** Rows that it looks at: a device that is on no link is looked up in each of its bindings. */
 const SCAN_ROWS = 6_000;
 
-/** Is the device of row `p` of `device_provider` linked there? At most 16 ties are asked. */
+/** Condition: the device of row `p` of `device_provider` is linked there. Asks 16 ties at most. */
 export const LINKED = sql`(p.slot_count > 0 OR p.tie_count > 0 AND EXISTS (
   SELECT 1 FROM device_domain b CROSS JOIN domain m ON m.id = b.domain_id
   WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id
     AND m.status = ${ACTIVE_BINDING}))`;
 
-/** Is device `deviceId` linked to provider `providerId`? Both are SQL expressions. */
+/** Condition: `deviceId` is linked to provider `providerId`, both expressions of SQL. */
 export const linked = (deviceId: string, providerId: string) => sql`EXISTS (
   SELECT 1 FROM device_provider p WHERE p.device_id = ${sql.raw(deviceId)}
     AND p.provider_id = ${sql.raw(providerId)} AND ${LINKED})`;
@@ -41,9 +41,9 @@ export const inRange = sql`
   WHERE p.provider_id = ${once('providerId')} AND p.os = ${once('os')}
     AND p.device_id > ${once('afterId')} AND p.device_id <= ${once('toId')} AND ${LINKED}`;
 
-/** How far a search through a provider's devices has come: one operating system after another. */
+/** Position of a search through a provider's devices, one operating system after another. */
 export interface TargetPosition {
-  /** Which of those that were asked for. */
+  /** Place of the operating system among those that were asked for. */
   source: number;
   /** The last device that was looked at. */
   id: number;

@@ -7,7 +7,7 @@
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 
-/** How often the counter is looked at: as late as that a change of others takes effect, ms. */
+/** Time between two looks, and so the longest until a change of others takes effect, ms. */
 const LOOK_MS = 1_000;
 
 export function watchStore({ db, clock }: Context): Pick<Store, 'watch'> {
