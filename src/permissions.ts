@@ -23,7 +23,7 @@ export interface Finding {
   path: string;
   /** One plain sentence: the file, its mode, the command that mends it. */
   problem: string;
-  /** Whether a start refuses on it; false: worth a line, no reason to stop. */
+  /** Tells whether a start refuses on it; false: worth a line, no reason to stop. */
   isRefused: boolean;
 }
 

@@ -16,9 +16,9 @@ export interface Setting<T> {
   read(text: string): T;
   /** Sentences for the operator, in short lines: they are joined with blanks. */
   about: readonly string[];
-  /** Whether a change takes effect on SIGHUP, without a restart. */
+  /** Tells whether a change takes effect on SIGHUP, without a restart. */
   isLive?: true;
-  /** Whether it is never shown. */
+  /** Tells whether it is never shown. */
   isSecret?: true;
 }
 

@@ -30,7 +30,7 @@ export function takeLock(
     }
   } catch (error) {
     db.close();
-    if (error instanceof SQLiteError && /^SQLITE_BUSY/.test(error.code ?? '')) return null;
+    if (isBusy(error)) return null;
     throw error;
   }
   return () => {
@@ -41,4 +41,9 @@ export function takeLock(
       db.close();
     }
   };
+}
+
+/** Tells whether SQLite failed because somebody else holds a lock. */
+export function isBusy(error: unknown): boolean {
+  return error instanceof SQLiteError && /^SQLITE_BUSY/.test(error.code ?? '');
 }

@@ -12,7 +12,7 @@ export interface MonitorOptions {
   port: number;
   /** Identity of the data directory, for askers after its server: see whereabouts.ts. */
   identity: string;
-  /** Whether the operator named the address: one that is taken is then a mistake to mend. */
+  /** Tells whether the operator named the address: one that is taken is then a mistake to mend. */
   isChosen: boolean;
   readiness: Readiness;
   metrics: Metrics;
@@ -88,7 +88,7 @@ async function answer(
   }
 }
 
-/** Without a valid Host, Bun's URL has none. */
+/** Path of a request, whose URL has no host if its Host was not valid. */
 function pathOf(url: string): string {
   return url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '');
 }

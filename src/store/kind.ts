@@ -19,9 +19,9 @@ export interface StoreKind {
 
 export interface StoreOptions {
   dataDir: string;
-  /** Make or migrate the database if need be; otherwise that is refused. */
+  /** Permission to make or migrate the database if need be; otherwise that is refused. */
   create: boolean;
-  /** Migrate an older database; `create` unless said. A command beside a server must not. */
+  /** Permission to migrate alone; as `create` unless given. A command beside a server has none. */
   migrates?: boolean;
   /** The most writes in one commit. */
   commitBatchMax: number;
@@ -74,7 +74,7 @@ export interface Snapshot {
 /** The contents of a database file, found by reading all of it. */
 export interface Contents {
   schema: number;
-  /** How many rows each table has. */
+  /** Row counts by table. */
   rows: Readonly<Record<string, number>>;
 }
 

@@ -5,7 +5,7 @@ export const monitorSettings = {
   monitorHost: setting({
     key: 'monitor.host',
     env: 'GATEPOST_MONITOR_HOST',
-    // What it tells is for the operator alone.
+    // Its figures are for the operator alone.
     default: '127.0.0.1',
     read: notEmpty,
     about: ['The address on which `/healthz`, `/readyz` and `/metrics` are served.'],

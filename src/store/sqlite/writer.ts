@@ -8,6 +8,7 @@
 
 import { SQLiteError } from 'bun:sqlite';
 import { WriteFailed } from '../../core/port/store.ts';
+import { isBusy } from '../../disk/lock.ts';
 import type { CommitObserver } from '../kind.ts';
 import type { Connection } from './connection.ts';
 import { type Knock, NOBODY_ELSE } from './knock.ts';
@@ -289,10 +290,6 @@ type TransactionSql = ReturnType<typeof prepareTransactionSql>;
 
 function asWriteFailed(error: unknown): WriteFailed {
   return new WriteFailed('a write failed', { cause: error });
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof SQLiteError && (error.code ?? '').startsWith('SQLITE_BUSY');
 }
 
 /** The storage gave way, as opposed to a mistake of ours such as a broken constraint. */

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { fullDisk, isReadOnly } from '../../../disk/fault.ts';
-import { takeLock } from '../../../disk/lock.ts';
+import { isBusy, takeLock } from '../../../disk/lock.ts';
 import { messageOf, OperatorError } from '../../../operator-error.ts';
 import { makeOwnFile, makeOwnFolder } from '../../../permissions.ts';
 import { APPLICATION_ID, migrate, pragmaNumber, refuseNewer, SCHEMA_VERSION } from './migrate.ts';
@@ -146,8 +146,7 @@ function patiently<T>(open: () => T): T {
     try {
       return open();
     } catch (error) {
-      const isBusy = error instanceof SQLiteError && /^SQLITE_BUSY/.test(error.code ?? '');
-      if (!isBusy || waitedMs >= OPEN_TIMEOUT_MS) throw error;
+      if (!isBusy(error) || waitedMs >= OPEN_TIMEOUT_MS) throw error;
       Bun.sleepSync(OPEN_PAUSE_MS);
     }
   }

@@ -6,7 +6,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { timeInName } from '../../../core/calendar.ts';
 import type { Act } from '../../../core/port/audit.ts';
-import { takeLock } from '../../../disk/lock.ts';
+import { isBusy, takeLock } from '../../../disk/lock.ts';
 import { hasRoom, noRoom } from '../../../disk/room.ts';
 import { Scratch, syncFolder } from '../../../disk/scratch.ts';
 import { OperatorError } from '../../../operator-error.ts';
@@ -99,7 +99,7 @@ export class ReplacementFile implements Replacement {
     this.#release();
   }
 
-  /** Whether the file is empty, as a crash while a database is being made leaves it. */
+  /** Tells whether the file is empty, as a crash while a database is being made leaves it. */
   get #isBlank(): boolean {
     return statSync(this.#target).size === 0 && !existsSync(`${this.#target}-wal`);
   }
@@ -141,8 +141,8 @@ export class ReplacementFile implements Replacement {
       return db;
     } catch (error) {
       db.close();
+      if (isBusy(error)) throw inUse(this.#dataDir);
       const code = error instanceof SQLiteError ? (error.code ?? '') : '';
-      if (/^SQLITE_BUSY/.test(code)) throw inUse(this.#dataDir);
       if (/^SQLITE_(NOTADB|CORRUPT|IOERR|CANTOPEN|ERROR)/.test(code)) return null;
       throw error;
     }
