@@ -1,12 +1,9 @@
 /** Look-ups by a key from outside, which several nouns begin with. */
 
-import { and, eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { Context } from './context.ts';
-import { raw } from './raw.ts';
-import { domain, provider } from './schema.ts';
-import { device } from './schema-device.ts';
 import { prepare, value } from './statement.ts';
 
 /** `isRegistered` is 0 or 1 as it comes from SQLite. */
@@ -29,41 +26,26 @@ export function atProvider<Row extends RowAtProvider>(row: Row) {
  */
 export const once = (name: string) => sql`(SELECT ${value(name)})`;
 
-export function lookups({ db, query }: Context) {
+export function lookups({ db }: Context) {
   return {
-    deviceId: prepare(
+    deviceId: prepare<{ id: number }>(db, sql`SELECT id FROM device WHERE hwid = ${value('hwid')}`),
+    atProvider: prepare<RowAtProvider>(
       db,
-      query
-        .select({ id: device.id })
-        .from(device)
-        .where(eq(device.hwid, value('hwid'))),
-    ),
-    atProvider: prepare(
-      db,
-      raw<RowAtProvider>(sql`
+      sql`
         SELECT ${AT_PROVIDER_COLUMNS} FROM device_provider p
-        WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`),
+        WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`,
     ),
-    provider: prepare(
+    provider: prepare<{ id: number }>(
       db,
-      query
-        .select({ id: provider.id })
-        .from(provider)
-        .where(eq(provider.code, value('providerCode'))),
+      sql`SELECT id FROM provider WHERE code = ${value('providerCode')}`,
     ),
     /** The provider's binding of a hash, if it is active. */
-    activeDomain: prepare(
+    activeDomain: prepare<{ id: number }>(
       db,
-      query
-        .select({ id: domain.id })
-        .from(domain)
-        .where(
-          and(
-            eq(domain.provider_id, value('providerId')),
-            eq(domain.domain_hash, value('domainHash')),
-            eq(domain.status, DOMAIN_ACTIVE),
-          ),
-        ),
+      sql`
+        SELECT id FROM domain
+        WHERE provider_id = ${value('providerId')} AND domain_hash = ${value('domainHash')}
+          AND status = ${DOMAIN_ACTIVE}`,
     ),
   };
 }
