@@ -3,7 +3,7 @@ import type { Config } from 'drizzle-kit';
 /** Read by drizzle-kit alone, when `make migration NAME=…` writes the next migration. */
 export default {
   dialect: 'sqlite',
-  schema: ['./src/store/sqlite/schema.ts', './src/store/sqlite/schema-device.ts'],
+  schema: ['./migrations/schema.ts', './migrations/schema-device.ts'],
   out: './migrations/sqlite',
   migrations: { prefix: 'index' },
   breakpoints: false,

@@ -1,4 +1,3 @@
-import type { drizzle } from 'drizzle-orm/bun-sqlite';
 import type { Clock } from '../../clock.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Connection } from './connection.ts';
@@ -7,8 +6,6 @@ import type { GroupWriter } from './writer.ts';
 /** The parts that each noun's file is built on. */
 export interface Context {
   db: Connection;
-  /** drizzle, for writing SQL; `prepare` runs it. */
-  query: ReturnType<typeof drizzle>;
   writer: GroupWriter;
   /** Where a write notes what it changed for an operator or a provider. */
   audit: AuditTrail;

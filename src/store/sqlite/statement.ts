@@ -1,20 +1,10 @@
-/**
- * drizzle writes the SQL and knows the types, bun:sqlite runs it. drizzle's own way of running maps
- * every row once more; a list of 5000 takes twice as long that way.
- */
+/** Statements as templates of SQL: drizzle writes their text, bun:sqlite runs it. */
 
 import type { SQLQueryBindings } from 'bun:sqlite';
-import { type GetColumnData, Param, Placeholder, SQL, sql } from 'drizzle-orm';
-import { type SQLiteColumn, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
+import { Placeholder, type SQL, sql } from 'drizzle-orm';
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import type { Connection } from './connection.ts';
 
-/** A drizzle query, whichever kind it is. */
-interface Query {
-  toSQL(): { sql: string; params: unknown[] };
-  all(): unknown;
-}
-
-type RowOf<Q extends Query> = ReturnType<Q['all']> extends (infer Row)[] ? Row : never;
 type Values = Record<string, SQLQueryBindings>;
 
 export interface Statement<Row> {
@@ -26,12 +16,12 @@ export interface Statement<Row> {
   insert(values?: Values): number;
 }
 
+const dialect = new SQLiteSyncDialect();
+
 /** Compiles a query, runs it once and lets go of it. */
-export function listOnce<Row>(db: Connection, query: SQL): Row[];
-export function listOnce<Q extends Query>(db: Connection, query: Q): RowOf<Q>[];
-export function listOnce(db: Connection, query: SQL | Query): unknown[] {
-  const { sql: text, params } = textOf(query);
-  const native = db.native.prepare<unknown, SQLQueryBindings[]>(text);
+export function listOnce<Row>(db: Connection, query: SQL): Row[] {
+  const { sql: text, params } = dialect.sqlToQuery(query);
+  const native = db.native.prepare<Row, SQLQueryBindings[]>(text);
   try {
     db.read();
     return native.all(...(params as SQLQueryBindings[]));
@@ -41,13 +31,11 @@ export function listOnce(db: Connection, query: SQL | Query): unknown[] {
 }
 
 /** Compiles a query once. Each {@link value} in it is filled in by name at each run. */
-export function prepare<Row = unknown>(db: Connection, query: SQL): Statement<Row>;
-export function prepare<Q extends Query>(db: Connection, query: Q): Statement<RowOf<Q>>;
-export function prepare(db: Connection, query: SQL | Query): Statement<unknown> {
-  const compiled = textOf(query);
-  const native = db.compile(compiled.sql);
+export function prepare<Row = unknown>(db: Connection, query: SQL): Statement<Row> {
+  const compiled = dialect.sqlToQuery(query);
+  const params = compiled.params as (Placeholder | SQLQueryBindings)[];
+  const native = db.compile<Row>(compiled.sql);
   // One array for all runs: SQLite has taken its values over when a run returns.
-  const params = compiled.params.map(nameOrValue);
   const bound = params.map((param) => (param instanceof Placeholder ? null : param));
   const names = params.map((param) => (param instanceof Placeholder ? param.name : null));
   const bind = (values: Values): SQLQueryBindings[] => {
@@ -72,28 +60,6 @@ export function prepare(db: Connection, query: SQL | Query): Statement<unknown> 
     run: (values = {}) => native.run(...bind(values)).changes,
     insert: (values = {}) => Number(native.run(...bind(values)).lastInsertRowid),
   };
-}
-
-const dialect = new SQLiteSyncDialect();
-
-function textOf(query: SQL | Query): { sql: string; params: unknown[] } {
-  return query instanceof SQL ? dialect.sqlToQuery(query) : query.toSQL();
-}
-
-/** Values of an INSERT arrive wrapped, to be encoded by drizzle; ours need no encoding. */
-function nameOrValue(param: unknown): Placeholder | SQLQueryBindings {
-  const inner = param instanceof Param ? param.value : param;
-  return inner as Placeholder | SQLQueryBindings;
-}
-
-type Named<T extends Record<string, SQLiteColumn>> = {
-  [K in keyof T]: SQL.Aliased<GetColumnData<T[K]>>;
-};
-
-/** Columns under other names, so that a row comes out as a core type without being copied. */
-export function named<T extends Record<string, SQLiteColumn>>(columns: T): Named<T> {
-  const entries = Object.entries(columns).map(([name, column]) => [name, sql`${column}`.as(name)]);
-  return Object.fromEntries(entries) as Named<T>;
 }
 
 /** A value that is filled in at each run. */

@@ -1,7 +1,6 @@
 /** The store on an embedded SQLite database. */
 
 import { join } from 'node:path';
-import { drizzle } from 'drizzle-orm/bun-sqlite';
 import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
@@ -46,7 +45,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const others = knockAt(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
   const writer = new GroupWriter(db, commitBatchMax, { notes: audit, upkeep, onCommit, others });
-  const context: Context = { db, query: drizzle({ client: db.native }), writer, audit, clock };
+  const context: Context = { db, writer, audit, clock };
   return {
     ...providerStore(context),
     ...removalStore(context),
