@@ -4,7 +4,7 @@
  * mistakes; a value from a file, from another server or from a device goes through the reader.
  */
 
-import { isText, readInteger } from './json-input.ts';
+import { readInteger } from './json-input.ts';
 import { type Misfit, malformed } from './outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/install.ts';
@@ -41,7 +41,7 @@ function text(pattern: RegExp, rule: string): TextFormat {
   return {
     pattern,
     rule,
-    read: (value) => (isText(value) && pattern.test(value) ? value : misfit),
+    read: (value) => (typeof value === 'string' && pattern.test(value) ? value : misfit),
   };
 }
 
@@ -111,9 +111,9 @@ export const readDeviceToken = DEVICE_TOKEN.read;
 /** In code points: specification, "Limits". */
 export const ONE_LINE_LENGTH_MAX = 255;
 
-/** No control characters, no line or paragraph separators, nothing that was not UTF-8. */
+/** No control characters, no line or paragraph separators, nothing that is not UTF-8. */
 const ONE_LINE_PATTERN = new RegExp(
-  `^[^\\p{Cc}\\u2028\\u2029\\uFFFD]{0,${ONE_LINE_LENGTH_MAX}}$`,
+  `^[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\uFFFD]{0,${ONE_LINE_LENGTH_MAX}}$`,
   'u',
 );
 

@@ -112,7 +112,10 @@ export const coreWords: readonly MutatedFile[] = [
     tests: ['test/core/text.test.ts', 'test/core/device.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       ['export const ONE_LINE_LENGTH_MAX = 255;', 'export const ONE_LINE_LENGTH_MAX = 256;'],
-      ['isText(value) && pattern.test(value) ? value : misfit', 'isText(value) ? value : misfit'],
+      [
+        `typeof value === 'string' && pattern.test(value) ? value`,
+        `typeof value === 'string' ? value`,
+      ],
       [
         'export const INSTALL_LIMIT = whole(1, 100);',
         'export const INSTALL_LIMIT = whole(0, 100);',
