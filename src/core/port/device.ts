@@ -65,6 +65,9 @@ export interface DeviceStore {
   ): Promise<'ok' | 'provider_not_found'>;
   listDevices(filter: DeviceFilter): Promise<Device[]>;
   findDevice(hwid: string): Promise<DeviceDetail | null>;
-  /** Removes a device from everywhere; its slots are free again. */
+  /**
+   * Removes a device from everywhere; its slots are free again. Not one step but many small ones:
+   * its tokens die with the first, and doing it again finishes one that was interrupted.
+   */
   forgetDevice(hwid: string, act: Act): Promise<'ok' | 'device_not_found'>;
 }
