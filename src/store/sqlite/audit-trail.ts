@@ -6,56 +6,40 @@ import { type Deed, type EntryText, entryText } from '../../core/audit/entry.ts'
 import { type ChangeCount, countChange, isCounted } from '../../core/audit/listed.ts';
 import type { Act, AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Connection } from './connection.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 import type { BatchNotes } from './writer.ts';
 
 /** Those of the log alone, which every schema that has one takes. */
 function chainStatements(db: Connection) {
   return {
-    newest: prepare<Pick<AuditBlock, 'number' | 'hash'>>(
-      db,
-      sql`
-        SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`,
-    ),
+    newest: db.prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
+        SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
     anchor: anchorStatement(db),
-    add: prepare(
-      db,
-      sql`
+    add: db.prepare(sql`
         INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
         VALUES (${value('number')}, ${value('atMs')}, ${value('prevHash')}, ${value('hash')},
-          ${value('entries')})`,
-    ),
+          ${value('entries')})`),
   };
 }
 
 function trailStatements(db: Connection) {
   return {
-    changesOf: prepare<ChangeCount>(
-      db,
-      sql`
+    changesOf: db.prepare<ChangeCount>(sql`
         SELECT changes_from_ms AS "fromMs", change_count AS count, unlisted_count AS unlisted
-        FROM provider WHERE code = ${value('name')}`,
-    ),
-    setChanges: prepare(
-      db,
-      sql`
+        FROM provider WHERE code = ${value('name')}`),
+    setChanges: db.prepare(sql`
         UPDATE provider SET changes_from_ms = ${value('fromMs')}, change_count = ${value('count')},
           unlisted_count = ${value('unlisted')}
-        WHERE code = ${value('name')}`,
-    ),
-    codeOf: prepare<{ code: string }>(
-      db,
+        WHERE code = ${value('name')}`),
+    codeOf: db.prepare<{ code: string }>(
       sql`SELECT code FROM provider WHERE id = ${value('providerId')}`,
     ),
   };
 }
 
 export const anchorStatement = (db: Connection) =>
-  prepare<AuditAnchor>(
-    db,
-    sql`
-      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`,
-  );
+  db.prepare<AuditAnchor>(sql`
+      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`);
 
 /** The end of the chain, also in a database of an older schema. */
 export class AuditChain {

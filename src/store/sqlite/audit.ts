@@ -7,7 +7,7 @@ import { blocksToPrune } from '../../core/audit/prune.ts';
 import type { AuditBlock, AuditStore, PruneBounds } from '../../core/port/audit.ts';
 import { anchorStatement } from './audit-trail.ts';
 import type { Context } from './context.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 /** Blocks and entries that a step of pruning deletes: it must not hold up the writes of others. */
 const STEP = { blocks: 500, entries: 5_000 };
@@ -17,38 +17,25 @@ function statements({ db }: Context) {
     'last_number AS number, at_ms AS "atMs", prev_hash AS "prevHash", hash, entries',
   );
   return {
-    after: prepare<AuditBlock>(
-      db,
-      sql`
+    after: db.prepare<AuditBlock>(sql`
         SELECT ${columns} FROM audit WHERE last_number > ${value('number')}
-        ORDER BY last_number LIMIT ${value('countMax')}`,
-    ),
-    before: prepare<AuditBlock>(
-      db,
-      sql`
+        ORDER BY last_number LIMIT ${value('countMax')}`),
+    before: db.prepare<AuditBlock>(sql`
         SELECT ${columns} FROM audit WHERE last_number < ${value('number')}
-        ORDER BY last_number DESC LIMIT ${value('countMax')}`,
-    ),
-    newestNumber: prepare<{ number: number | null }>(
-      db,
+        ORDER BY last_number DESC LIMIT ${value('countMax')}`),
+    newestNumber: db.prepare<{ number: number | null }>(
       sql`SELECT max(last_number) AS number FROM audit`,
     ),
     anchor: anchorStatement(db),
-    oldest: prepare<Pick<AuditBlock, 'number' | 'atMs' | 'hash'>>(
-      db,
-      sql`
+    oldest: db.prepare<Pick<AuditBlock, 'number' | 'atMs' | 'hash'>>(sql`
         SELECT last_number AS number, at_ms AS "atMs", hash FROM audit
-        ORDER BY last_number LIMIT ${STEP.blocks}`,
-    ),
-    drop: prepare(db, sql`DELETE FROM audit WHERE last_number <= ${value('number')}`),
-    moveAnchor: prepare(
-      db,
-      sql`
+        ORDER BY last_number LIMIT ${STEP.blocks}`),
+    drop: db.prepare(sql`DELETE FROM audit WHERE last_number <= ${value('number')}`),
+    moveAnchor: db.prepare(sql`
         INSERT INTO audit_anchor (id, last_number, hash, until_ms)
         VALUES (1, ${value('number')}, ${value('hash')}, ${value('untilMs')})
         ON CONFLICT (id) DO UPDATE SET last_number = excluded.last_number, hash = excluded.hash,
-          until_ms = excluded.until_ms`,
-    ),
+          until_ms = excluded.until_ms`),
   };
 }
 

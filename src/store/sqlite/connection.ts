@@ -7,6 +7,8 @@
  */
 
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
+import type { SQL } from 'drizzle-orm';
+import { type Statement as Prepared, statementOn } from './statement.ts';
 import type { WalIndex } from './wal-index.ts';
 
 type Compiled = Statement<unknown, SQLQueryBindings[]>;
@@ -45,6 +47,11 @@ export class Connection {
     const statement = this.native.prepare<Row, SQLQueryBindings[]>(text);
     this.#statements.push(statement as Compiled);
     return statement;
+  }
+
+  /** Compiles a template of SQL, which lives as long as the connection. */
+  prepare<Row = unknown>(query: SQL): Prepared<Row> {
+    return statementOn<Row>(this, query);
   }
 
   /**

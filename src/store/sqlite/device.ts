@@ -6,7 +6,7 @@ import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
 import { deviceKeeper } from './known-device.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, lookups, type RowAtProvider } from './lookups.ts';
-import { listOnce, prepare, value } from './statement.ts';
+import { listOnce, value } from './statement.ts';
 
 type DeviceStore = Pick<
   Store,
@@ -35,36 +35,24 @@ const devicesAt = (which: SQL) => sql`
 function operatorStatements({ db }: Context) {
   const ofDevice = value('deviceId');
   return {
-    device: prepare<Device>(
-      db,
-      sql`
-        SELECT ${DEVICE_COLUMNS} FROM ${devicesAt(sql``)} WHERE d.hwid = ${value('hwid')}`,
-    ),
-    installs: prepare<DeviceDetail['installs'][number]>(
-      db,
-      sql`
+    device: db.prepare<Device>(sql`
+        SELECT ${DEVICE_COLUMNS} FROM ${devicesAt(sql``)} WHERE d.hwid = ${value('hwid')}`),
+    installs: db.prepare<DeviceDetail['installs'][number]>(sql`
         SELECT i.install_code AS "installCode", o.code AS "providerCode",
           s.registered_at_ms AS "registeredAtMs"
         FROM install_device s CROSS JOIN install i ON i.id = s.install_id
           CROSS JOIN provider o ON o.id = i.provider_id
-        WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`,
-    ),
-    domains: prepare<DeviceDetail['domains'][number]>(
-      db,
-      sql`
+        WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`),
+    domains: db.prepare<DeviceDetail['domains'][number]>(sql`
         SELECT m.domain_name AS "domainName", o.code AS "providerCode", m.status AS status,
           b.linked_at_ms AS "linkedAtMs"
         FROM device_domain b CROSS JOIN domain m ON m.id = b.domain_id
           CROSS JOIN provider o ON o.id = m.provider_id
-        WHERE b.device_id = ${ofDevice} ORDER BY b.linked_at_ms DESC`,
-    ),
-    seenBy: prepare<RowAtProvider & { providerCode: string }>(
-      db,
-      sql`
+        WHERE b.device_id = ${ofDevice} ORDER BY b.linked_at_ms DESC`),
+    seenBy: db.prepare<RowAtProvider & { providerCode: string }>(sql`
         SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}
         FROM device_provider p CROSS JOIN provider o ON o.id = p.provider_id
-        WHERE p.device_id = ${ofDevice} ORDER BY p.last_seen_at_ms DESC`,
-    ),
+        WHERE p.device_id = ${ofDevice} ORDER BY p.last_seen_at_ms DESC`),
   };
 }
 
@@ -75,18 +63,15 @@ function operatorStatements({ db }: Context) {
 function forgetStatements({ db }: Context) {
   const ofDevice = sql`WHERE device_id = ${value('id')}`;
   const some = (table: string) =>
-    prepare(
-      db,
-      sql`
+    db.prepare(sql`
         DELETE FROM ${sql.raw(table)} WHERE rowid IN (
-          SELECT rowid FROM ${sql.raw(table)} ${ofDevice} LIMIT ${FORGET_STEP})`,
-    );
+          SELECT rowid FROM ${sql.raw(table)} ${ofDevice} LIMIT ${FORGET_STEP})`);
   // One for each provider at most.
-  const places = prepare(db, sql`DELETE FROM device_provider ${ofDevice}`);
+  const places = db.prepare(sql`DELETE FROM device_provider ${ofDevice}`);
   return {
-    tokens: prepare(db, sql`DELETE FROM device_token ${ofDevice}`),
+    tokens: db.prepare(sql`DELETE FROM device_token ${ofDevice}`),
     steps: [...['recipient', 'install_device', 'device_domain'].map(some), places],
-    device: prepare(db, sql`DELETE FROM device WHERE id = ${value('id')}`),
+    device: db.prepare(sql`DELETE FROM device WHERE id = ${value('id')}`),
   };
 }
 

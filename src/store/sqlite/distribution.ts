@@ -7,7 +7,7 @@ import { BLOCKED, CANCELLED, CREATED } from '../../core/message/status.ts';
 import type { Distribution, DistributionDetail, SendUsage } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 import { literal } from './status.ts';
 
 type DistributionStore = Pick<
@@ -33,78 +33,48 @@ export const DETAIL_COLUMNS = sql`${COLUMNS}, ${sql.raw(`
 function statements({ db }: Context) {
   const ofProvider = sql`provider_id = ${value('providerId')}`;
   return {
-    add: prepare<{ id: number }>(
-      db,
-      sql`
+    add: db.prepare<{ id: number }>(sql`
         INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
           payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count)
         VALUES (${value('providerId')}, ${value('notificationType')}, ${literal(CREATED)}, ${value('targetOs')},
           ${value('targetHwid')}, ${value('payload')}, ${value('createdAtMs')},
           ${value('dueAtMs')}, ${value('expiresAtMs')}, ${value('reachesUnbound')},
           ${value('unboundCount')})
-        RETURNING id`,
-    ),
-    usage: prepare<Omit<SendUsage, 'unboundCount'>>(
-      db,
-      sql`
+        RETURNING id`),
+    usage: db.prepare<Omit<SendUsage, 'unboundCount'>>(sql`
         SELECT last_general_at_ms AS "lastGeneralAtMs", sends_from_ms AS "sendsFromMs",
           send_count AS "sendCount", kept_bytes AS "keptBytes", ledger_count AS "ledgerCount"
-        FROM provider WHERE id = ${value('providerId')}`,
-    ),
-    setCount: prepare(
-      db,
-      sql`
+        FROM provider WHERE id = ${value('providerId')}`),
+    setCount: db.prepare(sql`
         UPDATE provider SET last_general_at_ms = ${value('lastGeneralAtMs')},
           sends_from_ms = ${value('sendsFromMs')}, send_count = ${value('sendCount')}
-        WHERE id = ${value('providerId')}`,
-    ),
+        WHERE id = ${value('providerId')}`),
     /** A send by a clock that was ahead does not count for ever: as far ahead as back. */
-    unboundSince: prepare<{ count: number }>(
-      db,
-      sql`
+    unboundSince: db.prepare<{ count: number }>(sql`
         SELECT coalesce(sum(unbound_count), 0) AS count FROM distribution
         WHERE ${ofProvider} AND unbound_count > 0 AND created_at_ms > ${value('sinceMs')}
-          AND created_at_ms - ${value('createdAtMs')} < ${value('createdAtMs')} - ${value('sinceMs')}`,
-    ),
-    find: prepare<Distribution>(
-      db,
-      sql`
-        SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`,
-    ),
-    list: prepare<Distribution>(
-      db,
-      sql`
+          AND created_at_ms - ${value('createdAtMs')} < ${value('createdAtMs')} - ${value('sinceMs')}`),
+    find: db.prepare<Distribution>(sql`
+        SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`),
+    list: db.prepare<Distribution>(sql`
         SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < ${value('beforeId')}
-        ORDER BY x.id DESC LIMIT ${value('countMax')}`,
-    ),
-    cancel: prepare(
-      db,
-      sql`
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+    cancel: db.prepare(sql`
         UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = ${value('nowMs')}
         WHERE id = ${value('id')} AND ${ofProvider} AND due_at_ms <> created_at_ms
           AND due_at_ms >= ${value('dueFromMs')}
-          AND status IN (SELECT value FROM json_each(${value('from')}))`,
-    ),
-    listAll: prepare<DistributionDetail>(
-      db,
-      sql`
+          AND status IN (SELECT value FROM json_each(${value('from')}))`),
+    listAll: db.prepare<DistributionDetail>(sql`
         SELECT ${DETAIL_COLUMNS} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
         WHERE ${value('providerCode')} IS NULL OR p.code = ${value('providerCode')}
-        ORDER BY x.id DESC LIMIT ${value('countMax')}`,
-    ),
-    block: prepare(
-      db,
-      sql`
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+    block: db.prepare(sql`
         UPDATE distribution
         SET status = ${literal(BLOCKED)}, finished_at_ms = ${value('nowMs')}, lease_owner = NULL,
           cursor_id = 0
-        WHERE id = ${value('id')} AND status IN (SELECT value FROM json_each(${value('from')}))`,
-    ),
-    statusOf: prepare<{ status: number; providerId: number }>(
-      db,
-      sql`
-        SELECT status, provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}`,
-    ),
+        WHERE id = ${value('id')} AND status IN (SELECT value FROM json_each(${value('from')}))`),
+    statusOf: db.prepare<{ status: number; providerId: number }>(sql`
+        SELECT status, provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}`),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Act } from '../../core/port/audit.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED, type Domain } from '../../core/port/domain.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 type DomainStore = Pick<Store, 'addDomain' | 'activateDomain' | 'disableDomain' | 'listDomains'>;
 
@@ -17,43 +17,30 @@ const OF_PROVIDER = sql`provider_id = ${value('providerId')}`;
 /** Statements about rows of bindings, for those that are new and for those that move in. */
 export function bindingStatements({ db }: Context) {
   return {
-    findByHash: prepare<Domain>(
-      db,
+    findByHash: db.prepare<Domain>(
       sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = ${value('domainHash')}`,
     ),
     /** How many bindings a provider has, by the count that triggers keep. */
-    countOf: prepare<{ domainCount: number }>(
-      db,
-      sql`
-        SELECT domain_count AS "domainCount" FROM provider WHERE id = ${value('providerId')}`,
-    ),
+    countOf: db.prepare<{ domainCount: number }>(sql`
+        SELECT domain_count AS "domainCount" FROM provider WHERE id = ${value('providerId')}`),
     /** A null as id makes SQLite take the next one. */
-    add: prepare<{ id: number }>(
-      db,
-      sql`
+    add: db.prepare<{ id: number }>(sql`
         INSERT INTO domain (id, provider_id, domain_hash, domain_name, status, created_at_ms)
         VALUES (${value('id')}, ${value('providerId')}, ${value('domainHash')},
           ${value('domainName')}, ${value('status')}, ${value('createdAtMs')})
-        RETURNING id`,
-    ),
-    change: prepare(
-      db,
-      sql`
+        RETURNING id`),
+    change: db.prepare(sql`
         UPDATE domain SET domain_name = ${value('domainName')}, status = ${value('status')}
-        WHERE id = ${value('id')}`,
-    ),
+        WHERE id = ${value('id')}`),
   };
 }
 
 function statements({ db }: Context) {
   return {
-    find: prepare<Domain>(db, sql`${DOMAIN} WHERE id = ${value('id')} AND ${OF_PROVIDER}`),
-    list: prepare<Domain>(
-      db,
-      sql`
+    find: db.prepare<Domain>(sql`${DOMAIN} WHERE id = ${value('id')} AND ${OF_PROVIDER}`),
+    list: db.prepare<Domain>(sql`
         ${DOMAIN} WHERE ${OF_PROVIDER} AND id < ${value('beforeId')}
-        ORDER BY id DESC LIMIT ${value('countMax')}`,
-    ),
+        ORDER BY id DESC LIMIT ${value('countMax')}`),
   };
 }
 

@@ -6,7 +6,6 @@ import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { AdmittedLink, SlotKey } from '../../core/port/install.ts';
 import type { Context } from './context.ts';
 import { AT_PROVIDER_COLUMNS, once, type RowAtProvider } from './lookups.ts';
-import { prepare } from './statement.ts';
 
 interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'> {
   installId: number;
@@ -31,9 +30,7 @@ export interface Door {
 
 /** Returns the function that looks at the door that a device knocks at. */
 export function doorOf({ db }: Context) {
-  const look = prepare<DoorRow>(
-    db,
-    sql`
+  const look = db.prepare<DoorRow>(sql`
       SELECT i.id AS "installId", i.provider_id AS "providerId", o.code AS "providerCode",
         i.status AS status, i.install_limit AS "installLimit", i.device_count AS "deviceCount",
         (SELECT b.status FROM domain b
@@ -43,8 +40,7 @@ export function doorOf({ db }: Context) {
         LEFT JOIN device_provider p ON p.provider_id = i.provider_id AND p.device_id = (
           SELECT s.device_id FROM install_device s WHERE s.install_id = i.id
             AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hwid')}))
-      WHERE i.install_code = ${once('installCode')}`,
-  );
+      WHERE i.install_code = ${once('installCode')}`);
   return (key: SlotKey): Door | 'link_not_found' | 'link_domain_not_bound' => {
     const row = look.get({ ...key });
     if (row === null) return 'link_not_found';

@@ -14,7 +14,7 @@ import { nextTurn } from '../../core/turn.ts';
 import { Connection } from './connection.ts';
 import { DATABASE_FILE, openToLook } from './file/open.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 type ExportStore = Pick<Store, 'exportProvider'>;
 
@@ -24,27 +24,18 @@ const PAGE = 200;
 function statements(db: Connection) {
   const ofProvider = sql`provider_id = ${value('providerId')} AND id > ${value('afterId')}`;
   return {
-    provider: prepare<Provider>(
-      db,
+    provider: db.prepare<Provider>(
       sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE code = ${value('code')}`,
     ),
-    domains: prepare<ImportedDomain & { id: number }>(
-      db,
-      sql`
+    domains: db.prepare<ImportedDomain & { id: number }>(sql`
         SELECT id, domain_hash AS "domainHash", domain_name AS "domainName", status,
           created_at_ms AS "createdAtMs"
-        FROM domain WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`,
-    ),
-    installs: prepare<Omit<ImportedInstall, 'slots'> & { id: number }>(
-      db,
-      sql`
+        FROM domain WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`),
+    installs: db.prepare<Omit<ImportedInstall, 'slots'> & { id: number }>(sql`
         SELECT id, install_code AS "installCode", install_limit AS "installLimit", status, note,
           created_at_ms AS "createdAtMs"
-        FROM install WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`,
-    ),
-    slots: prepare<ImportedSlot>(
-      db,
-      sql`
+        FROM install WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`),
+    slots: db.prepare<ImportedSlot>(sql`
         SELECT d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs", p.os AS os,
           p.os_version AS "osVersion", p.device_name AS "deviceName",
           p.app_version AS "appVersion", p.user_agent AS "userAgent",
@@ -52,8 +43,7 @@ function statements(db: Connection) {
         FROM install_device s CROSS JOIN device d ON d.id = s.device_id
           CROSS JOIN device_provider p
             ON p.device_id = s.device_id AND p.provider_id = s.provider_id
-        WHERE s.install_id = ${value('installId')} ORDER BY s.id`,
-    ),
+        WHERE s.install_id = ${value('installId')} ORDER BY s.id`),
   };
 }
 

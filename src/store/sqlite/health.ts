@@ -11,7 +11,7 @@ import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './file/migrate.ts';
 import { DATABASE_FILE } from './file/open.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 import { FINAL, IN_DELIVERY } from './status.ts';
 
 type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'queueFacts'>;
@@ -30,9 +30,7 @@ function queueStatements(db: Connection, after: SQL) {
   const rows = sql`FROM distribution WHERE status < ${FINAL} AND ${after}
     ORDER BY provider_id, due_at_ms, id`;
   return {
-    facts: prepare<QueueFacts>(
-      db,
-      sql`
+    facts: db.prepare<QueueFacts>(sql`
         SELECT count(*) FILTER (WHERE is_due) AS "dueCount",
           count(*) FILTER (WHERE NOT is_due) AS "scheduledCount",
           min(due_at_ms) FILTER (WHERE is_due) AS "oldestDueAtMs",
@@ -41,14 +39,10 @@ function queueStatements(db: Connection, after: SQL) {
         FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
                 due_at_ms <= ${value('nowMs')} OR due_at_ms = created_at_ms
                   OR status IN ${IN_DELIVERY} AS is_due
-              ${rows} LIMIT ${QUEUE_STEP})`,
-    ),
-    end: prepare<QueueCursor>(
-      db,
-      sql`
+              ${rows} LIMIT ${QUEUE_STEP})`),
+    end: db.prepare<QueueCursor>(sql`
         SELECT provider_id AS "providerId", due_at_ms AS "dueAtMs", id
-        ${rows} LIMIT 1 OFFSET ${QUEUE_STEP - 1}`,
-    ),
+        ${rows} LIMIT 1 OFFSET ${QUEUE_STEP - 1}`),
   };
 }
 

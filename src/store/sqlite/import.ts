@@ -14,7 +14,7 @@ import { bindingStatements } from './domain.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 type ImportStore = Pick<Store, 'reserveIds' | 'importInstall' | 'importDomain'>;
 
@@ -24,25 +24,19 @@ type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'statu
 
 function statements({ db }: Context) {
   const taken = (table: string) =>
-    prepare<{ id: number }>(db, sql`SELECT id FROM ${sql.raw(table)} WHERE id = ${value('id')}`);
+    db.prepare<{ id: number }>(sql`SELECT id FROM ${sql.raw(table)} WHERE id = ${value('id')}`);
   return {
-    find: prepare<KnownInstall>(
-      db,
-      sql`
+    find: db.prepare<KnownInstall>(sql`
         SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
           device_count AS "deviceCount", status, note
-        FROM install WHERE install_code = ${value('installCode')}`,
-    ),
+        FROM install WHERE install_code = ${value('installCode')}`),
     idIsTaken: taken('install'),
     domainIdIsTaken: taken('domain'),
-    change: prepare(
-      db,
-      sql`
+    change: db.prepare(sql`
         UPDATE install
         SET install_limit = ${value('installLimit')}, status = ${value('status')},
           note = ${value('note')}
-        WHERE id = ${value('id')}`,
-    ),
+        WHERE id = ${value('id')}`),
   };
 }
 
@@ -53,14 +47,10 @@ const knownWins = (known: DeviceAtProvider, moved: DeviceFacts) => mergeFacts(mo
 function sequenceStatements({ db }: Context) {
   const table = value('table');
   return {
-    begin: prepare(
-      db,
-      sql`
+    begin: db.prepare(sql`
         INSERT INTO sqlite_sequence (name, seq)
-        SELECT ${table}, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ${table})`,
-    ),
-    raise: prepare(
-      db,
+        SELECT ${table}, 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ${table})`),
+    raise: db.prepare(
       sql`UPDATE sqlite_sequence SET seq = max(seq, ${value('id')}) WHERE name = ${table}`,
     ),
   };

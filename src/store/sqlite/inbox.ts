@@ -7,7 +7,7 @@ import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
 import { once } from './lookups.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 import { literal } from './status.ts';
 import { LINKED } from './targets.ts';
 
@@ -40,47 +40,32 @@ interface Place {
 
 function lookStatements({ db }: Context) {
   return {
-    token: prepare<Token>(
-      db,
-      sql`
+    token: db.prepare<Token>(sql`
         SELECT id, nobody_after_distribution_id AS "nobodyAfterDistributionId",
           nobody_after_recipient_id AS "nobodyAfterRecipientId"
         FROM device_token
-        WHERE token_hash = ${value('tokenHash')} AND device_id = ${value('deviceId')}`,
-    ),
+        WHERE token_hash = ${value('tokenHash')} AND device_id = ${value('deviceId')}`),
     /** A device that is not the provider's any more reads nothing of what is the provider's. */
-    places: prepare<{ inbox: number; afterId: number }>(
-      db,
-      sql`
+    places: db.prepare<{ inbox: number; afterId: number }>(sql`
         SELECT p.provider_id AS inbox, p.after_recipient_id AS "afterId" FROM device_provider p
-        WHERE p.token_id = ${once('tokenId')} AND ${LINKED}`,
-    ),
+        WHERE p.token_id = ${once('tokenId')} AND ${LINKED}`),
     /** The next one of the providers that addressed the device as unbound. */
-    nextSender: prepare<{ inbox: number | null }>(
-      db,
-      sql`
+    nextSender: db.prepare<{ inbox: number | null }>(sql`
         SELECT max(inbox) AS inbox FROM recipient
-        WHERE device_id = ${value('deviceId')} AND is_waiting = 1 AND inbox < ${value('below')}`,
-    ),
-    rows: prepare<Row>(
-      db,
-      sql`
+        WHERE device_id = ${value('deviceId')} AND is_waiting = 1 AND inbox < ${value('below')}`),
+    rows: db.prepare<Row>(sql`
         SELECT r.id AS place, x.id AS "distributionId",
           x.status = ${literal(BLOCKED)} OR x.expires_at_ms <= ${once('nowMs')}
             OR r.inbox < 0 AND x.id <= ${once('afterDistributionId')} AS "isHidden"
         FROM recipient r CROSS JOIN distribution x ON x.id = r.distribution_id
         WHERE r.device_id = ${once('deviceId')} AND r.is_waiting = 1
           AND r.inbox = ${once('inbox')} AND r.id > ${once('afterId')}
-        ORDER BY r.id LIMIT ${PLACE_STEP}`,
-    ),
-    message: prepare<Omit<Message, 'payload'> & { payload: string }>(
-      db,
-      sql`
+        ORDER BY r.id LIMIT ${PLACE_STEP}`),
+    message: db.prepare<Omit<Message, 'payload'> & { payload: string }>(sql`
         SELECT id, provider_id AS "providerId", octet_length(payload) AS bytes,
           notification_type AS "notificationType",
           created_at_ms AS "createdAtMs", expires_at_ms AS "expiresAtMs", payload
-        FROM distribution WHERE id = ${value('id')}`,
-    ),
+        FROM distribution WHERE id = ${value('id')}`),
   };
 }
 
@@ -101,11 +86,9 @@ const CHANGES = sql`
 
 function acknowledgeStatements({ db }: Context) {
   return {
-    changes: prepare<{ one: number }>(db, sql`SELECT 1 AS one FROM recipient r WHERE ${CHANGES}`),
+    changes: db.prepare<{ one: number }>(sql`SELECT 1 AS one FROM recipient r WHERE ${CHANGES}`),
     /** Set once, never unset: an acknowledgement that comes twice or late changes nothing. */
-    acknowledge: prepare(
-      db,
-      sql`
+    acknowledge: db.prepare(sql`
         UPDATE recipient AS r SET is_waiting = 0,
           received_at_ms = coalesce(received_at_ms, ${value('nowMs')}),
           opened_at_ms = iif(${value('state')} = 'opened',
@@ -116,8 +99,7 @@ function acknowledgeStatements({ db }: Context) {
             coalesce(refused_at_ms, ${value('nowMs')}), refused_at_ms),
           detail = iif(${value('state')} = 'failed' AND executed_at_ms IS NULL
             AND refused_at_ms IS NULL, ${value('detail')}, detail)
-        WHERE ${CHANGES}`,
-    ),
+        WHERE ${CHANGES}`),
   };
 }
 

@@ -2,42 +2,30 @@
 
 import { sql } from 'drizzle-orm';
 import type { Context } from './context.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 /** Statements that add links and slots, for links that are new and for links that move in. */
 export function rowStatements({ db }: Context) {
   return {
-    countOf: prepare<{ installCount: number }>(
-      db,
-      sql`
-        SELECT install_count AS "installCount" FROM provider WHERE id = ${value('providerId')}`,
-    ),
+    countOf: db.prepare<{ installCount: number }>(sql`
+        SELECT install_count AS "installCount" FROM provider WHERE id = ${value('providerId')}`),
     /** An id that is null makes SQLite take the next one. */
-    add: prepare(
-      db,
-      sql`
+    add: db.prepare(sql`
         INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
           created_at_ms)
         VALUES (${value('id')}, ${value('providerId')}, ${value('installCode')},
-          ${value('installLimit')}, ${value('status')}, ${value('note')}, ${value('createdAtMs')})`,
-    ),
-    holdsSlot: prepare<{ id: number }>(
-      db,
-      sql`
+          ${value('installLimit')}, ${value('status')}, ${value('note')}, ${value('createdAtMs')})`),
+    holdsSlot: db.prepare<{ id: number }>(sql`
         SELECT id FROM install_device
-        WHERE install_id = ${value('installId')} AND device_id = ${value('deviceId')}`,
-    ),
+        WHERE install_id = ${value('installId')} AND device_id = ${value('deviceId')}`),
     /**
      * A registration by this slot opens what is addressed to the device from now on. A SELECT of
      * the link's provider would go through a temporary table, as the insert has triggers.
      */
-    takeSlot: prepare(
-      db,
-      sql`
+    takeSlot: db.prepare(sql`
         INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
           after_recipient_id)
         VALUES (${value('installId')}, ${value('deviceId')}, ${value('providerId')},
-          ${value('registeredAtMs')}, (SELECT coalesce(max(id), 0) FROM recipient))`,
-    ),
+          ${value('registeredAtMs')}, (SELECT coalesce(max(id), 0) FROM recipient))`),
   };
 }

@@ -14,7 +14,7 @@ import { doorOf } from './door.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { once } from './lookups.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 type InstallStore = Pick<
   Store,
@@ -44,55 +44,37 @@ const BY_HWID = sql`(SELECT id FROM device WHERE hwid = ${value('hwid')})`;
 function linkStatements({ db }: Context) {
   return {
     /** How many links a provider has, and whose link has the code that it wants to add. */
-    room: prepare<{ installCount: number; takenBy: number | null }>(
-      db,
-      sql`
+    room: db.prepare<{ installCount: number; takenBy: number | null }>(sql`
         SELECT install_count AS "installCount",
           (SELECT id FROM install WHERE install_code = ${value('installCode')}) AS "takenBy"
-        FROM provider WHERE id = ${value('providerId')}`,
-    ),
-    change: prepare<{ installCode: string }>(
-      db,
-      sql`
+        FROM provider WHERE id = ${value('providerId')}`),
+    change: db.prepare<{ installCode: string }>(sql`
         UPDATE install
         SET install_limit = coalesce(${value('installLimit')}, install_limit),
           note = iif(${value('changesNote')}, ${value('note')}, note),
           status = coalesce(${value('status')}, status)
         WHERE id = ${value('id')} AND ${OF_PROVIDER}
           AND device_count <= coalesce(${value('installLimit')}, install_limit)
-        RETURNING install_code AS "installCode"`,
-    ),
-    find: prepare<Install>(
-      db,
-      sql`
-        SELECT ${COLUMNS} FROM install WHERE id = ${value('id')} AND ${OF_PROVIDER}`,
-    ),
-    findByCode: prepare<Install>(
-      db,
-      sql`
+        RETURNING install_code AS "installCode"`),
+    find: db.prepare<Install>(sql`
+        SELECT ${COLUMNS} FROM install WHERE id = ${value('id')} AND ${OF_PROVIDER}`),
+    findByCode: db.prepare<Install>(sql`
         SELECT ${COLUMNS} FROM install
-        WHERE install_code = ${value('installCode')} AND ${OF_PROVIDER}`,
-    ),
-    list: prepare<Install>(
-      db,
-      sql`
+        WHERE install_code = ${value('installCode')} AND ${OF_PROVIDER}`),
+    list: db.prepare<Install>(sql`
         SELECT ${COLUMNS} FROM install
         WHERE provider_id = ${once('providerId')} AND id < ${once('beforeId')}
-        ORDER BY id DESC LIMIT ${once('countMax')}`,
-    ),
+        ORDER BY id DESC LIMIT ${once('countMax')}`),
   };
 }
 
 function slotStatements({ db }: Context) {
   return {
-    listSlots: prepare<Slot>(db, sql`${SLOTS} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
-    findSlotByHwid: prepare<Slot>(db, sql`${SLOTS} AND s.device_id = ${BY_HWID}`),
-    freeSlot: prepare(
-      db,
-      sql`
+    listSlots: db.prepare<Slot>(sql`${SLOTS} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
+    findSlotByHwid: db.prepare<Slot>(sql`${SLOTS} AND s.device_id = ${BY_HWID}`),
+    freeSlot: db.prepare(sql`
         DELETE FROM install_device
-        WHERE install_id = ${value('installId')} AND device_id = ${BY_HWID}`,
-    ),
+        WHERE install_id = ${value('installId')} AND device_id = ${BY_HWID}`),
   };
 }
 

@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm';
 import type { KeepingStore } from '../../core/port/keeping.ts';
 import type { Context } from './context.ts';
 import { cursorAt, positionOf } from './cursor.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 /** Distributions, or rows of a ledger, that a step looks at or deletes: some 5 ms. */
 const LOOK_COUNT = 500;
@@ -36,46 +36,31 @@ interface Finished extends FinishedPosition {
 function ledgerStatements({ db }: Context) {
   const finished = value('finishedAtMs');
   return {
-    finished: prepare<Finished>(
-      db,
-      sql`
+    finished: db.prepare<Finished>(sql`
         SELECT id, finished_at_ms AS "finishedAtMs", expires_at_ms <= ${value('nowMs')} AS "isExpired",
           octet_length(payload) AS bytes
         FROM distribution
         WHERE pruned_at_ms IS NULL AND finished_at_ms >= ${finished}
           AND finished_at_ms < ${value('finishedBeforeMs')}
           AND (finished_at_ms > ${finished} OR id > ${value('id')})
-        ORDER BY finished_at_ms, id LIMIT ${LOOK_COUNT}`,
-    ),
-    dropRecipients: prepare(
-      db,
-      sql`
+        ORDER BY finished_at_ms, id LIMIT ${LOOK_COUNT}`),
+    dropRecipients: db.prepare(sql`
         DELETE FROM recipient WHERE id IN (
           SELECT id FROM recipient WHERE distribution_id = ${value('id')}
-          LIMIT ${value('countMax')})`,
-    ),
+          LIMIT ${value('countMax')})`),
     /** The payload becomes JSON's null, as a payload is JSON. */
-    pruned: prepare(
-      db,
-      sql`
+    pruned: db.prepare(sql`
         UPDATE distribution SET pruned_at_ms = ${value('nowMs')}, payload = 'null'
-        WHERE id = ${value('id')} AND pruned_at_ms IS NULL`,
-    ),
-    oldest: prepare<{ id: number }>(
-      db,
-      sql`
+        WHERE id = ${value('id')} AND pruned_at_ms IS NULL`),
+    oldest: db.prepare<{ id: number }>(sql`
         SELECT id FROM distribution
         WHERE pruned_at_ms IS NOT NULL AND finished_at_ms < ${value('finishedBeforeMs')}
-        ORDER BY finished_at_ms LIMIT 1`,
-    ),
-    forget: prepare(
-      db,
-      sql`
+        ORDER BY finished_at_ms LIMIT 1`),
+    forget: db.prepare(sql`
         DELETE FROM distribution WHERE id IN (
           SELECT id FROM distribution
           WHERE pruned_at_ms IS NOT NULL AND finished_at_ms < ${value('finishedBeforeMs')}
-          ORDER BY finished_at_ms LIMIT ${LOOK_COUNT})`,
-    ),
+          ORDER BY finished_at_ms LIMIT ${LOOK_COUNT})`),
   };
 }
 
@@ -93,47 +78,33 @@ const IS_IDLE_VISIT = sql`slot_count = 0 AND tie_count = 0
 function deviceStatements({ db }: Context) {
   const lastSeen = value('lastSeenAtMs');
   return {
-    noteSeen: prepare(
-      db,
+    noteSeen: db.prepare(
       sql`UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`,
     ),
-    idleVisits: prepare<Visit>(
-      db,
-      sql`
+    idleVisits: db.prepare<Visit>(sql`
         SELECT device_id AS "deviceId", provider_id AS "providerId",
           token_id IS NOT NULL AS "isRegistered",
           (SELECT last_seen_at_ms FROM device WHERE id = device_id) AS "deviceSeenAtMs"
         FROM device_provider WHERE ${IS_IDLE_VISIT}
-        ORDER BY last_seen_at_ms LIMIT ${value('countMax')}`,
-    ),
-    moveVisit: prepare(
-      db,
-      sql`
+        ORDER BY last_seen_at_ms LIMIT ${value('countMax')}`),
+    moveVisit: db.prepare(sql`
         UPDATE device_provider SET last_seen_at_ms = ${value('deviceSeenAtMs')}
-        WHERE ${THIS_VISIT}`,
-    ),
-    forgetVisit: prepare(db, sql`DELETE FROM device_provider WHERE ${THIS_VISIT}`),
-    strangerCount: prepare<{ count: number }>(
-      db,
+        WHERE ${THIS_VISIT}`),
+    forgetVisit: db.prepare(sql`DELETE FROM device_provider WHERE ${THIS_VISIT}`),
+    strangerCount: db.prepare<{ count: number }>(
       sql`SELECT stranger_count AS count FROM appliance`,
     ),
-    strangers: prepare<{ id: number; lastSeenAtMs: number; isRegistered: number }>(
-      db,
-      sql`
+    strangers: db.prepare<{ id: number; lastSeenAtMs: number; isRegistered: number }>(sql`
         SELECT id, last_seen_at_ms AS "lastSeenAtMs",
           EXISTS (SELECT 1 FROM device_token t WHERE t.device_id = device.id) AS "isRegistered"
         FROM device
         WHERE holder_count = 0 AND last_seen_at_ms >= ${lastSeen}
           AND (last_seen_at_ms > ${lastSeen} OR id > ${value('id')})
-        ORDER BY last_seen_at_ms, id LIMIT ${STRANGER_COUNT}`,
-    ),
-    dropRecipients: prepare(
-      db,
-      sql`
+        ORDER BY last_seen_at_ms, id LIMIT ${STRANGER_COUNT}`),
+    dropRecipients: db.prepare(sql`
         DELETE FROM recipient WHERE id IN (
-          SELECT id FROM recipient WHERE device_id = ${value('id')} LIMIT ${value('countMax')})`,
-    ),
-    forget: prepare(db, sql`DELETE FROM device WHERE id = ${value('id')}`),
+          SELECT id FROM recipient WHERE device_id = ${value('id')} LIMIT ${value('countMax')})`),
+    forget: db.prepare(sql`DELETE FROM device WHERE id = ${value('id')}`),
   };
 }
 

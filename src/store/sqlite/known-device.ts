@@ -8,7 +8,7 @@ import { mergeClaims, mergeFacts } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Context } from './context.ts';
 import { atProvider, lookups, type RowAtProvider } from './lookups.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 /**
  * To so many bindings of one provider a device is tied; the oldest goes beyond. Each message asks
@@ -24,70 +24,43 @@ const SET_FACTS = sql`os = ${value('os')}, os_version = ${value('osVersion')},
 
 function statements({ db }: Context) {
   return {
-    add: prepare(
-      db,
-      sql`
+    add: db.prepare(sql`
         INSERT INTO device (hwid, os, os_version, device_name, app_version, user_agent,
           first_seen_at_ms, last_seen_at_ms)
         VALUES (${value('hwid')}, '', '', '', '', '', ${value('firstSeenAtMs')},
-          ${value('lastSeenAtMs')})`,
-    ),
-    see: prepare(
-      db,
-      sql`
-        UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`,
-    ),
-    seeElsewhere: prepare(
-      db,
-      sql`
+          ${value('lastSeenAtMs')})`),
+    see: db.prepare(sql`
+        UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`),
+    seeElsewhere: db.prepare(sql`
         UPDATE device SET first_seen_at_ms = min(first_seen_at_ms, ${value('firstSeenAtMs')}),
           last_seen_at_ms = max(last_seen_at_ms, ${value('lastSeenAtMs')})
-        WHERE id = ${value('id')}`,
-    ),
-    ownFacts: prepare<DeviceFacts>(
-      db,
-      sql`
+        WHERE id = ${value('id')}`),
+    ownFacts: db.prepare<DeviceFacts>(sql`
         SELECT os, os_version AS "osVersion", device_name AS "deviceName",
           app_version AS "appVersion", user_agent AS "userAgent"
-        FROM device WHERE id = ${value('id')}`,
-    ),
-    setOwnFacts: prepare(db, sql`UPDATE device SET ${SET_FACTS} WHERE id = ${value('id')}`),
-    addAtProvider: prepare(
-      db,
-      sql`
+        FROM device WHERE id = ${value('id')}`),
+    setOwnFacts: db.prepare(sql`UPDATE device SET ${SET_FACTS} WHERE id = ${value('id')}`),
+    addAtProvider: db.prepare(sql`
         INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name,
           app_version, user_agent, last_seen_at_ms)
         VALUES (${value('deviceId')}, ${value('providerId')}, ${FACT_VALUES},
-          ${value('lastSeenAtMs')})`,
-    ),
-    setAtProvider: prepare(
-      db,
-      sql`
+          ${value('lastSeenAtMs')})`),
+    setAtProvider: db.prepare(sql`
         UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}
-        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`,
-    ),
-    isTied: prepare<{ one: number }>(
-      db,
-      sql`
+        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+    isTied: db.prepare<{ one: number }>(sql`
         SELECT 1 AS one FROM device_domain
-        WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`,
-    ),
-    tie: prepare(
-      db,
-      sql`
+        WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`),
+    tie: db.prepare(sql`
         INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
         SELECT ${value('deviceId')}, id, provider_id, ${value('nowMs')} FROM domain
-        WHERE id = ${value('domainId')}`,
-    ),
+        WHERE id = ${value('domainId')}`),
     /** In the order in which they came: rowids grow. */
-    dropOldestTies: prepare(
-      db,
-      sql`
+    dropOldestTies: db.prepare(sql`
         DELETE FROM device_domain WHERE rowid IN (
           SELECT rowid FROM device_domain
           WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}
-          ORDER BY rowid DESC LIMIT -1 OFFSET ${TIES_MAX})`,
-    ),
+          ORDER BY rowid DESC LIMIT -1 OFFSET ${TIES_MAX})`),
   };
 }
 

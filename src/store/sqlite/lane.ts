@@ -9,7 +9,7 @@ import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/st
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 import { FINAL, IN_DELIVERY, literal } from './status.ts';
 
 type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
@@ -100,40 +100,26 @@ function statements({ db }: Context) {
     x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY} AS "isBulky", ${FREE} AS "isFree",
     x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"`;
   return {
-    lanes: prepare<Candidate>(
-      db,
-      sql`
+    lanes: db.prepare<Candidate>(sql`
         SELECT ${candidate} FROM (${FIRST_OF_LANES}) f CROSS JOIN distribution x ON x.id = f.id
-          CROSS JOIN provider p ON p.id = x.provider_id`,
-    ),
+          CROSS JOIN provider p ON p.id = x.provider_id`),
     /** Waits for its time, but nobody looked at it yet, or whoever did died. */
-    unchecked: prepare<Candidate>(
-      db,
-      sql`
+    unchecked: db.prepare<Candidate>(sql`
         SELECT ${candidate} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
         WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
           AND x.due_at_ms > ${value('nowMs')} AND x.due_at_ms <> x.created_at_ms
-        ORDER BY x.due_at_ms LIMIT ${CLAIM_COUNT_MAX}`,
-    ),
-    hold: prepare(
-      db,
-      sql`
+        ORDER BY x.due_at_ms LIMIT ${CLAIM_COUNT_MAX}`),
+    hold: db.prepare(sql`
         UPDATE distribution
         SET lease_owner = ${value('owner')}, lease_until_ms = ${RENEWED_UNTIL}
-        WHERE id = ${value('id')}`,
-    ),
-    nextReady: prepare<{ readyAtMs: number | null }>(
-      db,
-      sql`
+        WHERE id = ${value('id')}`),
+    nextReady: db.prepare<{ readyAtMs: number | null }>(sql`
         SELECT iif(
           EXISTS (SELECT 1 FROM distribution
                   WHERE status IN (${literal(CREATED)}, ${literal(CHECKING)})),
-          0, (SELECT min(ready_at_ms) FROM (${READY_LANES}))) AS "readyAtMs"`,
-    ),
+          0, (SELECT min(ready_at_ms) FROM (${READY_LANES}))) AS "readyAtMs"`),
     /** Another one in delivery goes first: the clock may have been set since this was claimed. */
-    move: prepare(
-      db,
-      sql`
+    move: db.prepare(sql`
         UPDATE distribution
         SET status = ${value('to')},
           began_at_ms = iif(${value('to')} = ${literal(LOAD)},
@@ -147,14 +133,10 @@ function statements({ db }: Context) {
           AND (${value('to')} <> ${literal(LOAD)} OR NOT EXISTS (
             SELECT 1 FROM distribution other
             WHERE other.provider_id = distribution.provider_id
-              AND other.status IN ${IN_DELIVERY}))`,
-    ),
-    release: prepare(
-      db,
-      sql`
+              AND other.status IN ${IN_DELIVERY}))`),
+    release: db.prepare(sql`
         UPDATE distribution SET lease_owner = NULL
-        WHERE status < ${FINAL} AND lease_owner = ${value('owner')}`,
-    ),
+        WHERE status < ${FINAL} AND lease_owner = ${value('owner')}`),
   };
 }
 

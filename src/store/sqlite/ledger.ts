@@ -6,7 +6,7 @@ import type { DistributionDetail, LedgerRow, LedgerTotals } from '../../core/por
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { DETAIL_COLUMNS } from './distribution.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 import { FINAL, literal } from './status.ts';
 
 type LedgerStore = Pick<Store, 'expireRecipients' | 'findDistribution'>;
@@ -17,20 +17,14 @@ export const STEP_COUNT = 1_000;
 /** Marks the recipients after `cursorId` expired, a step's worth, as part of a write. */
 export function expirySteps({ db }: Context) {
   const on = {
-    next: prepare<{ deviceId: number }>(
-      db,
-      sql`
+    next: db.prepare<{ deviceId: number }>(sql`
         SELECT device_id AS "deviceId" FROM recipient
         WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-        ORDER BY device_id LIMIT ${STEP_COUNT}`,
-    ),
-    expire: prepare(
-      db,
-      sql`
+        ORDER BY device_id LIMIT ${STEP_COUNT}`),
+    expire: db.prepare(sql`
         UPDATE recipient SET state = 4, is_waiting = 0, expired_at_ms = ${value('nowMs')}
         WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-          AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)`,
-    ),
+          AND device_id <= ${value('toId')} AND (state = 1 OR is_waiting = 1)`),
   };
   return (id: number, cursorId: number, nowMs: number) => {
     const batch = on.next.all({ id, cursorId });
@@ -43,9 +37,7 @@ export function expirySteps({ db }: Context) {
 function keeperStatements({ db }: Context) {
   return {
     /** Blocked messages leave the inboxes at once, whenever they would expire. */
-    toExpire: prepare<{ id: number; cursorId: number }>(
-      db,
-      sql`
+    toExpire: db.prepare<{ id: number; cursorId: number }>(sql`
         SELECT id, "cursorId" FROM (
           SELECT id, cursor_id AS "cursorId" FROM distribution
           WHERE status = ${literal(BLOCKED)} AND expired_at_ms IS NULL LIMIT 1)
@@ -54,33 +46,21 @@ function keeperStatements({ db }: Context) {
           SELECT id, cursor_id AS "cursorId" FROM distribution
           WHERE expired_at_ms IS NULL AND expires_at_ms <= ${value('nowMs')} AND status >= ${FINAL}
           ORDER BY expires_at_ms LIMIT 1)
-        LIMIT 1`,
-    ),
-    expireMoved: prepare(
-      db,
-      sql`
+        LIMIT 1`),
+    expireMoved: db.prepare(sql`
         UPDATE distribution SET cursor_id = ${value('cursorId')},
-          expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`,
-    ),
-    detail: prepare<Omit<DistributionDetail, 'isPruned'> & { isPruned: number }>(
-      db,
-      sql`
+          expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
+    detail: db.prepare<Omit<DistributionDetail, 'isPruned'> & { isPruned: number }>(sql`
         SELECT ${DETAIL_COLUMNS} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
-        WHERE x.id = ${value('id')}`,
-    ),
-    totals: prepare<LedgerTotals>(
-      db,
-      sql`
+        WHERE x.id = ${value('id')}`),
+    totals: db.prepare<LedgerTotals>(sql`
         SELECT count(*) FILTER (WHERE state = 1) AS queued,
           count(*) FILTER (WHERE state = 2) AS sent, count(*) FILTER (WHERE state = 3) AS failed,
           count(*) FILTER (WHERE state = 4) AS expired, count(received_at_ms) AS received,
           count(opened_at_ms) AS opened, count(executed_at_ms) AS executed,
           count(refused_at_ms) AS refused
-        FROM recipient WHERE distribution_id = ${value('id')}`,
-    ),
-    missing: prepare<LedgerRow>(
-      db,
-      sql`
+        FROM recipient WHERE distribution_id = ${value('id')}`),
+    missing: db.prepare<LedgerRow>(sql`
         SELECT d.hwid AS hwid,
           CASE state WHEN 1 THEN 'queued' WHEN 2 THEN 'sent' WHEN 3 THEN 'failed' ELSE 'expired' END
             AS state, queued_at_ms AS "queuedAtMs", sent_at_ms AS "sentAtMs",
@@ -89,8 +69,7 @@ function keeperStatements({ db }: Context) {
           executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail
         FROM recipient r CROSS JOIN device d ON d.id = r.device_id
         WHERE distribution_id = ${value('id')} AND received_at_ms IS NULL
-        ORDER BY r.device_id LIMIT ${value('countMax')}`,
-    ),
+        ORDER BY r.device_id LIMIT ${value('countMax')}`),
   };
 }
 

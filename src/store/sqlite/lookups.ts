@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { Context } from './context.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 /** `isRegistered` is 0 or 1 as it comes from SQLite. */
 export type RowAtProvider = Omit<DeviceAtProvider, 'isRegistered'> & { isRegistered: number };
@@ -28,24 +28,17 @@ export const once = (name: string) => sql`(SELECT ${value(name)})`;
 
 export function lookups({ db }: Context) {
   return {
-    deviceId: prepare<{ id: number }>(db, sql`SELECT id FROM device WHERE hwid = ${value('hwid')}`),
-    atProvider: prepare<RowAtProvider>(
-      db,
-      sql`
+    deviceId: db.prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = ${value('hwid')}`),
+    atProvider: db.prepare<RowAtProvider>(sql`
         SELECT ${AT_PROVIDER_COLUMNS} FROM device_provider p
-        WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`,
-    ),
-    provider: prepare<{ id: number }>(
-      db,
+        WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`),
+    provider: db.prepare<{ id: number }>(
       sql`SELECT id FROM provider WHERE code = ${value('providerCode')}`,
     ),
     /** The provider's binding of a hash, if it is active. */
-    activeDomain: prepare<{ id: number }>(
-      db,
-      sql`
+    activeDomain: db.prepare<{ id: number }>(sql`
         SELECT id FROM domain
         WHERE provider_id = ${value('providerId')} AND domain_hash = ${value('domainHash')}
-          AND status = ${DOMAIN_ACTIVE}`,
-    ),
+          AND status = ${DOMAIN_ACTIVE}`),
   };
 }

@@ -4,7 +4,7 @@ import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { Kept } from './kept.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 type ProviderStore = Pick<
   Store,
@@ -20,35 +20,26 @@ export const PROVIDER_COLUMNS = sql.raw(`
 function statements({ db }: Context) {
   const ofCode = sql`code = ${value('code')}`;
   return {
-    find: prepare<Provider>(db, sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
-    list: prepare<Provider>(db, sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
-    add: prepare(
-      db,
-      sql`
+    find: db.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
+    list: db.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
+    add: db.prepare(sql`
         INSERT INTO provider (code, name, plan, key_hash, active_until_ms, install_count_max,
           created_at_ms)
         VALUES (${value('code')}, ${value('name')}, ${value('plan')}, ${value('keyHash')},
           ${value('activeUntilMs')}, ${value('installCountMax')}, ${value('createdAtMs')})
-        ON CONFLICT DO NOTHING`,
-    ),
-    change: prepare(
-      db,
-      sql`
+        ON CONFLICT DO NOTHING`),
+    change: db.prepare(sql`
         UPDATE provider
         SET name = ${value('name')}, plan = ${value('plan')},
           active_until_ms = ${value('activeUntilMs')},
           install_count_max = ${value('installCountMax')},
           suspended_at_ms = ${value('suspendedAtMs')}
-        WHERE ${ofCode}`,
-    ),
-    rotate: prepare(
-      db,
-      sql`
+        WHERE ${ofCode}`),
+    rotate: db.prepare(sql`
         UPDATE provider
         SET previous_key_hash = key_hash, previous_key_until_ms = ${value('previousKeyUntilMs')},
           key_hash = ${value('keyHash')}
-        WHERE ${ofCode}`,
-    ),
+        WHERE ${ofCode}`),
   };
 }
 

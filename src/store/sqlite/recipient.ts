@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import { HELD, held, RENEWED_UNTIL } from './lane.ts';
 import { expirySteps, STEP_COUNT } from './ledger.ts';
 import { once } from './lookups.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 import { inRange, linked, targetRanges } from './targets.ts';
 
 type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
@@ -36,30 +36,22 @@ interface InHand {
 
 function workerStatements({ db }: Context) {
   return {
-    inHand: prepare<InHand>(
-      db,
-      sql`
+    inHand: db.prepare<InHand>(sql`
         SELECT provider_id AS "providerId", target_os AS "targetOs", target_hwid AS "targetHwid",
           cursor_source AS source, cursor_id AS "cursorId",
           reaches_unbound AS "reachesUnbound",
           expires_at_ms AS "expiresAtMs"
         FROM distribution
-        WHERE ${HELD} AND status IN (SELECT value FROM json_each(${value('statuses')}))`,
-    ),
-    loadRange: prepare(
-      db,
-      sql`
+        WHERE ${HELD} AND status IN (SELECT value FROM json_each(${value('statuses')}))`),
+    loadRange: db.prepare(sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
         SELECT ${value('id')}, p.device_id, 1, p.provider_id, 0, ${value('nowMs')} FROM ${inRange}
-        ON CONFLICT DO NOTHING`,
-    ),
+        ON CONFLICT DO NOTHING`),
     /**
      * A named device that is not the provider's any more fails, unless the message may reach it:
      * then it lies in its inbox of nobody.
      */
-    loadHwid: prepare(
-      db,
-      sql`
+    loadHwid: db.prepare(sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting,
           queued_at_ms, failed_at_ms, detail)
         SELECT ${value('id')}, d.id, iif(d.linked OR ${value('reachesUnbound')}, 1, 3),
@@ -69,29 +61,20 @@ function workerStatements({ db }: Context) {
         FROM (SELECT y.id AS id, o.id AS provider, ${linked('y.id', 'o.id')} AS linked
               FROM device y CROSS JOIN provider o ON o.id = ${value('providerId')}
               WHERE y.hwid = ${value('hwid')}) d
-        WHERE true ON CONFLICT DO NOTHING`,
-    ),
+        WHERE true ON CONFLICT DO NOTHING`),
     /** Kept with every step of loading: where it continues, and how many there are. */
-    loaded: prepare(
-      db,
-      sql`
+    loaded: db.prepare(sql`
         UPDATE distribution
         SET cursor_source = ${value('source')}, cursor_id = ${value('cursorId')},
           recipient_count = recipient_count + ${value('added')},
           failed_count = failed_count + ${value('failed')},
           lease_until_ms = ${RENEWED_UNTIL}
-        WHERE id = ${value('id')}`,
-    ),
-    failedOf: prepare<{ count: number }>(
-      db,
-      sql`
+        WHERE id = ${value('id')}`),
+    failedOf: db.prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM recipient
-        WHERE distribution_id = ${value('id')} AND state = 3`,
-    ),
+        WHERE distribution_id = ${value('id')} AND state = 3`),
     /** The next recipients, with how much waits for each from the same provider. */
-    nextToServe: prepare<{ deviceId: number; state: number; waitingCount: number }>(
-      db,
-      sql`
+    nextToServe: db.prepare<{ deviceId: number; state: number; waitingCount: number }>(sql`
         SELECT r.device_id AS "deviceId", r.state AS state, iif(r.state = ${QUEUED},
             (SELECT count(*) FROM (
               SELECT 1 FROM recipient w
@@ -99,41 +82,28 @@ function workerStatements({ db }: Context) {
               LIMIT ${once('waitingMax')})), 0) AS "waitingCount"
         FROM recipient r
         WHERE r.distribution_id = ${once('id')} AND r.device_id > ${once('cursorId')}
-        ORDER BY r.device_id LIMIT ${SERVE_COUNT}`,
-    ),
+        ORDER BY r.device_id LIMIT ${SERVE_COUNT}`),
     /** An inbox that is full takes no more: the other messages there are older. */
-    refuse: prepare(
-      db,
-      sql`
+    refuse: db.prepare(sql`
         UPDATE recipient
         SET state = 3, failed_at_ms = ${value('nowMs')}, detail = ${value('detail')}
         WHERE distribution_id = ${value('id')} AND device_id = ${value('deviceId')}
-          AND state = ${QUEUED}`,
-    ),
-    send: prepare(
-      db,
-      sql`
+          AND state = ${QUEUED}`),
+    send: db.prepare(sql`
         UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = ${value('nowMs')}
         WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-          AND device_id <= ${value('toId')} AND state = 1`,
-    ),
-    sent: prepare(
-      db,
-      sql`
+          AND device_id <= ${value('toId')} AND state = 1`),
+    sent: db.prepare(sql`
         UPDATE distribution
         SET cursor_id = ${value('cursorId')}, sent_count = sent_count + ${value('sent')},
           failed_count = failed_count + ${value('failed')},
           lease_until_ms = ${RENEWED_UNTIL}
-        WHERE id = ${value('id')}`,
-    ),
+        WHERE id = ${value('id')}`),
     /** Devices that were forgotten since loading have no row any more, but were recipients. */
-    settled: prepare<{ sentCount: number; failedCount: number }>(
-      db,
-      sql`
+    settled: db.prepare<{ sentCount: number; failedCount: number }>(sql`
         UPDATE distribution SET failed_count = recipient_count - sent_count
         WHERE id = ${value('id')}
-        RETURNING sent_count AS "sentCount", failed_count AS "failedCount"`,
-    ),
+        RETURNING sent_count AS "sentCount", failed_count AS "failedCount"`),
   };
 }
 

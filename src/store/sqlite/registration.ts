@@ -18,7 +18,7 @@ import type { Context } from './context.ts';
 import { rowStatements } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 type RegistrationStore = Pick<Store, 'registerDevice' | 'findDeviceByToken'>;
 
@@ -47,85 +47,55 @@ interface ShownLink {
 function placeStatements({ db }: Context) {
   const atPlace = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
   return {
-    link: prepare<ShownLink>(
-      db,
-      sql`
+    link: db.prepare<ShownLink>(sql`
         SELECT id AS "installId", provider_id AS "providerId", status,
           install_limit AS "installLimit", device_count AS "deviceCount"
-        FROM install WHERE install_code = ${value('installCode')}`,
-    ),
-    firstSlot: prepare<FirstSlot>(
-      db,
-      sql`
+        FROM install WHERE install_code = ${value('installCode')}`),
+    firstSlot: db.prepare<FirstSlot>(sql`
         SELECT id, install_id AS "installId", after_recipient_id AS "afterRecipientId"
-        FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`,
-    ),
-    place: prepare<Omit<Place, 'isByLink'> & { isByLink: number }>(
-      db,
-      sql`
+        FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`),
+    place: db.prepare<Omit<Place, 'isByLink'> & { isByLink: number }>(sql`
         SELECT token_id AS "tokenId", is_by_link AS "isByLink", after_slot_id AS "afterSlotId",
           after_recipient_id AS "afterRecipientId"
-        FROM device_provider WHERE ${atPlace}`,
-    ),
-    setPlace: prepare(
-      db,
-      sql`
+        FROM device_provider WHERE ${atPlace}`),
+    setPlace: db.prepare(sql`
         UPDATE device_provider SET token_id = ${value('tokenId')},
           is_by_link = ${value('isByLink')}, after_slot_id = ${value('afterSlotId')},
           after_recipient_id = ${value('afterRecipientId')}
-        WHERE ${atPlace}`,
-    ),
-    newest: prepare<{ recipientId: number; slotId: number }>(
-      db,
-      sql`
+        WHERE ${atPlace}`),
+    newest: db.prepare<{ recipientId: number; slotId: number }>(sql`
         SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
-          (SELECT coalesce(max(id), 0) FROM install_device) AS "slotId"`,
-    ),
-    nobodys: prepare<{ tokenId: number }>(
-      db,
-      sql`
+          (SELECT coalesce(max(id), 0) FROM install_device) AS "slotId"`),
+    nobodys: db.prepare<{ tokenId: number }>(sql`
         SELECT id AS "tokenId" FROM device_token
-        WHERE device_id = ${value('deviceId')} AND nobody_after_distribution_id IS NOT NULL`,
-    ),
+        WHERE device_id = ${value('deviceId')} AND nobody_after_distribution_id IS NOT NULL`),
   };
 }
 
 function tokenStatements({ db }: Context) {
   return {
-    find: prepare<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number }>(
-      db,
-      sql`
+    find: db.prepare<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number }>(sql`
         SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId", d.last_seen_at_ms AS "lastSeenAtMs"
         FROM device_token t CROSS JOIN device d ON d.id = t.device_id
-        WHERE t.token_hash = ${value('tokenHash')}`,
-    ),
-    add: prepare<{ id: number }>(
-      db,
-      sql`
+        WHERE t.token_hash = ${value('tokenHash')}`),
+    add: db.prepare<{ id: number }>(sql`
         INSERT INTO device_token (device_id, token_hash, locale, push, stands_alone)
         VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')},
           ${value('push')}, 0)
-        RETURNING id`,
-    ),
+        RETURNING id`),
     /** The row stays, with its places: the token in it is another. */
-    renew: prepare(
-      db,
-      sql`
+    renew: db.prepare(sql`
         UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
           push = ${value('push')}
-        WHERE id = ${value('id')}`,
-    ),
-    takeNobodys: prepare(
-      db,
-      sql`
+        WHERE id = ${value('id')}`),
+    takeNobodys: db.prepare(sql`
         UPDATE device_token
         SET stands_alone = ${value('standsAlone')},
           nobody_after_distribution_id = (SELECT coalesce(max(id), 0) FROM distribution),
           nobody_after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
         WHERE id = ${value('id')} AND NOT EXISTS (
           SELECT 1 FROM device_token o WHERE o.device_id = device_token.device_id
-            AND o.nobody_after_distribution_id IS NOT NULL)`,
-    ),
+            AND o.nobody_after_distribution_id IS NOT NULL)`),
   };
 }
 

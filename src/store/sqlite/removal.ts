@@ -5,7 +5,7 @@ import * as deeds from '../../core/audit/deeds.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 
 /** Rows that a step deletes. */
 const REMOVE_STEP = 2_000;
@@ -22,23 +22,17 @@ function removalSteps(db: Connection) {
   const parents = (parent: string) =>
     sql`SELECT id FROM ${sql.raw(parent)} WHERE ${ofProvider} ORDER BY id LIMIT ${PARENT_STEP}`;
   const run = (table: string, parent: string) => {
-    const rows = prepare(
-      db,
-      sql`
+    const rows = db.prepare(sql`
         DELETE FROM ${sql.raw(table)} WHERE rowid IN (
           SELECT t.rowid FROM (${parents(parent)}) o
-          CROSS JOIN ${sql.raw(table)} t ON t.${sql.raw(parent)}_id = o.id LIMIT ${REMOVE_STEP})`,
-    );
-    const own = prepare(db, sql`DELETE FROM ${sql.raw(parent)} WHERE id IN (${parents(parent)})`);
+          CROSS JOIN ${sql.raw(table)} t ON t.${sql.raw(parent)}_id = o.id LIMIT ${REMOVE_STEP})`);
+    const own = db.prepare(sql`DELETE FROM ${sql.raw(parent)} WHERE id IN (${parents(parent)})`);
     return (of: { providerId: number }) => rows.run(of) || own.run(of);
   };
-  const devices = prepare(
-    db,
-    sql`
+  const devices = db.prepare(sql`
       DELETE FROM device_provider WHERE (device_id, provider_id) IN (
         SELECT device_id, provider_id FROM device_provider WHERE ${ofProvider}
-        LIMIT ${REMOVE_STEP})`,
-  );
+        LIMIT ${REMOVE_STEP})`);
   return [
     run('recipient', 'distribution'),
     run('device_domain', 'domain'),
@@ -49,20 +43,14 @@ function removalSteps(db: Connection) {
 
 export function removalStore(context: Context): Pick<Store, 'closeProvider' | 'removeProvider'> {
   const { db, writer, audit } = context;
-  const find = prepare<{ id: number; code: string; installCount: number }>(
-    db,
-    sql`
+  const find = db.prepare<{ id: number; code: string; installCount: number }>(sql`
       SELECT id, code, install_count AS "installCount" FROM provider
-      WHERE code = ${value('code')}`,
-  );
-  const close = prepare(
-    db,
-    sql`
+      WHERE code = ${value('code')}`);
+  const close = db.prepare(sql`
       UPDATE provider SET key_hash = randomblob(32), previous_key_hash = NULL, active_until_ms = 0
-      WHERE id = ${value('id')}`,
-  );
+      WHERE id = ${value('id')}`);
   const steps = removalSteps(db);
-  const remove = prepare(db, sql`DELETE FROM provider WHERE id = ${value('id')}`);
+  const remove = db.prepare(sql`DELETE FROM provider WHERE id = ${value('id')}`);
 
   return {
     closeProvider: (code, act) =>

@@ -1,9 +1,8 @@
 /** Statements as templates of SQL: drizzle writes their text, bun:sqlite runs it. */
 
-import type { SQLQueryBindings } from 'bun:sqlite';
+import type { Database, Statement as Native, SQLQueryBindings } from 'bun:sqlite';
 import { Placeholder, type SQL, sql } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
-import type { Connection } from './connection.ts';
 
 type Values = Record<string, SQLQueryBindings>;
 
@@ -16,10 +15,17 @@ export interface Statement<Row> {
   insert(values?: Values): number;
 }
 
+/** The parts of a connection that statements run on. */
+interface Runner {
+  readonly native: Database;
+  read(): void;
+  compile<Row>(text: string): Native<Row, SQLQueryBindings[]>;
+}
+
 const dialect = new SQLiteSyncDialect();
 
 /** Compiles a query, runs it once and lets go of it. */
-export function listOnce<Row>(db: Connection, query: SQL): Row[] {
+export function listOnce<Row>(db: Runner, query: SQL): Row[] {
   const { sql: text, params } = dialect.sqlToQuery(query);
   const native = db.native.prepare<Row, SQLQueryBindings[]>(text);
   try {
@@ -31,7 +37,7 @@ export function listOnce<Row>(db: Connection, query: SQL): Row[] {
 }
 
 /** Compiles a query once. Each {@link value} in it is filled in by name at each run. */
-export function prepare<Row = unknown>(db: Connection, query: SQL): Statement<Row> {
+export function statementOn<Row>(db: Runner, query: SQL): Statement<Row> {
   const compiled = dialect.sqlToQuery(query);
   const params = compiled.params as (Placeholder | SQLQueryBindings)[];
   const native = db.compile<Row>(compiled.sql);

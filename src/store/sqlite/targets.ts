@@ -5,7 +5,7 @@ import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { cursorAt, positionOf } from './cursor.ts';
 import { once } from './lookups.ts';
-import { prepare, value } from './statement.ts';
+import { value } from './statement.ts';
 import { ACTIVE_BINDING } from './status.ts';
 
 type TargetStore = Pick<Store, 'findTargets' | 'scanTargets'>;
@@ -53,15 +53,12 @@ const BEGINNING: TargetPosition = { source: 0, id: 0 };
 
 /** Cuts a provider's devices into ranges that are quick to look at. */
 export function targetRanges({ db }: Context) {
-  const following = prepare<{ id: number; rows: number }>(
-    db,
-    sql`
+  const following = db.prepare<{ id: number; rows: number }>(sql`
       SELECT device_id AS id, iif(slot_count > 0, 1, 1 + 2 * tie_count) AS rows
       FROM device_provider
       WHERE provider_id = ${value('providerId')} AND os = ${value('os')}
         AND device_id > ${value('afterId')}
-      ORDER BY device_id LIMIT ${once('countMax')}`,
-  );
+      ORDER BY device_id LIMIT ${once('countMax')}`);
 
   function endOf(key: { providerId: number; os: string; afterId: number; countMax: number }) {
     let rows = 0;
@@ -93,14 +90,11 @@ export function targetRanges({ db }: Context) {
 export function targetStore(context: Context): TargetStore {
   const { db } = context;
   const nextRange = targetRanges(context);
-  const find = prepare<{ id: number; isLinked: number }>(
-    db,
-    sql`
+  const find = db.prepare<{ id: number; isLinked: number }>(sql`
       SELECT d.id AS id, ${linked('d.id', 'o.id')} AS "isLinked"
       FROM device d CROSS JOIN provider o ON o.id = ${once('providerId')}
-      WHERE d.hwid = ${once('hwid')}`,
-  );
-  const any = prepare<{ one: number }>(db, sql`SELECT 1 AS one FROM ${inRange} LIMIT 1`);
+      WHERE d.hwid = ${once('hwid')}`);
+  const any = db.prepare<{ one: number }>(sql`SELECT 1 AS one FROM ${inRange} LIMIT 1`);
 
   return {
     findTargets: async (providerId, hwids) =>

@@ -6,8 +6,8 @@ export const storeDevices: readonly MutatedFile[] = [
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
-        'WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`,',
-        'WHERE s.device_id = ${ofDevice} ORDER BY s.id ASC`,',
+        'WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`',
+        'WHERE s.device_id = ${ofDevice} ORDER BY s.id ASC`',
       ],
       [
         ': sql`AND v.provider_id = (SELECT id FROM provider WHERE code = ${providerCode})`;',

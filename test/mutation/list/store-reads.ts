@@ -6,8 +6,8 @@ export const storeReads: readonly MutatedFile[] = [
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
-        'SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`,',
-        'SELECT last_number AS number, hash FROM audit ORDER BY last_number ASC LIMIT 1`,',
+        'SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`',
+        'SELECT last_number AS number, hash FROM audit ORDER BY last_number ASC LIMIT 1`',
       ],
       [
         `const isOwn = providerId === undefined || act.actor.kind === 'provider';`,
@@ -78,12 +78,12 @@ export const storeReads: readonly MutatedFile[] = [
     ],
     changes: [
       [
-        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`,",
-        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} `,",
+        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`",
+        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} `",
       ],
       [
-        "ORDER BY x.id DESC LIMIT ${value('countMax')}`,\n    ),\n    block: prepare(",
-        "ORDER BY x.id ASC LIMIT ${value('countMax')}`,\n    ),\n    block: prepare(",
+        "ORDER BY x.id DESC LIMIT ${value('countMax')}`),\n    block: db.prepare(",
+        "ORDER BY x.id ASC LIMIT ${value('countMax')}`),\n    block: db.prepare(",
       ],
       ['on.setCount.run({ providerId, ...counted });', ''],
       [

@@ -14,8 +14,8 @@ export const storeWrites: readonly MutatedFile[] = [
         'return { ...row, isRegistered: row.isRegistered !== 1 };',
       ],
       [
-        "WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`,",
-        "WHERE p.device_id = ${value('deviceId')} `,",
+        "WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`",
+        "WHERE p.device_id = ${value('deviceId')} `",
       ],
     ],
   },
