@@ -54,7 +54,8 @@ const KINDS: readonly [string, string][] = [
   ],
   [
     'token',
-    `INSERT INTO device_token (device_id, token_hash, locale) VALUES (:n, randomblob(32), 'en')`,
+    `INSERT INTO device_token (device_id, token_hash, locale, stands_alone)
+     VALUES (:n, randomblob(32), 'en', 0)`,
   ],
   [
     'notification or command',
