@@ -24,7 +24,7 @@ export type Interpreter = (request: Request) => Maybe<Response>;
 interface Answered extends Reply<MessageKey>, Omit<Outgoing, 'payload'> {
   /** The body as it goes out, if it has been written and has its place. */
   payload?: Blob;
-  /** Stands in the log and the metrics, where one message has several reasons. */
+  /** The reason of a message that has several: it stands in the log and the metrics. */
   reason?: Reason | undefined;
 }
 
