@@ -15,11 +15,10 @@
  * - A schema is checked before `beforeHandle`, and each misfit is one VALIDATION. Credentials come
  *   first, and each parameter has words of its own, so the interpreter reads parameters. `parse`
  *   would read the body before all that, however long it is: it is off.
- * - Its `query` holds the last of two values, and leaves `%D1` as it is: `request/query.ts` reads
- *   strictly.
+ * - Its `query` holds the last of two values, and leaves `%D1` as it is: `query.ts` reads strictly.
  * - `onError` sees a fault, and neither its record nor how far the call had come. The interpreter
  *   answers its own faults; `onError` has those of everything else.
- * - Hooks do not run when `*` calls a handler, and to compose a route anew costs more than all else.
+ * - Hooks do not run when `*` calls a handler, and a route composed anew costs more than a request.
  *   Nothing may come in past a gate or a count, so both are in the handler.
  */
 
