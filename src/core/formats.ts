@@ -135,5 +135,10 @@ export const readNote = NOTE.read;
 export const RECORD_ID = whole(0, 999_999_999_999_999, 'a whole number of 1 to 15 digits');
 export const readRecordId = RECORD_ID.read;
 
+export const PUSH_TYPE = choice(['force', 'optional'] as const);
+
+/** Days for which a notification waits for a device: specification, "Limits". */
+export const EXPIRE_DAYS = whole(1, 365);
+
 /** Most bytes of an encoded push payload: specification, "Limits". */
 export const PUSH_ENCODED_MAX = 4096;

@@ -1,10 +1,10 @@
-/** The messaging protocol: how a registered device fetches what is due to it, and acknowledges. */
+/** The messaging protocol: a registered device shows its token and fetches its messages. */
 
 import { sameUtcDay } from '../calendar.ts';
 import type { Core } from '../core.ts';
 import { readDeviceToken } from '../formats.ts';
 import { isRefused, Refused } from '../outcome.ts';
-import type { AckItem, Message, TokenHolder } from '../port/inbox.ts';
+import type { Message, TokenHolder } from '../port/inbox.ts';
 import { WriteFailed } from '../port/store.ts';
 import { hashKey } from '../secret.ts';
 
@@ -23,7 +23,7 @@ export interface AuthenticDevice extends TokenHolder {
   tokenId: number;
 }
 
-/** The device whose token this is, or null. */
+/** The device that a token belongs to, or null. */
 export async function authenticateDevice(
   core: Core,
   shownToken: string | null,
@@ -79,20 +79,7 @@ export async function fetchInbox(
   }
 }
 
-/**
- * Notes a device's acknowledgements; one that comes twice, late or unasked changes nothing.
- * Returns how many of the items changed something.
- */
-export async function acknowledge(
-  core: Core,
-  device: TokenHolder,
-  items: readonly AckItem[],
-  nowMs: number,
-): Promise<number> {
-  return (await core.store.acknowledge(device, items, nowMs)).length;
-}
-
-/** Rings when there may be messages, and once more when the time is over or the caller is gone. */
+/** Rings when messages may be there, and once more when the time is over or the caller gone. */
 function listen(core: Core, deviceId: number, waitMs: number, signal: AbortSignal) {
   let isOver = waitMs === 0 || signal.aborted;
   let ring: () => void = () => {};

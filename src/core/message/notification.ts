@@ -1,22 +1,13 @@
 /** Push notifications: the form that providers send, what of it devices get, and its size. */
 
-import { PUSH_ENCODED_MAX } from '../formats.ts';
-import {
-  byteLength,
-  isAbsent,
-  isRecord,
-  isText,
-  nameForDetail,
-  readInteger,
-} from '../json-input.ts';
-import { type Misfit, malformed, Refused } from '../outcome.ts';
+import { EXPIRE_DAYS, type Format, PUSH_ENCODED_MAX, PUSH_TYPE } from '../formats.ts';
+import { byteLength, isAbsent, isRecord, isText, nameForDetail } from '../json-input.ts';
+import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 import { HtmlBudget, sanitizeBody, showsAnything } from './html.ts';
 import { isLink, isWebUrl } from './url.ts';
 
 /** Bytes of the other texts of a form, together: {@link PUSH_ENCODED_MAX} before base64. */
 const TEXT_BYTES_MAX = 3072;
-
-export type PushType = 'force' | 'optional';
 
 /** One language of a notification. On the wire, unlike at the top level, the link has hyphens. */
 export interface LocalePayload {
@@ -33,12 +24,9 @@ export interface NotificationPayload {
   link_for_open?: string;
   background_image?: string;
   locales?: Record<string, LocalePayload>;
-  type_push: PushType;
+  type_push: (typeof PUSH_TYPE.values)[number];
   expire_days: number;
 }
-
-/** Days for which a notification may wait for a device: specification, "Limits". */
-export const EXPIRE_DAYS_MAX = 365;
 
 /** A language of 2 to 8 letters and perhaps a region or script: `RU`, `pt-BR`, `zh_Hans`. */
 export const LOCALE_KEY = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})?$/;
@@ -62,12 +50,12 @@ export function composeNotification(
   const reader = new FormReader();
   const payload: NotificationPayload = {
     ...reader.text(form, 'title', 'title'),
-    body: reader.html(form, 'body', 'body') ?? reader.refuse('body', 'is required'),
+    body: reader.html(form, 'body', 'body') ?? reader.refuse('body', 'is required', ''),
     ...reader.link(form, 'link_for_open', 'link-for-open'),
     ...reader.text(form, 'background_image', 'background_image', IMAGE),
     ...reader.locales(form['locales']),
-    type_push: reader.pushType(form['type_push']),
-    expire_days: reader.expireDays(form['expire_days']),
+    type_push: reader.needed(form, 'type_push', PUSH_TYPE),
+    expire_days: reader.needed(form, 'expire_days', EXPIRE_DAYS),
   };
   if (reader.misfit !== null) return reader.misfit;
   const isOver = reader.isTooLarge || isTooLarge(encodePayload(payload));
@@ -96,10 +84,10 @@ class FormReader {
     return this.#textBytes > TEXT_BYTES_MAX || this.#html.isOver;
   }
 
-  /** Notes that a field breaks a rule. The text that it returns goes nowhere. */
-  refuse(field: string, rule: string): string {
+  /** Notes that a field breaks a rule. The `instead` that it returns goes nowhere. */
+  refuse<T>(field: string, rule: string, instead: T): T {
     this.misfit ??= malformed(`${field} ${rule}`);
-    return '';
+    return instead;
   }
 
   /** The field under its name, or nothing if it is absent. */
@@ -111,15 +99,12 @@ class FormReader {
   ): { [K in N]?: string } {
     const value = from[name];
     if (isAbsent(value)) return {};
-    if (!isText(value)) {
-      this.refuse(field, NOT_TEXT);
-      return {};
-    }
+    if (!isText(value)) return this.refuse(field, NOT_TEXT, {});
     this.#textBytes += byteLength(value);
     if (this.isTooLarge) return {};
-    if (!fits(value)) this.refuse(field, rule);
-    else return { [name]: value } as { [K in N]?: string };
-    return {};
+    return fits(value)
+      ? ({ [name]: value } as { [K in N]?: string })
+      : this.refuse(field, rule, {});
   }
 
   /**
@@ -141,25 +126,22 @@ class FormReader {
   html(from: Record<string, unknown>, name: string, field: string): string | null {
     const value = from[name];
     if (isAbsent(value)) return null;
-    if (!isText(value)) return this.refuse(field, NOT_TEXT);
+    if (!isText(value)) return this.refuse(field, NOT_TEXT, '');
     if (!this.#html.admits(value) || this.isTooLarge) return '';
     const filtered = sanitizeBody(value);
-    return showsAnything(filtered)
-      ? filtered
-      : this.refuse(field, 'is empty after the HTML filter has removed what is not allowed');
+    if (showsAnything(filtered)) return filtered;
+    return this.refuse(field, 'is empty after the HTML filter has removed what is not allowed', '');
   }
 
   /** Locales that say something. Clients written in PHP send an empty map as `[]`. */
   locales(value: unknown): { locales?: Record<string, LocalePayload> } {
     if (isAbsent(value) || (Array.isArray(value) && value.length === 0)) return {};
     if (!isRecord(value)) {
-      this.refuse('locales', 'must be an object that maps locale codes to objects');
-      return {};
+      return this.refuse('locales', 'must be an object that maps locale codes to objects', {});
     }
     const entries = Object.entries(value);
     if (entries.length > LOCALE_COUNT_MAX) {
-      this.refuse('locales', `must not hold more than ${LOCALE_COUNT_MAX} locales`);
-      return {};
+      return this.refuse('locales', `must not hold more than ${LOCALE_COUNT_MAX} locales`, {});
     }
     const locales: [string, LocalePayload][] = [];
     for (const [key, content] of entries) {
@@ -173,13 +155,11 @@ class FormReader {
   #locale(key: string, content: unknown): LocalePayload {
     const field = `locales.${nameForDetail(key)}`;
     if (!LOCALE_KEY.test(key)) {
-      this.refuse(field, 'is not a locale: 2 to 8 letters, perhaps with a region');
-      return {};
+      return this.refuse(field, 'is not a locale: 2 to 8 letters, perhaps with a region', {});
     }
     if (isAbsent(content) || (Array.isArray(content) && content.length === 0)) return {};
     if (!isRecord(content)) {
-      this.refuse(field, 'must be an object with title, body and link-for-open');
-      return {};
+      return this.refuse(field, 'must be an object with title, body and link-for-open', {});
     }
     const body = this.html(content, 'body', `${field}.body`);
     return {
@@ -189,24 +169,11 @@ class FormReader {
     };
   }
 
-  pushType(value: unknown): PushType {
-    if (value !== 'force' && value !== 'optional') {
-      this.refuse('type_push', 'is required and must be force or optional');
-      return 'optional';
-    }
-    return value;
-  }
-
-  expireDays(value: unknown): number {
-    const days = readInteger(value);
-    if (days === null || days < 1 || days > EXPIRE_DAYS_MAX) {
-      this.refuse(
-        'expire_days',
-        `is required and must be a whole number from 1 to ${EXPIRE_DAYS_MAX}`,
-      );
-      return 0;
-    }
-    return days;
+  /** A field that must be there, as its format has it. */
+  needed<T>(from: Record<string, unknown>, field: string, { read, rule }: Format<T>): T {
+    const value = read(from[field]);
+    if (isRefused(value)) this.refuse(field, `is required and must be ${rule}`, null);
+    return value as T;
   }
 }
 

@@ -18,7 +18,6 @@ import {
   LimitField,
   pageParams,
   RecordId,
-  requiredHwid,
   selectorParams,
   statusOf,
   WireTime,
@@ -198,7 +197,10 @@ const deleteHwidEndpoint = providerEndpoint({
   summary: 'Delete a HWID from a limited link',
   description:
     'Frees the slot that a HWID has on a link. A HWID that is not on the link succeeds with the unchanged count, so that a call can be repeated.',
-  params: { ...selectorParams('invalid_parameters'), hwid: requiredHwid },
+  params: {
+    ...selectorParams('invalid_parameters'),
+    hwid: required(forms.hwid, { misfit: 'invalid_parameters', example: HWID_EXAMPLE }),
+  },
   fields: { ok: { install_count: CountField } },
   says: ['ok', 'invalid_parameters', 'install_code_error'],
   handle({ core, provider, params, nowMs }) {

@@ -15,7 +15,7 @@ import {
   type TextFormat,
   type WholeFormat,
 } from '../../core/formats.ts';
-import { optional, required } from '../endpoint.ts';
+import { optional } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
 
 /** The form of a text; `documented` stands in the documents where few languages read ours. */
@@ -79,11 +79,6 @@ export const selectorParams = <const K extends MessageKey>(says: K) => ({
     about: 'The id of the link: this or `install_code` is needed.',
     neededWithout: { other: 'install_code', says },
   }),
-});
-
-export const requiredHwid = required(forms.hwid, {
-  misfit: 'invalid_parameters',
-  example: HWID_EXAMPLE,
 });
 
 /** A time in an answer. */

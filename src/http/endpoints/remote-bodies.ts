@@ -5,8 +5,8 @@
  */
 
 import { type TProperties, Type } from '@sinclair/typebox';
-import { HWID } from '../../core/formats.ts';
-import { EXPIRE_DAYS_MAX, LOCALE_COUNT_MAX, LOCALE_KEY } from '../../core/message/notification.ts';
+import { EXPIRE_DAYS, HWID, PUSH_TYPE } from '../../core/formats.ts';
+import { LOCALE_COUNT_MAX, LOCALE_KEY } from '../../core/message/notification.ts';
 import { DAYS_AHEAD_MAX, TIME_OF_DAY } from '../../core/message/schedule.ts';
 import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../../core/message/target.ts';
 import { HOST_LABEL } from '../../core/message/url.ts';
@@ -113,10 +113,10 @@ const notificationContent = {
     }),
   ),
   locales: Type.Optional(Type.Object({}, { ...LOCALES, examples: [LOCALES_EXAMPLE] })),
-  type_push: choice(['force', 'optional']),
+  type_push: choice(PUSH_TYPE.values),
   expire_days: Type.Integer({
-    minimum: 1,
-    maximum: EXPIRE_DAYS_MAX,
+    minimum: EXPIRE_DAYS.minimum,
+    maximum: EXPIRE_DAYS.maximum,
     description: 'For how many days it waits for a device.',
     examples: [3],
   }),

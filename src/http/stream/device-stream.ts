@@ -8,12 +8,7 @@ import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { byteLength, readJsonObject } from '../../core/json-input.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
-import {
-  ACK_COUNT_MAX,
-  type AuthenticDevice,
-  acknowledge,
-  INBOX_LIMITS,
-} from '../../core/message/inbox.ts';
+import { ACK_COUNT_MAX, type AuthenticDevice, INBOX_LIMITS } from '../../core/message/inbox.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { AckItem } from '../../core/port/inbox.ts';
 import type { Log } from '../../log.ts';
@@ -161,7 +156,7 @@ export class DeviceStream {
   async #acknowledge(frames: readonly AckItem[][]): Promise<void> {
     const { core, clock } = this.deps;
     const items = frames.flat();
-    await acknowledge(core, this.device, items, clock.nowMs());
+    await core.store.acknowledge(this.device, items, clock.nowMs());
     let wasAwaited = false;
     for (const { id } of items) wasAwaited = this.#unacknowledged.delete(id) || wasAwaited;
     for (const _ of frames) this.#send({ rc: 1, msg: 'Ok' });
