@@ -21,37 +21,24 @@ export interface Format<T> {
 
 export type Reader<T> = (value: unknown) => T | Misfit;
 
-export interface TextFormat extends Format<string> {
-  readonly pattern: RegExp;
-  /** Makes a text that somebody wrote fit to be read. */
-  readonly tidy?: (text: string) => string;
-}
+export type TextFormat = ReturnType<typeof text>;
+export type WholeFormat = ReturnType<typeof whole>;
 
-export interface WholeFormat extends Format<number> {
-  readonly minimum: number;
-  readonly maximum: number;
-}
-
-export interface ChoiceFormat<T> extends Format<T> {
-  readonly values: readonly T[];
-}
-
-function text(pattern: RegExp, rule: string): TextFormat {
+/** `tidy` makes a text that somebody wrote fit to be read. */
+function text(pattern: RegExp, rule: string, tidy?: (written: string) => string) {
   const misfit = malformed(`must be ${rule}`);
-  return {
-    pattern,
-    rule,
-    read: (value) => (typeof value === 'string' && pattern.test(value) ? value : misfit),
-  };
+  const read: Reader<string> = (value) =>
+    typeof value === 'string' && pattern.test(value) ? value : misfit;
+  return { pattern, rule, read, tidy };
 }
 
 function whole(
   minimum: number,
   maximum: number,
   rule = `a whole number from ${minimum} to ${maximum}`,
-): WholeFormat {
+) {
   const misfit = malformed(`must be ${rule}`);
-  const read = (value: unknown) => {
+  const read: Reader<number> = (value) => {
     const number = readInteger(value);
     return number !== null && number >= minimum && number <= maximum ? number : misfit;
   };
@@ -59,12 +46,13 @@ function whole(
 }
 
 /** One of a few; numbers may come as digits. */
-function choice<T extends string | number>(values: readonly T[]): ChoiceFormat<T> {
+function choice<T extends string | number>(values: readonly T[]) {
   const rule = `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
   const misfit = malformed(`must be ${rule}`);
-  const read = (value: unknown) =>
-    values.find((one) => one === value || (typeof one === 'number' && one === readInteger(value)));
-  return { values, rule, read: (value) => read(value) ?? misfit };
+  const fits = (one: T, value: unknown) =>
+    one === value || (typeof one === 'number' && one === readInteger(value));
+  const read: Reader<T> = (value) => values.find((one) => fits(one, value)) ?? misfit;
+  return { values, rule, read };
 }
 
 export const PROVIDER_CODE = text(/^[A-Za-z0-9]{8}$/, '8 letters and digits');
@@ -125,10 +113,11 @@ export const ONE_LINE = text(
 export const readOneLine = ONE_LINE.read;
 
 /** A note is kept on one line, and may be written on several. */
-export const NOTE: TextFormat = {
-  ...text(ONE_LINE_PATTERN, `a text of up to ${ONE_LINE_LENGTH_MAX} characters in UTF-8`),
-  tidy: tidyNote,
-};
+export const NOTE = text(
+  ONE_LINE_PATTERN,
+  `a text of up to ${ONE_LINE_LENGTH_MAX} characters in UTF-8`,
+  tidyNote,
+);
 export const readNote = NOTE.read;
 
 /** The id of a record, as it is asked for: those of none are not found. */
