@@ -17,6 +17,7 @@ import {
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
+import { addLink, bind, enter, expectOk } from '../support/shop.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
@@ -24,7 +25,6 @@ afterAll(cleanUp);
 
 const KEY = 'own-key_own-key_own-key_own-key_';
 const OTHER_KEY = 'other-key_other-key_other-key_12';
-const HASH = 'a'.repeat(64);
 
 const folder = temporaryFolder();
 const dataDir = join(folder, 'data');
@@ -87,14 +87,9 @@ const STEPS: readonly (readonly [readonly string[], readonly string[]])[] = [
 /** What the commands need to be there: a link with a device, and a command that waits. */
 async function prepare(): Promise<void> {
   const own = { code: 'Provide1', authKey: KEY };
-  const ask = async (path: string, query: Record<string, string | number>, init?: RequestInit) => {
-    const { json } = await call(server, path, path === '/install' ? null : own, query, init);
-    expect(json.rc).toBe(1);
-    return json;
-  };
-  await ask('/api/add-domain', { domain_hash: HASH });
-  await ask('/api/add-install', { install_limit: 2, install_code: 'LinkCode0001' });
-  await ask('/install', { id: HASH, installid: 'LinkCode0001', hwid: 'phone' });
+  await bind(server, own);
+  await addLink(server, own);
+  await enter(server, 'phone');
   const due = new Date(Date.now() + 5 * 3_600_000).toISOString();
   const body = JSON.stringify({
     action_type: 'update-subscription',
@@ -102,7 +97,7 @@ async function prepare(): Promise<void> {
     send_date: due.slice(0, 10),
     send_time: due.slice(11, 16),
   });
-  await ask('/remote/command', {}, { method: 'POST', body });
+  await expectOk(call(server, '/remote/command', own, {}, { method: 'POST', body }));
 }
 
 test('every command leaves exactly its entry; what is refused or changes nothing, none', async () => {

@@ -12,6 +12,7 @@ import {
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
+import { addLink } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
@@ -31,7 +32,7 @@ beforeAll(async () => {
   const query = { domain_hash: DOMAIN_HASH, domain_name: 'example.com' };
   await call(server, '/api/add-domain', owner, query);
   for (const code of ['LinkLinkLin1', 'LinkLinkLin2']) {
-    await call(server, '/api/add-install', owner, { install_limit: 1, install_code: code });
+    await addLink(server, owner, code, 1);
   }
   const headers = { 'x-device-os': 'iPadOS', 'x-device-model': 'Планшет', 'x-app-version': '2.0' };
   await checkIn('LinkLinkLin1', 'tablet-1', headers);
@@ -125,7 +126,7 @@ test('show tells everything that a device belongs to', async () => {
 });
 
 test('forget frees the slot on the running server', async () => {
-  await call(server, '/api/add-install', owner, { install_limit: 1, install_code: 'LinkLinkLin3' });
+  await addLink(server, owner, 'LinkLinkLin3', 1);
   expect(await checkIn('LinkLinkLin3', 'leaving')).toBe('Ok');
   expect(await checkIn('LinkLinkLin3', 'coming')).toBe('Install limit reached');
   expect((await device('forget', 'leaving', '--yes')).stdout).toBe(

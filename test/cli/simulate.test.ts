@@ -1,18 +1,10 @@
 /** `gatepost device simulate`: from the provider's call to the device's hand, between processes. */
 
 import { afterAll, afterEach, describe, expect, test } from 'bun:test';
-import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
-import { HASH, notify, order } from '../support/messaging.ts';
-import {
-  addProviderByCommand,
-  binary,
-  cleanUp,
-  plainEnv,
-  run,
-  type ServerProcess,
-  startServe,
-} from '../support/process.ts';
+import { notify, order } from '../support/messaging.ts';
+import { binary, cleanUp, plainEnv, run, startServe } from '../support/process.ts';
+import { HASH, openShop } from '../support/shop.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 
 interface Event {
@@ -49,13 +41,6 @@ test('a server under a path is asked under that path', async () => {
   await proxy.stop(true);
 });
 
-async function shop(): Promise<{ server: ServerProcess; own: Credentials }> {
-  const server = await startServe();
-  const own = await addProviderByCommand(server.dataDir, '--plan', 'enterprise');
-  await call(server, '/api/add-domain', own, { domain_hash: HASH });
-  return { server, own };
-}
-
 function simulate(server: { url: string }, ...words: string[]) {
   const argv = [binary(), 'device', 'simulate', '--json', '--url', server.url, ...words];
   const child = Bun.spawn(argv, {
@@ -91,7 +76,7 @@ describe('device simulate', () => {
   test(
     'three devices print a notification that is sent to them, and it is all accounted for',
     async () => {
-      const { server, own } = await shop();
+      const { server, own } = await openShop();
       const words = ['--count', '3', '--provider', own.code, '--domain-hash', HASH];
       const devices = simulate(server, ...words, '--os', 'android');
       await until('three open streams', () => devices.events.some(({ open }) => open === 3));
@@ -126,7 +111,7 @@ describe('device simulate', () => {
   test(
     'says why its devices are refused, and ends by itself',
     async () => {
-      const { server } = await shop();
+      const { server } = await openShop();
       const words = ['--count', '2', '--link', 'LinkCode0001', '--domain-hash', HASH];
       const devices = simulate(server, ...words, '--duration', '2');
       await until('two refusals', () => devices.events.some(({ refused }) => refused === 2));
@@ -139,7 +124,7 @@ describe('device simulate', () => {
   test(
     'its devices come back when the server was away',
     async () => {
-      const { server, own } = await shop();
+      const { server, own } = await openShop();
       const words = ['--count', '2', '--provider', own.code, '--domain-hash', HASH];
       const devices = simulate(server, ...words);
       const opens = () => devices.events.filter(({ open }) => open === 2).length;

@@ -9,7 +9,8 @@ import {
   type Ending,
 } from '../../src/client/device-client.ts';
 import { call, startTestApp } from '../support/app.ts';
-import { addLink, byLink, HASH, notify, order, register, seedShop } from '../support/messaging.ts';
+import { byLink, notify, order, register } from '../support/messaging.ts';
+import { addLink, HASH, seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
 const closers: (() => unknown)[] = [];

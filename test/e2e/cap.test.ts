@@ -11,16 +11,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
-import {
-  addProviderByCommand,
-  cleanUp,
-  plainEnv,
-  ROOT,
-  type ServerProcess,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { cleanUp, plainEnv, ROOT, type ServerProcess } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { addLink, HASH, type Link, openShop } from '../support/shop.ts';
 import { SlotHistory } from '../support/slot-history.ts';
 import type { SlotWorkerOrder, SlotWorkerReport } from '../support/slot-worker.ts';
 import { PATIENCE_MS } from '../support/until.ts';
@@ -31,27 +24,18 @@ const SEED = Number(process.env['CAP_SEED'] ?? 7);
 setDefaultTimeout(2 * PATIENCE_MS * SCALE);
 afterAll(cleanUp);
 
-const DOMAIN_HASH = 'c'.repeat(64);
 const PROCESSES = 4;
 const CALLS_PER_PROCESS = 500 * SCALE;
 const LINKS = 20;
 /** Device after device knocks, so many at a time at each server. */
 const AT_ONCE = 40;
 
-interface Link {
-  code: string;
-  limit: number;
-}
-
-const dataDir = join(temporaryFolder(), 'data');
+let dataDir: string;
 let credentials: Credentials;
 let servers: ServerProcess[];
 
 beforeAll(async () => {
-  credentials = await addProviderByCommand(dataDir);
-  servers = [];
-  for (let i = 0; i < PROCESSES; i++) servers.push(await startServe({ dataDir }));
-  await ask('/api/add-domain', { domain_hash: DOMAIN_HASH });
+  ({ dataDir, own: credentials, servers } = await openShop({ serverCount: PROCESSES }));
 });
 
 async function ask(path: string, query: Record<string, string | number>, server = servers[0]) {
@@ -61,13 +45,13 @@ async function ask(path: string, query: Record<string, string | number>, server 
 
 /** Says `ok`, or why the device stays outside. */
 async function knock(server: ServerProcess, { code }: Link, hwid: string): Promise<string> {
-  const reply = await call(server, '/install', null, { id: DOMAIN_HASH, installid: code, hwid });
+  const reply = await call(server, '/install', null, { id: HASH, installid: code, hwid });
   return reply.json.rc === 1 ? 'ok' : reply.json.msg;
 }
 
 async function makeLink(limit: number): Promise<Link> {
-  const added = await ask('/api/add-install', { install_limit: limit });
-  return { code: added.install_code, limit };
+  const [server] = servers as [ServerProcess];
+  return addLink(server, credentials, null, limit);
 }
 
 function makeLinks(random: Random): Promise<Link[]> {
@@ -160,7 +144,7 @@ describe('four processes on one data directory', () => {
         runWorker({
           dataDir,
           seed: SEED + 11 + n,
-          domainHash: DOMAIN_HASH,
+          domainHash: HASH,
           codes: links.map((link) => link.code),
           hwidCount: 150,
           callCount: CALLS_PER_PROCESS,

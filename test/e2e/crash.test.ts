@@ -12,15 +12,9 @@ import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
 import { Beliefs } from '../support/belief.ts';
-import {
-  addProviderByCommand,
-  cleanUp,
-  run,
-  type ServerProcess,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { cleanUp, run, type ServerProcess, startServe } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { HASH, type Link, openShop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 20);
@@ -34,14 +28,6 @@ const HWIDS_PER_CLIENT = 12;
 
 setDefaultTimeout((2 + KILLS / 10) * PATIENCE_MS);
 afterAll(cleanUp);
-
-const DOMAIN_HASH = 'd'.repeat(64);
-
-interface Link {
-  id: number;
-  code: string;
-  limit: number;
-}
 
 class Scene {
   readonly slots = new Beliefs<'on' | 'off'>();
@@ -88,7 +74,7 @@ const slotKey = (link: Link, hwid: string) => `${link.code} ${hwid}`;
 const checkIn: Step = async (scene, random, client) => {
   const link = random.pick(scene.links);
   const hwid = `hwid-${client}-${random.int(1, HWIDS_PER_CLIENT)}`;
-  const query = { id: DOMAIN_HASH, installid: link.code, hwid };
+  const query = { id: HASH, installid: link.code, hwid };
   const answer = await scene.ask(random, '/install', query);
   if (answer === null) scene.slots.maybe(slotKey(link, hwid), 'on', 'off');
   else if (answer.rc === 1) scene.slots.is(slotKey(link, hwid), 'on');
@@ -169,23 +155,12 @@ async function killAndRestart(scene: Scene, dataDir: string, random: Random): Pr
 }
 
 test('no acknowledged change is missing after servers were killed at random', async () => {
-  const dataDir = join(temporaryFolder(), 'data');
-  const credentials = await addProviderByCommand(dataDir);
   const random = new Random(SEED);
-  const servers: ServerProcess[] = [];
-  for (let i = 0; i < SERVERS; i++) servers.push(await startServe({ dataDir }));
-  const [first] = servers as [ServerProcess];
+  const limits = Array.from({ length: LINKS }, () => random.int(1, 60));
+  const { dataDir, own, server, servers, links } = await openShop({ serverCount: SERVERS, limits });
   const ask = async (path: string, query: Record<string, string | number> = {}) =>
-    (await call(servers[0] ?? first, path, credentials, query)).json;
-  await ask('/api/add-domain', { domain_hash: DOMAIN_HASH });
-  const links: Link[] = [];
-  for (let i = 0; i < LINKS; i++) {
-    const limit = random.int(1, 60);
-    const { id, install_code: code } = await ask('/api/add-install', { install_limit: limit });
-    links.push({ id, code, limit });
-  }
-
-  const scene = new Scene(credentials, servers, links);
+    (await call(servers[0] ?? server, path, own, query)).json;
+  const scene = new Scene(own, servers, links);
   const clients = Array.from({ length: CLIENTS }, (_, n) => client(scene, n));
   for (let kill = 0; kill < KILLS; kill++) await killAndRestart(scene, dataDir, random);
   // The last word is a kill too: what was acknowledged is in the file, not in a process.

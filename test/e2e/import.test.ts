@@ -13,6 +13,7 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
+import { failureLine } from '../support/command-line.ts';
 import { openBeside } from '../support/database.ts';
 import {
   addProviderByCommand,
@@ -25,6 +26,7 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { enter, openShop } from '../support/shop.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 
 const SCALE = Number(process.env['IMPORT_SCALE'] ?? 0.02);
@@ -250,14 +252,9 @@ test('killed twice on the way, everything arrives', async () => {
 });
 
 test('SIGINT ends it in order, and the summary says how far it came', async () => {
-  const source = await startServe();
-  const own = await addProviderByCommand(source.dataDir);
-  for (let n = 0; n < 60; n++) await call(source, '/api/add-install', own, { install_limit: 1 });
-  const hash = HASHES[0] ?? '';
-  await call(source, '/api/add-domain', own, { domain_hash: hash });
-  for (const link of (await call(source, '/api/list-install', own)).json.data) {
-    await call(source, '/install', null, { id: hash, installid: link.install_code, hwid: 'h' });
-  }
+  const shop = await openShop({ limits: Array.from({ length: 60 }, () => 1) });
+  const { server: source, own, links } = shop;
+  for (const { code } of links) await enter(source, 'h', code);
   const dataDir = join(temporaryFolder(), 'data');
   const argv = ['import', '--from', source.url, '--code', own.code, '--key-file', '-'];
   const child = Bun.spawn([binary(), ...argv, '--rate', '25', '--json', '--data', dataDir], {
@@ -281,7 +278,9 @@ test('SIGINT ends it in order, and the summary says how far it came', async () =
     child.exited,
   ]);
   expect(child.exitCode).toBe(1);
-  expect(stderr).toEndWith('gatepost: interrupted: run the same command to go on\n');
+  expect(stderr).toEndWith(
+    failureLine('interrupted', 'interrupted: run the same command to go on'),
+  );
   expect(JSON.parse(stdout)).toMatchObject({ complete: false, links: { listed: 60, added: 50 } });
   expect(stdout + stderr).not.toContain(own.authKey);
   const rest = await run([...argv.slice(0, -2), '--key', own.authKey, '--json', '--data', dataDir]);

@@ -8,19 +8,12 @@
  */
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { invariantProblems } from '../fuzz/invariants.ts';
 import { call, read } from '../support/app.ts';
-import {
-  addProviderByCommand,
-  cleanUp,
-  run,
-  type ServerProcess,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { cleanUp, run, type ServerProcess, startServe } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { HASH, type Link, openShop, type Shop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 const SECONDS = Number(process.env['RACE_SECONDS'] ?? 3);
@@ -28,31 +21,30 @@ const SEED = Number(process.env['RACE_SEED'] ?? 5);
 const SERVERS = 3;
 const CALLERS = 24;
 const HWIDS = 40;
-const LINKS = 5;
-const HASH = 'e'.repeat(64);
+/** Of each link. */
+const LIMITS = [2, 3, 4, 5, 6];
 /** All callers have one address. */
 const ENV = { GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: '1000000000' };
 
 setDefaultTimeout(SECONDS * 1000 + 4 * PATIENCE_MS);
 afterAll(cleanUp);
 
-interface Link {
-  id: number;
-  code: string;
-}
-
 class Race {
-  readonly servers: ServerProcess[] = [];
-  readonly links: Link[] = [];
+  readonly dataDir: string;
+  readonly servers: ServerProcess[];
+  readonly links: readonly Link[];
+  readonly own: Credentials;
   readonly answers = new Map<string, number>();
   readonly problems: string[] = [];
   lost = 0;
   readonly #endMs = performance.now() + SECONDS * 1000;
 
-  constructor(
-    readonly dataDir: string,
-    readonly own: Credentials,
-  ) {}
+  constructor({ dataDir, own, servers, links }: Shop) {
+    this.dataDir = dataDir;
+    this.own = own;
+    this.servers = servers;
+    this.links = links;
+  }
 
   get isOver(): boolean {
     return performance.now() > this.#endMs;
@@ -149,16 +141,8 @@ async function watch(race: Race): Promise<void> {
 }
 
 test(`${SERVERS} servers for ${SECONDS} s, seed ${SEED}`, async () => {
-  const dataDir = join(temporaryFolder(), 'data');
-  const own = await addProviderByCommand(dataDir);
-  const race = new Race(dataDir, own);
-  for (let i = 0; i < SERVERS; i++) race.servers.push(await startServe({ dataDir, env: ENV }));
-  const [first] = race.servers as [ServerProcess];
-  await call(first, '/api/add-domain', own, { domain_hash: HASH });
-  for (let n = 0; n < LINKS; n++) {
-    const { json } = await call(first, '/api/add-install', own, { install_limit: 2 + n });
-    race.links.push({ id: json.id, code: json.install_code });
-  }
+  const race = new Race(await openShop({ serverCount: SERVERS, env: ENV, limits: LIMITS }));
+  const { dataDir } = race;
 
   const [kills] = await Promise.all([
     kill(race),

@@ -2,20 +2,18 @@
 
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { call } from '../support/app.ts';
-import { addProviderByCommand, cleanUp, startServe, temporaryFolder } from '../support/process.ts';
+import { byBinding } from '../support/messaging.ts';
+import { cleanUp } from '../support/process.ts';
+import { openShop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
 setDefaultTimeout(2 * PATIENCE_MS);
 afterAll(cleanUp);
 
 test('an international domain reaches a device in ASCII', async () => {
-  const dataDir = temporaryFolder();
-  const own = await addProviderByCommand(dataDir, '--plan', 'pro');
-  const server = await startServe({ dataDir });
+  const { own, server } = await openShop({ plan: 'pro' });
   const post = (body: unknown) => ({ method: 'POST', body: JSON.stringify(body) });
-  const hash = 'a'.repeat(64);
-  await call(server, '/api/add-domain', own, { domain_hash: hash });
-  const registration = { hwid: 'phone', os: 'android', provider_code: own.code, domain_hash: hash };
+  const registration = { ...byBinding('phone', own), os: 'android' };
   const registered = await call(server, '/device/register', null, {}, post(registration));
   const order = {
     action_type: 'sub-change',

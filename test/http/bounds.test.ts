@@ -7,9 +7,9 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { forgetStrangers, forgetVisits, pruneDistributions } from '../../src/jobs/keep.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
+import { addLink, bind, enter, HASH } from '../support/shop.ts';
 
 const DAYS = { ledgerDays: 90, distributionDays: 365, deviceDays: 180 };
-const HASH = 'a'.repeat(64);
 
 let app: TestApp;
 let own: Credentials;
@@ -83,7 +83,7 @@ test('bindings', async () => {
 describe('sends', () => {
   test('in a minute, of both kinds together', async () => {
     await start({ bounds: { sendsPerMinuteMax: 3 } });
-    await get('/api/add-domain', own, { domain_hash: HASH });
+    await bind(app, own);
     await get('/provider', null, {
       id: own.code,
       domain_hash: HASH,
@@ -124,7 +124,7 @@ describe('sends', () => {
 
   test('recipients: refused when as many are kept, blocked when they became as many', async () => {
     await start({ bounds: { ledgerRowsMax: 2 } });
-    await get('/api/add-domain', own, { domain_hash: HASH });
+    await bind(app, own);
     for (const hwid of ['a', 'b', 'c']) {
       const facts = { domain_hash: HASH, hwid, os_name: 'Android' };
       await get('/provider', null, { id: own.code, ...facts });
@@ -192,10 +192,9 @@ describe('devices of nobody', () => {
   });
 
   test('a link or a binding that is off is no reason to forget anybody', async () => {
-    await get('/api/add-domain', own, { domain_hash: HASH });
-    const link = { install_code: 'LinkCode0001', install_limit: 2 };
-    const { id } = (await get('/api/add-install', own, link)).json;
-    await get('/install', null, { id: HASH, installid: link.install_code, hwid: 'slot' });
+    await bind(app, own);
+    const { id } = await addLink(app, own);
+    await enter(app, 'slot');
     await get('/provider', null, { id: own.code, domain_hash: HASH, hwid: 'tied' });
     await get('/api/update-install', own, { id, status: 5 });
     await get('/api/delete-domain', own, { id: 1 });

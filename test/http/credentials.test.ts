@@ -16,6 +16,7 @@ import {
   type TestAppOptions,
 } from '../support/app.ts';
 import { rawRequest } from '../support/raw.ts';
+import { addLink, enter, HASH, seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
@@ -114,14 +115,10 @@ describe('the subscription', () => {
 
   test('ended or suspended, it changes nothing for devices', async () => {
     const app = await start();
-    const own = await seedProvider(app);
-    const hash = 'a'.repeat(64);
-    const link = { install_limit: 1, install_code: 'LinkCode0001' };
-    await call(app, '/api/add-install', own, link);
-    await call(app, '/api/add-domain', own, { domain_hash: hash });
+    const own = await seedShop(app);
+    await addLink(app, own);
     await app.core.store.updateProvider(own.code, { suspendedAtMs: app.clock.nowMs() }, ACT);
-    const knock = { id: hash, installid: 'LinkCode0001', hwid: 'a' };
-    expect((await call(app, '/install', null, knock)).json.rc).toBe(1);
+    await enter(app, 'a');
   });
 });
 
@@ -216,15 +213,13 @@ describe('failures beyond the number that the operator set', () => {
   test('by way of a registration, or with a domain that is not bound, too', async () => {
     const app = await start({ authFailuresPerMinuteMax: 0 });
     const own = await seedProvider(app);
-    const install_code = 'LinkCode0001';
-    await call(app, '/api/add-install', own, { install_limit: 1, install_code });
-    const hash = 'a'.repeat(64);
+    const { code: install_code } = await addLink(app, own);
     const register = (body: object) =>
       call(app, '/device/register', null, {}, { method: 'POST', body: JSON.stringify(body) });
     const late = [
-      call(app, '/install', null, { hwid: 'h', id: hash, installid: install_code }),
-      register({ hwid: 'h', install_code, domain_hash: hash }),
-      register({ hwid: 'h', install_code: 'guess0000001', domain_hash: hash }),
+      call(app, '/install', null, { hwid: 'h', id: HASH, installid: install_code }),
+      register({ hwid: 'h', install_code, domain_hash: HASH }),
+      register({ hwid: 'h', install_code: 'guess0000001', domain_hash: HASH }),
     ];
     await until('the answers wait', () => app.clock.sleeperCount === 3);
     app.clock.advance(1_000);

@@ -6,11 +6,11 @@ import type { Device } from '../../src/core/port/device.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { randomCode } from '../../src/core/secret.ts';
 import { ACT } from '../support/actor.ts';
-import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { difference, openBeside, takeSnapshot } from '../support/database.ts';
 import { rawRequest } from '../support/raw.ts';
+import { addLink, bind, HASH, seedShop } from '../support/shop.ts';
 
-const HASH = 'a'.repeat(64);
 let app: TestApp;
 let own: Credentials;
 let code: string;
@@ -21,11 +21,9 @@ beforeAll(async () => {
 afterAll(() => app.close());
 /** Each test has its own provider, link, binding and HWID. */
 beforeEach(async () => {
-  own = await seedProvider(app);
-  code = randomCode(12);
+  own = await seedShop(app);
+  ({ code } = await addLink(app, own, null, 3));
   hwid = `hwid-${code}`;
-  await call(app, '/api/add-install', own, { install_limit: 3, install_code: code });
-  await call(app, '/api/add-domain', own, { domain_hash: HASH });
 });
 
 const install = (query: Record<string, string>, headers: Record<string, string> = {}) =>
@@ -154,8 +152,7 @@ describe('what a device says of itself', () => {
 
 describe('/install', () => {
   test('a HWID on two links holds a slot on each, as one device', async () => {
-    const other = randomCode(12);
-    await call(app, '/api/add-install', own, { install_limit: 1, install_code: other });
+    const { code: other } = await addLink(app, own, null);
     await install({ hwid });
     expect((await install({ hwid, installid: other })).json.install_count).toBe(1);
     expect((await app.core.store.findDevice(hwid))?.installs).toHaveLength(2);
@@ -206,17 +203,15 @@ describe('/install', () => {
     const [{ id }] = (await call(app, '/api/list-domain', own)).json.data;
     await call(app, '/api/delete-domain', own, { id });
     expect((await install({ hwid })).json.msg).toBe('Install not found');
-    await call(app, '/api/add-domain', own, { domain_hash: HASH });
+    await bind(app, own);
     expect((await install({ hwid })).json.rc).toBe(1);
   });
 });
 
 describe('what a device said at one provider', () => {
   test('another one neither reads nor changes', async () => {
-    const rival = await seedProvider(app);
-    const theirs = randomCode(12);
-    await call(app, '/api/add-install', rival, { install_limit: 3, install_code: theirs });
-    await call(app, '/api/add-domain', rival, { domain_hash: HASH });
+    const rival = await seedShop(app);
+    const { code: theirs } = await addLink(app, rival, null);
     await install({ hwid, device_model: 'Pixel 9', os_name: 'Android' });
     const listed = async (by: Credentials, install_code: string) =>
       (await call(app, '/api/list-hwid', by, { install_code })).json.data[0].device_name;

@@ -5,7 +5,8 @@ import fc from 'fast-check';
 import type { Credentials } from '../../src/core/provider.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
-import { ack, byBinding, notify, readable, register, seedShop } from '../support/messaging.ts';
+import { ack, byBinding, notify, readable, register } from '../support/messaging.ts';
+import { seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
 let app: TestApp;

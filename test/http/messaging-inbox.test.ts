@@ -10,16 +10,8 @@ import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { GUARD_BOUNDS } from '../support/bounds.ts';
 import { openBeside } from '../support/database.ts';
-import {
-  ack,
-  byBinding,
-  inbox,
-  notify,
-  order,
-  readable,
-  register,
-  seedShop,
-} from '../support/messaging.ts';
+import { ack, byBinding, inbox, notify, order, readable, register } from '../support/messaging.ts';
+import { seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
 const DAY_MS = 86_400_000;

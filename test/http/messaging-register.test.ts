@@ -8,23 +8,19 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import {
   ack,
-  addLink,
   byBinding,
   byLink,
-  enter,
   expectRefused,
-  HASH,
   notify,
   order,
   readable,
   register,
-  seedShop,
   sendSecret,
   tryRegister,
 } from '../support/messaging.ts';
+import { addLink, enter, HASH, LINK, seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
-const LINK = 'LinkCode0001';
 const SECOND = 'LinkCode0002';
 const DEAD = 'Device token error';
 

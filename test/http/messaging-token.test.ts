@@ -9,22 +9,19 @@ import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import {
   ack,
-  addLink,
   byBinding,
   byLink,
-  enter,
   expectRefused,
   notify,
   post,
   REFUSED,
   readable,
   register,
-  seedShop,
   sendSecret,
   tryRegister,
 } from '../support/messaging.ts';
+import { addLink, enter, LINK, seedShop } from '../support/shop.ts';
 
-const LINK = 'LinkCode0001';
 const SECOND = 'LinkCode0002';
 const DEAD = 'Device token error';
 

@@ -14,10 +14,10 @@ import {
 } from '../support/app.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
 import { register } from '../support/messaging.ts';
+import { bind, HASH } from '../support/shop.ts';
 import { open } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
-const HASH = 'a'.repeat(64);
 const BODY_BYTES_MAX = REQUEST_BOUNDS.bytesMax;
 const TOO_LONG = `the body must not be longer than ${BODY_BYTES_MAX} bytes`;
 const NO_OBJECT = 'the body must be a JSON object in UTF-8';
@@ -244,7 +244,7 @@ describe('credentials', () => {
 });
 
 test('of simultaneous general notifications exactly one is accepted', async () => {
-  await call(app, '/api/add-domain', own, { domain_hash: HASH });
+  await bind(app, own);
   await call(app, '/provider', null, {
     id: own.code,
     domain_hash: HASH,

@@ -5,7 +5,8 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { PING_INTERVAL_MS } from '../../src/http/stream/stream.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
-import { byBinding, notify, register, seedShop } from '../support/messaging.ts';
+import { byBinding, notify, register } from '../support/messaging.ts';
+import { seedShop } from '../support/shop.ts';
 import {
   noStreams,
   openRawStream,

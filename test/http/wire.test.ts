@@ -8,18 +8,16 @@ import { messages } from '../../src/http/messages.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
 import { type RawReply, rawRequest } from '../support/raw.ts';
+import { addLink, bind, enter, HASH, seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
-const HASH = 'a'.repeat(64);
 let app: TestApp;
 let own: Credentials;
 beforeAll(async () => {
   app = await startTestApp();
-  own = await seedProvider(app);
-  await call(app, '/api/add-install', own, { install_limit: 2, install_code: 'LinkCode0001' });
-  await call(app, '/api/add-domain', own, { domain_hash: HASH });
-  const knock = { id: HASH, installid: 'LinkCode0001', hwid: 'a' };
-  await call(app, '/install', null, knock);
+  own = await seedShop(app);
+  await addLink(app, own);
+  await enter(app, 'a');
 });
 afterAll(() => app.close());
 
@@ -79,12 +77,9 @@ test('what changes nothing under other methods would have changed something unde
   const twin = await startTestApp();
   try {
     const twinOwn = await seedProvider(twin, { code: own.code, authKey: own.authKey });
-    await call(twin, '/api/add-install', twinOwn, {
-      install_limit: 2,
-      install_code: 'LinkCode0001',
-    });
-    await call(twin, '/api/add-domain', twinOwn, { domain_hash: HASH });
-    await call(twin, '/install', null, { id: HASH, installid: 'LinkCode0001', hwid: 'a' });
+    await addLink(twin, twinOwn);
+    await bind(twin, twinOwn);
+    await enter(twin, 'a');
     // Devices first: they need the link and the binding as they are.
     const gets = endpoints.filter(({ audience, method, path }) => {
       return method === 'GET' && audience !== 'device' && !path.startsWith('/remote/');
@@ -231,14 +226,9 @@ describe('times', () => {
     const zoned = await startTestApp({ outputOffsetMinutes });
     try {
       zoned.clock.set(Date.UTC(2026, 10, 20, 21, 0, 0, 999));
-      const provider = await seedProvider(zoned);
-      const knock = { id: HASH, installid: 'LinkCode0001', hwid: 'a' };
-      await call(zoned, '/api/add-domain', provider, { domain_hash: HASH });
-      await call(zoned, '/api/add-install', provider, {
-        install_limit: 1,
-        install_code: 'LinkCode0001',
-      });
-      await call(zoned, '/install', null, knock);
+      const provider = await seedShop(zoned);
+      await addLink(zoned, provider);
+      await enter(zoned, 'a');
       const links = await call(zoned, '/api/list-install', provider);
       const domains = await call(zoned, '/api/list-domain', provider);
       const hwids = await call(zoned, '/api/list-hwid', provider, { install_id: 1 });

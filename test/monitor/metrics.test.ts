@@ -8,18 +8,15 @@ import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { Faults } from '../support/faults.ts';
 import {
   ack,
-  addLink,
   byBinding,
   byLink,
-  enter,
-  HASH,
   inbox,
   notify,
   register,
-  seedShop,
   tryRegister,
 } from '../support/messaging.ts';
 import { type Family, lint, parseMetrics, seriesValue } from '../support/prometheus.ts';
+import { addLink, enter, HASH, seedShop } from '../support/shop.ts';
 import { openStream } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 

@@ -1,27 +1,9 @@
-/** A provider with devices that register for messages: the words of the messaging tests. */
+/** Devices that register for messages, and what is sent to them: words of the messaging tests. */
 
 import { expect } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
-import { call, type Reply, read, seedProvider, type TestApp } from './app.ts';
-
-export const HASH = 'a'.repeat(64);
-
-/** An enterprise provider with a binding. */
-export async function seedShop(app: TestApp, hash = HASH): Promise<Credentials> {
-  const own = await seedProvider(app);
-  await call(app, '/api/add-domain', own, { domain_hash: hash });
-  return own;
-}
-
-export async function addLink(app: TestApp, by: Credentials, code: string): Promise<void> {
-  await expectOk(call(app, '/api/add-install', by, { install_limit: 5, install_code: code }));
-}
-
-/** What an app does when its user opens a link. */
-export async function enter(app: TestApp, hwid: string, code: string, hash = HASH) {
-  const knock = { id: hash, installid: code, hwid, os_name: 'android' };
-  await expectOk(call(app, '/install', null, knock));
-}
+import { call, type Reply, read, type TestApp } from './app.ts';
+import { expectOk, HASH } from './shop.ts';
 
 export function post(
   app: { url: string },
@@ -135,10 +117,4 @@ async function sent(
 ): Promise<number> {
   const init = { method: 'POST', body: JSON.stringify(body) };
   return (await expectOk(call(app, path, by, {}, init))).json.id;
-}
-
-async function expectOk(call: Promise<Reply>): Promise<Reply> {
-  const reply = await call;
-  if (reply.json.rc !== 1) throw new Error(`not ok: ${reply.text}`);
-  return reply;
 }

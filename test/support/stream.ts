@@ -3,7 +3,8 @@
 import { connect, type Socket } from 'node:net';
 import type { Credentials } from '../../src/core/provider.ts';
 import { startTestApp, type TestApp } from './app.ts';
-import { byBinding, register, seedShop } from './messaging.ts';
+import { byBinding, register } from './messaging.ts';
+import { seedShop } from './shop.ts';
 import { until } from './until.ts';
 
 /** Where a message to the phone of {@link startWithPhone} goes. */

@@ -19,6 +19,7 @@ import { makeLog } from '../../../src/log.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
 import { auditEntries, deedOf } from '../../support/audit.ts';
 import { openBeside } from '../../support/database.ts';
+import { addLink, bind, enter, LINK } from '../../support/shop.ts';
 
 const DAY_MS = 86_400_000;
 const LINKS = 6;
@@ -260,11 +261,10 @@ describe('list', () => {
   test('newest first, by provider, action, HWID and time, no more than asked for', async () => {
     const own = await makeChain();
     const other = await seedProvider(app, { code: 'Provide2' });
-    await call(app, '/api/add-domain', other, { domain_hash: 'a'.repeat(64) });
-    const query = { id: 'a'.repeat(64), installid: 'LinkCode0001', hwid: 'phone' };
-    await call(app, '/api/add-install', other, { install_code: query.installid, install_limit: 1 });
-    await call(app, '/install', null, query);
-    await call(app, '/api/delete-hwid', other, { install_code: query.installid, hwid: 'phone' });
+    await bind(app, other);
+    await addLink(app, other);
+    await enter(app, 'phone');
+    await call(app, '/api/delete-hwid', other, { install_code: LINK, hwid: 'phone' });
     const numbers = async (more: Partial<AuditFilter>) =>
       (await listAudit(app.core, { ...ALL, ...more })).map(({ number }) => number);
     expect(await numbers({})).toEqual([10, 9, 8, 7, 6, 5, 4, 3, 2, 1]);
