@@ -29,7 +29,7 @@ export function dateEndingAt(endMs: number): string {
   return new Date(endMs + UTC3_MS - DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Do both instants fall on one UTC day? Apps check in once per UTC day. */
+/** True if both instants are on one UTC day: apps check in once per UTC day. */
 export function sameUtcDay(aMs: number, bMs: number): boolean {
   return Math.floor(aMs / DAY_MS) === Math.floor(bMs / DAY_MS);
 }

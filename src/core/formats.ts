@@ -96,7 +96,7 @@ export const readHwid = HWID.read;
 export const DEVICE_TOKEN = text(/^[-_A-Za-z0-9]{43}$/, '43 letters, digits, - and _');
 export const readDeviceToken = DEVICE_TOKEN.read;
 
-/** In code points: specification, "Limits". */
+/** Code points of a line: specification, "Limits". */
 export const ONE_LINE_LENGTH_MAX = 255;
 
 /** No control characters, no line or paragraph separators, nothing that is not UTF-8. */

@@ -16,7 +16,7 @@ export interface JsonBounds {
   readonly valuesMax: number;
 }
 
-/** Of a request; the values have room for the largest configuration that apps take as a setting. */
+/** Bounds of a request, with room for the largest configuration that apps take as a setting. */
 export const REQUEST_BOUNDS: JsonBounds = { bytesMax: 256 * 1024, valuesMax: 10_000 };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -89,7 +89,7 @@ function measure(bytes: Uint8Array, valuesMax: number): 'fits' | 'deep' | 'many'
   return 'fits';
 }
 
-/** Where the quote is that ends the string that begins at `at`. */
+/** The place of the quote that ends the string that begins at `at`. */
 function endOfString(bytes: Uint8Array, at: number): number {
   let end = at;
   while (end < bytes.length && bytes[end] !== QUOTE) end += bytes[end] === BACKSLASH ? 2 : 1;

@@ -33,7 +33,7 @@ const NO_KEY = '????????????????????????????????';
 /** A provider who has shown a good key. */
 export interface AuthenticProvider {
   provider: Provider;
-  /** Of the key that was shown, which after a rotation may be the previous one. */
+  /** SHA-256 of the key that was shown: after a rotation perhaps the previous one. */
   keyHash: Uint8Array;
 }
 
@@ -52,12 +52,19 @@ export function authenticate(
   const wellFormed = !isRefused(code) && !isRefused(authKey);
   const keyHash = hashKey(wellFormed ? authKey : NO_KEY);
   return after(core.store.findProvider(wellFormed ? code : NO_CODE), (provider) => {
-    const isCurrent = sameHash(keyHash, provider?.keyHash ?? NO_HASH);
-    const isPrevious = sameHash(keyHash, provider?.previousKeyHash ?? NO_HASH);
-    if (provider === null || !wellFormed) return null;
-    const previousIsGood = isPrevious && nowMs < (provider.previousKeyUntilMs ?? 0);
-    return isCurrent || previousIsGood ? { provider, keyHash } : null;
+    const isGood = isKeyOf(provider ?? NOBODY, keyHash, nowMs);
+    return provider !== null && wellFormed && isGood ? { provider, keyHash } : null;
   });
+}
+
+type Keys = Pick<Provider, 'keyHash' | 'previousKeyHash' | 'previousKeyUntilMs'>;
+const NOBODY: Keys = { keyHash: NO_HASH, previousKeyHash: null, previousKeyUntilMs: null };
+
+/** True for a provider's key and, until its time is over, for the one before. */
+export function isKeyOf(keys: Keys, keyHash: Uint8Array, nowMs: number): boolean {
+  const isCurrent = sameHash(keyHash, keys.keyHash);
+  const isPrevious = sameHash(keyHash, keys.previousKeyHash ?? NO_HASH);
+  return isCurrent || (isPrevious && nowMs < (keys.previousKeyUntilMs ?? 0));
 }
 
 /** Active: not suspended, and its end date, if it has one, has not passed. */

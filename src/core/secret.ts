@@ -37,7 +37,7 @@ export function keyFingerprint(hash: Uint8Array): string {
   return (((a << 24) | (b << 16) | (c << 8) | d) >>> 0).toString(16).padStart(8, '0');
 }
 
-/** How the audit log names a HWID: by its SHA-256 in hexadecimal. */
+/** The name of a HWID in the audit log: its SHA-256 in hexadecimal. */
 export function hwidHash(hwid: string): string {
   return Buffer.from(hashKey(hwid)).toString('hex');
 }

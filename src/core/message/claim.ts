@@ -6,7 +6,7 @@
  */
 export type Claim = 'first_link' | 'binding' | 'later' | 'nothing';
 
-/** Who holds the place that is claimed. */
+/** The holder of the place that is claimed. */
 export type Holder = 'nobody' | 'token_shown' | 'other_token';
 
 export type Verdict =

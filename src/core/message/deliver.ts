@@ -100,7 +100,7 @@ async function send(core: Core, lease: Lease): Promise<void> {
   await core.store.moveDistribution(lease, SENDING, ended);
 }
 
-/** Has those look who wait here for messages of these devices, or of any. */
+/** Wakes everybody here who waits for messages of these devices, or of any. */
 export async function tell(core: Core, deviceIds: readonly number[] | 'all'): Promise<void> {
   const awaited = core.signals.awaited(deviceIds);
   for (let i = 0; i < awaited.length; i += WAKE_BATCH) {

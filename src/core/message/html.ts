@@ -69,7 +69,7 @@ export function sanitizeBody(html: string): string {
   return isDone ? filtered : sanitizeHtml(filtered, FILTER);
 }
 
-/** Does filtered HTML show anything: a visible character or an image? */
+/** True if filtered HTML shows anything: a visible character or an image. */
 export function showsAnything(filtered: string): boolean {
   const text = filtered.replace(/<[^>]*>/g, '').replace(/[\s\p{Cc}\p{Cf}]/gu, '');
   return text !== '' || / src="http/i.test(filtered);
@@ -82,7 +82,7 @@ export function showsAnything(filtered: string): boolean {
  */
 const HTML_BYTES_MAX = 16_384;
 const HTML_TAG_COUNT_MAX = 1000;
-/** Of these, tags that begin an element: each costs more than all others together. */
+/** Tags among them that begin an element: each costs more than all others together. */
 const HTML_ELEMENT_COUNT_MAX = 512;
 
 /** Adds up the HTML of one form, before any of it is filtered. */

@@ -184,7 +184,7 @@ export function encodePayload(payload: NotificationPayload): string {
   return Buffer.from(JSON.stringify(payload), 'utf8').toString('base64');
 }
 
-/** Is an encoded payload over {@link PUSH_ENCODED_MAX} bytes? */
+/** True if an encoded payload is over {@link PUSH_ENCODED_MAX} bytes. */
 export function isTooLarge(encoded: string): boolean {
   return encoded.length > PUSH_ENCODED_MAX;
 }

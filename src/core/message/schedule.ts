@@ -1,4 +1,4 @@
-/** When a distribution is to be delivered: `send_date` and `send_time`, in UTC+3. */
+/** The time of delivery: `send_date` and `send_time`, in UTC+3. */
 
 import { DAY_MS, startOfDateMs } from '../calendar.ts';
 import { isAbsent } from '../json-input.ts';

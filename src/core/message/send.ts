@@ -41,7 +41,7 @@ export const KEPT_BYTES_EACH = 200;
 export const UNBOUND_QUOTA_MS = DAY_MS;
 
 type Kind = 'notification' | 'command';
-/** Of what the guards of a send refuse, the part that is named after its kind. */
+/** Refusals of a send that are named after its kind. */
 type Bounded<K extends Kind> = `${K}_${BoundReached | 'save_error'}`;
 
 /**

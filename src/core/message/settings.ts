@@ -69,7 +69,7 @@ const RANGE = /^ *([0-9]{1,15}) *(?:- *([0-9]{1,15}) *)?$/;
 /** Signs that end a header, or that no header may have. */
 const NOT_IN_HEADER = /[\r\n\0]/;
 
-/** By kind, the rule behind "must be", and whether a value keeps it. */
+/** The rule of each kind behind "must be", and its check. */
 const KINDS: Readonly<
   Record<Exclude<SettingKey['kind'], 'choice'>, { rule: string; fits(value: unknown): boolean }>
 > = {

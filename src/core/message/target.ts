@@ -17,7 +17,7 @@ export type Targets = { hwids: string[] } | { os: TargetOs[] };
 export const TARGET_HWID_COUNT_MAX = 5;
 /** Room for them, for blanks, and for some that are there twice. */
 const HWID_LIST_LENGTH_MAX = 4096;
-/** Likewise for operating systems. */
+/** Room for operating systems, likewise. */
 const OS_COUNT_MAX = 64;
 const OS_LIST_LENGTH_MAX = 1024;
 

@@ -57,7 +57,7 @@ export const HOST_LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
 const HOST_NAME = new RegExp(`^(?=.{1,253}$)${HOST_LABEL}(?:\\.${HOST_LABEL})*$`);
 /** A text that may become a host name: no sign in it makes a URL of it read otherwise. */
 const MAYBE_HOST = /^[A-Za-z0-9._\x80-\u{10ffff}-]{1,253}$/u;
-/** Of host names that a URL parser has written: only addresses end so. */
+/** The end of an address, and of no host name that a URL parser has written. */
 const ADDRESS = /\.\d+$/;
 const ASCII = /^[\x20-\x7e]*$/;
 const PORT_MAX = 65_535;

@@ -105,7 +105,7 @@ export function readLine(text: string): ExportLine | Misfit<'over_bounds' | 'mal
   });
 }
 
-/** In a file, numbers are numbers. */
+/** Numbers that are no digits in a text. */
 const numeric =
   (read: Reader<number>): Reader<number> =>
   (value) =>

@@ -3,7 +3,7 @@
 import { DAY_MS } from '../calendar.ts';
 import type { ImportedInstall } from '../port/moving.ts';
 
-/** How many rows share a commit, beside which nobody else can write. */
+/** Rows that share a commit, beside which nobody else can write. */
 const ROWS_MAX = 200;
 
 /** Links in groups of no more rows than {@link ROWS_MAX}, or of one link. */

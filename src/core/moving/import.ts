@@ -9,28 +9,28 @@ import { Refused } from '../outcome.ts';
 import type { Install } from '../port/install.ts';
 import type { ImportedDomain, ImportedInstall } from '../port/moving.ts';
 import type { Plan, Provider } from '../port/provider.ts';
-import { hashKey, randomAuthKey, sameHash } from '../secret.ts';
+import { isKeyOf } from '../provider.ts';
+import { hashKey, randomAuthKey } from '../secret.ts';
 import { byRows, past, pastInstall } from './fit.ts';
 import { type AskSource, Source, type SourceOptions } from './source.ts';
 import type { SourceInstall } from './source-record.ts';
 import type { Tally } from './tally.ts';
 
 export interface ImportOptions extends SourceOptions {
-  /** Ask for the HWIDs of links whose count is the same here. */
+  /** True to ask for the HWIDs of links whose count is the same here. */
   rechecks: boolean;
-  /** Also look for links with these ids, one by one. */
+  /** Ids that are also asked for one by one. */
   ids: { from: number; to: number } | null;
-  /** How many calls may be under way at a time. */
+  /** The most calls under way at a time. */
   callsMax: number;
   /** Called after each step. */
   onStep(): void;
 }
 
-/** How many links are read at a time. */
+/** Links that are read at a time. */
 const PAGE = 5000;
-/** How many links are asked for, then stored together: what a kill can cost. */
+/** Links that are asked for, then stored together: what a kill can cost. */
 const CHUNK = 50;
-const NO_HASH = new Uint8Array(32);
 
 type Rules = { installCountMax: number; domainCountMax: number; updates: boolean };
 
@@ -61,10 +61,7 @@ export async function settle(
   const { code, suspendedAtMs, ...draft } = newcomer;
   const known = await core.store.findProvider(code);
   if (known !== null) {
-    const isPrevious = sameHash(newcomer.keyHash, known.previousKeyHash ?? NO_HASH);
-    const isGood =
-      sameHash(newcomer.keyHash, known.keyHash) ||
-      (isPrevious && nowMs < (known.previousKeyUntilMs ?? 0));
+    const isGood = isKeyOf(known, newcomer.keyHash, nowMs);
     return isGood || hasNewKey ? { provider: known, newKey: null } : new Refused('other_key');
   }
   const newKey = hasNewKey ? randomAuthKey() : null;
@@ -86,9 +83,9 @@ export class Mover {
     readonly core: Core,
     readonly provider: Provider,
     readonly tally: Tally,
-    /** Take note, name, limit and status of what is here already from the import. */
+    /** True to give records that are here the note, name, limit and status of the import. */
     updates: boolean,
-    /** For the audit log. */
+    /** The time of entries in the audit log. */
     readonly nowMs: () => number,
   ) {
     const installCountMax = provider.installCountMax ?? core.limits.linksPerProviderMax;

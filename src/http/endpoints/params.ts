@@ -67,7 +67,7 @@ export const pageParams = {
   }),
 };
 
-/** How list-hwid and delete-hwid name a link; `says` is the answer when neither is given. */
+/** The selectors of a link in list-hwid and delete-hwid; `says` answers when neither is given. */
 export const selectorParams = <const K extends MessageKey>(says: K) => ({
   install_code: optional(forms.installCode, {
     misfit: 'install_code_error',

@@ -181,7 +181,7 @@ const change = {
   ),
 };
 
-/** By hwid or by os, as the toggle has it; absent, it is on if `hwid` is given. */
+/** Targets by hwid or by os, as the toggle has it; absent, it is on if `hwid` is given. */
 const COMMAND_TARGETS = [
   { required: ['hwid'], properties: { specific_device_toggle: { const: true } } },
   { required: ['os'], properties: { specific_device_toggle: { const: false } } },
