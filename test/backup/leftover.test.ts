@@ -1,6 +1,6 @@
 /** Files in the making: whatever kills their maker, no clear text lies about, and nothing stays. */
 
-import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import {
   existsSync,
   mkdirSync,
@@ -16,12 +16,12 @@ import { removeLeftovers, Scratch } from '../../src/disk/scratch.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProviders, makeBackup, NOW_MS } from '../support/backup.ts';
 import { openBeside } from '../support/database.ts';
-import { cleanUp, plainEnv, startServe } from '../support/process.ts';
+import { plainEnv, startServe } from '../support/process.ts';
 import { ROOT } from '../support/tree.ts';
 import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(4 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses(4 * PATIENCE_MS);
 
 let folder: string;
 let dataDir: string;

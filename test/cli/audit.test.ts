@@ -1,6 +1,6 @@
 /** `gatepost audit …`, and what the other commands leave in it, run as the operator runs them. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,18 +10,12 @@ import { call } from '../support/app.ts';
 import { deedOf } from '../support/audit.ts';
 import { openBeside } from '../support/database.ts';
 import { testWith } from '../support/needs.ts';
-import {
-  cleanUp,
-  run,
-  type ServerProcess,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
 import { addLink, bind, enter, expectOk } from '../support/shop.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 const KEY = 'own-key_own-key_own-key_own-key_';
 const OTHER_KEY = 'other-key_other-key_other-key_12';

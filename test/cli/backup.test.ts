@@ -1,22 +1,21 @@
 /** `gatepost backup`, `restore` and `doctor`, as the operator runs them. */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { examineDatabase } from '../../src/store/sqlite/file/copy.ts';
 import { call } from '../support/app.ts';
 import {
   addProviderByCommand,
-  cleanUp,
   ROOT,
   run,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(3 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses(3 * PATIENCE_MS);
 
 async function makeData() {
   const folder = temporaryFolder();

@@ -1,20 +1,14 @@
 /** The configuration as the operator meets it: `gatepost config`, mistakes, SIGHUP. */
 
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  cleanUp,
-  run,
-  type ServerProcess,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
 import { readText } from '../support/tree.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 interface Shown {
   file: string | null;

@@ -1,22 +1,16 @@
 /** Settings, versions, and data that is missing, foreign, newer or damaged. */
 
 import { Database } from 'bun:sqlite';
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import packageJson from '../../package.json';
-import {
-  addProviderByCommand,
-  cleanUp,
-  run,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { addProviderByCommand, run, startServe, temporaryFolder } from '../support/process.ts';
 import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 const FILE = 'gatepost.db';
 /** Each must refuse what is wrong with the data; `serve` and `provider add` would create it. */

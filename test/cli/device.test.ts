@@ -1,22 +1,20 @@
 /** `gatepost device …`, beside a server that is running. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
 import {
   addProviderByCommand,
-  cleanUp,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
 import { addLink } from '../support/shop.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 const dataDir = join(temporaryFolder(), 'data');
 const DOMAIN_HASH = 'e'.repeat(64);

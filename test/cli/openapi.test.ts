@@ -1,13 +1,12 @@
 /** `gatepost openapi`: needs no data, and prints what a server has at /openapi.json. */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { document } from '../support/openapi.ts';
-import { cleanUp, run, shell } from '../support/process.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { run, shell } from '../support/process.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 test('prints the document as JSON, compact for machines', async () => {
   const { code, stderr, stdout } = await run(['openapi']);

@@ -1,20 +1,13 @@
 /** `gatepost provider …`, run as the operator runs it, beside a server that is running. */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { call } from '../support/app.ts';
-import {
-  cleanUp,
-  run,
-  type ServerProcess,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 const dataDir = join(temporaryFolder(), 'data');
 let server: ServerProcess;

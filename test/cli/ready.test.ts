@@ -1,6 +1,6 @@
 /** `gatepost ready`: what this data directory's own server says is the exit code. */
 
-import { afterAll, afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -10,11 +10,10 @@ import {
   notedMonitor,
   noteMonitor,
 } from '../../src/whereabouts.ts';
-import { cleanUp, run, temporaryFolder } from '../support/process.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { run, temporaryFolder } from '../support/process.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 let dataDir: string;
 let paths: string[];

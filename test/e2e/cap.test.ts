@@ -7,22 +7,22 @@
  * CAP_SCALE=20 bun test test/e2e/cap.test.ts runs it longer, CAP_SEED=n otherwise.
  */
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
-import { cleanUp, plainEnv, ROOT, type ServerProcess } from '../support/process.ts';
+import { plainEnv, ROOT, type ServerProcess } from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { addLink, HASH, type Link, openShop } from '../support/shop.ts';
 import { SlotHistory } from '../support/slot-history.ts';
 import type { SlotWorkerOrder, SlotWorkerReport } from '../support/slot-worker.ts';
 import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
 const SCALE = Number(process.env['CAP_SCALE'] ?? 1);
 const SEED = Number(process.env['CAP_SEED'] ?? 7);
 
-setDefaultTimeout(2 * PATIENCE_MS * SCALE);
-afterAll(cleanUp);
+useProcesses(2 * PATIENCE_MS * SCALE);
 
 const PROCESSES = 4;
 const CALLS_PER_PROCESS = 500 * SCALE;

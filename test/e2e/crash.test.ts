@@ -7,15 +7,16 @@
  */
 
 import { Database } from 'bun:sqlite';
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
 import { Beliefs } from '../support/belief.ts';
-import { cleanUp, run, type ServerProcess, startServe } from '../support/process.ts';
+import { run, type ServerProcess, startServe } from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { HASH, type Link, openShop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
 const KILLS = Number(process.env['CRASH_KILLS'] ?? 20);
 const SEED = Number(process.env['CRASH_SEED'] ?? 11);
@@ -26,8 +27,7 @@ const ANSWERS_BETWEEN_KILLS_MAX = 300;
 const LINKS = 6;
 const HWIDS_PER_CLIENT = 12;
 
-setDefaultTimeout((2 + KILLS / 10) * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses((2 + KILLS / 10) * PATIENCE_MS);
 
 class Scene {
   readonly slots = new Beliefs<'on' | 'off'>();

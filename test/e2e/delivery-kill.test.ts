@@ -8,20 +8,20 @@
  */
 
 import type { Database } from 'bun:sqlite';
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { call } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { bindDevices, makeDevices, putOnLinks } from '../support/delivery.ts';
 import { DOMAIN_HASH, LiveDevice, Traffic } from '../support/delivery-traffic.ts';
 import {
   addProviderByCommand,
-  cleanUp,
   type ServerProcess,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
 const KILLS = Number(process.env['DELIVERY_KILLS'] ?? 12);
 const SEED = Number(process.env['DELIVERY_SEED'] ?? 5);
@@ -31,8 +31,7 @@ const DEVICES_PER_PROVIDER = 20_000;
 const LIVE_PER_PROVIDER = 3;
 const STATUSES = [10, 20, 30, 5, 6, 40, 100, 130];
 
-setDefaultTimeout((4 + KILLS / 5) * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses((4 + KILLS / 5) * PATIENCE_MS);
 
 function seedMany(db: Database, provider: { id: number }): void {
   const hwids = Array.from({ length: DEVICES_PER_PROVIDER }, (_, n) => `${provider.id}-${n}`);

@@ -2,23 +2,22 @@
  * What the operator meets first: one file that runs, says how to use it, and stops when told to.
  */
 
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { copyFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { read } from '../support/app.ts';
 import {
   binary,
-  cleanUp,
   run,
   type ServerProcess,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
 import { open } from '../support/socket.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 /** Far less than the 8 s after which `serve` gives up on what still runs. */
 const STOP_MAX_MS = 5_000;

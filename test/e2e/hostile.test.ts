@@ -27,7 +27,7 @@
  * otherwise.
  */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
@@ -35,7 +35,6 @@ import { call } from '../support/app.ts';
 import { type HostileRequest, Hostility } from '../support/hostile.ts';
 import {
   addProviderByCommand,
-  cleanUp,
   residentMib,
   type ServerProcess,
   startServe,
@@ -44,6 +43,7 @@ import {
 import { Random } from '../support/random.ts';
 import { Lane, type RawAnswer } from '../support/raw-http.ts';
 import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
 const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 10_000);
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 3);
@@ -55,8 +55,7 @@ const GROWTH_MAX_MIB = 48;
 /** A body far larger than the memory that the server may take for it, MiB. */
 const BODY_MIB = 300;
 
-setDefaultTimeout(2 * PATIENCE_MS + REQUESTS * 5);
-afterAll(cleanUp);
+useProcesses(2 * PATIENCE_MS + REQUESTS * 5);
 
 let server: ServerProcess;
 let credentials: Credentials;

@@ -6,7 +6,7 @@
  * bindings, and prints how long it took.
  */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
@@ -18,7 +18,6 @@ import { openBeside } from '../support/database.ts';
 import {
   addProviderByCommand,
   binary,
-  cleanUp,
   plainEnv,
   run,
   type ServerProcess,
@@ -28,14 +27,14 @@ import {
 import { Random } from '../support/random.ts';
 import { enter, openShop } from '../support/shop.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
 const SCALE = Number(process.env['IMPORT_SCALE'] ?? 0.02);
 const LINKS = Math.round(20_000 * SCALE);
 const HWIDS = Math.round(60_000 * SCALE);
 const DOMAINS = Math.max(5, Math.round(500 * SCALE));
 /** The busier the machine, the longer: two lists of every link at the end. */
-setDefaultTimeout((4 + 30 * SCALE) * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses((4 + 30 * SCALE) * PATIENCE_MS);
 
 const FACTS = { os: 'android', osVersion: '15', appVersion: '2', userAgent: 'App/2' };
 const HASHES = Array.from({ length: DOMAINS }, (_, n) => String(n).padStart(64, 'e'));

@@ -1,13 +1,12 @@
 /** Probes and metrics of the executable: on a disk without room, at the end, beside another one. */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testWith } from '../support/needs.ts';
 import {
   addProviderByCommand,
   binary,
-  cleanUp,
   run,
   type ServerProcess,
   startServe,
@@ -15,10 +14,10 @@ import {
 } from '../support/process.ts';
 import { lint, parseMetrics, seriesValue } from '../support/prometheus.ts';
 import { open } from '../support/socket.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 const MONITORED = { GATEPOST_MONITOR_PORT: '0' };
 

@@ -7,7 +7,7 @@
  * STALE_SECONDS=60 bun test test/e2e/never-stale.test.ts runs it longer, STALE_SEED=n otherwise.
  */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { hashKey } from '../../src/core/secret.ts';
@@ -15,9 +15,10 @@ import { nextTurn } from '../../src/core/turn.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
-import { addProviderByCommand, cleanUp, startServe, temporaryFolder } from '../support/process.ts';
+import { addProviderByCommand, startServe, temporaryFolder } from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
 const SECONDS = Number(process.env['STALE_SECONDS'] ?? 2);
 const SEED = Number(process.env['STALE_SEED'] ?? 3);
@@ -26,8 +27,7 @@ const WRITERS = 4;
 const HASH = 'a'.repeat(64);
 const CODE = 'Stale1234567';
 
-setDefaultTimeout(SECONDS * 1000 + 4 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses(SECONDS * 1000 + 4 * PATIENCE_MS);
 
 /** A value that changes step by step: which step was begun, and which was answered. */
 class Steps {

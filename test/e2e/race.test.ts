@@ -7,14 +7,15 @@
  * RACE_SECONDS=40 bun test test/e2e/race.test.ts runs it longer, RACE_SEED=n otherwise.
  */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
 import { invariantProblems } from '../fuzz/invariants.ts';
 import { call, read } from '../support/app.ts';
-import { cleanUp, run, type ServerProcess, startServe } from '../support/process.ts';
+import { run, type ServerProcess, startServe } from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { HASH, type Link, openShop, type Shop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
 const SECONDS = Number(process.env['RACE_SECONDS'] ?? 3);
 const SEED = Number(process.env['RACE_SEED'] ?? 5);
@@ -26,8 +27,7 @@ const LIMITS = [2, 3, 4, 5, 6];
 /** All callers have one address. */
 const ENV = { GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: '1000000000' };
 
-setDefaultTimeout(SECONDS * 1000 + 4 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses(SECONDS * 1000 + 4 * PATIENCE_MS);
 
 class Race {
   readonly dataDir: string;

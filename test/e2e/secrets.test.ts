@@ -3,23 +3,17 @@
  * out: each may appear only where it is meant to be shown once.
  */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { formsOf, shownIn as shownOf } from '../support/planted.ts';
-import {
-  cleanUp,
-  run,
-  type ServerProcess,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
+import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
 import { Lane } from '../support/raw-http.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 const KEYS = {
   current: 'PLANTED-current-key_PLANTED-curr',

@@ -1,22 +1,21 @@
 /** The end of the executable: exit 0 in time and with the database closed, whatever runs. */
 
 import { Database } from 'bun:sqlite';
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startAcmeServer } from '../support/acme-server.ts';
 import {
   addProviderByCommand,
   binary,
-  cleanUp,
   plainEnv,
   startServe,
   temporaryFolder,
 } from '../support/process.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 const IN_ORDER = { code: 0, signal: null };
 

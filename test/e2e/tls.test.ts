@@ -1,22 +1,16 @@
 /** HTTPS as the operator has it: the executable, files that change, an authority that is asked. */
 
-import { afterAll, afterEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { type AcmeServer, startAcmeServer } from '../support/acme-server.ts';
 import { selfSigned, writeSecret } from '../support/certificate.ts';
-import {
-  cleanUp,
-  run,
-  type ServerProcess,
-  startServe,
-  temporaryFolder,
-} from '../support/process.ts';
-import { PATIENCE_MS, until } from '../support/until.ts';
+import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
+import { until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 let authority: AcmeServer | null = null;
 afterEach(async () => {

@@ -1,14 +1,12 @@
 /** What clients send to the executable, where the runtime inside has a say in what it becomes. */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { call } from '../support/app.ts';
 import { byBinding } from '../support/messaging.ts';
-import { cleanUp } from '../support/process.ts';
 import { openShop } from '../support/shop.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 
-setDefaultTimeout(2 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses();
 
 test('an international domain reaches a device in ASCII', async () => {
   const { own, server } = await openShop({ plan: 'pro' });

@@ -3,16 +3,15 @@
  * long as wanted.
  */
 
-import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { cleanUp } from '../support/process.ts';
+import { expect, test } from 'bun:test';
 import { PATIENCE_MS } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
 import { fuzz } from './fuzz.ts';
 
 const SECONDS = Number(process.env['FUZZ_SECONDS'] ?? 10);
 const SEED = Number(process.env['FUZZ_SEED'] ?? 8);
 
-setDefaultTimeout(SECONDS * 1000 + 4 * PATIENCE_MS);
-afterAll(cleanUp);
+useProcesses(SECONDS * 1000 + 4 * PATIENCE_MS);
 
 test(`${SECONDS} s of odd requests, frames, files and commands, seed ${SEED}`, async () => {
   const { faults, counts, answers } = await fuzz({ seconds: SECONDS, seed: SEED, rate: 400 });
