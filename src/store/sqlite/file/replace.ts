@@ -94,9 +94,12 @@ export class ReplacementFile implements Replacement {
   }
 
   async drop(): Promise<void> {
-    await this.#output?.close();
-    this.#scratch?.drop();
-    this.#release();
+    try {
+      await this.#output?.close();
+    } finally {
+      this.#scratch?.drop();
+      this.#release();
+    }
   }
 
   /** Tells whether the file is empty, as a crash while a database is being made leaves it. */
