@@ -68,8 +68,8 @@ const PROVIDER_NOT_FOUND = new Refused('provider_not_found');
 
 /**
  * A device's daily call to its provider (`GET /provider`). With the hash of an active binding it
- * becomes linked to the provider; without one it is only seen. A device that called today and has
- * nothing new to link writes nothing, nor does one that never called before and that `admitsNew`
+ * is attached to the provider; without one it is only seen. A device that called today and has
+ * nothing new to attach writes nothing, nor does one that never called before and that `admitsNew`
  * does not admit: the call needs no credentials, and the table of devices must not be anybody's.
  *
  * Refuses `hwid_required` and `provider_not_found`.

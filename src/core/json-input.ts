@@ -140,7 +140,7 @@ export function readBoolean(value: unknown): boolean | null {
 }
 
 /**
- * Is this a text that UTF-8 can carry? JSON can name half of a surrogate pair (`"\ud83d"`); such a
+ * True for a text that UTF-8 can carry. JSON can name half of a surrogate pair (`"\ud83d"`); such a
  * string has no UTF-8 form, and the device would get another text than was sent.
  */
 export function isText(value: unknown): value is string {

@@ -1,5 +1,5 @@
 /**
- * Who waits for what inside this process: a worker for work, open streams and long polls for
+ * Waiting inside this process: a worker for work, open streams and long polls for
  * messages. Nothing here is remembered: the store is the truth, a signal only says "look now".
  */
 

@@ -23,8 +23,8 @@ export type Verdict =
 
 /**
  * The whole rule. A registration is for a place: a HWID at a provider, or (with nothing shown) the
- * HWID's place of nobody, where messages lie of providers that the device is not linked to. Nothing
- * but a claim to a place changes it, so nothing that happens at one provider changes another's.
+ * HWID's place of nobody, where messages lie of providers that have not attached the device.
+ * Nothing but a claim to a place changes it, so no provider's affairs change another's.
  */
 export const REGISTRATION_RULE: Readonly<Record<Claim, Readonly<Record<Holder, Verdict>>>> = {
   first_link: {

@@ -3,7 +3,7 @@
 import sanitizeHtml from 'sanitize-html';
 import { PUSH_ENCODED_MAX } from '../formats.ts';
 import { byteLength } from '../json-input.ts';
-import { isLink, isWebUrl } from './url.ts';
+import { isUrlToOpen, isWebUrl } from './url.ts';
 
 /** Tags that survive the filter: specification, "Limits". */
 export const ALLOWED_TAGS: readonly string[] = [
@@ -21,7 +21,7 @@ type Attributes = Record<string, string>;
 
 /** Attributes that survive: specification, "Limits"; null drops the attribute. */
 const ATTRIBUTES: ReadonlyMap<string, (value: string) => string | null> = new Map([
-  ['href', (value: string) => (isLink(value.trim()) ? value.trim() : null)],
+  ['href', (value: string) => (isUrlToOpen(value.trim()) ? value.trim() : null)],
   ['src', (value: string) => (isWebUrl(value.trim()) ? value.trim() : null)],
   ['title', (value: string) => value],
   ['alt', (value: string) => value],
@@ -53,7 +53,7 @@ const FILTER: sanitizeHtml.IOptions = {
 
 /**
  * Filters HTML: tags and attributes other than those of the specification's limits table are
- * dropped (the text inside such tags stays), links must pass {@link isLink}, images
+ * dropped (the text inside such tags stays), URLs of anchors must pass {@link isUrlToOpen}, images
  * {@link isWebUrl}. The result is well-formed HTML in which `&`, `<` and `>` of the text are
  * escaped, so plain text such as `5 > 3` comes back as `5 &gt; 3`. Filtering twice changes nothing
  * in what is not longer than {@link PUSH_ENCODED_MAX}.
@@ -76,7 +76,7 @@ export function showsAnything(filtered: string): boolean {
 }
 
 /**
- * How much HTML one form may hold before filtering, all bodies together. A quarter of a megabyte of
+ * The HTML that one form may hold before filtering, all bodies together. A quarter of a megabyte of
  * nested tags kept the filter busy for seconds, and everybody else waiting. Text and allowed tags
  * beyond any of the bounds encode to more than {@link PUSH_ENCODED_MAX} anyway.
  */

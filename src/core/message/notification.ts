@@ -4,7 +4,7 @@ import { EXPIRE_DAYS, type Format, PUSH_ENCODED_MAX, PUSH_TYPE } from '../format
 import { byteLength, isAbsent, isRecord, isText, nameForDetail } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 import { HtmlBudget, sanitizeBody, showsAnything } from './html.ts';
-import { isLink, isWebUrl } from './url.ts';
+import { isUrlToOpen, isWebUrl } from './url.ts';
 
 /** Bytes of the other texts of a form, together: {@link PUSH_ENCODED_MAX} before base64. */
 const TEXT_BYTES_MAX = 3072;
@@ -51,7 +51,7 @@ export function composeNotification(
   const payload: NotificationPayload = {
     ...reader.text(form, 'title', 'title'),
     body: reader.html(form, 'body', 'body') ?? reader.refuse('body', 'is required', ''),
-    ...reader.link(form, 'link_for_open', 'link-for-open'),
+    ...reader.urlToOpen(form, 'link_for_open', 'link-for-open'),
     ...reader.text(form, 'background_image', 'background_image', IMAGE),
     ...reader.locales(form['locales']),
     type_push: reader.needed(form, 'type_push', PUSH_TYPE),
@@ -67,8 +67,8 @@ interface TextRule {
   rule: string;
 }
 
-const LINK: TextRule = {
-  fits: isLink,
+const URL_TO_OPEN: TextRule = {
+  fits: isUrlToOpen,
   rule: 'must be an absolute http or https URL, or a deep link of an app',
 };
 const IMAGE: TextRule = { fits: isWebUrl, rule: 'must be an absolute http or https URL' };
@@ -108,18 +108,18 @@ class FormReader {
   }
 
   /**
-   * The link to open under the `name` that the specification has in this place. Clients write the
+   * The URL to open under the `name` that the specification has in this place. Clients write the
    * `other` name too, which counts where the specification's is absent.
    */
-  link<N extends string>(
+  urlToOpen<N extends string>(
     from: Record<string, unknown>,
     name: N,
     other: string,
     prefix = '',
   ): { [K in N]?: string } {
     const source = isAbsent(from[name]) ? other : name;
-    const link = this.text(from, source, `${prefix}${source}`, LINK)[source];
-    return (link === undefined ? {} : { [name]: link }) as { [K in N]?: string };
+    const url = this.text(from, source, `${prefix}${source}`, URL_TO_OPEN)[source];
+    return (url === undefined ? {} : { [name]: url }) as { [K in N]?: string };
   }
 
   /** The filtered HTML, or null if the field is absent. */
@@ -165,7 +165,7 @@ class FormReader {
     return {
       ...this.text(content, 'title', `${field}.title`),
       ...(body !== null && { body }),
-      ...this.link(content, 'link-for-open', 'link_for_open', `${field}.`),
+      ...this.urlToOpen(content, 'link-for-open', 'link_for_open', `${field}.`),
     };
   }
 

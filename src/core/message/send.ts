@@ -83,7 +83,7 @@ export async function sendNotification(
 /**
  * Accepts a remote command; delivery is the worker's. Refuses `device_not_found` (a HWID that
  * nobody knows), `unbound_not_allowed` (an action other than `import-data` to a device that is not
- * linked to the provider), `unbound_quota_exceeded`, and what passes a bound of the provider: see
+ * attached to the provider), `unbound_quota_exceeded`, and what passes a bound of the provider: see
  * {@link SendBounds}.
  */
 export async function sendCommand(

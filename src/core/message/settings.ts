@@ -141,8 +141,8 @@ function brokenCustomRule(key: string, value: unknown): string | null {
 }
 
 /**
- * Can JSON carry the value to the device? JSON.parse reads `1e999` as infinity and `"\ud83d"` as
- * half a character, which readers in other languages refuse together with all that is around it.
+ * True if JSON can carry the value to the device. JSON.parse reads `1e999` as infinity and
+ * `"\ud83d"` as half a character; readers in other languages refuse those with all around them.
  * The recursion is as deep as the common reader lets JSON nest.
  */
 function canBeWritten(value: unknown): boolean {

@@ -1,6 +1,4 @@
-/**
- * Whom a distribution is for: devices by HWID, or all of the provider's with an operating system.
- */
+/** The targets of a distribution: devices by HWID, or all of a provider's by operating system. */
 
 import { readHwid } from '../formats.ts';
 import { isAbsent, readBoolean, splitList } from '../json-input.ts';

@@ -35,7 +35,7 @@ export function isWebUrl(value: string): boolean {
 }
 
 /** An absolute `http` or `https` URL, or a deep link into an app such as `tg:` or `happ:`. */
-export function isLink(value: string): boolean {
+export function isUrlToOpen(value: string): boolean {
   const [, scheme = '', rest = ''] = SCHEME.exec(value) ?? [];
   if (/^https?$/i.test(scheme)) return isWebUrl(value);
   // In `example.com:8443/pay` the scheme was forgotten, although it reads like one.

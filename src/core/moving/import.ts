@@ -85,7 +85,6 @@ export class Mover {
     readonly tally: Tally,
     /** True to give records that are here the note, name, limit and status of the import. */
     updates: boolean,
-    /** The time of entries in the audit log. */
     readonly nowMs: () => number,
   ) {
     const installCountMax = provider.installCountMax ?? core.limits.linksPerProviderMax;

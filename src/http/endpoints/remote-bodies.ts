@@ -67,7 +67,7 @@ const schedule = {
 /** One without the other is refused. */
 const SCHEDULE_PAIR = { send_date: ['send_time'], send_time: ['send_date'] };
 
-const LINK_RULE = 'What to open on a tap: an absolute http or https URL, or a deep link of an app.';
+const URL_RULE = 'What to open on a tap: an absolute http or https URL, or a deep link of an app.';
 const HTML_RULE = 'HTML that shows something after the filter has dropped what is not allowed.';
 const title = text('Plain text.', 'Maintenance');
 const html = Type.String({
@@ -76,15 +76,16 @@ const html = Type.String({
   description: HTML_RULE,
   examples: ['Tonight, <b>23:00</b>'],
 });
-const LINK_EXAMPLE = 'https://example.com/news';
+const URL_EXAMPLE = 'https://example.com/news';
 /** Programs that write it like in the other place are understood. */
-const link = (other: string) => uri(`${LINK_RULE} \`${other}\` is the same field.`, LINK_EXAMPLE);
+const urlToOpen = (other: string) =>
+  uri(`${URL_RULE} \`${other}\` is the same field.`, URL_EXAMPLE);
 
 const Locale = Type.Object(
   {
     title: Type.Optional(title),
     body: Type.Optional(html),
-    'link-for-open': Type.Optional(link('link_for_open')),
+    'link-for-open': Type.Optional(urlToOpen('link_for_open')),
   },
   {
     title: 'Locale',
@@ -104,7 +105,7 @@ const LOCALES_EXAMPLE = { RU: { title: 'Работы', body: 'Сегодня, <b
 const notificationContent = {
   title: Type.Optional(title),
   body: html,
-  link_for_open: Type.Optional(link('link-for-open')),
+  link_for_open: Type.Optional(urlToOpen('link-for-open')),
   background_image: Type.Optional(
     Type.String({
       ...WEB_URL,
@@ -151,7 +152,7 @@ const NotificationPayload = Type.Object(
   {
     ...notificationContent,
     // An accepted value goes out as it is; international addresses are no `uri`.
-    link_for_open: Type.Optional(text(LINK_RULE, LINK_EXAMPLE)),
+    link_for_open: Type.Optional(text(URL_RULE, URL_EXAMPLE)),
     background_image: Type.Optional(
       text('An absolute http or https URL.', 'https://example.com/night.png'),
     ),
