@@ -58,6 +58,7 @@ export const storeDevices: readonly MutatedFile[] = [
         "cursor_id = iif(${value('to')} > ${literal(SENDING)}, 0, cursor_id),",
       ],
       ['.sort((a, b) => servedAt(a) - servedAt(b));', ''],
+      ['clockMs: clock.nowMs() }', 'clockMs: lease.nowMs }'],
     ],
   },
   {

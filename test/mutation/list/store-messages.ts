@@ -34,6 +34,15 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/sqlite/watch.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      ["if (count === null || count !== known) onChange('all');", "onChange('all');"],
+      ['if (count === null || count !== known)', 'if (count !== known)'],
+      ['if (isOver) return;', ''],
+    ],
+  },
+  {
     file: 'src/store/sqlite/removal.ts',
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [
