@@ -13,10 +13,17 @@ import { verifyAudit } from '../core/audit/verify.ts';
 import type { Core } from '../core/core.ts';
 import { hwidHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
+import {
+  type CliContext,
+  type CommonOptions,
+  flagsOf,
+  print,
+  printTable,
+  withCore,
+} from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { writeTo } from './sink.ts';
-import { sheet, table } from './table.ts';
+import { type Columns, sheet } from './table.ts';
 import {
   actionValue,
   auditHeadValue,
@@ -51,10 +58,15 @@ function what({ object, change = {} }: AuditEntry): string {
   return [...facts, ...changes].join(' ');
 }
 
-function row(entry: NumberedEntry): (string | number)[] {
-  const { number, at, from, action } = entry;
-  return [number, at, who(entry), from, action, providerOf(entry) ?? '-', what(entry)];
-}
+const COLUMNS: Columns<NumberedEntry> = {
+  NUMBER: 'number',
+  AT: 'at',
+  WHO: who,
+  FROM: 'from',
+  ACTION: 'action',
+  PROVIDER: (entry) => providerOf(entry) ?? '-',
+  WHAT: what,
+};
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
   const nowMs = context.nowMs();
@@ -70,9 +82,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
   const found = await withCore(context, options, (core) =>
     listAudit(core, { ...filter, countMax: countMax + 1 }).catch(refuseDamaged),
   );
-  const entries = found.slice(0, countMax);
-  const headings = ['NUMBER', 'AT', 'WHO', 'FROM', 'ACTION', 'PROVIDER', 'WHAT'];
-  print(context, options, entries, table(headings, entries.map(row)));
+  printTable(context, options, found.slice(0, countMax), COLUMNS);
   if (found.length > countMax) noteRest(context, countMax, null, 'entries');
 }
 
@@ -97,8 +107,7 @@ async function verify(context: CliContext, options: VerifyOptions): Promise<void
   if (problem !== null)
     throw new OperatorError(`the audit log does not verify: ${problem}`, 'audit_not_verified');
   const json = { entries: count, pruned: prunedCount, from, to, head };
-  const text = sheet(Object.entries(json).map(([name, value]) => [name, value ?? '-']));
-  print(context, options, json, text);
+  print(context, options, json, sheet(json));
 }
 
 async function exportLinks(

@@ -6,6 +6,7 @@ import type { Config } from '../config/settings/index.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 import { askNewPassphrase, askPassphrase } from './passphrase.ts';
+import { untilInterrupted } from './signals.ts';
 import { sheet } from './table.ts';
 import { fileValue, showBytes, showTime } from './values.ts';
 
@@ -37,13 +38,12 @@ async function backup(context: CliContext, file: string, options: BackupOptions)
   );
   const { manifest, bytes, isEncrypted } = made;
   const facts = { file: made.file, bytes, encrypted: isEncrypted, ...manifestJson(manifest) };
-  const text = sheet([
-    ['file', made.file],
-    ['size', showBytes(bytes)],
-    ['encrypted', isEncrypted ? 'yes' : 'no'],
-    ...manifestRows(manifest),
-  ]);
-  print(context, options, facts, text);
+  const heading = {
+    file: made.file,
+    size: showBytes(bytes),
+    encrypted: isEncrypted ? 'yes' : 'no',
+  };
+  print(context, options, facts, sheet({ ...heading, ...manifestSheet(manifest) }));
 }
 
 async function passphraseFor(
@@ -59,18 +59,6 @@ async function passphraseFor(
   return askNewPassphrase();
 }
 
-/** Ctrl-C ends the work in an orderly way: nothing half-made stays. */
-async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupt);
-  try {
-    return await work(interrupted.signal);
-  } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, interrupt);
-  }
-}
-
 async function restore(context: CliContext, file: string, options: RestoreOptions): Promise<void> {
   const { config } = context.loadConfig(flagsOf(options));
   let passphrase = context.backup.readPassphrase(options.passphraseFile, config);
@@ -84,7 +72,7 @@ async function restore(context: CliContext, file: string, options: RestoreOption
       file,
       passphrase,
     });
-    const text = `${file} is good\n${sheet(manifestRows(manifest))}`;
+    const text = `${file} is good\n${sheet(manifestSheet(manifest))}`;
     print(context, options, { file, ...manifestJson(manifest) }, text);
     return;
   }
@@ -97,10 +85,8 @@ async function restore(context: CliContext, file: string, options: RestoreOption
     nowMs: context.nowMs(),
   });
   const facts = { file, data: config.dataDir, kept: replacedFile, ...manifestJson(manifest) };
-  const rows = sheet([
-    ...manifestRows(manifest),
-    ['replaced', replacedFile ?? 'nothing was there'],
-  ]);
+  const replaced = replacedFile ?? 'nothing was there';
+  const rows = sheet({ ...manifestSheet(manifest), replaced });
   print(context, options, facts, `${file} was restored into ${config.dataDir}\n${rows}`);
 }
 
@@ -108,14 +94,14 @@ function manifestJson({ gatepost, schema, created_at_ms, database_bytes, rows }:
   return { created_at: showTime(created_at_ms), gatepost, schema, database_bytes, rows };
 }
 
-function manifestRows(manifest: Manifest): [string, string | number][] {
+function manifestSheet(manifest: Manifest) {
   const filled = Object.entries(manifest.rows).filter(([, count]) => count > 0);
-  return [
-    ['moment', showTime(manifest.created_at_ms)],
-    ['written by', `gatepost ${manifest.gatepost}, schema ${manifest.schema}`],
-    ['database', showBytes(manifest.database_bytes)],
-    ['rows', filled.map(([table, count]) => `${table} ${count}`).join(', ')],
-  ];
+  return {
+    moment: showTime(manifest.created_at_ms),
+    'written by': `gatepost ${manifest.gatepost}, schema ${manifest.schema}`,
+    database: showBytes(manifest.database_bytes),
+    rows: filled.map(([table, count]) => `${table} ${count}`).join(', '),
+  };
 }
 
 /** A backup is read back before it bears its name, and looked at before it is read. */

@@ -15,9 +15,8 @@ function showConfig(context: CliContext, options: ConfigOptions): void {
   }
   const loaded = context.loadConfig(flagsOf(options));
   const settings = context.shownSettings(loaded);
-  const rows = settings.map(({ key, value, origin }) => [key, value, origin]);
   const file = loaded.file ?? 'none was found';
-  const text = `Configuration file: ${file}\n\n${table(['KEY', 'VALUE', 'FROM'], rows)}`;
+  const text = `Configuration file: ${file}\n\n${table(settings, { KEY: 'key', VALUE: 'value', FROM: 'origin' })}`;
   print(context, options, { file: loaded.file, settings }, text);
 }
 

@@ -9,6 +9,7 @@ import { actingAs, type Core } from '../core/core.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { Finding } from '../finding.ts';
 import type { ServiceManager } from '../systemd.ts';
+import { type Columns, table } from './table.ts';
 
 export interface CliContext {
   nowMs(): number;
@@ -78,4 +79,14 @@ export function print(
   text: string,
 ): void {
   context.stdout(`${options.json ? JSON.stringify(json) : text.trimEnd()}\n`);
+}
+
+/** Prints records: all of them as JSON if it was asked for, else `columns` of them. */
+export function printTable<T>(
+  context: CliContext,
+  options: CommonOptions,
+  records: readonly T[],
+  columns: Columns<T>,
+): void {
+  print(context, options, records, table(records, columns));
 }

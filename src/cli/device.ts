@@ -7,7 +7,7 @@ import { fromStore } from '../core/outcome.ts';
 import type { Device, DeviceDetail } from '../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { confirm, counted } from './confirm.ts';
-import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { granted, refusal } from './refusal.ts';
 import { addSimulateCommand } from './simulate.ts';
@@ -18,6 +18,10 @@ interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
   link?: string;
   os?: string;
+}
+
+interface ForgetOptions extends CommonOptions {
+  yes?: boolean;
 }
 
 function view(device: Device) {
@@ -65,20 +69,14 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     devices: await store.listDevices({ ...filter, countMax }),
     count: await store.countDevices(filter),
   }));
-  const rows = devices.map((device) => [
-    device.hwid,
-    device.os,
-    device.osVersion,
-    device.deviceName,
-    device.appVersion,
-    showTime(device.lastSeenAtMs),
-  ]);
-  print(
-    context,
-    options,
-    devices.map(view),
-    table(['HWID', 'OS', 'VERSION', 'NAME', 'APP', 'LAST SEEN'], rows),
-  );
+  printTable(context, options, devices.map(view), {
+    HWID: 'hwid',
+    OS: 'os',
+    VERSION: 'os_version',
+    NAME: 'device_name',
+    APP: 'app_version',
+    'LAST SEEN': 'last_seen_at',
+  });
   noteRest(context, devices.length, count, 'devices');
 }
 
@@ -86,42 +84,24 @@ async function show(context: CliContext, hwid: string, options: CommonOptions): 
   const found = await withCore(context, options, (core) => core.store.findDevice(hwid));
   if (found === null) throw refusal('device_not_found', hwid);
   const { links, domains, seen_by: seenBy, ...facts } = detailView(found);
-  const text = [
-    sheet(Object.entries(facts)),
-    '',
-    links.length === 0
-      ? 'On no link.'
-      : table(
-          ['LINK', 'PROVIDER', 'SINCE'],
-          links.map((link) => Object.values(link)),
-        ),
-    ...(domains.length === 0
-      ? []
-      : [
-          '',
-          table(
-            ['DOMAIN', 'PROVIDER', 'ACTIVE', 'SINCE'],
-            domains.map((domain) => Object.values(domain).map(String)),
-          ),
-        ]),
-    ...(seenBy.length === 0
-      ? []
-      : [
-          '',
-          table(
-            ['SEEN BY', 'LAST'],
-            seenBy.map((seen) => Object.values(seen)),
-          ),
-        ]),
-  ].join('\n');
+  const parts = [
+    sheet(facts),
+    table(links, { LINK: 'install_code', PROVIDER: 'provider_code', SINCE: 'registered_at' }),
+    table(domains, {
+      DOMAIN: 'domain_name',
+      PROVIDER: 'provider_code',
+      ACTIVE: ({ active }) => String(active),
+      SINCE: 'linked_at',
+    }),
+    table(seenBy, { 'SEEN BY': 'provider_code', LAST: 'last_seen_at' }),
+  ];
+  if (links.length === 0) parts[1] = 'On no link.';
+  const isFilled = [true, true, domains.length > 0, seenBy.length > 0];
+  const text = parts.filter((_, n) => isFilled[n]).join('\n\n');
   print(context, options, detailView(found), text);
 }
 
-async function forget(
-  context: CliContext,
-  hwid: string,
-  options: CommonOptions & { yes?: boolean },
-): Promise<void> {
+async function forget(context: CliContext, hwid: string, options: ForgetOptions): Promise<void> {
   const forgotten = await withCore(context, options, async (core) => {
     const found = await core.store.findDevice(hwid);
     if (found === null) throw refusal('device_not_found', hwid);
@@ -163,9 +143,7 @@ export function addDeviceCommands(program: Command, context: CliContext): void {
     .description('remove a device from everywhere; its slots are free again')
     .argument('<hwid>', '', hwidValue)
     .option('--yes', 'do not ask')
-    .action((hwid: string, options: CommonOptions & { yes?: boolean }) =>
-      forget(context, hwid, options),
-    );
+    .action((hwid: string, options: ForgetOptions) => forget(context, hwid, options));
 
   addSimulateCommand(device, context);
 }

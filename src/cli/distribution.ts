@@ -17,7 +17,7 @@ import {
   PUSH,
 } from '../core/port/distribution.ts';
 import { OperatorError } from '../operator-error.ts';
-import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet, table } from './table.ts';
@@ -27,6 +27,8 @@ import { visible } from './visible.ts';
 interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
 }
+
+type ShowOptions = CommonOptions & LimitOptions;
 
 const typeName = (type: number) => (type === PUSH ? 'push' : 'command');
 const time = (epochMs: number | null) => (epochMs === null ? null : showTime(epochMs));
@@ -51,10 +53,6 @@ function view(distribution: DistributionDetail) {
   };
 }
 
-function target({ target_os: os, target_hwid: hwid }: ReturnType<typeof view>): string {
-  return os ?? hwid;
-}
-
 async function list(context: CliContext, options: ListOptions): Promise<void> {
   const providerCode = options.provider ?? null;
   const countMax = countMaxOf(options);
@@ -62,19 +60,16 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     found: await store.listAllDistributions({ providerCode, countMax }),
     count: await store.countDistributions(providerCode),
   }));
-  const views = found.map(view);
-  const rows = views.map((row) => [
-    row.id,
-    row.provider_code,
-    row.type,
-    row.status_name,
-    target(row),
-    row.began_at ?? row.due_at,
-    row.recipients,
-  ]);
-  const headings = ['ID', 'PROVIDER', 'TYPE', 'STATUS', 'TARGET', 'SENT AT', 'RECIPIENTS'];
-  print(context, options, views, table(headings, rows));
-  noteRest(context, views.length, count, 'distributions');
+  printTable(context, options, found.map(view), {
+    ID: 'id',
+    PROVIDER: 'provider_code',
+    TYPE: 'type',
+    STATUS: 'status_name',
+    TARGET: ({ target_os: os, target_hwid: hwid }) => os ?? hwid,
+    'SENT AT': ({ began_at: began, due_at: due }) => began ?? due,
+    RECIPIENTS: 'recipients',
+  });
+  noteRest(context, found.length, count, 'distributions');
 }
 
 /** A message is longer than this only with many languages: JSON has all of it. */
@@ -115,11 +110,7 @@ function missingView(row: LedgerRow) {
   };
 }
 
-async function show(
-  context: CliContext,
-  id: number,
-  options: CommonOptions & LimitOptions,
-): Promise<void> {
+async function show(context: CliContext, id: number, options: ShowOptions): Promise<void> {
   const found = await withCore(context, options, (core) =>
     core.store.findDistribution(id, countMaxOf(options)),
   );
@@ -128,28 +119,23 @@ async function show(
   const facts = view(distribution);
   const missing = found.missing.map(missingView);
   const payload: unknown = JSON.parse(distribution.payload);
-  const json = {
-    ...facts,
-    payload,
-    ledger: totals,
-    pruned: distribution.isPruned,
-    missing,
-  };
+  const json = { ...facts, payload, ledger: totals, pruned: distribution.isPruned, missing };
   const ledger = distribution.isPruned
     ? 'The ledger of this distribution was pruned.'
     : [
         'Ledger',
-        sheet(Object.entries(totals).map(([name, count]) => [`  ${name}`, count])),
+        sheet({ ...totals }).replace(/^/gm, '  '),
         '',
         missing.length === 0
           ? nobodyMissing(distribution, totals)
-          : table(
-              ['NOT RECEIVED BY', 'STATE', 'SINCE', 'WHY'],
-              missing.map((row) => [row.hwid, row.state, row.since, row.detail ?? '']),
-            ),
+          : table(missing, {
+              'NOT RECEIVED BY': 'hwid',
+              STATE: 'state',
+              SINCE: 'since',
+              WHY: ({ detail }) => detail ?? '',
+            }),
       ].join('\n');
-  const heading = sheet(Object.entries(facts).map(([name, value]) => [name, value ?? '-']));
-  print(context, options, json, [heading, messageText(payload), ledger].join('\n\n'));
+  print(context, options, json, [sheet(facts), messageText(payload), ledger].join('\n\n'));
   const { queued, sent, failed, expired, received } = totals;
   noteRest(context, missing.length, queued + sent + failed + expired - received, 'recipients');
 }
@@ -184,7 +170,7 @@ export function addDistributionCommands(program: Command, context: CliContext): 
     .description('show a distribution, its message and ledger, and who has not received it')
     .argument('<id>', '', distributionIdValue);
   addLimit(showing, 'name at most so many who have not received it').action(
-    (id: number, options: CommonOptions & LimitOptions) => show(context, id, options),
+    (id: number, options: ShowOptions) => show(context, id, options),
   );
 
   distribution

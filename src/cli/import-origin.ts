@@ -2,7 +2,6 @@
 
 import { ProviderClient } from '../client/provider-client.ts';
 import { importFromSource, type Mover, type Newcomer } from '../core/moving/import.ts';
-import type { Plan } from '../core/port/provider.ts';
 import { hashKey } from '../core/secret.ts';
 import { UsageError } from '../operator-error.ts';
 import { VERSION } from '../version.ts';
@@ -10,21 +9,30 @@ import type { CliContext, CommonOptions } from './context.ts';
 import { readContents, storeFile } from './import-file.ts';
 import { type KeyOptions, readKey } from './key.ts';
 import type { Progress } from './progress.ts';
+import { orNull, type Terms } from './terms.ts';
 
-export interface ImportOptions extends CommonOptions, KeyOptions {
+export interface ImportOptions extends CommonOptions, KeyOptions, Terms {
   from?: string;
   code?: string;
   newKey?: boolean;
   name?: string;
-  plan: Plan;
-  expires: number | 'never';
-  maxLinks: number | 'default';
   rate: number;
   zone: number;
   ids?: { from: number; to: number };
   recheck?: boolean;
   update?: boolean;
 }
+
+/** An import under way. */
+export interface ImportRun {
+  context: CliContext;
+  progress: Progress;
+  options: ImportOptions;
+  /** Ends it in an orderly way. */
+  signal: AbortSignal;
+}
+
+type Look = (run: ImportRun) => Promise<Origin>;
 
 /** How long the other server may take for one answer, ms. */
 const TIMEOUT_MS = 30_000;
@@ -61,67 +69,61 @@ export function addressOf(context: CliContext, options: ImportOptions): ServerAd
   return { from, code, authKey };
 }
 
-/** Another server of the API, which must take the key. Throws CallFailed if it cannot be used. */
-export async function lookAtServer(
-  context: CliContext,
-  progress: Progress,
-  { from, code, authKey }: ServerAddress,
-  signal: AbortSignal,
-  options: ImportOptions,
-): Promise<Origin> {
-  const client = new ProviderClient({
-    url: from,
-    providerCode: code,
-    authKey,
-    callsPerSecondMax: options.rate,
-    userAgent: `gatepost-import/${VERSION}`,
-    timeoutMs: TIMEOUT_MS,
-    nowMs: context.nowMs,
-    sleep: context.sleep,
-    signal,
-    onPause: (why, pauseMs) => {
-      if (pauseMs < TELL_PAUSE_MS) return;
-      progress.note(`${why}: trying again in ${Math.round(pauseMs / 1000)} s`);
-    },
-  });
-  // A wrong key must not become a provider's key here.
-  await client.list('/api/list-domain', {});
-  return {
-    newcomer: {
-      code,
-      name: options.name ?? code,
-      plan: options.plan,
-      keyHash: hashKey(authKey),
-      activeUntilMs: typeof options.expires === 'number' ? options.expires : null,
-      suspendedAtMs: null,
-      installCountMax: typeof options.maxLinks === 'number' ? options.maxLinks : null,
-      createdAtMs: context.nowMs(),
-    },
-    linkCount: 0,
-    bring: (mover, onStep) =>
-      importFromSource(mover, (path, query) => client.list(path, query), {
-        offsetMinutes: options.zone,
-        rechecks: options.recheck ?? false,
-        ids: options.ids ?? null,
-        callsMax: CALLS_MAX,
-        isStopped: () => signal.aborted,
-        onStep,
-      }),
+/** Looks at another server of the API. Throws CallFailed if it cannot be used with this key. */
+export const lookAtServer =
+  ({ from, code, authKey }: ServerAddress): Look =>
+  async ({ context, progress, options, signal }) => {
+    const client = new ProviderClient({
+      url: from,
+      providerCode: code,
+      authKey,
+      callsPerSecondMax: options.rate,
+      userAgent: `gatepost-import/${VERSION}`,
+      timeoutMs: TIMEOUT_MS,
+      nowMs: context.nowMs,
+      sleep: context.sleep,
+      signal,
+      onPause: (why, pauseMs) => {
+        if (pauseMs < TELL_PAUSE_MS) return;
+        progress.note(`${why}: trying again in ${Math.round(pauseMs / 1000)} s`);
+      },
+    });
+    // A wrong key must not become a provider's key here.
+    await client.list('/api/list-domain', {});
+    return {
+      newcomer: {
+        code,
+        name: options.name ?? code,
+        plan: options.plan,
+        keyHash: hashKey(authKey),
+        activeUntilMs: orNull(options.expires),
+        suspendedAtMs: null,
+        installCountMax: orNull(options.maxLinks),
+        createdAtMs: context.nowMs(),
+      },
+      linkCount: 0,
+      bring: (mover, onStep) =>
+        importFromSource(mover, (path, query) => client.list(path, query), {
+          offsetMinutes: options.zone,
+          rechecks: options.recheck ?? false,
+          ids: options.ids ?? null,
+          callsMax: CALLS_MAX,
+          isStopped: () => signal.aborted,
+          onStep,
+        }),
+    };
   };
-}
 
-/** A file that `export` wrote: read to its end. */
-export async function lookAtFile(
-  path: string,
-  signal: AbortSignal,
-  options: ImportOptions,
-): Promise<Origin> {
-  const isStopped = () => signal.aborted;
-  const { newcomer, counts, highest } = await readContents(path, isStopped);
-  const { code = newcomer.code, name = newcomer.name } = options;
-  return {
-    newcomer: { ...newcomer, code, name },
-    linkCount: counts.installs,
-    bring: (mover, onStep) => storeFile(path, mover, highest, { isStopped, onStep }),
+/** Reads a file that `export` wrote to its end. */
+export const lookAtFile =
+  (path: string): Look =>
+  async ({ options, signal }) => {
+    const isStopped = () => signal.aborted;
+    const { newcomer, counts, highest } = await readContents(path, isStopped);
+    const { code = newcomer.code, name = newcomer.name } = options;
+    return {
+      newcomer: { ...newcomer, code, name },
+      linkCount: counts.installs,
+      bring: (mover, onStep) => storeFile(path, mover, highest, { isStopped, onStep }),
+    };
   };
-}

@@ -2,8 +2,8 @@
 
 import type { Tally } from '../core/moving/tally.ts';
 import type { Plan } from '../core/port/provider.ts';
-import { planNote } from './plan.ts';
 import { table } from './table.ts';
+import { planNote } from './terms.ts';
 
 export interface Summary {
   providerCode: string;
@@ -47,13 +47,19 @@ export function summaryJson({ providerCode, tally, isComplete }: Summary) {
 
 export function summaryText(summary: Summary): string {
   const { tally } = summary;
-  const rows = (['links', 'domains'] as const).map((noun): (string | number)[] => {
-    const { added, present, updated, different } = tally[noun];
-    return [noun, added, present, updated, different];
-  });
-  rows.splice(1, 0, ['HWIDs', tally.slots.added, tally.slots.present, '', '']);
+  const rows = [
+    { noun: 'links', ...tally.links },
+    { noun: 'HWIDs', ...tally.slots, updated: '', different: '' },
+    { noun: 'domains', ...tally.domains },
+  ];
   const parts = [
-    table(['', 'CAME', 'HERE ALREADY', 'UPDATED', 'DIFFERENT HERE'], rows),
+    table(rows, {
+      '': 'noun',
+      CAME: 'added',
+      'HERE ALREADY': 'present',
+      UPDATED: 'updated',
+      'DIFFERENT HERE': 'different',
+    }),
     ...missing(summary),
     ...(tally.problems.length > 0 ? ['', 'The first of what went otherwise:'] : []),
     ...tally.problems.map((problem) => `  ${problem}`),

@@ -13,25 +13,23 @@ import { type CliContext, print, withCore } from './context.ts';
 import {
   addressOf,
   type ImportOptions,
+  type ImportRun,
   lookAtFile,
   lookAtServer,
   type Origin,
 } from './import-origin.ts';
 import { summaryJson, summaryText } from './import-summary.ts';
-import { KEY_FILE_ABOUT, KEY_FILE_FLAG } from './key.ts';
+import { KEY_FILE, printCredentials } from './key.ts';
 import { Progress } from './progress.ts';
 import { granted } from './refusal.ts';
-import { sheet } from './table.ts';
+import { untilInterrupted } from './signals.ts';
+import { EXPIRES, MAX_LINKS, NAME, PLAN } from './terms.ts';
 import {
   authKeyValue,
   baseUrlValue,
-  callsPerSecondValue,
-  expiresValue,
+  callsValue,
   fileValue,
   idRangeValue,
-  maxLinksValue,
-  nameValue,
-  planValue,
   providerCodeValue,
   zoneValue,
 } from './values.ts';
@@ -45,32 +43,20 @@ async function importProvider(
   refuseMisfits(path, options, command);
   const progress = new Progress(context, 'links');
   // Before signals are heard: whoever waits for a key that does not come can leave.
-  const look = lookFor(context, progress, path, options);
-  const { signal, release } = stopSignal();
-  try {
-    // A mistyped address or a file that is cut off must not make a database first.
-    const origin = await look(signal);
-    const run = (core: Core) => bringOver(context, progress, core, origin, signal, options);
-    await withCore(context, options, run, true);
-  } catch (error) {
-    if (signal.aborted)
+  const look = path === undefined ? lookAtServer(addressOf(context, options)) : lookAtFile(path);
+  await untilInterrupted(async (signal) => {
+    const run = { context, progress, options, signal };
+    try {
+      // A mistyped address or a file that is cut off must not make a database first.
+      const origin = await look(run);
+      await withCore(context, options, (core) => bringOver(run, core, origin), true);
+    } catch (error) {
+      if (!signal.aborted) throw explain(error);
       throw new OperatorError('interrupted: run the same command to go on', 'interrupted');
-    throw explain(error);
-  } finally {
-    progress.clear();
-    release();
-  }
-}
-
-function lookFor(
-  context: CliContext,
-  progress: Progress,
-  path: string | undefined,
-  options: ImportOptions,
-): (signal: AbortSignal) => Promise<Origin> {
-  if (path !== undefined) return (signal) => lookAtFile(path, signal, options);
-  const address = addressOf(context, options);
-  return (signal) => lookAtServer(context, progress, address, signal, options);
+    } finally {
+      progress.clear();
+    }
+  });
 }
 
 /** Options that a file has no use for would otherwise be believed to count. */
@@ -100,16 +86,14 @@ function refuseMisfits(path: string | undefined, { from }: ImportOptions, comman
 }
 
 async function bringOver(
-  context: CliContext,
-  progress: Progress,
+  run: ImportRun,
   core: Core,
   { newcomer, linkCount, bring }: Origin,
-  signal: AbortSignal,
-  options: ImportOptions,
 ): Promise<void> {
+  const { context, progress, options, signal } = run;
   const tally = new Tally();
   tally.linksListed = linkCount;
-  const mover = await welcome(context, progress, core, tally, newcomer, options);
+  const mover = await welcome(run, core, tally, newcomer);
   const onStep = () => progress.show(tally.linksDone, tally.linksListed);
   const fault = await bring(mover, onStep).catch((error: unknown) => explain(error));
   progress.clear();
@@ -124,20 +108,6 @@ async function bringOver(
       new OperatorError(`the source did not tell ${tally.refused} links`, 'source_unusable')
     );
   }
-}
-
-/** SIGINT and SIGTERM, until released. */
-function stopSignal(): { signal: AbortSignal; release(): void } {
-  const controller = new AbortController();
-  const stop = () => controller.abort();
-  const names = ['SIGTERM', 'SIGINT'] as const;
-  for (const name of names) process.once(name, stop);
-  return {
-    signal: controller.signal,
-    release: () => {
-      for (const name of names) process.off(name, stop);
-    },
-  };
 }
 
 /** What an operator can do something about becomes a sentence. */
@@ -157,23 +127,16 @@ function explain(error: unknown): unknown {
 
 /** Finds or makes the provider; says a new key at once, as the work may be interrupted. */
 async function welcome(
-  context: CliContext,
-  progress: Progress,
+  { context, progress, options }: ImportRun,
   core: Core,
   tally: Tally,
   newcomer: Newcomer,
-  options: ImportOptions,
 ): Promise<Mover> {
   const { code } = newcomer;
   const settled = await settle(core, newcomer, options.newKey ?? false, context.nowMs());
   const { provider, newKey } = granted(settled, code);
   if (newKey !== null) {
-    const text = sheet([
-      ['provider_code', code],
-      ['auth_key', newKey],
-    ]);
-    const note = 'The key is shown this once: only its SHA-256 is stored.';
-    print(context, options, { provider_code: code, auth_key: newKey }, `${text}\n${note}`);
+    printCredentials(context, options, { code, authKey: newKey });
   } else if (options.newKey) {
     progress.note(`provider ${code} is here already and keeps its key (see provider rotate-key)`);
   }
@@ -188,28 +151,13 @@ export function addImportCommands(program: Command, context: CliContext): void {
     .option('--from <url>', 'base address of the server that it comes from', baseUrlValue)
     .option('--code <code>', 'the provider; with a file: another code for it', providerCodeValue)
     .option('--key <key>', 'its key there, which becomes its key here', authKeyValue)
-    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT, fileValue)
+    .option(...KEY_FILE)
     .option('--new-key', 'give it a new key here and print it, for the only time')
-    .option('--name <name>', 'what you call the provider', nameValue)
-    .option(
-      '--plan <plan>',
-      'basic, pro or enterprise, which the API does not tell',
-      planValue,
-      'basic',
-    )
-    .option(
-      '--expires <date>',
-      'last day of the subscription in UTC+3, or never',
-      expiresValue,
-      'never',
-    )
-    .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue, 'default')
-    .option(
-      '--rate <number>',
-      'calls a second to the other server, at most',
-      callsPerSecondValue,
-      20,
-    )
+    .option(...NAME)
+    .option(...PLAN, 'basic')
+    .option(...EXPIRES, 'never')
+    .option(...MAX_LINKS, 'default')
+    .option('--rate <number>', 'calls a second to the other server, at most', callsValue, 20)
     .addOption(
       new Option('--zone <offset>', 'the zone of the times in its answers')
         .argParser(zoneValue)

@@ -4,47 +4,24 @@ import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
 import { fromStore } from '../core/outcome.ts';
 import type { Holdings } from '../core/port/count.ts';
-import type { Plan, Provider, ProviderChange } from '../core/port/provider.ts';
-import {
-  addProvider,
-  type Credentials,
-  isActive,
-  removeProvider,
-  rotateKey,
-} from '../core/provider.ts';
+import type { Provider, ProviderChange } from '../core/port/provider.ts';
+import { addProvider, isActive, removeProvider, rotateKey } from '../core/provider.ts';
 import { UsageError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
-import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
-import { KEY_FILE_ABOUT, KEY_FILE_FLAG, type KeyOptions, readKey } from './key.ts';
-import { planNote } from './plan.ts';
+import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
+import { KEY_FILE, type KeyOptions, printCredentials, readKey } from './key.ts';
 import { granted, refusal } from './refusal.ts';
-import { sheet, table } from './table.ts';
-import {
-  authKeyValue,
-  durationValue,
-  expiresValue,
-  fileValue,
-  maxLinksValue,
-  nameValue,
-  planValue,
-  providerCodeValue,
-  showExpires,
-  showTime,
-} from './values.ts';
+import { sheet } from './table.ts';
+import { EXPIRES, MAX_LINKS, NAME, orNull, PLAN, planNote, type Terms } from './terms.ts';
+import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime } from './values.ts';
 
-interface AddOptions extends CommonOptions, KeyOptions {
+interface AddOptions extends CommonOptions, KeyOptions, Terms {
   name: string;
-  plan: Plan;
-  expires: number | 'never';
-  maxLinks: number | 'default';
   code?: string;
 }
 
-interface SetOptions extends CommonOptions {
+interface SetOptions extends CommonOptions, Partial<Terms> {
   name?: string;
-  plan?: Plan;
-  expires?: number | 'never';
-  maxLinks?: number | 'default';
 }
 
 interface RotateOptions extends CommonOptions, KeyOptions {
@@ -54,8 +31,6 @@ interface RotateOptions extends CommonOptions, KeyOptions {
 interface RemoveOptions extends CommonOptions {
   yes?: boolean;
 }
-
-const KEY_NOTE = 'The key is shown this once: only its SHA-256 is stored.';
 
 /** What may be shown of a provider: everything but its keys. */
 function view(provider: Provider, nowMs: number) {
@@ -76,28 +51,9 @@ function view(provider: Provider, nowMs: number) {
   };
 }
 
-function state(provider: Provider, nowMs: number): string {
-  if (provider.suspendedAtMs !== null) return 'suspended';
-  return isActive(provider, nowMs) ? 'active' : 'expired';
-}
-
-function printCredentials(
-  context: CliContext,
-  options: CommonOptions,
-  { code, authKey }: Credentials,
-  more: readonly string[] = [],
-): void {
-  const text = sheet([
-    ['provider_code', code],
-    ['auth_key', authKey],
-  ]);
-  const json = { provider_code: code, auth_key: authKey };
-  print(context, options, json, [text, KEY_NOTE, ...more].join('\n'));
-}
-
-/** A number, or null for the word that stands for none. */
-function orNull(value: number | 'never' | 'default'): number | null {
-  return typeof value === 'number' ? value : null;
+function state({ suspended, active }: ReturnType<typeof view>): string {
+  if (suspended) return 'suspended';
+  return active ? 'active' : 'expired';
 }
 
 async function add(context: CliContext, options: AddOptions): Promise<void> {
@@ -111,46 +67,43 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
   };
   const nowMs = context.nowMs();
   const added = await withCore(context, options, (core) => addProvider(core, draft, nowMs), true);
-  printCredentials(context, options, granted(added, options.code ?? ''), [
-    `Plan ${planNote(draft.plan)}.`,
-  ]);
+  const note = `Plan ${planNote(draft.plan)}.`;
+  printCredentials(context, options, granted(added, options.code ?? ''), note);
 }
 
 async function list(context: CliContext, options: CommonOptions): Promise<void> {
   const providers = await withCore(context, options, (core) => core.store.listProviders());
   const nowMs = context.nowMs();
-  const rows = providers.map((provider) => [
-    provider.code,
-    provider.name,
-    provider.plan,
-    state(provider, nowMs),
-    showExpires(provider.activeUntilMs),
-    provider.installCount,
-  ]);
-  print(
+  printTable(
     context,
     options,
     providers.map((provider) => view(provider, nowMs)),
-    table(['CODE', 'NAME', 'PLAN', 'STATE', 'EXPIRES', 'LINKS'], rows),
+    {
+      CODE: 'provider_code',
+      NAME: 'name',
+      PLAN: 'plan',
+      STATE: state,
+      EXPIRES: 'expires',
+      LINKS: 'links',
+    },
   );
 }
 
 async function show(context: CliContext, code: string, options: CommonOptions): Promise<void> {
   const provider = await withCore(context, options, async (core) => core.store.findProvider(code));
   if (provider === null) throw refusal('provider_not_found', code);
-  const nowMs = context.nowMs();
-  const facts = view(provider, nowMs);
-  const text = sheet([
-    ['provider_code', facts.provider_code],
-    ['name', facts.name],
-    ['plan', planNote(facts.plan)],
-    ['state', state(provider, nowMs)],
-    ['expires', facts.expires],
-    ['links', facts.links],
-    ['max_links', facts.max_links ?? 'default'],
-    ['created_at', facts.created_at],
-    ['old_key_until', facts.old_key_until ?? 'no old key'],
-  ]);
+  const facts = view(provider, context.nowMs());
+  const text = sheet({
+    provider_code: code,
+    name: facts.name,
+    plan: planNote(facts.plan),
+    state: state(facts),
+    expires: facts.expires,
+    links: facts.links,
+    max_links: facts.max_links ?? 'default',
+    created_at: facts.created_at,
+    old_key_until: facts.old_key_until ?? 'no old key',
+  });
   print(context, options, facts, text);
 }
 
@@ -222,18 +175,13 @@ export function addProviderCommands(program: Command, context: CliContext): void
   provider
     .command('add')
     .description('create a provider and print its credentials, the key for the only time')
-    .requiredOption('--name <name>', 'what you call the provider', nameValue)
-    .option('--plan <plan>', 'basic, pro or enterprise', planValue, 'basic')
-    .option(
-      '--expires <date>',
-      'last day of the subscription in UTC+3, or never',
-      expiresValue,
-      'never',
-    )
+    .requiredOption(...NAME)
+    .option(...PLAN, 'basic')
+    .option(...EXPIRES, 'never')
     .option('--code <code>', 'a provider code of your choice', providerCodeValue)
     .option('--key <key>', 'a key of your choice', authKeyValue)
-    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT, fileValue)
-    .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue, 'default')
+    .option(...KEY_FILE)
+    .option(...MAX_LINKS, 'default')
     .action((options: AddOptions) => add(context, options));
 
   provider
@@ -251,10 +199,10 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .command('set')
     .description('change a provider; what is not given stays')
     .argument('<code>', '', providerCodeValue)
-    .option('--name <name>', 'what you call the provider', nameValue)
-    .option('--plan <plan>', 'basic, pro or enterprise', planValue)
-    .option('--expires <date>', 'last day of the subscription in UTC+3, or never', expiresValue)
-    .option('--max-links <number>', 'cap on limited links, or default', maxLinksValue)
+    .option(...NAME)
+    .option(...PLAN)
+    .option(...EXPIRES)
+    .option(...MAX_LINKS)
     .action((code: string, options: SetOptions) => set(context, code, options));
 
   provider
@@ -279,7 +227,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .argument('<code>', '', providerCodeValue)
     .option('--keep-old <time>', 'how long the old key stays good, such as 24h', durationValue, 0)
     .option('--key <key>', 'a key of your choice', authKeyValue)
-    .option(KEY_FILE_FLAG, KEY_FILE_ABOUT, fileValue)
+    .option(...KEY_FILE)
     .action((code: string, options: RotateOptions) => rotate(context, code, options));
 
   provider

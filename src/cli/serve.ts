@@ -5,6 +5,7 @@ import type { App } from '../app.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
+import { nextSignal } from './signals.ts';
 import { welcome } from './welcome.ts';
 
 interface ServeOptions extends CommonOptions {
@@ -79,12 +80,6 @@ async function unlessStopped(starting: Promise<App>, signal: AbortSignal): Promi
     if (signal.aborted) return null;
     throw error;
   }
-}
-
-function nextSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
-  });
 }
 
 async function closeInTime(app: App): Promise<void> {

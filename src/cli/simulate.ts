@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { DeviceClient, type DeviceMessage } from '../client/device-client.ts';
 import { UsageError } from '../operator-error.ts';
 import type { CliContext, CommonOptions } from './context.ts';
+import { nextSignal } from './signals.ts';
 import {
   baseUrlValue,
   countValue,
@@ -121,7 +122,9 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
     last = text;
   };
   const ticker = setInterval(report, FIGURES_INTERVAL_MS);
-  const ended = endOf(options.duration);
+  const { duration } = options;
+  const isOver = duration === undefined ? [] : [context.sleep(duration * 1000)];
+  const ended = Promise.race([nextSignal(), ...isOver]);
   let isEnded = false;
   void ended.then(() => {
     isEnded = true;
@@ -144,19 +147,6 @@ async function simulate(context: CliContext, options: SimulateOptions): Promise<
 
 function stateFor(message: DeviceMessage): 'received' | 'executed' {
   return message.notification_type === 20 ? 'executed' : 'received';
-}
-
-/** SIGINT, SIGTERM, or the end of the time. */
-function endOf(seconds: number | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = seconds === undefined ? undefined : setTimeout(resolve, seconds * 1000);
-    for (const name of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(name, () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    }
-  });
 }
 
 export function addSimulateCommand(device: Command, context: CliContext): void {

@@ -1,15 +1,27 @@
+/** Text for people in columns. Text of others in it is made visible. */
+
 import { visible } from './visible.ts';
 
-/** Aligned columns. Numbers go to the right. */
-export function table(
-  headings: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
-): string {
-  const cells = rows.map((row) => row.map((cell) => visible(String(cell))));
+type Cell = string | number;
+
+/** Columns by their headings: a field of the records, or what is made of one. */
+export type Columns<T> = Readonly<
+  Record<string, { [K in keyof T]: T[K] extends Cell ? K : never }[keyof T] | ((row: T) => Cell)>
+>;
+
+/** Aligned columns, a line for each record. Numbers go to the right. */
+export function table<T>(records: readonly T[], columns: Columns<T>): string {
+  const headings = Object.keys(columns);
+  const sources = records.map((record) =>
+    Object.values(columns).map((column) =>
+      typeof column === 'function' ? column(record) : (record[column] as Cell),
+    ),
+  );
+  const cells = sources.map((row) => row.map((cell) => visible(String(cell))));
   const widths = headings.map((heading, i) =>
     Math.max(width(heading), ...cells.map((row) => width(row[i] ?? ''))),
   );
-  const line = (row: readonly string[], source?: readonly (string | number)[]) =>
+  const line = (row: readonly string[], source?: readonly Cell[]) =>
     row
       .map((cell, i) => {
         const space = ' '.repeat((widths[i] ?? 0) - width(cell));
@@ -17,14 +29,14 @@ export function table(
       })
       .join('  ')
       .trimEnd();
-  return [line(headings), ...cells.map((row, n) => line(row, rows[n]))].join('\n');
+  return [line(headings), ...cells.map((row, n) => line(row, sources[n]))].join('\n');
 }
 
-/** A name and a value on each line, the values aligned. */
-export function sheet(entries: readonly (readonly [string, string | number])[]): string {
-  const widest = Math.max(...entries.map(([name]) => name.length));
-  return entries
-    .map(([name, value]) => `${name.padEnd(widest)}  ${visible(String(value))}`)
+/** A name and a value on each line, the values aligned; `-` stands for null. */
+export function sheet(facts: Readonly<Record<string, Cell | boolean | null>>): string {
+  const widest = Math.max(...Object.keys(facts).map((name) => name.length));
+  return Object.entries(facts)
+    .map(([name, value]) => `${name.padEnd(widest)}  ${visible(String(value ?? '-'))}`)
     .join('\n');
 }
 

@@ -49,15 +49,21 @@ export function expiresValue(text: string): number | 'never' {
 }
 
 export function maxLinksValue(text: string): number | 'default' {
-  if (text === 'default') return text;
-  if (!/^\d{1,9}$/.test(text)) throw mistake(`'${text}' is not a number of links, or default`);
-  return Number(text);
+  return text === 'default' ? text : linksValue(text);
 }
 
-export function countValue(text: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(text)) throw mistake(`'${text}' is not a number from 1 to 9999999`);
-  return Number(text);
+/** The reader of a number that `pattern` describes and `meaning` names. */
+function numberValue(pattern: RegExp, meaning: string): (text: string) => number {
+  return (text) => {
+    if (!pattern.test(text)) throw mistake(`'${text}' is not a number ${meaning}`);
+    return Number(text);
+  };
 }
+
+export const countValue = numberValue(/^[1-9]\d{0,6}$/, 'from 1 to 9999999');
+export const callsValue = numberValue(/^[1-9]\d{0,4}$/, 'from 1 to 99999');
+export const secondsValue = numberValue(/^[1-9]\d{0,5}$/, 'of seconds');
+const linksValue = numberValue(/^\d{1,9}$/, 'of links, or default');
 
 export function nameValue(text: string): string {
   if (text.trim() === '' || isRefused(readOneLine(text))) {
@@ -90,11 +96,6 @@ export function distributionIdValue(text: string): number {
   return id;
 }
 
-export function secondsValue(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw mistake(`'${text}' is not a number of seconds`);
-  return Number(text);
-}
-
 /** An action of the audit log. */
 export function actionValue(text: string): Action {
   const actions = Object.keys(ACTIONS) as Action[];
@@ -120,11 +121,6 @@ export function baseUrlValue(text: string): string {
     throw mistake('a base address has no user, query or fragment; a key goes into --key-file');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
-}
-
-export function callsPerSecondValue(text: string): number {
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw mistake(`'${text}' is not a number from 1 to 99999`);
-  return Number(text);
 }
 
 /** An offset from UTC such as `+03:00`, in minutes. */

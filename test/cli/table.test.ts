@@ -4,13 +4,13 @@ import { sheet, table } from '../../src/cli/table.ts';
 test('what a device calls itself moves no cursor and turns no line', () => {
   const name = 'up\u001b[2J\u202eright\u2028\u0085';
   const shown = 'up\\u001b[2J\\u202eright\\u2028\\u0085';
-  expect(table(['NAME', 'COUNT'], [[name, 2]])).toBe(
+  expect(table([{ name, count: 2 }], { NAME: 'name', COUNT: 'count' })).toBe(
     `NAME${' '.repeat(30)}  COUNT\n${shown}      2`,
   );
-  expect(sheet([['name', name]])).toBe(`name  ${shown}`);
+  expect(sheet({ name })).toBe(`name  ${shown}`);
 });
 
 test('ordinary text stays as it is, in any script', () => {
   const name = 'Планшет 平板 تابلت 👩‍💻';
-  expect(sheet([['name', name]])).toBe(`name  ${name}`);
+  expect(sheet({ name })).toBe(`name  ${name}`);
 });

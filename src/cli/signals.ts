@@ -1,0 +1,22 @@
+/** SIGTERM and SIGINT, by which commands that take long are ended. */
+
+const NAMES = ['SIGTERM', 'SIGINT'] as const;
+
+/** Settles with the next of them. */
+export function nextSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const name of NAMES) process.once(name, () => resolve());
+  });
+}
+
+/** Does `work`, which the signal handed to it ends in an orderly way: nothing half-made stays. */
+export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const interrupted = new AbortController();
+  const interrupt = () => interrupted.abort();
+  for (const name of NAMES) process.on(name, interrupt);
+  try {
+    return await work(interrupted.signal);
+  } finally {
+    for (const name of NAMES) process.off(name, interrupt);
+  }
+}

@@ -1,0 +1,40 @@
+/** The terms on which a provider is here, as options of several commands. */
+
+import type { Plan } from '../core/port/provider.ts';
+import { expiresValue, maxLinksValue, nameValue, planValue } from './values.ts';
+
+export interface Terms {
+  plan: Plan;
+  expires: number | 'never';
+  maxLinks: number | 'default';
+}
+
+export const NAME = ['--name <name>', 'what you call the provider', nameValue] as const;
+export const PLAN = ['--plan <plan>', 'basic, pro or enterprise', planValue] as const;
+export const EXPIRES = [
+  '--expires <date>',
+  'last day of the subscription in UTC+3, or never',
+  expiresValue,
+] as const;
+export const MAX_LINKS = [
+  '--max-links <number>',
+  'cap on limited links, or default',
+  maxLinksValue,
+] as const;
+
+/** A number, or null for the word that stands for none. */
+export function orNull(value: number | 'never' | 'default'): number | null {
+  return typeof value === 'number' ? value : null;
+}
+
+/** The rights of each plan: people choose one by its name, which does not tell. */
+const RIGHTS: Readonly<Record<Plan, string>> = {
+  basic: 'links and domains; it sends neither commands (pro) nor notifications (enterprise)',
+  pro: 'links, domains and commands; it sends no notifications (enterprise)',
+  enterprise: 'links, domains, commands and notifications',
+};
+
+/** `basic: links and domains; …` */
+export function planNote(plan: Plan): string {
+  return `${plan}: ${RIGHTS[plan]}`;
+}
