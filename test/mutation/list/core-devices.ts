@@ -38,7 +38,7 @@ export const coreDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/claim.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/core/message/registration-model.test.ts'],
+    tests: ['test/store/sqlite.test.ts', 'test/core/message/registration-rule.test.ts'],
     changes: [
       ['firstSlot.installId === shownInstallId;', 'firstSlot.installId !== shownInstallId;'],
       [`(tokenId === shownTokenId || claim === 'nothing');`, 'tokenId === shownTokenId;'],
