@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
 import { value } from './statement.ts';
 import type { BatchNotes } from './writer.ts';
 
-/** Those of the log alone, which every schema that has one takes. */
+/** Statements about the log alone, which every schema that has one takes. */
 function chainStatements(db: Connection) {
   return {
     newest: db.prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
