@@ -67,7 +67,7 @@ mutation: ## make each mistake of a list and see whether a test notices (MUTATIO
 migration: ## write the next migration from the schema: make migration NAME=what_changes
 	@$(BUN) node_modules/drizzle-kit/bin.cjs generate --config migrations/drizzle.config.ts --name $(NAME)
 
-generate: ## write packaging/gatepost.toml, docs/configuration.md and docs/api.md from their tables
+generate: ## write packaging/gatepost.toml, docs/api.md and the tables of docs/ from those of the program
 	@$(BUN) packaging/generate.ts
 
 bench: build ## measure against a bare Bun.serve; writes bench/results/ (BENCH='--quick', '--only list-one')

@@ -7,6 +7,7 @@ const BEGIN = '<!-- made by `make generate` -->';
 const END = '<!-- written by hand -->';
 /** Told once, for all calls, by the rules at the top of the page. */
 const TOLD_ONCE = ['auth_error', 'subscription_required', 'device_token_error'];
+const ANY_FAULT = /(?:, or )?something broke inside$/;
 
 const document = openApiDocument();
 
@@ -127,7 +128,9 @@ function messageRows({ responses }: OpenApiOperation): string[][] {
     const own = Object.entries(headers)
       .filter(([, header]) => 'description' in header && header.description.includes(`\`${msg}\``))
       .map(([name]) => `\`${name}: true\``);
-    const reason = [example.description ?? '', own.join(', ')].filter((part) => part !== '');
+    const given = (example.description ?? '').replace(ANY_FAULT, '');
+    const reason = [given, own.join(', ')].filter((part) => part !== '');
+    if (reason.length === 0) continue;
     const known = rows.get(`${rc} ${msg}`)?.[2];
     const reasons =
       known === undefined ? reason.join('; with ') : `${known}; or ${reason.join('; with ')}`;

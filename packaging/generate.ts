@@ -1,13 +1,13 @@
 /**
- * Writes what is made from the tables of the program: the example file and the table of the
- * settings, the endpoints of docs/api.md, and the codes of errors.
+ * Writes what is made from the tables of the program: the example file, the endpoints of
+ * docs/api.md, and tables of the documents.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { exampleFile, settingsTable } from '../src/config/render.ts';
 import { apiPage } from './api-page.ts';
-import { errorCodeTable } from './error-codes.ts';
+import { TABLES } from './tables.ts';
 
 const ROOT = join(import.meta.dir, '..');
 
@@ -21,6 +21,7 @@ rewrite('docs/configuration.md', (page) =>
   page.replace(/^\| Key .*?\n(?!\|)/ms, () => `${settingsTable()}\n`),
 );
 rewrite('docs/api.md', apiPage);
-rewrite('docs/operating.md', (page) =>
-  page.replace(/^\| Code .*?\n(?!\|)/ms, () => `${errorCodeTable()}\n`),
-);
+for (const { page, head, table } of TABLES) {
+  const old = new RegExp(`^\\| ${head} .*?\\n(?!\\|)`, 'ms');
+  rewrite(page, (text) => text.replace(old, () => `${table}\n`));
+}

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test';
 import { apiPage } from '../packaging/api-page.ts';
-import { errorCodeTable } from '../packaging/error-codes.ts';
+import { TABLES } from '../packaging/tables.ts';
 import { CONFIG_VARIABLE } from '../src/config/load.ts';
 import { exampleFile, settingsTable } from '../src/config/render.ts';
 import { SETTINGS } from '../src/config/settings/index.ts';
@@ -25,8 +25,8 @@ test('docs/configuration.md has the table of settings (make generate)', () => {
   expect(readText('docs/configuration.md')).toContain(`\n${settingsTable()}\n`);
 });
 
-test('docs/operating.md has the codes of errors (make generate)', () => {
-  expect(readText('docs/operating.md')).toContain(`\n${errorCodeTable()}\n`);
+test.each(TABLES)('$page has the table $head as the program has it (make generate)', (made) => {
+  expect(readText(made.page)).toContain(`\n${made.table}\n`);
 });
 
 test('packaging/gatepost.toml is the example file (make generate)', () => {

@@ -1,0 +1,54 @@
+/** Tables of the documents, made from those of the program by `make generate`. */
+
+import { ACTIONS } from '../src/core/audit/entry.ts';
+import { SETTING_KEYS, settingRule } from '../src/core/message/settings.ts';
+import { METRICS } from '../src/monitor/metric-table.ts';
+import { ERROR_CODES } from '../src/operator-error.ts';
+
+const code = (text: string) => `\`${text}\``;
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n');
+}
+
+/** Tables by the document that has them; the first cell of the head tells where they are. */
+export const TABLES: readonly { page: string; head: string; table: string }[] = [
+  {
+    page: 'docs/operating.md',
+    head: 'Code',
+    table: table(
+      ['Code', 'Meaning'],
+      Object.entries(ERROR_CODES).map(([key, about]) => [code(key), about]),
+    ),
+  },
+  {
+    page: 'docs/settings.md',
+    head: 'Key',
+    table: table(
+      ['Key', 'Value'],
+      SETTING_KEYS.map((row) => [code(row.key), settingRule(row)]),
+    ),
+  },
+  {
+    page: 'docs/audit.md',
+    head: 'Action',
+    table: table(
+      ['Action', 'What was done'],
+      Object.entries(ACTIONS).map(([action, about]) => [code(action), about]),
+    ),
+  },
+  {
+    page: 'docs/monitoring.md',
+    head: 'Metric',
+    table: table(
+      ['Metric', 'Type', 'Labels', 'Meaning'],
+      METRICS.map(({ name, type, labels, help }) => [
+        code(name),
+        type,
+        labels.map(code).join(', '),
+        help,
+      ]),
+    ),
+  },
+];
