@@ -32,7 +32,8 @@ function text(pattern: RegExp, rule: string, tidy?: (written: string) => string)
   return { pattern, rule, read, tidy };
 }
 
-function whole(
+/** A whole number, as a number or in digits. */
+export function whole(
   minimum: number,
   maximum: number,
   rule = `a whole number from ${minimum} to ${maximum}`,

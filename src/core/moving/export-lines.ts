@@ -18,8 +18,9 @@ import {
   readOneLine,
   readPlan,
   readProviderCode,
+  whole,
 } from '../formats.ts';
-import { isRecord, isText, type JsonBounds, readInteger, readJsonObject } from '../json-input.ts';
+import { isRecord, isText, type JsonBounds, readJsonObject } from '../json-input.ts';
 import { isRefused, type Misfit } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type {
@@ -110,15 +111,11 @@ const numeric =
   (read: Reader<number>): Reader<number> =>
   (value) =>
     typeof value === 'number' ? read(value) : MISFIT;
-const whole = (minimum: number, maximum: number) =>
-  numeric((value) => {
-    const number = readInteger(value);
-    return number !== null && number >= minimum && number <= maximum ? number : MISFIT;
-  });
-const time = whole(0, TIME_MAX_MS);
-const count = whole(0, Number.MAX_SAFE_INTEGER);
+const time = numeric(whole(0, TIME_MAX_MS).read);
+const count = numeric(whole(0, Number.MAX_SAFE_INTEGER).read);
+const ordinal = numeric(whole(1, Number.MAX_SAFE_INTEGER).read);
 const id: Reader<number | null> = (value) => {
-  const number = whole(1, Number.MAX_SAFE_INTEGER)(value);
+  const number = ordinal(value);
   return isRefused(number) ? number : keptId(number);
 };
 const orNull =
@@ -128,7 +125,7 @@ const orNull =
 const anyText: Reader<string> = (value) => (isText(value) ? value : MISFIT);
 
 function readProvider(line: Fields): Newcomer {
-  const version = fit(line, 'gatepost_export', whole(1, Number.MAX_SAFE_INTEGER));
+  const version = fit(line, 'gatepost_export', ordinal);
   if (version > EXPORT_VERSION) {
     throw new FieldFault(
       `the file has format ${version}, this program knows up to ${EXPORT_VERSION}`,

@@ -19,6 +19,7 @@ export function readFields<T>(read: () => T, subject = ''): T | Misfit {
   }
 }
 
+/** The value of a field; a {@link FieldFault} if it does not fit. */
 export function fit<T>(fields: Fields, name: string, read: Reader<T>): T {
   const value = read(fields[name]);
   if (isRefused(value)) throw new FieldFault(`${name} ${value.detail}`);

@@ -160,10 +160,6 @@ export const coreRules: readonly MutatedFile[] = [
     tests: ['test/cli/export.test.ts', 'test/cli/import.test.ts'],
     changes: [
       [
-        'return number !== null && number >= minimum && number <= maximum ? number : MISFIT;',
-        'return number === null && number >= minimum && number <= maximum ? number : MISFIT;',
-      ],
-      [
         `typeof value === 'number' ? read(value) : MISFIT;`,
         `typeof value !== 'number' ? read(value) : MISFIT;`,
       ],

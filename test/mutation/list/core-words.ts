@@ -109,8 +109,12 @@ export const coreWords: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/formats.ts',
-    tests: ['test/core/text.test.ts', 'test/core/device.test.ts', 'test/http/coverage.test.ts'],
+    tests: ['test/core/formats.test.ts', 'test/core/text.test.ts', 'test/http/coverage.test.ts'],
     changes: [
+      [
+        'number >= minimum && number <= maximum ? number : misfit',
+        'number > minimum && number <= maximum ? number : misfit',
+      ],
       ['export const ONE_LINE_LENGTH_MAX = 255;', 'export const ONE_LINE_LENGTH_MAX = 256;'],
       [
         `typeof value === 'string' && pattern.test(value) ? value`,
