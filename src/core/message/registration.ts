@@ -38,7 +38,8 @@ export type RegistrationRefused = (typeof REFUSALS)[RegisterRefusal];
  *
  * A registration also takes the HWID's place of nobody if that is free. The token keeps that for as
  * long as it has a place at a provider; one that was registered with nothing shown keeps it anyway.
- * REGISTRATION_RULE in claim.ts says who may have what. Evidence that is shown attaches the device.
+ * REGISTRATION_RULE in registration-rule.ts says who may have what. Evidence that is shown attaches
+ * the device.
  *
  * Refuses as `admitDevice` does, with `provider_not_found` and `domain_not_bound` for a binding
  * that is not there, and with `registration_refused` by the rule. A refusal changes nothing.

@@ -45,8 +45,8 @@ export interface NewRegistration {
 
 export interface RegistrationStore {
   /**
-   * Gives the new token what `judge` of core/message/claim.ts allows, and links the device
-   * through what it shows. A refusal changes nothing.
+   * Gives the new token what `judge` of core/message/registration-rule.ts allows, and attaches the
+   * device by the evidence that it shows. A refusal changes nothing.
    */
   registerDevice(
     registration: NewRegistration,

@@ -11,7 +11,7 @@ import {
   judge,
   type Place,
   placeAfter,
-} from '../../core/message/claim.ts';
+} from '../../core/message/registration-rule.ts';
 import type { NewRegistration, RegisterRefusal, Shown } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';

@@ -7,7 +7,7 @@ import {
   judge,
   REGISTRATION_RULE,
   type Verdict,
-} from '../../../src/core/message/claim.ts';
+} from '../../../src/core/message/registration-rule.ts';
 import { readText } from '../../support/tree.ts';
 
 const CLAIMS: Readonly<Record<Claim, string>> = {

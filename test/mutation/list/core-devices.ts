@@ -37,7 +37,7 @@ export const coreDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/message/claim.ts',
+    file: 'src/core/message/registration-rule.ts',
     tests: ['test/store/sqlite.test.ts', 'test/core/message/registration-rule.test.ts'],
     changes: [
       ['firstSlot.installId === shownInstallId;', 'firstSlot.installId !== shownInstallId;'],
