@@ -1,11 +1,14 @@
-/** Devices: what they say about themselves, and the daily call by which they stay known. */
+/** Devices: the facts they report, the daily call by which they stay known, and their tokens. */
 
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { readDomainHash, readHwid, readProviderCode } from './formats.ts';
+import { readDeviceToken, readDomainHash, readHwid, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
+import type { TokenHolder } from './port/inbox.ts';
 import { after, type Maybe } from './port/maybe.ts';
+import { WriteFailed } from './port/store.ts';
+import { hashKey } from './secret.ts';
 import { tidyFact } from './text.ts';
 
 const FACT_LENGTH_MAX = 128;
@@ -95,4 +98,36 @@ export function checkIn(
     if (known.lastSeenAtMs === null && !admitsNew()) return 'ok';
     return after(core.store.recordCheckIn(key, tidyFacts(facts), nowMs), fromStore);
   });
+}
+
+/** A device that showed its token. */
+export interface AuthenticDevice extends TokenHolder {
+  hwid: string;
+  /** The same through every renewal. Of one device several tokens may be good, in several hands. */
+  tokenId: number;
+}
+
+/** The device that a token belongs to, or null. */
+export async function authenticateDevice(
+  core: Core,
+  shownToken: string | null,
+  nowMs: number,
+): Promise<AuthenticDevice | null> {
+  const token = readDeviceToken(shownToken);
+  if (isRefused(token)) return null;
+  const tokenHash = hashKey(token);
+  const found = await core.store.findDeviceByToken(tokenHash);
+  if (found === null) return null;
+  const { lastSeenAtMs, ...device } = found;
+  if (!sameUtcDay(lastSeenAtMs, nowMs)) await noteSeen(core, device.id, nowMs);
+  return { ...device, tokenHash };
+}
+
+/** Notes once a day that a device is there. If that fails, tomorrow is early enough. */
+async function noteSeen(core: Core, deviceId: number, nowMs: number): Promise<void> {
+  try {
+    await core.store.noteSeen(deviceId, nowMs);
+  } catch (fault) {
+    if (!(fault instanceof WriteFailed)) throw fault;
+  }
 }

@@ -5,7 +5,7 @@
 
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
-import type { AuthenticDevice } from '../core/message/inbox.ts';
+import type { AuthenticDevice } from '../core/device.ts';
 import type { Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';

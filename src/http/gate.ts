@@ -1,6 +1,6 @@
 /** The gates before an endpoint, in the order of decision 1.3: credentials, subscription, plan. */
 
-import { authenticateDevice } from '../core/message/inbox.ts';
+import { authenticateDevice } from '../core/device.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { authenticate, isActive, mayCommand, mayNotify } from '../core/provider.ts';
 import type { Audience, Endpoint } from './endpoint.ts';

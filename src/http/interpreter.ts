@@ -4,8 +4,8 @@
  * are not there yet: most reads are there, and each promise costs as much as one of them.
  */
 
+import { authenticateDevice } from '../core/device.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
-import { authenticateDevice } from '../core/message/inbox.ts';
 import { isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { type Log, reasonOf } from '../log.ts';

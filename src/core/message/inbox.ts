@@ -1,12 +1,8 @@
-/** The messaging protocol: a registered device shows its token and fetches its messages. */
+/** The inbox of a registered device: its messages, at once or when they come. */
 
-import { sameUtcDay } from '../calendar.ts';
 import type { Core } from '../core.ts';
-import { readDeviceToken } from '../formats.ts';
-import { isRefused, Refused } from '../outcome.ts';
+import { Refused } from '../outcome.ts';
 import type { Message, TokenHolder } from '../port/inbox.ts';
-import { WriteFailed } from '../port/store.ts';
-import { hashKey } from '../secret.ts';
 
 /**
  * The most messages in one answer, and the bytes of payload after which no further one is added:
@@ -15,38 +11,6 @@ import { hashKey } from '../secret.ts';
 export const INBOX_LIMITS = { countMax: 100, bytesMax: 256 * 1024 };
 /** The most acknowledgements in one call. */
 export const ACK_COUNT_MAX = 100;
-
-/** A device that showed its token. */
-export interface AuthenticDevice extends TokenHolder {
-  hwid: string;
-  /** The same through every renewal. Of one device several tokens may be good, in several hands. */
-  tokenId: number;
-}
-
-/** The device that a token belongs to, or null. */
-export async function authenticateDevice(
-  core: Core,
-  shownToken: string | null,
-  nowMs: number,
-): Promise<AuthenticDevice | null> {
-  const token = readDeviceToken(shownToken);
-  if (isRefused(token)) return null;
-  const tokenHash = hashKey(token);
-  const found = await core.store.findDeviceByToken(tokenHash);
-  if (found === null) return null;
-  const { lastSeenAtMs, ...device } = found;
-  if (!sameUtcDay(lastSeenAtMs, nowMs)) await noteSeen(core, device.id, nowMs);
-  return { ...device, tokenHash };
-}
-
-/** Notes once a day that a device is there. If that fails, tomorrow is early enough. */
-async function noteSeen(core: Core, deviceId: number, nowMs: number): Promise<void> {
-  try {
-    await core.store.noteSeen(deviceId, nowMs);
-  } catch (fault) {
-    if (!(fault instanceof WriteFailed)) throw fault;
-  }
-}
 
 /**
  * Returns the messages that wait for a device, oldest first, up to {@link INBOX_LIMITS}. With none

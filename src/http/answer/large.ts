@@ -1,8 +1,8 @@
 /** Large answers and bodies: lists in pages, and a place for each. */
 
 import type { Clock } from '../../clock.ts';
+import type { AuthenticDevice } from '../../core/device.ts';
 import { byteLength } from '../../core/json-input.ts';
-import type { AuthenticDevice } from '../../core/message/inbox.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import {

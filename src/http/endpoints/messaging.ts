@@ -1,9 +1,10 @@
 /** The messaging protocol of this project, for apps under a provider's control. */
 
 import { Type } from '@sinclair/typebox';
+import { authenticateDevice } from '../../core/device.ts';
 import { DEVICE_TOKEN } from '../../core/formats.ts';
 import { readAckItems, readRegistration } from '../../core/message/device-input.ts';
-import { authenticateDevice, fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
+import { fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
 import { registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { actingAs, type Core } from '../../core/core.ts';
-import type { AuthenticDevice } from '../../core/message/inbox.ts';
+import type { AuthenticDevice } from '../../core/device.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { keyFingerprint } from '../../core/secret.ts';

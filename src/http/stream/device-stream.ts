@@ -6,9 +6,10 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
+import type { AuthenticDevice } from '../../core/device.ts';
 import { byteLength, readJsonObject } from '../../core/json-input.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
-import { ACK_COUNT_MAX, type AuthenticDevice, INBOX_LIMITS } from '../../core/message/inbox.ts';
+import { ACK_COUNT_MAX, INBOX_LIMITS } from '../../core/message/inbox.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { AckItem } from '../../core/port/inbox.ts';
 import type { Log } from '../../log.ts';

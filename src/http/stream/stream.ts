@@ -3,7 +3,7 @@
  * socket. Here they are admitted, pinged and counted; `device-stream.ts` is one of them.
  */
 
-import { type AuthenticDevice, authenticateDevice } from '../../core/message/inbox.ts';
+import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
 import { respond } from '../answer/respond.ts';
 import type { MessageKey } from '../messages.ts';
 import { dropBody } from '../request/body.ts';

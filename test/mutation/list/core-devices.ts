@@ -8,14 +8,7 @@ export const coreDevices: readonly MutatedFile[] = [
       'test/http/polls.test.ts',
       'test/http/messaging-register.test.ts',
     ],
-    changes: [
-      ['if (isRefused(token)) return null;', 'if (!isRefused(token)) return null;'],
-      [
-        'const found = await core.store.findDeviceByToken(tokenHash);',
-        'const found = core.store.findDeviceByToken(tokenHash);',
-      ],
-      [`signal.addEventListener('abort', end);`, ''],
-    ],
+    changes: [[`signal.addEventListener('abort', end);`, '']],
   },
   {
     file: 'src/core/device.ts',
@@ -23,8 +16,14 @@ export const coreDevices: readonly MutatedFile[] = [
       'test/http/device-calls.test.ts',
       'test/core/device.test.ts',
       'test/http/coverage.test.ts',
+      'test/http/messaging-register.test.ts',
     ],
     changes: [
+      ['if (isRefused(token)) return null;', 'if (!isRefused(token)) return null;'],
+      [
+        'const found = await core.store.findDeviceByToken(tokenHash);',
+        'const found = core.store.findDeviceByToken(tokenHash);',
+      ],
       [
         'return mergeTexts(known, reported, reported.os || known.os);',
         'return mergeTexts(known, reported, reported.os && known.os);',
