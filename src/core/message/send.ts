@@ -1,12 +1,9 @@
-/**
- * Sending: a push notification or a remote command is accepted or cancelled;
- * core/message/deliver.ts delivers it.
- */
+/** Sending: a push notification or a remote command is accepted; deliver.ts delivers it. */
 
 import { actAt } from '../audit/entry.ts';
 import { DAY_MS } from '../calendar.ts';
 import type { Core } from '../core.ts';
-import { fromStore, isRefused, Refused, saving } from '../outcome.ts';
+import { isRefused, Refused, saving } from '../outcome.ts';
 import {
   type BoundReached,
   COMMAND,
@@ -22,12 +19,9 @@ import { nextTurn } from '../turn.ts';
 import type { CommandPayload } from './command.ts';
 import type { NotificationPayload } from './notification.ts';
 import type { Order } from './order.ts';
-import { CANCELLED, isTerminal, statusesBefore } from './status.ts';
 
 /** The time between two general notifications of a provider, ms (specification, "Limits"). */
 export const GENERAL_INTERVAL_MS = 5 * 60_000;
-/** The shortest time between a cancel and the planned delivery, ms (specification, "Limits"). */
-export const CANCEL_CUTOFF_MS = 10 * 60_000;
 /** Days for which a command waits for a device. */
 export const COMMAND_EXPIRE_DAYS = 30;
 /** The time over which sends are counted, ms. */
@@ -173,30 +167,6 @@ async function add<K extends Kind, G extends 'general_too_soon' | 'unbound_quota
   if (BOUNDS_REACHED.includes(added)) return new Refused(`${kind}_${added as BoundReached}`);
   if (added !== guard) throw new Error(`the store refused with ${added}, which nobody asked`);
   return new Refused(guard);
-}
-
-/**
- * Cancels a distribution: after `ok` no device ever gets it. Refuses `notification_not_found` for
- * an id that is unknown or another provider's, `cancel_failed` when it has ended already,
- * `cancel_too_late` when it was not scheduled or is due in less than {@link CANCEL_CUTOFF_MS}.
- */
-export async function cancelDistribution(
-  core: Core,
-  provider: Provider,
-  id: number,
-  nowMs: number,
-): Promise<'ok' | Refused<'notification_not_found' | 'cancel_too_late' | 'cancel_failed'>> {
-  const outcome = await saving(
-    'cancel_failed',
-    core.store.cancelDistribution(
-      provider.id,
-      id,
-      { from: statusesBefore(CANCELLED), dueFromMs: nowMs + CANCEL_CUTOFF_MS, nowMs },
-      actAt(core, nowMs),
-    ),
-  );
-  if (typeof outcome !== 'number') return fromStore(outcome);
-  return new Refused(isTerminal(outcome) ? 'cancel_failed' : 'cancel_too_late');
 }
 
 /** Looks in steps, so that a provider with many links does not hold up the others. */

@@ -1,8 +1,9 @@
 /** Notifications and commands: specification, from "Notifications and commands (common)" on. */
 
 import { type Static, Type } from '@sinclair/typebox';
+import { cancelDistribution } from '../../core/message/cancel.ts';
 import { readCommand, readNotification } from '../../core/message/order.ts';
-import { cancelDistribution, sendCommand, sendNotification } from '../../core/message/send.ts';
+import { sendCommand, sendNotification } from '../../core/message/send.ts';
 import { STATUS_NAMES, TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { wireTime } from '../answer/wire-time.ts';

@@ -1,9 +1,9 @@
 /** The engine by hand: every status is reached, and nothing is delivered that must not be. */
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { cancelDistribution } from '../../../src/core/message/cancel.ts';
 import { LEASE_MS } from '../../../src/core/message/deliver.ts';
 import { readSchedule } from '../../../src/core/message/schedule.ts';
-import { cancelDistribution } from '../../../src/core/message/send.ts';
 import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
 import { ACT } from '../../support/actor.ts';

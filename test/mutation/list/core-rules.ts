@@ -117,7 +117,6 @@ export const coreRules: readonly MutatedFile[] = [
   {
     file: 'src/core/message/send.ts',
     tests: [
-      'test/core/message/send-cancel.test.ts',
       'test/core/message/send-interval.test.ts',
       'test/core/message/deliver.test.ts',
       'test/http/coverage.test.ts',

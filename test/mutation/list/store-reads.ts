@@ -73,7 +73,7 @@ export const storeReads: readonly MutatedFile[] = [
     file: 'src/store/sqlite/distribution.ts',
     tests: [
       'test/store/sqlite.test.ts',
-      'test/core/message/send-cancel.test.ts',
+      'test/core/message/cancel.test.ts',
       'test/cli/audit.test.ts',
     ],
     changes: [

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
-import { CANCEL_CUTOFF_MS, cancelDistribution } from '../../../src/core/message/send.ts';
+import { CANCEL_CUTOFF_MS, cancelDistribution } from '../../../src/core/message/cancel.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
 import type { Provider } from '../../../src/core/port/provider.ts';
 import { ACT } from '../../support/actor.ts';

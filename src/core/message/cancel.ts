@@ -1,0 +1,34 @@
+/** Cancelling: which notifications and commands a provider may take back, and until when. */
+
+import { actAt } from '../audit/entry.ts';
+import type { Core } from '../core.ts';
+import { fromStore, Refused, saving } from '../outcome.ts';
+import type { Provider } from '../port/provider.ts';
+import { CANCELLED, isTerminal, statusesBefore } from './status.ts';
+
+/** The shortest time between a cancel and the planned delivery, ms (specification, "Limits"). */
+export const CANCEL_CUTOFF_MS = 10 * 60_000;
+
+/**
+ * Cancels a distribution: after `ok` no device ever gets it. Refuses `notification_not_found` for
+ * an id that is unknown or another provider's, `cancel_failed` when it has ended already,
+ * `cancel_too_late` when it was not scheduled or is due in less than {@link CANCEL_CUTOFF_MS}.
+ */
+export async function cancelDistribution(
+  core: Core,
+  provider: Provider,
+  id: number,
+  nowMs: number,
+): Promise<'ok' | Refused<'notification_not_found' | 'cancel_too_late' | 'cancel_failed'>> {
+  const outcome = await saving(
+    'cancel_failed',
+    core.store.cancelDistribution(
+      provider.id,
+      id,
+      { from: statusesBefore(CANCELLED), dueFromMs: nowMs + CANCEL_CUTOFF_MS, nowMs },
+      actAt(core, nowMs),
+    ),
+  );
+  if (typeof outcome !== 'number') return fromStore(outcome);
+  return new Refused(isTerminal(outcome) ? 'cancel_failed' : 'cancel_too_late');
+}
