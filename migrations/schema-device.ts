@@ -106,8 +106,9 @@ export const installDevice = sqliteTable(
 
 /**
  * A device at a provider that it is linked to, was linked to, or named: its facts there, and its
- * registration for the provider's messages. WITHOUT ROWID (migration 0007), for which drizzle has
- * no word: the row is found by its key at once.
+ * registration for the provider's messages. Triggers count its slots and ties, so whether it is
+ * linked is one look; a provider's devices by operating system are a range of an index. WITHOUT
+ * ROWID (migration 0007), for which drizzle has no word: the row is found by its key at once.
  */
 export const deviceProvider = sqliteTable(
   'device_provider',

@@ -1,6 +1,7 @@
 /**
- * Waiting inside this process: a worker for work, open streams and long polls for
- * messages. Nothing here is remembered: the store is the truth, a signal only says "look now".
+ * Waiting inside this process: a worker for work, open streams and long polls for messages. Nothing
+ * here is remembered: the store is the truth, a signal only says "look now", and one that is lost
+ * costs a second and no message.
  */
 
 export class Signals {

@@ -1,6 +1,7 @@
 /**
  * The form of an endpoint: one record, read by the server, the documents, the compiler and the
- * coverage test. Types only; the one interpreter is `interpreter.ts`.
+ * coverage test: no logic in it, no inheritance, no list of middlewares. Types only; the one
+ * interpreter is `interpreter.ts`.
  */
 
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';

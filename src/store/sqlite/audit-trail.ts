@@ -1,4 +1,7 @@
-/** Notes what is done in the audit log, within the commit that does it. */
+/**
+ * Notes what is done in the audit log, within the commit that does it: what all of its writes noted
+ * becomes one block, chained to the newest one, which is read under the write lock.
+ */
 
 import { sql } from 'drizzle-orm';
 import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';

@@ -1,4 +1,9 @@
-/** Rows of links and slots, as parts of writes. */
+/**
+ * Rows of links and slots, as parts of writes. No link holds more devices than its limit, even if
+ * the program is wrong: triggers (migration 0004) keep `device_count` the number of slots, and the
+ * CHECK `install_never_over_full` refuses more than the limit. The program counts in the same
+ * immediate transaction, so that one too many is a refusal and no fault.
+ */
 
 import { sql } from 'drizzle-orm';
 import type { Context } from './context.ts';

@@ -1,6 +1,7 @@
 /**
  * Lanes: the distributions of each provider go one after the other, those of different providers
- * side by side. Workers get hold of the first of each lane by a lease.
+ * side by side. Workers get hold of the first of each lane by a lease, which every step renews; a
+ * step names its owner, so that a worker that has lost its lease changes nothing.
  */
 
 import { type SQL, sql } from 'drizzle-orm';

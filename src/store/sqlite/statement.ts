@@ -1,4 +1,7 @@
-/** Statements as templates of SQL: drizzle writes their text, bun:sqlite runs it. */
+/**
+ * Statements as templates of SQL, prepared once: drizzle writes their text, bun:sqlite runs it, as
+ * drizzle's own way would map every row once more.
+ */
 
 import type { Database, Statement as Native, SQLQueryBindings } from 'bun:sqlite';
 import { Placeholder, type SQL, sql } from 'drizzle-orm';

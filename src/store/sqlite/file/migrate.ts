@@ -1,4 +1,7 @@
-/** Brings a database to this program's schema. The number of migrations run is its user_version. */
+/**
+ * Brings a database to this program's schema, in one transaction. The number of migrations run is
+ * its user_version. drizzle-kit makes them from the schema (`make migration`), but for triggers.
+ */
 
 import type { Database } from 'bun:sqlite';
 import tables from '../../../../migrations/sqlite/0000_tables.sql' with { type: 'text' };

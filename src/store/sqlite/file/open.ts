@@ -160,8 +160,8 @@ function configure(db: Database): Database {
   setCaches(db);
   migrate(db);
   db.run('PRAGMA foreign_keys = ON');
-  // Every write has a savepoint: its undo pages went through a temporary file, ten times as many
-  // writes as the database itself. After the migration, which may sort more than memory holds.
+  // Undo pages of a savepoint would go through a temporary file, ten times as many writes as the
+  // database itself. After the migration, which may sort more than memory holds.
   db.run('PRAGMA temp_store = MEMORY');
   // From now on SQLite waits for nobody: it would sleep on the event loop. The writer waits.
   db.run('PRAGMA busy_timeout = 0');

@@ -1,4 +1,9 @@
-/** The place of the database, in which another is put; the old one gets another name. */
+/**
+ * The place of the database, in which another is put; the old one gets another name. Two locks:
+ * `gatepost.lock`, which all who open the database share (a server that had opened the old file and
+ * waited would go on with it), and SQLite's own, for programs that do not know the other. The old
+ * file has its new name before another takes its place: at any point a crash leaves a whole one.
+ */
 
 import { Database, SQLiteError } from 'bun:sqlite';
 import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
