@@ -45,7 +45,7 @@ function who({ who: kind, name, key }: AuditEntry): string {
   return `${kind} ${name}${key === undefined ? '' : ` (key ${key})`}`;
 }
 
-/** `id=3 install_limit=10`, and what changed: `status=10->5`. */
+/** The facts of a deed and its changes: `id=3 status=10->5`. */
 function what({ object, change = {} }: AuditEntry): string {
   const facts = Object.entries(object)
     .filter(([, fact]) => fact !== null)

@@ -1,17 +1,17 @@
-/** The command line as data, read from commander: what the man page and completions are made of. */
+/** The command line as data, read from commander, for the man page and for completions. */
 
 import type { Argument, Command, Option } from 'commander';
 
-/** What may stand in one place: words to choose from, the name of a file, or anything. */
+/** The kind of value in one place: words to choose from, the name of a file, or anything. */
 export type Value = { words: readonly string[] } | 'file' | 'directory' | 'text';
 
 export interface OptionFacts {
-  /** As help shows it: `-p, --port <number>`. */
+  /** The form in help: `-p, --port <number>`. */
   flags: string;
   /** Each spelling: `--port`. */
   names: readonly string[];
   about: string;
-  /** What follows the option; null: nothing does. */
+  /** The value behind the option; null: it takes none. */
   value: Value | null;
 }
 
@@ -64,7 +64,7 @@ function argumentValue(argument: Argument): Value {
   return valueNamed(argument.name(), argument.argChoices);
 }
 
-/** An argument is a file or a directory if its name says so. */
+/** The kind of a value by its name, which says whether it is a file or a directory. */
 function valueNamed(name: string, choices: readonly string[] | undefined): Value {
   if (choices !== undefined) return { words: choices };
   if (/\b(?:directory|folder)\b/i.test(name)) return 'directory';
@@ -78,7 +78,7 @@ export interface Places {
   places: readonly string[];
 }
 
-/** Where which values may stand, each kind once: the tables of the completion scripts. */
+/** Each kind of value once with its places: the tables of the completion scripts. */
 export function byPlace(tree: readonly CommandFacts[]): Places[] {
   const all = tree.flatMap(({ path, args, options }) => [
     ...args.map((value, index) => ({ value, place: `${path.join(' ')}:${index + 1}` })),
@@ -92,19 +92,19 @@ export function byPlace(tree: readonly CommandFacts[]): Places[] {
   );
 }
 
-const PLACES_TOLD =
-  '# What may stand at a place: "COMMAND:OPTION" after an option, "COMMAND:N" for the Nth argument.';
+const PLACES_NOTE =
+  '# The values at a place: "COMMAND:OPTION" after an option, "COMMAND:N" for the Nth argument.';
 
 /**
- * What bash and zsh look up: `_gatepost_kind` sets `kind` by a place, `_gatepost_command` takes the
- * row of a command and fails if there is none.
+ * Functions for bash and zsh: `_gatepost_kind` sets `kind` by a place, `_gatepost_command` takes
+ * the row of a command and fails if there is none.
  */
 export function shellTables(tree: readonly CommandFacts[], rows: readonly string[]): string {
   const values = byPlace(tree).map(
     ({ value, places }) => `    ${places.map(shellText).join('|')})
       kind=${typeof value === 'string' ? value : shellWords(['words', ...value.words])} ;;`,
   );
-  return `${PLACES_TOLD}
+  return `${PLACES_NOTE}
 _gatepost_kind() {
   kind=
   case $1 in

@@ -51,7 +51,7 @@ function candidates(value: Value): string {
   return `-a ${fishText(value.words.join(' '))}`;
 }
 
-/** In single quotes, fish knows two escapes. */
+/** A text in single quotes, in which fish knows two escapes. */
 function fishText(text: string): string {
   const escaped = text.replace(/[\\']/g, '\\$&');
   return `'${escaped}'`;

@@ -1,4 +1,4 @@
-/** Completion for zsh, with what each command and option does beside it. */
+/** Completion for zsh, with a description beside each command and option. */
 
 import { type CommandFacts, shellTables, shellText } from './command-tree.ts';
 
@@ -25,7 +25,7 @@ fi
 `;
 }
 
-/** As `_describe` reads it: a colon ends the word. */
+/** A row for `_describe`, which ends the word at a colon. */
 function described(word: string, about: string): string {
   return shellText(`${word.replaceAll(':', '\\:')}:${about}`);
 }

@@ -1,4 +1,4 @@
-/** `gatepost completion …`: prints what a shell needs to complete this command line. */
+/** `gatepost completion …`: prints the script with which a shell completes this command line. */
 
 import { Argument, type Command } from 'commander';
 import { type CommandFacts, commandTree } from './command-tree.ts';
@@ -13,7 +13,7 @@ const SCRIPTS: Readonly<Record<string, (tree: readonly CommandFacts[]) => string
   fish: fishCompletion,
 };
 
-/** The shells that there is a script for. */
+/** The shells that have a script. */
 export const SHELLS = Object.keys(SCRIPTS);
 
 /** The script for one of {@link SHELLS}, from the commands and options as they are. */

@@ -1,4 +1,4 @@
-/** `gatepost config`: what holds, and where it comes from. */
+/** `gatepost config`: the effective settings, and where each comes from. */
 
 import type { Command } from 'commander';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';

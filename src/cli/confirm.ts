@@ -1,4 +1,4 @@
-/** Asking before something is lost for good. */
+/** Questions before something is lost for good. */
 
 import { createInterface } from 'node:readline';
 import { OperatorError, UsageError } from '../operator-error.ts';
@@ -6,8 +6,8 @@ import type { CliContext } from './context.ts';
 import { visible } from './visible.ts';
 
 /**
- * Returns when the operator wants `deed` to be done, which names what is lost and how much of it:
- * `--yes` was given, or a terminal answered so. Throws {@link UsageError} if nobody can be asked.
+ * Returns when the operator wants `deed`, by `--yes` or an answer on the terminal. `deed` names the
+ * loss and its size. Throws {@link UsageError} if nobody can be asked.
  */
 export async function confirm(
   context: CliContext,
@@ -28,14 +28,14 @@ export async function confirm(
 export function askTerminal(question: string): Promise<string | null> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
-    let said: string | null = null;
+    let typed: string | null = null;
     terminal.once('close', () => {
       // Ctrl-C and Ctrl-D leave the cursor behind the question.
-      if (said === null) process.stderr.write('\n');
-      resolve(said);
+      if (typed === null) process.stderr.write('\n');
+      resolve(typed);
     });
     terminal.question(question, (answer) => {
-      said = answer;
+      typed = answer;
       terminal.close();
     });
   });

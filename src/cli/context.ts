@@ -1,4 +1,4 @@
-/** What the commands are given: the product, and a way to speak. */
+/** The product as commands see it, and their way to speak. */
 
 import type { App } from '../app.ts';
 import type { BackupTools } from '../backup/tools.ts';
@@ -20,24 +20,23 @@ export interface CliContext {
   openApiDocument(): unknown;
   openCore(config: Config, create: boolean): Promise<Core>;
   startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App>;
-  /** Who started the program and wants to hear how it is. */
+  /** The manager that started the program and wants to hear how it is. */
   serviceManager(): ServiceManager;
-  /** Who runs the command. */
+  /** The actor of the audit log. */
   operator: () => Actor;
   backup: BackupTools;
   /** Looks at data, machine and settings. */
   examine(loaded: LoadedConfig): Promise<Finding[]>;
   /**
-   * Prints; never rejects. Output of any length waits for each piece to be taken: false says that
-   * nobody takes any more.
+   * Prints; never rejects. It settles when the text has been taken; false: nobody takes any more.
    */
   stdout(text: string): Promise<boolean>;
   stderr(text: string): void;
-  /** Is somebody there to answer a question? */
+  /** Somebody is there to answer a question. */
   isTerminal: boolean;
-  /** The answer of whoever sits at the terminal; null: interrupted, or there is none. */
+  /** The answer from the terminal; null: interrupted, or there is none. */
   ask(question: string): Promise<string | null>;
-  /** May a line on stderr be drawn over and over? */
+  /** A line on stderr may be drawn over and over. */
   isProgressDrawn: boolean;
 }
 

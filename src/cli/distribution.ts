@@ -1,4 +1,4 @@
-/** `gatepost distribution …`: what became of notifications and commands. */
+/** `gatepost distribution …`: notifications and commands, and their fate. */
 
 import type { Command } from 'commander';
 import { actAt } from '../core/audit/entry.ts';
@@ -72,7 +72,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
   noteRest(context, found.length, count, 'distributions');
 }
 
-/** A message is longer than this only with many languages: JSON has all of it. */
+/** Bounds of a shown message. It is longer only with many languages; JSON has all of it. */
 const SHOWN_LINES_MAX = 40;
 const SHOWN_LENGTH_MAX = 200;
 

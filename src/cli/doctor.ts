@@ -1,4 +1,4 @@
-/** `gatepost doctor`: what is wrong here, and what to do about it. */
+/** `gatepost doctor`: problems of this installation, and their remedies. */
 
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
@@ -16,7 +16,7 @@ async function doctor(context: CliContext, options: CommonOptions): Promise<void
   if (problems > 0) throw new OperatorError(problems === 1 ? '1 problem' : `${problems} problems`);
 }
 
-/** A configuration with mistakes is a finding; the rest is then looked at without its file. */
+/** Loads the configuration. Mistakes are a finding; the rest is looked at without its file. */
 function load(
   context: CliContext,
   options: CommonOptions,
@@ -32,7 +32,7 @@ function load(
   try {
     return context.loadConfig({ ...flagsOf(options), configFile: 'none' });
   } catch {
-    // What is wrong is in the environment and has been said.
+    // The mistakes are in the environment: the finding above has them.
     return null;
   }
 }

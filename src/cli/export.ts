@@ -9,10 +9,10 @@ import { refusal } from './refusal.ts';
 import { type Write, writeTo } from './sink.ts';
 import { outputFileValue, providerCodeValue } from './values.ts';
 
-/** How much text is written at a time. */
+/** The text written at a time, UTF-16 units. */
 const WRITE_LENGTH = 256 * 1024;
 
-/** Writes all that is the provider's, and counts it. Null: the rest is wanted by nobody. */
+/** Writes all that is the provider's, and counts it. Null: nobody wants the rest. */
 async function writeAll(
   core: Core,
   code: string,

@@ -1,4 +1,4 @@
-/** Reads what `gatepost export` wrote: the whole file is looked at before anything is stored. */
+/** Reads a file of `gatepost export`: all of it is looked at before anything is stored. */
 
 import {
   type ExportCounts,
@@ -13,7 +13,7 @@ import { nextTurn } from '../core/turn.ts';
 import { OperatorError } from '../operator-error.ts';
 import { linesOf } from './lines.ts';
 
-/** Records are held until they are so many rows; the mover divides them among commits. */
+/** The rows held at a time; the mover divides them among commits. */
 const ROWS_MAX = 500;
 
 /** The lines in order. Throws {@link OperatorError} with the number of one that does not fit. */
@@ -35,7 +35,7 @@ async function* read(path: string): AsyncGenerator<ExportLine> {
   if (!isOver) throw new OperatorError(`${path} is cut off after line ${number}: it has no end`);
 }
 
-/** What a file holds: who moves in, how much, and its highest ids. */
+/** The contents of a file: the newcomer, its counts, and its highest ids. */
 export interface Contents {
   newcomer: Newcomer;
   counts: ExportCounts;
@@ -75,7 +75,7 @@ function inWords({ installs, slots, domains }: ExportCounts): string {
   return `${installs} links, ${slots} HWIDs and ${domains} domains`;
 }
 
-/** Stores all that the file holds. What is here already stays; broken off, it can begin again. */
+/** Stores all that the file holds. Present records stay; broken off, it can begin again. */
 export async function storeFile(
   path: string,
   mover: Mover,

@@ -1,4 +1,4 @@
-/** Where a provider comes from, looked at before anything is made here. */
+/** The origin of a provider, looked at before anything is made here. */
 
 import { ProviderClient } from '../client/provider-client.ts';
 import { importFromSource, type Mover, type Newcomer } from '../core/moving/import.ts';
@@ -28,36 +28,36 @@ export interface ImportRun {
   context: CliContext;
   progress: Progress;
   options: ImportOptions;
-  /** Ends it in an orderly way. */
+  /** Ends the import in an orderly way. */
   signal: AbortSignal;
 }
 
 type Look = (run: ImportRun) => Promise<Origin>;
 
-/** How long the other server may take for one answer, ms. */
+/** The time of the other server for one answer, ms. */
 const TIMEOUT_MS = 30_000;
-/** How many calls may be under way at a time; the rate bounds them too. */
+/** The most calls under way at a time; the rate bounds them too. */
 const CALLS_MAX = 8;
 /** The shortest pause worth a line, ms. */
 const TELL_PAUSE_MS = 2_000;
 
-/** Where the provider comes from: looked at already, so that it can be used. */
+/** An origin that was looked at and can be used. */
 export interface Origin {
   newcomer: Newcomer;
-  /** How many links there are, if that is known. */
+  /** The number of links; 0: unknown. */
   linkCount: number;
   /** Brings everything over, or as much as it can until it is stopped. */
   bring(mover: Mover, onStep: () => void): Promise<void>;
 }
 
-/** Another server of the API, and with what it is asked. */
+/** Another server of the API, and the credentials there. */
 export interface ServerAddress {
   from: string;
   code: string;
   authKey: string;
 }
 
-/** The server of the command line. Reads the key, for which somebody may be asked. */
+/** The server in the options. Reads the key, perhaps from stdin. */
 export function addressOf(context: CliContext, options: ImportOptions): ServerAddress {
   const { code, from } = options;
   if (code === undefined || from === undefined) throw new UsageError('--code is needed');

@@ -1,4 +1,4 @@
-/** What is printed at the end of an import: what came, what could not be had, what to do next. */
+/** The end of an import in print: the arrivals, the rest, and the next steps. */
 
 import type { Tally } from '../core/moving/tally.ts';
 import type { Plan } from '../core/port/provider.ts';
@@ -7,7 +7,7 @@ import { planNote } from './terms.ts';
 
 export interface Summary {
   providerCode: string;
-  /** As it is here. */
+  /** The plan here. */
   plan: Plan;
   tally: Tally;
   /** False: it was interrupted or failed, and goes on when run again. */
@@ -68,7 +68,7 @@ export function summaryText(summary: Summary): string {
   return parts.join('\n');
 }
 
-/** What could not be had, or not as it was; a line each. */
+/** Lines for the records that could not be had, or not as they were. */
 function missing({ tally, isFromServer, isComplete }: Summary): string[] {
   const counts: [number, string][] = [
     [tally.codesTaken, 'links left out: their codes are another provider’s here'],

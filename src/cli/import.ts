@@ -42,7 +42,7 @@ async function importProvider(
 ): Promise<void> {
   refuseMisfits(path, options, command);
   const progress = new Progress(context, 'links');
-  // Before signals are heard: whoever waits for a key that does not come can leave.
+  // Before signals are heard: Ctrl-C must end a wait for a key that does not come.
   const look = path === undefined ? lookAtServer(addressOf(context, options)) : lookAtFile(path);
   await untilInterrupted(async (signal) => {
     const run = { context, progress, options, signal };
@@ -59,7 +59,7 @@ async function importProvider(
   });
 }
 
-/** Options that a file has no use for would otherwise be believed to count. */
+/** Options without a use for files: silently ignored, they would be believed to count. */
 const FROM_SERVER_ALONE = [
   '--key',
   '--key-file',
@@ -110,7 +110,7 @@ async function bringOver(
   }
 }
 
-/** What an operator can do something about becomes a sentence. */
+/** The sentence for a fault that an operator can mend; any other fault as it is. */
 function explain(error: unknown): unknown {
   if (error instanceof CallFailed || error instanceof SourceUnusable) {
     return new OperatorError(error.message, 'source_unusable');
@@ -125,7 +125,7 @@ function explain(error: unknown): unknown {
   return error;
 }
 
-/** Finds or makes the provider; says a new key at once, as the work may be interrupted. */
+/** Finds or makes the provider; prints a new key at once, as the work may be interrupted. */
 async function welcome(
   { context, progress, options }: ImportRun,
   core: Core,

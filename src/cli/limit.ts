@@ -1,4 +1,4 @@
-/** Lists that end before all is shown, and say so. */
+/** Lists with a limit, and the note that there is more. */
 
 import { type Command, Option } from 'commander';
 import type { CliContext } from './context.ts';
@@ -9,24 +9,24 @@ export interface LimitOptions {
   all?: boolean;
 }
 
-/** Rows of such a list unless something else is asked for. */
+/** The default of `--limit`. */
 const LIMIT = 50;
 
-/** Adds `--limit` and `--all`; `about` says of the limit what it bounds. */
+/** Adds `--limit`, described by `about`, and `--all`. */
 export function addLimit(command: Command, about = 'at most so many'): Command {
   return command
     .option('--limit <number>', about, countValue, LIMIT)
     .addOption(new Option('--all', 'without a limit').conflicts('limit'));
 }
 
-/** How many rows are asked for. */
+/** The most rows to show. */
 export function countMaxOf({ limit, all }: LimitOptions): number {
   return all ? Number.MAX_SAFE_INTEGER : limit;
 }
 
 /**
- * Says on stderr, where no program takes it for a record, that the list of `nouns` goes on. `total`
- * null: nobody counted, but there are more.
+ * Notes on stderr, where no program takes it for a record, that the list of `nouns` goes on.
+ * `total` null: nobody counted, but there are more.
  */
 export function noteRest(
   context: CliContext,

@@ -2,8 +2,8 @@ import { statSync } from 'node:fs';
 import { OperatorError } from '../operator-error.ts';
 
 /**
- * The lines of a UTF-8 file one after the other, none longer than `lengthMax`, without holding the
- * file in memory. It must be one that can be read again: a pipe would be waited for, without end.
+ * The lines of a UTF-8 file in order, none longer than `lengthMax` UTF-16 units, without holding
+ * the file in memory. Throws {@link OperatorError}, also for a pipe: the file is read twice.
  */
 export async function* linesOf(path: string, lengthMax: number): AsyncGenerator<string> {
   refuseOthers(path);

@@ -1,4 +1,4 @@
-/** Who runs a command, as far as the machine tells: what the audit log gets. */
+/** The operator behind a command, as far as the machine tells, for the audit log. */
 
 import { readFileSync } from 'node:fs';
 import type { Actor } from '../core/port/audit.ts';
@@ -7,9 +7,9 @@ import { tidyFact } from '../core/text.ts';
 const NAME_LENGTH_MAX = 64;
 
 /**
- * The operator by the name that the system has for the process, with the one who became it through
- * sudo; from where: the address of an SSH session, else `local`. The variables are as honest as
- * whoever sets them, who can also write the database.
+ * The operator by the system's name for the process and, after sudo, the name before; the origin is
+ * the address of an SSH session, else `local`. The variables can be forged, by somebody who can
+ * write the database as well.
  */
 export function operatorActor(env: Readonly<Record<string, string | undefined>>): Actor {
   const name = tidyFact(userName(), NAME_LENGTH_MAX);
@@ -23,8 +23,8 @@ export function operatorActor(env: Readonly<Record<string, string | undefined>>)
 }
 
 /**
- * The name in the system's list of users; os.userInfo() would give that of the environment, which
- * may say anything. Who is not in the list, as in a container, has a number alone.
+ * The name in the system's list of users, else the number; os.userInfo() would take the name from
+ * the environment, which may say anything.
  */
 function userName(): string {
   const uid = process.getuid?.();

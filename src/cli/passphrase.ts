@@ -1,4 +1,4 @@
-/** Asking for a passphrase on the terminal, without showing it. */
+/** Passphrases typed on the terminal, which does not show them. */
 
 import { OperatorError } from '../operator-error.ts';
 
@@ -7,7 +7,7 @@ const INTERRUPT = '\u0003';
 const END = '\u0004';
 const BACKSPACE = /[\u0008\u007f]/;
 
-/** Throws OperatorError when it was interrupted or nothing was typed. */
+/** Asks for a passphrase. Throws {@link OperatorError} when it was interrupted or left empty. */
 export async function askPassphrase(question: string): Promise<string> {
   const typed = await readHidden(question);
   process.stderr.write('\n');
@@ -23,7 +23,7 @@ export async function askNewPassphrase(): Promise<string> {
   return first;
 }
 
-/** What is typed until Enter; null: interrupted. */
+/** The text typed until Enter; null: interrupted. */
 function readHidden(question: string): Promise<string | null> {
   const { stdin } = process;
   // Before asking: what is typed at once must not be shown either.

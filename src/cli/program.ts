@@ -1,4 +1,4 @@
-/** The command line: which commands there are, and what a mistake looks like. */
+/** The command line: its commands, and their exit codes. */
 
 import { Command, CommanderError } from 'commander';
 import { COMMIT, VERSION } from '../version.ts';
@@ -22,7 +22,7 @@ export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
 export const EXIT_USAGE = 2;
 
-/** Every command with its options; what is generated from them takes up new ones by itself. */
+/** Every command with its options; man page and completions are generated from them. */
 export function buildProgram(context: CliContext): Command {
   const program = new Command('gatepost')
     .description(
@@ -33,7 +33,7 @@ export function buildProgram(context: CliContext): Command {
     .configureOutput({
       writeOut: context.stdout,
       writeErr: context.stderr,
-      // The one who catches it prints it, in the form that was asked for.
+      // runCli prints it, as text or JSON.
       outputError: () => {},
     })
     .configureHelp({ showGlobalOptions: false })
@@ -76,13 +76,13 @@ export function buildProgram(context: CliContext): Command {
   return program;
 }
 
-/** The commands that do something, as opposed to groups of commands. */
+/** The commands that do something: no groups. */
 function leaves(command: Command): Command[] {
   if (command.commands.length === 0) return [command];
   return command.commands.flatMap(leaves);
 }
 
-/** Tells whether a command line asks for JSON, also when it cannot be read otherwise. */
+/** Tells whether a command line asks for JSON, also one with mistakes. */
 export function wantsJson(argv: readonly string[]): boolean {
   return argv.includes('--json');
 }

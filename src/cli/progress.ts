@@ -1,31 +1,31 @@
 import type { CliContext } from './context.ts';
 
-/** How often a line is drawn over on a terminal, and how often one is added to a log, ms. */
+/** The pauses between two drawings on a terminal, and between two lines in a log, ms. */
 const DRAW_MS = 100;
 const LINE_MS = 5_000;
 const BAR_WIDTH = 24;
 
-/** How far long work has come: on stderr, one line drawn over, or a line now and then in a log. */
+/** The progress of long work on stderr: one line drawn over, or a line now and then in a log. */
 export class Progress {
   readonly #context: CliContext;
   readonly #unit: string;
   readonly #beganMs: number;
-  #saidMs: number;
+  #shownMs: number;
   #isDrawn = false;
 
   constructor(context: CliContext, unit: string) {
     this.#context = context;
     this.#unit = unit;
     this.#beganMs = context.nowMs();
-    this.#saidMs = this.#beganMs;
+    this.#shownMs = this.#beganMs;
   }
 
-  /** Says where the work is if it is time to; `total` 0: nobody knows yet. */
+  /** Shows the state of the work if it is time to; `total` 0: unknown yet. */
   show(done: number, total: number): void {
     const { isProgressDrawn, nowMs, stderr } = this.#context;
     const now = nowMs();
-    if (now - this.#saidMs < (isProgressDrawn ? DRAW_MS : LINE_MS)) return;
-    this.#saidMs = now;
+    if (now - this.#shownMs < (isProgressDrawn ? DRAW_MS : LINE_MS)) return;
+    this.#shownMs = now;
     const seconds = (now - this.#beganMs) / 1000;
     const share = total === 0 ? 0 : Math.min(done / total, 1);
     const left = done === 0 ? '' : `, ${duration((seconds * (total - done)) / done)} left`;
@@ -39,7 +39,7 @@ export class Progress {
     }
   }
 
-  /** Says something else in between. */
+  /** Prints a line in between. */
   note(text: string): void {
     this.clear();
     this.#context.stderr(`${text}\n`);

@@ -32,7 +32,7 @@ interface RemoveOptions extends CommonOptions {
   yes?: boolean;
 }
 
-/** What may be shown of a provider: everything but its keys. */
+/** A provider as JSON: everything but its keys. */
 function view(provider: Provider, nowMs: number) {
   return {
     provider_code: provider.code,

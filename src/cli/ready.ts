@@ -5,7 +5,7 @@ import { OperatorError } from '../operator-error.ts';
 import { hostInUrl, IDENTITY_HEADER, identityOf, notedMonitor } from '../whereabouts.ts';
 import { type CliContext, type CommonOptions, flagsOf, print } from './context.ts';
 
-/** How long the monitor may take to answer, ms. */
+/** The time of the monitor for its answer, ms. */
 const ANSWER_MAX_MS = 3_000;
 const ANY_ADDRESS: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
@@ -27,13 +27,13 @@ async function ready(context: CliContext, options: CommonOptions): Promise<void>
       print(context, options, { ready: true }, 'ready');
       return;
     }
-    if (answer.isOurs) throw new OperatorError(`not ready: ${answer.said}`);
-    refusals.push(answer.said);
+    if (answer.isOurs) throw new OperatorError(`not ready: ${answer.sentence}`);
+    refusals.push(answer.sentence);
   }
   throw new OperatorError(`not ready: no server runs on ${dataDir}: ${refusals.join('; ')}`);
 }
 
-/** Null: it is off, or any free port, which is noted when it has been found. */
+/** The configured address; null: off, or any free port, which is noted when it has been found. */
 function addressOf(monitorHost: string, port: number | null): string | null {
   if (port === null || port === 0) return null;
   const host = ANY_ADDRESS[monitorHost] ?? monitorHost;
@@ -41,23 +41,23 @@ function addressOf(monitorHost: string, port: number | null): string | null {
 }
 
 interface Answer {
-  /** Does it come from a server on the data directory that is asked for? */
+  /** The answer comes from a server on this data directory. */
   isOurs: boolean;
   isReady: boolean;
-  said: string;
+  sentence: string;
 }
 
 async function ask(url: string, identity: string): Promise<Answer> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MAX_MS) });
     if (answer.headers.get(IDENTITY_HEADER) !== identity) {
-      const said = `somebody else answers at ${url}, or an older version`;
-      return { isOurs: false, isReady: false, said };
+      const sentence = `somebody else answers at ${url}, or an older version`;
+      return { isOurs: false, isReady: false, sentence };
     }
-    const said = (await answer.text()).trim().slice(0, 1000);
-    return { isOurs: true, isReady: answer.ok, said };
+    const sentence = (await answer.text()).trim().slice(0, 1000);
+    return { isOurs: true, isReady: answer.ok, sentence };
   } catch {
-    return { isOurs: false, isReady: false, said: `nothing answers at ${url}` };
+    return { isOurs: false, isReady: false, sentence: `nothing answers at ${url}` };
   }
 }
 

@@ -14,7 +14,7 @@ interface ServeOptions extends CommonOptions {
   firstProvider?: boolean;
 }
 
-/** How long a stop may take before what still runs is abandoned, ms. */
+/** The time for an orderly stop; then the rest is abandoned, ms. */
 const STOP_MAX_MS = 8_000;
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
@@ -23,7 +23,7 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   let hangUp = () => {
     askedEarly = true;
   };
-  // From the beginning: unheard, the signal would end the process, in a migration for example.
+  // From the beginning: unheard, the signal would end the process, perhaps in a migration.
   process.on('SIGHUP', () => hangUp());
   const loaded = context.loadConfig(flags);
   const manager = context.serviceManager();
@@ -47,20 +47,20 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   if (askedEarly) hangUp();
   if (options.json) {
     const { url, monitorUrl } = app;
-    const said = { message: `listening on ${url}`, url, monitor_url: monitorUrl };
-    context.stdout(`${JSON.stringify(said)}\n`);
+    const started = { message: `listening on ${url}`, url, monitor_url: monitorUrl };
+    context.stdout(`${JSON.stringify(started)}\n`);
   } else {
     const monitor = app.monitorUrl ? `probes and metrics are at ${app.monitorUrl}\n` : '';
-    // In one piece: who reads the first line has the second.
+    // In one piece: a reader of the first line has the second.
     context.stdout(`gatepost is ${listening}\n${monitor}`);
   }
   if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
   await signal;
   manager.stopping();
-  await closeInTime(app);
+  await Promise.race([app.close(), context.sleep(STOP_MAX_MS)]);
 }
 
-/** Reads the configuration again. One with mistakes changes nothing. */
+/** Loads the configuration again. One with mistakes changes nothing. */
 function reload(app: App, load: () => LoadedConfig): void {
   try {
     const { live, waiting } = app.reload(load());
@@ -72,7 +72,7 @@ function reload(app: App, load: () => LoadedConfig): void {
   }
 }
 
-/** Null: it was told to stop before it could start, while it waited for a certificate. */
+/** The app; null: a signal came before it could start, while it waited for a certificate. */
 async function unlessStopped(starting: Promise<App>, signal: AbortSignal): Promise<App | null> {
   try {
     return await starting;
@@ -80,15 +80,6 @@ async function unlessStopped(starting: Promise<App>, signal: AbortSignal): Promi
     if (signal.aborted) return null;
     throw error;
   }
-}
-
-async function closeInTime(app: App): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, STOP_MAX_MS);
-  });
-  await Promise.race([app.close(), tooLong]);
-  clearTimeout(timer);
 }
 
 export function addServeCommand(program: Command, context: CliContext): void {

@@ -9,7 +9,7 @@ export function nextSignal(): Promise<void> {
   });
 }
 
-/** Does `work`, which the signal handed to it ends in an orderly way: nothing half-made stays. */
+/** Runs `work` with an abort signal for its orderly end: nothing half-made may stay. */
 export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();

@@ -26,11 +26,11 @@ interface SimulateOptions extends CommonOptions {
   duration?: number;
 }
 
-/** How many devices connect at a time, so that a server is not met by all of them at once. */
+/** The most devices that connect at a time: not all of them meet the server at once. */
 const STARTING_MAX = 100;
-/** Between two lines of figures, ms. */
+/** The pause between two lines of figures, ms. */
 const FIGURES_INTERVAL_MS = 1_000;
-/** Above so many devices single messages are not printed any more. */
+/** The most devices whose messages are printed. */
 const PRINT_EACH_MAX = 10;
 
 interface Figures {
@@ -51,7 +51,7 @@ function registrationOf(options: SimulateOptions, hwid: string) {
   };
 }
 
-/** Tokens live as long as the simulation: it registers its HWIDs anew each time. */
+/** A keeper for the time of the simulation, which registers its HWIDs anew each time. */
 function memoryTokens() {
   let token: string | null = null;
   return {

@@ -1,6 +1,6 @@
-/** Where what a command exports goes: a new file, or standard output. */
+/** The target of an export: a new file, or standard output. */
 
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { OperatorError } from '../operator-error.ts';
 import type { CliContext } from './context.ts';
 
@@ -8,9 +8,9 @@ import type { CliContext } from './context.ts';
 export type Write = (text: string) => Promise<boolean>;
 
 /**
- * Has `use` write to a new file that is its owner's alone, or, without a path, to standard output.
- * A file that exists is not touched: it may be the only copy. If anything goes wrong, nothing half
- * done is left. Throws {@link OperatorError} for a file that cannot be written.
+ * Lets `use` write to a new file that is its owner's alone, or, without a path, to standard output.
+ * A file that exists is not touched: it may be the only copy. After a fault nothing half done is
+ * left. Throws {@link OperatorError} for a file that cannot be written.
  */
 export async function writeTo<T>(
   context: CliContext,
@@ -18,7 +18,7 @@ export async function writeTo<T>(
   use: (write: Write) => Promise<T>,
 ): Promise<T> {
   if (path === undefined) return use(context.stdout);
-  const file = await create(path);
+  const file = await open(path, 'wx', 0o600).catch((error: unknown) => refuse(path, error));
   try {
     const result = await use(async (text) => {
       await file.writeFile(text).catch((error: unknown) => refuse(path, error));
@@ -32,10 +32,6 @@ export async function writeTo<T>(
     await rm(path, { force: true });
     throw error;
   }
-}
-
-function create(path: string): Promise<FileHandle> {
-  return open(path, 'wx', 0o600).catch((error: unknown) => refuse(path, error));
 }
 
 function refuse(path: string, error: unknown): never {

@@ -1,4 +1,4 @@
-/** Text for people in columns. Text of others in it is made visible. */
+/** Text for people in columns; signs in it that a terminal would obey are made visible. */
 
 import { visible } from './visible.ts';
 
@@ -40,7 +40,7 @@ export function sheet(facts: Readonly<Record<string, Cell | boolean | null>>): s
     .join('\n');
 }
 
-/** Columns on a terminal: wide letters take two. */
+/** The columns of a text on a terminal: wide letters take two. */
 function width(text: string): number {
   return Bun.stringWidth(text);
 }

@@ -27,14 +27,14 @@ export function orNull(value: number | 'never' | 'default'): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** The rights of each plan: people choose one by its name, which does not tell. */
+/** The rights of each plan: its name does not tell them. */
 const RIGHTS: Readonly<Record<Plan, string>> = {
   basic: 'links and domains; it sends neither commands (pro) nor notifications (enterprise)',
   pro: 'links, domains and commands; it sends no notifications (enterprise)',
   enterprise: 'links, domains, commands and notifications',
 };
 
-/** `basic: links and domains; …` */
+/** A plan with its rights: `basic: links and domains; …`. */
 export function planNote(plan: Plan): string {
   return `${plan}: ${RIGHTS[plan]}`;
 }

@@ -1,4 +1,4 @@
-/** What people write on a command line, and how it is shown back to them. */
+/** Values on the command line: their readers, and their forms for people. */
 
 import { InvalidArgumentError } from 'commander';
 import { ACTIONS, type Action } from '../core/audit/entry.ts';
@@ -38,8 +38,8 @@ export function planValue(text: string): Plan {
 }
 
 /**
- * `never`, or the last day (UTC+3) of a subscription: the first instant after it. Not null, which
- * commander would turn into an empty text.
+ * The end of a subscription, ms: the first instant after its last day (UTC+3); or `never`, as
+ * commander would turn null into an empty text.
  */
 export function expiresValue(text: string): number | 'never' {
   if (text === 'never') return text;
@@ -80,7 +80,7 @@ export const installCodeValue = argument('the code of a link', INSTALL_CODE);
 
 export const hwidValue = argument('a HWID', HWID);
 
-/** A beginning of HWIDs: a hyphen and a number must fit behind it. */
+/** A beginning of HWIDs that leaves room for a hyphen and a number. */
 export function hwidPrefixValue(text: string): string {
   if (text.length > 100 || isRefused(readHwid(text))) {
     throw mistake('HWIDs begin with 1 to 100 visible ASCII characters without comma');
@@ -157,7 +157,7 @@ export function durationValue(text: string): number {
   return Number(parts[1]) * unitMs;
 }
 
-/** JavaScript takes 30 February for 2 March. */
+/** Tells whether a day exists: JavaScript takes 30 February for 2 March. */
 function isDate(text: string): boolean {
   const date = new Date(`${text}T00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);

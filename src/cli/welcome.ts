@@ -1,4 +1,4 @@
-/** What a first start prints: credentials, and lines to paste that work as they stand. */
+/** The print of a first start: credentials, and lines to paste that work as they stand. */
 
 import type { App } from '../app.ts';
 import { actingAs } from '../core/core.ts';
@@ -11,8 +11,8 @@ import { randomCode } from '../core/secret.ts';
 const EXAMPLE_DOMAIN_HASH = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d2125586ce1947';
 
 /**
- * Creates a first provider on an appliance that has none. Returns what to print: with a new
- * provider its credentials, otherwise how to get some.
+ * Creates a first provider on an appliance that has none. Returns the text to print: the new
+ * credentials, else the way to some.
  */
 export async function welcome(app: App, operator: () => Actor, nowMs: number): Promise<string> {
   const providers = await app.core.store.listProviders();

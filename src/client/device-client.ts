@@ -1,6 +1,6 @@
 /**
- * The reference device: all that an app has to do to get its messages. Written to be ported: it
- * uses `fetch`, `WebSocket` and nothing else of this project. The protocol is
+ * The reference device: all that an app has to do to get its messages. It is written to be ported
+ * and uses `fetch`, `WebSocket` and nothing of this project. The protocol is
  * docs/device-protocol.md.
  *
  * It registers once and keeps its token, holds one stream open, comes back with growing, jittered
@@ -9,7 +9,7 @@
  */
 
 export interface DeviceMessage {
-  /** The same in every copy: what has been seen is dropped by it. */
+  /** The same in every copy: a device drops repeats by it. */
   id: number;
   /** 10 push, 20 command. */
   notification_type: number;
@@ -25,22 +25,22 @@ export interface DeviceOptions {
   url: string;
   /** The fields of `POST /device/register`; `hwid` and `os` at least. */
   registration: Readonly<Record<string, unknown>> & { hwid: string };
-  /** Where the token is kept between runs. */
+  /** The keeper of the token between runs. */
   tokens: TokenKeeper;
-  /** Handles a message that was not seen before; what it returns is acknowledged. */
+  /** Handles a message that was not seen before, and returns its acknowledgement. */
   onMessage(message: DeviceMessage): AckState | Promise<AckState>;
   onState?(state: 'open' | 'closed' | 'refused', detail: string): void;
 }
 
 export interface TokenKeeper {
   load(): Promise<string | null>;
-  /** Null: the token died. */
+  /** Saves the token; null: it died. */
   save(token: string | null): Promise<void>;
 }
 
 /**
- * Why a run ended: by {@link DeviceClient.stop}; another stream of the device took over; or the
- * server refused the device, of which `onState` was told the reason.
+ * The reason why a run ended: {@link DeviceClient.stop}; another stream of the device; or a refusal
+ * by the server, which `onState` heard in words.
  */
 export type Ending = 'stopped' | 'replaced' | 'refused';
 
@@ -49,12 +49,12 @@ const PAUSE_FIRST_MS = 500;
 const PAUSE_LAST_MS = 60_000;
 /** A stream that held for so long was a success: the next pause is the first again. */
 const STEADY_MS = 10_000;
-/** The server pings every 9 s. After so long without a sign of it the link is dead. */
+/** The server pings every 9 s. After so long without a sign of it the stream is dead. */
 const SILENCE_MAX_MS = 30_000;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** As much of it is kept; a frame must not be larger than the server takes. */
+/** The most of a failure's text: a frame must not be larger than the server takes. */
 const DETAIL_LENGTH_MAX = 255;
-/** How many ids of messages are remembered. */
+/** The most ids of messages that are remembered. */
 const SEEN_MAX = 1_000;
 
 /** Close codes of the server. */
@@ -62,7 +62,7 @@ const CLOSE_TOKEN = 4001;
 const CLOSE_REPLACED = 4002;
 /** The answer to a token that died. */
 const TOKEN_ERROR = 'Device token error';
-/** Answers to a registration that may be another one later. */
+/** Refusals of a registration that may pass. */
 const PASSING = new Set(['Too many requests', 'Unknown error']);
 
 interface Answer {
@@ -148,7 +148,7 @@ export class DeviceClient {
     this.#hasRenewed = true;
   }
 
-  /** Holds a stream until it ends. Did it hold for a while? */
+  /** Holds a stream until it ends. True: it held for a while. */
   async #stream(token: string): Promise<boolean> {
     const headers = { authorization: `Bearer ${token}` };
     const { wasOpen, wasSteady, code } = await this.#hold(headers);
@@ -179,7 +179,7 @@ export class DeviceClient {
       silence = setTimeout(() => socket.terminate(), SILENCE_MAX_MS);
     };
     heard();
-    // In order, each after the one before, however long it takes.
+    // One after the other, however long each takes.
     let handling = Promise.resolve();
     return new Promise((resolve) => {
       socket.onopen = () => {

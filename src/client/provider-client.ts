@@ -12,16 +12,16 @@ export interface ProviderClientOptions {
   url: string;
   providerCode: string;
   authKey: string;
-  /** Calls begin no oftener than this. */
+  /** The most calls that begin in a second. */
   callsPerSecondMax: number;
   userAgent: string;
-  /** How long a call may take, ms. */
+  /** The time for a call, ms. */
   timeoutMs: number;
   nowMs(): number;
   sleep(ms: number): Promise<void>;
   /** Ends pauses and calls under way; they then throw {@link CallFailed}. */
   signal: AbortSignal;
-  /** Told when a call failed and will be made again. */
+  /** Hears that a call failed and will be made again after a pause. */
   onPause?(why: string, pauseMs: number): void;
 }
 
@@ -30,9 +30,9 @@ export class CallFailed extends Error {
   override readonly name = 'CallFailed';
 }
 
-/** How often a call is made before it has failed. */
+/** The attempts before a call has failed. */
 const ATTEMPTS_MAX = 8;
-/** How often `Unknown error` is believed to be a fault that passes. */
+/** The `Unknown error`s that are believed to be faults that pass. */
 const UNKNOWN_ERRORS_MAX = 3;
 /** Pauses between attempts, ms: doubled from the first to the last, each times 0.5 to 1.5. */
 const PAUSE_FIRST_MS = 500;
@@ -62,7 +62,7 @@ export class ProviderClient {
   readonly #stopped: Promise<void>;
   /**
    * The server has answered as this API does. Until then what another attempt could mend is more
-   * likely a mistyped address, which is told at once.
+   * likely a mistyped address, which is reported at once.
    */
   #hasAnswered = false;
 
@@ -221,7 +221,7 @@ export class ProviderClient {
     return { refusal };
   }
 
-  /** What a foreign server says, fit for a terminal. */
+  /** The words of a foreign server, fit for a terminal. */
   #shown(text: unknown): string {
     if (typeof text !== 'string') return 'nothing';
     const line = text.replaceAll(this.#options.authKey, '***').replace(/[^\x20-\x7e]+/g, ' ');

@@ -7,9 +7,9 @@ import { createHash, createHmac, createPublicKey, verify } from 'node:crypto';
 import { TestAuthority } from './certificate.ts';
 
 export interface AcmeServerOptions {
-  /** How long certificates hold, days. */
+  /** The lifetime of certificates, days. */
   days?: number;
-  /** Where http-01 is looked for, whatever the name: no DNS is needed. */
+  /** The address of http-01 for every name: no DNS is needed. */
   httpPort?: () => number;
   /** The TXT records of a name, for dns-01. */
   txtRecords?: (name: string) => readonly string[];

@@ -45,7 +45,7 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** What a test may have otherwise. */
+/** Settings that a test may have otherwise. */
 export interface TestAppOptions
   extends Partial<Omit<ServerOptions, 'settings'>>,
     Partial<ServerSettings> {
@@ -53,7 +53,7 @@ export interface TestAppOptions
   hasWorker?: boolean;
   /** A store that answers nothing at once. */
   isSlow?: boolean;
-  /** What a provider may have, where it differs from {@link WIDE_LIMITS}. */
+  /** A provider's limits that differ from {@link WIDE_LIMITS}. */
   bounds?: Partial<Limits>;
   /** Data that are there already: migrated if they are older, removed with the appliance. */
   dataDir?: string;
@@ -152,7 +152,7 @@ function checkFaults(logLines: readonly string[], expected: readonly string[]): 
   if (missing.length > 0) throw new Error(`expected faults that did not come: ${missing}`);
 }
 
-/** Makes a provider; an active one on the highest plan unless told otherwise. */
+/** Makes a provider; an active one on the highest plan unless `draft` says otherwise. */
 export async function seedProvider(
   app: TestApp,
   draft: Partial<ProviderDraft> = {},

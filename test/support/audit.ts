@@ -11,7 +11,7 @@ export async function auditEntries(core: Pick<Core, 'store'>): Promise<AuditEntr
   return entries;
 }
 
-/** What was done, on one line: `install.update {"id":1} {"status":[10,5]}`. */
+/** A deed on one line: `install.update {"id":1} {"status":[10,5]}`. */
 export function deedOf({ action, object, change }: AuditEntry): string {
   const parts = [object, change].filter((part) => part !== undefined);
   return [action, ...parts.map((part) => JSON.stringify(part))].join(' ');

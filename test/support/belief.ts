@@ -1,5 +1,5 @@
 /**
- * What an outsider may believe about things that a server keeps, when some of its requests got no
+ * The beliefs of an outsider about things that a server stores, when some of its requests got no
  * answer: such a change may have happened or not. An answered one has happened, kill or no kill.
  */
 export class Beliefs<State> {
@@ -25,7 +25,7 @@ export class Beliefs<State> {
     });
   }
 
-  /** How many things are known for certain. */
+  /** The number of things that are known for certain. */
   get certainCount(): number {
     return [...this.#possible.values()].filter((possible) => possible.size === 1).length;
   }

@@ -103,7 +103,7 @@ async function pem(key: CryptoKey): Promise<string> {
   return `-----BEGIN PRIVATE KEY-----\n${lines.join('\n')}\n-----END PRIVATE KEY-----\n`;
 }
 
-/** Where the tests of the operator's files have them. */
+/** The paths in tests of the operator's files. */
 export function filesIn(folder: string) {
   return { certificate: join(folder, 'certificate.pem'), key: join(folder, 'key.pem') };
 }

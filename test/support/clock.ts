@@ -14,7 +14,7 @@ export class FakeClock implements Clock {
       this.#sleepers.push({ atMs: this.#nowMs + ms, wake });
     });
 
-  /** How many wait for the clock to move. */
+  /** The number of those who wait for the clock to move. */
   get sleeperCount(): number {
     return this.#sleepers.length;
   }

@@ -17,7 +17,7 @@ export interface CommandLine {
   dataDir: string;
   /** The lengths of all pauses, ms; none of them took any time. */
   pauses: number[];
-  /** What was asked so far. */
+  /** The questions so far. */
   questions: string[];
   /** Runs words with `--data`. */
   run(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }>;

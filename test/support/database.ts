@@ -20,7 +20,7 @@ export function openBeside(dataDir: string): Database {
   return db;
 }
 
-/** Everything that is kept, whatever it is: a table added later is compared too. */
+/** Every row of every table: a table added later is compared too. */
 export function takeSnapshot(dataDir: string): Snapshot {
   const db = openBeside(dataDir);
   try {
@@ -44,7 +44,7 @@ export function takeSnapshot(dataDir: string): Snapshot {
 }
 
 /**
- * What changed, one line for each added row, removed row and changed column:
+ * The changes, one line for each added row, removed row and changed column:
  * `install 1 added`, `install 1 status: 10 -> 5`, `install_device 1 removed`.
  */
 export function difference(before: Snapshot, after: Snapshot): string[] {

@@ -11,7 +11,7 @@ export const DOMAIN_HASH = 'd'.repeat(64);
 
 export interface Sent {
   provider: number;
-  /** What the devices must get, and nothing else under this id. */
+  /** The payload that devices must get, and nothing else under this id. */
   marker: string;
   /** Devices by HWID; null: all of the provider's. */
   hwids: string[] | null;
@@ -21,7 +21,7 @@ export interface Sent {
 /** A device that fetches and acknowledges. */
 export class LiveDevice {
   token = '';
-  /** How often each message came, and with which payload. */
+  /** The copies of each message, and their payload. */
   readonly got = new Map<number, { times: number; marker: string }>();
   readonly acknowledged = new Set<number>();
 

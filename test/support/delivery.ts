@@ -33,7 +33,7 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** What seeding needs: the database file, and of a provider its id. */
+/** The needs of seeding: the database file, and of a provider its id. */
 type Seeded = Pick<Engine, 'db'>;
 type Owner = Pick<Provider, 'id'>;
 
@@ -255,7 +255,7 @@ export function statusOf(engine: Engine, id: number): number | undefined {
     .get(id)?.status;
 }
 
-/** What the operator sees of a distribution. */
+/** The operator's view of a distribution. */
 export async function ledgerOf(engine: Engine, id: number) {
   await seeded();
   const found = await engine.core.store.findDistribution(id, 1_000_000);

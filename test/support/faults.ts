@@ -6,7 +6,7 @@ export class Faults {
   #method: keyof Store | null = null;
   #error: unknown = null;
 
-  /** From now on `method` throws `error`. */
+  /** Lets `method` throw `error` from now on. */
   arm(method: keyof Store, error: unknown): void {
     this.#method = method;
     this.#error = error;

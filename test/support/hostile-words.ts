@@ -1,4 +1,4 @@
-/** What the generator of hostile requests draws from, and what is already known to be refused. */
+/** The words of the generator of hostile requests, and those that are known to be refused. */
 
 import { endpoints } from '../../src/http/endpoints/index.ts';
 

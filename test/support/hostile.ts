@@ -30,7 +30,7 @@ export interface HostileRequest {
   bytes: Uint8Array;
   verdict: Verdict;
   isHead: boolean;
-  /** How many requests there are in one write. Bun may close the connection instead of answering
+  /** The number of requests in one write. Bun may close the connection instead of answering
    * one that comes before the answer to another. */
   count: number;
   /** The connection can be used again. */
@@ -157,9 +157,9 @@ export class Hostility {
       ['well framed', `Content-Length: ${content.length}\r\n\r\n${content}`],
       ['well framed', `${CHUNKED}\r\n${size}\r\n${content}\r\n0\r\n\r\n`],
       ['badly framed', `Content-Length: ${content.length + random.int(1, 1e9)}\r\n\r\n${content}`],
-      // What comes after the length that was said is a request of its own, and none at all.
+      // The rest behind the declared length is a request of its own, and none at all.
       [
-        'longer than said',
+        'longer than declared',
         `Content-Length: ${random.int(0, content.length - 1)}\r\n\r\n${content}`,
       ],
       [
@@ -168,7 +168,7 @@ export class Hostility {
       ],
       ['badly chunked', `${CHUNKED}\r\n1\r\n${content}`],
     ] as const);
-    const isRace = framing === 'badly chunked' || framing === 'longer than said';
+    const isRace = framing === 'badly chunked' || framing === 'longer than declared';
     const verdict = isRace ? 'race' : 'json';
     const request = this.#make(`body ${framing}`, verdict, start + text);
     return { ...request, isClean: false };

@@ -24,11 +24,11 @@ addFormats.default(ajv);
 const compiled = new Map<JsonSchema, ValidateFunction>();
 const compiledClosed = new Map<JsonSchema, ValidateFunction>();
 
-/** How a value breaks a schema of the document: nothing if it does not. */
+/** The rules of a schema of the document that a value breaks. */
 export function breaches(schema: JsonSchema, value: unknown): string[] {
   const judge = compiled.get(schema) ?? ajv.compile({ ...schema, components });
   compiled.set(schema, judge);
-  return told(judge, value);
+  return breachesOf(judge, value);
 }
 
 /**
@@ -40,10 +40,10 @@ export function answerBreaches(schema: JsonSchema, value: unknown): string[] {
     compiledClosed.get(schema) ??
     ajv.compile(closed({ ...schema, components: components as unknown }) as JsonSchema);
   compiledClosed.set(schema, judge);
-  return told(judge, value);
+  return breachesOf(judge, value);
 }
 
-function told(judge: ValidateFunction, value: unknown): string[] {
+function breachesOf(judge: ValidateFunction, value: unknown): string[] {
   judge(value);
   return (judge.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
@@ -59,7 +59,7 @@ function closed(schema: unknown): unknown {
   return isClosable ? { ...parts, additionalProperties: false } : parts;
 }
 
-/** What a reference leads to. */
+/** The target of a reference. */
 export function resolve(schema: JsonSchema): JsonSchema {
   const ref = schema['$ref'];
   if (typeof ref !== 'string') return schema;

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 
-/** What `text` shows of the secrets, by their names. */
+/** The names of the secrets that `text` shows. */
 export function shownIn(text: string, secrets: Readonly<Record<string, string>>): string[] {
   return Object.entries(secrets)
     .filter(([, secret]) => formsOf(secret).some((form) => text.includes(form)))

@@ -11,7 +11,7 @@ import { until } from './until.ts';
 
 export const ROOT = resolve(import.meta.dir, '../..');
 const BINARY = join(ROOT, 'dist/gatepost');
-/** What `dist/gatepost` is made from. */
+/** The sources of `dist/gatepost`. */
 const INGREDIENTS = ['src', 'migrations', 'package.json'];
 
 let isFresh = false;
@@ -82,7 +82,7 @@ export interface ServerProcess {
   pid: number;
   url: string;
   port: number;
-  /** Where probes and metrics are; only with `GATEPOST_MONITOR_PORT` in `env`, else it is off. */
+  /** The address of the probes, with `GATEPOST_MONITOR_PORT` in `env`; else they are off. */
   monitorUrl: string;
   dataDir: string;
   /** Everything printed so far. */
@@ -147,7 +147,7 @@ export async function run(argv: readonly string[], options: StartOptions = {}): 
   return { code: child.exitCode, stdout, stderr };
 }
 
-/** What a shell says to a line in which GATEPOST stands for the executable. */
+/** Runs a line of a shell in which GATEPOST stands for the executable. */
 export function shell(line: string): CliResult {
   const made = Bun.spawnSync(['sh', '-c', line.replaceAll('GATEPOST', `'${binary()}'`)], {
     env: plainEnv(),

@@ -115,7 +115,7 @@ export function seriesValue(
   return found.value;
 }
 
-/** What `promtool check metrics` complains about; empty where there is no promtool. */
+/** The complaints of `promtool check metrics`; empty where there is no promtool. */
 export function lint(text: string): string {
   if (Bun.which('promtool') === null) return '';
   const { stderr, exitCode } = Bun.spawnSync(['promtool', 'check', 'metrics'], {

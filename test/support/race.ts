@@ -1,4 +1,4 @@
-/** Processes that race for the same rows, each with a store of its own, all told to go at once. */
+/** Processes that race for the same rows, each with a store of its own, all let go at once. */
 
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { CLOCK } from '../store/contract/fixture.ts';
@@ -6,7 +6,7 @@ import { makeCalls, type RaceShare } from '../store/contract/race.ts';
 import { RACES } from '../store/contract/races.ts';
 import { plainEnv } from './process.ts';
 
-/** What each of the processes was told, call by call. */
+/** The answers to each of the processes, call by call. */
 export async function runRace(dataDir: string, shares: readonly RaceShare[]): Promise<unknown[][]> {
   const racers = shares.map((share) => {
     const child = Bun.spawn(

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 
 export interface RawReply {
   status: number;
-  /** By lower-case name. */
+  /** The headers by their lower-case names. */
   headers: Map<string, string>;
   /** Everything after the empty line, as UTF-8. */
   text: string;

@@ -1,4 +1,4 @@
-/** How tests look into refusals of the core. */
+/** Refusals of the core as tests look into them. */
 
 import { expect } from 'bun:test';
 import { Refused } from '../../src/core/outcome.ts';

@@ -6,7 +6,7 @@ import { resolve } from './openapi.ts';
 
 type Arbitrary = fc.Arbitrary<unknown>;
 
-/** What patterns do not say, by `format` and `contentMediaType`. */
+/** The rules beside patterns, by `format` and `contentMediaType`. */
 export interface Samples {
   [format: string]: readonly string[];
 }

@@ -41,7 +41,7 @@ export async function addLink(
   return { id: json.id, code: json.install_code, limit };
 }
 
-/** Does as an app when its user opens a link. */
+/** Knocks as an app does when its user opens a link. */
 export async function enter(at: Address, hwid: string, code = LINK, hash = HASH): Promise<void> {
   const knock = { id: hash, installid: code, hwid, os_name: 'android' };
   await expectOk(call(at, '/install', null, knock));
@@ -58,7 +58,7 @@ export interface Shop {
   dataDir: string;
   own: Credentials;
   server: ServerProcess;
-  /** All of them, on one data directory. */
+  /** All servers, on one data directory; the first is `server`. */
   servers: ServerProcess[];
   links: Link[];
 }

@@ -61,7 +61,7 @@ export class SlotHistory {
     return [...this.#open.keys()].sort();
   }
 
-  /** What went wrong, one sentence each; call it when everything has been answered. */
+  /** The breaches, one sentence each; call it when everything has been answered. */
   problems(): string[] {
     const found: string[] = [];
     const certain = steps(this.#stays.map((stay) => [stay.certainlyFromMs, stay.certainlyToMs]));
@@ -78,7 +78,7 @@ export class SlotHistory {
   }
 }
 
-/** How many of the intervals hold, from each instant at which that changes. */
+/** The number of intervals that hold, from each instant at which it changes. */
 function steps(intervals: (readonly [number, number])[]): [number, number][] {
   const changes = intervals
     .filter(([from, to]) => from <= to)

@@ -17,7 +17,7 @@ export interface SlotWorkerOrder {
   callCount: number;
 }
 
-/** Each call: index of the code, HWID, what was said. */
+/** The calls: index of the code, HWID, answer. */
 export type SlotWorkerReport = [number, string, string][];
 
 const FACTS = { os: 'ios', osVersion: '1', deviceName: 'd', appVersion: '1', userAgent: 'u' };

@@ -10,7 +10,7 @@ export interface SmallDisk {
   fill(leftBytes?: number): void;
   /** Gives the space back. */
   clear(): void;
-  /** As the system does with a disk that has faults. */
+  /** Makes the disk read-only, as the system does with one that has faults. */
   makeReadOnly(): void;
   unmount(): void;
 }
@@ -55,5 +55,5 @@ function probe(): boolean {
   return disk !== null;
 }
 
-/** May this user mount a disk? Otherwise the tests that need one are skipped. */
+/** Tells whether this user may mount a disk; otherwise the tests that need one are skipped. */
 export const MAY_MOUNT = probe();

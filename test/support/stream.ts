@@ -7,7 +7,7 @@ import { byBinding, register } from './messaging.ts';
 import { seedShop } from './shop.ts';
 import { until } from './until.ts';
 
-/** Where a message to the phone of {@link startWithPhone} goes. */
+/** The target of a message to the phone of {@link startWithPhone}. */
 export const toPhone = { hwid: 'phone' };
 
 /** An appliance that delivers by itself, a provider, and a phone that is linked to it. */
@@ -45,7 +45,7 @@ export interface DeviceSocket {
   send(value: unknown): void;
   /** Settles with the close code. */
   closed: Promise<number>;
-  /** What the server said when it closed. */
+  /** The server's reason for closing. */
   reason(): string;
 }
 
@@ -60,10 +60,10 @@ export function openStream(
   const socket = new WebSocket(url, { headers, ...(tls && { tls }) } as Bun.WebSocketOptions);
   const frames: Frame[] = [];
   socket.onmessage = ({ data }) => frames.push(JSON.parse(String(data)));
-  let said = '';
+  let closingReason = '';
   const closed = new Promise<number>((resolve) => {
     socket.onclose = ({ code, reason }) => {
-      said = reason;
+      closingReason = reason;
       resolve(code);
     };
   });
@@ -76,7 +76,7 @@ export function openStream(
         ids: () => frames.flatMap(({ data = [] }) => data.map(({ id }) => id)),
         send: (value) => socket.send(typeof value === 'string' ? value : JSON.stringify(value)),
         closed,
-        reason: () => said,
+        reason: () => closingReason,
       });
   });
 }

@@ -3,7 +3,7 @@
 import type { Store } from '../../src/core/port/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 
-/** What answers without a promise by its nature. */
+/** The methods that answer without a promise by their nature. */
 const AT_ONCE = ['watch', 'exportProvider'];
 
 /**

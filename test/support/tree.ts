@@ -33,7 +33,7 @@ export function committedFiles(): string[] {
 }
 
 export interface Import {
-  /** What the source wrote: `./clock.ts`, `node:fs`. */
+  /** The text in the source: `./clock.ts`, `node:fs`. */
   specifier: string;
   /** The file it names, from the root; null: a package or something built in. */
   file: string | null;
@@ -43,7 +43,7 @@ export interface Import {
 const STATIC = /^(?:import|export)\b(?<type> type\b)?(?:[^;'"()]*?\bfrom)? '(?<from>[^']+)'/gm;
 const DYNAMIC = /\bimport\((['"`])(?<from>[^'"`]+)\1\)/g;
 
-/** What a source imports, in any of the ways the language has. */
+/** The imports of a source, in any of the ways the language has. */
 export function importsOf(path: string): Import[] {
   const text = readText(path);
   return [...text.matchAll(STATIC), ...text.matchAll(DYNAMIC)].map(({ groups }) => {

@@ -1,4 +1,4 @@
-/** How long anything may take on a busy machine before a test gives up, ms. */
+/** The time for anything on a busy machine before a test gives up, ms. */
 export const PATIENCE_MS = 30_000;
 
 /** Asks again and again until `probe` has an answer; throws when patience is over. */

@@ -8,14 +8,14 @@ import { freshFolder } from './app.ts';
 
 export interface WriterDatabase {
   db: Database;
-  /** As another process has it. */
+  /** The database of another process. */
   beside: Database;
   add(n: number): void;
-  /** What another connection sees. */
+  /** The rows as another connection sees them. */
   visible(): number[];
 }
 
-/** To be called once in a file: sets up before each test and tidies up after it. */
+/** Sets up before each test of a file and tidies up after it; called once in the file. */
 export function writerDatabase(): WriterDatabase {
   let folder: string;
   const at = {} as WriterDatabase;
@@ -45,7 +45,7 @@ export function writerDatabase(): WriterDatabase {
   return at;
 }
 
-/** What a write was refused with. */
+/** The refusal of a write. */
 export async function faultOf(write: Promise<unknown>): Promise<unknown> {
   const [result] = await Promise.allSettled([write]);
   return result.status === 'rejected' ? result.reason : 'no fault';
