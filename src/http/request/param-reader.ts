@@ -2,6 +2,7 @@
 
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
+import { readInteger } from '../../core/json-input.ts';
 import type { Param } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
 import type { IncomingCall } from './call.ts';
@@ -18,7 +19,7 @@ type ReadParam = (call: IncomingCall) => Misfit | undefined;
 export function reader(name: string, param: Param): ReadParam {
   const checker = TypeCompiler.Compile(param.schema);
   const { header, isRequired, keepsEmpty, misfit, neededWithout, rule, tidy } = param;
-  const decode = isNumeric(param.schema) ? decodeDigits : (tidy ?? ((raw: string) => raw));
+  const decode = isNumeric(param.schema) ? readInteger : (tidy ?? ((raw: string) => raw));
   const refuse = (detail: string): Misfit | undefined =>
     misfit === null ? undefined : { says: misfit, detail };
 
@@ -42,11 +43,6 @@ export function reader(name: string, param: Param): ReadParam {
 function isNumeric(schema: TSchema): boolean {
   if (schema[Kind] === 'Union') return (schema['anyOf'] as TSchema[]).every(isNumeric);
   return schema[Kind] === 'Integer' || typeof schema['const'] === 'number';
-}
-
-/** Plain decimal digits: no sign, exponent, fraction, hex or blanks. */
-function decodeDigits(raw: string): number | null {
-  return /^[0-9]{1,15}$/.test(raw) ? Number(raw) : null;
 }
 
 /** Bun reads header bytes as Latin-1; apps send UTF-8. */
