@@ -100,7 +100,7 @@ export const readDeviceToken = DEVICE_TOKEN.read;
 /** Code points of a line: specification, "Limits". */
 export const ONE_LINE_LENGTH_MAX = 255;
 
-/** No control characters, no line or paragraph separators, nothing that is not UTF-8. */
+/** Text without control characters, line or paragraph separators, or what is not UTF-8. */
 const ONE_LINE_PATTERN = new RegExp(
   `^[^\\p{Cc}\\p{Cs}\\u2028\\u2029\\uFFFD]{0,${ONE_LINE_LENGTH_MAX}}$`,
   'u',

@@ -13,7 +13,7 @@ export class Signals {
     this.#onWork = look;
   }
 
-  /** There may be something for the worker to do. */
+  /** Tells the worker that there may be something to do. */
   workAccepted(): void {
     this.#onWork?.();
   }
@@ -35,7 +35,7 @@ export class Signals {
     for (const look of this.#waiting.get(deviceId) ?? []) look();
   }
 
-  /** Of these devices, or of all, the ones that somebody waits for here. */
+  /** Devices that somebody waits for here, of these or of all. */
   awaited(deviceIds: readonly number[] | 'all'): number[] {
     if (deviceIds === 'all') return [...this.#waiting.keys()];
     return this.#waiting.size === 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));

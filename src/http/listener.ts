@@ -57,7 +57,7 @@ export interface Listener {
   stop(lastCallMs?: number): Promise<void>;
 }
 
-/** Starts to listen. Throws {@link OperatorError} when the address cannot be had. */
+/** Starts to listen. Throws {@link OperatorError} when it cannot listen at the address. */
 export function listen(
   app: Elysia,
   options: ListenOptions,

@@ -9,7 +9,7 @@ import { type Log, reasonOf } from '../log.ts';
 export interface Worker {
   /** Looks for work, unless it is at it already. */
   look(): void;
-  /** Once a second: looks if something is due, and makes up for what failed. */
+  /** Looks, once a second, if something is due, and makes up for what failed. */
   ring(): Promise<void>;
   /** Lets the step under way finish, takes no more, and leaves the rest for another worker. */
   stop(): Promise<void>;
@@ -26,7 +26,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
   let mustLookAgain = false;
   let running: Promise<void> | null = null;
   let mustTellAll = false;
-  /** No need to look before: nothing is due. A bell that rings for nothing costs no query. */
+  /** Time before which nothing is due (null: nothing is): a bell for nothing costs no query. */
   let nextLookMs: number | null = Number.NEGATIVE_INFINITY;
 
   async function work(): Promise<void> {
@@ -44,7 +44,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
     mustLookAgain = true;
     running ??= work()
       .catch((fault: unknown) => {
-        // What is unfinished stays in the store; the next bell tries again.
+        // The rest stays in the store; the next bell tries again.
         nextLookMs = Number.NEGATIVE_INFINITY;
         log.error('delivery_fault', { reason: reasonOf(fault) });
       })

@@ -24,13 +24,13 @@ export interface JobDeps {
   worker: Worker;
   /** Null: plain HTTP. */
   tls: { look(): Promise<void> } | null;
-  /** Looked at whenever a job runs, so that a change holds at once. */
+  /** Settings, read whenever a job runs: a change holds at once. */
   settings: AuditBounds & KeepDays & StrangerBounds;
 }
 
 interface Job {
   name: string;
-  /** With seconds. */
+  /** A cron pattern with seconds. */
   pattern: string;
   /** Leaves off between two steps when the signal says so. */
   run(signal: AbortSignal): Promise<void>;
@@ -79,7 +79,7 @@ export interface RunningJobs {
   stop(): Promise<void>;
 }
 
-/** Has the jobs of the table run by the clock, each once at a time, until `stop`. */
+/** Runs the jobs of the table by the clock, each once at a time, until `stop`. */
 export function startJobs(deps: JobDeps): RunningJobs {
   const stopping = new AbortController();
   const running = new Map<string, Promise<void>>();

@@ -28,7 +28,7 @@ const notWritable = (detail: string): Problem => ({ reason: 'database_not_writab
 
 export class Readiness {
   #phase: 'starting' | 'serving' | 'stopping' = 'starting';
-  #asked: { atMs: number; problem: Problem | null } | null = null;
+  #latest: { atMs: number; problem: Problem | null } | null = null;
   #asking: Promise<Problem | null> | null = null;
 
   constructor(
@@ -55,7 +55,7 @@ export class Readiness {
     if (this.#phase === 'starting') return STARTING;
     if (this.#phase === 'stopping') return STOPPING;
     const { clock } = this;
-    const before = this.#asked;
+    const before = this.#latest;
     const holdsMs = before?.problem === null ? GOOD_MS : BAD_MS;
     if (before && clock.steadyMs() - before.atMs < holdsMs) return before.problem;
     this.#asking ??= this.#ask().finally(() => {
@@ -69,10 +69,10 @@ export class Readiness {
       this.#write(),
       this.clock.sleep(PATIENCE_MS).then(() => notWritable('a write takes longer than 3 s')),
     ]);
-    const wasGood = (this.#asked?.problem ?? null) === null;
+    const wasGood = (this.#latest?.problem ?? null) === null;
     if (problem !== null && wasGood) this.log.warn('not_ready', { ...problem });
     if (problem === null && !wasGood) this.log.info('ready_again');
-    this.#asked = { atMs: this.clock.steadyMs(), problem };
+    this.#latest = { atMs: this.clock.steadyMs(), problem };
     return problem;
   }
 

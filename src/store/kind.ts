@@ -32,7 +32,7 @@ export interface StoreOptions {
 
 /**
  * Hears of every commit: how many writes were in it, for how long it had the lock, ms, and whether
- * it is on disk. One that did not get the lock had it for 0 ms.
+ * it is on disk. Without the lock that time is 0 ms.
  */
 export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
 
@@ -66,7 +66,7 @@ export interface DatabaseFile {
 export interface Snapshot {
   bytes: number;
   contents: Contents;
-  /** From the beginning, each time it is called. */
+  /** Reads from the beginning, each time it is called. */
   read(signal?: AbortSignal): AsyncIterable<Uint8Array>;
   drop(): void;
 }

@@ -9,7 +9,7 @@ const GRACE_MS = 2_000;
 /** Variables that are passed on: the others of the environment may be secret. */
 const HOOK_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
 /** Bytes of its output that are held; a failure is reported with the first line of it. */
-const SAID_BYTES_MAX = 4096;
+const ERRORS_BYTES_MAX = 4096;
 const REASON_LENGTH_MAX = 200;
 
 /**
@@ -30,7 +30,7 @@ export async function runHook(
     // A shell does not pass a signal on to the programs that it waits for.
     detached: true,
   });
-  const said = firstBytes(child.stderr);
+  const errors = firstBytes(child.stderr);
   let force: ReturnType<typeof setTimeout> | undefined;
   const end = () => {
     endGroup(child.pid, 'SIGTERM');
@@ -50,7 +50,7 @@ export async function runHook(
   endGroup(child.pid, 'SIGKILL');
   const ended =
     child.exitCode === null ? `was ended by ${child.signalCode}` : `exited with ${child.exitCode}`;
-  const line = (await said).trim().split('\n')[0]?.slice(0, REASON_LENGTH_MAX) ?? '';
+  const line = (await errors).trim().split('\n')[0]?.slice(0, REASON_LENGTH_MAX) ?? '';
   throw new OperatorError(`${hook} ${action} ${ended}${line === '' ? '' : `: ${line}`}`);
 }
 
@@ -64,11 +64,11 @@ function endGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
 
 /** Reads to the end, so that nobody is held up, and keeps the beginning. */
 async function firstBytes(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const kept: Uint8Array[] = [];
+  const chunks: Uint8Array[] = [];
   let count = 0;
   for await (const chunk of stream) {
-    if (count < SAID_BYTES_MAX) kept.push(chunk.subarray(0, SAID_BYTES_MAX - count));
+    if (count < ERRORS_BYTES_MAX) chunks.push(chunk.subarray(0, ERRORS_BYTES_MAX - count));
     count += chunk.length;
   }
-  return Buffer.concat(kept).toString();
+  return Buffer.concat(chunks).toString();
 }

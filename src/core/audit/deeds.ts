@@ -68,7 +68,7 @@ export function importDomain(
   return change && { action, object: { id }, change };
 }
 
-/** To whom and when; nothing of what the message says. */
+/** Holds to whom and when; nothing of what the message says. */
 export function send(id: number, draft: NewDistribution): Deed {
   const { notificationType, actionType, targetOs, targetHwid, dueAtMs } = draft;
   return {
@@ -173,7 +173,7 @@ function changesOfBinding(before: Binding, after: Binding): Changes | null {
   return withText(change, 'domain_name', before.domainName !== after.domainName);
 }
 
-/** With a text that is another: it changed, and the log says no more of it. */
+/** Adds a text that is another: it changed, and the log says no more of it. */
 function withText(changes: Changes | null, name: string, isOther: boolean): Changes | null {
   return isOther ? { ...changes, [name]: 'changed' } : changes;
 }

@@ -74,7 +74,7 @@ export type Changes = Readonly<Record<string, readonly [Fact, Fact] | 'changed'>
 /** An action, its object and the change. */
 export interface Deed {
   action: Action;
-  /** Whose thing it is; a provider's own entries need not say it. */
+  /** Code of the object's provider; a provider's own entries need not say it. */
   provider?: string;
   object: Facts;
   change?: Changes;

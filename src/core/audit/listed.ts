@@ -25,11 +25,11 @@ const REPEATABLE: ReadonlySet<Action> = new Set<Action>([
 
 /** A provider's repeatable changes. */
 export interface ChangeCount {
-  /** When the window began that they are counted in. */
+  /** Beginning of the window that they are counted in, UTC ms. */
   fromMs: number;
-  /** How many there were in it. */
+  /** Their number in it. */
   count: number;
-  /** How many have no entry since the last one that has. */
+  /** Number of those without an entry since the last one with an entry. */
   unlisted: number;
 }
 

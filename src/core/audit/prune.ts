@@ -9,7 +9,7 @@ export interface OldEnd {
   anchor: AuditAnchor;
   /** Number of the newest entry. */
   newest: number;
-  /** As many of the oldest blocks as a step looks at. */
+  /** The oldest blocks, as many as a step looks at. */
   oldest: readonly Pick<AuditBlock, 'number' | 'atMs' | 'hash'>[];
 }
 

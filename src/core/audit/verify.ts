@@ -21,7 +21,7 @@ import { type AuditEntry, SYSTEM } from './entry.ts';
 export interface AuditVerdict {
   /** Entries of the chain as far as it was checked. */
   count: number;
-  /** How many older ones were pruned. */
+  /** Number of older ones that were pruned. */
   prunedCount: number;
   /** Times of the first and the last entry that are there. */
   from: string | null;
@@ -117,8 +117,8 @@ function blockProblem(
 const BLOCK_ENTRIES_MAX = 10_000;
 
 /**
- * Why the program did not write this entry about pruning, which follows row `newest`: it is the
- * program's own, goes on from the entry before, and tells of nothing that the settings keep.
+ * The reason that the program did not write this entry about pruning, which follows row `newest`:
+ * one of its own goes on from the entry before, and tells of nothing that the settings keep.
  */
 function pruningProblem(
   entry: NumberedEntry,

@@ -9,7 +9,7 @@ export interface Merged<Row> {
   after: Row;
 }
 
-/** With `updates` a record that is here takes what is wanted, else it stays. */
+/** Merges a record that is here with one that is wanted, which counts only with `updates`. */
 export function merge<Row extends object>(
   known: Row,
   wanted: Partial<Row>,

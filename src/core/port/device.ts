@@ -43,7 +43,7 @@ export interface DeviceFilter {
 
 /** A device with everything it belongs to, for the operator. */
 export interface DeviceDetail {
-  /** With the facts that it told last to a provider, else those that it told nobody. */
+  /** The device, with the facts of its latest report to a provider, else of that to nobody. */
   device: Device;
   installs: { installCode: string; providerCode: string; registeredAtMs: number }[];
   domains: { domainName: string; providerCode: string; status: number; linkedAtMs: number }[];
@@ -52,8 +52,8 @@ export interface DeviceDetail {
 
 export interface DeviceStore {
   /**
-   * When this provider last saw the device (null: never), and whether recording the call would link
-   * the device through a binding that it is not linked through yet.
+   * Finds when this provider last saw the device (null: never), and whether recording the call
+   * would attach the device through a binding that it is not linked through yet.
    */
   findCheckIn(
     key: CheckInKey,

@@ -70,10 +70,10 @@ export interface SendUsage extends SendCount {
 export interface DistributionGuards {
   /** Least time since the provider's last general notification, ms. */
   generalIntervalMs: number | null;
-  /** At most so many unbound recipients since then, the new ones included. */
+  /** Most unbound recipients since then, the new ones included. */
   unboundQuota: { sinceMs: number; countMax: number } | null;
   bounds: SendBounds & {
-    /** Over which sends are counted. A clock set back by as much begins another count. */
+    /** Time over which sends are counted, ms. A clock set back by as much begins another count. */
     windowMs: number;
     /** The share of each beside its payload and HWIDs. */
     bytesEach: number;

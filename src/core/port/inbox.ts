@@ -9,7 +9,7 @@ export type AckState = (typeof ACK_STATES)[number];
 export interface AckItem {
   id: number;
   state: AckState;
-  /** Why it failed. */
+  /** The reason of a failure. */
   detail: string | null;
 }
 

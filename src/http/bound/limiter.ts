@@ -80,7 +80,7 @@ export class MinuteLimiter {
   }
 
   /**
-   * Does `act`, which counts only if its outcome `counts`: a call that is refused for another
+   * Runs `act`, which counts only if its outcome `counts`: a call that is refused for another
    * reason must not use up the minute of everybody behind an address. Null if it is used up.
    */
   async attempt<T>(

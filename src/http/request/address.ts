@@ -7,7 +7,7 @@ export interface TrustedProxies {
   includes(address: string): boolean;
 }
 
-/** No network at all: an empty BlockList costs as much to ask as a long one. */
+/** The empty list: an empty BlockList costs as much to ask as a long one. */
 const NOBODY: TrustedProxies = { includes: () => false };
 
 /** Parses CIDR networks (`10.0.0.0/8`, `fd00::/8`) or single addresses. Throws RangeError. */

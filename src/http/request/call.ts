@@ -106,8 +106,8 @@ export function bearerToken(headers: Headers): string | null {
 }
 
 /**
- * The caller as the audit log names it, once the gates have passed its key. The address of a
- * connection that is closed cannot be had any more, and nothing is changed from nowhere.
+ * The caller as the audit log names it, once the gates have passed its key. A
+ * connection that is closed has no address any more, and nothing is changed from nowhere.
  */
 function providerActor({ code: name }: Provider, keyHash: Uint8Array, from: string): Actor {
   if (from === '') throw new CallerGone('the connection was closed');

@@ -52,7 +52,7 @@ export class AuditChain {
     this.#on = chainStatements(db);
   }
 
-  /** To be called within a write: adds the entries as one block. */
+  /** Adds the entries as one block, within a write. */
   add(entries: readonly EntryText[]): void {
     if (entries.length === 0) return;
     const newest = this.#on.newest.get() ?? this.#on.anchor.get() ?? NO_ANCHOR;
@@ -75,7 +75,7 @@ export class AuditTrail implements BatchNotes {
     this.#on = trailStatements(db);
   }
 
-  /** To be called within a write: notes what it changed, on something of this provider's. */
+  /** Notes what a write changed, within it, on something of this provider's. */
   note(act: Act, done: Deed | null, providerId?: number): void {
     const deed = done && this.#listed(act, done);
     if (deed === null) return;

@@ -13,8 +13,8 @@ const STEP_PAGES_MAX = 4_000;
 /** Beyond this SQLite carries them at a commit; only if it must not be done here, pages. */
 const STEP_PAGES_AT_COMMIT = 2 * STEP_PAGES_MAX;
 /**
- * How long everybody may wait for it, ms: where the same pages are written again and again, four
- * times the log takes hardly longer, and there are fewer pages to carry in all.
+ * Longest time that everybody may wait for it, ms: where the same pages are written again and
+ * again, four times the log takes hardly longer, and there are fewer pages to carry in all.
  */
 const TOOK_MAX_MS = 4;
 
@@ -39,7 +39,7 @@ export class Checkpoints {
     return this.db.pagesToCarry() >= this.#duePages;
   }
 
-  /** To be called outside of a write. What others still read is left for the next time. */
+  /** Carries pages, outside of a write; those that others still read are left for the next time. */
   carry(): void {
     const beganMs = this.steadyMs();
     try {

@@ -22,10 +22,10 @@ export class Connection {
   /** Moves on with each commit that was noticed. */
   #version = 0;
   #isReading = false;
-  /** Was the snapshot looked at in this run of code? */
+  /** True if the snapshot was looked at in this run of code. */
   #isCurrent = false;
   #endsWithTurn = false;
-  /** Why a transaction that failed is still open: nobody may see what it left half done. */
+  /** The reason that a failed transaction is still open: nobody may see what it left half done. */
   #stuckBy: unknown = null;
 
   constructor(
@@ -68,12 +68,12 @@ export class Connection {
     return this.#version;
   }
 
-  /** How many pages are in the log alone; 0 where that is not known. */
+  /** Number of pages in the log alone; 0 where that is not known. */
   pagesToCarry(): number {
     return this.#index?.pagesToCarry() ?? 0;
   }
 
-  /** To be called before a read: sees to a snapshot, unless a transaction is open. */
+  /** Sees to a snapshot before a read, unless a transaction is open. */
   read(): void {
     if (this.#isCurrent) return;
     if (!this.#isReading && this.native.inTransaction) {

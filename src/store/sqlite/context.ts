@@ -7,7 +7,7 @@ import type { GroupWriter } from './writer.ts';
 export interface Context {
   db: Connection;
   writer: GroupWriter;
-  /** Where a write notes what it changed for an operator or a provider. */
+  /** Takes what a write changed for an operator or a provider. */
   audit: AuditTrail;
   /** The store's own: leases end by it. */
   clock: Clock;

@@ -17,12 +17,12 @@ type DeviceStore = Pick<
 const FORGET_STEP = 2_000;
 
 /** A fact that a device told last: at the provider of row `p`, else to nobody in particular. */
-const told = (column: string) => `coalesce(nullif(p.${column}, ''), d.${column})`;
+const latest = (column: string) => `coalesce(nullif(p.${column}, ''), d.${column})`;
 
 const DEVICE_COLUMNS = sql.raw(`
-  d.id AS id, d.hwid AS hwid, ${told('os')} AS os, ${told('os_version')} AS "osVersion",
-  ${told('device_name')} AS "deviceName", ${told('app_version')} AS "appVersion",
-  ${told('user_agent')} AS "userAgent", d.first_seen_at_ms AS "firstSeenAtMs",
+  d.id AS id, d.hwid AS hwid, ${latest('os')} AS os, ${latest('os_version')} AS "osVersion",
+  ${latest('device_name')} AS "deviceName", ${latest('app_version')} AS "appVersion",
+  ${latest('user_agent')} AS "userAgent", d.first_seen_at_ms AS "firstSeenAtMs",
   d.last_seen_at_ms AS "lastSeenAtMs"`);
 
 /** Devices `d`, each with its latest row `p` at the providers that `which` names. */
@@ -90,7 +90,7 @@ export function devicesThat({
       : sql`AND v.provider_id = (SELECT id FROM provider WHERE code = ${providerCode})`;
   const conditions = [sql`true`];
   // Devices say `Windows`, people type `windows`.
-  if (os !== null) conditions.push(sql`${sql.raw(told('os'))} = ${os} COLLATE NOCASE`);
+  if (os !== null) conditions.push(sql`${sql.raw(latest('os'))} = ${os} COLLATE NOCASE`);
   if (providerCode !== null) conditions.push(sql`p.device_id IS NOT NULL`);
   if (installCode !== null) {
     conditions.push(sql`EXISTS (

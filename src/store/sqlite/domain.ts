@@ -20,7 +20,7 @@ export function bindingStatements({ db }: Context) {
     findByHash: db.prepare<Domain>(
       sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = ${value('domainHash')}`,
     ),
-    /** How many bindings a provider has, by the count that triggers keep. */
+    /** Number of a provider's bindings, by the count that triggers keep. */
     countOf: db.prepare<{ domainCount: number }>(sql`
         SELECT domain_count AS "domainCount" FROM provider WHERE id = ${value('providerId')}`),
     /** A null as id makes SQLite take the next one. */
@@ -48,7 +48,7 @@ export function domainStore(context: Context): DomainStore {
   const { writer, audit } = context;
   const on = { ...statements(context), ...bindingStatements(context) };
 
-  /** To be called within a write, with a binding of the provider. */
+  /** Changes a binding of the provider, within a write. */
   function change(providerId: number, before: Domain, wanted: Partial<Domain>, act: Act): void {
     const after = { ...before, ...wanted };
     const deed = deeds.updateDomain(before, after);

@@ -14,7 +14,7 @@ interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'> {
   status: number;
   installLimit: number;
   deviceCount: number;
-  /** Of the provider's binding of the hash; null: there is none. */
+  /** Status of the provider's binding of the hash; null: there is none. */
   domainStatus: number | null;
   /** Null: the device holds no slot on the link, and what is said of it is null too. */
   lastSeenAtMs: number | null;

@@ -22,7 +22,7 @@ type InboxStore = Pick<Store, 'listInbox' | 'acknowledge'>;
 
 /** Rows of a place that are read at a time. */
 const PLACE_STEP = 20;
-/** After so many rows that may not be read everything else that is ready may run. */
+/** Rows that may not be read after which everything else that is ready may run. */
 const HIDDEN_STEP = 500;
 
 interface Token {
@@ -161,9 +161,9 @@ export function inboxStore(context: Context): InboxStore {
     },
 
     acknowledge: async ({ id: deviceId, tokenHash }, items, nowMs) => {
-      const said = items.map((item) => ({ item, key: { ...item, deviceId, tokenHash, nowMs } }));
+      const keyed = items.map((item) => ({ item, key: { ...item, deviceId, tokenHash, nowMs } }));
       // Looking costs no write: whoever repeats itself leaves the disk alone.
-      const news = said.filter(({ key }) => changes.get(key) !== null);
+      const news = keyed.filter(({ key }) => changes.get(key) !== null);
       if (news.length === 0) return [];
       return writer.run(() =>
         news.filter(({ key }) => acknowledge.run(key) > 0).map(({ item }) => item),

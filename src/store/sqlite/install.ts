@@ -43,7 +43,7 @@ const BY_HWID = sql`(SELECT id FROM device WHERE hwid = ${value('hwid')})`;
 
 function linkStatements({ db }: Context) {
   return {
-    /** How many links a provider has, and whose link has the code that it wants to add. */
+    /** Number of a provider's links, and the link that has the code of the one to add. */
     room: db.prepare<{ installCount: number; takenBy: number | null }>(sql`
         SELECT install_count AS "installCount",
           (SELECT id FROM install WHERE install_code = ${value('installCode')}) AS "takenBy"

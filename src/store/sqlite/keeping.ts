@@ -168,8 +168,8 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
 
     forgetStrangers: async (bounds, after) => {
       const from = positionOf(after, FIRST_STRANGER);
-      const looked = toForget(bounds, from);
-      if (looked.ids.length === 0) return looked.next && cursorAt(looked.next);
+      const strangers = toForget(bounds, from);
+      if (strangers.ids.length === 0) return strangers.next && cursorAt(strangers.next);
       return writer.run(() => {
         const found = toForget(bounds, from);
         let rows = 0;

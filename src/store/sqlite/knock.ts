@@ -10,7 +10,7 @@ import { statSync, utimesSync } from 'node:fs';
 export interface Knock {
   /** Tells the others that somebody waits. */
   knock(): void;
-  /** Has anybody knocked since this was asked last? */
+  /** True if anybody has knocked since this was asked last. */
   hasKnocked(): boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Devices become known, as parts of writes: the HWID itself, what it said at a provider, and the
+ * Devices become known, as parts of writes: the HWID itself, what it says at a provider, and the
  * bindings by which it came in.
  */
 
@@ -11,8 +11,8 @@ import { atProvider, lookups, type RowAtProvider } from './lookups.ts';
 import { value } from './statement.ts';
 
 /**
- * To so many bindings of one provider a device is tied; the oldest goes beyond. Each message asks
- * which of them are active.
+ * Bindings of one provider to which a device is tied at most; the oldest goes beyond. Each message
+ * asks which of them are active.
  */
 const TIES_MAX = 16;
 
@@ -64,8 +64,8 @@ function statements({ db }: Context) {
   };
 }
 
-/** Which of a HWID's facts are kept, when those that are known and those that come differ. */
-export type Merge = (known: DeviceAtProvider, said: DeviceFacts) => DeviceFacts;
+/** Choice among a HWID's facts, of those that are known and those that come. */
+export type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
 
 /** Steps by which a device becomes known. To be called within a write. */
 export function deviceKeeper(context: Context) {
@@ -80,14 +80,14 @@ export function deviceKeeper(context: Context) {
   function keepFacts(
     deviceId: number,
     providerId: number,
-    said: DeviceFacts,
+    reported: DeviceFacts,
     lastSeenAtMs: number,
     merge: Merge,
   ): void {
     const key = { deviceId, providerId, lastSeenAtMs };
     const row: RowAtProvider | null = find.atProvider.get({ deviceId, providerId });
-    if (row === null) on.addAtProvider.run({ ...key, ...said });
-    else on.setAtProvider.run({ ...key, ...merge(atProvider(row), said) });
+    if (row === null) on.addAtProvider.run({ ...key, ...reported });
+    else on.setAtProvider.run({ ...key, ...merge(atProvider(row), reported) });
   }
 
   return {
@@ -108,23 +108,23 @@ export function deviceKeeper(context: Context) {
     },
 
     /** Sees a device at a provider, and keeps what it says there without proof; returns its id. */
-    visit(hwid: string, providerId: number, said: DeviceFacts, nowMs: number): number {
+    visit(hwid: string, providerId: number, reported: DeviceFacts, nowMs: number): number {
       const known = find.deviceId.get({ hwid });
       if (known !== null) {
         on.see.run({ id: known.id, nowMs });
-        keepFacts(known.id, providerId, said, nowMs, mergeClaims);
+        keepFacts(known.id, providerId, reported, nowMs, mergeClaims);
         return known.id;
       }
       // Nothing is known anywhere of a device that is new.
       const deviceId = addDevice(hwid, nowMs, nowMs);
-      on.addAtProvider.run({ deviceId, providerId, lastSeenAtMs: nowMs, ...said });
+      on.addAtProvider.run({ deviceId, providerId, lastSeenAtMs: nowMs, ...reported });
       return deviceId;
     },
 
     /** Keeps what a device says to nobody in particular. */
-    keepOwnFacts(id: number, said: DeviceFacts): void {
+    keepOwnFacts(id: number, reported: DeviceFacts): void {
       const known = on.ownFacts.get({ id });
-      if (known !== null) on.setOwnFacts.run({ id, ...mergeFacts(known, said) });
+      if (known !== null) on.setOwnFacts.run({ id, ...mergeFacts(known, reported) });
     },
 
     keepFacts,

@@ -30,7 +30,7 @@ const FREE = sql`(x.lease_owner IS NULL OR x.lease_owner = ${value('owner')}
   OR x.lease_until_ms <= ${value('clockMs')}
   OR x.lease_until_ms > ${RENEWED_UNTIL})`;
 
-/** Not scheduled is "now", and what has begun goes on, even if the clock was set back since. */
+/** Time from which a row goes: unscheduled and begun ones go on even after a clock was set back. */
 const READY_AT = sql`
   iif(x.due_at_ms = x.created_at_ms OR x.status IN ${IN_DELIVERY}, 0, x.due_at_ms)`;
 

@@ -14,7 +14,7 @@ type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 
 /** Recipients whose waiting messages are counted at a time. */
 const SERVE_COUNT = 50;
-/** After how many waiting rows that were looked at a step ends. */
+/** Number of waiting rows looked at after which a step ends. */
 const SERVE_ROWS = 20_000;
 /** State of a recipient whose message is still to be sent. */
 const QUEUED = 1;
@@ -62,7 +62,7 @@ function workerStatements({ db }: Context) {
               FROM device y CROSS JOIN provider o ON o.id = ${value('providerId')}
               WHERE y.hwid = ${value('hwid')}) d
         WHERE true ON CONFLICT DO NOTHING`),
-    /** Kept with every step of loading: where it continues, and how many there are. */
+    /** Saves with every step of loading where it continues, and the number of recipients. */
     loaded: db.prepare(sql`
         UPDATE distribution
         SET cursor_source = ${value('source')}, cursor_id = ${value('cursorId')},

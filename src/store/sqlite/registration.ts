@@ -27,7 +27,7 @@ type ShownRefusal = Exclude<RegisterRefusal, 'hwid_required' | 'registration_ref
 /** The evidence that is shown, if it is good. */
 interface Evidence {
   claim: Claim;
-  /** Whose place is claimed; null: nobody's. */
+  /** Provider of the place that is claimed; null: nobody's. */
   providerId: number | null;
   /** The link on which the device takes a slot, if it is not on it. */
   takesSlotOn: number | null;
@@ -107,7 +107,7 @@ export function registrationStore(context: Context): RegistrationStore {
   const find = lookups(context);
   const keep = deviceKeeper(context);
 
-  /** No device has the id 0. */
+  /** The evidence that is shown, or its refusal; an unknown device has the id 0. */
   function evidenceOf(shown: Shown, deviceId: number): Evidence | ShownRefusal {
     if (shown.kind === 'link') {
       const link = on.link.get(shown);

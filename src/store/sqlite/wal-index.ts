@@ -30,9 +30,9 @@ import { readFileSync, realpathSync } from 'node:fs';
 
 const HEADER_WORDS = 12;
 const WORD_BYTES = 4;
-/** In the header: the number of pages in the log. */
+/** Word of the header: the number of pages in the log. */
 const PAGES_WORD = 4;
-/** Behind both copies: how many of them were carried into the database. */
+/** Word behind both copies: the number of pages that were carried into the database. */
 const CARRIED_WORD = 2 * HEADER_WORDS;
 /** A line of /proc/self/maps with the beginning of a file, shared: where it is and its path. */
 const SHARED_START = /^([0-9a-f]+)-[0-9a-f]+ r[-w]-s 0+ \S+ \d+ +(.*)$/;
@@ -61,12 +61,12 @@ export class WalIndex {
     this.#noted.set(this.#live.subarray(0, HEADER_WORDS));
   }
 
-  /** How many pages are in the log alone; about so many while somebody writes or carries. */
+  /** Number of pages in the log alone; about so many while somebody writes or carries. */
   pagesToCarry(): number {
     return (this.#live[PAGES_WORD] ?? 0) - (this.#live[CARRIED_WORD] ?? 0);
   }
 
-  /** Does the header stand that was noted? */
+  /** True if the header stands that was noted. */
   isAsNoted(): boolean {
     const live = this.#live;
     const noted = this.#noted;
@@ -78,7 +78,7 @@ export class WalIndex {
   }
 }
 
-/** Where SQLite has mapped the index of a database into this process. */
+/** Address at which SQLite has mapped the index of a database into this process. */
 function addressOf(file: string): number | null {
   try {
     const index = `${realpathSync(file)}-shm`;

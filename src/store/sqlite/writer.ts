@@ -13,18 +13,18 @@ import type { CommitObserver } from '../kind.ts';
 import type { Connection } from './connection.ts';
 import { type Knock, NOBODY_ELSE } from './knock.ts';
 
-/** How long a write waits for another process that holds the database, ms. */
+/** Longest wait of a write for another process that holds the database, ms. */
 const LOCK_WAIT_MAX_MS = 10_000;
 /** Pause between two attempts at the lock, ms: between this and three times this, at random. */
 const LOCK_PAUSE_MS = 1;
-/** How often somebody who writes without a pause listens for others who wait, ms … */
+/** Interval at which one who writes without a pause listens for others who wait, ms … */
 const LISTEN_INTERVAL_MS = 20;
 /** … and for how long it then leaves the lock to them, ms: longer than they pause. */
 const GIVE_WAY_MS = 5;
 
-/** What the writes of a batch note, to be saved with them in one piece. */
+/** Notes of the writes of a batch, to be saved with them in one piece. */
 export interface BatchNotes {
-  /** How much is noted now. */
+  /** Length of the notes now. */
   mark(): number;
   /** Forgets what was noted since `mark`: the write that noted it was taken back. */
   undo(mark: number): void;
@@ -40,7 +40,7 @@ interface Job {
   reject: (reason: unknown) => void;
 }
 
-/** What is to be done now and then between commits, when nobody waits for an answer. */
+/** Work to be done now and then between commits, when nobody waits for an answer. */
 export interface Upkeep {
   isDue(): boolean;
   carry(): void;
@@ -52,11 +52,11 @@ export interface WriterOptions {
   onCommit?: CommitObserver | null | undefined;
   /** Other processes that write. */
   others?: Knock;
-  /** How long a batch waits for the lock, ms. */
+  /** Longest wait of a batch for the lock, ms. */
   lockWaitMaxMs?: number;
   /** The process's own steady clock. */
   steadyMs?: () => number;
-  /** Has something done after so many milliseconds. */
+  /** Runs something after so many milliseconds. */
   later?: (run: () => void, ms: number) => void;
 }
 
@@ -64,9 +64,9 @@ export class GroupWriter {
   #queue: Job[] = [];
   #isScheduled = false;
   #isHastened = false;
-  /** How many of the first in the queue ran beside a write that threw, and are done again. */
+  /** Number of the first in the queue that ran beside a write that threw, and are done again. */
   #repeatCount = 0;
-  /** Since when the lock is waited for; null: it is not. */
+  /** Time from which the lock is waited for; null: it is not. */
   #waitingSinceMs: number | null = null;
   #listenedMs = Number.NEGATIVE_INFINITY;
   #beganMs = 0;
@@ -114,7 +114,7 @@ export class GroupWriter {
     if (this.#isScheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** From now on nothing waits for another process: what cannot be locked at once is refused. */
+  /** Lets nothing wait for another process any more: a lock that is held refuses at once. */
   hasten(): void {
     this.#isHastened = true;
   }
@@ -156,7 +156,7 @@ export class GroupWriter {
       this.#onCommit?.(batch.length, 0, false);
     }
     this.#waitingSinceMs = null;
-    // What came in meanwhile gets its own chance.
+    // Writes that came in meanwhile get a chance of their own.
     this.#goOn();
   }
 
@@ -169,7 +169,7 @@ export class GroupWriter {
     }
   }
 
-  /** Does another process wait, while this one writes without a pause? */
+  /** True if another process waits while this one writes without a pause. */
   #mustGiveWay(): boolean {
     const nowMs = this.#steadyMs();
     const hasPaused = nowMs - this.#endedMs >= GIVE_WAY_MS || this.#waitingSinceMs !== null;
@@ -198,7 +198,7 @@ export class GroupWriter {
     return isInTime && isBusy(hindrance);
   }
 
-  /** False: a write threw, and the batch is to be done again with savepoints. */
+  /** Saves a batch. False: a write threw, and it is to be done again with savepoints. */
   #save(batch: Job[], isRepeated: boolean): boolean {
     let results: Result[] = [];
     let fault: WriteFailed | null = null;
@@ -275,7 +275,7 @@ function lostTransaction(results: Result[]): Error {
   return new Error('SQLite rolled the transaction back', { cause });
 }
 
-/** Prepared once: they run with every write. */
+/** Statements that run with every write, prepared once. */
 function prepareTransactionSql(db: Connection) {
   return {
     begin: db.compile('BEGIN IMMEDIATE'),
