@@ -7,8 +7,10 @@
  *
  * - It takes `//api//x` for another path than `/api/x`, and counts a `#` to the path. Bases of URLs
  *   end in a slash too many, so the route `*` looks the plain path up.
- * - `app.fetch`, by which a listener that retires serves, takes the first slash in the query for
- *   the path when there is no valid Host, which HTTP/1.0 does not need. `*` looks again.
+ * - For what is no route as it stands, and for all that a listener that retires serves, it takes the
+ *   eighth character for the end of `http://` and looks for a slash. Without a valid Host, which
+ *   HTTP/1.0 does not need, and with `https://`, what it finds may be another route: each handler
+ *   compares the path, and looks again.
  * - A method that a route does not have is a NOT_FOUND of `onError`, which knows no record. It has
  *   words and headers of the record's own: `*` finds the route by its path alone.
  * - HEAD runs the GET route. It must change nothing, so the interpreter compares the method.
@@ -41,40 +43,32 @@ import type { EndpointTally, Traffic } from './traffic.ts';
 /** Elysia reads no body: the interpreter does, behind the gates. */
 const UNREAD = { parse: 'none' } as const;
 
-/** All that our routes ask of Elysia's context. Null if the request became a WebSocket. */
-type RouteHandler = (context: { request: Request }) => Maybe<Response | null>;
+/** Null if the request became a WebSocket. */
+type Answering = (request: Request) => Maybe<Response | null>;
 
 /** Puts the plugins together, and an answer for everything that is none of theirs. */
 export function mount(deps: CallDeps, streams: Streams): Elysia {
   const { log, traffic } = deps;
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
+  const paths = new Paths(elsewhereOf(traffic));
   const providerEndpoints = [...installEndpoints, ...domainEndpoints, ...remoteEndpoints];
-  const deviceProtocol = endpointPlugin('device-protocol', messagingEndpoints, deps);
-  deviceProtocol.get(STREAM_PATH, ({ request }) => streams.answer(request), UNREAD);
+  const deviceProtocol = endpointPlugin('device-protocol', messagingEndpoints, deps, paths);
+  const stream = paths.handler(STREAM_PATH, (request) => streams.answer(request));
+  deviceProtocol.get(STREAM_PATH, ({ request }) => stream(request), UNREAD);
   app
-    .use(endpointPlugin('provider-api', providerEndpoints, deps))
-    .use(endpointPlugin('app-calls', appEndpoints, deps))
+    .use(endpointPlugin('provider-api', providerEndpoints, deps, paths))
+    .use(endpointPlugin('app-calls', appEndpoints, deps, paths))
     .use(deviceProtocol)
-    .use(publishedDocuments(traffic));
-  const mounted = new Map(app.routes.map(({ path, handler }) => [path, handler as RouteHandler]));
-  const elsewhere = elsewhereOf(traffic);
-  app.all(
-    '*',
-    // Not the whole context: Elysia reads the sources, and would make all that this could need.
-    ({ request }) => {
-      const path = plainPath(request.url);
-      const answer = mounted.get(path);
-      return answer ? answer({ request }) : elsewhere(path, request);
-    },
-    UNREAD,
-  );
+    .use(publishedDocuments(traffic, paths));
+  // Not the whole context: Elysia reads the sources, and would make all that this could need.
+  app.all('*', ({ request }) => paths.answer(request), UNREAD);
   // Elysia's own errors would put the request into the answer.
   app.onError(({ error, request, set }) => {
     set.status = 200;
     const requestId = traffic.requestIdOf(request);
     const path = plainPath(request.url);
-    const tally = traffic.tallyOf(mounted.has(path) ? path : null);
+    const tally = traffic.tallyOf(paths.has(path) ? path : null);
     const detail = reportFault(log, tally.endpoint, error, requestId);
     traffic.count(tally, { request, says: 'unknown_error', tookMs: null, requestId });
     return respond('unknown_error', { detail, requestId });
@@ -82,21 +76,53 @@ export function mount(deps: CallDeps, streams: Streams): Elysia {
   return app;
 }
 
+/** What answers at each path, for requests of which Elysia did not find it. */
+class Paths {
+  readonly #answers = new Map<string, Answering>();
+
+  /** `elsewhere` answers at all other paths. */
+  constructor(private readonly elsewhere: (path: string, request: Request) => Response) {}
+
+  has(path: string): boolean {
+    return this.#answers.has(path);
+  }
+
+  /** Notes what answers at a path; returns it for Elysia, which may find it at another one. */
+  handler(path: string, answer: Answering): Answering {
+    this.#answers.set(path, answer);
+    return (request) => (isAt(path, request.url) ? answer(request) : this.answer(request));
+  }
+
+  answer(request: Request): Maybe<Response | null> {
+    const path = plainPath(request.url);
+    const answer = this.#answers.get(path);
+    return answer ? answer(request) : this.elsewhere(path, request);
+  }
+}
+
 /** The texts that are the same for everybody. */
-function publishedDocuments(traffic: Traffic): Elysia {
+function publishedDocuments(traffic: Traffic, paths: Paths): Elysia {
   const plugin = new Elysia({ name: 'published-documents' });
   for (const [path, answer] of publishedAnswers()) {
     const tally = traffic.tallyOf(path);
-    plugin.get(path, ({ request }) => counted(traffic, tally, request, answer(request)), UNREAD);
+    const handle = paths.handler(path, (request) =>
+      counted(traffic, tally, request, answer(request)),
+    );
+    plugin.get(path, ({ request }) => handle(request), UNREAD);
   }
   return plugin;
 }
 
 /** The endpoints of one audience, each route made of its record. */
-function endpointPlugin(name: string, endpoints: readonly Endpoint[], deps: CallDeps): Elysia {
+function endpointPlugin(
+  name: string,
+  endpoints: readonly Endpoint[],
+  deps: CallDeps,
+  paths: Paths,
+): Elysia {
   const plugin = new Elysia({ name });
   for (const endpoint of endpoints) {
-    const answer = interpret(endpoint, deps);
+    const answer = paths.handler(endpoint.path, interpret(endpoint, deps));
     plugin.route(endpoint.method, endpoint.path, ({ request }) => answer(request), UNREAD);
   }
   return plugin;
@@ -133,13 +159,21 @@ function elsewhereOf(traffic: Traffic): (path: string, request: Request) => Resp
   };
 }
 
-/**
- * The path of a request's URL, which without a valid Host begins with it. Base addresses end in a
- * slash too many: of a run one is left, at the end none.
- */
+/** Tells whether the path in a request's URL is `path` as it stands. */
+function isAt(path: string, url: string): boolean {
+  const start = pathStart(url);
+  const end = start + path.length;
+  return url.startsWith(path, start) && (end === url.length || url[end] === '?');
+}
+
+/** Base addresses end in a slash too many: of a run one is left, at the end none. */
 function plainPath(url: string): string {
-  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
-  const path = /^[^?#]*/.exec(url.slice(start))?.[0] ?? '';
+  const path = /^[^?#]*/.exec(url.slice(pathStart(url)))?.[0] ?? '';
   const plain = path.replace(/\/{2,}/g, '/');
   return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
+}
+
+/** Where the path begins in a request's URL, which without a valid Host begins with it. */
+function pathStart(url: string): number {
+  return url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
 }

@@ -77,6 +77,12 @@ test('it speaks HTTPS, and no TLS before 1.2', async () => {
   expect(dial(served, 'TLSv1.1')).rejects.toThrow(/PROTOCOL_VERSION/i);
 });
 
+test('a host that is named like the beginning of a path is no part of it', async () => {
+  const served = await startWith();
+  const init = { ...lax, headers: { host: 'api' } };
+  expect((await fetch(`${served.url}/list-install`, init)).status).toBe(404);
+});
+
 /** Clients that call as fast as they can, half of them by a new connection each time. */
 async function underLoad(served: TestApp, during: () => Promise<void>) {
   const credentials = await seedProvider(served);

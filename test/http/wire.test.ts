@@ -8,6 +8,7 @@ import { messages } from '../../src/http/messages.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
 import { type RawReply, rawRequest } from '../support/raw.ts';
+import { Lane } from '../support/raw-http.ts';
 import { addLink, bind, enter, HASH, seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
@@ -156,6 +157,20 @@ describe('what does not exist', () => {
     const reply = await rawRequest(app, 'GET', '/api/list-install#x?y=/');
     expectJson(reply);
     expect(JSON.parse(reply.text)).toEqual({ rc: 0, msg: 'Auth error' });
+  });
+
+  test.each([
+    ['/elsewhere/api/list-install', 404],
+    ['/elsewhere?from=/docs', 404],
+    ['/api/list-install/', 200],
+    ['/api//list-install?from=/install?', 200],
+  ])('without a Host, the path is the whole path: %s', async (target, status) => {
+    const lane = new Lane(Number(new URL(app.url).port));
+    const request = Buffer.from(`GET ${target} HTTP/1.0\r\n\r\n`);
+    const [answer] = await lane.exchange(request, 1, false);
+    lane.drop();
+    expect(answer?.status).toBe(status);
+    if (status === 200) expect(answer?.body).toContain('Auth error');
   });
 
   test('elsewhere is a plain 404', async () => {
