@@ -7,9 +7,9 @@
  *
  * - It takes `//api//x` for another path than `/api/x`, and counts a `#` to the path. Bases of URLs
  *   end in a slash too many, so the route `*` looks the plain path up.
- * - For what is no route as it stands, and for all that a listener that retires serves, it takes the
- *   eighth character for the end of `http://` and looks for a slash. Without a valid Host, which
- *   HTTP/1.0 does not need, and with `https://`, what it finds may be another route: each handler
+ * - What is no route as it stands, and all that a listener that retires serves, it routes by what
+ *   follows the first slash behind seven characters: with a Host, that is the path, but not without
+ *   a valid one, which HTTP/1.0 does not need, nor always with `https://`. So each handler
  *   compares the path, and looks again.
  * - A method that a route does not have is a NOT_FOUND of `onError`, which knows no record. It has
  *   words and headers of the record's own: `*` finds the route by its path alone.

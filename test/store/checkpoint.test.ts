@@ -88,6 +88,22 @@ test('what somebody still reads stays in the log, and is tried again a thousand 
   expect(index.pagesToCarry()).toBe(0);
 });
 
+test('what a reader held up is forgotten once somebody else has carried it', () => {
+  const upkeep = checkpoints(1);
+  const reader = new Database(join(folder, 'gatepost.db'), { readonly: true });
+  reader.run('BEGIN');
+  reader.query('SELECT count(*) FROM page').get();
+  fill(9_000);
+  upkeep.carry();
+  expect(index.pagesToCarry()).toBeGreaterThan(8_000);
+  reader.close();
+  native.query('PRAGMA wal_checkpoint(PASSIVE)').all();
+  expect(upkeep.isDue()).toBe(false);
+  // The step has grown to 2000 pages: not what the log held while it was read.
+  fill(2_200);
+  expect(upkeep.isDue()).toBe(true);
+});
+
 test('one that fails loses nothing, and does not come again at once', () => {
   const upkeep = checkpoints(1);
   fill(1_200);

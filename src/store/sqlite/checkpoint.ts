@@ -21,7 +21,8 @@ const TOOK_MAX_MS = 4;
 export class Checkpoints {
   readonly #run: () => void;
   #stepPages = STEP_PAGES_MIN;
-  #duePages = STEP_PAGES_MIN;
+  /** What was left in the log since the last one. */
+  #leftPages = 0;
 
   constructor(
     private readonly db: Connection,
@@ -36,7 +37,10 @@ export class Checkpoints {
   }
 
   isDue(): boolean {
-    return this.db.pagesToCarry() >= this.#duePages;
+    const pages = this.db.pagesToCarry();
+    // Others carry too, and a log begins anew: what was left is not there for ever.
+    if (pages < this.#leftPages) this.#leftPages = Math.max(pages, 0);
+    return pages >= this.#leftPages + this.#stepPages;
   }
 
   /** Carries pages, outside of a write; those that others still read are left for the next time. */
@@ -50,6 +54,6 @@ export class Checkpoints {
     const isLong = this.steadyMs() - beganMs > TOOK_MAX_MS;
     const step = isLong ? this.#stepPages / 2 : this.#stepPages * 2;
     this.#stepPages = Math.min(Math.max(step, STEP_PAGES_MIN), STEP_PAGES_MAX);
-    this.#duePages = this.db.pagesToCarry() + this.#stepPages;
+    this.#leftPages = this.db.pagesToCarry();
   }
 }
