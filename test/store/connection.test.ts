@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { nextTurn } from '../../src/core/turn.ts';
+import { AnswerCache } from '../../src/store/sqlite/answer-cache.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
-import { Kept } from '../../src/store/sqlite/kept.ts';
 import { WalIndex } from '../../src/store/sqlite/wal-index.ts';
 import { freshFolder } from '../support/app.ts';
 
@@ -144,14 +144,14 @@ describe('a header half written, as somebody who was killed leaves it', () => {
   // The counter of changes, in either copy.
   test.each([8, 48 + 8])('at byte %i: nothing holds until SQLite has mended it', (at) => {
     add();
-    const kept = new Kept(own, () => count());
-    expect(kept.get('')).toBe(1);
+    const cache = new AnswerCache(own, () => count());
+    expect(cache.get('')).toBe(1);
     own.endReads();
     spoil(at);
     expect(own.version()).not.toBe(own.version());
-    expect(kept.get('')).toBe(1);
+    expect(cache.get('')).toBe(1);
     add();
-    expect(kept.get('')).toBe(2);
+    expect(cache.get('')).toBe(2);
     expect(own.version()).toBe(own.version());
   });
 });
@@ -159,31 +159,31 @@ describe('a header half written, as somebody who was killed leaves it', () => {
 describe('what is kept', () => {
   test('is looked up again after a commit of anybody, and only then', () => {
     let lookUps = 0;
-    const kept = new Kept(own, (key) => {
+    const cache = new AnswerCache(own, (key) => {
       lookUps += 1;
       return `${key} ${count()}`;
     });
-    expect([kept.get('a'), kept.get('b'), kept.get('a')]).toEqual(['a 0', 'b 0', 'a 0']);
+    expect([cache.get('a'), cache.get('b'), cache.get('a')]).toEqual(['a 0', 'b 0', 'a 0']);
     expect(lookUps).toBe(2);
     add();
-    expect([kept.get('a'), kept.get('a')]).toEqual(['a 1', 'a 1']);
+    expect([cache.get('a'), cache.get('a')]).toEqual(['a 1', 'a 1']);
     expect(lookUps).toBe(3);
     own.endReads();
     own.native.run('DELETE FROM t');
-    expect(kept.get('a')).toBe('a 0');
+    expect(cache.get('a')).toBe('a 0');
   });
 
   test('may be that there is nothing, and does not grow without end', () => {
     const asked: string[] = [];
-    const kept = new Kept<null>(own, (key) => {
+    const cache = new AnswerCache<null>(own, (key) => {
       asked.push(key);
       return null;
     });
-    for (let n = 0; n < 1_000; n++) kept.get(`${n}`);
-    expect(kept.get('0')).toBeNull();
+    for (let n = 0; n < 1_000; n++) cache.get(`${n}`);
+    expect(cache.get('0')).toBeNull();
     expect(asked).toHaveLength(1_000);
-    kept.get('one more');
-    kept.get('0');
+    cache.get('one more');
+    cache.get('0');
     expect(asked.slice(1_000)).toEqual(['one more', '0']);
   });
 });

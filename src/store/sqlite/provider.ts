@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
+import { AnswerCache } from './answer-cache.ts';
 import type { Context } from './context.ts';
-import { Kept } from './kept.ts';
 import { value } from './statement.ts';
 
 type ProviderStore = Pick<
@@ -46,10 +46,10 @@ function statements({ db }: Context) {
 export function providerStore(context: Context): ProviderStore {
   const { db, writer, audit } = context;
   const on = statements(context);
-  const kept = new Kept(db, (code) => on.find.get({ code }));
+  const providers = new AnswerCache(db, (code) => on.find.get({ code }));
 
   return {
-    findProvider: (code) => kept.get(code),
+    findProvider: (code) => providers.get(code),
     listProviders: async () => on.list.all(),
     addProvider: (draft, act) =>
       writer.run(() => {

@@ -52,12 +52,12 @@ export const storeReads: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/kept.ts',
+    file: 'src/store/sqlite/answer-cache.ts',
     tests: ['test/store/connection.test.ts'],
     changes: [
       ['if (version !== this.#version) this.#answers.clear();', ''],
       ['this.#answers.set(key, answer);', ''],
-      ['if (this.#answers.size >= KEPT_COUNT_MAX) this.#answers.clear();', ''],
+      ['if (this.#answers.size >= ANSWER_COUNT_MAX) this.#answers.clear();', ''],
     ],
   },
   {

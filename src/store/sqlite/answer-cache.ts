@@ -1,10 +1,10 @@
 import type { Connection } from './connection.ts';
 
-/** How many answers are kept; with one more, all are forgotten. */
-const KEPT_COUNT_MAX = 1_000;
+/** Number of answers kept; with one more, all are forgotten. */
+const ANSWER_COUNT_MAX = 1_000;
 
 /** Answers of one look-up by a text, each kept until the next commit of anybody. */
-export class Kept<T> {
+export class AnswerCache<T> {
   readonly #answers = new Map<string, T>();
   #version = Number.NaN;
 
@@ -17,10 +17,10 @@ export class Kept<T> {
     const version = this.db.version();
     if (version !== this.#version) this.#answers.clear();
     this.#version = version;
-    const kept = this.#answers.get(key);
-    if (kept !== undefined) return kept;
+    const known = this.#answers.get(key);
+    if (known !== undefined) return known;
     const answer = this.lookUp(key);
-    if (this.#answers.size >= KEPT_COUNT_MAX) this.#answers.clear();
+    if (this.#answers.size >= ANSWER_COUNT_MAX) this.#answers.clear();
     this.#answers.set(key, answer);
     return answer;
   }
