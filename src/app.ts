@@ -81,7 +81,7 @@ export interface App {
  * Starts everything that `gatepost serve` runs. Throws `OperatorError` when it cannot, or when
  * `signal` came before it could; the parts that run by then are stopped.
  */
-export async function startApp(loaded: LoadedConfig, signal?: AbortSignal): Promise<App> {
+export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App> {
   // One object for everybody, read at each use: a reload changes it in place.
   const settings: Config = { ...loaded.config };
   const tallies = new Tallies();
@@ -109,7 +109,7 @@ interface Beginning {
   /** Parts that are stopped after those. */
   last: Part[];
   stop(): Promise<void>;
-  signal: AbortSignal | undefined;
+  signal: AbortSignal;
 }
 
 async function startParts(beginning: Beginning): Promise<App> {

@@ -5,7 +5,7 @@ export type LogFormat = 'human' | 'json';
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 /** Settings that are read for each line, so that a change holds at once. */
-export interface LogSettings {
+interface LogSettings {
   readonly logFormat: LogFormat;
   /** Lowest level that is written. */
   readonly logLevel: LogLevel;

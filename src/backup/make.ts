@@ -25,7 +25,7 @@ export interface BackupOrder {
   signal?: AbortSignal;
 }
 
-export interface BackupResult {
+interface BackupResult {
   file: string;
   bytes: number;
   isEncrypted: boolean;

@@ -26,7 +26,7 @@ export interface RestoreOrder extends VerifyOrder {
   nowMs: number;
 }
 
-export interface RestoreResult {
+interface RestoreResult {
   manifest: Manifest;
   /** Path of the database that was replaced; null: there was none. */
   replacedFile: string | null;

@@ -12,13 +12,13 @@ import { type PassphraseSettings, readPassphrase, STANDARD_INPUT } from './passp
 import { yieldToOthers } from './priority.ts';
 
 /** Settings that are read for each backup, so that a change holds at once. */
-export interface ShelfSettings extends PassphraseSettings {
+interface ShelfSettings extends PassphraseSettings {
   readonly dataDir: string;
   readonly backupDirectory: string;
   readonly backupKeep: number;
 }
 
-export interface MadeBackup {
+interface MadeBackup {
   file: string;
   bytes: number;
   /** Names of the backups that were deleted for it. */

@@ -9,7 +9,7 @@ export interface FileValue {
   line: number;
 }
 
-export interface FileContent {
+interface FileContent {
   /** Values by the names of their settings. */
   values: ReadonlyMap<string, FileValue>;
   /** Mistakes as `line: problem`, in the order of the lines. */

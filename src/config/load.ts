@@ -28,14 +28,14 @@ export interface LoadedConfig {
   ignoredVariables: readonly string[];
 }
 
-export type Environment = Readonly<Record<string, string | undefined>>;
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variable that names a file to read in place of the usual ones. */
 export const CONFIG_VARIABLE = 'GATEPOST_CONFIG';
 /** Stands in place of a file's name for none. */
 export const NO_FILE = 'none';
-export const FILE_NAME = 'gatepost.toml';
-export const SYSTEM_FILE = '/etc/gatepost/gatepost.toml';
+const FILE_NAME = 'gatepost.toml';
+const SYSTEM_FILE = '/etc/gatepost/gatepost.toml';
 
 interface OpenedFile {
   path: string;

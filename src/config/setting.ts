@@ -1,7 +1,7 @@
 /** The form of a setting. */
 
 /** Types that a value may have in the file. */
-export type FileType = 'string' | 'integer' | 'boolean' | 'array';
+type FileType = 'string' | 'integer' | 'boolean' | 'array';
 
 export interface Setting<T> {
   /** Key in the file, `section.name`; only `data` has no section. */

@@ -79,7 +79,7 @@ export const readInstallLimit = INSTALL_LIMIT.read;
 export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
 export const readInstallStatus = INSTALL_STATUS.read;
 
-export const DOMAIN_STATUS = choice([DOMAIN_DISABLED, DOMAIN_ACTIVE]);
+const DOMAIN_STATUS = choice([DOMAIN_DISABLED, DOMAIN_ACTIVE]);
 export const readDomainStatus = DOMAIN_STATUS.read;
 
 /** The stricter of the two patterns of the specification. */

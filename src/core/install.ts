@@ -20,7 +20,7 @@ import { after, type Maybe } from './port/maybe.ts';
 import type { Provider } from './port/provider.ts';
 import { randomCode } from './secret.ts';
 
-export interface InstallDraft {
+interface InstallDraft {
   /** Null: a random one. */
   installCode: string | null;
   installLimit: number;
@@ -113,7 +113,7 @@ export async function freeSlot(
 }
 
 /** The query of an app to which a link is added. */
-export interface Admission {
+interface Admission {
   installCode: string | null;
   domainHash: string | null;
   hwid: string | null;

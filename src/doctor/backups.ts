@@ -5,7 +5,7 @@ import { Cron } from 'croner';
 import { backupFolder, momentOf, scheduledBackups } from '../backup/shelf.ts';
 import { about, type Finding } from '../finding.ts';
 
-export interface BackupSettings {
+interface BackupSettings {
   readonly dataDir: string;
   readonly backupAt: string;
   readonly backupDirectory: string;
@@ -14,7 +14,7 @@ export interface BackupSettings {
 const say = about('backups');
 const HOUR_MS = 3_600_000;
 
-export interface BackupsReport {
+interface BackupsReport {
   findings: Finding[];
   /** Moment of the newest scheduled one, UTC ms; null: there is none. */
   newestMs: number | null;

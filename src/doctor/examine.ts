@@ -11,7 +11,7 @@ import { checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
 import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } from './machine.ts';
 
-export interface Patient {
+interface Patient {
   loaded: LoadedConfig;
   /** Kind of the store that holds the data. */
   kind: StoreKind;

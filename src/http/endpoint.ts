@@ -43,7 +43,7 @@ export interface Param<
 }
 
 /** The form of a parameter's value, made of a format of the core. */
-export type Form<S extends TSchema> = Pick<Param<S>, 'schema' | 'rule' | 'tidy'>;
+type Form<S extends TSchema> = Pick<Param<S>, 'schema' | 'rule' | 'tidy'>;
 
 type Rest<R extends boolean, K extends MessageKey> = Omit<
   Param<TSchema, R, K>,
@@ -92,7 +92,7 @@ export type Audience = 'provider' | 'app' | 'device';
 
 export type Method = 'GET' | 'POST';
 /** The plan that a provider needs beside an active subscription. */
-export type PlanGate = 'pro' | 'enterprise';
+type PlanGate = 'pro' | 'enterprise';
 
 export interface Call<P extends Record<string, Param>> {
   core: Core;
@@ -110,11 +110,11 @@ export interface Call<P extends Record<string, Param>> {
   signal: AbortSignal;
 }
 
-export interface ProviderCall<P extends Record<string, Param>> extends Call<P> {
+interface ProviderCall<P extends Record<string, Param>> extends Call<P> {
   provider: Provider;
 }
 
-export interface DeviceCall<P extends Record<string, Param>> extends Call<P> {
+interface DeviceCall<P extends Record<string, Param>> extends Call<P> {
   device: AuthenticDevice;
 }
 

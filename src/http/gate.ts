@@ -8,7 +8,7 @@ import type { MessageKey } from './messages.ts';
 import type { CallDeps, IncomingCall } from './request/call.ts';
 
 /** Finds out who calls and notes it in the call. Returns a refusal, or null: the call may pass. */
-export type Gate = (call: IncomingCall) => Maybe<MessageKey | null>;
+type Gate = (call: IncomingCall) => Maybe<MessageKey | null>;
 
 const GATES: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => Gate>> = {
   app: () => () => null,

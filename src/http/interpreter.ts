@@ -18,7 +18,7 @@ import { dropBody, readBody } from './request/body.ts';
 import { type CallDeps, CallerGone, IncomingCall } from './request/call.ts';
 import { reader } from './request/param-reader.ts';
 
-export type Interpreter = (request: Request) => Maybe<Response>;
+type Interpreter = (request: Request) => Maybe<Response>;
 
 /** A handler's reply, or one of the interpreter's own. */
 interface Answered extends Reply<MessageKey>, Omit<Outgoing, 'payload'> {

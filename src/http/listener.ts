@@ -19,7 +19,7 @@ const RETURN_PAUSE_MS = 20;
 const RETURN_MAX_MS = 10_000;
 
 /** PEM: the certificate with its chain, and its private key. */
-export interface TlsPair {
+interface TlsPair {
   cert: string;
   key: string;
 }

@@ -58,7 +58,7 @@ export interface RunningServer {
   stop: Listener['stop'];
 }
 
-/** Starts to listen. Rejects with {@link OperatorError} when it cannot listen at the address. */
+/** Starts to listen. Rejects with `OperatorError` when it cannot listen at the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { core, clock, log, settings } = options;
   const failures = new AuthFailures(settings, log);

@@ -35,7 +35,7 @@ export interface TrafficSettings {
   readonly logRequests: boolean;
 }
 
-export interface TrafficOptions {
+interface TrafficOptions {
   log: Log;
   settings: TrafficSettings;
   /** The address of a request's peer; IPv4 in its plain form. */

@@ -12,7 +12,7 @@ export interface Made {
   removed: readonly string[];
 }
 
-export interface BackupJobDeps {
+interface BackupJobDeps {
   /** Settings as they are now; `backupAt` is a cron pattern in UTC, or empty: never. */
   settings: { readonly backupAt: string };
   /** Finds the newest that lies there already; null: there is none. May throw. */

@@ -17,7 +17,7 @@ import {
   type StrangerBounds,
 } from './keep.ts';
 
-export interface JobDeps {
+interface JobDeps {
   core: Core;
   clock: Clock;
   log: Log;
@@ -72,7 +72,7 @@ function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
   ];
 }
 
-export interface RunningJobs {
+interface RunningJobs {
   /** Runs the job of that name now, unless it runs already; what goes wrong is logged. */
   ring(name: string): Promise<void>;
   /** Rings no more, has what runs leave off, and waits for it. */

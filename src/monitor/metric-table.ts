@@ -43,7 +43,7 @@ interface Sample {
   metricName?: string;
 }
 
-export interface MetricRow {
+interface MetricRow {
   name: string;
   type: 'counter' | 'gauge' | 'histogram';
   labels: readonly string[];

@@ -7,7 +7,7 @@ import { type BackupFacts, type HttpFacts, type Look, METRICS } from './metric-t
 import { processFacts } from './process.ts';
 import type { Tallies } from './tallies.ts';
 
-export interface MetricSources {
+interface MetricSources {
   nowMs(): number;
   startedAtMs: number;
   store: Pick<Store, 'storageFacts' | 'queueFacts'>;

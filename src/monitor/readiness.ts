@@ -11,7 +11,7 @@ const BAD_MS = 1_000;
 /** Time that a write may take before the database counts as not writable, ms. */
 const PATIENCE_MS = 3_000;
 
-export interface Problem {
+interface Problem {
   reason: 'starting' | 'stopping' | 'database_not_writable' | 'schema_changed';
   /** One sentence for people. */
   detail: string;

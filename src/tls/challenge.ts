@@ -17,7 +17,7 @@ export interface Prover {
   stop(): Promise<void>;
 }
 
-export interface HttpProverOptions {
+interface HttpProverOptions {
   /** Folder of the proofs: as files, any process on the data directory can answer with them. */
   folder: string;
   host: string;

@@ -16,7 +16,7 @@ const WARN_INTERVAL_MS = 86_400_000;
 /** Time that a change has to settle, ms: two files are written one after the other. */
 const SETTLE_MS = 300;
 
-export interface KeeperDeps {
+interface KeeperDeps {
   files: CertificateFiles;
   /** Certificate that is served. */
   first: Certificate;

@@ -25,7 +25,7 @@ export interface TlsSettings {
   readonly acmeEabKey: string;
 }
 
-export interface Tls {
+interface Tls {
   /** Certificate to start with. */
   first: Certificate;
   /** Hands every later one to `use`, from now on. */

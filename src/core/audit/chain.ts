@@ -19,7 +19,7 @@ const PAGE = 64;
 export const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 /** The text that a block's hash is computed of. */
-export function bodyOf({ prevHash, number, entries }: Omit<AuditBlock, 'hash' | 'atMs'>): string {
+function bodyOf({ prevHash, number, entries }: Omit<AuditBlock, 'hash' | 'atMs'>): string {
   return `{"prev":"${hex(prevHash)}","last":${number},"entries":${entries}}`;
 }
 

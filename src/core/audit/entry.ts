@@ -66,7 +66,7 @@ class CoreAct implements Act {
   }
 }
 
-export type Fact = string | number | boolean | null;
+type Fact = string | number | boolean | null;
 export type Facts = Readonly<Record<string, Fact>>;
 /** Old and new value by field; `changed` for a text, which no entry holds. */
 export type Changes = Readonly<Record<string, readonly [Fact, Fact] | 'changed'>>;

@@ -5,7 +5,7 @@ import type { Act, AuditAnchor, AuditBlock, PruneBounds } from '../port/audit.ts
 import { nextTurn } from '../turn.ts';
 
 /** The old end of the log, of one moment. */
-export interface OldEnd {
+interface OldEnd {
   anchor: AuditAnchor;
   /** Number of the newest entry. */
   newest: number;

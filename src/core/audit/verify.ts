@@ -18,7 +18,7 @@ import {
 import { type AuditEntry, SYSTEM } from './entry.ts';
 
 /** A chain that holds, or where it is broken. */
-export interface AuditVerdict {
+interface AuditVerdict {
   /** Entries of the chain as far as it was checked. */
   count: number;
   /** Number of older ones that were pruned. */
@@ -33,7 +33,7 @@ export interface AuditVerdict {
 }
 
 /** The facts that a log is held against. */
-export interface AuditMeasure {
+interface AuditMeasure {
   /** Heads that were noted earlier. */
   expected: readonly string[];
   /** The bounds of the settings: pruning deletes nothing that they keep. */

@@ -12,7 +12,7 @@ export const ACTION_TYPES = [
   'set-settings',
   'sub-change',
 ] as const;
-export type ActionType = (typeof ACTION_TYPES)[number];
+type ActionType = (typeof ACTION_TYPES)[number];
 
 /** The message that a device gets. */
 export type CommandPayload =
@@ -38,7 +38,7 @@ export function readActionType(body: Body): ActionType | Misfit {
  * Composes the payload of a command from the request's body. Fields that the action does not need
  * are not looked at; `readCommand` of core/message/order.ts reads targets and schedule.
  *
- * Refuses `import_data_empty` (missing or blank) and `settings_empty` (see {@link checkSettings});
+ * Refuses `import_data_empty` (missing or blank) and `settings_empty` (see `readSettings`);
  * anything else that is wrong is `malformed`.
  */
 export function composeCommand(body: Body): Composed {

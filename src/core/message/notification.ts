@@ -10,7 +10,7 @@ import { isUrlToOpen, isWebUrl } from './url.ts';
 const TEXT_BYTES_MAX = 3072;
 
 /** One language of a notification. On the wire, unlike at the top level, the link has hyphens. */
-export interface LocalePayload {
+interface LocalePayload {
   title?: string;
   body?: string;
   'link-for-open'?: string;

@@ -29,7 +29,7 @@ const REFUSALS = {
 } satisfies Record<RegisterRefusal, Refused<string>>;
 
 /** Refusals of `GET /install`, and those of registrations alone. */
-export type RegistrationRefused = (typeof REFUSALS)[RegisterRefusal];
+type RegistrationRefused = (typeof REFUSALS)[RegisterRefusal];
 
 /**
  * Registers a device for messages and returns its token, for the only time. The token that was

@@ -23,7 +23,7 @@ import type { Order } from './order.ts';
 /** The time between two general notifications of a provider, ms (specification, "Limits"). */
 export const GENERAL_INTERVAL_MS = 5 * 60_000;
 /** Days for which a command waits for a device. */
-export const COMMAND_EXPIRE_DAYS = 30;
+const COMMAND_EXPIRE_DAYS = 30;
 /** The time over which sends are counted, ms. */
 export const SENDS_WINDOW_MS = 60_000;
 /**
@@ -32,7 +32,7 @@ export const SENDS_WINDOW_MS = 60_000;
  */
 export const KEPT_BYTES_EACH = 200;
 /** The time over which the quota of commands to unbound HWIDs is counted, ms. */
-export const UNBOUND_QUOTA_MS = DAY_MS;
+const UNBOUND_QUOTA_MS = DAY_MS;
 
 type Kind = 'notification' | 'command';
 /** Refusals of a send that are named after its kind. */
@@ -42,7 +42,7 @@ type Bounded<K extends Kind> = `${K}_${BoundReached | 'save_error'}`;
  * Accepts a push notification; delivery is the worker's. Refuses `device_not_found` (a HWID that is
  * not one of the provider's devices; nothing is sent to anybody), `no_devices_found`,
  * `general_too_soon` (less than {@link GENERAL_INTERVAL_MS} after the last one without HWIDs), and
- * what passes a bound of the provider: see {@link SendBounds}.
+ * what passes a bound of the provider: see `SendBounds`.
  */
 export async function sendNotification(
   core: Core,
@@ -78,7 +78,7 @@ export async function sendNotification(
  * Accepts a remote command; delivery is the worker's. Refuses `device_not_found` (a HWID that
  * nobody knows), `unbound_not_allowed` (an action other than `import-data` to a device that is not
  * attached to the provider), `unbound_quota_exceeded`, and what passes a bound of the provider: see
- * {@link SendBounds}.
+ * `SendBounds`.
  */
 export async function sendCommand(
   core: Core,

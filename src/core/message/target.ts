@@ -6,7 +6,7 @@ import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 
 /** The operating systems that can be targeted, in the order in which they are listed. */
 export const TARGET_OS = ['ios', 'android'] as const;
-export type TargetOs = (typeof TARGET_OS)[number];
+type TargetOs = (typeof TARGET_OS)[number];
 
 /** Either list has at least one item, and each item once. */
 export type Targets = { hwids: string[] } | { os: TargetOs[] };

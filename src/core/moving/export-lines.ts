@@ -38,7 +38,7 @@ import { keptId } from './source-record.ts';
 export const LINE_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 2_000 };
 
 /** A reader refuses files of a higher number. */
-export const EXPORT_VERSION = 1;
+const EXPORT_VERSION = 1;
 
 export interface ExportCounts {
   installs: number;

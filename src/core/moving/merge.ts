@@ -4,7 +4,7 @@ import type { Install } from '../port/install.ts';
 import type { ImportedAs } from '../port/moving.ts';
 
 /** A record as it is here after the import, and what became of it: see {@link ImportedAs}. */
-export interface Merged<Row> {
+interface Merged<Row> {
   was: Exclude<ImportedAs, 'added'>;
   after: Row;
 }

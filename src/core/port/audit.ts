@@ -5,7 +5,7 @@ export interface Actor {
   kind: 'operator' | 'provider' | 'system';
   /** The operator's name on the machine, a provider's code, or the part of the program. */
   name: string;
-  /** A provider's key, by {@link keyFingerprint} in core/secret.ts. */
+  /** A provider's key, by `keyFingerprint` in core/secret.ts. */
   key?: string;
   /** A client's address as it is counted, or how the operator was at the machine. */
   from: string;
@@ -26,7 +26,7 @@ export interface AuditBlock {
   atMs: number;
   /** Hash of the block before; zeros for the first. */
   prevHash: Uint8Array;
-  /** SHA-256 of {@link bodyOf}. */
+  /** SHA-256 of the block as `bodyOf` in core/audit/chain.ts writes it. */
   hash: Uint8Array;
   /** JSON array of entries. */
   entries: string;

@@ -44,7 +44,7 @@ export interface ImportedDomain {
  */
 export type ImportedAs = 'added' | 'present' | 'different' | 'updated';
 
-export interface ImportedInstallResult {
+interface ImportedInstallResult {
   was: ImportedAs;
   /** Its id here. */
   id: number;

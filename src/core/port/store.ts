@@ -9,7 +9,7 @@
  * throws `WriteFailed`. Between two steps anything may have changed: a store may let reads share a
  * snapshot, but nothing relies on it.
  *
- * A step that is handed an {@link Act} leaves an entry in the audit log if it changes something,
+ * A step that is handed an `Act` leaves an entry in the audit log if it changes something,
  * and none if it does not.
  */
 

@@ -12,7 +12,7 @@ export const FAILURE_DELAY_MS = 1_000;
 
 const LOG_INTERVAL_MS = 60_000;
 
-export interface AuthFailureSettings {
+interface AuthFailureSettings {
   readonly authFailuresPerMinuteMax: number;
 }
 

@@ -35,7 +35,7 @@ interface Media {
   examples: Record<string, Example>;
 }
 
-export interface OpenApiAnswer {
+interface OpenApiAnswer {
   description: string;
   headers: Record<string, { $ref: string } | { description: string; schema: JsonSchema }>;
   /** One example for each message, under the message's key. */

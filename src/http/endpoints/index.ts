@@ -6,7 +6,7 @@ import { messagingEndpoints } from './messaging.ts';
 import { remoteEndpoints } from './remote.ts';
 
 /** Endpoints of one noun, as the documents put them together. */
-export interface EndpointGroup {
+interface EndpointGroup {
   name: string;
   endpoints: readonly Endpoint[];
 }

@@ -33,7 +33,7 @@ const CLOSE_STOPPING = 1001;
 /** A close code of ours, from the range that RFC 6455 leaves to applications. */
 export const CLOSE_REPLACED = 4002;
 
-export interface StreamDeps extends DeviceStreamDeps {
+interface StreamDeps extends DeviceStreamDeps {
   settings: DeviceStreamDeps['settings'] & { readonly streamCountMax: number };
   traffic: Traffic;
   /** The pause between pings: {@link PING_INTERVAL_MS} unless a test is in a hurry. */

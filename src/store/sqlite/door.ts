@@ -21,7 +21,7 @@ interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'> {
 }
 
 /** A link at which a device may knock, and the device if it holds a slot there. */
-export interface Door {
+interface Door {
   installId: number;
   providerId: number;
   link: AdmittedLink;

@@ -65,7 +65,7 @@ function statements({ db }: Context) {
 }
 
 /** Choice among a HWID's facts, of those that are known and those that come. */
-export type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
+type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
 
 /** Steps by which a device becomes known. To be called within a write. */
 export function deviceKeeper(context: Context) {

@@ -29,7 +29,7 @@ export const linked = (deviceId: string, providerId: string) => sql`EXISTS (
     AND p.provider_id = ${sql.raw(providerId)} AND ${LINKED})`;
 
 /** A run of a provider's devices that have one operating system, in a range of ids. */
-export interface TargetRange {
+interface TargetRange {
   os: string;
   afterId: number;
   toId: number;
@@ -42,7 +42,7 @@ export const inRange = sql`
     AND p.device_id > ${once('afterId')} AND p.device_id <= ${once('toId')} AND ${LINKED}`;
 
 /** Position of a search through a provider's devices, one operating system after another. */
-export interface TargetPosition {
+interface TargetPosition {
   /** Place of the operating system among those that were asked for. */
   source: number;
   /** The last device that was looked at. */

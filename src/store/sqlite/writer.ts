@@ -41,7 +41,7 @@ interface Job {
 }
 
 /** Work to be done now and then between commits, when nobody waits for an answer. */
-export interface Upkeep {
+interface Upkeep {
   isDue(): boolean;
   carry(): void;
 }

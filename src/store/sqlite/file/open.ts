@@ -36,7 +36,7 @@ const WAL_BYTES_MAX = 64 * 1024 ** 2;
 const OPEN_TIMEOUT_MS = 5_000;
 const OPEN_PAUSE_MS = 10;
 
-export interface OpenDatabase {
+interface OpenDatabase {
   db: Database;
   /** Lets a restore replace the file; for the moment after closing. */
   release(): void;
