@@ -1,12 +1,16 @@
 /** The endpoints of docs/api.md, made from the OpenAPI document; people wrote what is around. */
 
+import { wrapped } from '../src/config/render.ts';
 import type { JsonSchema } from '../src/http/document/json-schema.ts';
 import { type OpenApiOperation, openApiDocument } from '../src/http/document/openapi.ts';
 
+/** The width of paragraphs, as of those that people wrote. */
+const COLUMNS = 120;
 const BEGIN = '<!-- made by `make generate` -->';
 const END = '<!-- written by hand -->';
-/** Told once, for all calls, by the rules at the top of the page. */
-const TOLD_ONCE = ['auth_error', 'subscription_required', 'device_token_error'];
+/** Answers that the rules at the top of the page have for all calls. */
+const COMMON_ANSWERS = ['auth_error', 'subscription_required', 'device_token_error'];
+/** The fault that any call may have, which these rules have too. */
 const ANY_FAULT = /(?:, or )?something broke inside$/;
 
 const document = openApiDocument();
@@ -28,7 +32,10 @@ export function apiPage(page: string): string {
 function partOf(operation: OpenApiOperation): string {
   const input = operation.requestBody?.content['application/json'].schema;
   const parts = [
-    operation.description,
+    operation.description
+      .split('\n\n')
+      .map((paragraph) => wrapped(paragraph, COLUMNS).join('\n'))
+      .join('\n\n'),
     table(['Parameter', 'Rule'], parameterRows(operation)),
     input === undefined ? '' : table(['Field', 'Rule'], fieldRows(input)),
     answerOf(operation),
@@ -123,7 +130,7 @@ function messageRows({ responses }: OpenApiOperation): string[][] {
   const { content, headers } = responses[200];
   const rows = new Map<string, string[]>();
   for (const [key, example] of Object.entries(content['application/json'].examples)) {
-    if (TOLD_ONCE.includes(key)) continue;
+    if (COMMON_ANSWERS.includes(key)) continue;
     const { msg, rc } = example.value as { msg: string; rc: number };
     const own = Object.entries(headers)
       .filter(([, header]) => 'description' in header && header.description.includes(`\`${msg}\``))

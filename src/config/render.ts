@@ -62,11 +62,11 @@ function plain(markdown: string): string {
 
 const COLUMNS = 90;
 
-function wrapped(text: string): string[] {
+export function wrapped(text: string, columns = COLUMNS): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {
     const line = lines.at(-1) ?? '';
-    if (line !== '' && line.length + 1 + word.length > COLUMNS) lines.push(word);
+    if (line !== '' && line.length + 1 + word.length > columns) lines.push(word);
     else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
   }
   return lines;
