@@ -1,6 +1,6 @@
 /** The command line as data, read from commander, for the man page and for completions. */
 
-import type { Argument, Command, Option } from 'commander';
+import type { Command, Option } from 'commander';
 
 /** The kind of value in one place: words to choose from, the name of a file, or anything. */
 export type Value = { words: readonly string[] } | 'file' | 'directory' | 'text';
@@ -27,12 +27,8 @@ export interface CommandFacts {
   children: readonly { name: string; about: string }[];
 }
 
-/** The program itself and every command that help shows, groups before what is in them. */
-export function commandTree(program: Command): CommandFacts[] {
-  return factsBelow(program, []);
-}
-
-function factsBelow(command: Command, path: readonly string[]): CommandFacts[] {
+/** A command (the program itself) and all below it that help shows, groups first. */
+export function commandTree(command: Command, path: readonly string[] = []): CommandFacts[] {
   const help = command.createHelp();
   // Without commander's own help command, which hangs nowhere in the tree.
   const children = help.visibleCommands(command).filter(({ parent }) => parent === command);
@@ -40,11 +36,13 @@ function factsBelow(command: Command, path: readonly string[]): CommandFacts[] {
     path,
     about: command.description(),
     usage: help.commandUsage(command),
-    args: command.registeredArguments.map(argumentValue),
+    args: command.registeredArguments.map((argument) =>
+      valueNamed(argument.name(), argument.argChoices),
+    ),
     options: help.visibleOptions(command).map(optionFacts),
     children: children.map((child) => ({ name: child.name(), about: child.description() })),
   };
-  const below = children.map((child) => factsBelow(child, [...path, child.name()]));
+  const below = children.map((child) => commandTree(child, [...path, child.name()]));
   return [own, ...below.flat()];
 }
 
@@ -60,10 +58,6 @@ function optionFacts(option: Option): OptionFacts {
   };
 }
 
-function argumentValue(argument: Argument): Value {
-  return valueNamed(argument.name(), argument.argChoices);
-}
-
 /** The kind of a value by its name, which says whether it is a file or a directory. */
 function valueNamed(name: string, choices: readonly string[] | undefined): Value {
   if (choices !== undefined) return { words: choices };
@@ -72,7 +66,7 @@ function valueNamed(name: string, choices: readonly string[] | undefined): Value
 }
 
 /** One kind of value with every place where it may stand. */
-export interface Places {
+interface Places {
   value: Value;
   /** `provider add:--data` for what follows an option, `provider show:1` for an argument. */
   places: readonly string[];

@@ -51,7 +51,7 @@ export interface Origin {
 }
 
 /** Another server of the API, and the credentials there. */
-export interface ServerAddress {
+interface ServerAddress {
   from: string;
   code: string;
   authKey: string;

@@ -5,7 +5,7 @@ import type { Plan } from '../core/port/provider.ts';
 import { table } from './table.ts';
 import { planNote } from './terms.ts';
 
-export interface Summary {
+interface Summary {
   providerCode: string;
   /** The plan here. */
   plan: Plan;
@@ -68,7 +68,7 @@ export function summaryText(summary: Summary): string {
   return parts.join('\n');
 }
 
-/** Lines for the records that could not be had, or not as they were. */
+/** Lines for the records that did not come, or not as they were. */
 function missing({ tally, isFromServer, isComplete }: Summary): string[] {
   const counts: [number, string][] = [
     [tally.codesTaken, 'links left out: their codes are another provider’s here'],

@@ -20,7 +20,7 @@ import { addServeCommand } from './serve.ts';
 
 export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
-export const EXIT_USAGE = 2;
+const EXIT_USAGE = 2;
 
 /** Every command with its options; man page and completions are generated from them. */
 export function buildProgram(context: CliContext): Command {

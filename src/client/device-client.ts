@@ -32,7 +32,7 @@ export interface DeviceOptions {
   onState?(state: 'open' | 'closed' | 'refused', detail: string): void;
 }
 
-export interface TokenKeeper {
+interface TokenKeeper {
   load(): Promise<string | null>;
   /** Saves the token; null: it died. */
   save(token: string | null): Promise<void>;

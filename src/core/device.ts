@@ -40,7 +40,7 @@ export function mergeFacts(known: DeviceFacts, reported: DeviceFacts): DeviceFac
  * As {@link mergeFacts}, for a report without proof, as anybody who knows a HWID may make it. The
  * operating system decides which messages reach a device: once that is registered, it stays.
  */
-export function mergeClaims(known: DeviceAtProvider, reported: DeviceFacts): DeviceFacts {
+export function mergeUnproven(known: DeviceAtProvider, reported: DeviceFacts): DeviceFacts {
   return mergeTexts(known, reported, known.isRegistered ? known.os : reported.os || known.os);
 }
 
@@ -56,7 +56,7 @@ function mergeTexts(known: DeviceFacts, reported: DeviceFacts, os: string): Devi
 
 /** True when the report holds nothing new. */
 export function saysNothingNew(known: DeviceAtProvider, reported: DeviceFacts): boolean {
-  const merged = mergeClaims(known, reported);
+  const merged = mergeUnproven(known, reported);
   return (
     merged.os === known.os &&
     merged.osVersion === known.osVersion &&

@@ -76,7 +76,7 @@ export function mount(deps: CallDeps, streams: Streams): Elysia {
   return app;
 }
 
-/** What answers at each path, for requests of which Elysia did not find it. */
+/** Handlers by path, for requests whose path Elysia did not find. */
 class Paths {
   readonly #answers = new Map<string, Answering>();
 
@@ -173,7 +173,7 @@ function plainPath(url: string): string {
   return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
 }
 
-/** Where the path begins in a request's URL, which without a valid Host begins with it. */
+/** Index of the path in a request's URL, which without a valid Host begins with it. */
 function pathStart(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
 }

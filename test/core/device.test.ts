@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { mergeClaims, mergeFacts, saysNothingNew, tidyFacts } from '../../src/core/device.ts';
+import { mergeFacts, mergeUnproven, saysNothingNew, tidyFacts } from '../../src/core/device.ts';
 import { HWID } from '../../src/core/formats.ts';
 import type { DeviceFacts } from '../../src/core/port/device.ts';
 
@@ -80,7 +80,7 @@ describe('facts', () => {
   test('that nobody proved change no operating system of a registered device', () => {
     const here = { ...known, lastSeenAtMs: 0, isRegistered: true };
     const said = { ...silence, os: 'another', osVersion: 'new' };
-    expect(mergeClaims(here, said)).toEqual({ ...known, osVersion: 'new' });
+    expect(mergeUnproven(here, said)).toEqual({ ...known, osVersion: 'new' });
     expect(mergeFacts(here, said)).toEqual({ ...known, os: 'another', osVersion: 'new' });
     expect(saysNothingNew(here, { ...silence, os: 'another' })).toBe(true);
   });

@@ -10,7 +10,7 @@ export class Beliefs<State> {
     this.#possible.set(thing, new Set([state]));
   }
 
-  /** Not answered: it may be so now, or still be as it was (`before`, if never heard of). */
+  /** Notes a change without an answer: it may be so now, or be as it was (`before`, if unknown). */
   maybe(thing: string, state: State, before: State): void {
     const possible = this.#possible.get(thing) ?? new Set([before]);
     this.#possible.set(thing, possible.add(state));

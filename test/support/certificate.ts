@@ -8,7 +8,7 @@ import * as x509 from '@peculiar/x509';
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 export const DAY_MS = 86_400_000;
 
-export interface TestCertificate {
+interface TestCertificate {
   cert: string;
   key: string;
 }
@@ -63,8 +63,10 @@ export class TestAuthority {
   async sign(request: ArrayBuffer, days: number): Promise<{ chain: string; names: string[] }> {
     const csr = new x509.Pkcs10CertificateRequest(request);
     if (!(await csr.verify())) throw new Error('the request is not signed by its key');
-    const asked = csr.extensions.find((one) => one instanceof x509.SubjectAlternativeNameExtension);
-    const names = asked?.names.toJSON().map(({ value }) => value) ?? [];
+    const extension = csr.extensions.find(
+      (one) => one instanceof x509.SubjectAlternativeNameExtension,
+    );
+    const names = extension?.names.toJSON().map(({ value }) => value) ?? [];
     this.#serial += 1;
     const fromMs = Date.now() - 60_000;
     const certificate = await x509.X509CertificateGenerator.create({

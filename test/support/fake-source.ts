@@ -5,7 +5,7 @@
 
 import type { Credentials } from '../../src/core/provider.ts';
 
-export interface SourceLink {
+interface SourceLink {
   id: number;
   install_code: string;
   install_limit: number;
@@ -15,7 +15,7 @@ export interface SourceLink {
   created_at: string;
 }
 
-export interface SourceHwid {
+interface SourceHwid {
   hwid: string;
   date: string;
   device_name: string;

@@ -17,7 +17,7 @@ const ajv = new Ajv2020({
   // A known setting is also a key like any other.
   allowMatchingProperties: true,
 });
-// What OpenAPI adds; a discriminator is a hint beside oneOf and judges nothing.
+// Words of OpenAPI; a discriminator is a hint beside oneOf and judges nothing.
 ajv.addVocabulary(['components', 'discriminator']);
 addFormats.default(ajv);
 
@@ -32,8 +32,8 @@ export function breaches(schema: JsonSchema, value: unknown): string[] {
 }
 
 /**
- * How an answer of today differs from its schema. The document leaves answers open, so that clients
- * bear what a later version adds; an answer that has a field more than is documented is a mistake.
+ * The differences of an answer of today from its schema. The document leaves answers open, so that
+ * clients bear what a later version adds; here a field more than is documented is a mistake.
  */
 export function answerBreaches(schema: JsonSchema, value: unknown): string[] {
   const judge =
@@ -68,7 +68,7 @@ export function resolve(schema: JsonSchema): JsonSchema {
   return found;
 }
 
-export interface DocumentedCall {
+interface DocumentedCall {
   method: 'GET' | 'POST';
   path: string;
   operation: OpenApiOperation;

@@ -55,7 +55,7 @@ export function plainEnv(more: Record<string, string> = {}): Record<string, stri
   };
 }
 
-export interface StartOptions {
+interface StartOptions {
   /** Data directory; a fresh one unless given. */
   dataDir?: string;
   args?: readonly string[];
@@ -67,12 +67,12 @@ export interface StartOptions {
   executable?: string;
 }
 
-export interface Exit {
+interface Exit {
   code: number | null;
   signal: string | number | null;
 }
 
-export interface CliResult {
+interface CliResult {
   code: number | null;
   stdout: string;
   stderr: string;

@@ -60,7 +60,7 @@ function fittingText(schema: JsonSchema, samples: Samples): Arbitrary {
 }
 
 /** The object schemas that a schema with anyOf and oneOf stands for. */
-export function branchesOf(schema: JsonSchema): JsonSchema[] {
+function branchesOf(schema: JsonSchema): JsonSchema[] {
   const combine = (bases: JsonSchema[], keyword: string) => {
     const choices = schema[keyword] as JsonSchema[] | undefined;
     if (choices === undefined) return bases;
@@ -109,7 +109,7 @@ function fittingObject(schema: JsonSchema, samples: Samples): Arbitrary {
 }
 
 /** A value with one thing changed, and where. */
-export interface Spoilt {
+interface Spoilt {
   path: string;
   value: unknown;
 }

@@ -30,14 +30,14 @@ export function received(...ids: number[]) {
   return { items: ids.map((id) => ({ id, state: 'received' })) };
 }
 
-export interface Frame {
+interface Frame {
   rc: number;
   msg: string;
   detail?: string;
   data?: { id: number; payload: Record<string, unknown> }[];
 }
 
-export interface DeviceSocket {
+interface DeviceSocket {
   socket: WebSocket;
   frames: Frame[];
   /** The ids of all messages that came, in order. */
@@ -81,7 +81,7 @@ export function openStream(
   });
 }
 
-export interface RawStream {
+interface RawStream {
   socket: Socket;
   received(): string;
   isClosed(): boolean;

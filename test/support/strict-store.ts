@@ -15,9 +15,9 @@ export function strictStore(store: Store, { isSlow = false } = {}): Store {
     get: (target, name) => {
       const method = Reflect.get(target, name);
       if (typeof method !== 'function') return method;
-      return function (this: unknown, ...asked: unknown[]) {
+      return function (this: unknown, ...args: unknown[]) {
         if (this !== strict && this !== target) throw new Error(`${String(name)} has no store`);
-        const ask = () => Reflect.apply(method, target, asked);
+        const ask = () => Reflect.apply(method, target, args);
         return isSlow && !AT_ONCE.includes(String(name)) ? nextTurn().then(ask) : ask();
       };
     },

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { freshFolder } from './app.ts';
 
-export interface WriterDatabase {
+interface WriterDatabase {
   db: Database;
   /** The database of another process. */
   beside: Database;

@@ -6,7 +6,7 @@
 
 import type { Connection } from './connection.ts';
 
-/** So many pages the log takes at least before they are carried … */
+/** Pages that the log takes at least before they are carried … */
 const STEP_PAGES_MIN = 1_000;
 /** … and at most: a log that is read costs the more the longer it is. */
 const STEP_PAGES_MAX = 4_000;
@@ -21,7 +21,7 @@ const TOOK_MAX_MS = 4;
 export class Checkpoints {
   readonly #run: () => void;
   #stepPages = STEP_PAGES_MIN;
-  /** What was left in the log since the last one. */
+  /** Pages left in the log by the last one. */
   #leftPages = 0;
 
   constructor(

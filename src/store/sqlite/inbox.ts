@@ -3,8 +3,8 @@
  * place, its recipient's row, which is in an inbox of the device: a provider's, or (below 0) of
  * what that provider sent to it as unbound. A look reads the inboxes of the token's places, each
  * from a mark on that is an id, merged by id, and costs what it returns; a token that died or a
- * link that was lost holds with the next look, on open streams too. What is blocked leaves by
- * housekeeping, and hides nothing until then.
+ * link that was lost holds with the next look, on open streams too. Blocked messages leave by
+ * housekeeping, and hide nothing until then.
  */
 
 import { sql } from 'drizzle-orm';

@@ -4,7 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm';
-import { mergeClaims, mergeFacts } from '../../core/device.ts';
+import { mergeFacts, mergeUnproven } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Context } from './context.ts';
 import { atProvider, lookups, type RowAtProvider } from './lookups.ts';
@@ -112,7 +112,7 @@ export function deviceKeeper(context: Context) {
       const known = find.deviceId.get({ hwid });
       if (known !== null) {
         on.see.run({ id: known.id, nowMs });
-        keepFacts(known.id, providerId, reported, nowMs, mergeClaims);
+        keepFacts(known.id, providerId, reported, nowMs, mergeUnproven);
         return known.id;
       }
       // Nothing is known anywhere of a device that is new.

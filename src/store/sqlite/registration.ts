@@ -1,7 +1,7 @@
 /** Devices that register for messages: what they claim, what they get. */
 
 import { sql } from 'drizzle-orm';
-import { mergeClaims, mergeFacts } from '../../core/device.ts';
+import { mergeFacts, mergeUnproven } from '../../core/device.ts';
 import { closedTo } from '../../core/install.ts';
 import {
   type Claim,
@@ -155,7 +155,7 @@ export function registrationStore(context: Context): RegistrationStore {
       if (shown.kind === 'nothing' && shown.providerCode !== null) {
         const named = find.provider.get({ providerCode: shown.providerCode })?.id ?? 0;
         const holds = heldId !== null && placeOf(deviceId, named).tokenId === heldId;
-        keep.keepFacts(deviceId, named, facts, nowMs, holds ? mergeFacts : mergeClaims);
+        keep.keepFacts(deviceId, named, facts, nowMs, holds ? mergeFacts : mergeUnproven);
       }
       return;
     }
