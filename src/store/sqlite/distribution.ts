@@ -8,7 +8,7 @@ import type { Distribution, DistributionDetail, SendUsage } from '../../core/por
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
-import { literal } from './status.ts';
+import { literal, unscheduled } from './status.ts';
 
 type DistributionStore = Pick<
   Store,
@@ -61,7 +61,7 @@ function statements({ db }: Context) {
         ORDER BY x.id DESC LIMIT ${value('countMax')}`),
     cancel: db.prepare(sql`
         UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = ${value('nowMs')}
-        WHERE id = ${value('id')} AND ${ofProvider} AND due_at_ms <> created_at_ms
+        WHERE id = ${value('id')} AND ${ofProvider} AND NOT ${unscheduled()}
           AND due_at_ms >= ${value('dueFromMs')}
           AND status IN (SELECT value FROM json_each(${value('from')}))`),
     listAll: db.prepare<DistributionDetail>(sql`

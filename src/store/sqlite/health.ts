@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './file/migrate.ts';
 import { DATABASE_FILE } from './file/open.ts';
 import { value } from './statement.ts';
-import { FINAL, IN_DELIVERY } from './status.ts';
+import { FINAL, IN_DELIVERY, unscheduled } from './status.ts';
 
 type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'queueFacts'>;
 
@@ -37,7 +37,7 @@ function queueStatements(db: Connection, after: SQL) {
           coalesce(sum(recipient_count - sent_count - failed_count)
             FILTER (WHERE status IN ${IN_DELIVERY}), 0) AS "recipientCount"
         FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
-                due_at_ms <= ${value('nowMs')} OR due_at_ms = created_at_ms
+                due_at_ms <= ${value('nowMs')} OR ${unscheduled()}
                   OR status IN ${IN_DELIVERY} AS is_due
               ${rows} LIMIT ${QUEUE_STEP})`),
     end: db.prepare<QueueCursor>(sql`

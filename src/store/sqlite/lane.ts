@@ -11,7 +11,7 @@ import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
-import { FINAL, IN_DELIVERY, literal } from './status.ts';
+import { FINAL, IN_DELIVERY, literal, unscheduled } from './status.ts';
 
 type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
@@ -32,7 +32,7 @@ const FREE = sql`(x.lease_owner IS NULL OR x.lease_owner = ${value('owner')}
 
 /** Time from which a row goes: unscheduled and begun ones go on even after a clock was set back. */
 const READY_AT = sql`
-  iif(x.due_at_ms = x.created_at_ms OR x.status IN ${IN_DELIVERY}, 0, x.due_at_ms)`;
+  iif(${unscheduled('x')} OR x.status IN ${IN_DELIVERY}, 0, x.due_at_ms)`;
 
 /** Providers with something that has not ended, found by skipping along the index. */
 const LANES = sql`
@@ -46,7 +46,7 @@ const LANES = sql`
 const inLane = (condition: SQL) => sql`
   (SELECT id FROM distribution
    WHERE provider_id = lane.provider_id AND ${condition} ORDER BY due_at_ms, id LIMIT 1)`;
-const UNSCHEDULED = sql`status < ${FINAL} AND due_at_ms = created_at_ms`;
+const UNSCHEDULED = sql`status < ${FINAL} AND ${unscheduled()}`;
 
 /**
  * The first of each lane among what can be delivered now; nothing of a lane where all wait for
@@ -108,7 +108,7 @@ function statements({ db }: Context) {
     unchecked: db.prepare<Candidate>(sql`
         SELECT ${candidate} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
         WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
-          AND x.due_at_ms > ${value('nowMs')} AND x.due_at_ms <> x.created_at_ms
+          AND x.due_at_ms > ${value('nowMs')} AND NOT ${unscheduled('x')}
         ORDER BY x.due_at_ms LIMIT ${CLAIM_COUNT_MAX}`),
     hold: db.prepare(sql`
         UPDATE distribution

@@ -17,4 +17,9 @@ export const IN_DELIVERY = sql.raw(`(${LOAD}, ${LOAD_FROM}, ${SENDING})`);
 /** For `status < …` and `status >= …`: every status from here on is final. */
 export const FINAL = literal(SENT);
 
+/** The mark of a distribution that is not scheduled: it is due at the time of its creation. */
+export function unscheduled(row = 'distribution'): SQL {
+  return sql.raw(`${row}.due_at_ms = ${row}.created_at_ms`);
+}
+
 export const ACTIVE_BINDING = literal(DOMAIN_ACTIVE);
