@@ -37,7 +37,7 @@ export const acmeSettings = {
   acmeHttpPort: setting({
     key: 'acme.http_port',
     env: 'GATEPOST_ACME_HTTP_PORT',
-    // Where the authority asks; another one only behind a forwarding.
+    // The port that the authority asks; another one only behind a forwarding.
     default: '80',
     ...integer(0, 65_535),
     about: ['The port on which `http-01` is answered.'],

@@ -99,7 +99,7 @@ export interface InstallStore {
     act: Act,
   ): Promise<{ deviceCount: number } | 'install_code_error'>;
   /**
-   * The link that a device knocks at, and the device if it holds a slot there.
+   * Finds the link at whose door a device is, and the device if it holds a slot there.
    * `link_domain_not_bound`: the domain is not actively bound to the link's provider.
    */
   findSlot(

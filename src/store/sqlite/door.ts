@@ -1,4 +1,4 @@
-/** The door of a link: all that a device's knock asks, in one look. */
+/** The door of a link: all that is asked about a device there, in one look. */
 
 import { sql } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
@@ -20,7 +20,7 @@ interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'> {
   lastSeenAtMs: number | null;
 }
 
-/** A link at which a device may knock, and the device if it holds a slot there. */
+/** A link with a device at its door; null: the device holds no slot there. */
 interface Door {
   installId: number;
   providerId: number;
@@ -28,7 +28,7 @@ interface Door {
   device: DeviceAtProvider | null;
 }
 
-/** Returns the function that looks at the door that a device knocks at. */
+/** Returns the function that finds the door at which a device stands. */
 export function doorOf({ db }: Context) {
   const look = db.prepare<DoorRow>(sql`
       SELECT i.id AS "installId", i.provider_id AS "providerId", o.code AS "providerCode",

@@ -81,7 +81,7 @@ function slotStatements({ db }: Context) {
 export function installStore(context: Context): InstallStore {
   const { writer, audit } = context;
   const on = { ...linkStatements(context), ...slotStatements(context), ...rowStatements(context) };
-  const knock = doorOf(context);
+  const findDoor = doorOf(context);
   const keep = deviceKeeper(context);
 
   /** The provider's link that the selector names; by code and id only if both name the same. */
@@ -151,13 +151,13 @@ export function installStore(context: Context): InstallStore {
       }),
 
     findSlot: (key) => {
-      const door = knock(key);
+      const door = findDoor(key);
       return typeof door === 'string' ? door : { link: door.link, device: door.device };
     },
 
     takeSlot: (key, facts, nowMs) =>
       writer.run(() => {
-        const door = knock(key);
+        const door = findDoor(key);
         if (typeof door === 'string') return door;
         const { link, installId, providerId } = door;
         const closed = closedTo(link, door.device !== null);
