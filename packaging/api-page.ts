@@ -3,6 +3,7 @@
 import { wrapped } from '../src/config/render.ts';
 import type { JsonSchema } from '../src/http/document/json-schema.ts';
 import { type OpenApiOperation, openApiDocument } from '../src/http/document/openapi.ts';
+import { table } from './tables.ts';
 
 /** The width of paragraphs, as of those that people wrote. */
 const COLUMNS = 120;
@@ -42,13 +43,6 @@ function partOf(operation: OpenApiOperation): string {
     table(['`msg`', '`rc`', 'Given when'], messageRows(operation)),
   ];
   return parts.filter((part) => part !== '').join('\n\n');
-}
-
-function table(head: string[], rows: string[][]): string {
-  if (rows.length === 0) return '';
-  const line = (cells: string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('\n', ' ').replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n');
 }
 
 const named = (name: string, required: boolean) => `\`${name}\`${required ? ', required' : ''}`;

@@ -5,7 +5,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { exampleFile, settingsTable } from '../src/config/render.ts';
+import { exampleFile } from '../src/config/render.ts';
 import { apiPage } from './api-page.ts';
 import { TABLES } from './tables.ts';
 
@@ -17,9 +17,6 @@ function rewrite(path: string, change: (page: string) => string): void {
 }
 
 writeFileSync(join(ROOT, 'packaging/gatepost.toml'), exampleFile());
-rewrite('docs/configuration.md', (page) =>
-  page.replace(/^\| Key .*?\n(?!\|)/ms, () => `${settingsTable()}\n`),
-);
 rewrite('docs/api.md', apiPage);
 for (const { page, head, table } of TABLES) {
   const old = new RegExp(`^\\| ${head} .*?\\n(?!\\|)`, 'ms');

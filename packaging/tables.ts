@@ -1,5 +1,6 @@
 /** Tables of the documents, made from those of the program by `make generate`. */
 
+import { settingRows } from '../src/config/settings/index.ts';
 import { ACTIONS } from '../src/core/audit/entry.ts';
 import { SETTING_KEYS, settingRule } from '../src/core/message/settings.ts';
 import { METRICS } from '../src/monitor/metric-table.ts';
@@ -7,13 +8,30 @@ import { ERROR_CODES } from '../src/operator-error.ts';
 
 const code = (text: string) => `\`${text}\``;
 
-function table(head: string[], rows: string[][]): string {
-  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+/** A table of Markdown; the empty text if it has no rows. */
+export function table(head: string[], rows: string[][]): string {
+  if (rows.length === 0) return '';
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('\n', ' ').replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n');
 }
 
 /** Tables by the document that has them; the first cell of the head tells where they are. */
 export const TABLES: readonly { page: string; head: string; table: string }[] = [
+  {
+    page: 'docs/configuration.md',
+    head: 'Key',
+    table: table(
+      ['Key', 'Variable', 'Default', 'SIGHUP', 'Meaning'],
+      settingRows.map(([, row]) => [
+        code(row.key),
+        code(row.env),
+        row.default === '' ? '*(none)*' : code(row.default),
+        row.isLive ? 'yes' : '',
+        row.about.join(' ') + (row.isSecret ? ' Secret.' : ''),
+      ]),
+    ),
+  },
   {
     page: 'docs/operating.md',
     head: 'Code',

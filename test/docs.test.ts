@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test';
 import { apiPage } from '../packaging/api-page.ts';
 import { TABLES } from '../packaging/tables.ts';
 import { CONFIG_VARIABLE } from '../src/config/load.ts';
-import { exampleFile, settingsTable } from '../src/config/render.ts';
+import { exampleFile } from '../src/config/render.ts';
 import { SETTINGS } from '../src/config/settings/index.ts';
 import { committedFiles, isThere, readText } from './support/tree.ts';
 
@@ -19,10 +19,6 @@ test('docs/api.md names no endpoint that is not there, and lacks none', () => {
   expect(page).toContain(heading);
   expect(() => apiPage(page.replace(heading, '## GET `/api/other`'))).toThrow('no GET /api/other');
   expect(() => apiPage(page.replace(heading, heading.slice(1)))).toThrow('lacks /api/list-domain');
-});
-
-test('docs/configuration.md has the table of settings (make generate)', () => {
-  expect(readText('docs/configuration.md')).toContain(`\n${settingsTable()}\n`);
 });
 
 test.each(TABLES)('$page has the table $head as the program has it (make generate)', (made) => {

@@ -1,4 +1,4 @@
-/** The settings for people: those in force, the example file, the table of the documentation. */
+/** The settings for people: those in force, and the example file. */
 
 import type { LoadedConfig } from './load.ts';
 import type { Setting } from './setting.ts';
@@ -70,22 +70,4 @@ export function wrapped(text: string, columns = COLUMNS): string[] {
     else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
   }
   return lines;
-}
-
-/** The table of docs/configuration.md. */
-export function settingsTable(): string {
-  const rows = settingRows.map(([, row]) =>
-    [
-      `\`${row.key}\``,
-      `\`${row.env}\``,
-      row.default === '' ? '*(none)*' : `\`${row.default}\``,
-      row.isLive ? 'yes' : '',
-      row.about.join(' ') + (row.isSecret ? ' Secret.' : ''),
-    ].join(' | '),
-  );
-  return [
-    '| Key | Variable | Default | SIGHUP | Meaning |',
-    '|---|---|---|---|---|',
-    ...rows.map((row) => `| ${row} |`),
-  ].join('\n');
 }
