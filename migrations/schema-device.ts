@@ -97,6 +97,8 @@ export const installDevice = sqliteTable(
     registered_at_ms: integer().notNull(),
     /** The newest ledger row when the slot was taken: a registration by it opens later ones. */
     after_recipient_id: integer().notNull(),
+    /** When the device last called with the link; a UTC day writes it once. */
+    last_seen_at_ms: integer().notNull().default(0),
   },
   (t) => [
     unique('install_device_once').on(t.install_id, t.device_id),
@@ -133,6 +135,8 @@ export const deviceProvider = sqliteTable(
     after_recipient_id: integer().notNull().default(0),
     /** The newest slot when it began: later slots are younger than the registration. */
     after_slot_id: integer().notNull().default(0),
+    /** When it last called without naming a link: all its slots here were seen then. */
+    checked_in_at_ms: integer().notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.device_id, t.provider_id] }),
@@ -275,4 +279,79 @@ export const recipient = sqliteTable(
     check('recipient_state', sql`${t.state} BETWEEN 1 AND 4`),
     check('recipient_inbox_of', sql`${t.inbox} <> 0`),
   ],
+);
+
+/** The end of a slot: with the slots that are there, the story of a link. */
+export const slotEnd = sqliteTable(
+  'slot_end',
+  {
+    id: id(),
+    install_id: integer()
+      .notNull()
+      .references(() => install.id, { onDelete: 'cascade' }),
+    /** The link's. */
+    provider_id: integer().notNull(),
+    /** The device that held the slot; null: it was forgotten since. */
+    device_id: integer().references(() => device.id, { onDelete: 'set null' }),
+    registered_at_ms: integer().notNull(),
+    last_seen_at_ms: integer().notNull(),
+    ended_at_ms: integer().notNull(),
+    why: text({ enum: ['deleted', 'inactive', 'replaced', 'forgotten'] }).notNull(),
+    /** Who ended it, as the audit log names an actor; `device`: a newcomer. */
+    actor: text().notNull(),
+    /** The newcomer that needed it. */
+    for_device_id: integer().references(() => device.id, { onDelete: 'set null' }),
+  },
+  (t) => [
+    index('slot_end_by_install').on(t.install_id, t.id),
+    index('slot_end_by_provider').on(t.provider_id, t.id),
+    index('slot_end_by_device').on(t.device_id).where(sql`device_id IS NOT NULL`),
+    index('slot_end_by_newcomer').on(t.for_device_id).where(sql`for_device_id IS NOT NULL`),
+    check('slot_end_why', sql`${t.why} IN ('deleted', 'inactive', 'replaced', 'forgotten')`),
+  ],
+);
+
+/** Devices that a link refused, and when the last time. */
+export const installRefusal = sqliteTable('install_refusal', {
+  install_id: integer()
+    .primaryKey()
+    .references(() => install.id, { onDelete: 'cascade' }),
+  refused_count: integer().notNull(),
+  refused_at_ms: integer().notNull(),
+  /** Why the last one was. */
+  reason: text().notNull(),
+});
+
+const figure = () => integer().notNull().default(0);
+
+/**
+ * The figures of a provider and a UTC day, see core/figures.ts. WITHOUT ROWID (migration 0008): the
+ * row is found by its key alone.
+ */
+export const providerDay = sqliteTable(
+  'provider_day',
+  {
+    provider_id: integer()
+      .notNull()
+      .references(() => provider.id, { onDelete: 'cascade' }),
+    /** Days since 1970. */
+    day: integer().notNull(),
+    admitted: figure(),
+    seen: figure(),
+    refused_hwid: figure(),
+    refused_domain: figure(),
+    refused_disabled: figure(),
+    refused_full: figure(),
+    freed: figure(),
+    links: figure(),
+    sends: figure(),
+    recipients: figure(),
+    delivered: figure(),
+    received: figure(),
+    opened: figure(),
+    executed: figure(),
+    failed: figure(),
+    expired: figure(),
+  },
+  (t) => [primaryKey({ columns: [t.provider_id, t.day] }), index('provider_day_by_day').on(t.day)],
 );

@@ -4,23 +4,39 @@
  * `migrations/sqlite/`. Property names are the column names: a row read with bun:sqlite and a row
  * typed by drizzle are then the same thing.
  *
- * Triggers alone (migrations 0001, 0004 and 0005) write some columns, and delete a token that lost
- * its last place:
+ * Triggers alone (migrations 0001, 0004, 0005, 0008) write some columns, and delete a token that
+ * lost its last place:
  *
  * | Columns | Always |
  * |---|---|
  * | `install.device_count` | the number of rows, never above `install_limit` by a CHECK |
- * | `provider.install_count`, `domain_count` | the number of rows |
+ * | `provider.install_count`, `domain_count`, `slot_end_count` | the number of rows |
  * | `device_provider.slot_count`, `tie_count` | the number of rows |
  * | `device.holder_count`, `appliance.stranger_count` | the number of rows |
  * | `provider.kept_bytes`, `ledger_count` | the sum over its distributions |
  */
 
 import { sql } from 'drizzle-orm';
-import { blob, check, index, integer, sqliteTable, text, unique } from 'drizzle-orm/sqlite-core';
+import {
+  blob,
+  check,
+  index,
+  integer,
+  sqliteTable,
+  text,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core';
 
 export const id = () => integer().primaryKey({ autoIncrement: true });
 export const hash = () => blob({ mode: 'buffer' });
+
+/** The life of slots, see core/slot.ts; null: as the provider has it, or the program. */
+const policy = () => ({
+  inactive_days: integer(),
+  when_full: text({ enum: ['refuse', 'replace-oldest'] }),
+  cool_down_hours: integer(),
+});
 
 export const provider = sqliteTable(
   'provider',
@@ -55,6 +71,8 @@ export const provider = sqliteTable(
     change_count: integer().notNull().default(0),
     /** How many of them have none since the provider's last entry. */
     unlisted_count: integer().notNull().default(0),
+    ...policy(),
+    slot_end_count: integer().notNull().default(0),
   },
   (t) => [
     check('provider_plan', sql`${t.plan} IN ('basic', 'pro', 'enterprise')`),
@@ -75,9 +93,17 @@ export const install = sqliteTable(
     status: integer().notNull(),
     note: text(),
     created_at_ms: integer().notNull(),
+    /** SHA-256 of the key by which a panel knows the subscription; null: it has none. */
+    subscription_key_hash: hash(),
+    ...policy(),
+    /** When a slot was last replaced: the cool-down counts from it. */
+    replaced_at_ms: integer(),
   },
   (t) => [
     index('install_by_provider').on(t.provider_id),
+    uniqueIndex('install_by_subscription_key')
+      .on(t.subscription_key_hash, t.provider_id)
+      .where(sql`subscription_key_hash IS NOT NULL`),
     check('install_limit_range', sql`${t.install_limit} BETWEEN 1 AND 100`),
     check('install_never_over_full', sql`${t.device_count} BETWEEN 0 AND ${t.install_limit}`),
     check('install_status', sql`${t.status} IN (5, 10)`),

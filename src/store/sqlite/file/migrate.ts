@@ -14,6 +14,7 @@ import registrations from '../../../../migrations/sqlite/0004_registrations.sql'
 import bounds from '../../../../migrations/sqlite/0005_bounds.sql' with { type: 'text' };
 import due from '../../../../migrations/sqlite/0006_due.sql' with { type: 'text' };
 import places from '../../../../migrations/sqlite/0007_places.sql' with { type: 'text' };
+import slots from '../../../../migrations/sqlite/0008_slots.sql' with { type: 'text' };
 import { OperatorError } from '../../../operator-error.ts';
 
 /** Migrations in order: never edited once released, only added to. */
@@ -26,6 +27,7 @@ export const MIGRATIONS: readonly string[] = [
   bounds,
   due,
   places,
+  slots,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
