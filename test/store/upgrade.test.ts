@@ -26,6 +26,7 @@ const RELEASES = [
   { release: '0-1-0', schema: 3, madeAtMs: Date.UTC(2026, 10, 21, 1) },
   { release: '0-2-0', schema: 4, madeAtMs: Date.UTC(2026, 10, 21, 21) },
   { release: '0-3-0', schema: 6, madeAtMs: Date.UTC(2026, 10, 21, 23, 8) },
+  { release: '0-4-0', schema: 8, madeAtMs: Date.UTC(2026, 10, 22, 1, 28) },
 ];
 
 /** The tables with rows, and how many; what a migration adds may be empty. */
@@ -187,5 +188,28 @@ test('what migration 0006 makes of each kind', () => {
     [1, 7, 0],
     [0, 5, 0],
   ]);
+  db.close();
+});
+
+test('a slot of 0.4.0 was last seen when its provider saw the device', () => {
+  const db = new Database(':memory:', { strict: true });
+  for (const migration of MIGRATIONS.slice(0, 8)) db.run(migration);
+  db.run(`INSERT INTO provider (code, name, plan, key_hash, created_at_ms)
+    VALUES ('Example1', 'One', 'pro', zeroblob(32), 0)`);
+  db.run(`INSERT INTO install (provider_id, install_code, install_limit, status, created_at_ms)
+    VALUES (1, 'ExampleLink1', 2, 10, 0)`);
+  const add = db.query(`INSERT INTO device (hwid, os, os_version, device_name, app_version,
+    user_agent, first_seen_at_ms, last_seen_at_ms) VALUES (?, '', '', '', '', '', 5, 9)`);
+  const take = db.query(`INSERT INTO install_device (install_id, device_id, provider_id,
+    registered_at_ms, after_recipient_id) VALUES (1, ?, 1, ?, 0)`);
+  for (const id of [1, 2]) {
+    add.run(`device ${id}`);
+    take.run(id, 5);
+  }
+  // The second one's slot is younger than its last call, as after the clock was put back.
+  db.run('UPDATE device_provider SET last_seen_at_ms = 11 - 10 * (device_id - 1)');
+  for (const migration of MIGRATIONS.slice(8)) db.run(migration);
+  const seen = db.query('SELECT last_seen_at_ms FROM install_device ORDER BY device_id');
+  expect(seen.values()).toEqual([[11], [5]]);
   db.close();
 });
