@@ -1,6 +1,8 @@
 /** Readers of settings, from text to value. Each throws RangeError with the form it should have. */
 
 import { CronPattern } from 'croner';
+import { type KeyPath, readKeyPath } from '../core/key-path.ts';
+import { isRefused } from '../core/outcome.ts';
 import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
 
 export function text(given: string): string {
@@ -65,6 +67,15 @@ export function list(given: string): string[] {
 
 export function networks(given: string): TrustedProxies {
   return parseTrustedProxies(list(given));
+}
+
+/** Templates of paths with the key of a subscription. */
+export function keyPaths(given: string): KeyPath[] {
+  return list(given).map((template) => {
+    const read = readKeyPath(template);
+    if (isRefused(read)) throw new RangeError(`'${template}' ${read.detail}`);
+    return read;
+  });
 }
 
 const HOST_NAME = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/i;

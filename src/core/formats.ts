@@ -72,6 +72,16 @@ export const readInstallCode = INSTALL_CODE.read;
 /** A code that a new link may have. */
 export const NEW_INSTALL_CODE = text(/^[A-Za-z0-9]{12}$/, '12 letters and digits');
 
+/**
+ * A key by which a panel knows a subscription, percent-decoded. Panels make base64url, short and
+ * long ids, UUIDs, signed tokens with dots, and names and addresses that somebody chose.
+ */
+export const SUBSCRIPTION_KEY = text(
+  /^[A-Za-z0-9._~=@+-]{4,256}$/,
+  '4 to 256 letters, digits, . _ ~ = @ + and -',
+);
+export const readSubscriptionKey = SUBSCRIPTION_KEY.read;
+
 /** The cap of a link. */
 export const INSTALL_LIMIT = whole(1, 100);
 export const readInstallLimit = INSTALL_LIMIT.read;

@@ -152,7 +152,7 @@ interface Described<P, K extends MessageKey> {
   plan?: PlanGate;
   /** The time that an answer may take beyond the server's idle time, s: for a long poll. */
   patienceSeconds?: number;
-  /** The answers that `handle` and misfit parameters may give, beside those of the gates. */
+  /** The answers that `handle` and misfit parameters may give, beside those of its access. */
   says: readonly K[];
   /** The fields that the body of an answer has beside `rc` and `msg`. */
   fields?: { readonly [A in NoInfer<K>]?: TProperties };
@@ -193,13 +193,13 @@ export function deviceEndpoint<const K extends MessageKey, P extends Params<NoIn
   return { audience: 'device', ...record };
 }
 
-/** Every answer that an endpoint can give: its own, those of its gates, and the fault. */
+/** Every answer that an endpoint can give: its own, those of its access, and the fault. */
 export function answersOf({ audience, plan, says }: Endpoint): MessageKey[] {
-  const gates: MessageKey[] = [];
-  if (audience === 'provider') gates.push('auth_error', 'subscription_required');
-  if (audience === 'device') gates.push('device_token_error');
-  if (plan) gates.push(plan === 'pro' ? 'pro_required' : 'enterprise_required');
-  return [...new Set<MessageKey>([...gates, ...says, 'unknown_error'])];
+  const ofAccess: MessageKey[] = [];
+  if (audience === 'provider') ofAccess.push('auth_error', 'subscription_required');
+  if (audience === 'device') ofAccess.push('device_token_error');
+  if (plan) ofAccess.push(plan === 'pro' ? 'pro_required' : 'enterprise_required');
+  return [...new Set<MessageKey>([...ofAccess, ...says, 'unknown_error'])];
 }
 
 /**

@@ -9,10 +9,11 @@ import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
 import { type Log, reasonOf } from '../log.ts';
+import { accessOf } from './access.ts';
 import { isLarge, nameOf } from './answer/large.ts';
 import { type Outgoing, Responses, textOf } from './answer/respond.ts';
 import type { Answer, Endpoint, Reply } from './endpoint.ts';
-import { gateOf } from './gate.ts';
+
 import { type MessageKey, messages } from './messages.ts';
 import { dropBody, readBody } from './request/body.ts';
 import { type CallDeps, CallerGone, IncomingCall } from './request/call.ts';
@@ -33,7 +34,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
   const { clock, large, limits, log, traffic } = deps;
   const { bodyBytesMax = REQUEST_BOUNDS.bytesMax, limitedBy, method, path } = endpoint;
   const foldCase = endpoint.audience === 'app';
-  const passGate = gateOf(endpoint, deps);
+  const grantAccess = accessOf(endpoint, deps);
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
   const responses = new Responses(endpoint.headers);
   const tally = traffic.tallyOf(path);
@@ -41,7 +42,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
   const handle = endpoint.handle as (call: IncomingCall) => Maybe<Answer<MessageKey>>;
 
   function answer(call: IncomingCall): Maybe<MessageKey | Answered> {
-    return after(passGate(call), (refusal) => {
+    return after(grantAccess(call), (refusal) => {
       if (refusal !== null) return refusal;
       return method === 'POST' ? receive(call) : readAndHandle(call);
     });

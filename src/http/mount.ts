@@ -21,7 +21,7 @@
  * - `onError` sees a fault, and neither its record nor how far the call had come. The interpreter
  *   answers its own faults; `onError` has those of everything else.
  * - Hooks do not run when `*` calls a handler, and a route composed anew costs more than a request.
- *   Nothing may come in past a gate or a count, so both are in the handler.
+ *   Nothing may come in past a look at access or a count, so both are in the handler.
  */
 
 import { Elysia } from 'elysia';
@@ -40,7 +40,7 @@ import { STREAM_PATH } from './stream/device-stream.ts';
 import type { Streams } from './stream/stream.ts';
 import type { EndpointTally, Traffic } from './traffic.ts';
 
-/** Elysia reads no body: the interpreter does, behind the gates. */
+/** Elysia reads no body: the interpreter does, behind the look at access. */
 const UNREAD = { parse: 'none' } as const;
 
 /** Null if the request became a WebSocket. */

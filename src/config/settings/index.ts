@@ -9,6 +9,7 @@ import { acmeSettings } from './acme.ts';
 import { auditSettings } from './audit.ts';
 import { backupSettings } from './backup.ts';
 import { databaseSettings } from './database.ts';
+import { gateSettings } from './gate.ts';
 import { limitsSettings } from './limits.ts';
 import { logSettings } from './log.ts';
 import { monitorSettings } from './monitor.ts';
@@ -17,6 +18,7 @@ import { tlsSettings } from './tls.ts';
 
 export const SETTINGS = {
   ...serverSettings,
+  ...gateSettings,
   ...limitsSettings,
   ...databaseSettings,
   ...logSettings,

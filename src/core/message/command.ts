@@ -1,9 +1,10 @@
 /** Remote commands: what each action takes, and what a device gets. */
 
+import { readHost } from '../host-name.ts';
 import { isAbsent, isText } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { isWebUrl, readHost, URL_LENGTH_MAX } from './url.ts';
+import { isWebUrl, URL_LENGTH_MAX } from './url.ts';
 
 /** Specification, "POST /remote/command". */
 export const ACTION_TYPES = [

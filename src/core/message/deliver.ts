@@ -76,7 +76,7 @@ async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promis
   }
 }
 
-/** The gates are asked again when the time has come, not only when the call was accepted. */
+/** Access is looked at again when the time has come, not only when the call was accepted. */
 async function nextAfterChecking(
   core: Core,
   work: ClaimedDistribution,

@@ -51,31 +51,3 @@ function isUrl(value: string): boolean {
   if (value.length > URL_LENGTH_MAX) return false;
   return !BLANK_CONTROL_OR_BACKSLASH.test(value) && value.isWellFormed() && URL.canParse(value);
 }
-
-/** RFC 1123, and `_`, which names in use have although they should not. */
-export const HOST_LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
-const HOST_NAME = new RegExp(`^(?=.{1,253}$)${HOST_LABEL}(?:\\.${HOST_LABEL})*$`);
-/** A text that may become a host name: no sign in it makes a URL of it read otherwise. */
-const MAYBE_HOST = /^[A-Za-z0-9._\x80-\u{10ffff}-]{1,253}$/u;
-/** The end of an address, and of no host name that a URL parser has written. */
-const ADDRESS = /\.\d+$/;
-const ASCII = /^[\x20-\x7e]*$/;
-const PORT_MAX = 65_535;
-
-/**
- * A host name or an IPv4 address with an optional port, as a message carries it: ASCII as given,
- * an international name in its ASCII form (UTS 46). Null for anything else, such as a scheme, a
- * path, a trailing dot, or a name that a URL parser would read as another one.
- */
-export function readHost(value: string): string | null {
-  const [, host = '', port] = /^([^:]+)(?::([1-9][0-9]{0,4}))?$/.exec(value) ?? [];
-  if (!MAYBE_HOST.test(host) || Number(port ?? 0) > PORT_MAX) return null;
-  const url = `http://${host}`;
-  if (!URL.canParse(url)) return null;
-  const { hostname } = new URL(url);
-  // Where the last label is a number, a URL parser takes the name for an IPv4 address.
-  const isAsGiven = ASCII.test(host) ? hostname === host.toLowerCase() : !ADDRESS.test(hostname);
-  if (!isAsGiven || !HOST_NAME.test(hostname)) return null;
-  const name = ASCII.test(host) ? host : hostname;
-  return port === undefined ? name : `${name}:${port}`;
-}

@@ -76,7 +76,7 @@ export const ERROR_DETAIL =
 export const REQUEST_ID =
   'The ID under which the log of the server has this request, if it has it: it always has faults.';
 
-/** The demand of an endpoint's plan gate. */
+/** The demand of an endpoint's plan. */
 export const PLAN_NEEDS = {
   pro: 'Needs the Pro or the Enterprise plan.',
   enterprise: 'Needs the Enterprise plan.',

@@ -6,10 +6,10 @@
 
 import { type TProperties, Type } from '@sinclair/typebox';
 import { EXPIRE_DAYS, HWID, PUSH_TYPE } from '../../core/formats.ts';
+import { HOST_LABEL } from '../../core/host-name.ts';
 import { LOCALE_COUNT_MAX, LOCALE_KEY } from '../../core/message/notification.ts';
 import { DAYS_AHEAD_MAX, TIME_OF_DAY } from '../../core/message/schedule.ts';
 import { TARGET_HWID_COUNT_MAX, TARGET_OS } from '../../core/message/target.ts';
-import { HOST_LABEL } from '../../core/message/url.ts';
 import { choice, HWID_EXAMPLE, text } from './params.ts';
 import { SETTING_VALUE, Settings } from './settings-body.ts';
 

@@ -49,7 +49,7 @@ export class IncomingCall {
   readonly params: Record<string, unknown> = {};
   /** The JSON object of a POST, once it has been read. */
   body = NO_BODY;
-  /** The provider that the caller proved to be: set by the gates. */
+  /** The provider that the caller proved to be: set by `access.ts`. */
   provider: Provider | undefined = undefined;
   /** The hash of the key that was shown. */
   keyHash: Uint8Array | undefined = undefined;
@@ -106,7 +106,7 @@ export function bearerToken(headers: Headers): string | null {
 }
 
 /**
- * The caller as the audit log names it, once the gates have passed its key. A
+ * The caller as the audit log names it, once its key gave it access. A
  * connection that is closed has no address any more, and nothing is changed from nowhere.
  */
 function providerActor({ code: name }: Provider, keyHash: Uint8Array, from: string): Actor {

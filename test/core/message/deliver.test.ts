@@ -152,7 +152,7 @@ describe('each status is reached', () => {
   });
 });
 
-describe('the gates are asked again when the time has come', () => {
+describe('access is looked at again when the time has come', () => {
   const lapses: [string, 'push' | 'command', (id: number) => void][] = [
     ['suspended', 'push', (id) => set(id, 'suspended_at_ms = 1')],
     ['suspended', 'command', (id) => set(id, 'suspended_at_ms = 1')],

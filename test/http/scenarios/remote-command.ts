@@ -107,7 +107,7 @@ const exceeded = refused(
   'too many HWIDs that are not linked to the provider got a command in the last 24 hours',
 );
 
-const gates: Scenario[] = [
+const accesses: Scenario[] = [
   ...beyondBounds('command', COMMAND, owner, toAndroid),
   ...gateScenarios(COMMAND, {}, owner, 'addDistribution', toAndroid),
   refused(
@@ -273,4 +273,4 @@ const misfits: Scenario[] = [
   malformed('a body that is no JSON', 'the body must be a JSON object in UTF-8', 'hwid=1'),
 ];
 
-export const commandScenarios = [...gates, ...accepting, ...refusing, ...misfits];
+export const commandScenarios = [...accesses, ...accepting, ...refusing, ...misfits];

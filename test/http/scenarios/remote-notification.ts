@@ -115,7 +115,7 @@ const needsEnterprise = (plan: 'basic' | 'pro'): Scenario =>
     [...crowd, onPlan(plan)],
   );
 
-const gates: Scenario[] = [
+const accesses: Scenario[] = [
   ...beyondBounds('notification', NOTIFICATION, crowd, toAndroid),
   ...gateScenarios(NOTIFICATION, {}, crowd, 'addDistribution', toAndroid),
   needsEnterprise('basic'),
@@ -236,4 +236,4 @@ const refusing: Scenario[] = [
   ),
 ];
 
-export const notificationScenarios = [...gates, ...accepting, ...refusing];
+export const notificationScenarios = [...accesses, ...accepting, ...refusing];

@@ -131,7 +131,7 @@ export const aRegisteredDevice =
     if (typeof registered === 'string') throw new Error(`given ${hwid}: ${registered}`);
   };
 
-/** What every endpoint for providers answers at its gates, and when the store gives way. */
+/** What every endpoint for providers answers to who has no access, and when the store gives way. */
 export function gateScenarios(
   path: string,
   request: Scenario['request'],

@@ -1,16 +1,16 @@
 /** The specification's error table, word for word. Of two listings, the later one. */
 
-const GATES = ['Auth error', 'This feature requires an active subscription'];
+const ACCESS = ['Auth error', 'This feature requires an active subscription'];
 
 export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
   '/api/add-install': [
-    ...GATES,
+    ...ACCESS,
     'Install limit error',
     'Install code limit reached',
     'Unknown error',
   ],
   '/api/update-install': [
-    ...GATES,
+    ...ACCESS,
     'Install limit error',
     'Install limit is less than the current install_count',
     'Install status error',
@@ -18,28 +18,28 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Install not found',
     'Unknown error',
   ],
-  '/api/list-install': [...GATES, 'Unknown error'],
-  '/api/list-hwid': [...GATES, 'Install code error', 'Unknown error'],
-  '/api/delete-hwid': [...GATES, 'Invalid parameters', 'Install code error', 'Unknown error'],
+  '/api/list-install': [...ACCESS, 'Unknown error'],
+  '/api/list-hwid': [...ACCESS, 'Install code error', 'Unknown error'],
+  '/api/delete-hwid': [...ACCESS, 'Invalid parameters', 'Install code error', 'Unknown error'],
   '/api/add-domain': [
-    ...GATES,
+    ...ACCESS,
     'Domain hash error',
     'Error save domain',
     'Error change state to active',
     'Unknown error',
   ],
-  '/api/delete-domain': [...GATES, 'Domain delete error', 'Domain not found', 'Unknown error'],
-  '/api/list-domain': [...GATES, 'Unknown error'],
+  '/api/delete-domain': [...ACCESS, 'Domain delete error', 'Domain not found', 'Unknown error'],
+  '/api/list-domain': [...ACCESS, 'Unknown error'],
   '/remote/cancel': [
-    ...GATES,
+    ...ACCESS,
     'Notification not found',
     'Cannot cancel notification less than 10 minutes before scheduled time',
     'Failed to cancel notification',
     'Unknown error',
   ],
-  '/remote/list': [...GATES, 'Unknown error'],
+  '/remote/list': [...ACCESS, 'Unknown error'],
   '/remote/notification': [
-    ...GATES,
+    ...ACCESS,
     'This feature requires Enterprise plan',
     'You can send general notifications only once every 5 minutes',
     'Message too large (max 4096 bytes)',
@@ -49,7 +49,7 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Unknown error',
   ],
   '/remote/command': [
-    ...GATES,
+    ...ACCESS,
     'This feature requires Pro or Enterprise plan',
     'HWID is required for specific device',
     'Select at least one OS or enable specific device',

@@ -1,4 +1,4 @@
-/** The gates before an endpoint, in the order of decision 1.3: credentials, subscription, plan. */
+/** The access to an endpoint, in the order of decision 1.3: credentials, subscription, plan. */
 
 import { authenticateDevice } from '../core/device.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
@@ -8,9 +8,9 @@ import type { MessageKey } from './messages.ts';
 import type { CallDeps, IncomingCall } from './request/call.ts';
 
 /** Finds out who calls and notes it in the call. Returns a refusal, or null: the call may pass. */
-type Gate = (call: IncomingCall) => Maybe<MessageKey | null>;
+type Access = (call: IncomingCall) => Maybe<MessageKey | null>;
 
-const GATES: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => Gate>> = {
+const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => Access>> = {
   app: () => () => null,
 
   device:
@@ -40,6 +40,6 @@ const GATES: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => G
   },
 };
 
-export function gateOf(endpoint: Endpoint, deps: CallDeps): Gate {
-  return GATES[endpoint.audience](endpoint, deps);
+export function accessOf(endpoint: Endpoint, deps: CallDeps): Access {
+  return ACCESS[endpoint.audience](endpoint, deps);
 }
