@@ -13,6 +13,7 @@ export const ERROR_CODES = {
   provider_not_found: 'No provider has this code.',
   provider_code_exists: 'The code of a new provider is taken.',
   other_key: 'The provider that moves in is here already, with another key.',
+  link_not_found: 'No link has this code.',
   device_not_found: 'No device has this HWID.',
   distribution_not_found: 'No distribution has this id.',
   distribution_ended: 'The distribution has ended and cannot be blocked.',

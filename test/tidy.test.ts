@@ -70,7 +70,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     types: ['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
     // node:fs: an export goes into a file, with the rights and the care that such a file needs;
     // and who runs a command, for the audit log, is in a file.
-    packages: ['commander', 'node:readline', 'node:fs'],
+    packages: ['commander', 'node:readline', 'node:fs', 'uqr'],
     reason: 'commands are handed the product in CliContext, so that tests can hand them another',
   },
   'src/disk': {

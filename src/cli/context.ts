@@ -38,6 +38,8 @@ export interface CliContext {
   ask(question: string): Promise<string | null>;
   /** A line on stderr may be drawn over and over. */
   isProgressDrawn: boolean;
+  /** Columns of the terminal that stdout is; null: it is none. */
+  columns: number | null;
 }
 
 /** Options that every command takes. */

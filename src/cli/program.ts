@@ -12,6 +12,7 @@ import { addDistributionCommands } from './distribution.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExportCommand } from './export.ts';
 import { addImportCommands } from './import.ts';
+import { addLinkCommands } from './link.ts';
 import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
 import { addReadyCommand } from './ready.ts';
@@ -41,6 +42,7 @@ export function buildProgram(context: CliContext): Command {
 
   addServeCommand(program, context);
   addProviderCommands(program, context);
+  addLinkCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
   addReadyCommand(program, context);

@@ -11,6 +11,7 @@ const SENTENCES = {
   provider_code_exists: (code) => `provider code '${code}' is taken`,
   other_key: (code) =>
     `provider ${code} is here already, with another key; if it is the same provider, --new-key goes on and leaves the key here as it is`,
+  link_not_found: (code) => `there is no link '${code}': see 'gatepost link list'`,
   device_not_found: (hwid) => `there is no device '${hwid}': see 'gatepost device list'`,
   distribution_not_found: (id) =>
     `there is no distribution ${id}: see 'gatepost distribution list'`,

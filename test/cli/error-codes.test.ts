@@ -15,6 +15,7 @@ import { cleanUp, shell } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
 
 const CODE = 'Provide1';
+const LINK = 'LinkCode0001';
 
 let line: CommandLine;
 let file: string;
@@ -161,6 +162,12 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return words;
     },
   ],
+  link_not_found: [async () => ['link', 'qr', LINK, '--url', 'https://example.com/sub']].map(
+    (words) => async () => {
+      await addProvider();
+      return words();
+    },
+  ),
   device_not_found: [
     async () => ['device', 'show', 'phone'],
     async () => ['device', 'forget', 'phone', '--yes'],

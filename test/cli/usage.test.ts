@@ -21,6 +21,7 @@ const commands = commandTree(program)
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'device show': ['phone'],
   'device forget': ['phone', '--yes'],
+  'link qr': ['LinkCode0001', '--url', 'https://example.com/sub'],
   'distribution show': ['1'],
   'distribution block': ['1'],
   'provider show': ['Provide1'],
@@ -98,7 +99,7 @@ test('an answer as YAML and JSON is a mistake of usage, in JSON', async () => {
 
 describe('a data directory that is not there is no mistake of usage', () => {
   const reading = commands.filter(([name]) =>
-    /^(provider (?!add)|device (?!simulate)|distribution|audit|export)/.test(name),
+    /^(provider (?!add)|link|device (?!simulate)|distribution|audit|export)/.test(name),
   );
   test.each(reading)('%s', async (name, { path }) => {
     const { code, stdout, stderr } = await line.run(...path, ...(ARGUMENTS[name] ?? []));

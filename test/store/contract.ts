@@ -29,6 +29,7 @@ import { installContract } from './contract/install.ts';
 import { keepingContract } from './contract/keeping.ts';
 import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
+import { linkContract } from './contract/link.ts';
 import { operatorContract } from './contract/operator.ts';
 import { providerContract } from './contract/provider.ts';
 import { type Given, makeCalls, RACERS, type Race } from './contract/race.ts';
@@ -44,6 +45,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...providerContract,
   ...installContract,
   ...slotContract,
+  ...linkContract,
   ...domainContract,
   ...deviceContract,
   ...targetContract,

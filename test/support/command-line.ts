@@ -36,7 +36,12 @@ export function failureLine(code: ErrorCode, message: string): string {
  * terminal and gives them in turn; null is Ctrl-C.
  */
 export function commandLine(
-  more: { isProgressDrawn?: boolean; dataDir?: string; answers?: (string | null)[] } = {},
+  more: {
+    isProgressDrawn?: boolean;
+    dataDir?: string;
+    answers?: (string | null)[];
+    columns?: number;
+  } = {},
 ): CommandLine {
   const folder = freshFolder();
   const dataDir = more.dataDir ?? join(folder, 'data');
@@ -83,6 +88,7 @@ export function commandLine(
           return more.answers?.shift() ?? null;
         },
         isProgressDrawn: more.isProgressDrawn ?? false,
+        columns: more.columns ?? null,
       });
       return { code, stdout, stderr };
     },

@@ -22,6 +22,7 @@ import type { HealthStore } from './health.ts';
 import type { InboxStore } from './inbox.ts';
 import type { InstallStore } from './install.ts';
 import type { KeepingStore } from './keeping.ts';
+import type { LinkStore } from './link.ts';
 import type { ImportStore } from './moving.ts';
 import type { ProviderStore } from './provider.ts';
 import type { RegistrationStore } from './registration.ts';
@@ -29,6 +30,7 @@ import type { RegistrationStore } from './registration.ts';
 export interface Store
   extends ProviderStore,
     InstallStore,
+    LinkStore,
     DomainStore,
     DeviceStore,
     DistributionStore,

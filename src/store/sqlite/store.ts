@@ -23,6 +23,7 @@ import { keepingStore } from './keeping.ts';
 import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
+import { linkStore } from './link.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
@@ -50,6 +51,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...providerStore(context),
     ...removalStore(context),
     ...installStore(context),
+    ...linkStore(context),
     ...domainStore(context),
     ...deviceStore(context),
     ...targetStore(context),

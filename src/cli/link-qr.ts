@@ -1,0 +1,66 @@
+/** `gatepost link qr`: the final link of a limited link, to be scanned off the terminal. */
+
+import { type Command, Option } from 'commander';
+import { renderUnicodeCompact } from 'uqr';
+import { UsageError } from '../operator-error.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { APPS, type App, finalLink } from './final-link.ts';
+import { refusal } from './refusal.ts';
+import { installCodeValue, subscriptionUrlValue, titleValue } from './values.ts';
+
+interface QrOptions extends CommonOptions {
+  url: string;
+  title?: string;
+  app: App;
+}
+
+/** Bytes of the longest link that a camera still reads off a terminal: 105 modules a side. */
+const LINK_BYTES_MAX = 1_000;
+
+/** White on black whatever the terminal's colours are: not every camera reads a negative. */
+const COLOURS = '\u001b[97;40m';
+const COLOURS_END = '\u001b[0m';
+
+/** The code, two modules of its height in each line, with the margin that the standard asks for. */
+function drawing(text: string): string[] {
+  return renderUnicodeCompact(text, { ecc: 'L', boostEcc: true, border: 4 }).split('\n');
+}
+
+async function qr(context: CliContext, code: string, options: QrOptions): Promise<void> {
+  const { url, title = null, app } = options;
+  const link = finalLink(app, { url, title, installCode: code });
+  if (Buffer.byteLength(link) > LINK_BYTES_MAX) {
+    throw new UsageError(`the link is longer than ${LINK_BYTES_MAX} bytes: take a shorter --title`);
+  }
+  const found = await withCore(context, options, (core) => core.store.findLink(code));
+  if (found === null) throw refusal('link_not_found', code);
+  const lines = drawing(link);
+  const facts = { install_code: code, app, link, qr: lines };
+  print(context, options, facts, `${shown(context, lines)}${link}`);
+}
+
+/** The lines as this terminal can show them; nothing, and a hint, if it is too narrow. */
+function shown({ columns, stderr }: CliContext, lines: readonly string[]): string {
+  if (columns === null) return `${lines.join('\n')}\n`;
+  const width = lines[0]?.length ?? 0;
+  if (columns < width) {
+    stderr(`the QR code needs ${width} columns, and this terminal has ${columns}\n`);
+    return '';
+  }
+  return lines.map((line) => `${COLOURS}${line}${COLOURS_END}\n`).join('');
+}
+
+export function addQrCommand(link: Command, context: CliContext): void {
+  link
+    .command('qr')
+    .description('draw the QR code of a subscription on a limited link, and print the link')
+    .argument('<code>', '', installCodeValue)
+    .requiredOption('--url <url>', 'where the subscription is fetched', subscriptionUrlValue)
+    .option('--title <title>', 'the name that apps show; without it the host', titleValue)
+    .addOption(
+      new Option('--app <form>', 'the form of the link: plain, query, or that of an app')
+        .choices(APPS)
+        .default('plain'),
+    )
+    .action((code: string, options: QrOptions) => qr(context, code, options));
+}

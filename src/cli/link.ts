@@ -1,0 +1,68 @@
+/** `gatepost link …`: the limited links of all providers. */
+
+import type { Command } from 'commander';
+import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../core/port/install.ts';
+import type { OwnedLink } from '../core/port/link.ts';
+import { type CliContext, type CommonOptions, printTable, withCore } from './context.ts';
+import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
+import { addQrCommand } from './link-qr.ts';
+import { providerCodeValue, showTime } from './values.ts';
+
+interface ListOptions extends CommonOptions, LimitOptions {
+  provider?: string;
+  full?: boolean;
+  disabled?: boolean;
+}
+
+/** A link as JSON, in the words of the API. */
+function view(link: OwnedLink) {
+  return {
+    install_code: link.installCode,
+    provider_code: link.providerCode,
+    id: link.id,
+    active: link.status === INSTALL_ACTIVE,
+    install_limit: link.installLimit,
+    install_count: link.deviceCount,
+    note: link.note,
+    created_at: showTime(link.createdAtMs),
+  };
+}
+
+async function list(context: CliContext, options: ListOptions): Promise<void> {
+  const filter = {
+    providerCode: options.provider ?? null,
+    isFull: options.full ?? false,
+    status: options.disabled ? INSTALL_DISABLED : null,
+  };
+  const countMax = countMaxOf(options);
+  const { links, count } = await withCore(context, options, async ({ store }) => ({
+    links: await store.listLinks({ ...filter, countMax }),
+    count: await store.countLinks(filter),
+  }));
+  printTable(context, options, links.map(view), {
+    CODE: 'install_code',
+    PROVIDER: 'provider_code',
+    STATE: ({ active }) => (active ? 'active' : 'disabled'),
+    HWIDS: 'install_count',
+    LIMIT: 'install_limit',
+    CREATED: 'created_at',
+    NOTE: ({ note }) => note ?? '',
+  });
+  noteRest(context, links.length, count, 'links');
+}
+
+export function addLinkCommands(program: Command, context: CliContext): void {
+  const link = program
+    .command('link')
+    .description('look at the limited links of all providers, and change them');
+
+  const listing = link
+    .command('list')
+    .description('list links, the newest first')
+    .option('--provider <code>', 'only those of this provider', providerCodeValue)
+    .option('--full', 'only those on which no slot is free')
+    .option('--disabled', 'only those that let nobody in');
+  addLimit(listing).action((options: ListOptions) => list(context, options));
+
+  addQrCommand(link, context);
+}
