@@ -1,6 +1,8 @@
 /** Tables of the documents, made from those of the program by `make generate`. */
 
+import { GATE_TABLES } from '../src/config/settings/gate.ts';
 import { settingRows } from '../src/config/settings/index.ts';
+import type { TableKeys } from '../src/config/tables.ts';
 import { ACTIONS } from '../src/core/audit/entry.ts';
 import { SETTING_KEYS, settingRule } from '../src/core/message/settings.ts';
 import { METRICS } from '../src/monitor/metric-table.ts';
@@ -14,6 +16,17 @@ export function table(head: string[], rows: string[][]): string {
   const line = (cells: string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('\n', ' ').replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n');
+}
+
+/** Rows of the keys that the tables of a setting have. */
+function keyRows(keys: TableKeys): string[][] {
+  const standard = (text: string | null) =>
+    text === null ? '*(must be given)*' : text === '' ? '*(none)*' : code(text);
+  return Object.values(keys).map((row) => [
+    code(row.key),
+    standard(row.default),
+    row.about.join(' '),
+  ]);
 }
 
 /** Tables by the document that has them; the first cell of the head tells where they are. */
@@ -30,6 +43,19 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
         row.isLive ? 'yes' : '',
         row.about.join(' ') + (row.isSecret ? ' Secret.' : ''),
       ]),
+    ),
+  },
+  {
+    page: 'docs/configuration.md',
+    head: 'Upstream',
+    table: table(['Upstream', 'Default', 'Meaning'], keyRows(GATE_TABLES.upstreamKeys)),
+  },
+  {
+    page: 'docs/configuration.md',
+    head: 'Text',
+    table: table(
+      ['Text', 'When'],
+      Object.values(GATE_TABLES.textKeys).map((row) => [code(row.key), row.about.join(' ')]),
     ),
   },
   {

@@ -127,7 +127,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'src/config': {
     ours: [
-      ...['src/config/', 'src/core/key-path.ts', 'src/core/outcome.ts'],
+      ...['src/config/', 'src/core/formats.ts', 'src/core/host-name.ts', 'src/core/key-path.ts'],
+      ...JSON_READER,
       ...['src/http/request/address.ts', ...LEAVES],
     ],
     // croner knows what a cron pattern is.

@@ -1,12 +1,16 @@
 /** The configuration file: TOML, read with the line of each value so that mistakes can name it. */
 
-import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser';
-import { settingRows } from './settings/index.ts';
+import { type AST, ParseError, parseTOML } from 'toml-eslint-parser';
+import { type SettingName, settingRows } from './settings/index.ts';
+import { heading } from './tables.ts';
+import { inWords, textOf } from './value-form.ts';
 
 /** A value of the file as it would be written in the environment, with its line. */
 export interface FileValue {
   text: string;
   line: number;
+  /** Lines of tables and of their keys, by place: `2`, `2.host`. */
+  lines?: ReadonlyMap<string, number>;
 }
 
 interface FileContent {
@@ -35,12 +39,13 @@ export function readConfigFile(source: string): FileContent {
   }
   for (const { path, node, line } of pairs(program)) {
     const found = BY_KEY.get(path);
-    const written = found && node ? asText(node, found.row.types) : null;
-    if (!found) problems.push(`${line}: ${unknown(path)}`);
+    const written = found && node ? textOf(jsonOf(node), found.row.types) : null;
+    if (!found || found.row.tables) problems.push(`${line}: ${unknown(path)}`);
     else if (written === null) {
-      problems.push(`${line}: ${path} must be ${found.row.types.map(inWords).join(' or ')}`);
+      problems.push(`${line}: ${path} must be ${inWords(found.row.types)}`);
     } else values.set(found.name, { text: written, line });
   }
+  for (const [setting, tables] of tablesOf(program)) values.set(setting, asValue(tables));
   return { values, problems };
 }
 
@@ -56,6 +61,7 @@ function pairs(program: AST.TOMLProgram): Pair[] {
   return program.body.flatMap((top) =>
     top.body.flatMap((entry): Pair[] => {
       if (entry.type === 'TOMLKeyValue') return keyValue(entry, '');
+      if (settingOf(entry) !== null) return [];
       const section = pathOf(entry.key);
       const inside = entry.body.flatMap((row) => keyValue(row, section));
       const line = entry.loc.start.line;
@@ -77,30 +83,73 @@ function pathOf(key: AST.TOMLKey): string {
   return key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value)).join('.');
 }
 
-/** Text of a value, or null when it is of none of these types. */
-function asText(
-  node: AST.TOMLContentNode,
-  types: readonly ('string' | 'integer' | 'boolean' | 'array')[],
-): string | null {
-  if (node.type === 'TOMLArray') {
-    const items = types.includes('array')
-      ? node.elements.map((item) => asText(item, ['string']))
-      : [null];
-    return items.includes(null) ? null : items.join(',');
-  }
+/** A value of the file as JSON has it; null: JSON has none. */
+function jsonOf(node: AST.TOMLContentNode): unknown {
+  if (node.type === 'TOMLArray') return node.elements.map(jsonOf);
   if (node.type !== 'TOMLValue') return null;
-  const kind = types.find((type) => type === node.kind);
-  return kind === undefined ? null : String(getStaticTOMLValue(node));
-}
-
-function inWords(type: string): string {
-  return (
-    { string: 'a string', integer: 'a whole number', boolean: 'true or false' }[type] ??
-    'an array of strings'
-  );
+  return ['string', 'integer', 'boolean'].includes(node.kind) ? node.value : null;
 }
 
 function unknown(path: string): string {
+  const tables = BY_KEY.get(path)?.row.tables;
+  if (tables) return `${path} is written ${heading(path, tables)}`;
   if (SECTIONS.has(path)) return `${path} is a section: write [${path}], once`;
   return `there is no setting ${JSON.stringify(path).slice(1, -1)}`;
+}
+
+/** A table that belongs to a setting. */
+interface OwnTable {
+  /** Its name, or its number from 1. */
+  place: string;
+  entry: AST.TOMLTable;
+  isNamed: boolean;
+}
+
+/** Tables of settings, in their order. */
+function tablesOf(program: AST.TOMLProgram): Map<SettingName, OwnTable[]> {
+  const found = new Map<SettingName, OwnTable[]>();
+  for (const entry of program.body.flatMap((top) => top.body)) {
+    const own = entry.type === 'TOMLTable' ? settingOf(entry) : null;
+    if (entry.type !== 'TOMLTable' || own === null) continue;
+    const tables = found.get(own.setting) ?? [];
+    const place = own.name ?? String(tables.length + 1);
+    tables.push({ place, entry, isNamed: own.name !== null });
+    found.set(own.setting, tables);
+  }
+  return found;
+}
+
+interface OwnSetting {
+  setting: SettingName;
+  /** Name that the table has, or null. */
+  name: string | null;
+}
+
+/** The setting whose table this is; null: none has it. */
+function settingOf({ key, kind }: AST.TOMLTable): OwnSetting | null {
+  const path = pathOf(key);
+  for (const [setting, row] of settingRows) {
+    const isNamed = row.tables?.exampleName !== null;
+    if (!row.tables || (kind === 'array') === isNamed) continue;
+    if (!isNamed && path === row.key) return { setting, name: null };
+    if (isNamed && path.startsWith(`${row.key}.`)) {
+      return { setting, name: path.slice(row.key.length + 1) };
+    }
+  }
+  return null;
+}
+
+function asValue(tables: readonly OwnTable[]): FileValue {
+  const lines = new Map<string, number>();
+  const written = tables.map(({ place, entry }): [string, unknown] => {
+    lines.set(place, entry.loc.start.line);
+    const pairs = entry.body.map((row): [string, unknown] => {
+      lines.set(`${place}.${pathOf(row.key)}`, row.loc.start.line);
+      return [pathOf(row.key), jsonOf(row.value)];
+    });
+    return [place, Object.fromEntries(pairs)];
+  });
+  const isNamed = tables.some((table) => table.isNamed);
+  const json = isNamed ? Object.fromEntries(written) : written.map(([, table]) => table);
+  return { text: JSON.stringify(json), line: tables[0]?.entry.loc.start.line ?? 0, lines };
 }

@@ -8,7 +8,9 @@ import { join } from 'node:path';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 import { type FileValue, readConfigFile } from './file.ts';
+import type { Setting } from './setting.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
+import { TableMistakes } from './tables.ts';
 
 /** Values of the command line, unread. */
 export type Flags = Partial<Record<SettingName | 'configFile', string | undefined>>;
@@ -18,12 +20,19 @@ export type Origin = string;
 /** The origin of a value that nobody gave. */
 export const DEFAULT: Origin = 'default';
 
+/** Text and origin of a value. */
+interface Source {
+  text: string;
+  origin: Origin;
+  /** Origins of tables and of their keys, by place (`2.host`); the file alone has them. */
+  origins?: ReadonlyMap<string, Origin>;
+}
+
 export interface LoadedConfig {
   config: Config;
   /** File that was read, or null. */
   file: string | null;
-  /** Text and origin of each value. */
-  sources: Readonly<Record<SettingName, { text: string; origin: Origin }>>;
+  sources: Readonly<Record<SettingName, Source>>;
   /** Variables that an orchestrator set for a neighbour of the program's name. */
   ignoredVariables: readonly string[];
 }
@@ -51,7 +60,7 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
   const problems = unknownVariables(env);
   const file = openFile(flags, env, problems);
   const config: Record<string, unknown> = {};
-  const sources: Record<string, { text: string; origin: Origin }> = {};
+  const sources: Record<string, Source> = {};
   for (const [name, row] of settingRows) {
     const source = sourceOf(name, flags, env, file);
     sources[name] = source;
@@ -59,9 +68,8 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
       config[name] = row.read(source.text);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      const reason = row.isSecret ? 'it does not fit' : error.message;
-      const key = source.origin.startsWith(`${file?.path}:`) ? `${row.key}: ` : '';
-      problems.push(`${source.origin}: ${key}${reason}`);
+      const isOfFile = source.origin.startsWith(`${file?.path}:`);
+      problems.push(...mistakesIn(isOfFile ? [row.key] : [], row, source, error));
     }
   }
   problems.push(...openSecrets(file, sources));
@@ -76,6 +84,28 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
     sources: sources as LoadedConfig['sources'],
     ignoredVariables,
   };
+}
+
+/** Mistakes in a value as `origin: path: reason`. */
+function mistakesIn(
+  path: string[],
+  { isSecret }: Setting<unknown>,
+  source: Source,
+  error: RangeError,
+): string[] {
+  const reason = isSecret ? 'it does not fit' : error.message;
+  const mistakes = error instanceof TableMistakes ? error.mistakes : [{ place: '', reason }];
+  return mistakes.map(({ place, reason }) => {
+    const whole = JSON.stringify([...path, place].filter((part) => part !== '').join('.'));
+    return [originOf(source, place), whole.slice(1, -1), reason]
+      .filter((part) => part !== '')
+      .join(': ');
+  });
+}
+
+/** The origin of a key in one of a setting's tables; of the setting itself if that has none. */
+export function originOf({ origin, origins }: Source, place: string): Origin {
+  return origins?.get(place) ?? origin;
 }
 
 /** Finds a file with a secret in it that others can read. */
@@ -122,7 +152,12 @@ function unknownVariables(env: Environment): string[] {
     .map((name) => `unknown setting ${name}`);
 }
 
-function sourceOf(name: SettingName, flags: Flags, env: Environment, file: OpenedFile | null) {
+function sourceOf(
+  name: SettingName,
+  flags: Flags,
+  env: Environment,
+  file: OpenedFile | null,
+): Source {
   const row = SETTINGS[name];
   const flag = flags[name];
   // An empty one, as from an unset variable in a unit file, is as good as none.
@@ -130,7 +165,13 @@ function sourceOf(name: SettingName, flags: Flags, env: Environment, file: Opene
   const variable = env[row.env];
   if (variable) return { text: variable, origin: row.env };
   const value = file?.values.get(name);
-  if (value) return { text: value.text, origin: `${file?.path}:${value.line}` };
+  if (value) {
+    const placed = [...(value.lines ?? [])].map(([place, line]): [string, Origin] => [
+      place,
+      `${file?.path}:${line}`,
+    ]);
+    return { text: value.text, origin: `${file?.path}:${value.line}`, origins: new Map(placed) };
+  }
   return { text: row.default, origin: DEFAULT };
 }
 

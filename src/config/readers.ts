@@ -1,6 +1,8 @@
 /** Readers of settings, from text to value. Each throws RangeError with the form it should have. */
 
 import { CronPattern } from 'croner';
+import { readOneLine, readProviderCode } from '../core/formats.ts';
+import { hostName } from '../core/host-name.ts';
 import { type KeyPath, readKeyPath } from '../core/key-path.ts';
 import { isRefused } from '../core/outcome.ts';
 import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
@@ -76,6 +78,45 @@ export function keyPaths(given: string): KeyPath[] {
     if (isRefused(read)) throw new RangeError(`'${template}' ${read.detail}`);
     return read;
   });
+}
+
+/** The host of a URL, as a binding knows it. */
+export function hostOfUrl(given: string): string {
+  const host = hostName(given);
+  if (host !== null) return host;
+  throw new RangeError(`'${given}' is not a host name`);
+}
+
+/** A URL to which paths are added: without a slash at its end. */
+export function baseUrl(given: string): string {
+  const url = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(given) ? URL.parse(given) : null;
+  // A URL with a password in it is not repeated.
+  if (url === null) {
+    throw new RangeError('it is not an http or https URL without user, query and fragment');
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+export function providerCode(given: string): string {
+  const code = readProviderCode(given);
+  if (isRefused(code)) throw new RangeError(`'${given}' ${code.detail}`);
+  return code;
+}
+
+/** A language tag (RFC 5646) in lower case. */
+export function languageTag(given: string): string {
+  if (/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,3}$/.test(given)) return given.toLowerCase();
+  throw new RangeError(`'${given}' is not a language such as en or pt-BR`);
+}
+
+const SHORT_TEXT_LENGTH_MAX = 200;
+
+/** One line of text; undefined for none. */
+export function shortText(given: string): string | undefined {
+  if (given === '') return undefined;
+  const line = readOneLine(given);
+  if (!isRefused(line) && [...line].length <= SHORT_TEXT_LENGTH_MAX) return line;
+  throw new RangeError(`it is not one line of up to ${SHORT_TEXT_LENGTH_MAX} characters`);
 }
 
 const HOST_NAME = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/i;

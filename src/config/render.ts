@@ -1,8 +1,9 @@
 /** The settings for people: those in force, and the example file. */
 
-import type { LoadedConfig } from './load.ts';
-import type { Setting } from './setting.ts';
+import { DEFAULT, type LoadedConfig, originOf } from './load.ts';
 import { settingRows } from './settings/index.ts';
+import { heading, type TableKey, writtenKeys } from './tables.ts';
+import type { ValueForm } from './value-form.ts';
 
 const MASK = '********';
 
@@ -15,12 +16,17 @@ export interface ShownSetting {
   origin: string;
 }
 
-/** Every setting with its effective value and the origin of that. */
+/** Every setting with its effective value and the origin of that; tables by their keys. */
 export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
-  return settingRows.map(([name, row]) => {
+  return settingRows.flatMap(([name, { key, env: variable, isSecret, tables }]) => {
     const { text, origin } = sources[name];
-    const value = row.isSecret && text !== '' ? MASK : text;
-    return { key: row.key, variable: row.env, value, origin };
+    if (tables && text !== '') {
+      return writtenKeys(tables, text).map(({ place, text: value, isDefault }) => ({
+        ...{ key: `${key}.${place}`, variable, value },
+        origin: isDefault ? DEFAULT : originOf(sources[name], place),
+      }));
+    }
+    return [{ key, variable, value: isSecret && text !== '' ? MASK : text, origin }];
   });
 }
 
@@ -43,14 +49,25 @@ function bySection(): [string, string[]][] {
     const [name = '', section = ''] = row.key.split('.').reverse();
     const lines = sections.get(section) ?? (section === '' ? [] : [`[${section}]`]);
     if (lines.length > 1) lines.push('');
-    const about = plain(row.about.join(' ')) + (row.isLive ? ' SIGHUP.' : '');
-    lines.push(...wrapped(about).map((line) => `# ${line}`), `#${name} = ${asToml(row)}`);
+    lines.push(...comment(row, row.isLive ? ' SIGHUP.' : ''));
+    if (row.tables) {
+      lines.push(`#${heading(row.key, row.tables)}`);
+      lines.push(...Object.values(row.tables.keys).flatMap(tableKeyLines));
+    } else lines.push(`#${name} = ${asToml(row, row.default)}`);
     sections.set(section, lines);
   }
   return [...sections];
 }
 
-function asToml({ types: [type], default: value }: Setting<unknown>): string {
+function tableKeyLines(row: TableKey<unknown>): string[] {
+  return [...comment(row), `#${row.key} = ${asToml(row, row.example ?? row.default ?? '')}`];
+}
+
+function comment({ about }: ValueForm<unknown>, end = ''): string[] {
+  return wrapped(plain(about.join(' ')) + end).map((line) => `# ${line}`);
+}
+
+function asToml({ types: [type] }: ValueForm<unknown>, value: string): string {
   if (type === 'array')
     return `[${value === '' ? '' : value.split(',').map((item) => JSON.stringify(item))}]`;
   return type === 'string' ? JSON.stringify(value) : value;

@@ -1,21 +1,17 @@
 /** The form of a setting. */
 
-/** Types that a value may have in the file. */
-type FileType = 'string' | 'integer' | 'boolean' | 'array';
+import type { TableForm } from './tables.ts';
+import type { ValueForm } from './value-form.ts';
 
-export interface Setting<T> {
+export interface Setting<T> extends ValueForm<T> {
   /** Key in the file, `section.name`; only `data` has no section. */
   key: string;
   /** Environment variable. */
   env: string;
   /** Default as the environment would have it; an array is joined with commas. */
   default: string;
-  /** Types that the file may hold. */
-  types: readonly [FileType, ...FileType[]];
-  /** Returns the value, or throws RangeError with the form it should have. */
-  read(text: string): T;
-  /** Sentences for the operator, in short lines: they are joined with blanks. */
-  about: readonly string[];
+  /** Form of the tables that the file has in place of a value. */
+  tables?: TableForm;
   /** Tells whether a change takes effect on SIGHUP, without a restart. */
   isLive?: true;
   /** Tells whether it is never shown. */

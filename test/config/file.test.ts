@@ -91,9 +91,20 @@ describe('the example file', () => {
   });
 
   test('without its comment signs sets every setting to its default', () => {
-    const { values, problems } = readConfigFile(exampleFile().replaceAll(/^#(?=\w+ = )/gm, ''));
+    const bare = exampleFile().replaceAll(/^#(?=\w+ = |\[)/gm, '');
+    const { values, problems } = readConfigFile(bare);
     expect(problems).toEqual([]);
-    const texts = settingRows.map(([name]) => [name, values.get(name)?.text]);
-    expect(texts).toEqual(settingRows.map(([name, row]) => [name, row.default]));
+    const [tables, plain] = [true, false].map((isTable) =>
+      settingRows.filter(([, row]) => (row.tables !== undefined) === isTable),
+    );
+    const texts = plain?.map(([name]) => [name, values.get(name)?.text]);
+    expect(texts).toEqual(plain?.map(([name, row]) => [name, row.default]));
+    // A table has no default; the example is one that is read, with every key.
+    for (const [name, { tables: form, read }] of tables ?? []) {
+      const text = values.get(name)?.text ?? '';
+      expect(() => read(text)).not.toThrow();
+      const keys = Object.values(form?.keys ?? {}).map(({ key }) => key);
+      expect(Object.values<object>(JSON.parse(text)).map(Object.keys)).toEqual([keys]);
+    }
   });
 });

@@ -1,4 +1,5 @@
 import type { MutatedFile } from '../mutation.ts';
+import { config } from './config.ts';
 import { coreDevices } from './core-devices.ts';
 import { coreLinks } from './core-links.ts';
 import { coreRules } from './core-rules.ts';
@@ -11,6 +12,7 @@ import { storeWrites } from './store-writes.ts';
 
 export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
+  ...config,
   ...coreRules,
   ...coreWords,
   ...storeReads,

@@ -1,0 +1,203 @@
+/**
+ * Settings that are tables in the file, `[[gate.upstream]]` or `[gate.text.en]`, and JSON in the
+ * environment. Their text, wherever it comes from, is that JSON; each key has a row as settings do.
+ */
+
+import { isRecord } from '../core/json-input.ts';
+import { inWords, textOf, type ValueForm } from './value-form.ts';
+
+/** A key of a table. */
+export interface TableKey<T> extends ValueForm<T> {
+  /** Name in the file. */
+  key: string;
+  /** Default as a setting's; null: the key must be there. */
+  default: string | null;
+  /** Value in the example file; only where there is no default. */
+  example?: string;
+}
+
+export type TableKeys = Readonly<Record<string, TableKey<unknown>>>;
+
+type ValueOf<R> = R extends TableKey<infer T> ? T : never;
+type Optional<K> = { [N in keyof K]: undefined extends ValueOf<K[N]> ? N : never }[keyof K];
+
+/** The values of a table by the names of their rows; without those that are undefined. */
+export type Table<K extends TableKeys> = {
+  readonly [N in Exclude<keyof K, Optional<K>>]: ValueOf<K[N]>;
+} & { readonly [N in Optional<K>]?: Exclude<ValueOf<K[N]>, undefined> };
+
+/** The form that a setting's tables have. */
+export interface TableForm {
+  /** Word of the example file between the setting's key and its own; null: tables have no name. */
+  exampleName: string | null;
+  keys: TableKeys;
+}
+
+/** The heading of a table of a setting in the file. */
+export function heading(key: string, { exampleName }: TableForm): string {
+  return exampleName === null ? `[[${key}]]` : `[${key}.${exampleName}]`;
+}
+
+interface Mistake {
+  /** `2.host`: key of the second table; `ru`: the table of that name; empty: all of them. */
+  place: string;
+  reason: string;
+}
+
+/** Mistakes in tables, each with its place. */
+export class TableMistakes extends RangeError {
+  constructor(readonly mistakes: readonly Mistake[]) {
+    super(mistakes.map(({ place, reason }) => `${place}: ${reason}`).join('; '));
+  }
+}
+
+/** Makes a row of a table's keys; its value is a string in the file unless it names other types. */
+export function tableKey<T>(row: Omit<TableKey<T>, 'types'> & Partial<TableKey<T>>): TableKey<T> {
+  return { types: ['string'], ...row };
+}
+
+interface ListRules<K extends TableKeys> {
+  keys: K;
+  countMax: number;
+  /** Name of the row whose values are different in all tables. */
+  distinct: keyof K & string;
+}
+
+/** Reader of `[[key]]`: JSON, an array of objects. */
+export function listOfTables<K extends TableKeys>({ keys, countMax, distinct }: ListRules<K>) {
+  return {
+    tables: { exampleName: null, keys } satisfies TableForm,
+    read(text: string): readonly Table<K>[] {
+      const given = text === '' ? [] : parsed(text);
+      if (!Array.isArray(given)) throw misfit('', 'it is no JSON array of objects');
+      const mistakes: Mistake[] = [];
+      const named = given.map((item: unknown, at): [string, unknown] => [String(at + 1), item]);
+      const tables = readTables<K>(keys, named, countMax, mistakes);
+      const seen = new Set<unknown>();
+      for (const [name, table] of tables) {
+        const value = table[distinct as keyof Table<K>];
+        const place = `${name}.${keys[distinct]?.key}`;
+        if (seen.has(value)) mistakes.push({ place, reason: `${value} has a table already` });
+        if (value !== undefined) seen.add(value);
+      }
+      if (mistakes.length > 0) throw new TableMistakes(mistakes);
+      return tables.map(([, table]) => table);
+    },
+  };
+}
+
+interface NamedRules<K extends TableKeys> {
+  keys: K;
+  countMax: number;
+  exampleName: string;
+  /** The name as it is kept; throws RangeError with the form that it should have. */
+  readName(given: string): string;
+}
+
+/** Reader of `[key.NAME]`: JSON, an object of objects. */
+export function namedTables<K extends TableKeys>(rules: NamedRules<K>) {
+  const { keys, countMax, exampleName, readName } = rules;
+  return {
+    tables: { exampleName, keys } satisfies TableForm,
+    read(text: string): Readonly<Record<string, Table<K>>> {
+      const given = text === '' ? {} : parsed(text);
+      if (!isRecord(given)) throw misfit('', 'it is no JSON object of objects');
+      const mistakes: Mistake[] = [];
+      const tables = readTables<K>(keys, Object.entries(given), countMax, mistakes);
+      const kept = new Map<string, Table<K>>();
+      for (const [place, table] of tables) {
+        const name = caught(place, mistakes, () => readName(place));
+        if (name === undefined) continue;
+        if (kept.has(name)) mistakes.push({ place, reason: `${name} has a table already` });
+        kept.set(name, table);
+      }
+      if (mistakes.length > 0) throw new TableMistakes(mistakes);
+      return Object.fromEntries(kept);
+    },
+  };
+}
+
+/** Reads tables that have names; what is wrong joins `mistakes`. */
+function readTables<K extends TableKeys>(
+  keys: K,
+  given: [string, unknown][],
+  countMax: number,
+  mistakes: Mistake[],
+): [string, Table<K>][] {
+  if (given.length > countMax) throw misfit('', `there are more than ${countMax}`);
+  return given.flatMap(([name, written]): [string, Table<K>][] => {
+    if (isRecord(written)) return [[name, readTable(keys, name, written, mistakes)]];
+    mistakes.push({ place: name, reason: 'it is no object' });
+    return [];
+  });
+}
+
+function readTable<K extends TableKeys>(
+  keys: K,
+  name: string,
+  written: Record<string, unknown>,
+  mistakes: Mistake[],
+): Table<K> {
+  const known = new Set(Object.values(keys).map(({ key }) => key));
+  for (const key of Object.keys(written).filter((other) => !known.has(other))) {
+    mistakes.push({ place: `${name}.${key}`, reason: 'there is no such key' });
+  }
+  const values = Object.entries(keys).map(([property, row]) => {
+    const text = Object.hasOwn(written, row.key)
+      ? textOf(written[row.key], row.types)
+      : row.default;
+    if (text !== null) {
+      return [property, caught(`${name}.${row.key}`, mistakes, () => row.read(text))];
+    }
+    const isThere = Object.hasOwn(written, row.key);
+    const reason = isThere ? `it must be ${inWords(row.types)}` : `${row.key} is missing`;
+    mistakes.push({ place: isThere ? `${name}.${row.key}` : name, reason });
+    return [property, undefined];
+  });
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Table<K>;
+}
+
+/** The value of `read`; its RangeError becomes a mistake, and the value undefined. */
+function caught<T>(place: string, mistakes: Mistake[], read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    mistakes.push({ place, reason: error.message });
+    return undefined;
+  }
+}
+
+function misfit(place: string, reason: string): TableMistakes {
+  return new TableMistakes([{ place, reason }]);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw misfit('', 'it is no JSON');
+  }
+}
+
+/** A key of a table as it is in force. */
+interface WrittenKey {
+  /** Key of the table and its own: `2.host`. */
+  place: string;
+  text: string;
+  isDefault: boolean;
+}
+
+/** The keys of the tables in a text that was read, defaults included. */
+export function writtenKeys({ keys }: TableForm, text: string): WrittenKey[] {
+  if (text === '') return [];
+  const tables = Object.entries(parsed(text) as Record<string, Record<string, unknown>>);
+  const isList = text.startsWith('[');
+  return tables.flatMap(([name, table]) =>
+    Object.values(keys).map(({ key, types, default: standard }) => ({
+      place: `${isList ? Number(name) + 1 : name}.${key}`,
+      text: textOf(table[key], types) ?? standard ?? '',
+      isDefault: !Object.hasOwn(table, key),
+    })),
+  );
+}

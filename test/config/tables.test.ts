@@ -1,0 +1,257 @@
+/** Settings that are tables: `[[gate.upstream]]` and `[gate.text.en]`, and the same as JSON. */
+
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { changeBetween, loadConfig, withLiveSettings } from '../../src/config/load.ts';
+import { shownSettings } from '../../src/config/render.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gatepost-tables-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const file = join(folder, 'gatepost.toml');
+
+function loaded(...lines: string[]) {
+  writeFileSync(file, lines.join('\n'), { mode: 0o600 });
+  return loadConfig({ configFile: file }, {});
+}
+
+const NONE = { GATEPOST_CONFIG: 'none' };
+
+function mistakes(load: () => unknown): string[] {
+  try {
+    load();
+  } catch (error) {
+    return (error as Error).message
+      .split('\n  ')
+      .filter((line) => !line.endsWith('mistakes in the configuration:'))
+      .map((line) => line.replace(`${file}:`, ''));
+  }
+  return [];
+}
+
+const mistakesOf = (...lines: string[]) => mistakes(() => loaded(...lines));
+
+const TEMPLATE = 'a path of which one segment is {key}, such as /sub/{key}';
+
+const UPSTREAM = [
+  '[[gate.upstream]]',
+  'host = "Sub.Example.ORG."',
+  'url = "http://127.0.0.1:8000/"',
+  'provider = "Ab3dE5gH"',
+  'default_limit = 3',
+];
+
+describe('[[gate.upstream]]', () => {
+  test('is read key by key; what is absent has its default', () => {
+    const { gateUpstreams } = loaded(
+      ...UPSTREAM,
+      '[[gate.upstream]]',
+      'host = "b.example.org"',
+      'url = "https://panel.example.org:8443/base/"',
+      'provider = "Ab3dE5gH"',
+      'default_limit = 100',
+      'key_path = ["/s/{key}", "/sub/v2/{key}"]',
+      'timeout_seconds = 5',
+      'browsers = "pass"',
+    ).config;
+    expect(gateUpstreams).toMatchObject([
+      {
+        host: 'sub.example.org',
+        url: 'http://127.0.0.1:8000',
+        provider: 'Ab3dE5gH',
+        keyPaths: [{ text: '/sub/{key}' }],
+        defaultLimit: 3,
+        browsers: 'refuse',
+        otherPaths: 'refuse',
+        refusedStatus: 404,
+        timeoutMs: 30_000,
+        answerBytesMax: 64 * 1024 ** 2,
+        requestsMax: 64,
+        hostHeader: 'original',
+      },
+      {
+        url: 'https://panel.example.org:8443/base',
+        keyPaths: [{ text: '/s/{key}' }, { text: '/sub/v2/{key}' }],
+        timeoutMs: 5_000,
+        browsers: 'pass',
+      },
+    ]);
+    expect(loaded(...UPSTREAM, 'key_path = []').config.gateUpstreams[0]?.keyPaths).toEqual([]);
+    expect(loaded('[gate]').config.gateUpstreams).toEqual([]);
+  });
+
+  test('each mistake has its line, and the number of the table', () => {
+    const wrong = [
+      '[[gate.upstream]]',
+      'host = "https://sub.example.org"',
+      'url = "http://bot:hunter2@127.0.0.1:8000"',
+      'provider = "Ab3"',
+      'default_limit = 101',
+      'key_path = ["/sub/{key}", "/sub"]',
+      'browsers = true',
+      'timeout_seconds = 5.0',
+      'hots = "x"',
+      'refused_status = { code = 404 }',
+    ];
+    expect(mistakesOf(...UPSTREAM, ...wrong)).toEqual([
+      '14: gate.upstream.2.hots: there is no such key',
+      "7: gate.upstream.2.host: 'https://sub.example.org' is not a host name",
+      '8: gate.upstream.2.url: it is not an http or https URL without user, query and fragment',
+      "9: gate.upstream.2.provider: 'Ab3' must be 8 letters and digits",
+      `11: gate.upstream.2.key_path: '/sub' must be ${TEMPLATE}`,
+      "10: gate.upstream.2.default_limit: '101' is not a whole number from 1 to 100",
+      '12: gate.upstream.2.browsers: it must be a string',
+      '15: gate.upstream.2.refused_status: it must be a whole number',
+      '13: gate.upstream.2.timeout_seconds: it must be a whole number',
+    ]);
+  });
+
+  test('what must be given is missed at the head of the table', () => {
+    expect(mistakesOf('', '[[gate.upstream]]', 'browsers = "pass"')).toEqual([
+      '2: gate.upstream.1: host is missing',
+      '2: gate.upstream.1: url is missing',
+      '2: gate.upstream.1: provider is missing',
+      '2: gate.upstream.1: default_limit is missing',
+    ]);
+  });
+
+  test('a host has one table, however it is written', () => {
+    const other = UPSTREAM.with(1, 'host = "sub.example.org"');
+    expect(mistakesOf(...UPSTREAM, ...other)).toEqual([
+      '7: gate.upstream.2.host: sub.example.org has a table already',
+    ]);
+    expect(mistakesOf(...UPSTREAM, ...UPSTREAM.with(1, 'host = "other.example.org"'))).toEqual([]);
+  });
+
+  test('there are at most 64', () => {
+    const of = (count: number) =>
+      Array.from({ length: count }, (_, at) => UPSTREAM.with(1, `host = "h${at}.example.org"`));
+    expect(loaded(...of(64).flat()).config.gateUpstreams).toHaveLength(64);
+    expect(mistakesOf(...of(65).flat())).toEqual(['1: gate.upstream: there are more than 64']);
+  });
+
+  test.each([
+    ['one table', '[gate.upstream]', '1: gate.upstream is written [[gate.upstream]]'],
+    ['a value', 'gate.upstream = []', '1: gate.upstream is written [[gate.upstream]]'],
+    ['a value within', '[gate]\nupstream = "x"', '2: gate.upstream is written [[gate.upstream]]'],
+    ['a table of tables', '[gate.upstream.x]', '1: there is no setting gate.upstream.x'],
+    ['a list of texts', '[[gate.text.en]]', '1: there is no setting gate.text.en'],
+    ['texts alone', '[gate.text]', '1: gate.text is written [gate.text.en]'],
+  ])('is not written as %s', (_, source, mistake) => {
+    expect(mistakesOf(source)).toEqual([mistake]);
+  });
+});
+
+describe('[gate.text.LANGUAGE]', () => {
+  test('is kept by the language in lower case; texts that are absent or empty are left out', () => {
+    const { gateTexts } = loaded(
+      '[gate.text.ru]',
+      'link_limit_reached = "Все устройства заняты"',
+      'link_disabled = ""',
+      '[gate.text.pt-BR]',
+      '[gate.text."zh-Hans"]',
+      `hwid_required = "${'х'.repeat(200)}"`,
+    ).config;
+    expect(gateTexts).toEqual({
+      ru: { link_limit_reached: 'Все устройства заняты' },
+      'pt-br': {},
+      'zh-hans': { hwid_required: 'х'.repeat(200) },
+    });
+  });
+
+  test('mistakes', () => {
+    const source = [
+      '[gate.text.e]',
+      '[gate.text.ru]',
+      'limit = "x"',
+      `hwid_required = "${'x'.repeat(201)}"`,
+      'link_disabled = "two\\nlines"',
+      'link_not_found = 1',
+      '[gate.text.RU]',
+      '[gate.text.__proto__]',
+    ];
+    expect(mistakesOf(...source)).toEqual([
+      '3: gate.text.ru.limit: there is no such key',
+      '4: gate.text.ru.hwid_required: it is not one line of up to 200 characters',
+      '6: gate.text.ru.link_not_found: it must be a string',
+      '5: gate.text.ru.link_disabled: it is not one line of up to 200 characters',
+      "1: gate.text.e: 'e' is not a language such as en or pt-BR",
+      '7: gate.text.RU: ru has a table already',
+      "8: gate.text.__proto__: '__proto__' is not a language such as en or pt-BR",
+    ]);
+  });
+});
+
+describe('in the environment', () => {
+  const JSON_UPSTREAM = {
+    host: 'sub.example.org',
+    url: 'http://127.0.0.1:8000',
+    provider: 'Ab3dE5gH',
+    default_limit: 3,
+  };
+  const env = (value: unknown) => ({ ...NONE, GATEPOST_GATE_UPSTREAM: JSON.stringify(value) });
+
+  test('tables are JSON, and replace those of the file', () => {
+    const { gateUpstreams } = loadConfig({}, env([JSON_UPSTREAM])).config;
+    expect(gateUpstreams).toEqual(loaded(...UPSTREAM).config.gateUpstreams);
+    const texts = { ...NONE, GATEPOST_GATE_TEXT: '{"en":{"link_disabled":"Off"}}' };
+    expect(loadConfig({}, texts).config.gateTexts).toEqual({ en: { link_disabled: 'Off' } });
+    writeFileSync(file, UPSTREAM.join('\n'), { mode: 0o600 });
+    const both = loadConfig({ configFile: file }, { GATEPOST_GATE_UPSTREAM: '[]' });
+    expect(both.config.gateUpstreams).toEqual([]);
+  });
+
+  test.each([
+    ['{', 'it is no JSON'],
+    ['{}', 'it is no JSON array of objects'],
+    ['[1]', '1: it is no object'],
+    ['['.repeat(100_000), 'it is no JSON'],
+  ])('what is no list of tables is a mistake: %.3s', (text, mistake) => {
+    const load = () => loadConfig({}, { ...NONE, GATEPOST_GATE_UPSTREAM: text });
+    expect(mistakes(load)).toEqual([`GATEPOST_GATE_UPSTREAM: ${mistake}`]);
+  });
+
+  test('a mistake in a key has the number of its table', () => {
+    expect(mistakes(() => loadConfig({}, env([{ ...JSON_UPSTREAM, host: 1, b: 1 }])))).toEqual([
+      'GATEPOST_GATE_UPSTREAM: 1.b: there is no such key',
+      'GATEPOST_GATE_UPSTREAM: 1.host: it must be a string',
+    ]);
+  });
+});
+
+test('tables are shown by their keys, each with its origin', () => {
+  const shown = shownSettings(loaded(...UPSTREAM, '[gate.text.ru]', 'link_disabled = "Нет"'));
+  const rows = shown.filter(({ key }) => /^gate\.(upstream|text)/.test(key));
+  expect(rows.map(({ key, value, origin }) => [key, value, origin])).toEqual([
+    ['gate.upstream.1.host', 'Sub.Example.ORG.', `${file}:2`],
+    ['gate.upstream.1.url', 'http://127.0.0.1:8000/', `${file}:3`],
+    ['gate.upstream.1.provider', 'Ab3dE5gH', `${file}:4`],
+    ['gate.upstream.1.key_path', '/sub/{key}', 'default'],
+    ['gate.upstream.1.default_limit', '3', `${file}:5`],
+    ['gate.upstream.1.browsers', 'refuse', 'default'],
+    ['gate.upstream.1.other_paths', 'refuse', 'default'],
+    ['gate.upstream.1.refused_status', '404', 'default'],
+    ['gate.upstream.1.timeout_seconds', '30', 'default'],
+    ['gate.upstream.1.answer_bytes_max', '67108864', 'default'],
+    ['gate.upstream.1.requests_max', '64', 'default'],
+    ['gate.upstream.1.host_header', 'original', 'default'],
+    ['gate.text.ru.hwid_required', '', 'default'],
+    ['gate.text.ru.link_not_found', '', 'default'],
+    ['gate.text.ru.link_disabled', 'Нет', `${file}:7`],
+    ['gate.text.ru.link_limit_reached', '', 'default'],
+  ]);
+  const bare = shownSettings(loaded('')).filter(({ key }) => key === 'gate.upstream');
+  expect(bare).toMatchObject([{ value: '', origin: 'default' }]);
+});
+
+test('a reload takes up tables, and only what changed is named', () => {
+  const before = loaded(...UPSTREAM);
+  const moved = loaded('', ...UPSTREAM);
+  expect(changeBetween(before, moved)).toEqual({ live: [], waiting: [] });
+  const after = loaded(...UPSTREAM, 'browsers = "pass"');
+  expect(changeBetween(before, after)).toEqual({ live: ['gate.upstream'], waiting: [] });
+  expect(withLiveSettings(before.config, after.config).gateUpstreams).toMatchObject([
+    { browsers: 'pass' },
+  ]);
+});

@@ -1,0 +1,34 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const config: readonly MutatedFile[] = [
+  {
+    file: 'src/config/tables.ts',
+    tests: ['test/config/tables.test.ts'],
+    changes: [
+      ['if (given.length > countMax) throw', 'if (given.length >= countMax) throw'],
+      ['if (value !== undefined) seen.add(value);', ''],
+      ['if (kept.has(name)) mistakes', 'if (!kept.has(name)) mistakes'],
+      ['.filter((other) => !known.has(other))', '.filter((other) => known.has(other))'],
+      ['isDefault: !Object.hasOwn(table, key),', 'isDefault: false,'],
+      ['place: isThere ? `${name}.${row.key}` : name', 'place: `${name}.${row.key}`'],
+    ],
+  },
+  {
+    file: 'src/config/file.ts',
+    tests: ['test/config/tables.test.ts', 'test/config/file.test.ts'],
+    changes: [
+      ['if (!found || found.row.tables) problems', 'if (!found) problems'],
+      ['if (settingOf(entry) !== null) return [];', ''],
+      ["['string', 'integer', 'boolean'].includes(node.kind)", "'value' in node"],
+      ["(kind === 'array') === isNamed", "(kind !== 'array') === isNamed"],
+    ],
+  },
+  {
+    file: 'src/config/readers.ts',
+    tests: ['test/config/tables.test.ts'],
+    changes: [
+      ["replace(/\\/+$/, '')", "replace(/x$/, '')"],
+      ['[...line].length <= SHORT_TEXT_LENGTH_MAX', '[...line].length < SHORT_TEXT_LENGTH_MAX'],
+    ],
+  },
+];
