@@ -3,7 +3,7 @@
 import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import { readDeviceToken, readDomainHash, readHwid, readProviderCode } from './formats.ts';
-import { fromStore, isRefused, Refused } from './outcome.ts';
+import { isRefused, Refused } from './outcome.ts';
 import type { DeviceAtProvider, DeviceFacts } from './port/device.ts';
 import type { TokenHolder } from './port/inbox.ts';
 import { after, type Maybe } from './port/maybe.ts';
@@ -70,6 +70,13 @@ const HWID_REQUIRED = new Refused('hwid_required');
 const PROVIDER_NOT_FOUND = new Refused('provider_not_found');
 
 /**
+ * The standing of a device with its provider: `extended` when it is linked, by a slot or by a
+ * binding that is active, `basic` when it is only seen.
+ */
+export const STANDINGS = ['basic', 'extended'] as const;
+type Standing = (typeof STANDINGS)[number];
+
+/**
  * A device's daily call to its provider (`GET /provider`). With the hash of an active binding it
  * is attached to the provider; without one it is only seen. A device that called today and has
  * nothing new to attach writes nothing, nor does one that never called before and that `admitsNew`
@@ -83,7 +90,7 @@ export function checkIn(
   facts: DeviceFacts,
   nowMs: number,
   admitsNew: () => boolean = () => true,
-): Maybe<'ok' | Refused<'hwid_required' | 'provider_not_found'>> {
+): Maybe<{ standing: Standing } | Refused<'hwid_required' | 'provider_not_found'>> {
   const hwid = readHwid(call.hwid);
   if (isRefused(hwid)) return HWID_REQUIRED;
   const providerCode = readProviderCode(call.providerCode);
@@ -93,11 +100,18 @@ export function checkIn(
   const key = { providerCode, domainHash: isRefused(hash) ? null : hash, hwid };
   return after(core.store.findCheckIn(key), (known) => {
     if (known === 'provider_not_found') return PROVIDER_NOT_FOUND;
-    const calledToday = known.lastSeenAtMs !== null && sameUtcDay(known.lastSeenAtMs, nowMs);
-    if (calledToday && !known.isNewLink) return 'ok';
-    if (known.lastSeenAtMs === null && !admitsNew()) return 'ok';
-    return after(core.store.recordCheckIn(key, tidyFacts(facts), nowMs), fromStore);
+    const { isLinked, isNewLink, lastSeenAtMs } = known;
+    const calledToday = lastSeenAtMs !== null && sameUtcDay(lastSeenAtMs, nowMs);
+    if (calledToday && !isNewLink) return standingOf(isLinked);
+    if (lastSeenAtMs === null && !admitsNew()) return standingOf(isLinked);
+    return after(core.store.recordCheckIn(key, tidyFacts(facts), nowMs), (recorded) =>
+      recorded === 'ok' ? standingOf(isLinked || isNewLink) : PROVIDER_NOT_FOUND,
+    );
   });
+}
+
+function standingOf(isLinked: boolean): { standing: Standing } {
+  return { standing: isLinked ? 'extended' : 'basic' };
 }
 
 /** A device that showed its token. */

@@ -38,6 +38,8 @@ export interface Param<
   neededWithout?: { other: string; says: K };
   /** A request header that goes before the query parameter. */
   header?: string;
+  /** A request header of older apps, which counts where neither of the two is given. */
+  olderHeader?: string;
   /** True if present but empty is a value of its own, not absence. */
   keepsEmpty?: boolean;
 }
@@ -134,6 +136,8 @@ export interface WireSettings {
 interface Described<P, K extends MessageKey> {
   method: Method;
   path: `/${string}`;
+  /** The path of the same call in older documents. */
+  olderPath?: `/${string}`;
   summary: string;
   /** Its effect, for the documents: plain paragraphs with `code`. */
   description: string;
@@ -206,6 +210,15 @@ export function answersOf({ audience, plan, says }: Endpoint): MessageKey[] {
  * Tells whether a call is of no use without the parameter. The calls of apps take anything and
  * refuse later; there the ids are as good as required.
  */
-export function isNeeded({ audience }: Endpoint, { header, isRequired, misfit }: Param): boolean {
-  return isRequired || (audience === 'app' && misfit !== null && header === undefined);
+export function isNeeded(
+  { audience }: Endpoint,
+  { header, isRequired, misfit, olderHeader }: Param,
+): boolean {
+  const isOnlyInQuery = (header ?? olderHeader) === undefined;
+  return isRequired || (audience === 'app' && misfit !== null && isOnlyInQuery);
+}
+
+/** The paths of an endpoint: the one that it goes by, and that of older documents. */
+export function pathsOf({ path, olderPath }: Endpoint): string[] {
+  return olderPath === undefined ? [path] : [path, olderPath];
 }

@@ -28,7 +28,7 @@ import { Elysia } from 'elysia';
 import type { Maybe } from '../core/port/maybe.ts';
 import { respond } from './answer/respond.ts';
 import { publishedAnswers } from './document/published.ts';
-import type { Endpoint } from './endpoint.ts';
+import { type Endpoint, pathsOf } from './endpoint.ts';
 import { appEndpoints } from './endpoints/app.ts';
 import { domainEndpoints } from './endpoints/domain.ts';
 import { installEndpoints } from './endpoints/install.ts';
@@ -122,8 +122,11 @@ function endpointPlugin(
 ): Elysia {
   const plugin = new Elysia({ name });
   for (const endpoint of endpoints) {
-    const answer = paths.handler(endpoint.path, interpret(endpoint, deps));
-    plugin.route(endpoint.method, endpoint.path, ({ request }) => answer(request), UNREAD);
+    const answering = interpret(endpoint, deps);
+    for (const path of pathsOf(endpoint)) {
+      const answer = paths.handler(path, answering);
+      plugin.route(endpoint.method, path, ({ request }) => answer(request), UNREAD);
+    }
   }
   return plugin;
 }

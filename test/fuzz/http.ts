@@ -1,6 +1,6 @@
 /** Requests by the table of endpoints: nearly right, wrong in one place, or wrong as bytes. */
 
-import { answersOf, type Endpoint } from '../../src/http/endpoint.ts';
+import { answersOf, type Endpoint, pathsOf } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { messages } from '../../src/http/messages.ts';
 import { Hostility } from '../support/hostile.ts';
@@ -111,7 +111,8 @@ export class HttpGrammar {
   }
 
   #call(random: Random, endpoint: Endpoint): Request {
-    const { path, method: right } = endpoint;
+    const { method: right } = endpoint;
+    const path = random.pick(pathsOf(endpoint));
     const method = random.chance(0.96) ? right : random.pick(['GET', 'POST', 'HEAD', 'PUT']);
     const isPost = method === 'POST' || random.chance(0.02);
     const query = this.#query(random, endpoint);
@@ -207,6 +208,7 @@ export class HttpGrammar {
         const value = name === 'x-hwid' ? this.#value(random, 'hwid') : anyText(random);
         lines.push(`${name}: ${headerText(value).slice(0, 1_000)}`);
       }
+      lines.push(...this.#olderHeaders(random));
     }
     if (random.chance(0.05)) lines.push(`content-encoding: ${random.pick(['gzip', 'br', 'x'])}`);
     if (random.chance(0.05)) lines.push('expect: 100-continue');
@@ -215,6 +217,26 @@ export class HttpGrammar {
       lines.push(`content-type: ${random.pick(types)}`);
     }
     return lines;
+  }
+
+  /** What older apps say in headers. */
+  #olderHeaders(random: Random): string[] {
+    const lines: string[] = [];
+    if (random.chance(0.3))
+      lines.push(`x-domain-hash: ${headerText(this.#value(random, 'domain_hash'))}`);
+    if (!random.chance(0.4)) return lines;
+    const words = ['os', 'osVersion', 'model', 'hwid', 'app_version', anyText(random)];
+    const facts = words.map((name) => [name, this.#value(random, name)] as const);
+    const sign = random.pick([';', '&', ',', '; ']);
+    const forms = [
+      JSON.stringify(Object.fromEntries(facts)),
+      facts.map(([name, value]) => `${name}${random.pick(['=', ':'])}${value}`).join(sign),
+      facts.map(([, value]) => value).join(sign),
+      anyText(random),
+    ];
+    const form = random.pick(forms);
+    const info = random.chance(0.2) ? spoiltText(random, form) : form;
+    return [...lines, `x-device-info: ${headerText(info).slice(0, 3_000)}`];
   }
 
   #body(random: Random, { path }: Endpoint): Buffer {

@@ -279,11 +279,34 @@ describe('/provider', () => {
   });
 
   test('what is no hash counts as none', async () => {
-    expect((await checkIn({ hwid, domain_hash: 'x' })).text).toBe('{"rc":1,"msg":"Ok"}');
+    const basic = '{"rc":1,"msg":"Ok","status":"basic"}';
+    expect((await checkIn({ hwid, domain_hash: 'x' })).text).toBe(basic);
     const twice = `id=${own.code}&hwid=${hwid}&domain_hash=${HASH}&domain_hash=${HASH}`;
     const reply = await rawRequest(app, 'GET', `/provider?${twice}`);
-    expect(reply.text).toBe('{"rc":1,"msg":"Ok"}');
+    expect(reply.text).toBe(basic);
     expect((await app.core.store.findDevice(hwid))?.domains).toEqual([]);
+  });
+
+  test('tells whether the device is linked, as long as it is', async () => {
+    const status = async (query: Record<string, string> = {}) =>
+      (await checkIn({ hwid, ...query })).json.status;
+    expect([await status(), await status({ domain_hash: HASH })]).toEqual(['basic', 'extended']);
+    // From then on without the hash too.
+    expect(await status()).toBe('extended');
+    const [{ id }] = (await call(app, '/api/list-domain', own)).json.data;
+    await call(app, '/api/delete-domain', own, { id });
+    expect([await status(), await status({ domain_hash: HASH })]).toEqual(['basic', 'basic']);
+    await bind(app, own);
+    await install({ hwid });
+    await call(app, '/api/delete-domain', own, { id });
+    expect(await status()).toBe('extended');
+  });
+
+  test('tells nothing of other providers', async () => {
+    const rival = await seedShop(app);
+    await checkIn({ hwid, domain_hash: HASH });
+    const { json } = await call(app, '/provider', null, { id: rival.code, hwid });
+    expect(json.status).toBe('basic');
   });
 
   test('takes no slot, and a slot is no tie', async () => {

@@ -41,7 +41,21 @@ describe('the document', () => {
   test('has the endpoints of the table, each under an id of its own', () => {
     const documented = calls.map(({ method, path }) => `${method} ${path}`);
     expect(documented).toEqual(endpoints.map(({ method, path }) => `${method} ${path}`));
-    expect(new Set(calls.map(({ operation }) => operation.operationId)).size).toBe(calls.length);
+    const own = Object.values(document.paths).map(({ get, post }) => (get ?? post)?.operationId);
+    expect(new Set(own).size).toBe(own.length);
+  });
+
+  test('has the older path of a call, as the same call', () => {
+    const older = endpoints.flatMap(({ olderPath, path }) =>
+      olderPath ? [{ olderPath, path }] : [],
+    );
+    expect(older.map(({ olderPath }) => olderPath)).toEqual(['/api/install', '/api/provider']);
+    for (const { olderPath, path } of older) {
+      const { operationId, ...same } = operationAt(path);
+      const documented = document.paths[olderPath]?.get;
+      expect(documented).toEqual({ ...same, operationId: `${operationId}Older`, deprecated: true });
+      expect(same.description).toContain(`\`${olderPath}\``);
+    }
   });
 
   test('every reference leads somewhere, and every component is used', () => {
@@ -134,6 +148,7 @@ describe.each(byPath)('%s', (path, endpoint) => {
     const expected = Object.entries(endpoint.params).flatMap(([name, param]) => {
       const required = isNeeded(endpoint, param);
       const query = { name, in: 'query', required };
+      if (param.olderHeader) return [query, { name: param.olderHeader, in: 'header', required }];
       return param.header ? [{ name: param.header, in: 'header', required }, query] : [query];
     });
     const documented = operationAt(path).parameters.map(({ name, in: where, required }) => ({

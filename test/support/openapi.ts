@@ -74,12 +74,13 @@ interface DocumentedCall {
   operation: OpenApiOperation;
 }
 
-export const calls: readonly DocumentedCall[] = Object.entries(document.paths).flatMap(
-  ([path, { get, post }]): DocumentedCall[] => [
+/** The calls by the paths that they go by; those of older documents are the same. */
+export const calls: readonly DocumentedCall[] = Object.entries(document.paths)
+  .flatMap(([path, { get, post }]): DocumentedCall[] => [
     ...(get ? [{ method: 'GET' as const, path, operation: get }] : []),
     ...(post ? [{ method: 'POST' as const, path, operation: post }] : []),
-  ],
-);
+  ])
+  .filter(({ operation }) => !operation.deprecated);
 
 /** The operation at a path; every path has one. */
 export function operationAt(path: string): OpenApiOperation {

@@ -52,12 +52,14 @@ export interface DeviceDetail {
 
 export interface DeviceStore {
   /**
-   * Finds when this provider last saw the device (null: never), and whether recording the call
-   * would attach the device through a binding that it is not linked through yet.
+   * Finds when this provider last saw the device (null: never), whether it is linked there, and
+   * whether recording the call would attach it through a binding that it is not tied to yet.
    */
   findCheckIn(
     key: CheckInKey,
-  ): Maybe<{ lastSeenAtMs: number | null; isNewLink: boolean } | 'provider_not_found'>;
+  ): Maybe<
+    { lastSeenAtMs: number | null; isLinked: boolean; isNewLink: boolean } | 'provider_not_found'
+  >;
   recordCheckIn(
     key: CheckInKey,
     facts: DeviceFacts,

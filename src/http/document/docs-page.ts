@@ -51,11 +51,13 @@ ${Object.entries(components.schemas).map(
   return page.text;
 }
 
+/** The calls by the paths that they go by: older ones stand in the descriptions. */
 function callsOf({ paths }: OpenApiDocument): Call[] {
-  return Object.entries(paths).flatMap(([path, { get, post }]): Call[] => [
+  const calls = Object.entries(paths).flatMap(([path, { get, post }]): Call[] => [
     ...(get ? [{ method: 'GET' as const, path, operation: get }] : []),
     ...(post ? [{ method: 'POST' as const, path, operation: post }] : []),
   ]);
+  return calls.filter(({ operation }) => !operation.deprecated);
 }
 
 const slug = (name: string) => name.toLowerCase().replaceAll(' ', '-');

@@ -40,7 +40,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
   'Notifications and commands':
     'What a provider sends to devices. `Ok` means that it is on disk; from then on it is delivered or accounted for, after a crash too.',
   'Calls that apps make':
-    'Two calls that apps make by themselves, without credentials. The HWID and what a device says about itself come from headers, else from the query; names of query parameters may come in any case. What a device says of itself is cut to 128 characters and is never a reason to turn it away.',
+    'Two calls that apps make by themselves, without credentials. The HWID and what a device says about itself come from headers, else from the query; names of query parameters may come in any case. What a device says of itself is cut to 128 characters and is never a reason to turn it away. Older apps say it in one text, the header `x-device-info`: a JSON object, names with values (`os=Android; model=Pixel 9`), values in the order system, version, model, version of the app, or the model alone, in at most 2,048 characters; it counts where a fact is not said otherwise.',
   'Devices that get messages': paragraphs(
     'The protocol for apps that get notifications and commands. A device registers once, keeps its token, fetches its messages, and acknowledges each. Until then a message comes again, always with the same `id`.',
     `Beside the calls there is a stream: a WebSocket (RFC 6455) at \`${STREAM_PATH}\`, with the token in the header \`Authorization\` of the handshake. The server sends frames of text like the answers of \`/device/inbox\`, at once what waits and then what comes; the device sends frames like the bodies of \`/device/ack\`, and each is answered.`,
@@ -81,3 +81,7 @@ export const PLAN_NEEDS = {
   pro: 'Needs the Pro or the Enterprise plan.',
   enterprise: 'Needs the Enterprise plan.',
 } as const;
+
+/** The note of an endpoint that has a path of older documents too. */
+export const olderPathNote = (path: string) =>
+  `\`${path}\` is the same call, as older documents have it.`;

@@ -10,6 +10,7 @@ import {
   ERROR_DETAIL,
   GROUP_DESCRIPTIONS,
   INFO,
+  olderPathNote,
   PLAN_NEEDS,
   REQUEST_ID,
   SECURITY_SCHEMES,
@@ -19,6 +20,8 @@ export interface OpenApiParameter {
   name: string;
   in: 'query' | 'header';
   required: boolean;
+  /** The header is that of older documents. */
+  deprecated?: true;
   description: string;
   schema: JsonSchema;
   example?: string | number;
@@ -47,6 +50,8 @@ export interface OpenApiOperation {
   tags: [string];
   summary: string;
   description: string;
+  /** The path is that of older documents. */
+  deprecated?: true;
   /** Alternatives: all schemes of one element are needed, and none of an empty one. */
   security: Partial<Record<keyof typeof SECURITY_SCHEMES, never[]>>[];
   parameters: OpenApiParameter[];
@@ -78,7 +83,10 @@ export function openApiDocument(): OpenApiDocument {
   for (const { name, endpoints } of groups) {
     for (const endpoint of endpoints) {
       const operation = operationOf(endpoint, name, book);
-      paths[endpoint.path] = endpoint.method === 'GET' ? { get: operation } : { post: operation };
+      const { method, olderPath, path } = endpoint;
+      const at = (one: OpenApiOperation) => (method === 'GET' ? { get: one } : { post: one });
+      paths[path] = at(operation);
+      if (olderPath) paths[olderPath] = at(asOlder(operation));
     }
   }
   return {
@@ -99,13 +107,14 @@ export function openApiDocument(): OpenApiDocument {
 }
 
 function operationOf(endpoint: Endpoint, group: string, book: SchemaBook): OpenApiOperation {
-  const { description, input, path, plan, summary } = endpoint;
+  const { description, input, olderPath, path, plan, summary } = endpoint;
   const { bodyBytesMax = REQUEST_BOUNDS.bytesMax } = endpoint;
+  const notes = [plan && PLAN_NEEDS[plan], olderPath && olderPathNote(olderPath)].filter(Boolean);
   return {
     operationId: operationIdOf(path),
     tags: [group],
     summary,
-    description: plan ? `${description}\n\n${PLAN_NEEDS[plan]}` : description,
+    description: [description, ...notes].join('\n\n'),
     security: securityOf(endpoint),
     parameters: Object.entries(endpoint.params).flatMap(([name, param]) =>
       parametersOf(name, param, isNeeded(endpoint, param), book),
@@ -119,6 +128,12 @@ function operationOf(endpoint: Endpoint, group: string, book: SchemaBook): OpenA
     }),
     responses: { 200: answerOf(endpoint, book) },
   };
+}
+
+/** The same call under the path of older documents. */
+function asOlder(operation: OpenApiOperation): OpenApiOperation {
+  const { operationId } = operation;
+  return { ...operation, operationId: `${operationId}Older`, deprecated: true };
 }
 
 /** The name of an endpoint: `/api/add-install` is addInstall, `/remote/list` remoteList. */
@@ -139,7 +154,7 @@ function securityOf({ audience, takesToken }: Endpoint): OpenApiOperation['secur
 /** The parameters of an endpoint: those that can come as headers can come in the query too. */
 function parametersOf(
   name: string,
-  { about, example, header, rule, schema }: Param,
+  { about, example, header, olderHeader, rule, schema }: Param,
   required: boolean,
   book: SchemaBook,
 ): OpenApiParameter[] {
@@ -147,6 +162,14 @@ function parametersOf(
     .join(' ')
     .trim();
   const content = { schema: book.refer(schema), ...(example !== undefined && { example }) };
+  const { schema: referred } = content;
+  if (olderHeader !== undefined) {
+    const older = `The same as \`${name}\`, from older apps: counts where that is not given.`;
+    return [
+      { name, in: 'query', required, description, ...content },
+      { ...OLDER, name: olderHeader, required, description: older, schema: referred },
+    ];
+  }
   if (header === undefined) return [{ name, in: 'query', required, description, ...content }];
   return [
     { name: header, in: 'header', required, description, ...content },
@@ -155,10 +178,12 @@ function parametersOf(
       in: 'query',
       required,
       description: `The same as the header \`${header}\`, which goes before it.`,
-      schema: content.schema,
+      schema: referred,
     },
   ];
 }
+
+const OLDER = { in: 'header', deprecated: true } as const;
 
 function inputOf(input: TSchema, book: SchemaBook): Media {
   const kinds = (input['oneOf'] as TSchema[] | undefined) ?? [input];

@@ -1,7 +1,8 @@
 /** The two calls that existing apps make by themselves; the answers' bodies are ours. */
 
 import { type TString, Type } from '@sinclair/typebox';
-import { checkIn } from '../../core/device.ts';
+import { checkIn, STANDINGS } from '../../core/device.ts';
+import { readDeviceInfo } from '../../core/device-info.ts';
 import { HWID, PROVIDER_CODE } from '../../core/formats.ts';
 import { admitDevice } from '../../core/install.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
@@ -10,6 +11,7 @@ import { appEndpoint, optional, type Values } from '../endpoint.ts';
 import {
   anyText,
   CODE_EXAMPLE,
+  choice,
   HASH_EXAMPLE,
   HWID_EXAMPLE,
   LimitField,
@@ -33,21 +35,28 @@ const factParams = {
   device_model: fact('x-device-model', 'the model of the device', 'Pixel 9'),
   app_version: fact('x-app-version', 'the version of the app'),
   user_agent: fact('user-agent', 'the name of the app'),
+  device_info: fact('x-device-info', 'what older apps say of themselves, in one text'),
 };
 
-function factsOf(params: Values<Omit<typeof factParams, 'hwid'>>): DeviceFacts {
+/** The words of a device: those of `device_info` count where there are no others. */
+function wordsOf(params: Values<typeof factParams>): { hwid: string | null; facts: DeviceFacts } {
+  const older = params.device_info === null ? null : readDeviceInfo(params.device_info);
   return {
-    os: params.os_name ?? '',
-    osVersion: params.os_version ?? '',
-    deviceName: params.device_model ?? '',
-    appVersion: params.app_version ?? '',
-    userAgent: params.user_agent ?? '',
+    hwid: params.hwid ?? (older?.hwid || null),
+    facts: {
+      os: params.os_name ?? older?.os ?? '',
+      osVersion: params.os_version ?? older?.osVersion ?? '',
+      deviceName: params.device_model ?? older?.deviceName ?? '',
+      appVersion: params.app_version ?? older?.appVersion ?? '',
+      userAgent: params.user_agent ?? older?.userAgent ?? '',
+    },
   };
 }
 
 const installEndpoint = appEndpoint({
   method: 'GET',
   path: '/install',
+  olderPath: '/api/install',
   summary: 'Let a device in on a limited link',
   description:
     'Asked when a link is added to an app: lets the device in, if a slot is free, and registers its HWID on the link. A HWID that is on the link already takes no second slot. Whether the provider has an active subscription is not looked at.',
@@ -55,7 +64,8 @@ const installEndpoint = appEndpoint({
     ...factParams,
     id: optional(anyText('the SHA-256 of a domain'), {
       misfit: 'link_not_found',
-      about: "It must be actively bound to the link's provider.",
+      about: "It must be actively bound to the link's provider: without one there is no link.",
+      olderHeader: 'x-domain-hash',
       example: HASH_EXAMPLE,
     }),
     installid: optional(anyText('the code of a limited link'), {
@@ -74,9 +84,10 @@ const installEndpoint = appEndpoint({
   headers: { 'x-hwid-active': 'true' },
   says: ['ok', 'hwid_required', 'link_not_found', 'link_disabled', 'link_limit_reached'],
   handle({ core, params, nowMs }) {
-    const { hwid, id: domainHash, installid: installCode } = params;
+    const { id: domainHash, installid: installCode } = params;
+    const { hwid, facts } = wordsOf(params);
     const key = { hwid, domainHash, installCode };
-    return replyWith(admitDevice(core, key, factsOf(params), nowMs), (link) => ({
+    return replyWith(admitDevice(core, key, facts, nowMs), (link) => ({
       provider_id: link.providerCode,
       status: link.status,
       install_limit: link.installLimit,
@@ -88,6 +99,7 @@ const installEndpoint = appEndpoint({
 const providerEndpoint = appEndpoint({
   method: 'GET',
   path: '/provider',
+  olderPath: '/api/provider',
   summary: "A device's daily check with its provider",
   description:
     'Asked by apps once a day. With the hash of an active binding the device becomes linked to the provider; without one, or with one that is not bound, it is only noted as seen. Repeated on the same UTC day without anything new to link, it writes nothing.',
@@ -99,15 +111,27 @@ const providerEndpoint = appEndpoint({
     }),
     domain_hash: optional<TString, never>(anyText('the SHA-256 of a domain'), {
       misfit: null,
+      olderHeader: 'x-domain-hash',
       example: HASH_EXAMPLE,
     }),
   },
+  fields: {
+    ok: {
+      status: choice(
+        STANDINGS,
+        '`extended` for a device that is linked to the provider, by a slot or by an active binding; `basic` for one that is only seen.',
+      ),
+    },
+  },
   says: ['ok', 'hwid_required', 'provider_not_found'],
   handle({ core, params, nowMs, limits, client }) {
-    const { hwid, id: providerCode, domain_hash: domainHash } = params;
+    const { id: providerCode, domain_hash: domainHash } = params;
+    const { hwid, facts } = wordsOf(params);
     const admitsNew = () => limits.registrations.admits(client(), nowMs);
     const call = { hwid, providerCode, domainHash };
-    return checkIn(core, call, factsOf(params), nowMs, admitsNew);
+    return replyWith(checkIn(core, call, facts, nowMs, admitsNew), ({ standing }) => ({
+      status: standing,
+    }));
   },
 });
 

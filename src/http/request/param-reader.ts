@@ -18,7 +18,7 @@ type ReadParam = (call: IncomingCall) => Misfit | undefined;
 /** The function that reads one parameter into a call's `params`, or returns how it does not fit. */
 export function reader(name: string, param: Param): ReadParam {
   const checker = TypeCompiler.Compile(param.schema);
-  const { header, isRequired, keepsEmpty, misfit, neededWithout, rule, tidy } = param;
+  const { header, isRequired, keepsEmpty, misfit, neededWithout, olderHeader, rule, tidy } = param;
   const decode = isNumeric(param.schema) ? readInteger : (tidy ?? ((raw: string) => raw));
   const refuse = (detail: string): Misfit | undefined =>
     misfit === null ? undefined : { says: misfit, detail };
@@ -26,7 +26,8 @@ export function reader(name: string, param: Param): ReadParam {
   return ({ params, query, request }) => {
     params[name] = null;
     // Headers are asked for only where one is read: at the first, Bun takes up all of them.
-    const raw = (header && readHeader(request.headers, header)) || valueIn(query, name);
+    const given = (header && readHeader(request.headers, header)) || valueIn(query, name);
+    const raw = given || ((olderHeader && readHeader(request.headers, olderHeader)) ?? given);
     if (raw === REPEATED) return refuse(`${name} was given more than once`);
     if (raw === undefined || (raw === '' && !keepsEmpty)) {
       if (isRequired) return refuse(`${name} is required: ${rule}`);

@@ -7,6 +7,7 @@ import type { Context } from './context.ts';
 import { deviceKeeper } from './known-device.ts';
 import { AT_PROVIDER_COLUMNS, atProvider, lookups, type RowAtProvider } from './lookups.ts';
 import { listOnce, value } from './statement.ts';
+import { LINKED } from './targets.ts';
 
 type DeviceStore = Pick<
   Store,
@@ -30,6 +31,14 @@ const devicesAt = (which: SQL) => sql`
   device d LEFT JOIN device_provider p ON p.device_id = d.id AND p.provider_id = (
     SELECT v.provider_id FROM device_provider v WHERE v.device_id = d.id ${which}
     ORDER BY v.last_seen_at_ms DESC, v.provider_id DESC LIMIT 1)`;
+
+/** The standing of a device with a provider. */
+function standingStatement({ db }: Context) {
+  return db.prepare<{ lastSeenAtMs: number; isLinked: number }>(sql`
+      SELECT p.last_seen_at_ms AS "lastSeenAtMs", ${LINKED} AS "isLinked"
+      FROM device_provider p
+      WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`);
+}
 
 /** Questions of the operator about devices. */
 function operatorStatements({ db }: Context) {
@@ -103,6 +112,7 @@ export function devicesThat({
 export function deviceStore(context: Context): DeviceStore {
   const { db, writer, audit } = context;
   const find = lookups(context);
+  const standing = standingStatement(context);
   const operator = operatorStatements(context);
   const forget = forgetStatements(context);
   const keep = deviceKeeper(context);
@@ -121,10 +131,12 @@ export function deviceStore(context: Context): DeviceStore {
       if (ids === null) return 'provider_not_found';
       const { providerId, domainId } = ids;
       const deviceId = find.deviceId.get({ hwid: key.hwid })?.id ?? null;
-      if (deviceId === null) return { lastSeenAtMs: null, isNewLink: domainId !== null };
+      const known = deviceId === null ? null : standing.get({ deviceId, providerId });
+      const isTied = deviceId !== null && domainId !== null && keep.isTied(deviceId, domainId);
       return {
-        lastSeenAtMs: find.atProvider.get({ deviceId, providerId })?.lastSeenAtMs ?? null,
-        isNewLink: domainId !== null && !keep.isTied(deviceId, domainId),
+        lastSeenAtMs: known?.lastSeenAtMs ?? null,
+        isLinked: known?.isLinked === 1,
+        isNewLink: domainId !== null && !isTied,
       };
     },
 

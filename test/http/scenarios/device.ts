@@ -28,6 +28,8 @@ const HWID_ANSWER = '{"rc":0,"msg":"HWID is required"}';
 const HWID_DETAIL = 'hwid must be 1 to 128 visible ASCII characters without comma';
 const NOT_FOUND_DETAIL =
   'installid names no limited link, or id is not a domain that is actively bound to its provider';
+const BASIC = '{"rc":1,"msg":"Ok","status":"basic"}';
+const EXTENDED = '{"rc":1,"msg":"Ok","status":"extended"}';
 const active = { 'x-hwid-active': 'true' };
 const notSupported = { 'x-hwid-not-supported': 'true' };
 
@@ -152,7 +154,7 @@ const provider: Scenario[] = [
     says: 'ok',
     given: [aBinding()],
     request: checkIn,
-    answer: '{"rc":1,"msg":"Ok"}',
+    answer: EXTENDED,
     changed: ['device 1 added', 'device_domain 1 added', 'device_provider 1/1 added'],
   },
   {
@@ -160,7 +162,7 @@ const provider: Scenario[] = [
     path: PROVIDER,
     says: 'ok',
     request: { id: OWN.code, hwid: HWID },
-    answer: '{"rc":1,"msg":"Ok"}',
+    answer: BASIC,
     changed: ['device 1 added', 'device_provider 1/1 added'],
   },
   {
@@ -169,7 +171,7 @@ const provider: Scenario[] = [
     says: 'ok',
     given: [aBinding(), aDeletedBinding(1)],
     request: checkIn,
-    answer: '{"rc":1,"msg":"Ok"}',
+    answer: BASIC,
     changed: ['device 1 added', 'device_provider 1/1 added'],
   },
   {
@@ -178,8 +180,26 @@ const provider: Scenario[] = [
     says: 'ok',
     given: [aBinding(HASH, FOREIGN)],
     request: checkIn,
-    answer: '{"rc":1,"msg":"Ok"}',
+    answer: BASIC,
     changed: ['device 1 added', 'device_provider 1/1 added'],
+  },
+  {
+    name: 'a device with a slot is linked, whatever it says',
+    path: PROVIDER,
+    says: 'ok',
+    given: [...door, aDevice(HWID)],
+    request: { id: OWN.code, hwid: HWID },
+    answer: EXTENDED,
+  },
+  {
+    name: 'as an older app says it: hash and facts in headers',
+    path: PROVIDER,
+    says: 'ok',
+    given: [aBinding()],
+    request: { id: OWN.code },
+    headers: { 'x-domain-hash': HASH, 'x-device-info': `hwid=${HWID}; os=iOS` },
+    answer: EXTENDED,
+    changed: ['device 1 added', 'device_domain 1 added', 'device_provider 1/1 added'],
   },
   {
     name: 'no HWID',

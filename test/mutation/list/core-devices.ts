@@ -30,9 +30,21 @@ export const coreDevices: readonly MutatedFile[] = [
       ],
       [`if (isRefused(hwid)) return HWID_REQUIRED;`, `if (!isRefused(hwid)) return HWID_REQUIRED;`],
       [
-        `if (calledToday && !known.isNewLink) return 'ok';`,
-        `if (calledToday && known.isNewLink) return 'ok';`,
+        `if (calledToday && !isNewLink) return standingOf(isLinked);`,
+        `if (calledToday && isNewLink) return standingOf(isLinked);`,
       ],
+      [`standingOf(isLinked || isNewLink)`, `standingOf(isLinked)`],
+      [`standingOf(isLinked || isNewLink)`, `standingOf(isNewLink)`],
+    ],
+  },
+  {
+    file: 'src/core/device-info.ts',
+    tests: ['test/core/device-info.test.ts', 'test/http/older-calls.test.ts'],
+    changes: [
+      ['if (header.length > BOUNDS.bytesMax) return SILENCE;', ''],
+      [" || info[fact] !== '') continue;", ') continue;'],
+      ['text.split(separator, BOUNDS.valuesMax)', 'text.split(separator)'],
+      [`if (!text.includes(';')) return SILENCE;`, ''],
     ],
   },
   {

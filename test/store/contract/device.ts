@@ -40,7 +40,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       await addProvider(store, 'Provide1');
       await addProvider(store, 'Provide2');
-      const never = { lastSeenAtMs: null, isNewLink: false };
+      const never = { lastSeenAtMs: null, isLinked: false, isNewLink: false };
       expect(await store.findCheckIn(keyOf('a'))).toEqual(never);
       await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS);
       expect(await store.findCheckIn(keyOf('a'))).toEqual({ ...never, lastSeenAtMs: NOW_MS });
@@ -63,6 +63,26 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       expect(await isNewLink(HASH)).toMatchObject({ isNewLink: false });
       await store.disableDomain(id, domainId, ACT);
       expect(await isNewLink(HASH)).toMatchObject({ isNewLink: false });
+    });
+
+    test('tells whether it is linked: by a slot or an active binding, at this provider', async () => {
+      const { store } = opened();
+      const { providerId: id, domainId } = await addDoor(store);
+      await addProvider(store, 'Provide2');
+      const isLinked = async (hwid: string, code = 'Provide1') =>
+        ((await store.findCheckIn(keyOf(hwid, null, code))) as { isLinked: boolean }).isLinked;
+      await store.recordCheckIn(keyOf('tied'), FACTS, NOW_MS);
+      expect(await isLinked('tied')).toBe(false);
+      await store.recordCheckIn(keyOf('tied', HASH), FACTS, NOW_MS);
+      await store.recordCheckIn(keyOf('tied', HASH, 'Provide2'), FACTS, NOW_MS);
+      await knock(store, 'holder');
+      expect(await isLinked('tied')).toBe(true);
+      expect(await isLinked('tied', 'Provide2')).toBe(false);
+      await store.disableDomain(id, domainId, ACT);
+      expect(await isLinked('tied')).toBe(false);
+      expect(await isLinked('holder')).toBe(true);
+      await store.freeSlot(id, { installCode: CODE, installId: null }, 'holder', ACT);
+      expect(await isLinked('holder')).toBe(false);
     });
 
     test('refuses an unknown provider', async () => {
@@ -224,6 +244,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       expect((await store.findDevice('b'))?.installs).toHaveLength(1);
       expect(await store.findCheckIn(keyOf('a'))).toEqual({
         lastSeenAtMs: null,
+        isLinked: false,
         isNewLink: false,
       });
     });
