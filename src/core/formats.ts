@@ -4,6 +4,7 @@
  * mistakes; a value from a file, from another server or from a device goes through the reader.
  */
 
+import { FIGURE_DAYS } from './figures.ts';
 import { readInteger } from './json-input.ts';
 import { type Misfit, malformed } from './outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
@@ -139,6 +140,9 @@ export const PUSH_TYPE = choice(['force', 'optional'] as const);
 
 /** Days for which a notification waits for a device: specification, "Limits". */
 export const EXPIRE_DAYS = whole(1, 365);
+
+/** How many UTC days of figures are asked for. */
+export const STATS_DAYS = whole(1, FIGURE_DAYS);
 
 /** Most bytes of an encoded push payload: specification, "Limits". */
 export const PUSH_ENCODED_MAX = 4096;

@@ -9,6 +9,7 @@ import { actAt } from '../core/audit/entry.ts';
 import { pruneAudit } from '../core/audit/prune.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
+import { FIGURE_DAYS, lastDays } from '../core/figures.ts';
 import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Log } from '../log.ts';
@@ -57,6 +58,16 @@ export async function forgetVisits(
   signal?: AbortSignal,
 ): Promise<void> {
   await repeat(() => core.store.forgetVisits(nowMs - deviceDays * DAY_MS), signal);
+}
+
+/** Deletes figures of the days before the last {@link FIGURE_DAYS}. */
+export async function forgetFigures(
+  core: Core,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { fromDay } = lastDays(FIGURE_DAYS, nowMs);
+  await repeat(() => core.store.forgetFigures(fromDay), signal);
 }
 
 /** Bounds of the devices that belong to nobody and are remembered. */

@@ -8,6 +8,7 @@ import type { Worker } from './deliver.ts';
 import {
   type AuditBounds,
   expireMessages,
+  forgetFigures,
   forgetStrangers,
   forgetVisits,
   type KeepDays,
@@ -54,8 +55,11 @@ function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
       run: async (signal) => {
         await pruneDistributions(core, settings, clock.nowMs(), signal);
         await forgetVisits(core, settings, clock.nowMs(), signal);
+        await forgetFigures(core, clock.nowMs(), signal);
       },
     },
+    // Without a commit they would wait for one; a kill loses no more than ten seconds of them.
+    { name: 'figures', pattern: '*/10 * * * * *', run: () => core.store.saveFigures() },
     {
       name: 'forget-strangers',
       // Each minute, as anybody can make them.

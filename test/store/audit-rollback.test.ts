@@ -22,7 +22,7 @@ beforeEach(() => {
   migrate(native);
   const db = new Connection(native);
   audit = new AuditTrail(db);
-  writer = new GroupWriter(db, 100, { notes: audit });
+  writer = new GroupWriter(db, 100, { notes: [audit] });
 });
 afterEach(() => {
   native.close();

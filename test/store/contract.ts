@@ -11,6 +11,7 @@ import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
+import { figureContract } from './contract/figure.ts';
 import {
   ALL,
   addDoor,
@@ -62,6 +63,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...healthContract,
   ...importContract,
   ...countContract,
+  ...figureContract,
   ...watchContract,
 };
 

@@ -115,7 +115,7 @@ describe('what the writes of a batch note', () => {
 
   test('is saved without what a write noted that was taken back', async () => {
     const { notes, sealed, say } = noteBook();
-    const writer = new GroupWriter(new Connection(at.db), 100, { notes });
+    const writer = new GroupWriter(new Connection(at.db), 100, { notes: [notes] });
     await Promise.allSettled([
       writer.run(() => say('first')),
       writer.run(() => {
@@ -129,7 +129,7 @@ describe('what the writes of a batch note', () => {
 
   test('is forgotten with a batch that was lost', async () => {
     const { notes, sealed, say } = noteBook();
-    const writer = new GroupWriter(new Connection(at.db), 100, { notes });
+    const writer = new GroupWriter(new Connection(at.db), 100, { notes: [notes] });
     await faultOf(
       writer.run(() => {
         say('lost');

@@ -18,6 +18,7 @@ import type { CountStore } from './count.ts';
 import type { DeviceStore } from './device.ts';
 import type { DistributionStore } from './distribution.ts';
 import type { DomainStore } from './domain.ts';
+import type { FigureStore } from './figure.ts';
 import type { HealthStore } from './health.ts';
 import type { InboxStore } from './inbox.ts';
 import type { InstallStore } from './install.ts';
@@ -39,6 +40,7 @@ export interface Store
     AuditStore,
     ImportStore,
     CountStore,
+    FigureStore,
     KeepingStore,
     HealthStore {
   /**

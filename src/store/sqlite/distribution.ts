@@ -79,7 +79,7 @@ function statements({ db }: Context) {
 }
 
 export function distributionStore(context: Context): DistributionStore {
-  const { writer, audit } = context;
+  const { writer, audit, figures } = context;
   const on = statements(context);
 
   return {
@@ -97,6 +97,7 @@ export function distributionStore(context: Context): DistributionStore {
         const dueAtMs = draft.dueAtMs ?? createdAtMs;
         const { id } = on.add.get({ ...draft, dueAtMs }) as { id: number };
         audit.note(act, deeds.send(id, draft), providerId);
+        figures.note(providerId, 'sends', createdAtMs);
         return { id };
       }),
 

@@ -9,7 +9,7 @@
 
 import { sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/message/status.ts';
-import type { Message } from '../../core/port/inbox.ts';
+import type { AckItem, AckState, Message, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
@@ -91,9 +91,17 @@ const CHANGES = sql`
           WHERE p.device_id = r.device_id AND p.provider_id = r.inbox AND p.token_id = t.id
             AND p.after_recipient_id < r.id)))`;
 
+/** Whose message it is, and 1 for each state that would be new of it. */
+type Change = Record<AckState, number> & { providerId: number };
+
 function acknowledgeStatements({ db }: Context) {
   return {
-    changes: db.prepare<{ one: number }>(sql`SELECT 1 AS one FROM recipient r WHERE ${CHANGES}`),
+    changes: db.prepare<Change>(sql`
+        SELECT abs(r.inbox) AS "providerId", r.received_at_ms IS NULL AS received,
+          r.opened_at_ms IS NULL AS opened,
+          r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL AS executed,
+          r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL AS failed
+        FROM recipient r WHERE ${CHANGES}`),
     /** Set once, never unset: an acknowledgement that comes twice or late changes nothing. */
     acknowledge: db.prepare(sql`
         UPDATE recipient AS r SET is_waiting = 0,
@@ -106,14 +114,13 @@ function acknowledgeStatements({ db }: Context) {
             coalesce(refused_at_ms, ${value('nowMs')}), refused_at_ms),
           detail = iif(${value('state')} = 'failed' AND executed_at_ms IS NULL
             AND refused_at_ms IS NULL, ${value('detail')}, detail)
-        WHERE ${CHANGES}`),
+        WHERE distribution_id = ${value('id')} AND device_id = ${value('deviceId')}`),
   };
 }
 
 export function inboxStore(context: Context): InboxStore {
-  const { writer } = context;
-  const on = lookStatements(context);
-  const { changes, acknowledge } = acknowledgeStatements(context);
+  const { writer, figures } = context;
+  const on = { ...lookStatements(context), ...acknowledgeStatements(context) };
 
   /** Places of a token; providers that address the device as unbound have one each. */
   function placesOf(token: Token, deviceId: number): Place[] {
@@ -127,6 +134,18 @@ export function inboxStore(context: Context): InboxStore {
       }
     }
     return found.map((place) => ({ ...place, rows: [], isRead: false }));
+  }
+
+  /** Notes what a device says of a message. False: it is nothing new. */
+  function change({ id: deviceId, tokenHash }: TokenHolder, item: AckItem, nowMs: number): boolean {
+    const key = { ...item, deviceId, tokenHash, nowMs };
+    const news = on.changes.get(key);
+    if (news === null) return false;
+    on.acknowledge.run(key);
+    figures.note(news.providerId, 'received', nowMs, news.received);
+    if (item.state !== 'received')
+      figures.note(news.providerId, item.state, nowMs, news[item.state]);
+    return true;
   }
 
   return {
@@ -160,14 +179,14 @@ export function inboxStore(context: Context): InboxStore {
       }
     },
 
-    acknowledge: async ({ id: deviceId, tokenHash }, items, nowMs) => {
-      const keyed = items.map((item) => ({ item, key: { ...item, deviceId, tokenHash, nowMs } }));
+    acknowledge: async (holder, items, nowMs) => {
+      const { id: deviceId, tokenHash } = holder;
       // Looking costs no write: whoever repeats itself leaves the disk alone.
-      const news = keyed.filter(({ key }) => changes.get(key) !== null);
-      if (news.length === 0) return [];
-      return writer.run(() =>
-        news.filter(({ key }) => acknowledge.run(key) > 0).map(({ item }) => item),
+      const news = items.filter(
+        (item) => on.changes.get({ ...item, deviceId, tokenHash }) !== null,
       );
+      if (news.length === 0) return [];
+      return writer.run(() => news.filter((item) => change(holder, item, nowMs)));
     },
   };
 }

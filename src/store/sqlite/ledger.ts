@@ -37,13 +37,13 @@ export function expirySteps({ db }: Context) {
 function keeperStatements({ db }: Context) {
   return {
     /** Blocked messages leave the inboxes at once, whenever they would expire. */
-    toExpire: db.prepare<{ id: number; cursorId: number }>(sql`
-        SELECT id, "cursorId" FROM (
-          SELECT id, cursor_id AS "cursorId" FROM distribution
+    toExpire: db.prepare<{ id: number; providerId: number; cursorId: number }>(sql`
+        SELECT id, "providerId", "cursorId" FROM (
+          SELECT id, provider_id AS "providerId", cursor_id AS "cursorId" FROM distribution
           WHERE status = ${literal(BLOCKED)} AND expired_at_ms IS NULL LIMIT 1)
         UNION ALL
-        SELECT id, "cursorId" FROM (
-          SELECT id, cursor_id AS "cursorId" FROM distribution
+        SELECT id, "providerId", "cursorId" FROM (
+          SELECT id, provider_id AS "providerId", cursor_id AS "cursorId" FROM distribution
           WHERE expired_at_ms IS NULL AND expires_at_ms <= ${value('nowMs')} AND status >= ${FINAL}
           ORDER BY expires_at_ms LIMIT 1)
         LIMIT 1`),
@@ -74,7 +74,7 @@ function keeperStatements({ db }: Context) {
 }
 
 export function ledgerStore(context: Context): LedgerStore {
-  const { writer } = context;
+  const { writer, figures } = context;
   const keeper = keeperStatements(context);
   const expire = expirySteps(context);
   return {
@@ -83,9 +83,10 @@ export function ledgerStore(context: Context): LedgerStore {
       return writer.run(() => {
         const found = keeper.toExpire.get({ nowMs });
         if (found === null) return null;
-        const { id, cursorId } = found;
+        const { id, providerId, cursorId } = found;
         const { toId, expiredCount, isDone } = expire(id, cursorId, nowMs);
         keeper.expireMoved.run({ id, cursorId: toId, expiredAtMs: isDone ? nowMs : null });
+        figures.note(providerId, 'expired', nowMs, expiredCount);
         return expiredCount;
       });
     },

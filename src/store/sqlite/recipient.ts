@@ -108,7 +108,7 @@ function workerStatements({ db }: Context) {
 }
 
 export function recipientStore(context: Context): RecipientStore {
-  const { writer, clock } = context;
+  const { writer, figures, clock } = context;
   const on = workerStatements(context);
   const expiry = expirySteps(context);
   const nextRange = targetRanges(context);
@@ -165,6 +165,8 @@ export function recipientStore(context: Context): RecipientStore {
           // Counted once, even if the worker dies before it can say that it is done.
           if (cursorId === NAMED_LOADED) return { isDone: true };
           const counts = loadNamed(id, work, nowMs);
+          figures.note(providerId, 'recipients', nowMs, counts.added);
+          figures.note(providerId, 'failed', nowMs, counts.failed);
           on.loaded.run({ ...held(lease, clock), source, cursorId: NAMED_LOADED, ...counts });
           return { isDone: true };
         }
@@ -173,6 +175,7 @@ export function recipientStore(context: Context): RecipientStore {
         const added = on.loadRange.run({ id, providerId, nowMs, ...found.range });
         const at = { source: found.next.source, cursorId: found.next.id };
         on.loaded.run({ ...held(lease, clock), ...at, added, failed: 0 });
+        figures.note(providerId, 'recipients', nowMs, added);
         return { isDone: false };
       }),
 
@@ -181,13 +184,15 @@ export function recipientStore(context: Context): RecipientStore {
         const { id, nowMs } = lease;
         const work = on.inHand.get({ ...lease, statuses: SERVING });
         if (work === null) return null;
-        const { cursorId, expiresAtMs } = work;
-        const served =
-          expiresAtMs <= nowMs
-            ? expireNext(id, cursorId, nowMs)
-            : serveNext(id, cursorId, nowMs, waitingMax);
+        const { providerId, cursorId, expiresAtMs } = work;
+        const isLate = expiresAtMs <= nowMs;
+        const served = isLate
+          ? expireNext(id, cursorId, nowMs)
+          : serveNext(id, cursorId, nowMs, waitingMax);
         const { toId, deviceIds, sent, failed, isDone } = served;
         on.sent.run({ ...held(lease, clock), cursorId: toId, sent, failed });
+        figures.note(providerId, 'delivered', nowMs, sent);
+        figures.note(providerId, isLate ? 'expired' : 'failed', nowMs, failed);
         return { deviceIds, outcome: isDone ? on.settled.get({ id }) : null };
       }),
   };

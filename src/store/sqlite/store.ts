@@ -14,6 +14,8 @@ import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
 import { exportStore } from './export.ts';
+import { figureStore } from './figure.ts';
+import { FigureTrail } from './figure-trail.ts';
 import { LOCK_FILE, openDatabase } from './file/open.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
@@ -33,6 +35,9 @@ import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
 import { GroupWriter } from './writer.ts';
 
+/** Longest wait for another process's lock when figures alone are left to be saved, ms. */
+const LAST_WAIT_MS = 1_000;
+
 /**
  * Opens the store. Throws `OperatorError` with the reason when it cannot. All of it happens in the
  * call itself: a promise is what a store over a network would need.
@@ -43,10 +48,12 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const index = WalIndex.of(opened.db);
   const db = new Connection(opened.db, index);
   const audit = new AuditTrail(db);
+  const figures = new FigureTrail(db, () => clock.steadyMs());
   const others = knockAt(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
-  const writer = new GroupWriter(db, commitBatchMax, { notes: audit, upkeep, onCommit, others });
-  const context: Context = { db, writer, audit, clock };
+  const notes = [audit, figures];
+  const writer = new GroupWriter(db, commitBatchMax, { notes, upkeep, onCommit, others });
+  const context: Context = { db, writer, audit, figures, clock };
   return {
     ...providerStore(context),
     ...removalStore(context),
@@ -66,12 +73,16 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...healthStore(context, dataDir),
     ...importStore(context),
     ...countStore(context),
+    ...figureStore(context),
     ...exportStore(dataDir),
     ...watchStore(context),
     close: async () => {
       writer.hasten();
       await writer.idle();
+      writer.hasten(LAST_WAIT_MS);
       try {
+        // Nobody hears of it any more: figures that are lost are no reason to stay.
+        await figures.save(writer).catch(() => undefined);
         db.close();
       } finally {
         opened.release();

@@ -30,8 +30,8 @@ export interface BatchNotes {
   undo(mark: number): void;
   /** Saves what is noted, within the transaction. */
   seal(): void;
-  /** The batch is over, saved or not. */
-  clear(): void;
+  /** The batch is over. */
+  clear(isSaved: boolean): void;
 }
 
 interface Job {
@@ -47,7 +47,7 @@ interface Upkeep {
 }
 
 export interface WriterOptions {
-  notes?: BatchNotes | null;
+  notes?: readonly BatchNotes[];
   upkeep?: Upkeep | null;
   onCommit?: CommitObserver | null | undefined;
   /** Other processes that write. */
@@ -63,7 +63,6 @@ export interface WriterOptions {
 export class GroupWriter {
   #queue: Job[] = [];
   #isScheduled = false;
-  #isHastened = false;
   /** Number of the first in the queue that ran beside a write that threw, and are done again. */
   #repeatCount = 0;
   /** Time from which the lock is waited for; null: it is not. */
@@ -74,11 +73,11 @@ export class GroupWriter {
   #onIdle: (() => void)[] = [];
   readonly #db: Connection;
   readonly #batchMax: number;
-  readonly #notes: BatchNotes | null;
+  readonly #notes: readonly BatchNotes[];
   readonly #upkeep: Upkeep | null;
   readonly #onCommit: CommitObserver | null;
   readonly #others: Knock;
-  readonly #lockWaitMaxMs: number;
+  #lockWaitMaxMs: number;
   readonly #steadyMs: () => number;
   readonly #later: NonNullable<WriterOptions['later']>;
   readonly #sql: TransactionSql;
@@ -87,7 +86,7 @@ export class GroupWriter {
   constructor(db: Connection, batchMax: number, options: WriterOptions = {}) {
     this.#db = db;
     this.#batchMax = batchMax;
-    this.#notes = options.notes ?? null;
+    this.#notes = options.notes ?? [];
     this.#upkeep = options.upkeep ?? null;
     this.#onCommit = options.onCommit ?? null;
     this.#others = options.others ?? NOBODY_ELSE;
@@ -114,9 +113,9 @@ export class GroupWriter {
     if (this.#isScheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Lets nothing wait for another process any more: a lock that is held refuses at once. */
-  hasten(): void {
-    this.#isHastened = true;
+  /** Lets nothing wait for another process any longer than that; 0: a held lock refuses at once. */
+  hasten(lockWaitMaxMs = 0): void {
+    this.#lockWaitMaxMs = lockWaitMaxMs;
   }
 
   #schedule(): void {
@@ -194,7 +193,7 @@ export class GroupWriter {
     const nowMs = this.#steadyMs();
     // The event loop may come late, so adding up the pauses would not give the time.
     this.#waitingSinceMs ??= nowMs;
-    const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs && !this.#isHastened;
+    const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs;
     return isInTime && isBusy(hindrance);
   }
 
@@ -202,6 +201,7 @@ export class GroupWriter {
   #save(batch: Job[], isRepeated: boolean): boolean {
     let results: Result[] = [];
     let fault: WriteFailed | null = null;
+    let isSaved = false;
     try {
       if (isRepeated) results = batch.map((job) => this.#runInSavepoint(job));
       else if (!runAll(batch, results)) {
@@ -210,16 +210,17 @@ export class GroupWriter {
       }
       // A full disk can make SQLite roll the whole transaction back by itself.
       if (!this.#db.inTransaction) throw lostTransaction(results);
-      this.#notes?.seal();
+      for (const notes of this.#notes) notes.seal();
       this.#sql.commit.run();
+      isSaved = true;
     } catch (cause) {
       fault = new WriteFailed('the commit failed', { cause });
       this.#db.rollBack();
     } finally {
-      this.#notes?.clear();
+      for (const notes of this.#notes) notes.clear(isSaved);
     }
     this.#endedMs = this.#steadyMs();
-    this.#onCommit?.(batch.length, this.#endedMs - this.#beganMs, fault === null);
+    this.#onCommit?.(batch.length, this.#endedMs - this.#beganMs, isSaved);
     if (fault === null) answer(batch, results);
     else this.#refuse(batch, fault);
     return true;
@@ -228,14 +229,14 @@ export class GroupWriter {
   #runInSavepoint(job: Job): Result {
     // An earlier job lost the transaction; #save tells everybody.
     if (!this.#db.inTransaction) return { fault: null };
-    const mark = this.#notes?.mark() ?? 0;
+    const marks = this.#notes.map((notes) => notes.mark());
     try {
       this.#sql.savepoint.run();
       const value = job.work();
       this.#sql.release.run();
       return { value };
     } catch (error) {
-      this.#notes?.undo(mark);
+      for (const [n, notes] of this.#notes.entries()) notes.undo(marks[n] as number);
       if (this.#db.inTransaction) {
         this.#sql.rollbackTo.run();
         this.#sql.release.run();

@@ -49,7 +49,7 @@ export const known: readonly MutatedFile[] = [
     tests: ['test/store/writer.test.ts', 'test/store/writer-lock.test.ts'],
     changes: [
       ['    this.#waitingSinceMs = null;', ''],
-      ['      this.#notes?.undo(mark);', ''],
+      ['      for (const [n, notes] of this.#notes.entries()) notes.undo(marks[n] as number);', ''],
     ],
   },
   {

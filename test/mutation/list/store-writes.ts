@@ -89,15 +89,12 @@ export const storeWrites: readonly MutatedFile[] = [
       'test/store/writer-lock.test.ts',
     ],
     changes: [
-      ['this.#notes = options.notes ?? null;', ''],
+      ['this.#notes = options.notes ?? [];', 'this.#notes = [];'],
       [
-        'const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs && !this.#isHastened;',
-        'const isInTime = nowMs + this.#waitingSinceMs < this.#lockWaitMaxMs && !this.#isHastened;',
+        'const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs;',
+        'const isInTime = nowMs + this.#waitingSinceMs < this.#lockWaitMaxMs;',
       ],
-      [
-        'const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs && !this.#isHastened;',
-        'const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs && this.#isHastened;',
-      ],
+      ['this.#lockWaitMaxMs = lockWaitMaxMs;', ''],
       [
         'if (fault === null) answer(batch, results);',
         'if (fault !== null) answer(batch, results);',

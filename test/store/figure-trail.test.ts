@@ -1,0 +1,172 @@
+/** What is counted goes to disk once, and not with every commit, whatever becomes of the writes. */
+
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { GATHERED_LINKS_MAX, GatheredFigures, utcDay } from '../../src/core/figures.ts';
+import type { Figure } from '../../src/core/port/figure.ts';
+import { Connection } from '../../src/store/sqlite/connection.ts';
+import { FigureTrail } from '../../src/store/sqlite/figure-trail.ts';
+import { migrate } from '../../src/store/sqlite/file/migrate.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { GroupWriter } from '../../src/store/sqlite/writer.ts';
+import { freshFolder } from '../support/app.ts';
+import { openBeside } from '../support/database.ts';
+import { addProvider, NOW_MS } from './contract/fixture.ts';
+import { send } from './contract/message-fixture.ts';
+
+const PROVIDER = 1;
+let folder: string;
+let native: Database;
+let steadyMs: number;
+let figures: FigureTrail;
+let writer: GroupWriter;
+
+beforeEach(() => {
+  folder = freshFolder();
+  native = new Database(join(folder, 'gatepost.db'), { create: true, strict: true });
+  migrate(native);
+  native.run('PRAGMA foreign_keys = ON');
+  native.run(`INSERT INTO provider (id, code, name, plan, key_hash, created_at_ms)
+    VALUES (1, 'Provide1', 'one', 'basic', zeroblob(32), 0)`);
+  const db = new Connection(native);
+  steadyMs = 0;
+  figures = new FigureTrail(db, () => steadyMs);
+  writer = new GroupWriter(db, 100, { notes: [figures] });
+});
+
+afterEach(() => {
+  native.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A write that counts; then a fault of its own, if it has one. */
+const write = (figure: Figure = 'links', then: () => void = () => undefined) =>
+  writer.run(() => {
+    figures.note(PROVIDER, figure, NOW_MS);
+    then();
+  });
+
+const failing = () => {
+  throw new Error('a rule was broken');
+};
+
+/** The links on disk; null: there is no row. */
+const saved = (): number | null =>
+  native.query<{ links: number }, []>('SELECT links FROM provider_day').get()?.links ?? null;
+
+/** A commit that cannot succeed. */
+const losing = () => {
+  native.run('PRAGMA defer_foreign_keys = ON');
+  native.run(`INSERT INTO install (provider_id, install_code, install_limit, status, created_at_ms)
+    VALUES (99, 'LinkCode0001', 1, 10, 0)`);
+};
+
+describe('commits', () => {
+  test('carry figures no more than once a second, and then all of them', async () => {
+    await write();
+    steadyMs = 999;
+    await write();
+    expect(saved()).toBeNull();
+    steadyMs = 1_000;
+    await write();
+    expect(saved()).toBe(3);
+    steadyMs = 1_999;
+    await write();
+    expect(saved()).toBe(3);
+    steadyMs = 2_000;
+    await write();
+    expect(saved()).toBe(5);
+  });
+
+  test('that are done again for a write that throws count each of the others once', async () => {
+    steadyMs = 1_000;
+    await Promise.allSettled([write(), write('links', failing), write(), write('links', failing)]);
+    expect(saved()).toBe(2);
+    await figures.save(writer);
+    expect(saved()).toBe(2);
+  });
+
+  test('that fail count nothing, and lose nothing of what was counted before', async () => {
+    await write();
+    for (steadyMs of [0, 1_000]) {
+      const [lost] = await Promise.allSettled([write('links', losing)]);
+      expect(lost?.status).toBe('rejected');
+      expect(saved()).toBeNull();
+    }
+    await figures.save(writer);
+    expect(saved()).toBe(1);
+  });
+
+  test('do not fail with figures that cannot be saved: those wait', async () => {
+    native.run(`CREATE TEMP TRIGGER refusal BEFORE INSERT ON provider_day BEGIN
+      SELECT RAISE(ABORT, 'no'); END`);
+    await write();
+    steadyMs = 1_000;
+    await writer.run(() => native.run(`UPDATE provider SET name = 'changed'`));
+    expect(native.query('SELECT name FROM provider').get()).toEqual({ name: 'changed' });
+    const [fault] = await Promise.allSettled([figures.save(writer)]);
+    expect(fault).toMatchObject({ status: 'rejected', reason: { name: 'WriteFailed' } });
+    native.run('DROP TRIGGER refusal');
+    await write();
+    await figures.save(writer);
+    expect(saved()).toBe(2);
+  });
+
+  test('of nothing that counts write no figures', async () => {
+    steadyMs = 9_000;
+    await writer.run(() => native.run(`UPDATE provider SET name = 'changed'`));
+    await figures.save(writer);
+    expect(saved()).toBeNull();
+  });
+});
+
+describe('a process', () => {
+  const options = { commitBatchMax: 100, create: true };
+
+  test('that closes its store saves what it counted', async () => {
+    const dataDir = freshFolder();
+    const store = await openSqliteStore({ ...options, dataDir });
+    const { id } = await addProvider(store, 'Provide1');
+    await send(store, id);
+    store.countRefusal({ installId: 1, providerId: id }, 'link_disabled', NOW_MS);
+    await store.close();
+    const again = await openSqliteStore({ ...options, dataDir });
+    const [day] = await again.listFigures(id, utcDay(NOW_MS), utcDay(NOW_MS));
+    expect(day).toMatchObject({ sends: 1, refused_disabled: 1 });
+    await again.close();
+    rmSync(dataDir, { recursive: true });
+  });
+
+  test('that counted nothing writes nothing, when it closes and when it is asked', async () => {
+    const dataDir = freshFolder();
+    const store = await openSqliteStore({ ...options, dataDir });
+    const beside = openBeside(dataDir);
+    const version = () => beside.query('PRAGMA data_version').get();
+    const before = version();
+    await store.saveFigures();
+    expect(version()).toEqual(before);
+    await store.close();
+    expect(version()).toEqual(before);
+    beside.close();
+    rmSync(dataDir, { recursive: true });
+  });
+});
+
+test('links beyond the bound are not gathered, but count for their day', () => {
+  const gathered = new GatheredFigures();
+  const more = 5;
+  for (let installId = 1; installId <= GATHERED_LINKS_MAX + more; installId++) {
+    gathered.addRefusal({ installId, providerId: PROVIDER }, 'link_disabled', NOW_MS);
+  }
+  gathered.addRefusal({ installId: 1, providerId: PROVIDER }, 'hwid_required', NOW_MS);
+  expect(gathered.rowCount).toBe(GATHERED_LINKS_MAX + 1);
+  const { days, refusals } = gathered.take(GATHERED_LINKS_MAX + 1);
+  const all = GATHERED_LINKS_MAX + more;
+  expect(days).toMatchObject([{ refused_disabled: all, refused_hwid: 1 }]);
+  expect(refusals[0]).toMatchObject({ installId: 1, count: 2, reason: 'hwid_required' });
+  expect(gathered.rowCount).toBe(0);
+  gathered.putBack({ days, refusals });
+  expect(gathered.take(1).days).toEqual(days);
+});
