@@ -291,7 +291,9 @@ describe('/provider', () => {
     const status = async (query: Record<string, string> = {}) =>
       (await checkIn({ hwid, ...query })).json.status;
     expect([await status(), await status({ domain_hash: HASH })]).toEqual(['basic', 'extended']);
-    // From then on without the hash too.
+    // From then on without the hash too, on another day as well.
+    expect(await status()).toBe('extended');
+    app.clock.advance(DAY_MS);
     expect(await status()).toBe('extended');
     const [{ id }] = (await call(app, '/api/list-domain', own)).json.data;
     await call(app, '/api/delete-domain', own, { id });
