@@ -9,6 +9,7 @@ import type { StoreKind } from '../store/kind.ts';
 import { checkBackups } from './backups.ts';
 import { checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
+import { checkProxies, checkUpstreams } from './gate.ts';
 import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } from './machine.ts';
 
 interface Patient {
@@ -20,12 +21,15 @@ interface Patient {
   uid: number;
 }
 
-/** Looks at everything; changes nothing but a file that it makes and removes. */
+/**
+ * Looks at everything; changes nothing but a file that it makes and removes, and asks nobody but
+ * the panels behind the gate.
+ */
 export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Finding[]> {
   const { config } = loaded;
   const { dataDir } = config;
   const directory = checkDirectory(dataDir, uid);
-  const database = await kind.survey(dataDir);
+  const database = await kind.survey(dataDir, config.gateUpstreams);
   const backups = checkBackups(config, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);
   const newestMs = times.length > 0 ? Math.max(...times) : null;
@@ -41,6 +45,8 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...backups.findings,
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(config.host, config.port, hasTls),
+    ...checkProxies(loaded),
+    ...(await checkUpstreams(config, database.hosts)),
   ];
 }
 

@@ -11,8 +11,11 @@ import type { Finding } from '../finding.ts';
 export interface StoreKind {
   /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
   open(options: StoreOptions): Promise<Store>;
-  /** Looks at the database for `gatepost doctor`: everything is read, nothing is changed. */
-  survey(dataDir: string): Promise<DatabaseReport>;
+  /**
+   * Looks at the database for `gatepost doctor`: everything is read, nothing is changed. `hosts`
+   * are looked up among the bindings.
+   */
+  survey(dataDir: string, hosts: readonly HostOfProvider[]): Promise<DatabaseReport>;
   /** The database as a file. Null: it is a server's, whose own tools back it up. */
   file: DatabaseFile | null;
 }
@@ -36,8 +39,19 @@ export interface StoreOptions {
  */
 export type CommitObserver = (writeCount: number, tookMs: number, isSaved: boolean) => void;
 
+/** A host that should be bound at a provider, known by its code. */
+export interface HostOfProvider {
+  host: string;
+  provider: string;
+}
+
+/** The binding of such a host. */
+export type BoundHost = 'provider_not_found' | 'not_bound' | 'disabled' | 'active';
+
 export interface DatabaseReport {
   findings: Finding[];
+  /** The hosts that were asked for, in their order; empty if the database cannot be read. */
+  hosts: BoundHost[];
   /** The latest time in it, UTC ms; null: unknown. */
   newestMs: number | null;
   /** Its size; 0: there is none. */

@@ -67,7 +67,7 @@ describe('[[gate.upstream]]', () => {
         refusedStatus: 404,
         timeoutMs: 30_000,
         answerBytesMax: 64 * 1024 ** 2,
-        requestsMax: 64,
+        requestsMax: 256,
         hostHeader: 'original',
       },
       {
@@ -234,7 +234,7 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.refused_status', '404', 'default'],
     ['gate.upstream.1.timeout_seconds', '30', 'default'],
     ['gate.upstream.1.answer_bytes_max', '67108864', 'default'],
-    ['gate.upstream.1.requests_max', '64', 'default'],
+    ['gate.upstream.1.requests_max', '256', 'default'],
     ['gate.upstream.1.host_header', 'original', 'default'],
     ['gate.text.ru.hwid_required', '', 'default'],
     ['gate.text.ru.link_not_found', '', 'default'],

@@ -70,13 +70,15 @@ const upstreamKeys = {
     key: 'refused_status',
     default: '404',
     ...integer(200, 599),
+    // An app that does not know the convention keeps what it has.
     about: ['The HTTP status of a refusal.'],
   }),
   timeoutMs: tableKey({
     key: 'timeout_seconds',
     default: '30',
     types: ['integer'],
-    read: (text) => integer(1, 300).read(text) * 1_000,
+    // Bun ends a connection that was idle for 255 s.
+    read: (text) => integer(1, 240).read(text) * 1_000,
     about: ['For how many seconds the panel may say nothing, before its answer and within it.'],
   }),
   answerBytesMax: tableKey({
@@ -87,7 +89,7 @@ const upstreamKeys = {
   }),
   requestsMax: tableKey({
     key: 'requests_max',
-    default: '64',
+    default: '256',
     ...integer(1, 1_000),
     about: ['How many requests may be under way at the panel at a time.'],
   }),
@@ -137,6 +139,17 @@ export const gateSettings = {
       'Where `/gate` finds the key of a subscription in the path that a proxy asks about, if its',
       'query names no link: `{key}` stands for one whole segment, the rest is compared without',
       'regard to case, and more may follow. The first that fits holds.',
+    ],
+    isLive: true,
+  }),
+  gateLanguage: setting({
+    key: 'gate.language',
+    env: 'GATEPOST_GATE_LANGUAGE',
+    default: 'en',
+    read: languageTag,
+    about: [
+      'The language of refusals for those who ask for none that there is a text in: most apps name',
+      'none.',
     ],
     isLive: true,
   }),

@@ -10,7 +10,7 @@ import { openSqliteStore } from './store.ts';
 
 export const SQLITE: StoreKind = {
   open: openSqliteStore,
-  survey: async (dataDir) => surveyDatabase(dataDir),
+  survey: async (dataDir, hosts) => surveyDatabase(dataDir, hosts),
   file: {
     takeSnapshot,
     refuseNewer,

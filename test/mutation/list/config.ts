@@ -31,4 +31,13 @@ export const config: readonly MutatedFile[] = [
       ['[...line].length <= SHORT_TEXT_LENGTH_MAX', '[...line].length < SHORT_TEXT_LENGTH_MAX'],
     ],
   },
+  {
+    file: 'src/doctor/gate.ts',
+    tests: ['test/doctor/gate.test.ts'],
+    changes: [
+      ["sources.trustedProxies.text !== ''", "sources.trustedProxies.text === ''"],
+      ['isPort && (hostname === host || LOOPBACK.test(hostname))', 'isPort && hostname === host'],
+      ["method: 'HEAD'", "method: 'GET'"],
+    ],
+  },
 ];

@@ -1,11 +1,14 @@
 /** The check of the database: whether it opens, is whole, and its log stays small. */
 
+import type { Database } from 'bun:sqlite';
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { hostHash } from '../../../core/host-name.ts';
+import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
 import { mib } from '../../../disk/room.ts';
 import { about, type Finding } from '../../../finding.ts';
 import { messageOf } from '../../../operator-error.ts';
-import type { DatabaseReport } from '../../kind.ts';
+import type { BoundHost, DatabaseReport, HostOfProvider } from '../../kind.ts';
 import { findDamage, tableNames } from './copy.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { DATABASE_FILE, inspect, openToLook } from './open.ts';
@@ -16,20 +19,20 @@ const say = about('database');
 const WAL_BYTES_MAX = 1024 ** 3;
 
 /** Looks at the database of `dataDir` for a diagnosis: everything is read, nothing is changed. */
-export function surveyDatabase(dataDir: string): DatabaseReport {
+export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]): DatabaseReport {
   const file = join(dataDir, DATABASE_FILE);
   const bytes = sizeOf(file);
-  const report = (findings: Finding[], newestMs: number | null = null) => ({
-    findings,
-    newestMs,
-    bytes,
-  });
+  const report = (
+    findings: Finding[],
+    newestMs: number | null = null,
+    hosts: BoundHost[] = [],
+  ) => ({ findings, newestMs, hosts, bytes });
   if (!existsSync(file)) {
     const todo = "'gatepost serve' makes one, 'gatepost restore' puts a backup there";
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
   }
   try {
-    const { schema, foreign, damage, newestMs } = look(file);
+    const { schema, foreign, damage, newestMs, hosts } = look(file, asked);
     const findings = [
       ...schemaFindings(schema),
       ...foreignFindings(foreign),
@@ -37,7 +40,7 @@ export function surveyDatabase(dataDir: string): DatabaseReport {
       ...logFindings(sizeOf(`${file}-wal`)),
     ];
     const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
-    return report(findings.length > 0 ? findings : [fine], newestMs);
+    return report(findings.length > 0 ? findings : [fine], newestMs, hosts);
   } catch (error) {
     const todo =
       "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
@@ -83,15 +86,18 @@ interface Look {
   damage: string | null;
   /** Latest time at which something happened according to it, UTC ms; null: nothing did. */
   newestMs: number | null;
+  /** Hosts that were asked for; empty if it is damaged. */
+  hosts: BoundHost[];
 }
 
 /** Time to wait for another process, ms. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Columns whose times have passed when they are written, as opposed to due and expiry times. */
-const PAST = /^(?:at|(?:created|registered|linked|first_seen|last_seen|began|finished)_at)_ms$/;
+const PAST =
+  /^(?:at|(?:created|registered|linked|(?:first|last)_seen|checked_in|began|(?:finish|end|refus|replac)ed)_at)_ms$/;
 
 /** Looks into a file. Throws `OperatorError`, or SQLite's error, when it is no database of ours. */
-function look(file: string): Look {
+function look(file: string, asked: readonly HostOfProvider[]): Look {
   const schema = inspect(file);
   const db = openToLook(file);
   try {
@@ -113,8 +119,21 @@ function look(file: string): Look {
             )
             .get()
         : null;
-    return { schema, foreign, damage, newestMs: newest?.ms ?? null };
+    const hosts = damage === null ? asked.map((host) => lookUp(db, host)) : [];
+    return { schema, foreign, damage, newestMs: newest?.ms ?? null, hosts };
   } finally {
     db.close();
   }
+}
+
+function lookUp(db: Database, { host, provider }: HostOfProvider): BoundHost {
+  const found = db
+    .query<{ status: number | null }, [string, string]>(
+      `SELECT d.status FROM provider p
+       LEFT JOIN domain d ON d.provider_id = p.id AND d.domain_hash = ?1 WHERE p.code = ?2`,
+    )
+    .get(hostHash(host), provider);
+  if (found === null) return 'provider_not_found';
+  if (found.status === null) return 'not_bound';
+  return found.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
 }

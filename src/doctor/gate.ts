@@ -1,0 +1,103 @@
+/** The checks of the gate: its panels, their bindings, the proxies that it believes. */
+
+import { request as requestPlain } from 'node:http';
+import { request as requestTls } from 'node:https';
+import type { LoadedConfig } from '../config/load.ts';
+import type { Config } from '../config/settings/index.ts';
+import { about, type Finding } from '../finding.ts';
+import type { BoundHost } from '../store/kind.ts';
+
+type Upstream = Config['gateUpstreams'][number];
+
+const say = about('gate');
+/** Time in which a panel that is there says something, ms. */
+const PROBE_MAX_MS = 3_000;
+const SILENCE = 'it says nothing';
+
+/** Finds templates for proxies where none is trusted. */
+export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
+  const isUsed = sources.gateKeyPaths.origin !== 'default';
+  if (!isUsed || sources.trustedProxies.text !== '' || config.gateUpstreams.length > 0) return [];
+  const todo = 'set server.trusted_proxies to the addresses of the proxies that ask /gate';
+  return [say.warning('gate.key_paths is set, but no proxy is trusted: /gate refuses all', todo)];
+}
+
+/** Checks each panel; `bound` has their hosts in the same order, or none if they are unknown. */
+export async function checkUpstreams(
+  { gateUpstreams, host, port }: Config,
+  bound: readonly BoundHost[],
+): Promise<Finding[]> {
+  const checks = gateUpstreams.map(async (upstream, at) => {
+    const state = bound[at];
+    return [
+      ...(state === undefined ? [] : [checkBinding(upstream, state)]),
+      isOwnAddress(upstream, host, port)
+        ? say.problem(
+            `the url of ${upstream.host} is the address of this server`,
+            'set it to that of the panel',
+          )
+        : await checkPanel(upstream),
+    ];
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+function checkBinding({ host, provider }: Upstream, state: BoundHost): Finding {
+  switch (state) {
+    case 'active':
+      return say.ok(`${host} is bound at provider ${provider}`);
+    case 'not_bound':
+      return say.warning(
+        `${host} is not bound at provider ${provider}`,
+        "'gatepost serve' binds it when it starts or reads its configuration again",
+      );
+    case 'disabled':
+      return say.warning(
+        `the binding of ${host} is disabled: every device is refused there`,
+        `make it active again with /api/add-domain of provider ${provider}`,
+      );
+    case 'provider_not_found':
+      return say.problem(
+        `there is no provider ${provider} for ${host}`,
+        "mend gate.upstream: 'gatepost provider list' shows the codes",
+      );
+  }
+}
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
+
+function isOwnAddress({ url }: Upstream, host: string, port: number): boolean {
+  const { hostname, port: panelPort, protocol } = new URL(url);
+  const isPort = Number(panelPort || (protocol === 'https:' ? 443 : 80)) === port;
+  return isPort && (hostname === host || LOOPBACK.test(hostname));
+}
+
+async function checkPanel({ host, url }: Upstream): Promise<Finding> {
+  const fault = await faultOf(`${url}/`);
+  if (fault === null) return say.ok(`the panel of ${host} answers`);
+  return say.warning(
+    `the panel of ${host} does not answer (${fault})`,
+    'see that it runs, and that gate.upstream has its url; devices get 502 until then',
+  );
+}
+
+/**
+ * Asks for the head of a page; null: any answer. Not by `fetch`, which would ask a proxy that the
+ * environment names.
+ */
+function faultOf(url: string): Promise<string | null> {
+  const request = url.startsWith('https:') ? requestTls : requestPlain;
+  return new Promise((settle) => {
+    const asked = request(url, { method: 'HEAD', agent: false });
+    const end = (fault: string | null) => {
+      clearTimeout(timer);
+      settle(fault);
+      asked.destroy();
+    };
+    const timer = setTimeout(() => end(SILENCE), PROBE_MAX_MS);
+    asked.once('response', () => end(null));
+    asked.on('error', (error) => end('code' in error ? String(error.code) : SILENCE));
+    asked.once('close', () => end(SILENCE));
+    asked.end();
+  });
+}

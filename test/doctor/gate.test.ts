@@ -1,0 +1,140 @@
+/** The doctor at the gate: what its panels, bindings and proxies lack, and what to do. */
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import { hostHash } from '../../src/core/host-name.ts';
+import { examine } from '../../src/doctor/examine.ts';
+import { checkProxies } from '../../src/doctor/gate.ts';
+import { SQLITE } from '../../src/store/sqlite/kind.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { ACT } from '../support/actor.ts';
+import { freshFolder } from '../support/app.ts';
+import { addProviders, fingerprint, NOW_MS } from '../support/backup.ts';
+
+const folder = freshFolder();
+const dataDir = join(folder, 'data');
+const PROVIDER = 'CODE1000';
+
+let asked: string[] = [];
+let panel: ReturnType<typeof Bun.serve>;
+/** Takes connections and says nothing that is HTTP. */
+let mute: Server;
+let closedPort: number;
+
+beforeAll(async () => {
+  panel = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: ({ method, url }) => {
+      asked.push(`${method} ${new URL(url).pathname}`);
+      return new Response(null, { status: 500 });
+    },
+  });
+  mute = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n\r\n'));
+  const other = createServer();
+  await Promise.all([listening(mute), listening(other)]);
+  closedPort = portOf(other);
+  other.close();
+  await addProviders(dataDir, 1);
+  const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
+  const provider = await store.findProvider(PROVIDER);
+  for (const host of ['bound.example.org', 'off.example.org']) {
+    const draft = { domainHash: hostHash(host), domainName: host, createdAtMs: NOW_MS };
+    await store.addDomain({ ...draft, providerId: provider?.id ?? 0, domainCountMax: 9 }, ACT);
+  }
+  await store.disableDomain(provider?.id ?? 0, 2, ACT);
+  await store.close();
+});
+
+const listening = (server: Server) =>
+  new Promise<void>((settle) => server.listen(0, '127.0.0.1', settle));
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+afterAll(async () => {
+  await panel.stop(true);
+  mute.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const NONE = { GATEPOST_DATA: dataDir, GATEPOST_CONFIG: 'none' };
+
+interface Drafted {
+  host: string;
+  provider?: string;
+  url?: string;
+}
+
+/** What is said of the gate, as `level: what`. */
+async function look(upstreams: Drafted[], env: Record<string, string> = {}): Promise<string[]> {
+  asked = [];
+  const base = { provider: PROVIDER, url: `http://127.0.0.1:${panel.port}`, default_limit: 3 };
+  const tables = JSON.stringify(upstreams.map((upstream) => ({ ...base, ...upstream })));
+  const settings = { ...NONE, GATEPOST_PORT: '0', GATEPOST_GATE_UPSTREAM: tables, ...env };
+  const loaded = loadConfig({}, settings);
+  const uid = process.getuid?.() ?? 0;
+  const findings = await examine({ loaded, kind: SQLITE, nowMs: NOW_MS, uid });
+  expect(findings.filter(({ level, todo }) => level !== 'ok' && !todo)).toEqual([]);
+  return findings
+    .filter(({ check }) => check === 'gate')
+    .map(({ level, what }) => `${level}: ${what}`);
+}
+
+test('says how each host is bound, and changes nothing', async () => {
+  const before = fingerprint(dataDir);
+  const hosts = ['bound.example.org', 'off.example.org', 'new.example.org'];
+  const found = await look([
+    ...hosts.map((host) => ({ host })),
+    { host: 'foreign.example.org', provider: 'Nobody00' },
+  ]);
+  expect(found.filter((line) => !line.includes('answers'))).toEqual([
+    `ok: bound.example.org is bound at provider ${PROVIDER}`,
+    'warning: the binding of off.example.org is disabled: every device is refused there',
+    `warning: new.example.org is not bound at provider ${PROVIDER}`,
+    'problem: there is no provider Nobody00 for foreign.example.org',
+  ]);
+  expect(fingerprint(dataDir)).toEqual(before);
+});
+
+test('asks each panel for a head, and takes any answer', async () => {
+  const panelUrl = `http://127.0.0.1:${panel.port}`;
+  const found = await look([
+    { host: 'bound.example.org', url: `${panelUrl}/base/` },
+    { host: 'b.example.org', url: `http://127.0.0.1:${closedPort}` },
+    { host: 'c.example.org', url: `http://127.0.0.1:${portOf(mute)}` },
+    { host: 'd.example.org', url: `https://127.0.0.1:${panel.port}` },
+  ]);
+  const said = found.filter((line) => /answer/.test(line));
+  expect(said.map((line) => line.replace(/\((?!ECONN)[\w ]+\)/, '(…)'))).toEqual([
+    'ok: the panel of bound.example.org answers',
+    'warning: the panel of b.example.org does not answer (ECONNREFUSED)',
+    'warning: the panel of c.example.org does not answer (…)',
+    'warning: the panel of d.example.org does not answer (…)',
+  ]);
+  expect(asked).toEqual(['HEAD /base/']);
+});
+
+test('finds a url that leads back to this server, which is not asked', async () => {
+  const upstream = { host: 'bound.example.org', url: `http://localhost:${panel.port}` };
+  const found = await look([upstream], { GATEPOST_PORT: String(panel.port) });
+  expect(found).toContain('problem: the url of bound.example.org is the address of this server');
+  expect(asked).toEqual([]);
+});
+
+test('without a database nothing is said of bindings', async () => {
+  const elsewhere = { GATEPOST_DATA: join(folder, 'none') };
+  expect(await look([{ host: 'bound.example.org' }], elsewhere)).toEqual([
+    'ok: the panel of bound.example.org answers',
+  ]);
+});
+
+test('finds templates for proxies where none is trusted', () => {
+  const levels = (env: Record<string, string>) =>
+    checkProxies(loadConfig({}, { ...NONE, ...env })).map(({ level }) => level);
+  const keyPaths = { GATEPOST_GATE_KEY_PATHS: '/s/{key}' };
+  expect(levels(keyPaths)).toEqual(['warning']);
+  expect(levels({ ...keyPaths, GATEPOST_TRUSTED_PROXIES: '127.0.0.1' })).toEqual([]);
+  expect(levels({})).toEqual([]);
+});
