@@ -93,8 +93,11 @@ interface Look {
 /** Time to wait for another process, ms. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** Columns whose times have passed when they are written, as opposed to due and expiry times. */
-const PAST =
-  /^(?:at|(?:created|registered|linked|(?:first|last)_seen|checked_in|began|(?:finish|end|refus|replac)ed)_at)_ms$/;
+const PAST = new Set([
+  ...['at_ms', 'created_at_ms', 'registered_at_ms', 'linked_at_ms', 'first_seen_at_ms'],
+  ...['last_seen_at_ms', 'checked_in_at_ms', 'began_at_ms', 'finished_at_ms', 'ended_at_ms'],
+  ...['replaced_at_ms', 'refused_at_ms'],
+]);
 
 /** Looks into a file. Throws `OperatorError`, or SQLite's error, when it is no database of ours. */
 function look(file: string, asked: readonly HostOfProvider[]): Look {
@@ -108,7 +111,7 @@ function look(file: string, asked: readonly HostOfProvider[]): Look {
       db
         .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${table}')`)
         .all()
-        .filter(({ name }) => PAST.test(name))
+        .filter(({ name }) => PAST.has(name))
         .map(({ name }) => `SELECT max("${name}") AS ms FROM "${table}"`),
     );
     const newest =
