@@ -18,6 +18,7 @@ import { addProviderCommands } from './provider.ts';
 import { addReadyCommand } from './ready.ts';
 import { failureOf, failureText } from './refusal.ts';
 import { addServeCommand } from './serve.ts';
+import { addStatsCommand } from './stats.ts';
 
 export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
@@ -45,6 +46,7 @@ export function buildProgram(context: CliContext): Command {
   addLinkCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
+  addStatsCommand(program, context);
   addReadyCommand(program, context);
   addCompletionCommand(program, context);
   addAuditCommands(program, context);

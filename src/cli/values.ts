@@ -16,6 +16,7 @@ import {
   readOneLine,
   readPlan,
   readRecordId,
+  STATS_DAYS,
 } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { Plan } from '../core/port/provider.ts';
@@ -79,6 +80,8 @@ export const authKeyValue = argument('a key', AUTH_KEY);
 export const installCodeValue = argument('the code of a link', INSTALL_CODE);
 
 export const hwidValue = argument('a HWID', HWID);
+
+export const daysValue = argument('a number of days', STATS_DAYS);
 
 /** A beginning of HWIDs that leaves room for a hyphen and a number. */
 export function hwidPrefixValue(text: string): string {

@@ -1,0 +1,40 @@
+/** Numbers by time as a line of small bars, for a terminal. */
+
+const BARS = ' ▁▂▃▄▅▆▇█';
+/** The fewest bars that a line has, on however narrow a terminal. */
+const BARS_MIN = 10;
+/** Room for the words beside them: ` |`, `| at most 123456789 in 99 days`. */
+const TEXT_WIDTH = 32;
+
+interface Row {
+  name: string;
+  /** As many in each row, in the order of time. */
+  values: readonly number[];
+}
+
+/** A line for each row, with its largest value; no wider than `columns` if that can be. */
+export function sparkLines(rows: readonly Row[], columns: number): string {
+  const nameWidth = Math.max(...rows.map(({ name }) => name.length));
+  const count = rows[0]?.values.length ?? 0;
+  const barsMax = Math.max(columns - nameWidth - TEXT_WIDTH, BARS_MIN);
+  const share = Math.ceil(count / barsMax);
+  const of = share === 1 ? 'a day' : `in ${share} days`;
+  return rows
+    .map(({ name, values }) => {
+      const sums = groups(values, share);
+      const top = Math.max(...sums);
+      const bars = sums.map((sum) => BARS[Math.ceil((sum / top) * (BARS.length - 1))] ?? ' ');
+      return `${name.padEnd(nameWidth)} |${bars.join('')}| at most ${top} ${of}`;
+    })
+    .join('\n');
+}
+
+/** Sums of so many neighbours, the last ones together: the newest bar is never of fewer. */
+function groups(values: readonly number[], share: number): number[] {
+  const sums: number[] = [];
+  for (let end = values.length; end > 0; end -= share) {
+    const group = values.slice(Math.max(end - share, 0), end);
+    sums.unshift(group.reduce((sum, value) => sum + value, 0));
+  }
+  return sums;
+}
