@@ -34,6 +34,7 @@ import { domainEndpoints } from './endpoints/domain.ts';
 import { installEndpoints } from './endpoints/install.ts';
 import { messagingEndpoints } from './endpoints/messaging.ts';
 import { remoteEndpoints } from './endpoints/remote.ts';
+import { statsEndpoints } from './endpoints/stats.ts';
 import { interpret, reportFault } from './interpreter.ts';
 import type { CallDeps } from './request/call.ts';
 import { STREAM_PATH } from './stream/device-stream.ts';
@@ -52,7 +53,12 @@ export function mount(deps: CallDeps, streams: Streams): Elysia {
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
   const paths = new Paths(elsewhereOf(traffic));
-  const providerEndpoints = [...installEndpoints, ...domainEndpoints, ...remoteEndpoints];
+  const providerEndpoints = [
+    ...installEndpoints,
+    ...domainEndpoints,
+    ...remoteEndpoints,
+    ...statsEndpoints,
+  ];
   const deviceProtocol = endpointPlugin('device-protocol', messagingEndpoints, deps, paths);
   const stream = paths.handler(STREAM_PATH, (request) => streams.answer(request));
   deviceProtocol.get(STREAM_PATH, ({ request }) => stream(request), UNREAD);

@@ -28,6 +28,7 @@ import { formScenarios } from './scenarios/remote-form.ts';
 import { notificationScenarios } from './scenarios/remote-notification.ts';
 import { DRAWN_TOKEN, FOREIGN, OWN, posted, type Scenario } from './scenarios/scenario.ts';
 import { SPEC_MESSAGES, SPEC_NOTICES } from './scenarios/spec-messages.ts';
+import { statsScenarios } from './scenarios/stats.ts';
 
 const scenarios: readonly Scenario[] = [
   ...installScenarios,
@@ -40,6 +41,7 @@ const scenarios: readonly Scenario[] = [
   ...remoteScenarios,
   ...registerScenarios,
   ...messagingScenarios,
+  ...statsScenarios,
 ];
 
 /** Stands for what an error of ours may hold: paths, SQL, values. No client may ever see it. */

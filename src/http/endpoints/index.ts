@@ -4,6 +4,7 @@ import { domainEndpoints } from './domain.ts';
 import { installEndpoints } from './install.ts';
 import { messagingEndpoints } from './messaging.ts';
 import { remoteEndpoints } from './remote.ts';
+import { statsEndpoints } from './stats.ts';
 
 /** Endpoints of one noun, as the documents put them together. */
 interface EndpointGroup {
@@ -16,6 +17,7 @@ export const groups = [
   { name: 'Limited links', endpoints: installEndpoints },
   { name: 'Domains', endpoints: domainEndpoints },
   { name: 'Notifications and commands', endpoints: remoteEndpoints },
+  { name: 'Figures', endpoints: statsEndpoints },
   { name: 'Calls that apps make', endpoints: appEndpoints },
   { name: 'Devices that get messages', endpoints: messagingEndpoints },
 ] as const satisfies readonly EndpointGroup[];

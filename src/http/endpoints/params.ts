@@ -12,6 +12,7 @@ import {
   ONE_LINE,
   ONE_LINE_LENGTH_MAX,
   RECORD_ID,
+  STATS_DAYS,
   type TextFormat,
   type WholeFormat,
 } from '../../core/formats.ts';
@@ -46,6 +47,7 @@ export const forms = {
   domainName: ofText(ONE_LINE, { ...LENGTH, pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]*$' }),
   domainHash: ofText(DOMAIN_HASH),
   hwid: ofText(HWID),
+  statsDays: ofWhole(STATS_DAYS),
 };
 
 /** A text that the core judges. */

@@ -1,4 +1,7 @@
-/** The specification's error table, word for word. Of two listings, the later one. */
+/**
+ * The specification's error table, word for word. Of two listings, the later one. The last row is
+ * of an extension.
+ */
 
 const ACCESS = ['Auth error', 'This feature requires an active subscription'];
 
@@ -61,6 +64,7 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Failed to save command',
     'Unknown error',
   ],
+  '/api/stats': [...ACCESS, 'Unknown error'],
 };
 
 /** The `rc` 2 notices, which stand with the endpoints. */

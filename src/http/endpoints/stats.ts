@@ -1,0 +1,57 @@
+/** Figures by day: an extension of ours, for providers as the contract has its lists. */
+
+import { type TInteger, Type } from '@sinclair/typebox';
+import { FIGURE_DAYS, FIGURE_MEANINGS, lastDays, listFigures } from '../../core/figures.ts';
+import { FIGURES, type Figure } from '../../core/port/figure.ts';
+import { after } from '../../core/port/maybe.ts';
+import { optional, providerEndpoint } from '../endpoint.ts';
+import { forms } from './params.ts';
+
+/** Days when nobody says how many. */
+const DAYS_DEFAULT = 30;
+
+const countOf = (figure: Figure) =>
+  Type.Integer({
+    minimum: 0,
+    description: `The number of ${FIGURE_MEANINGS[figure]}.`,
+    examples: [0],
+  });
+
+const counts = Object.fromEntries(
+  FIGURES.map((figure): [Figure, TInteger] => [figure, countOf(figure)]),
+);
+
+const DayFigures = Type.Object(
+  {
+    day: Type.String({
+      pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$',
+      description: 'The UTC day.',
+      examples: ['2026-11-20'],
+    }),
+    ...counts,
+  },
+  { title: 'DayFigures' },
+);
+
+const statsEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/stats',
+  summary: 'Figures by day',
+  description:
+    'An extension of the public contract: what happened at the provider on each of the last UTC days, the oldest first and today last, with zeros for days without anything. Figures of the last ten seconds may be missing.',
+  params: {
+    days: optional(forms.statsDays, {
+      misfit: 'unknown_error',
+      about: `How many days, today included; ${DAYS_DEFAULT} when omitted.`,
+    }),
+  },
+  fields: { ok: { data: Type.Array(DayFigures, { maxItems: FIGURE_DAYS }) } },
+  says: ['ok', 'unknown_error'],
+  handle({ core, provider, params, nowMs }) {
+    const { fromDay, toDay } = lastDays(params.days ?? DAYS_DEFAULT, nowMs);
+    const listed = listFigures(core, provider.id, fromDay, toDay);
+    return after(listed, (data) => ({ says: 'ok', body: { data } }));
+  },
+});
+
+export const statsEndpoints = [statsEndpoint];
