@@ -53,6 +53,7 @@ const COUNTED = new RegExp(
     '^audit ',
     '^appliance ',
     '^device \\d+ holder_count:',
+    '^(provider_day|install_refusal) ',
     '^provider \\d+ (kept_bytes|ledger_count|send(s_from_ms|_count)|change(s_from_ms|_count)):',
   ].join('|'),
 );
