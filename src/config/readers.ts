@@ -71,9 +71,16 @@ export function networks(given: string): TrustedProxies {
   return parseTrustedProxies(list(given));
 }
 
+/** They are tried one after the other for each request. */
+const TEMPLATES_MAX = 16;
+
 /** Templates of paths with the key of a subscription. */
 export function keyPaths(given: string): KeyPath[] {
-  return list(given).map((template) => {
+  const templates = list(given);
+  if (templates.length > TEMPLATES_MAX) {
+    throw new RangeError(`there are more than ${TEMPLATES_MAX} templates`);
+  }
+  return templates.map((template) => {
     const read = readKeyPath(template);
     if (isRefused(read)) throw new RangeError(`'${template}' ${read.detail}`);
     return read;

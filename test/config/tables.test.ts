@@ -124,6 +124,14 @@ describe('[[gate.upstream]]', () => {
     expect(mistakesOf(...UPSTREAM, ...UPSTREAM.with(1, 'host = "other.example.org"'))).toEqual([]);
   });
 
+  test('has at most 16 templates', () => {
+    const of = (count: number) => `key_path = ${JSON.stringify(Array(count).fill('/sub/{key}'))}`;
+    expect(loaded(...UPSTREAM, of(16)).config.gateUpstreams[0]?.keyPaths).toHaveLength(16);
+    expect(mistakesOf(...UPSTREAM, of(17))).toEqual([
+      '6: gate.upstream.1.key_path: there are more than 16 templates',
+    ]);
+  });
+
   test('there are at most 64', () => {
     const of = (count: number) =>
       Array.from({ length: count }, (_, at) => UPSTREAM.with(1, `host = "h${at}.example.org"`));
