@@ -174,6 +174,16 @@ const DATABASE: MetricRow[] = [
   }),
 ];
 
+const FIGURES: MetricRow[] = [
+  row({
+    name: 'gatepost_figures_total',
+    type: 'counter',
+    labels: ['figure'],
+    help: 'Figures as `gatepost stats` has them, of all providers, as far as this process counts.',
+    read: ({ tallies }) => counted('figure', tallies.figures),
+  }),
+];
+
 const MESSAGES: MetricRow[] = [
   row({
     name: 'gatepost_queue_distributions',
@@ -307,4 +317,10 @@ const PROCESS: MetricRow[] = [
   }),
 ];
 
-export const METRICS: readonly MetricRow[] = [...REQUESTS, ...DATABASE, ...MESSAGES, ...PROCESS];
+export const METRICS: readonly MetricRow[] = [
+  ...REQUESTS,
+  ...DATABASE,
+  ...FIGURES,
+  ...MESSAGES,
+  ...PROCESS,
+];
