@@ -174,7 +174,7 @@ const DATABASE: MetricRow[] = [
   }),
 ];
 
-const FIGURES: MetricRow[] = [
+const MESSAGES: MetricRow[] = [
   row({
     name: 'gatepost_figures_total',
     type: 'counter',
@@ -182,9 +182,6 @@ const FIGURES: MetricRow[] = [
     help: 'Figures as `gatepost stats` has them, of all providers, as far as this process counts.',
     read: ({ tallies }) => counted('figure', tallies.figures),
   }),
-];
-
-const MESSAGES: MetricRow[] = [
   row({
     name: 'gatepost_queue_distributions',
     type: 'gauge',
@@ -317,10 +314,4 @@ const PROCESS: MetricRow[] = [
   }),
 ];
 
-export const METRICS: readonly MetricRow[] = [
-  ...REQUESTS,
-  ...DATABASE,
-  ...FIGURES,
-  ...MESSAGES,
-  ...PROCESS,
-];
+export const METRICS: readonly MetricRow[] = [...REQUESTS, ...DATABASE, ...MESSAGES, ...PROCESS];
