@@ -100,10 +100,10 @@ export function checkIn(
   const key = { providerCode, domainHash: isRefused(hash) ? null : hash, hwid };
   return after(core.store.findCheckIn(key), (known) => {
     if (known === 'provider_not_found') return PROVIDER_NOT_FOUND;
-    const { isLinked, isNewLink, lastSeenAtMs } = known;
-    const calledToday = lastSeenAtMs !== null && sameUtcDay(lastSeenAtMs, nowMs);
+    const { isLinked, isNewLink, seenAtMs } = known;
+    const calledToday = seenAtMs !== null && sameUtcDay(seenAtMs, nowMs);
     if (calledToday && !isNewLink) return standingOf(isLinked);
-    if (lastSeenAtMs === null && !admitsNew()) return standingOf(isLinked);
+    if (seenAtMs === null && !admitsNew()) return standingOf(isLinked);
     return after(core.store.recordCheckIn(key, tidyFacts(facts), nowMs), (recorded) =>
       recorded === 'ok' ? standingOf(isLinked || isNewLink) : PROVIDER_NOT_FOUND,
     );
@@ -133,14 +133,18 @@ export async function authenticateDevice(
   const found = await core.store.findDeviceByToken(tokenHash);
   if (found === null) return null;
   const { lastSeenAtMs, ...device } = found;
-  if (!sameUtcDay(lastSeenAtMs, nowMs)) await noteSeen(core, device.id, nowMs);
+  if (!sameUtcDay(lastSeenAtMs, nowMs)) await noteSeen(core, device, nowMs);
   return { ...device, tokenHash };
 }
 
 /** Notes once a day that a device is there. If that fails, tomorrow is early enough. */
-async function noteSeen(core: Core, deviceId: number, nowMs: number): Promise<void> {
+async function noteSeen(
+  core: Core,
+  { id, tokenId }: { id: number; tokenId: number },
+  nowMs: number,
+): Promise<void> {
   try {
-    await core.store.noteSeen(deviceId, nowMs);
+    await core.store.noteSeen(id, tokenId, nowMs);
   } catch (fault) {
     if (!(fault instanceof WriteFailed)) throw fault;
   }

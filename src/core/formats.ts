@@ -10,6 +10,7 @@ import { type Misfit, malformed } from './outcome.ts';
 import { DOMAIN_ACTIVE, DOMAIN_DISABLED } from './port/domain.ts';
 import { INSTALL_ACTIVE, INSTALL_DISABLED } from './port/install.ts';
 import { PLANS } from './port/provider.ts';
+import { WHEN_FULL as WHEN_FULL_WORDS } from './port/slot.ts';
 import { tidyNote } from './text.ts';
 
 /** The form that a value must have. */
@@ -86,6 +87,11 @@ export const readSubscriptionKey = SUBSCRIPTION_KEY.read;
 /** The cap of a link. */
 export const INSTALL_LIMIT = whole(1, 100);
 export const readInstallLimit = INSTALL_LIMIT.read;
+
+/** The parts of a policy, see core/slot.ts. */
+export const INACTIVE_DAYS = whole(0, 3650);
+export const WHEN_FULL = choice(WHEN_FULL_WORDS);
+export const COOL_DOWN_HOURS = whole(1, 720);
 
 export const INSTALL_STATUS = choice([INSTALL_DISABLED, INSTALL_ACTIVE]);
 export const readInstallStatus = INSTALL_STATUS.read;

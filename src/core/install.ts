@@ -1,36 +1,46 @@
 /** Limited install links ("install" on the wire): their codes, caps and slots. */
 
 import { actAt } from './audit/entry.ts';
-import { sameUtcDay } from './calendar.ts';
 import type { Core } from './core.ts';
-import { saysNothingNew, tidyFacts } from './device.ts';
-import { readDomainHash, readHwid, readInstallCode } from './formats.ts';
-import { fromStore, isRefused, Refused, saving } from './outcome.ts';
-import type { DeviceFacts } from './port/device.ts';
-import {
-  type AdmitRefusal,
-  type AdmittedLink,
-  INSTALL_ACTIVE,
-  type Install,
-  type InstallChange,
-  type InstallSelector,
-  type Slot,
-} from './port/install.ts';
+import { fromStore, Refused, saving } from './outcome.ts';
+import type { Install, InstallChange, InstallSelector, NewInstall } from './port/install.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Provider } from './port/provider.ts';
-import { randomCode } from './secret.ts';
+import type { OwnPolicy, Slot } from './port/slot.ts';
+import { randomCode, subscriptionKeyHash } from './secret.ts';
 
-interface InstallDraft {
+interface InstallDraft extends Partial<OwnPolicy> {
   /** Null: a random one. */
   installCode: string | null;
   installLimit: number;
   note: string | null;
+  /** The key by which a panel knows the subscription, well formed. */
+  subscriptionKey?: string | null;
 }
+
+/** A draft as a store takes it, with a random code if it has none. */
+export function newInstall(
+  core: Core,
+  provider: Provider,
+  { subscriptionKey = null, installCode, ...terms }: InstallDraft,
+  nowMs: number,
+): NewInstall {
+  return {
+    ...terms,
+    providerId: provider.id,
+    installCode: installCode ?? randomCode(12),
+    subscriptionKeyHash: subscriptionKey && subscriptionKeyHash(subscriptionKey),
+    createdAtMs: nowMs,
+    installCountMax: provider.installCountMax ?? core.limits.linksPerProviderMax,
+  };
+}
+
+const KEY_IS_TAKEN = 'subscription_key is that of another link';
 
 /**
  * Creates an active link. Codes are unique over the whole appliance, because a device presents the
- * code alone. Refuses `install_code_exists` for one that is taken, and `install_code_limit_reached`
- * for a provider at its cap of links.
+ * code alone; subscription keys are a provider's own. Refuses `install_code_exists` for either that
+ * is taken, and `install_code_limit_reached` for a provider at its cap of links.
  */
 export async function addInstall(
   core: Core,
@@ -41,46 +51,59 @@ export async function addInstall(
   | { id: number; installCode: string }
   | Refused<'install_code_exists' | 'install_code_limit_reached'>
 > {
-  const installCode = draft.installCode ?? randomCode(12);
-  const { installLimit, note } = draft;
-  const installCountMax = provider.installCountMax ?? core.limits.linksPerProviderMax;
-  const added = await core.store.addInstall(
-    {
-      providerId: provider.id,
-      installCode,
-      installLimit,
-      note,
-      createdAtMs: nowMs,
-      installCountMax,
-    },
-    actAt(core, nowMs),
-  );
-  if (typeof added === 'object') return { id: added.id, installCode };
+  const added = newInstall(core, provider, draft, nowMs);
+  const outcome = await core.store.addInstall(added, actAt(core, nowMs));
+  if (typeof outcome === 'object') return { id: outcome.id, installCode: added.installCode };
+  if (outcome === 'subscription_key_exists') {
+    return new Refused('install_code_exists', { detail: KEY_IS_TAKEN });
+  }
   // Of 62^12 random codes one was taken: draw again.
-  const drawAgain = added === 'install_code_exists' && draft.installCode === null;
-  return drawAgain ? addInstall(core, provider, draft, nowMs) : new Refused(added);
+  const drawAgain = outcome === 'install_code_exists' && draft.installCode === null;
+  return drawAgain ? addInstall(core, provider, draft, nowMs) : new Refused(outcome);
+}
+
+/** A change by update-install; an absent field stays as it is. */
+export interface LinkChange extends Omit<InstallChange, 'subscriptionKeyHash'> {
+  /** Well formed; null: it gets none. */
+  subscriptionKey?: string | null;
 }
 
 /**
  * Changes a link's fields together or not at all. Refuses `install_not_found` for an id that is
  * unknown or another provider's, `install_limit_below_count` for a limit below the HWIDs on it,
- * `install_save_error` for what could not be saved.
+ * `install_save_error` for a subscription key of another link and for what could not be saved.
  */
 export async function updateInstall(
   core: Core,
   provider: Provider,
   id: number,
-  change: InstallChange,
+  { subscriptionKey, ...change }: LinkChange,
   nowMs: number,
 ): Promise<
   | { installCode: string }
   | Refused<'install_not_found' | 'install_limit_below_count' | 'install_save_error'>
 > {
+  const wanted: InstallChange =
+    subscriptionKey === undefined
+      ? change
+      : { ...change, subscriptionKeyHash: subscriptionKey && subscriptionKeyHash(subscriptionKey) };
   const updated = await saving(
     'install_save_error',
-    core.store.updateInstall(provider.id, id, change, actAt(core, nowMs)),
+    core.store.updateInstall(provider.id, id, wanted, actAt(core, nowMs)),
   );
+  if (updated === 'subscription_key_exists') {
+    return new Refused('install_save_error', { detail: KEY_IS_TAKEN });
+  }
   return fromStore(updated);
+}
+
+/** The provider's link with a subscription key, which is well formed; null: it has none. */
+export function findByKey(
+  core: Core,
+  provider: Provider,
+  subscriptionKey: string,
+): Maybe<Install | null> {
+  return core.store.findInstallByKey(provider.id, subscriptionKeyHash(subscriptionKey));
 }
 
 /**
@@ -110,65 +133,4 @@ export async function freeSlot(
   nowMs: number,
 ): Promise<{ deviceCount: number } | Refused<'install_code_error'>> {
   return fromStore(await core.store.freeSlot(provider.id, install, hwid, actAt(core, nowMs)));
-}
-
-/** The query of an app to which a link is added. */
-interface Admission {
-  installCode: string | null;
-  domainHash: string | null;
-  hwid: string | null;
-}
-
-/** Refusals at the door, each made once: guesses are many. */
-export const AT_DOOR = {
-  hwid_required: new Refused('hwid_required'),
-  link_not_found: new Refused('link_not_found'),
-  /** A code tells nothing about domains: the caller hears of no link. */
-  link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
-  link_disabled: new Refused('link_disabled'),
-  link_limit_reached: new Refused('link_limit_reached'),
-} satisfies Record<AdmitRefusal, Refused<string>>;
-
-/** The refusal of a link; null: it lets the device in. One that holds a slot needs no room. */
-export function closedTo(
-  { status, installLimit, deviceCount }: Pick<Install, 'status' | 'installLimit' | 'deviceCount'>,
-  holdsSlot: boolean,
-): 'link_disabled' | 'link_limit_reached' | null {
-  if (status !== INSTALL_ACTIVE) return 'link_disabled';
-  return !holdsSlot && deviceCount >= installLimit ? 'link_limit_reached' : null;
-}
-
-/**
- * Lets a device in on a link (`GET /install`): takes a slot for a new HWID, refreshes the facts of
- * a known one. The cap holds because the store counts and inserts in one atomic step.
- *
- * Refuses `hwid_required`, `link_not_found` (also if the domain is not actively bound to the link's
- * provider), `link_disabled` (also to a HWID already on it), `link_limit_reached`.
- */
-export function admitDevice(
-  core: Core,
-  admission: Admission,
-  reported: DeviceFacts,
-  nowMs: number,
-): Maybe<AdmittedLink | (typeof AT_DOOR)[AdmitRefusal]> {
-  const hwid = readHwid(admission.hwid);
-  if (isRefused(hwid)) return AT_DOOR.hwid_required;
-  const installCode = readInstallCode(admission.installCode);
-  if (isRefused(installCode)) return AT_DOOR.link_not_found;
-  const domainHash = readDomainHash(admission.domainHash);
-  if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
-
-  const key = { installCode, domainHash, hwid };
-  return after(core.store.findSlot(key), (found) => {
-    if (typeof found === 'string') return AT_DOOR[found];
-    const { link, device } = found;
-    const closed = closedTo(link, device !== null);
-    if (closed !== null) return AT_DOOR[closed];
-    const facts = tidyFacts(reported);
-    const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
-    if (isToday && saysNothingNew(device, facts)) return link;
-    return after(core.store.takeSlot(key, facts, nowMs), (taken) =>
-      typeof taken === 'string' ? AT_DOOR[taken] : taken,
-    );
-  });
 }

@@ -6,10 +6,11 @@ import { readAuthKey, readProviderCode } from './formats.ts';
 import { fromStore, isRefused, Refused } from './outcome.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { Plan, Provider } from './port/provider.ts';
+import type { OwnPolicy } from './port/slot.ts';
 import { hashKey, randomAuthKey, randomCode, sameHash } from './secret.ts';
 import { nextTurn } from './turn.ts';
 
-export interface ProviderDraft {
+export interface ProviderDraft extends Partial<OwnPolicy> {
   name: string;
   plan: Plan;
   activeUntilMs: number | null;
@@ -86,10 +87,9 @@ export async function addProvider(
 ): Promise<Credentials | Refused<'provider_code_exists'>> {
   const authKey = draft.authKey ?? randomAuthKey();
   const code = draft.code ?? randomCode(8);
-  const { name, plan, activeUntilMs, installCountMax } = draft;
-  const keyHash = hashKey(authKey);
+  const { authKey: _, ...terms } = draft;
   const outcome = await core.store.addProvider(
-    { code, keyHash, name, plan, activeUntilMs, installCountMax, createdAtMs: nowMs },
+    { ...terms, code, keyHash: hashKey(authKey), createdAtMs: nowMs },
     actAt(core, nowMs),
   );
   if (outcome === 'ok') return { code, authKey };

@@ -31,6 +31,11 @@ export function hashKey(key: string): Uint8Array {
   return Bun.SHA256.hash(key) as Uint8Array;
 }
 
+/** The same of a subscription key, in hexadecimal. */
+export function subscriptionKeyHash(key: string): string {
+  return Bun.SHA256.hash(key, 'hex');
+}
+
 /** Tells one key from another without telling the key: 8 hexadecimal digits of its SHA-256. */
 export function keyFingerprint(hash: Uint8Array): string {
   const [a = 0, b = 0, c = 0, d = 0] = hash;

@@ -60,6 +60,18 @@ export async function forgetVisits(
   await repeat(() => core.store.forgetVisits(nowMs - deviceDays * DAY_MS), signal);
 }
 
+/** Days for which the story of a link tells of a slot that ended. */
+const STORY_DAYS = 90;
+
+/** Deletes the ends of slots from the stories of links that are older than {@link STORY_DAYS}. */
+export async function forgetStories(
+  core: Core,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  await repeat(() => core.store.forgetSlotEnds(nowMs - STORY_DAYS * DAY_MS), signal);
+}
+
 /** Deletes figures of the days before the last {@link FIGURE_DAYS}. */
 export async function forgetFigures(
   core: Core,

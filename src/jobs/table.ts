@@ -9,6 +9,7 @@ import {
   type AuditBounds,
   expireMessages,
   forgetFigures,
+  forgetStories,
   forgetStrangers,
   forgetVisits,
   type KeepDays,
@@ -71,6 +72,11 @@ function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
       // Each minute, so that a flood of changes is no more than a minute over the bound.
       pattern: '50 * * * * *',
       run: (signal) => keepAuditBounded(core, settings, clock.nowMs(), signal),
+    },
+    {
+      name: 'forget-stories',
+      pattern: '20 17 3 * * *',
+      run: (signal) => forgetStories(core, clock.nowMs(), signal),
     },
     { name: 'audit-head', pattern: '30 0 0 * * *', run: () => logAuditHead(core, log) },
   ];

@@ -5,7 +5,6 @@
 
 import type { Clock } from '../clock.ts';
 import type { Act } from '../core/port/audit.ts';
-import type { Figure } from '../core/port/figure.ts';
 import type { Store } from '../core/port/store.ts';
 import type { Finding } from '../finding.ts';
 
@@ -30,7 +29,6 @@ export interface StoreOptions {
   /** The most writes in one commit. */
   commitBatchMax: number;
   onCommit?: CommitObserver;
-  onFigure?: FigureObserver;
   /** The machine's unless a test moves one. */
   clock?: Clock;
 }
@@ -49,9 +47,6 @@ export interface HostOfProvider {
 
 /** The binding of such a host. */
 export type BoundHost = 'provider_not_found' | 'not_bound' | 'disabled' | 'active';
-
-/** Hears of what was counted, once the change is on disk. */
-export type FigureObserver = (figure: Figure, by: number) => void;
 
 export interface DatabaseReport {
   findings: Finding[];

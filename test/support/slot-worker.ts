@@ -1,6 +1,6 @@
 /** A process of its own that knocks at links through the store itself, beside others. */
 
-import { admitDevice } from '../../src/core/install.ts';
+import { admitDevice } from '../../src/core/door.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';

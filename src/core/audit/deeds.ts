@@ -6,21 +6,24 @@
 import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import { type NewDistribution, PUSH } from '../port/distribution.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../port/domain.ts';
-import type { Install } from '../port/install.ts';
+import type { Install, InstallTerms } from '../port/install.ts';
 import type { NewProvider, Provider } from '../port/provider.ts';
+import type { OwnPolicy } from '../port/slot.ts';
 import { hwidHash, keyFingerprint } from '../secret.ts';
+import { NO_POLICY } from '../slot.ts';
 import { hex } from './chain.ts';
 import { type Action, type Changes, changesOf, type Deed, type Facts } from './entry.ts';
 
-type Link = Pick<Install, 'id' | 'installLimit' | 'status' | 'note'>;
+type Link = Pick<Install, 'id' | 'installLimit' | 'status' | 'note'> & InstallTerms;
+type NewLink = Pick<Link, 'id' | 'installLimit' | keyof InstallTerms>;
 type Binding = Pick<Domain, 'id' | 'status' | 'domainName'>;
 interface Moved {
   id: number;
   status: number;
 }
 
-export function addInstall({ id, installLimit }: Pick<Link, 'id' | 'installLimit'>): Deed {
-  return { action: 'install.add', object: { id, install_limit: installLimit } };
+export function addInstall(link: NewLink): Deed {
+  return { action: 'install.add', object: newLink(link) };
 }
 
 export function updateInstall(before: Link, after: Link): Deed | null {
@@ -30,9 +33,9 @@ export function updateInstall(before: Link, after: Link): Deed | null {
 
 /** A link that moves in, with so many HWIDs that it did not have; `before`: it is here already. */
 export function importInstall(before: Link | null, after: Link, hwids: number): Deed | null {
-  const { id, installLimit } = after;
+  const { id } = after;
   const action = 'install.import';
-  if (before === null) return { action, object: { id, install_limit: installLimit, hwids } };
+  if (before === null) return { action, object: { ...newLink(after), hwids } };
   const change = changesOfLink(before, after);
   if (change === null) return hwids === 0 ? null : { action, object: { id, hwids } };
   return { action, object: { id, hwids }, change };
@@ -92,7 +95,8 @@ export function blockDistribution(before: Moved, after: Moved): Deed | null {
 }
 
 export function addProvider(draft: NewProvider): Deed {
-  const object = { key: keyFingerprint(draft.keyHash), ...subscriptionOf(draft) };
+  const terms = { ...subscriptionOf(draft), ...setOnly(policyOf({ ...NO_POLICY, ...draft })) };
+  const object = { key: keyFingerprint(draft.keyHash), ...terms };
   return { action: 'provider.add', provider: draft.code, object };
 }
 
@@ -105,7 +109,10 @@ export function updateProvider(before: Provider, after: Provider): Deed[] {
   );
   const isResumed = after.suspendedAtMs === null;
   const rest = withText(
-    changesOf(subscriptionOf(before), subscriptionOf(after)),
+    changesOf(
+      { ...subscriptionOf(before), ...policyOf(before) },
+      { ...subscriptionOf(after), ...policyOf(after) },
+    ),
     'name',
     before.name !== after.name,
   );
@@ -163,10 +170,39 @@ export function pruneAudit(
   };
 }
 
-function changesOfLink(before: Link, after: Link): Changes | null {
-  const factsOf = ({ installLimit, status }: Link) => ({ install_limit: installLimit, status });
-  return withText(changesOf(factsOf(before), factsOf(after)), 'note', before.note !== after.note);
+/** Says of terms no more than are set, and of a key no more than that there is one. */
+function newLink({ id, installLimit, subscriptionKeyHash, ...policy }: NewLink): Facts {
+  return {
+    id,
+    install_limit: installLimit,
+    ...setOnly(policyOf(policy)),
+    ...(subscriptionKeyHash !== null && { subscription_key: 'set' }),
+  };
 }
+
+function changesOfLink(before: Link, after: Link): Changes | null {
+  const factsOf = ({ installLimit, status, ...policy }: Link) => ({
+    install_limit: installLimit,
+    status,
+    ...policyOf(policy),
+  });
+  const isOtherKey = before.subscriptionKeyHash !== after.subscriptionKeyHash;
+  const changes = changesOf(factsOf(before), factsOf(after));
+  return withText(
+    withText(changes, 'note', before.note !== after.note),
+    'subscription_key',
+    isOtherKey,
+  );
+}
+
+const policyOf = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): Facts => ({
+  inactive_days: inactiveDays,
+  when_full: whenFull,
+  cool_down_hours: coolDownHours,
+});
+
+const setOnly = (facts: Facts): Facts =>
+  Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
 
 function changesOfBinding(before: Binding, after: Binding): Changes | null {
   const change = changesOf({ status: before.status }, { status: after.status });

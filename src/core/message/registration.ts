@@ -2,8 +2,8 @@
 
 import type { Core } from '../core.ts';
 import { tidyFacts } from '../device.ts';
+import { AT_DOOR } from '../door.ts';
 import { readDomainHash, readInstallCode, readProviderCode } from '../formats.ts';
-import { AT_DOOR } from '../install.ts';
 import { isRefused, Refused } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
 import type { PushAddress, RegisterRefusal, Shown } from '../port/registration.ts';

@@ -7,6 +7,8 @@
 import { TIME_MAX_MS } from '../calendar.ts';
 import { tidyFacts } from '../device.ts';
 import {
+  COOL_DOWN_HOURS,
+  INACTIVE_DAYS,
   type Reader,
   readDomainHash,
   readDomainStatus,
@@ -18,11 +20,13 @@ import {
   readOneLine,
   readPlan,
   readProviderCode,
+  WHEN_FULL,
   whole,
 } from '../formats.ts';
 import { isRecord, isText, type JsonBounds, readJsonObject } from '../json-input.ts';
 import { isRefused, type Misfit } from '../outcome.ts';
 import type { DeviceFacts } from '../port/device.ts';
+import type { InstallTerms } from '../port/install.ts';
 import type {
   ExportRecord,
   ImportedDomain,
@@ -30,6 +34,7 @@ import type {
   ImportedSlot,
 } from '../port/moving.ts';
 import type { Provider } from '../port/provider.ts';
+import type { OwnPolicy } from '../port/slot.ts';
 import { FieldFault, type Fields, fit, MISFIT, readFields, within } from './fields.ts';
 import type { Newcomer } from './import.ts';
 import { keptId } from './source-record.ts';
@@ -56,8 +61,9 @@ export type ExportLine =
 export function writeRecord(record: ExportRecord): string {
   if (record.kind === 'provider') return JSON.stringify(providerFields(record.provider));
   if (record.kind === 'install') {
-    const { slots, ...facts } = record.install;
-    return JSON.stringify({ install: { ...wireFields(facts), hwids: slots.map(wireFields) } });
+    const { slots, terms, ...facts } = record.install;
+    const fields = { ...wireFields(facts), ...wireFields(terms ?? {}) };
+    return JSON.stringify({ install: { ...fields, hwids: slots.map(wireFields) } });
   }
   return JSON.stringify({ domain: wireFields(record.domain) });
 }
@@ -78,6 +84,9 @@ function providerFields(provider: Provider): Fields {
       suspended_at_ms: provider.suspendedAtMs,
       install_count_max: provider.installCountMax,
       created_at_ms: provider.createdAtMs,
+      inactive_days: provider.inactiveDays,
+      when_full: provider.whenFull,
+      cool_down_hours: provider.coolDownHours,
     },
   };
 }
@@ -122,6 +131,11 @@ const orNull =
   <T>(read: Reader<T>): Reader<T | null> =>
   (value) =>
     value === null ? null : read(value);
+/** A field that files of older versions do not have. */
+const orAbsent =
+  <T>(read: Reader<T>): Reader<T | null> =>
+  (value) =>
+    value === undefined || value === null ? null : read(value);
 const anyText: Reader<string> = (value) => (isText(value) ? value : MISFIT);
 
 function readProvider(line: Fields): Newcomer {
@@ -142,7 +156,23 @@ function readProvider(line: Fields): Newcomer {
     suspendedAtMs: fit(fields, 'suspended_at_ms', orNull(time)),
     installCountMax: fit(fields, 'install_count_max', orNull(count)),
     createdAtMs: fit(fields, 'created_at_ms', time),
+    ...readPolicy(fields),
   };
+}
+
+function readPolicy(fields: Fields): OwnPolicy {
+  return {
+    inactiveDays: fit(fields, 'inactive_days', orAbsent(numeric(INACTIVE_DAYS.read))),
+    whenFull: fit(fields, 'when_full', orAbsent(WHEN_FULL.read)),
+    coolDownHours: fit(fields, 'cool_down_hours', orAbsent(numeric(COOL_DOWN_HOURS.read))),
+  };
+}
+
+/** The terms of a link; files of older versions have none. */
+function readTerms(fields: Fields): { terms?: InstallTerms } {
+  if (fields['subscription_key_hash'] === undefined) return {};
+  const subscriptionKeyHash = fit(fields, 'subscription_key_hash', orNull(readDomainHash));
+  return { terms: { subscriptionKeyHash, ...readPolicy(fields) } };
 }
 
 function readDomain(fields: Fields): ImportedDomain {
@@ -167,18 +197,21 @@ function readInstall(fields: Fields): ImportedInstall {
     status: fit(fields, 'status', numeric(readInstallStatus)),
     note: fit(fields, 'note', orNull(readNote)),
     createdAtMs: fit(fields, 'created_at_ms', time),
+    ...readTerms(fields),
     slots: hwids.map(readSlot),
   };
 }
 
 function readSlot(fields: unknown): ImportedSlot {
   if (!isRecord(fields)) throw new FieldFault('one of the hwids is not an object');
+  const lastSeenAtMs = fit(fields, 'last_seen_at_ms', time);
   return {
     hwid: fit(fields, 'hwid', readHwid),
     registeredAtMs: fit(fields, 'registered_at_ms', time),
     ...readFacts(fields),
     firstSeenAtMs: fit(fields, 'first_seen_at_ms', time),
-    lastSeenAtMs: fit(fields, 'last_seen_at_ms', time),
+    lastSeenAtMs,
+    slotSeenAtMs: fit(fields, 'slot_seen_at_ms', orAbsent(time)) ?? lastSeenAtMs,
   };
 }
 

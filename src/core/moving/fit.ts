@@ -36,7 +36,10 @@ export function pastInstall(install: ImportedInstall, nowMs: number): ImportedIn
   const { createdAtMs, slots } = install;
   const times = [
     createdAtMs,
-    ...slots.flatMap((slot) => [slot.registeredAtMs, slot.firstSeenAtMs, slot.lastSeenAtMs]),
+    ...slots.flatMap((slot) => [
+      ...[slot.registeredAtMs, slot.firstSeenAtMs, slot.lastSeenAtMs],
+      slot.slotSeenAtMs ?? 0,
+    ]),
   ];
   if (times.every((atMs) => past(atMs, nowMs) === atMs)) return install;
   return {
@@ -47,6 +50,7 @@ export function pastInstall(install: ImportedInstall, nowMs: number): ImportedIn
       registeredAtMs: past(slot.registeredAtMs, nowMs),
       firstSeenAtMs: past(slot.firstSeenAtMs, nowMs),
       lastSeenAtMs: past(slot.lastSeenAtMs, nowMs),
+      ...(slot.slotSeenAtMs !== undefined && { slotSeenAtMs: past(slot.slotSeenAtMs, nowMs) }),
     })),
   };
 }

@@ -9,6 +9,7 @@ import { Refused } from '../outcome.ts';
 import type { Install } from '../port/install.ts';
 import type { ImportedDomain, ImportedInstall } from '../port/moving.ts';
 import type { Plan, Provider } from '../port/provider.ts';
+import type { OwnPolicy } from '../port/slot.ts';
 import { isKeyOf } from '../provider.ts';
 import { hashKey, randomAuthKey } from '../secret.ts';
 import { byRows, past, pastInstall } from './fit.ts';
@@ -35,7 +36,7 @@ const CHUNK = 50;
 type Rules = { installCountMax: number; domainCountMax: number; updates: boolean };
 
 /** The provider that moves in, as it is to be here. */
-export interface Newcomer {
+export interface Newcomer extends Partial<OwnPolicy> {
   code: string;
   name: string;
   plan: Plan;

@@ -45,21 +45,28 @@ export interface DeviceFilter {
 export interface DeviceDetail {
   /** The device, with the facts of its latest report to a provider, else of that to nobody. */
   device: Device;
-  installs: { installCode: string; providerCode: string; registeredAtMs: number }[];
+  installs: {
+    installCode: string;
+    providerCode: string;
+    registeredAtMs: number;
+    lastSeenAtMs: number;
+  }[];
   domains: { domainName: string; providerCode: string; status: number; linkedAtMs: number }[];
   seenBy: (DeviceAtProvider & { providerCode: string })[];
 }
 
 export interface DeviceStore {
   /**
-   * Finds when this provider last saw the device (null: never), whether it is linked there, and
-   * whether recording the call would attach it through a binding that it is not tied to yet.
+   * Finds since when this provider has seen the device, and each slot that it has there (null:
+   * never), whether it is linked there, and whether recording the call would attach it through a
+   * binding that it is not tied to yet.
    */
   findCheckIn(
     key: CheckInKey,
   ): Maybe<
-    { lastSeenAtMs: number | null; isLinked: boolean; isNewLink: boolean } | 'provider_not_found'
+    { seenAtMs: number | null; isLinked: boolean; isNewLink: boolean } | 'provider_not_found'
   >;
+  /** Records a call that names no link: all slots of the device at the provider were seen. */
   recordCheckIn(
     key: CheckInKey,
     facts: DeviceFacts,

@@ -1,9 +1,10 @@
-/** Limited links and their slots: their records, and the part of the port that remembers them. */
+/** Limited links: their records, and the part of the port that remembers them. */
 
 import type { Act } from './audit.ts';
-import type { DeviceAtProvider, DeviceFacts } from './device.ts';
+import type { DeviceFacts } from './device.ts';
 import type { Maybe } from './maybe.ts';
 import type { Page } from './page.ts';
+import type { AdmittedLink, OwnPolicy, Slot, SlotKey, TurnedAway } from './slot.ts';
 
 export const INSTALL_DISABLED = 5;
 export const INSTALL_ACTIVE = 10;
@@ -20,33 +21,18 @@ export interface Install {
   createdAtMs: number;
 }
 
-/** A HWID on a link. */
-export interface Slot {
-  hwid: string;
-  deviceName: string;
-  registeredAtMs: number;
+/** What a link has beside the fields that its provider is shown. */
+export interface InstallTerms extends OwnPolicy {
+  /** SHA-256 of the key by which a panel knows the subscription, in hexadecimal; null: none. */
+  subscriptionKeyHash: string | null;
 }
 
 /** A change by update-install; an absent field stays as it is. */
-export interface InstallChange {
+export interface InstallChange extends Partial<InstallTerms> {
   installLimit?: number;
   note?: string | null;
   status?: number;
 }
-
-export interface AdmittedLink {
-  providerCode: string;
-  status: number;
-  installLimit: number;
-  deviceCount: number;
-}
-
-export type AdmitRefusal =
-  | 'hwid_required'
-  | 'link_not_found'
-  | 'link_domain_not_bound'
-  | 'link_disabled'
-  | 'link_limit_reached';
 
 /** Names a link by its code, its id, or both (which then must agree); never by neither. */
 export interface InstallSelector {
@@ -54,7 +40,8 @@ export interface InstallSelector {
   installId: number | null;
 }
 
-export interface NewInstall {
+/** A link that is to be; terms that are absent are null. */
+export interface NewInstall extends Partial<InstallTerms> {
   providerId: number;
   installCode: string;
   installLimit: number;
@@ -64,34 +51,38 @@ export interface NewInstall {
   installCountMax: number;
 }
 
-/** A device at the door of a link. All three are well formed. */
-export interface SlotKey {
-  installCode: string;
-  domainHash: string;
-  hwid: string;
-}
+/** Refusals of a new link; a taken code is told before a taken key, and both before the cap. */
+export type AddRefusal =
+  | 'install_code_exists'
+  | 'subscription_key_exists'
+  | 'install_code_limit_reached';
+
+type KeyExists = 'subscription_key_exists';
 
 export interface InstallStore {
-  /** A taken code is told before a reached cap. */
-  addInstall(
-    draft: NewInstall,
-    act: Act,
-  ): Promise<{ id: number } | 'install_code_exists' | 'install_code_limit_reached'>;
+  addInstall(draft: NewInstall, act: Act): Promise<{ id: number } | AddRefusal>;
+  /** `subscription_key_exists`: another link of the provider has the key. */
   updateInstall(
     providerId: number,
     id: number,
     change: InstallChange,
     act: Act,
   ): Promise<
-    { says: 'ok'; installCode: string } | 'install_not_found' | 'install_limit_below_count'
+    | { says: 'ok'; installCode: string }
+    | 'install_not_found'
+    | 'install_limit_below_count'
+    | 'subscription_key_exists'
   >;
   listInstalls(providerId: number, page: Page): Maybe<Install[]>;
+  /** The provider's link with the subscription key of this hash. */
+  findInstallByKey(providerId: number, subscriptionKeyHash: string): Maybe<Install | null>;
   listSlots(
     providerId: number,
     install: InstallSelector,
     hwid: string | null,
     countMax: number,
   ): Maybe<Slot[] | 'install_code_error'>;
+  /** The slot gets its end in the story of the link. */
   freeSlot(
     providerId: number,
     install: InstallSelector,
@@ -99,19 +90,14 @@ export interface InstallStore {
     act: Act,
   ): Promise<{ deviceCount: number } | 'install_code_error'>;
   /**
-   * Finds the link at whose door a device is, and the device if it holds a slot there.
-   * `link_domain_not_bound`: the domain is not actively bound to the link's provider.
+   * Adds the link of a subscription key together with the slot of the device that came first. If
+   * a link has the key by now, the device takes a slot there as `takeSlot` says. A refusal leaves
+   * nothing: neither link nor slot.
    */
-  findSlot(
-    key: SlotKey,
-  ): Maybe<
-    | { link: AdmittedLink; device: DeviceAtProvider | null }
-    | Extract<AdmitRefusal, 'link_not_found' | 'link_domain_not_bound'>
-  >;
-  /** Takes a slot for a new HWID, or refreshes the facts of one that holds a slot. */
-  takeSlot(
+  addInstallWithSlot(
+    draft: NewInstall,
     key: SlotKey,
     facts: DeviceFacts,
-    nowMs: number,
-  ): Promise<AdmittedLink | Exclude<AdmitRefusal, 'hwid_required'>>;
+    act: Act,
+  ): Promise<AdmittedLink | TurnedAway | 'link_domain_not_bound' | Exclude<AddRefusal, KeyExists>>;
 }

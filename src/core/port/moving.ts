@@ -5,6 +5,7 @@
 
 import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
+import type { InstallTerms } from './install.ts';
 import type { Provider } from './provider.ts';
 
 /** A HWID on a link elsewhere. */
@@ -13,6 +14,8 @@ export interface ImportedSlot extends DeviceFacts {
   registeredAtMs: number;
   firstSeenAtMs: number;
   lastSeenAtMs: number;
+  /** When its slot was last seen; absent: nobody knows, and it counts from the import. */
+  slotSeenAtMs?: number;
 }
 
 /** A link elsewhere with its HWIDs. Everything is well formed. */
@@ -24,6 +27,8 @@ export interface ImportedInstall {
   status: number;
   note: string | null;
   createdAtMs: number;
+  /** Absent: they were not told. A key that another link has here stays with that. */
+  terms?: InstallTerms;
   /** Earliest registration first. */
   slots: ImportedSlot[];
 }

@@ -2,12 +2,13 @@
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
+import type { OwnPolicy } from './slot.ts';
 
 export const PLANS = ['basic', 'pro', 'enterprise'] as const;
 
 export type Plan = (typeof PLANS)[number];
 
-export interface Provider {
+export interface Provider extends OwnPolicy {
   id: number;
   code: string;
   name: string;
@@ -27,7 +28,7 @@ export interface Provider {
 }
 
 /** A change by `provider set`; an absent field stays as it is. */
-export interface ProviderChange {
+export interface ProviderChange extends Partial<OwnPolicy> {
   name?: string;
   plan?: Plan;
   activeUntilMs?: number | null;
@@ -35,7 +36,8 @@ export interface ProviderChange {
   suspendedAtMs?: number | null;
 }
 
-export interface NewProvider {
+/** A provider that is to be; parts of a policy that are absent are null. */
+export interface NewProvider extends Partial<OwnPolicy> {
   code: string;
   keyHash: Uint8Array;
   name: string;

@@ -1,7 +1,7 @@
 /** Registrations for messages: their records, and the part of the port that remembers them. */
 
 import type { DeviceFacts } from './device.ts';
-import type { AdmitRefusal } from './install.ts';
+import type { AdmitRefusal } from './slot.ts';
 
 export const PUSH_GATEWAYS = ['fcm', 'apns', 'webpush'] as const;
 
@@ -51,6 +51,7 @@ export interface RegistrationStore {
   registerDevice(
     registration: NewRegistration,
   ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
+  /** `lastSeenAtMs`: since then it was seen where the token has a place, with all its slots. */
   findDeviceByToken(
     tokenHash: Uint8Array,
   ): Promise<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number } | null>;

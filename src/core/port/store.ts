@@ -27,11 +27,13 @@ import type { LinkStore } from './link.ts';
 import type { ImportStore } from './moving.ts';
 import type { ProviderStore } from './provider.ts';
 import type { RegistrationStore } from './registration.ts';
+import type { SlotStore } from './slot.ts';
 
 export interface Store
   extends ProviderStore,
     InstallStore,
     LinkStore,
+    SlotStore,
     DomainStore,
     DeviceStore,
     DistributionStore,

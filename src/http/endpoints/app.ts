@@ -3,8 +3,8 @@
 import { type TString, Type } from '@sinclair/typebox';
 import { checkIn, STANDINGS } from '../../core/device.ts';
 import { readDeviceInfo } from '../../core/device-info.ts';
+import { admitDevice } from '../../core/door.ts';
 import { HWID, PROVIDER_CODE } from '../../core/formats.ts';
-import { admitDevice } from '../../core/install.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { INSTALL_ACTIVE } from '../../core/port/install.ts';
 import { appEndpoint, optional, type Values } from '../endpoint.ts';

@@ -3,12 +3,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { HWID, INSTALL_CODE } from '../../core/formats.ts';
 import { addInstall, freeSlot, listSlots, updateInstall } from '../../core/install.ts';
-import {
-  INSTALL_ACTIVE,
-  INSTALL_DISABLED,
-  type InstallChange,
-  type Slot,
-} from '../../core/port/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../../core/port/install.ts';
+import type { Slot } from '../../core/port/slot.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint, required } from '../endpoint.ts';
 import {

@@ -1,11 +1,21 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
+import type { Act } from '../../core/port/audit.ts';
 import type { CheckInKey, Device, DeviceDetail, DeviceFilter } from '../../core/port/device.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
 import { deviceKeeper } from './known-device.ts';
-import { AT_PROVIDER_COLUMNS, atProvider, lookups, type RowAtProvider } from './lookups.ts';
+import {
+  ALL_SEEN,
+  AT_PROVIDER_COLUMNS,
+  atProvider,
+  LAST_SEEN,
+  lookups,
+  type RowAtProvider,
+  SLOT_SEEN,
+} from './lookups.ts';
+import { slotEnder } from './slot-end.ts';
 import { listOnce, value } from './statement.ts';
 import { LINKED } from './targets.ts';
 
@@ -16,6 +26,8 @@ type DeviceStore = Pick<
 
 /** Rows of a device that go in one step when it is forgotten. */
 const FORGET_STEP = 2_000;
+/** Slots that do: each leaves an end in the story of its link. */
+const END_STEP = 200;
 
 /** A fact that a device told last: at the provider of row `p`, else to nobody in particular. */
 const latest = (column: string) => `coalesce(nullif(p.${column}, ''), d.${column})`;
@@ -34,8 +46,8 @@ const devicesAt = (which: SQL) => sql`
 
 /** The standing of a device with a provider. */
 function standingStatement({ db }: Context) {
-  return db.prepare<{ lastSeenAtMs: number; isLinked: number }>(sql`
-      SELECT p.last_seen_at_ms AS "lastSeenAtMs", ${LINKED} AS "isLinked"
+  return db.prepare<{ seenAtMs: number; isLinked: number }>(sql`
+      SELECT ${ALL_SEEN} AS "seenAtMs", ${LINKED} AS "isLinked"
       FROM device_provider p
       WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`);
 }
@@ -48,9 +60,11 @@ function operatorStatements({ db }: Context) {
         SELECT ${DEVICE_COLUMNS} FROM ${devicesAt(sql``)} WHERE d.hwid = ${value('hwid')}`),
     installs: db.prepare<DeviceDetail['installs'][number]>(sql`
         SELECT i.install_code AS "installCode", o.code AS "providerCode",
-          s.registered_at_ms AS "registeredAtMs"
+          s.registered_at_ms AS "registeredAtMs", ${SLOT_SEEN} AS "lastSeenAtMs"
         FROM install_device s CROSS JOIN install i ON i.id = s.install_id
           CROSS JOIN provider o ON o.id = i.provider_id
+          CROSS JOIN device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
         WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`),
     domains: db.prepare<DeviceDetail['domains'][number]>(sql`
         SELECT m.domain_name AS "domainName", o.code AS "providerCode", m.status AS status,
@@ -59,7 +73,7 @@ function operatorStatements({ db }: Context) {
           CROSS JOIN provider o ON o.id = m.provider_id
         WHERE b.device_id = ${ofDevice} ORDER BY b.linked_at_ms DESC`),
     seenBy: db.prepare<RowAtProvider & { providerCode: string }>(sql`
-        SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}
+        SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN}
         FROM device_provider p CROSS JOIN provider o ON o.id = p.provider_id
         WHERE p.device_id = ${ofDevice} ORDER BY p.last_seen_at_ms DESC`),
   };
@@ -75,11 +89,22 @@ function forgetStatements({ db }: Context) {
     db.prepare(sql`
         DELETE FROM ${sql.raw(table)} WHERE rowid IN (
           SELECT rowid FROM ${sql.raw(table)} ${ofDevice} LIMIT ${FORGET_STEP})`);
+  const untold = (column: string) =>
+    db.prepare(sql`
+        UPDATE slot_end SET ${sql.raw(column)} = NULL WHERE id IN (
+          SELECT id FROM slot_end WHERE ${sql.raw(column)} = ${value('id')} LIMIT ${FORGET_STEP})`);
   // One for each provider at most.
   const places = db.prepare(sql`DELETE FROM device_provider ${ofDevice}`);
   return {
     tokens: db.prepare(sql`DELETE FROM device_token ${ofDevice}`),
-    steps: [...['recipient', 'install_device', 'device_domain'].map(some), places],
+    slots: db.prepare<{ slotId: number; installId: number; providerId: number }>(sql`
+        SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId"
+        FROM install_device ${ofDevice} LIMIT ${END_STEP}`),
+    steps: [
+      ...['recipient', 'device_domain'].map(some),
+      ...['device_id', 'for_device_id'].map(untold),
+      places,
+    ],
     device: db.prepare(sql`DELETE FROM device WHERE id = ${value('id')}`),
   };
 }
@@ -116,6 +141,15 @@ export function deviceStore(context: Context): DeviceStore {
   const operator = operatorStatements(context);
   const forget = forgetStatements(context);
   const keep = deviceKeeper(context);
+  const end = slotEnder(context);
+
+  /** Ends some slots of a device that is forgotten; says how many. */
+  function endSlots(id: number, { actor, atMs: nowMs }: Act): number {
+    const slots = forget.slots.all({ id });
+    const why = { why: 'forgotten', actor: actor.name, forDeviceId: null, nowMs } as const;
+    for (const slot of slots) end(slot, why);
+    return slots.length;
+  }
 
   function findIds({ providerCode, domainHash }: CheckInKey) {
     const found = find.provider.get({ providerCode });
@@ -134,7 +168,7 @@ export function deviceStore(context: Context): DeviceStore {
       const known = deviceId === null ? null : standing.get({ deviceId, providerId });
       const isTied = deviceId !== null && domainId !== null && keep.isTied(deviceId, domainId);
       return {
-        lastSeenAtMs: known?.lastSeenAtMs ?? null,
+        seenAtMs: known?.seenAtMs ?? null,
         isLinked: known?.isLinked === 1,
         isNewLink: domainId !== null && !isTied,
       };
@@ -146,6 +180,7 @@ export function deviceStore(context: Context): DeviceStore {
         if (ids === null) return 'provider_not_found';
         const { providerId, domainId } = ids;
         const deviceId = keep.visit(key.hwid, providerId, facts, nowMs);
+        keep.checkIn(deviceId, providerId, nowMs);
         if (domainId !== null) keep.tie(deviceId, providerId, domainId, nowMs);
         return 'ok';
       }),
@@ -177,8 +212,9 @@ export function deviceStore(context: Context): DeviceStore {
         return found?.id ?? null;
       });
       if (id === null) return 'device_not_found';
-      for (const step of forget.steps) {
-        while ((await writer.run(() => step.run({ id }))) > 0) await nextTurn();
+      const steps = forget.steps.map((step) => () => step.run({ id }));
+      for (const step of [() => endSlots(id, act), ...steps]) {
+        while ((await writer.run(step)) > 0) await nextTurn();
       }
       return writer.run(() => {
         if (forget.device.run({ id }) === 0) return 'device_not_found';

@@ -1,59 +1,121 @@
 /** The door of a link: all that is asked about a device there, in one look. */
 
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import type { AdmittedLink, SlotKey } from '../../core/port/install.ts';
+import type {
+  AdmittedLink,
+  Door,
+  FullLink,
+  OldestSlot,
+  OwnPolicy,
+  SlotKey,
+} from '../../core/port/slot.ts';
+import { freesSlots, policyOf } from '../../core/slot.ts';
 import type { Context } from './context.ts';
-import { AT_PROVIDER_COLUMNS, once, type RowAtProvider } from './lookups.ts';
+import { AT_PROVIDER_COLUMNS, once, type RowAtProvider, SLOT_SEEN } from './lookups.ts';
 
-interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'> {
-  installId: number;
-  providerId: number;
-  providerCode: string;
-  status: number;
-  installLimit: number;
-  deviceCount: number;
+interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'>, AdmittedLink {
   /** Status of the provider's binding of the hash; null: there is none. */
   domainStatus: number | null;
   /** Null: the device holds no slot on the link, and what is said of it is null too. */
-  lastSeenAtMs: number | null;
+  slotSeenAtMs: number | null;
 }
 
-/** A link with a device at its door; null: the device holds no slot there. */
-interface Door {
-  installId: number;
-  providerId: number;
-  link: AdmittedLink;
-  device: DeviceAtProvider | null;
+/** As the core knows it, with the row of the slot that may be freed. */
+export interface DoorHere extends Door {
+  full: (FullLink & { oldest: OldestSlot & { slotId: number } }) | null;
 }
 
-/** Returns the function that finds the door at which a device stands. */
-export function doorOf({ db }: Context) {
-  const look = db.prepare<DoorRow>(sql`
-      SELECT i.id AS "installId", i.provider_id AS "providerId", o.code AS "providerCode",
-        i.status AS status, i.install_limit AS "installLimit", i.device_count AS "deviceCount",
-        (SELECT b.status FROM domain b
-         WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')})
-          AS "domainStatus", ${AT_PROVIDER_COLUMNS}
-      FROM install i CROSS JOIN provider o ON o.id = i.provider_id
-        LEFT JOIN device_provider p ON p.provider_id = i.provider_id AND p.device_id = (
-          SELECT s.device_id FROM install_device s WHERE s.install_id = i.id
-            AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hwid')}))
-      WHERE i.install_code = ${once('installCode')}`);
-  return (key: SlotKey): Door | 'link_not_found' | 'link_domain_not_bound' => {
-    const row = look.get({ ...key });
-    if (row === null) return 'link_not_found';
-    if (row.domainStatus !== DOMAIN_ACTIVE) return 'link_domain_not_bound';
-    const { installId, providerId, providerCode, status, installLimit, deviceCount } = row;
-    const link = { providerCode, status, installLimit, deviceCount };
-    return { installId, providerId, link, device: deviceIn(row) };
+interface PolicyRow {
+  inactiveDays: number | null;
+  whenFull: OwnPolicy['whenFull'];
+  coolDownHours: number | null;
+  providerInactiveDays: number | null;
+  providerWhenFull: OwnPolicy['whenFull'];
+  providerCoolDownHours: number | null;
+  replacedAtMs: number | null;
+}
+
+function statements({ db }: Context) {
+  const look = (which: SQL) =>
+    db.prepare<DoorRow>(sql`
+        SELECT i.id AS "installId", i.provider_id AS "providerId", o.code AS "providerCode",
+          i.status AS status, i.install_limit AS "installLimit", i.device_count AS "deviceCount",
+          (SELECT b.status FROM domain b
+           WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')})
+            AS "domainStatus", ${SLOT_SEEN} AS "slotSeenAtMs", ${AT_PROVIDER_COLUMNS}
+        FROM install i CROSS JOIN provider o ON o.id = i.provider_id
+          LEFT JOIN install_device s ON s.install_id = i.id
+            AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hwid')})
+          LEFT JOIN device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE ${which}`);
+  return {
+    byCode: look(sql`i.install_code = ${once('installCode')}`),
+    /** Those that have the domain first: of two of them neither is meant. */
+    byKey: look(sql`
+        i.subscription_key_hash = unhex(${once('subscriptionKeyHash')})
+          AND o.code = coalesce(${once('providerCode')}, o.code)
+        ORDER BY "domainStatus" = ${DOMAIN_ACTIVE} DESC LIMIT 2`),
+    policy: db.prepare<PolicyRow>(sql`
+        SELECT i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
+          i.cool_down_hours AS "coolDownHours", o.inactive_days AS "providerInactiveDays",
+          o.when_full AS "providerWhenFull", o.cool_down_hours AS "providerCoolDownHours",
+          i.replaced_at_ms AS "replacedAtMs"
+        FROM install i CROSS JOIN provider o ON o.id = i.provider_id
+        WHERE i.id = ${once('installId')}`),
+    oldest: db.prepare<OldestSlot & { slotId: number }>(sql`
+        SELECT s.id AS "slotId", d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs",
+          ${SLOT_SEEN} AS "lastSeenAtMs"
+        FROM install_device s CROSS JOIN device d ON d.id = s.device_id
+          CROSS JOIN device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE s.install_id = ${once('installId')}
+        ORDER BY "lastSeenAtMs", s.registered_at_ms, s.id LIMIT 1`),
   };
 }
 
+/** Returns the function that finds the door at which a device stands. */
+export function doorOf(context: Context) {
+  const on = statements(context);
+
+  function rowOf(key: SlotKey): DoorRow | null {
+    if ('installCode' in key) return on.byCode.get({ ...key });
+    const [found, other] = on.byKey.all({ ...key });
+    const isOne = other === undefined || isBound(found) !== isBound(other);
+    return isOne ? (found ?? null) : null;
+  }
+
+  function fullLink(installId: number): DoorHere['full'] {
+    const row = on.policy.get({ installId });
+    if (row === null) return null;
+    const policy = policyOf(row, {
+      inactiveDays: row.providerInactiveDays,
+      whenFull: row.providerWhenFull,
+      coolDownHours: row.providerCoolDownHours,
+    });
+    const oldest = freesSlots(policy) ? on.oldest.get({ installId }) : null;
+    return oldest && { policy, replacedAtMs: row.replacedAtMs, oldest };
+  }
+
+  return (key: SlotKey): DoorHere | 'link_not_found' => {
+    const row = rowOf(key);
+    if (row === null) return 'link_not_found';
+    const { installId, providerId, providerCode, status, installLimit, deviceCount } = row;
+    const link = { installId, providerId, providerCode, status, installLimit, deviceCount };
+    const device = deviceIn(row);
+    const isFull = device === null && deviceCount >= installLimit;
+    return { link, isBound: isBound(row), device, full: isFull ? fullLink(installId) : null };
+  };
+}
+
+const isBound = (row: DoorRow | undefined) => row?.domainStatus === DOMAIN_ACTIVE;
+
 function deviceIn(row: DoorRow): DeviceAtProvider | null {
-  const { lastSeenAtMs, os, osVersion, deviceName, appVersion, userAgent } = row;
-  if (lastSeenAtMs === null) return null;
+  const { slotSeenAtMs, os, osVersion, deviceName, appVersion, userAgent } = row;
+  if (slotSeenAtMs === null) return null;
   const isRegistered = row.isRegistered === 1;
+  const lastSeenAtMs = slotSeenAtMs;
   return { os, osVersion, deviceName, appVersion, userAgent, lastSeenAtMs, isRegistered };
 }

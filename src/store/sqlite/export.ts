@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { sql } from 'drizzle-orm';
+import type { InstallTerms } from '../../core/port/install.ts';
 import type {
   ExportRecord,
   ImportedDomain,
@@ -13,6 +14,8 @@ import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { Connection } from './connection.ts';
 import { DATABASE_FILE, openToLook } from './file/open.ts';
+import { TERMS_COLUMNS } from './install-rows.ts';
+import { SLOT_SEEN } from './lookups.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 import { value } from './statement.ts';
 
@@ -20,6 +23,8 @@ type ExportStore = Pick<Store, 'exportProvider'>;
 
 /** Records that are read before everything else that is ready may run. */
 const PAGE = 200;
+
+type InstallRow = Omit<ImportedInstall, 'slots' | 'terms'> & InstallTerms & { id: number };
 
 function statements(db: Connection) {
   const ofProvider = sql`provider_id = ${value('providerId')} AND id > ${value('afterId')}`;
@@ -31,15 +36,16 @@ function statements(db: Connection) {
         SELECT id, domain_hash AS "domainHash", domain_name AS "domainName", status,
           created_at_ms AS "createdAtMs"
         FROM domain WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`),
-    installs: db.prepare<Omit<ImportedInstall, 'slots'> & { id: number }>(sql`
+    installs: db.prepare<InstallRow>(sql`
         SELECT id, install_code AS "installCode", install_limit AS "installLimit", status, note,
-          created_at_ms AS "createdAtMs"
+          created_at_ms AS "createdAtMs", ${TERMS_COLUMNS}
         FROM install WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`),
     slots: db.prepare<ImportedSlot>(sql`
         SELECT d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs", p.os AS os,
           p.os_version AS "osVersion", p.device_name AS "deviceName",
           p.app_version AS "appVersion", p.user_agent AS "userAgent",
-          d.first_seen_at_ms AS "firstSeenAtMs", p.last_seen_at_ms AS "lastSeenAtMs"
+          d.first_seen_at_ms AS "firstSeenAtMs", p.last_seen_at_ms AS "lastSeenAtMs",
+          ${SLOT_SEEN} AS "slotSeenAtMs"
         FROM install_device s CROSS JOIN device d ON d.id = s.device_id
           CROSS JOIN device_provider p
             ON p.device_id = s.device_id AND p.provider_id = s.provider_id
@@ -76,7 +82,9 @@ async function* records(file: string, code: string): AsyncGenerator<ExportRecord
     }
     for await (const row of pages((afterId) => on.installs.all({ providerId, afterId }))) {
       const slots = on.slots.all({ installId: row.id });
-      yield { kind: 'install', install: { ...row, slots } };
+      const { subscriptionKeyHash, inactiveDays, whenFull, coolDownHours, ...facts } = row;
+      const terms = { subscriptionKeyHash, inactiveDays, whenFull, coolDownHours };
+      yield { kind: 'install', install: { ...facts, terms, slots } };
     }
   } finally {
     if (db.inTransaction) db.native.run('ROLLBACK');

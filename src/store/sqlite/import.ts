@@ -6,21 +6,21 @@ import { mergeFacts } from '../../core/device.ts';
 import { merge, mergeInstall } from '../../core/moving/merge.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
-import type { Install } from '../../core/port/install.ts';
+import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { ImportedInstall } from '../../core/port/moving.ts';
 import type { Store } from '../../core/port/store.ts';
+import { NO_TERMS } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { bindingStatements } from './domain.ts';
-import { rowStatements } from './install-rows.ts';
+import { rowStatements, TERMS_COLUMNS } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
 import { value } from './statement.ts';
 
 type ImportStore = Pick<Store, 'reserveIds' | 'importInstall' | 'importDomain'>;
 
-type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'status' | 'note'> & {
-  providerId: number;
-};
+type KnownInstall = Pick<Install, 'id' | 'installLimit' | 'deviceCount' | 'status' | 'note'> &
+  InstallTerms & { providerId: number };
 
 function statements({ db }: Context) {
   const taken = (table: string) =>
@@ -28,14 +28,16 @@ function statements({ db }: Context) {
   return {
     find: db.prepare<KnownInstall>(sql`
         SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
-          device_count AS "deviceCount", status, note
+          device_count AS "deviceCount", status, note, ${TERMS_COLUMNS}
         FROM install WHERE install_code = ${value('installCode')}`),
     idIsTaken: taken('install'),
     domainIdIsTaken: taken('domain'),
     change: db.prepare(sql`
         UPDATE install
         SET install_limit = ${value('installLimit')}, status = ${value('status')},
-          note = ${value('note')}
+          note = ${value('note')}, subscription_key_hash = unhex(${value('subscriptionKeyHash')}),
+          inactive_days = ${value('inactiveDays')}, when_full = ${value('whenFull')},
+          cool_down_hours = ${value('coolDownHours')}
         WHERE id = ${value('id')}`),
   };
 }
@@ -64,13 +66,27 @@ export function importStore(context: Context): ImportStore {
   const sequence = sequenceStatements(context);
   const find = lookups(context);
 
+  /** Terms that are wanted here; with the key that it has if another link has the wanted one. */
+  function termsHere(
+    wanted: InstallTerms | undefined,
+    known: Pick<KnownInstall, 'subscriptionKeyHash' | 'providerId'> & { id?: number },
+  ): InstallTerms | undefined {
+    if (wanted === undefined || wanted.subscriptionKeyHash === null) return wanted;
+    const { subscriptionKeyHash } = wanted;
+    const holder = on.withKey.get({ subscriptionKeyHash, providerId: known.providerId });
+    const isFree = holder === null || holder.id === known.id;
+    return isFree ? wanted : { ...wanted, subscriptionKeyHash: known.subscriptionKeyHash };
+  }
+
   function addSlots(
     { installId, providerId }: { installId: number; providerId: number },
     slots: ImportedInstall['slots'],
     room: number,
+    nowMs: number,
   ) {
     const counts = { slotsAdded: 0, slotsPresent: 0, slotsWithoutRoom: 0 };
-    for (const { hwid, registeredAtMs, firstSeenAtMs, lastSeenAtMs, ...facts } of slots) {
+    for (const slot of slots) {
+      const { hwid, registeredAtMs, firstSeenAtMs, lastSeenAtMs, slotSeenAtMs, ...facts } = slot;
       const known = find.deviceId.get({ hwid });
       if (known !== null && on.holdsSlot.get({ installId, deviceId: known.id }) !== null) {
         counts.slotsPresent += 1;
@@ -81,7 +97,8 @@ export function importStore(context: Context): ImportStore {
         const seenHereMs = find.atProvider.get({ deviceId, providerId })?.lastSeenAtMs ?? 0;
         const newestMs = Math.max(seenHereMs, lastSeenAtMs);
         keep.keepFacts(deviceId, providerId, facts, newestMs, knownWins);
-        on.takeSlot.run({ installId, deviceId, providerId, registeredAtMs });
+        const times = { registeredAtMs, lastSeenAtMs: slotSeenAtMs ?? nowMs };
+        on.takeSlot.run({ installId, deviceId, providerId, ...times });
         counts.slotsAdded += 1;
       }
     }
@@ -90,15 +107,16 @@ export function importStore(context: Context): ImportStore {
 
   function update(
     known: KnownInstall,
-    { slots, installLimit, status, note }: ImportedInstall,
+    { slots, installLimit, status, note, terms }: ImportedInstall,
     updates: boolean,
     act: Act,
   ) {
     const { id, deviceCount, providerId } = known;
-    const { was, after } = mergeInstall(known, { installLimit, status, note }, updates);
+    const wanted = { installLimit, status, note, ...termsHere(terms, known) };
+    const { was, after } = mergeInstall(known, wanted, updates);
     if (was === 'updated') on.change.run({ ...after });
     const room = after.installLimit - deviceCount;
-    const counts = addSlots({ installId: id, providerId }, slots, room);
+    const counts = addSlots({ installId: id, providerId }, slots, room, act.atMs);
     audit.note(act, deeds.importInstall(known, after, counts.slotsAdded), providerId);
     return { was, id, ...counts };
   }
@@ -117,7 +135,7 @@ export function importStore(context: Context): ImportStore {
 
     importInstall: (providerId, wanted, { installCountMax, updates }, act) =>
       writer.run(() => {
-        const { slots, id, ...facts } = wanted;
+        const { slots, id, terms, ...facts } = wanted;
         const known = on.find.get({ installCode: facts.installCode });
         if (known !== null) {
           if (known.providerId !== providerId) return 'install_code_exists';
@@ -127,9 +145,11 @@ export function importStore(context: Context): ImportStore {
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (owner.installCount >= installCountMax) return 'install_code_limit_reached';
         const free = id === null || on.idIsTaken.get({ id }) !== null ? null : id;
-        const installId = on.add.insert({ ...facts, providerId, id: free });
-        const counts = addSlots({ installId, providerId }, slots, facts.installLimit);
-        const deed = deeds.importInstall(null, { ...facts, id: installId }, counts.slotsAdded);
+        const added = { ...facts, ...(termsHere(terms, { ...NO_TERMS, providerId }) ?? NO_TERMS) };
+        const installId = on.add.insert({ ...added, providerId, id: free });
+        const of = { installId, providerId };
+        const counts = addSlots(of, slots, facts.installLimit, act.atMs);
+        const deed = deeds.importInstall(null, { ...added, id: installId }, counts.slotsAdded);
         audit.note(act, deed, providerId);
         return { was: 'added', id: installId, ...counts };
       }),

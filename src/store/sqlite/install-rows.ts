@@ -9,6 +9,11 @@ import { sql } from 'drizzle-orm';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
 
+/** The terms of a link. */
+export const TERMS_COLUMNS = sql.raw(`
+  lower(nullif(hex(subscription_key_hash), '')) AS "subscriptionKeyHash",
+  inactive_days AS "inactiveDays", when_full AS "whenFull", cool_down_hours AS "coolDownHours"`);
+
 /** Statements that add links and slots, for links that are new and for links that move in. */
 export function rowStatements({ db }: Context) {
   return {
@@ -17,11 +22,21 @@ export function rowStatements({ db }: Context) {
     /** An id that is null makes SQLite take the next one. */
     add: db.prepare(sql`
         INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
-          created_at_ms)
+          created_at_ms, subscription_key_hash, inactive_days, when_full, cool_down_hours)
         VALUES (${value('id')}, ${value('providerId')}, ${value('installCode')},
-          ${value('installLimit')}, ${value('status')}, ${value('note')}, ${value('createdAtMs')})`),
+          ${value('installLimit')}, ${value('status')}, ${value('note')}, ${value('createdAtMs')},
+          unhex(${value('subscriptionKeyHash')}), ${value('inactiveDays')}, ${value('whenFull')},
+          ${value('coolDownHours')})`),
+    /** The provider's link with a subscription key. */
+    withKey: db.prepare<{ id: number }>(sql`
+        SELECT id FROM install
+        WHERE subscription_key_hash = unhex(${value('subscriptionKeyHash')})
+          AND provider_id = ${value('providerId')}`),
     holdsSlot: db.prepare<{ id: number }>(sql`
         SELECT id FROM install_device
+        WHERE install_id = ${value('installId')} AND device_id = ${value('deviceId')}`),
+    seeSlot: db.prepare(sql`
+        UPDATE install_device SET last_seen_at_ms = ${value('nowMs')}
         WHERE install_id = ${value('installId')} AND device_id = ${value('deviceId')}`),
     /**
      * A registration by this slot opens what is addressed to the device from now on. A SELECT of
@@ -29,8 +44,9 @@ export function rowStatements({ db }: Context) {
      */
     takeSlot: db.prepare(sql`
         INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
-          after_recipient_id)
+          last_seen_at_ms, after_recipient_id)
         VALUES (${value('installId')}, ${value('deviceId')}, ${value('providerId')},
-          ${value('registeredAtMs')}, (SELECT coalesce(max(id), 0) FROM recipient))`),
+          ${value('registeredAtMs')}, ${value('lastSeenAtMs')},
+          (SELECT coalesce(max(id), 0) FROM recipient))`),
   };
 }

@@ -1,31 +1,24 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
-import { closedTo } from '../../core/install.ts';
+import type { Act } from '../../core/port/audit.ts';
 import {
+  type AddRefusal,
   INSTALL_ACTIVE,
   type Install,
   type InstallSelector,
-  type Slot,
+  type InstallStore,
+  type InstallTerms,
+  type NewInstall,
 } from '../../core/port/install.ts';
 import type { Page } from '../../core/port/page.ts';
-import type { Store } from '../../core/port/store.ts';
+import type { Slot } from '../../core/port/slot.ts';
+import { NO_TERMS } from '../../core/slot.ts';
 import type { Context } from './context.ts';
-import { doorOf } from './door.ts';
-import { rowStatements } from './install-rows.ts';
-import { deviceKeeper } from './known-device.ts';
-import { once } from './lookups.ts';
+import { rowStatements, TERMS_COLUMNS } from './install-rows.ts';
+import { lookups, once, SLOT_SEEN } from './lookups.ts';
+import { slotTaker } from './slot.ts';
+import { slotEnder } from './slot-end.ts';
 import { value } from './statement.ts';
-
-type InstallStore = Pick<
-  Store,
-  | 'addInstall'
-  | 'updateInstall'
-  | 'listInstalls'
-  | 'listSlots'
-  | 'freeSlot'
-  | 'findSlot'
-  | 'takeSlot'
->;
 
 const COLUMNS = sql.raw(`
   id, install_code AS "installCode", install_limit AS "installLimit",
@@ -33,7 +26,8 @@ const COLUMNS = sql.raw(`
 
 /** The slots of a link, with what the devices call themselves at its provider. */
 const SLOTS = sql`
-  SELECT d.hwid AS hwid, p.device_name AS "deviceName", s.registered_at_ms AS "registeredAtMs"
+  SELECT d.hwid AS hwid, p.device_name AS "deviceName", s.registered_at_ms AS "registeredAtMs",
+    ${SLOT_SEEN} AS "lastSeenAtMs"
   FROM install_device s CROSS JOIN device d ON d.id = s.device_id
     CROSS JOIN device_provider p ON p.device_id = s.device_id AND p.provider_id = s.provider_id
   WHERE s.install_id = ${once('installId')}`;
@@ -50,17 +44,25 @@ function linkStatements({ db }: Context) {
         FROM provider WHERE id = ${value('providerId')}`),
     change: db.prepare<{ installCode: string }>(sql`
         UPDATE install
-        SET install_limit = coalesce(${value('installLimit')}, install_limit),
-          note = iif(${value('changesNote')}, ${value('note')}, note),
-          status = coalesce(${value('status')}, status)
+        SET install_limit = ${value('installLimit')}, note = ${value('note')},
+          status = ${value('status')},
+          subscription_key_hash = unhex(${value('subscriptionKeyHash')}),
+          inactive_days = ${value('inactiveDays')}, when_full = ${value('whenFull')},
+          cool_down_hours = ${value('coolDownHours')}
         WHERE id = ${value('id')} AND ${OF_PROVIDER}
-          AND device_count <= coalesce(${value('installLimit')}, install_limit)
+          AND device_count <= ${value('installLimit')}
         RETURNING install_code AS "installCode"`),
     find: db.prepare<Install>(sql`
         SELECT ${COLUMNS} FROM install WHERE id = ${value('id')} AND ${OF_PROVIDER}`),
+    findWithTerms: db.prepare<Install & InstallTerms>(sql`
+        SELECT ${COLUMNS}, ${TERMS_COLUMNS} FROM install
+        WHERE id = ${value('id')} AND ${OF_PROVIDER}`),
     findByCode: db.prepare<Install>(sql`
         SELECT ${COLUMNS} FROM install
         WHERE install_code = ${value('installCode')} AND ${OF_PROVIDER}`),
+    findByKey: db.prepare<Install>(sql`
+        SELECT ${COLUMNS} FROM install
+        WHERE subscription_key_hash = unhex(${value('subscriptionKeyHash')}) AND ${OF_PROVIDER}`),
     list: db.prepare<Install>(sql`
         SELECT ${COLUMNS} FROM install
         WHERE provider_id = ${once('providerId')} AND id < ${once('beforeId')}
@@ -72,17 +74,18 @@ function slotStatements({ db }: Context) {
   return {
     listSlots: db.prepare<Slot>(sql`${SLOTS} ORDER BY s.id DESC LIMIT ${once('countMax')}`),
     findSlotByHwid: db.prepare<Slot>(sql`${SLOTS} AND s.device_id = ${BY_HWID}`),
-    freeSlot: db.prepare(sql`
-        DELETE FROM install_device
+    slotOf: db.prepare<{ slotId: number }>(sql`
+        SELECT id AS "slotId" FROM install_device
         WHERE install_id = ${value('installId')} AND device_id = ${BY_HWID}`),
   };
 }
 
 export function installStore(context: Context): InstallStore {
-  const { writer, audit } = context;
+  const { writer, audit, figures } = context;
   const on = { ...linkStatements(context), ...slotStatements(context), ...rowStatements(context) };
-  const findDoor = doorOf(context);
-  const keep = deviceKeeper(context);
+  const find = lookups(context);
+  const { enter } = slotTaker(context);
+  const end = slotEnder(context);
 
   /** The provider's link that the selector names; by code and id only if both name the same. */
   function select(providerId: number, selector: InstallSelector): Install | null {
@@ -98,38 +101,49 @@ export function installStore(context: Context): InstallStore {
     return id < bound ? on.find.all({ providerId, id }) : [];
   }
 
+  /** The provider's link with a key, unless it is the link `but`. */
+  function otherWithKey(
+    { subscriptionKeyHash, providerId }: InstallTerms & { providerId: number },
+    but: number | null,
+  ): boolean {
+    if (subscriptionKeyHash === null) return false;
+    const id = on.withKey.get({ subscriptionKeyHash, providerId })?.id ?? but;
+    return id !== but;
+  }
+
+  function add({ installCountMax, ...wanted }: NewInstall, act: Act): { id: number } | AddRefusal {
+    const draft = { ...NO_TERMS, ...wanted };
+    const { providerId, installCode } = draft;
+    const room = on.room.get({ providerId, installCode });
+    if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+    if (room.takenBy !== null) return 'install_code_exists';
+    if (otherWithKey(draft, null)) return 'subscription_key_exists';
+    if (room.installCount >= installCountMax) return 'install_code_limit_reached';
+    const id = on.add.insert({ ...draft, id: null, status: INSTALL_ACTIVE });
+    audit.note(act, deeds.addInstall({ ...draft, id }), providerId);
+    figures.note(providerId, 'links', act.atMs);
+    return { id };
+  }
+
   return {
-    addInstall: ({ installCountMax, ...draft }, act) =>
-      writer.run(() => {
-        const { providerId, installCode } = draft;
-        const room = on.room.get({ providerId, installCode });
-        if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
-        if (room.takenBy !== null) return 'install_code_exists';
-        if (room.installCount >= installCountMax) return 'install_code_limit_reached';
-        const id = on.add.insert({ ...draft, id: null, status: INSTALL_ACTIVE });
-        audit.note(act, deeds.addInstall({ id, installLimit: draft.installLimit }), providerId);
-        return { id };
-      }),
+    addInstall: (draft, act) => writer.run(() => add(draft, act)),
 
     updateInstall: (providerId, id, wanted, act) =>
       writer.run(() => {
-        const known = on.find.get({ providerId, id });
+        const known = on.findWithTerms.get({ providerId, id });
         if (known === null) return 'install_not_found';
-        const { installLimit, note, status } = wanted;
-        const changed = on.change.get({
-          providerId,
-          id,
-          installLimit: installLimit ?? null,
-          changesNote: note === undefined ? 0 : 1,
-          note: note ?? null,
-          status: status ?? null,
-        });
+        const after = { ...known, ...wanted };
+        if (otherWithKey({ ...after, providerId }, id)) return 'subscription_key_exists';
+        const changed = on.change.get({ ...after, providerId });
         if (changed === null) return 'install_limit_below_count';
-        audit.note(act, deeds.updateInstall(known, { ...known, ...wanted }), providerId);
+        audit.note(act, deeds.updateInstall(known, after), providerId);
         return { says: 'ok', installCode: changed.installCode };
       }),
 
     listInstalls: list,
+
+    findInstallByKey: (providerId, subscriptionKeyHash) =>
+      on.findByKey.get({ providerId, subscriptionKeyHash }),
 
     listSlots: (providerId, selector, hwid, countMax) => {
       const link = select(providerId, selector);
@@ -143,29 +157,27 @@ export function installStore(context: Context): InstallStore {
       writer.run(() => {
         const link = select(providerId, selector);
         if (link === null) return 'install_code_error';
-        if (on.freeSlot.run({ installId: link.id, hwid }) === 0) {
-          return { deviceCount: link.deviceCount };
-        }
+        const slot = on.slotOf.get({ installId: link.id, hwid });
+        if (slot === null) return { deviceCount: link.deviceCount };
+        const why = { why: 'deleted', actor: act.actor.name, forDeviceId: null } as const;
+        end({ ...slot, installId: link.id, providerId }, { ...why, nowMs: act.atMs });
         audit.note(act, deeds.freeSlot(link.id, hwid), providerId);
         return { deviceCount: link.deviceCount - 1 };
       }),
 
-    findSlot: (key) => {
-      const door = findDoor(key);
-      return typeof door === 'string' ? door : { link: door.link, device: door.device };
-    },
-
-    takeSlot: (key, facts, nowMs) =>
+    addInstallWithSlot: (draft, key, facts, act) =>
       writer.run(() => {
-        const door = findDoor(key);
-        if (typeof door === 'string') return door;
-        const { link, installId, providerId } = door;
-        const closed = closedTo(link, door.device !== null);
-        if (closed !== null) return closed;
-        const deviceId = keep.visit(key.hwid, providerId, facts, nowMs);
-        if (door.device !== null) return link;
-        on.takeSlot.run({ installId, deviceId, providerId, registeredAtMs: nowMs });
-        return { ...link, deviceCount: link.deviceCount + 1 };
+        const { providerId } = draft;
+        const entered = enter(key, facts, act.atMs);
+        if (entered !== 'link_not_found') return entered;
+        if (find.activeDomain.get({ providerId, domainHash: key.domainHash }) === null) {
+          return 'link_domain_not_bound';
+        }
+        const added = add(draft, act);
+        if (added === 'install_code_exists' || added === 'install_code_limit_reached') return added;
+        const first = typeof added === 'string' ? added : enter(key, facts, act.atMs);
+        if (typeof first !== 'string') return first;
+        throw new Error('the key at the door is not that of the link');
       }),
   };
 }

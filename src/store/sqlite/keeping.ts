@@ -4,6 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm';
+import { sameUtcDay } from '../../core/calendar.ts';
 import type { KeepingStore } from '../../core/port/keeping.ts';
 import type { Context } from './context.ts';
 import { cursorAt, positionOf } from './cursor.ts';
@@ -81,6 +82,13 @@ function deviceStatements({ db }: Context) {
     noteSeen: db.prepare(
       sql`UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`,
     ),
+    places: db.prepare<{ providerId: number; lastSeenAtMs: number }>(sql`
+        SELECT provider_id AS "providerId", last_seen_at_ms AS "lastSeenAtMs"
+        FROM device_provider WHERE token_id = ${value('tokenId')}`),
+    checkIn: db.prepare(sql`
+        UPDATE device_provider
+        SET checked_in_at_ms = ${value('nowMs')}, last_seen_at_ms = ${value('nowMs')}
+        WHERE token_id = ${value('tokenId')}`),
     idleVisits: db.prepare<Visit>(sql`
         SELECT device_id AS "deviceId", provider_id AS "providerId",
           token_id IS NOT NULL AS "isRegistered",
@@ -104,6 +112,12 @@ function deviceStatements({ db }: Context) {
     dropRecipients: db.prepare(sql`
         DELETE FROM recipient WHERE id IN (
           SELECT id FROM recipient WHERE device_id = ${value('id')} LIMIT ${value('countMax')})`),
+    dropFromStories: ['device_id', 'for_device_id'].map((column) =>
+      db.prepare(sql`
+        UPDATE slot_end SET ${sql.raw(column)} = NULL WHERE id IN (
+          SELECT id FROM slot_end WHERE ${sql.raw(column)} = ${value('id')}
+          LIMIT ${value('countMax')})`),
+    ),
     forget: db.prepare(sql`DELETE FROM device WHERE id = ${value('id')}`),
   };
 }
@@ -121,7 +135,7 @@ const FIRST_STRANGER: StrangerPosition = { lastSeenAtMs: 0, id: 0, sparesRegiste
 type DeviceKeeping = 'noteSeen' | 'forgetVisits' | 'forgetStrangers';
 
 function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
-  const { writer } = context;
+  const { writer, figures } = context;
   const on = deviceStatements(context);
 
   /** The next ones that are to go, and where to go on behind them. */
@@ -147,9 +161,13 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
   }
 
   return {
-    noteSeen: (id, nowMs) =>
+    noteSeen: (id, tokenId, nowMs) =>
       writer.run(() => {
         on.noteSeen.run({ id, nowMs });
+        for (const { providerId, lastSeenAtMs } of on.places.all({ tokenId })) {
+          if (!sameUtcDay(lastSeenAtMs, nowMs)) figures.note(providerId, 'seen', nowMs);
+        }
+        on.checkIn.run({ tokenId, nowMs });
       }),
 
     forgetVisits: async (seenBeforeMs) => {
@@ -174,10 +192,12 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
         const found = toForget(bounds, from);
         let rows = 0;
         for (const id of found.ids) {
-          const countMax = LEDGER_COUNT - rows;
-          const dropped = on.dropRecipients.run({ id, countMax });
-          if (dropped === countMax) return cursorAt(from);
-          rows += dropped;
+          for (const drop of [on.dropRecipients, ...on.dropFromStories]) {
+            const countMax = LEDGER_COUNT - rows;
+            const dropped = drop.run({ id, countMax });
+            if (dropped === countMax) return cursorAt(from);
+            rows += dropped;
+          }
           on.forget.run({ id });
         }
         return found.next && cursorAt(found.next);

@@ -4,6 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm';
+import { sameUtcDay } from '../../core/calendar.ts';
 import { mergeFacts, mergeUnproven } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Context } from './context.ts';
@@ -48,6 +49,9 @@ function statements({ db }: Context) {
     setAtProvider: db.prepare(sql`
         UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}
         WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+    checkIn: db.prepare(sql`
+        UPDATE device_provider SET checked_in_at_ms = ${value('nowMs')}
+        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
     isTied: db.prepare<{ one: number }>(sql`
         SELECT 1 AS one FROM device_domain
         WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`),
@@ -76,18 +80,39 @@ export function deviceKeeper(context: Context) {
     return on.add.insert({ hwid, firstSeenAtMs, lastSeenAtMs });
   }
 
-  /** Keeps what a device says at a provider, where it becomes known if it was not. */
+  /**
+   * Keeps what a device says at a provider, where it becomes known if it was not. Returns when it
+   * was seen there before; null: never.
+   */
   function keepFacts(
     deviceId: number,
     providerId: number,
     reported: DeviceFacts,
     lastSeenAtMs: number,
     merge: Merge,
-  ): void {
+  ): number | null {
     const key = { deviceId, providerId, lastSeenAtMs };
     const row: RowAtProvider | null = find.atProvider.get({ deviceId, providerId });
     if (row === null) on.addAtProvider.run({ ...key, ...reported });
     else on.setAtProvider.run({ ...key, ...merge(atProvider(row), reported) });
+    return row === null ? null : row.lastSeenAtMs;
+  }
+
+  /** Counts a device that is seen at a provider, the first time of the day. */
+  function count(providerId: number, seenBeforeMs: number | null, nowMs: number): void {
+    const isFirst = seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
+    if (isFirst) context.figures.note(providerId, 'seen', nowMs);
+  }
+
+  /** Sees a device at a provider, and keeps what it says there. */
+  function seeAt(
+    deviceId: number,
+    providerId: number,
+    reported: DeviceFacts,
+    nowMs: number,
+    merge: Merge,
+  ): void {
+    count(providerId, keepFacts(deviceId, providerId, reported, nowMs, merge), nowMs);
   }
 
   return {
@@ -112,12 +137,13 @@ export function deviceKeeper(context: Context) {
       const known = find.deviceId.get({ hwid });
       if (known !== null) {
         on.see.run({ id: known.id, nowMs });
-        keepFacts(known.id, providerId, reported, nowMs, mergeUnproven);
+        seeAt(known.id, providerId, reported, nowMs, mergeUnproven);
         return known.id;
       }
       // Nothing is known anywhere of a device that is new.
       const deviceId = addDevice(hwid, nowMs, nowMs);
       on.addAtProvider.run({ deviceId, providerId, lastSeenAtMs: nowMs, ...reported });
+      count(providerId, null, nowMs);
       return deviceId;
     },
 
@@ -127,7 +153,13 @@ export function deviceKeeper(context: Context) {
       if (known !== null) on.setOwnFacts.run({ id, ...mergeFacts(known, reported) });
     },
 
+    seeAt,
     keepFacts,
+
+    /** Notes that a device that is known at a provider called it without naming a link. */
+    checkIn(deviceId: number, providerId: number, nowMs: number): void {
+      on.checkIn.run({ deviceId, providerId, nowMs });
+    },
 
     /** Ties a device to a binding, unless it is tied to it already. */
     tie(deviceId: number, providerId: number, domainId: number, nowMs: number): void {

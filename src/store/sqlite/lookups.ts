@@ -6,14 +6,25 @@ import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
 
+/** When the slot `s` was last seen, of the device that is at its provider as the row `p` says. */
+export const SLOT_SEEN = sql.raw('max(s.last_seen_at_ms, p.checked_in_at_ms)');
+
+/** Since when the device of row `p` has nothing at the provider that was not seen. */
+export const ALL_SEEN = sql.raw(`
+  max(p.checked_in_at_ms, coalesce(
+    (SELECT min(s.last_seen_at_ms) FROM install_device s
+     WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id),
+    p.last_seen_at_ms))`);
+
 /** `isRegistered` is 0 or 1 as it comes from SQLite. */
 export type RowAtProvider = Omit<DeviceAtProvider, 'isRegistered'> & { isRegistered: number };
 
 /** Of a row `p` of `device_provider`. */
 export const AT_PROVIDER_COLUMNS = sql.raw(`
   p.os AS os, p.os_version AS "osVersion", p.device_name AS "deviceName",
-  p.app_version AS "appVersion", p.user_agent AS "userAgent", p.last_seen_at_ms AS "lastSeenAtMs",
+  p.app_version AS "appVersion", p.user_agent AS "userAgent",
   p.token_id IS NOT NULL AS "isRegistered"`);
+export const LAST_SEEN = sql.raw('p.last_seen_at_ms AS "lastSeenAtMs"');
 
 /** A row with its flag as a boolean. */
 export function atProvider<Row extends RowAtProvider>(row: Row) {
@@ -30,7 +41,7 @@ export function lookups({ db }: Context) {
   return {
     deviceId: db.prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = ${value('hwid')}`),
     atProvider: db.prepare<RowAtProvider>(sql`
-        SELECT ${AT_PROVIDER_COLUMNS} FROM device_provider p
+        SELECT ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN} FROM device_provider p
         WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`),
     provider: db.prepare<{ id: number }>(
       sql`SELECT id FROM provider WHERE code = ${value('providerCode')}`,

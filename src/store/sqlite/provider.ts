@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
+import { NO_POLICY } from '../../core/slot.ts';
 import { AnswerCache } from './answer-cache.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
@@ -15,7 +16,8 @@ export const PROVIDER_COLUMNS = sql.raw(`
   id, code, name, plan, active_until_ms AS "activeUntilMs", suspended_at_ms AS "suspendedAtMs",
   install_count_max AS "installCountMax", install_count AS "installCount",
   created_at_ms AS "createdAtMs", key_hash AS "keyHash", previous_key_hash AS "previousKeyHash",
-  previous_key_until_ms AS "previousKeyUntilMs"`);
+  previous_key_until_ms AS "previousKeyUntilMs", inactive_days AS "inactiveDays",
+  when_full AS "whenFull", cool_down_hours AS "coolDownHours"`);
 
 function statements({ db }: Context) {
   const ofCode = sql`code = ${value('code')}`;
@@ -24,16 +26,18 @@ function statements({ db }: Context) {
     list: db.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
     add: db.prepare(sql`
         INSERT INTO provider (code, name, plan, key_hash, active_until_ms, install_count_max,
-          created_at_ms)
+          created_at_ms, inactive_days, when_full, cool_down_hours)
         VALUES (${value('code')}, ${value('name')}, ${value('plan')}, ${value('keyHash')},
-          ${value('activeUntilMs')}, ${value('installCountMax')}, ${value('createdAtMs')})
+          ${value('activeUntilMs')}, ${value('installCountMax')}, ${value('createdAtMs')},
+          ${value('inactiveDays')}, ${value('whenFull')}, ${value('coolDownHours')})
         ON CONFLICT DO NOTHING`),
     change: db.prepare(sql`
         UPDATE provider
         SET name = ${value('name')}, plan = ${value('plan')},
           active_until_ms = ${value('activeUntilMs')},
           install_count_max = ${value('installCountMax')},
-          suspended_at_ms = ${value('suspendedAtMs')}
+          suspended_at_ms = ${value('suspendedAtMs')}, inactive_days = ${value('inactiveDays')},
+          when_full = ${value('whenFull')}, cool_down_hours = ${value('coolDownHours')}
         WHERE ${ofCode}`),
     rotate: db.prepare(sql`
         UPDATE provider
@@ -53,7 +57,7 @@ export function providerStore(context: Context): ProviderStore {
     listProviders: async () => on.list.all(),
     addProvider: (draft, act) =>
       writer.run(() => {
-        if (on.add.run({ ...draft }) === 0) return 'provider_code_exists';
+        if (on.add.run({ ...NO_POLICY, ...draft }) === 0) return 'provider_code_exists';
         audit.note(act, deeds.addProvider(draft));
         return 'ok';
       }),

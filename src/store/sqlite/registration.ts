@@ -2,7 +2,6 @@
 
 import { sql } from 'drizzle-orm';
 import { mergeFacts, mergeUnproven } from '../../core/device.ts';
-import { closedTo } from '../../core/install.ts';
 import {
   type Claim,
   claimOf,
@@ -12,12 +11,14 @@ import {
   type Place,
   placeAfter,
 } from '../../core/message/registration-rule.ts';
-import type { NewRegistration, RegisterRefusal, Shown } from '../../core/port/registration.ts';
+import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
+import { isWelcome, judge as judgeAtDoor, type Welcome } from '../../core/slot.ts';
 import type { Context } from './context.ts';
-import { rowStatements } from './install-rows.ts';
+import { type DoorHere, doorOf } from './door.ts';
 import { deviceKeeper } from './known-device.ts';
-import { lookups } from './lookups.ts';
+import { ALL_SEEN, lookups } from './lookups.ts';
+import { slotTaker } from './slot.ts';
 import { value } from './statement.ts';
 
 type RegistrationStore = Pick<Store, 'registerDevice' | 'findDeviceByToken'>;
@@ -29,28 +30,15 @@ interface Evidence {
   claim: Claim;
   /** Provider of the place that is claimed; null: nobody's. */
   providerId: number | null;
-  /** The link on which the device takes a slot, if it is not on it. */
-  takesSlotOn: number | null;
+  /** The link that lets the device in, and how. */
+  entry: { door: DoorHere; welcome: Welcome } | null;
   domainId: number | null;
   firstSlot: FirstSlot | null;
-}
-
-/** A link as it is shown. */
-interface ShownLink {
-  installId: number;
-  providerId: number;
-  status: number;
-  installLimit: number;
-  deviceCount: number;
 }
 
 function placeStatements({ db }: Context) {
   const atPlace = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
   return {
-    link: db.prepare<ShownLink>(sql`
-        SELECT id AS "installId", provider_id AS "providerId", status,
-          install_limit AS "installLimit", device_count AS "deviceCount"
-        FROM install WHERE install_code = ${value('installCode')}`),
     firstSlot: db.prepare<FirstSlot>(sql`
         SELECT id, install_id AS "installId", after_recipient_id AS "afterRecipientId"
         FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`),
@@ -75,7 +63,10 @@ function placeStatements({ db }: Context) {
 function tokenStatements({ db }: Context) {
   return {
     find: db.prepare<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number }>(sql`
-        SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId", d.last_seen_at_ms AS "lastSeenAtMs"
+        SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
+          min(d.last_seen_at_ms, coalesce(
+            (SELECT min(${ALL_SEEN}) FROM device_provider p WHERE p.token_id = t.id),
+            d.last_seen_at_ms)) AS "lastSeenAtMs"
         FROM device_token t CROSS JOIN device d ON d.id = t.device_id
         WHERE t.token_hash = ${value('tokenHash')}`),
     add: db.prepare<{ id: number }>(sql`
@@ -103,26 +94,27 @@ export function registrationStore(context: Context): RegistrationStore {
   const { writer } = context;
   const on = placeStatements(context);
   const tokens = tokenStatements(context);
-  const slots = rowStatements(context);
   const find = lookups(context);
   const keep = deviceKeeper(context);
+  const findDoor = doorOf(context);
+  const { take } = slotTaker(context);
 
   /** The evidence that is shown, or its refusal; an unknown device has the id 0. */
-  function evidenceOf(shown: Shown, deviceId: number): Evidence | ShownRefusal {
+  function evidenceOf(
+    { hwid, shown, nowMs }: NewRegistration,
+    deviceId: number,
+  ): Evidence | ShownRefusal {
     if (shown.kind === 'link') {
-      const link = on.link.get(shown);
-      if (link === null) return 'link_not_found';
-      const { installId, providerId } = link;
-      if (find.activeDomain.get({ ...shown, providerId }) === null) return 'link_domain_not_bound';
-      const holdsSlot = slots.holdsSlot.get({ installId, deviceId }) !== null;
-      const closed = closedTo(link, holdsSlot);
-      if (closed !== null) return closed;
+      const door = findDoor({ ...shown, hwid });
+      if (door === 'link_not_found') return door;
+      const { installId, providerId } = door.link;
+      const welcome = judgeAtDoor(door, nowMs);
+      if (!isWelcome(welcome)) return welcome;
       const firstSlot = on.firstSlot.get({ deviceId, providerId });
       const claim = claimOf(installId, firstSlot);
-      const takesSlotOn = holdsSlot ? null : installId;
-      return { claim, providerId, takesSlotOn, domainId: null, firstSlot };
+      return { claim, providerId, entry: { door, welcome }, domainId: null, firstSlot };
     }
-    const nothing = { providerId: null, takesSlotOn: null, domainId: null, firstSlot: null };
+    const nothing = { providerId: null, entry: null, domainId: null, firstSlot: null };
     if (shown.providerCode === null) return { claim: 'nothing', ...nothing };
     const provider = find.provider.get({ providerCode: shown.providerCode });
     if (provider === null) return 'provider_not_found';
@@ -132,7 +124,7 @@ export function registrationStore(context: Context): RegistrationStore {
     if (bound === null) return 'domain_not_bound';
     const firstSlot = on.firstSlot.get({ deviceId, providerId });
     const claim = claimOf(null, firstSlot);
-    return { claim, providerId, takesSlotOn: null, domainId: bound.id, firstSlot };
+    return { claim, providerId, entry: null, domainId: bound.id, firstSlot };
   }
 
   function placeOf(deviceId: number, providerId: number | null): Place {
@@ -149,29 +141,28 @@ export function registrationStore(context: Context): RegistrationStore {
     heldId: number | null,
   ) {
     const { facts, shown, nowMs } = wanted;
-    const { providerId, takesSlotOn, domainId } = evidence;
+    const { providerId, entry, domainId } = evidence;
     if (providerId === null) {
       keep.keepOwnFacts(deviceId, facts);
       if (shown.kind === 'nothing' && shown.providerCode !== null) {
         const named = find.provider.get({ providerCode: shown.providerCode })?.id ?? 0;
         const holds = heldId !== null && placeOf(deviceId, named).tokenId === heldId;
-        keep.keepFacts(deviceId, named, facts, nowMs, holds ? mergeFacts : mergeUnproven);
+        keep.seeAt(deviceId, named, facts, nowMs, holds ? mergeFacts : mergeUnproven);
       }
       return;
     }
-    keep.keepFacts(deviceId, providerId, facts, nowMs, mergeFacts);
+    keep.seeAt(deviceId, providerId, facts, nowMs, mergeFacts);
+    if (entry !== null) take(entry.door, entry.welcome, deviceId, nowMs);
+    else keep.checkIn(deviceId, providerId, nowMs);
     if (domainId !== null) keep.tie(deviceId, providerId, domainId, nowMs);
-    if (takesSlotOn !== null) {
-      slots.takeSlot.run({ installId: takesSlotOn, deviceId, providerId, registeredAtMs: nowMs });
-    }
   }
 
   return {
     registerDevice: (wanted) =>
       writer.run(() => {
-        const { hwid, shown, tokenHash, locale, heldTokenHash, nowMs } = wanted;
+        const { hwid, tokenHash, locale, heldTokenHash, nowMs } = wanted;
         const known = find.deviceId.get({ hwid })?.id ?? 0;
-        const evidence = evidenceOf(shown, known);
+        const evidence = evidenceOf(wanted, known);
         if (typeof evidence === 'string') return evidence;
         const held = heldTokenHash && tokens.find.get({ tokenHash: heldTokenHash });
         const heldId = held !== null && held.id === known ? held.tokenId : null;

@@ -33,9 +33,13 @@ function removalSteps(db: Connection) {
       DELETE FROM device_provider WHERE (device_id, provider_id) IN (
         SELECT device_id, provider_id FROM device_provider WHERE ${ofProvider}
         LIMIT ${REMOVE_STEP})`);
+  const ends = db.prepare(sql`
+      DELETE FROM slot_end WHERE id IN (
+        SELECT id FROM slot_end WHERE ${ofProvider} ORDER BY id LIMIT ${REMOVE_STEP})`);
   return [
     run('recipient', 'distribution'),
     run('device_domain', 'domain'),
+    (of: { providerId: number }) => ends.run(of),
     run('install_device', 'install'),
     (of: { providerId: number }) => devices.run(of),
   ];

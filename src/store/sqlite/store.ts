@@ -30,6 +30,7 @@ import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
+import { slotStore } from './slot.ts';
 import { targetStore } from './targets.ts';
 import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
@@ -43,13 +44,12 @@ const LAST_WAIT_MS = 1_000;
  * call itself: a promise is what a store over a network would need.
  */
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure } = options;
-  const { clock = systemClock } = options;
+  const { dataDir, create, migrates, commitBatchMax, onCommit, clock = systemClock } = options;
   const opened = openDatabase(dataDir, create, migrates);
   const index = WalIndex.of(opened.db);
   const db = new Connection(opened.db, index);
   const audit = new AuditTrail(db);
-  const figures = new FigureTrail(db, () => clock.steadyMs(), onFigure);
+  const figures = new FigureTrail(db, () => clock.steadyMs());
   const others = knockAt(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
   const notes = [audit, figures];
@@ -60,6 +60,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...removalStore(context),
     ...installStore(context),
     ...linkStore(context),
+    ...slotStore(context),
     ...domainStore(context),
     ...deviceStore(context),
     ...targetStore(context),

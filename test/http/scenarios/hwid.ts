@@ -144,6 +144,8 @@ const deleteHwid: Scenario[] = [
       'device_provider 1/1 slot_count: 1 -> 0',
       'install 1 device_count: 2 -> 1',
       'install_device 1 removed',
+      'provider 1 slot_end_count: 0 -> 1',
+      'slot_end 1 added',
     ],
   },
   {
@@ -157,6 +159,8 @@ const deleteHwid: Scenario[] = [
       'device_provider 1/1 slot_count: 2 -> 1',
       'install 2 device_count: 1 -> 0',
       'install_device 3 removed',
+      'provider 1 slot_end_count: 0 -> 1',
+      'slot_end 1 added',
     ],
   },
   {

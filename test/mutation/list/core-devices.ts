@@ -77,17 +77,36 @@ export const coreDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/core/install.ts',
-    tests: ['test/core/model.test.ts', 'test/http/coverage.test.ts'],
+    file: 'src/core/door.ts',
+    tests: ['test/core/model.test.ts', 'test/http/coverage.test.ts', 'test/core/door.test.ts'],
     changes: [
       [
         `if (isRefused(installCode)) return AT_DOOR.link_not_found;`,
         `if (!isRefused(installCode)) return AT_DOOR.link_not_found;`,
       ],
-      ['if (closed !== null) return AT_DOOR[closed];', ''],
+      ['if (isToday && saysNothingNew(device, facts)) return link;', ''],
+      ['if (provider === null || !isActive(provider, nowMs))', 'if (provider === null)'],
+      ["if (added === 'install_code_exists') continue;", ''],
+    ],
+  },
+  {
+    file: 'src/core/slot.ts',
+    tests: ['test/core/slot.test.ts'],
+    changes: [
+      ["if (!isBound) return 'link_domain_not_bound';", ''],
       [
-        'return !holdsSlot && deviceCount >= installLimit',
-        'return !holdsSlot && deviceCount > installLimit',
+        "if (link.deviceCount < link.installLimit) return 'room';",
+        "if (link.deviceCount <= link.installLimit) return 'room';",
+      ],
+      [
+        "if (inactiveMs !== null && nowMs >= inactiveMs) return 'inactive';",
+        "if (inactiveMs !== null && nowMs > inactiveMs) return 'inactive';",
+      ],
+      ['replacedMs !== null && nowMs >= replacedMs', 'replacedMs !== null && nowMs > replacedMs'],
+      ['Math.floor(ms / DAY_MS) * DAY_MS + DAY_MS - 1', 'ms'],
+      [
+        'link.inactiveDays ?? provider.inactiveDays ??',
+        'provider.inactiveDays ?? link.inactiveDays ??',
       ],
     ],
   },

@@ -32,9 +32,32 @@ export const storeDevices: readonly MutatedFile[] = [
     file: 'src/store/sqlite/door.ts',
     tests: ['test/store/sqlite.test.ts'],
     changes: [
-      ['WHERE s.install_id = i.id\n            AND s.device_id =', 'WHERE s.device_id ='],
-      ["if (row.domainStatus !== DOMAIN_ACTIVE) return 'link_domain_not_bound';", ''],
-      ['if (lastSeenAtMs === null) return null;', ''],
+      ['ON s.install_id = i.id\n            AND s.device_id =', 'ON s.device_id ='],
+      ['if (slotSeenAtMs === null) return null;', ''],
+      ['AND o.code = coalesce(', 'AND o.code <> coalesce('],
+      ['isBound(found) !== isBound(other)', 'isBound(found)'],
+      ['const isFull = device === null && ', 'const isFull = '],
+      ['ORDER BY "lastSeenAtMs", s.registered_at_ms', 'ORDER BY "lastSeenAtMs"'],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/slot.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/store/slot-story.test.ts'],
+    changes: [
+      ['rows.seeSlot.run({ installId, deviceId, nowMs });', ''],
+      ["if (welcome === 'replaced') replaced.run({ installId, nowMs });", ''],
+      ['replaced.run({ installId, nowMs });', ''],
+      ['if (first === null || first.endedAtMs >= endedBeforeMs) return false;', ''],
+      ["WHERE ended_at_ms < ${value('endedBeforeMs')} AND", 'WHERE'],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/slot-end.ts',
+    tests: ['test/store/slot-story.test.ts'],
+    changes: [
+      ['on.trimLink.run({ installId });', ''],
+      ['if (count > PROVIDER_COUNT_MAX) on.dropOldest.run({ providerId });', ''],
+      ['on.tell.run({ slotId, ...circumstances });', ''],
     ],
   },
   {

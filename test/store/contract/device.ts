@@ -36,14 +36,32 @@ const keyOf = (hwid: string, domainHash: string | null = null, providerCode = 'P
 
 export const deviceContract: Record<Method & keyof Store, Suite> = {
   findCheckIn(opened) {
-    test('tells when this provider last saw the device', async () => {
+    test('a slot that was not seen since makes it older', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      const seenAt = async () => {
+        const found = await store.findCheckIn(keyOf('a'));
+        return typeof found === 'string' ? found : found.seenAtMs;
+      };
+      await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS - 1);
+      for (const installCode of [CODE, OTHER_CODE]) await knock(store, 'a', installCode);
+      await knock(store, 'a', CODE, FACTS, NOW_MS + 1);
+      expect(await seenAt()).toBe(NOW_MS);
+      await knock(store, 'a', OTHER_CODE, FACTS, NOW_MS + 2);
+      expect(await seenAt()).toBe(NOW_MS + 1);
+      await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS + 3);
+      expect(await seenAt()).toBe(NOW_MS + 3);
+    });
+
+    test('tells since when this provider has seen the device', async () => {
       const { store } = opened();
       await addProvider(store, 'Provide1');
       await addProvider(store, 'Provide2');
-      const never = { lastSeenAtMs: null, isLinked: false, isNewLink: false };
+      const never = { seenAtMs: null, isLinked: false, isNewLink: false };
       expect(await store.findCheckIn(keyOf('a'))).toEqual(never);
       await store.recordCheckIn(keyOf('a'), FACTS, NOW_MS);
-      expect(await store.findCheckIn(keyOf('a'))).toEqual({ ...never, lastSeenAtMs: NOW_MS });
+      expect(await store.findCheckIn(keyOf('a'))).toEqual({ ...never, seenAtMs: NOW_MS });
       expect(await store.findCheckIn(keyOf('a', null, 'Provide2'))).toEqual(never);
     });
 
@@ -199,8 +217,18 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       await store.recordCheckIn(keyOf('a', HASH, 'Provide2'), FACTS, NOW_MS + 3);
       const detail = await store.findDevice('a');
       expect(detail?.installs).toEqual([
-        { installCode: OTHER_CODE, providerCode: 'Provide2', registeredAtMs: NOW_MS + 1 },
-        { installCode: CODE, providerCode: 'Provide1', registeredAtMs: NOW_MS },
+        {
+          installCode: OTHER_CODE,
+          providerCode: 'Provide2',
+          registeredAtMs: NOW_MS + 1,
+          lastSeenAtMs: NOW_MS + 3,
+        },
+        {
+          installCode: CODE,
+          providerCode: 'Provide1',
+          registeredAtMs: NOW_MS,
+          lastSeenAtMs: NOW_MS + 2,
+        },
       ]);
       expect(detail?.domains.map(({ providerCode }) => providerCode)).toEqual([
         'Provide2',
@@ -243,7 +271,7 @@ export const deviceContract: Record<Method & keyof Store, Suite> = {
       expect(await knock(store, 'c')).toMatchObject({ deviceCount: 2 });
       expect((await store.findDevice('b'))?.installs).toHaveLength(1);
       expect(await store.findCheckIn(keyOf('a'))).toEqual({
-        lastSeenAtMs: null,
+        seenAtMs: null,
         isLinked: false,
         isNewLink: false,
       });

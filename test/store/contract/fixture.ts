@@ -4,6 +4,7 @@ import type { DeviceFacts } from '../../../src/core/port/device.ts';
 import type { NewInstall } from '../../../src/core/port/install.ts';
 import type { Page } from '../../../src/core/port/page.ts';
 import type { NewProvider, Provider } from '../../../src/core/port/provider.ts';
+import type { AdmittedLink, TurnedAway } from '../../../src/core/port/slot.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
@@ -119,6 +120,17 @@ export async function addDoor(store: Store, code = 'Provide1', installCode = COD
   return { providerId, installId, domainId };
 }
 
-export function knock(store: Store, hwid: string, installCode = CODE, facts = FACTS, ms = NOW_MS) {
-  return store.takeSlot({ installCode, domainHash: HASH, hwid }, facts, ms);
+export async function knock(
+  store: Store,
+  hwid: string,
+  installCode = CODE,
+  facts = FACTS,
+  ms = NOW_MS,
+) {
+  return heard(await store.takeSlot({ installCode, domainHash: HASH, hwid }, facts, ms));
+}
+
+/** The word that is said to a device that is turned away; else the link that let it in. */
+export function heard<T extends string>(taken: AdmittedLink | TurnedAway | T) {
+  return typeof taken === 'object' && 'says' in taken ? taken.says : taken;
 }

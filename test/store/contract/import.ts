@@ -6,6 +6,7 @@ import type {
   ImportedSlot,
 } from '../../../src/core/port/moving.ts';
 import type { Store } from '../../../src/core/port/store.ts';
+import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   ALL,
@@ -45,7 +46,7 @@ function link(more: Partial<ImportedInstall> = {}): ImportedInstall {
     status: 5,
     note: 'from afar',
     createdAtMs: EARLIER_MS,
-    slots: [slot('a'), slot('b', { registeredAtMs: EARLIER_MS + 1 })],
+    slots: [slot('a'), slot('b', { registeredAtMs: EARLIER_MS + 1, slotSeenAtMs: EARLIER_MS })],
     ...more,
   };
 }
@@ -103,8 +104,14 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       const here = [{ ...facts, id: 700, deviceCount: 2 }];
       expect(await store.listInstalls(id, ALL)).toEqual(here);
       expect(await slotsOf(store, id)).toEqual([
-        { hwid: 'b', deviceName: 'phone b', registeredAtMs: EARLIER_MS + 1 },
-        { hwid: 'a', deviceName: 'phone a', registeredAtMs: EARLIER_MS },
+        {
+          hwid: 'b',
+          deviceName: 'phone b',
+          registeredAtMs: EARLIER_MS + 1,
+          lastSeenAtMs: EARLIER_MS,
+        },
+        // Nobody said when its slot was last seen.
+        { hwid: 'a', deviceName: 'phone a', registeredAtMs: EARLIER_MS, lastSeenAtMs: NOW_MS },
       ]);
       expect(await provider(store, 'Provide1')).toMatchObject({ installCount: 1 });
     });
@@ -303,7 +310,11 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       await addLink(store, foreign, { installCode: 'Foreign00001' });
       const { providerId } = await addDoor(store);
       await store.importDomain(providerId, binding({ domainHash: OTHER_HASH }), RULES, ACT);
-      await store.importInstall(providerId, link({ installCode: OTHER_CODE }), RULES, ACT);
+      const slots = link().slots.map((one) => ({ slotSeenAtMs: NOW_MS, ...one }));
+      const policy = { inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1 } as const;
+      const terms = { ...policy, subscriptionKeyHash: HASH };
+      const moved = link({ installCode: OTHER_CODE, slots, terms });
+      await store.importInstall(providerId, moved, RULES, ACT);
       await knock(store, 'x');
       const [owner, ...rest] = await exported(store, 'Provide1');
       expect(owner).toEqual({ kind: 'provider', provider: await provider(store, 'Provide1') });
@@ -322,6 +333,7 @@ export const importContract: Record<Method & keyof Store, Suite> = {
             status: 10,
             note: 'note',
             createdAtMs: NOW_MS,
+            terms: NO_TERMS,
             slots: [
               {
                 hwid: 'x',
@@ -329,11 +341,12 @@ export const importContract: Record<Method & keyof Store, Suite> = {
                 registeredAtMs: NOW_MS,
                 firstSeenAtMs: NOW_MS,
                 lastSeenAtMs: NOW_MS,
+                slotSeenAtMs: NOW_MS,
               },
             ],
           },
         },
-        { kind: 'install', install: link({ installCode: OTHER_CODE }) },
+        { kind: 'install', install: moved },
       ]);
     });
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import type { NewInstall } from '../../../src/core/port/install.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import {
@@ -8,16 +9,29 @@ import {
   addProvider,
   bind,
   CODE,
+  FACTS,
+  HASH,
+  heard,
   installDraft,
   knock,
   NOW_MS,
   OTHER_CODE,
+  OTHER_HASH,
   provider,
   removeProvider,
   type Suite,
 } from './fixture.ts';
 
-type Method = 'addInstall' | 'updateInstall' | 'listInstalls' | 'listSlots' | 'freeSlot';
+type Method =
+  | 'addInstall'
+  | 'addInstallWithSlot'
+  | 'updateInstall'
+  | 'listInstalls'
+  | 'findInstallByKey'
+  | 'listSlots'
+  | 'freeSlot';
+
+const KEY_HASH = 'c'.repeat(64);
 
 export const installContract: Record<Method & keyof Store, Suite> = {
   addInstall(opened) {
@@ -81,7 +95,85 @@ export const installContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
+  addInstallWithSlot(opened) {
+    const draftOf = (providerId: number, more = {}) =>
+      installDraft(providerId, { subscriptionKeyHash: KEY_HASH, ...more });
+    const keyOf = (hwid: string, domainHash = HASH) => ({
+      subscriptionKeyHash: KEY_HASH,
+      providerCode: 'Provide1',
+      domainHash,
+      hwid,
+    });
+
+    test('makes the link and the slot of the first; the others are let in there', async () => {
+      const { store, openBeside } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      await bind(store, id);
+      const beside = await openBeside();
+      const all = Array.from({ length: 12 }, (_, i) => {
+        const draft = draftOf(id, { installCode: `LinkCode${String(i).padStart(4, '0')}` });
+        const at = i % 2 === 0 ? store : beside;
+        return at.addInstallWithSlot(draft, keyOf(`hwid-${i % 4}`), FACTS, ACT);
+      });
+      const answers = (await Promise.all(all)).map(heard);
+      const refused = answers.filter((answer) => answer === 'link_limit_reached');
+      expect(refused).toHaveLength(6);
+      expect(await store.listInstalls(id, ALL)).toMatchObject([{ deviceCount: 2, status: 10 }]);
+      expect(await store.findInstallByKey(id, KEY_HASH)).toMatchObject({ deviceCount: 2 });
+    });
+
+    test('a refusal leaves neither link nor slot', async () => {
+      const { store } = opened();
+      const { providerId: id } = await addDoor(store);
+      const ask = (draft: NewInstall, domainHash = HASH) =>
+        store.addInstallWithSlot(draft, keyOf('a', domainHash), FACTS, ACT);
+      expect(await ask(draftOf(id))).toBe('install_code_exists');
+      const other = { installCode: OTHER_CODE };
+      expect(await ask(draftOf(id, other), OTHER_HASH)).toBe('link_domain_not_bound');
+      const full = draftOf(id, { ...other, installCountMax: 1 });
+      expect(await ask(full)).toBe('install_code_limit_reached');
+      expect(await store.findDevice('a')).toBeNull();
+      expect(await store.listInstalls(id, ALL)).toHaveLength(1);
+      expect(heard(await ask(draftOf(id, other)))).toMatchObject({ deviceCount: 1 });
+    });
+  },
+
+  findInstallByKey(opened) {
+    test('finds the link of the provider alone; a key that is cleared finds none', async () => {
+      const { store } = opened();
+      const { id: foreign } = await addProvider(store, 'Provide2');
+      const { providerId, installId } = await addDoor(store);
+      const withKey = { subscriptionKeyHash: KEY_HASH };
+      await store.updateInstall(providerId, installId, withKey, ACT);
+      const [link] = await store.listInstalls(providerId, ALL);
+      expect(await store.findInstallByKey(providerId, KEY_HASH)).toEqual(link ?? null);
+      expect(await store.findInstallByKey(foreign, KEY_HASH)).toBeNull();
+      await addLink(store, foreign, { installCode: OTHER_CODE, ...withKey });
+      expect(await store.findInstallByKey(foreign, KEY_HASH)).toMatchObject({
+        installCode: OTHER_CODE,
+      });
+      await store.updateInstall(providerId, installId, { subscriptionKeyHash: null }, ACT);
+      expect(await store.findInstallByKey(providerId, KEY_HASH)).toBeNull();
+    });
+  },
+
   updateInstall(opened) {
+    test('a key of another link of the provider is refused, its own is not', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const withKey = { subscriptionKeyHash: KEY_HASH };
+      const otherId = await addLink(store, providerId, { installCode: OTHER_CODE, ...withKey });
+      const change = { ...withKey, installLimit: 9 };
+      const update = (id: number) => store.updateInstall(providerId, id, change, ACT);
+      expect(await update(installId)).toBe('subscription_key_exists');
+      expect(await store.listInstalls(providerId, { ...ALL, id: installId })).toMatchObject([
+        { installLimit: 2 },
+      ]);
+      expect(await update(otherId)).toMatchObject({ says: 'ok' });
+      const third = installDraft(providerId, { installCode: 'LinkCode0003', ...withKey });
+      expect(await store.addInstall(third, ACT)).toBe('subscription_key_exists');
+    });
+
     test('changes what it is given and nothing else', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
@@ -161,9 +253,9 @@ export const installContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       await knock(store, 'b', CODE, undefined, NOW_MS + 1);
       const slots = [
-        { hwid: 'b', deviceName: 'Pixel 9', registeredAtMs: NOW_MS + 1 },
-        { hwid: 'a', deviceName: 'Pixel 9', registeredAtMs: NOW_MS },
-      ];
+        { hwid: 'b', registeredAtMs: NOW_MS + 1, lastSeenAtMs: NOW_MS + 1 },
+        { hwid: 'a', registeredAtMs: NOW_MS, lastSeenAtMs: NOW_MS },
+      ].map((slot) => ({ ...slot, deviceName: 'Pixel 9' }));
       for (const selector of [
         { installCode: CODE, installId: null },
         { installCode: null, installId },

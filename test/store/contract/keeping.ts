@@ -13,6 +13,7 @@ import {
   FACTS,
   knock,
   NOW_MS,
+  OTHER_CODE,
   removeProvider,
   SILENCE,
   type Suite,
@@ -178,10 +179,30 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       const seenAt = async (hwid: string) => (await store.findDevice(hwid))?.device.lastSeenAtMs;
       const id = await deviceId(store, 1, 'a');
       for (const nowMs of [NOW_MS + 1, NOW_MS - 1]) {
-        await store.noteSeen(id, nowMs);
+        await store.noteSeen(id, 0, nowMs);
         expect(await seenAt('a')).toBe(nowMs);
       }
       expect(await seenAt('b')).toBe(NOW_MS);
+    });
+
+    test('checks in where the token has a place, and nowhere else', async () => {
+      const { store } = opened();
+      await addDoor(store);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a');
+      await knock(store, 'a', OTHER_CODE);
+      const { id, tokenHash } = await holderOf(store, 'a');
+      const tokenOf = () => store.findDeviceByToken(tokenHash);
+      expect(await tokenOf()).toMatchObject({ lastSeenAtMs: NOW_MS });
+      await store.noteSeen(id, (await tokenOf())?.tokenId ?? 0, NOW_MS + 1);
+      expect(await tokenOf()).toMatchObject({ lastSeenAtMs: NOW_MS + 1 });
+      // By another's link it was seen since, and did not show its token.
+      await knock(store, 'a', OTHER_CODE, FACTS, NOW_MS + 2);
+      expect(await tokenOf()).toMatchObject({ lastSeenAtMs: NOW_MS + 1 });
+      expect((await store.findDevice('a'))?.installs).toMatchObject([
+        { installCode: OTHER_CODE, lastSeenAtMs: NOW_MS + 2 },
+        { installCode: CODE, lastSeenAtMs: NOW_MS + 1 },
+      ]);
     });
   },
 
@@ -190,14 +211,15 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       await knock(store, 'a');
-      const { id } = await holderOf(store, 'a');
+      await holderOf(store, 'a');
       await store.freeSlot(providerId, { installCode: CODE, installId: null }, 'a', ACT);
-      await store.noteSeen(id, NOW_MS + 1);
+      await addDoor(store, 'Provide2', OTHER_CODE);
+      await knock(store, 'a', OTHER_CODE, FACTS, NOW_MS + 1);
       const places = async () => (await store.findDevice('a'))?.seenBy.length;
       expect(await untilDone(() => store.forgetVisits(NOW_MS + 1))).toBe(1);
-      expect(await places()).toBe(1);
+      expect(await places()).toBe(2);
       expect(await untilDone(() => store.forgetVisits(NOW_MS + 2))).toBe(1);
-      expect(await places()).toBe(0);
+      expect(await places()).toBe(1);
     });
 
     test('a provider that has a device on nothing forgets it when it was not seen since', async () => {

@@ -7,7 +7,7 @@
 import { expect } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
-import { ALL, addDoor, addProvider, FACTS, HASH, installDraft, NOW_MS } from './fixture.ts';
+import { ALL, addDoor, addProvider, FACTS, HASH, heard, installDraft, NOW_MS } from './fixture.ts';
 import {
   at,
   claimedIds,
@@ -152,7 +152,7 @@ const slots: Serial<LinkState> = {
       return orAdded(await store.registerDevice(wanted));
     }
     const key = { installCode: linkCode(number), domainHash: HASH, hwid };
-    const admitted = await store.takeSlot(key, FACTS, NOW_MS);
+    const admitted = heard(await store.takeSlot(key, FACTS, NOW_MS));
     if (typeof admitted === 'string') return admitted;
     const { installLimit, deviceCount } = admitted;
     return { installLimit, deviceCount };

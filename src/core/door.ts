@@ -1,0 +1,165 @@
+/** The door of a link: every device that asks for a slot comes through here, however it asks. */
+
+import { actAt } from './audit/entry.ts';
+import { sameUtcDay } from './calendar.ts';
+import type { Core } from './core.ts';
+import { saysNothingNew, tidyFacts } from './device.ts';
+import {
+  readDomainHash,
+  readHwid,
+  readInstallCode,
+  readProviderCode,
+  readSubscriptionKey,
+} from './formats.ts';
+import { newInstall } from './install.ts';
+import { isRefused, Refused } from './outcome.ts';
+import type { DeviceFacts } from './port/device.ts';
+import { after, type Maybe } from './port/maybe.ts';
+import type { AdmitRefusal, AdmittedLink, Door, SlotKey, TurnedAway } from './port/slot.ts';
+import { isActive } from './provider.ts';
+import { subscriptionKeyHash } from './secret.ts';
+import { isWelcome, judge, type Verdict } from './slot.ts';
+
+/** A device's words at the door, as they came. */
+export interface DeviceCall {
+  /** Null: it names a subscription key, or nothing. */
+  installCode: string | null;
+  subscriptionKey?: string | null;
+  /** Narrows a subscription key; null: that of the one provider that has the domain too. */
+  providerCode?: string | null;
+  domainHash: string | null;
+  hwid: string | null;
+}
+
+/** Refusals at the door, each made once: guesses are many. */
+export const AT_DOOR = {
+  hwid_required: new Refused('hwid_required'),
+  link_not_found: new Refused('link_not_found'),
+  /** A code tells nothing about domains: the caller hears of no link. */
+  link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
+  link_disabled: new Refused('link_disabled'),
+  link_limit_reached: new Refused('link_limit_reached'),
+} satisfies Record<AdmitRefusal, Refused<string>>;
+
+export type RefusedAtDoor = (typeof AT_DOOR)[AdmitRefusal];
+
+/**
+ * Lets a device in on a link: takes a slot for a new HWID, refreshes the facts of a known one. The
+ * cap holds because the store judges, counts and inserts in one atomic step.
+ *
+ * Refuses `hwid_required`, `link_not_found` (also if the domain is not actively bound to the link's
+ * provider), `link_disabled` (also to a HWID already on it), `link_limit_reached`.
+ */
+export function admitDevice(
+  core: Core,
+  call: DeviceCall,
+  reported: DeviceFacts,
+  nowMs: number,
+): Maybe<AdmittedLink | RefusedAtDoor> {
+  const key = keyOf(call);
+  if (isRefused(key)) return key;
+  return after(core.store.findSlot(key), (door) => {
+    if (door === 'link_not_found') return AT_DOOR.link_not_found;
+    const verdict = judge(door, nowMs);
+    if (!isWelcome(verdict)) return AT_DOOR[verdict];
+    const { link, device } = door;
+    const facts = tidyFacts(reported);
+    const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
+    if (isToday && saysNothingNew(device, facts)) return link;
+    return after(core.store.takeSlot(key, facts, nowMs), answerOf);
+  });
+}
+
+/** The same rule as {@link admitDevice}, with its grounds. Writes nothing. */
+export function verdictOn(
+  core: Core,
+  call: DeviceCall,
+  nowMs: number,
+): Maybe<{ verdict: Verdict; door: Door } | RefusedAtDoor> {
+  const key = keyOf(call);
+  if (isRefused(key)) return key;
+  return after(core.store.findSlot(key), (door) =>
+    door === 'link_not_found' ? AT_DOOR.link_not_found : { verdict: judge(door, nowMs), door },
+  );
+}
+
+/** The answer that {@link admitDevice} would give. Writes nothing. */
+export function judgeDevice(
+  core: Core,
+  call: DeviceCall,
+  nowMs: number,
+): Maybe<AdmittedLink | RefusedAtDoor> {
+  return after(verdictOn(core, call, nowMs), (judged) => {
+    if (isRefused(judged)) return judged;
+    return isWelcome(judged.verdict) ? judged.door.link : AT_DOOR[judged.verdict];
+  });
+}
+
+/** A first call with a subscription key that no link of the provider has. */
+interface NewKeyCall {
+  subscriptionKey: string;
+  providerCode: string;
+  domainHash: string;
+  hwid: string | null;
+}
+
+/**
+ * Makes the link of a subscription key, with a random code, and lets the device in that came first:
+ * both or neither. However many come at once, the key has one link; those behind the first are let
+ * in as {@link admitDevice} does.
+ *
+ * Refuses as that does, with `link_not_found` for a provider that is unknown or not active, and
+ * with `install_code_limit_reached` for one at its cap of links.
+ */
+export async function admitNewKey(
+  core: Core,
+  call: NewKeyCall,
+  { installLimit, note }: { installLimit: number; note: string | null },
+  reported: DeviceFacts,
+  nowMs: number,
+): Promise<AdmittedLink | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
+  const key = keyOf({ ...call, installCode: null });
+  if (isRefused(key)) return key;
+  const provider = await core.store.findProvider(call.providerCode);
+  if (provider === null || !isActive(provider, nowMs)) return AT_DOOR.link_not_found;
+  const { subscriptionKey } = call;
+  for (;;) {
+    const draft = { installCode: null, installLimit, note, subscriptionKey };
+    const added = await core.store.addInstallWithSlot(
+      newInstall(core, provider, draft, nowMs),
+      key,
+      tidyFacts(reported),
+      actAt(core, nowMs),
+    );
+    // Of 62^12 random codes one was taken: draw again.
+    if (added === 'install_code_exists') continue;
+    return added === 'install_code_limit_reached' ? new Refused(added) : answerOf(added);
+  }
+}
+
+function answerOf(taken: AdmittedLink | TurnedAway | AdmitRefusal): AdmittedLink | RefusedAtDoor {
+  if (typeof taken === 'string') return AT_DOOR[taken];
+  return 'says' in taken ? AT_DOOR[taken.says] : taken;
+}
+
+/** What is looked up, or the refusal of the first part that cannot be anything's. */
+function keyOf(call: DeviceCall): SlotKey | RefusedAtDoor {
+  const hwid = readHwid(call.hwid);
+  if (isRefused(hwid)) return AT_DOOR.hwid_required;
+  if (call.installCode === null) return keyByKey(call, hwid);
+  const installCode = readInstallCode(call.installCode);
+  if (isRefused(installCode)) return AT_DOOR.link_not_found;
+  const domainHash = readDomainHash(call.domainHash);
+  if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
+  return { installCode, domainHash, hwid };
+}
+
+/** The same for a call with a subscription key, or with nothing. */
+function keyByKey(call: DeviceCall, hwid: string): SlotKey | RefusedAtDoor {
+  const key = readSubscriptionKey(call.subscriptionKey);
+  const providerCode = call.providerCode == null ? null : readProviderCode(call.providerCode);
+  if (isRefused(key) || isRefused(providerCode)) return AT_DOOR.link_not_found;
+  const domainHash = readDomainHash(call.domainHash);
+  if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
+  return { subscriptionKeyHash: subscriptionKeyHash(key), providerCode, domainHash, hwid };
+}

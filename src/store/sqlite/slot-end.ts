@@ -1,0 +1,62 @@
+/** Ends of slots, as parts of writes: with the slots that are there, the story of a link. */
+
+import { sql } from 'drizzle-orm';
+import type { EndReason } from '../../core/port/slot.ts';
+import type { Context } from './context.ts';
+import { SLOT_SEEN } from './lookups.ts';
+import { value } from './statement.ts';
+
+/** Ends that a link remembers, and a provider. */
+const LINK_COUNT_MAX = 100;
+const PROVIDER_COUNT_MAX = 100_000;
+
+/** The circumstances of an end. */
+interface Circumstances {
+  why: EndReason;
+  /** Name of the actor as the audit log has it; `device`: a newcomer. */
+  actor: string;
+  /** The newcomer that needed the slot. */
+  forDeviceId: number | null;
+  nowMs: number;
+}
+
+function statements({ db }: Context) {
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  return {
+    tell: db.prepare(sql`
+        INSERT INTO slot_end (install_id, provider_id, device_id, registered_at_ms,
+          last_seen_at_ms, ended_at_ms, why, actor, for_device_id)
+        SELECT s.install_id, s.provider_id, s.device_id, s.registered_at_ms, ${SLOT_SEEN},
+          ${value('nowMs')}, ${value('why')}, ${value('actor')}, ${value('forDeviceId')}
+        FROM install_device s CROSS JOIN device_provider p
+          ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE s.id = ${value('slotId')}`),
+    end: db.prepare(sql`DELETE FROM install_device WHERE id = ${value('slotId')}`),
+    trimLink: db.prepare(sql`
+        DELETE FROM slot_end WHERE install_id = ${value('installId')} AND id <= (
+          SELECT id FROM slot_end WHERE install_id = ${value('installId')}
+          ORDER BY id DESC LIMIT 1 OFFSET ${LINK_COUNT_MAX})`),
+    count: db.prepare<{ slotEndCount: number }>(sql`
+        SELECT slot_end_count AS "slotEndCount" FROM provider WHERE id = ${value('providerId')}`),
+    dropOldest: db.prepare(sql`
+        DELETE FROM slot_end WHERE id = (
+          SELECT id FROM slot_end WHERE ${ofProvider} ORDER BY id LIMIT 1)`),
+  };
+}
+
+/** Returns the function that ends a slot and tells so. To be called within a write. */
+export function slotEnder(context: Context) {
+  const on = statements(context);
+  return (
+    slot: { slotId: number; installId: number; providerId: number },
+    circumstances: Circumstances,
+  ): void => {
+    const { slotId, installId, providerId } = slot;
+    on.tell.run({ slotId, ...circumstances });
+    context.figures.note(providerId, 'freed', circumstances.nowMs);
+    on.end.run({ slotId });
+    on.trimLink.run({ installId });
+    const count = on.count.get({ providerId })?.slotEndCount ?? 0;
+    if (count > PROVIDER_COUNT_MAX) on.dropOldest.run({ providerId });
+  };
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'bun:test';
+import { DAY_MS } from '../../src/core/calendar.ts';
+import type { Door, FullLink, Policy } from '../../src/core/port/slot.ts';
+import { freeFrom, judge, NO_POLICY, policyOf } from '../../src/core/slot.ts';
+
+const HOUR_MS = DAY_MS / 24;
+/** Noon of a UTC day. */
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+const END_OF_DAY_MS = Date.UTC(2026, 10, 21) - 1;
+const FACTS = { os: '', osVersion: '', deviceName: '', appVersion: '', userAgent: '' };
+
+function full(policy: Partial<Policy>, more: Partial<FullLink> = {}): FullLink {
+  return {
+    policy: { ...policyOf(NO_POLICY, NO_POLICY), ...policy },
+    replacedAtMs: null,
+    oldest: { hwid: 'a', registeredAtMs: 0, lastSeenAtMs: NOW_MS },
+    ...more,
+  };
+}
+
+function door(deviceCount: number, more: Partial<Door> = {}): Door {
+  return {
+    link: {
+      installId: 1,
+      providerId: 1,
+      providerCode: 'Provide1',
+      status: 10,
+      installLimit: 2,
+      deviceCount,
+    },
+    isBound: true,
+    device: null,
+    full: null,
+    ...more,
+  };
+}
+
+describe('the verdict', () => {
+  const device = { ...FACTS, lastSeenAtMs: 0, isRegistered: false };
+  const disabled = { link: { ...door(0).link, status: 5 } };
+  const anything = full({ inactiveDays: 1, whenFull: 'replace-oldest' });
+  test.each([
+    ['room', door(1)],
+    ['link_limit_reached', door(2)],
+    ['known', door(2, { device })],
+    ['link_disabled', door(0, disabled)],
+    ['link_disabled', door(0, { ...disabled, device })],
+    ['link_domain_not_bound', door(0, { isBound: false, device })],
+    ['link_domain_not_bound', door(0, { ...disabled, isBound: false })],
+    // Whatever a policy frees, it frees nothing while there is room, or for those it need not.
+    ['room', door(1, { full: anything })],
+    ['known', door(2, { full: anything, device })],
+    ['link_disabled', door(2, { ...disabled, full: anything })],
+    ['link_domain_not_bound', door(2, { isBound: false, full: anything })],
+    ['link_limit_reached', door(2, { full: full({}) })],
+  ] as const)('%s', (verdict, at) => {
+    expect(judge(at, NOW_MS + 1000 * DAY_MS)).toBe(verdict);
+  });
+});
+
+describe('a full link', () => {
+  const verdict = (link: FullLink, nowMs: number) => judge(door(2, { full: link }), nowMs);
+
+  test('with inactive_days 30: a slot last seen 31 days ago is freed, of 29 days not', () => {
+    const link = full({ inactiveDays: 30 });
+    expect(verdict(link, NOW_MS + 29 * DAY_MS)).toBe('link_limit_reached');
+    expect(verdict(link, NOW_MS + 31 * DAY_MS)).toBe('inactive');
+  });
+
+  test('counts days from the end of the one on which the slot was seen: it is written once', () => {
+    const seenEarly = Date.UTC(2026, 10, 20);
+    for (const lastSeenAtMs of [seenEarly, NOW_MS, END_OF_DAY_MS]) {
+      const oldest = { hwid: 'a', registeredAtMs: 0, lastSeenAtMs };
+      const link = full({ inactiveDays: 1 }, { oldest });
+      expect(verdict(link, END_OF_DAY_MS + DAY_MS - 1)).toBe('link_limit_reached');
+      expect(verdict(link, END_OF_DAY_MS + DAY_MS)).toBe('inactive');
+    }
+  });
+
+  test('with inactive_days 0 frees none, however old', () => {
+    expect(verdict(full({ inactiveDays: 0 }), NOW_MS + 9_000 * DAY_MS)).toBe('link_limit_reached');
+  });
+
+  test('with replace-oldest replaces one, and the next when the cool-down is over', () => {
+    const policy = { whenFull: 'replace-oldest', coolDownHours: 2 } as const;
+    expect(verdict(full(policy), NOW_MS)).toBe('replaced');
+    const link = full(policy, { replacedAtMs: NOW_MS });
+    // A clock that was put back as well.
+    for (const hours of [-1, 0, 1.99]) {
+      expect(verdict(link, NOW_MS + hours * HOUR_MS)).toBe('link_limit_reached');
+    }
+    expect(verdict(link, NOW_MS + 2 * HOUR_MS)).toBe('replaced');
+  });
+
+  test('frees what is inactive also during the cool-down, and calls it so', () => {
+    const policy = { inactiveDays: 1, whenFull: 'replace-oldest', coolDownHours: 720 } as const;
+    const link = full(policy, { replacedAtMs: NOW_MS + 2 * DAY_MS });
+    expect(verdict(link, NOW_MS + 2 * DAY_MS)).toBe('inactive');
+    expect(verdict(full(policy), NOW_MS + 2 * DAY_MS)).toBe('inactive');
+  });
+
+  test('tells from when', () => {
+    expect(freeFrom(full({}))).toEqual({ inactiveMs: null, replacedMs: null });
+    const policy = { inactiveDays: 3, whenFull: 'replace-oldest', coolDownHours: 5 } as const;
+    expect(freeFrom(full(policy))).toEqual({
+      inactiveMs: END_OF_DAY_MS + 3 * DAY_MS,
+      replacedMs: 0,
+    });
+    const replaced = full(policy, { replacedAtMs: NOW_MS });
+    expect(freeFrom(replaced).replacedMs).toBe(NOW_MS + 5 * HOUR_MS);
+  });
+});
+
+test("a policy is the link's, else its provider's, else the default, part by part", () => {
+  const standard = { inactiveDays: 0, whenFull: 'refuse', coolDownHours: 24 } as const;
+  expect(policyOf(NO_POLICY, NO_POLICY)).toEqual(standard);
+  const providers = { inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 8 } as const;
+  expect(policyOf(NO_POLICY, providers)).toEqual(providers);
+  const own = { inactiveDays: 0, whenFull: 'refuse', coolDownHours: 1 } as const;
+  expect(policyOf(own, providers)).toEqual(own);
+  expect(policyOf({ ...NO_POLICY, coolDownHours: 1 }, providers)).toEqual({
+    ...providers,
+    coolDownHours: 1,
+  });
+});
