@@ -49,8 +49,8 @@ export async function openCore(
 ): Promise<Core> {
   const { dataDir, commitBatchMax } = config;
   refuseOpenData(dataDir, create);
-  const { onCommit } = tallies;
-  const options = { dataDir, create, migrates, commitBatchMax, onCommit };
+  const { onCommit, onFigure } = tallies;
+  const options = { dataDir, create, migrates, commitBatchMax, onCommit, onFigure };
   const store = await STORE_KIND.open(options);
   return {
     store: tallies.counting(store),

@@ -37,7 +37,7 @@ export const FIGURE_MEANINGS: Readonly<Record<Figure, string>> = {
 };
 
 /** The figure of a refusal at the door. */
-const FIGURE_OF_REFUSAL: Readonly<Record<RefusalReason, Figure>> = {
+export const FIGURE_OF_REFUSAL: Readonly<Record<RefusalReason, Figure>> = {
   hwid_required: 'refused_hwid',
   link_domain_not_bound: 'refused_domain',
   link_disabled: 'refused_disabled',

@@ -176,6 +176,13 @@ const DATABASE: MetricRow[] = [
 
 const MESSAGES: MetricRow[] = [
   row({
+    name: 'gatepost_figures_total',
+    type: 'counter',
+    labels: ['figure'],
+    help: 'Figures as `gatepost stats` has them, of all providers, as far as this process counts.',
+    read: ({ tallies }) => counted('figure', tallies.figures),
+  }),
+  row({
     name: 'gatepost_queue_distributions',
     type: 'gauge',
     labels: ['state'],

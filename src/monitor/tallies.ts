@@ -1,6 +1,7 @@
 /** Counts beside those of requests: commits, deliveries, events of the log. */
 
 import { CANCELLED, STATUS_NAMES } from '../core/message/status.ts';
+import { FIGURES, type Figure } from '../core/port/figure.ts';
 import { type Store, withMethods } from '../core/port/store.ts';
 import { Counts, Histogram } from '../counts.ts';
 import type { LogLevel } from '../log.ts';
@@ -55,6 +56,8 @@ export class Tallies {
     'blocked',
   ]);
   readonly acknowledgements = new Counts(['received', 'opened', 'executed', 'failed']);
+  /** Figures by day, without the day. */
+  readonly figures = new Counts(FIGURES);
   /** Warnings and errors. */
   readonly logEvents: Readonly<Record<'warn' | 'error', Counts>> = {
     warn: new Counts(WARNINGS),
@@ -68,6 +71,8 @@ export class Tallies {
     this.commitWrites.observe(writeCount);
     this.commitSeconds.observe(tookMs / 1000);
   };
+
+  onFigure = (figure: Figure, by: number): void => this.figures.add(figure, by);
 
   onEvent = (level: LogLevel, event: string): void => {
     if (level === 'warn' || level === 'error') this.logEvents[level].add(event);

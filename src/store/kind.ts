@@ -5,6 +5,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Act } from '../core/port/audit.ts';
+import type { Figure } from '../core/port/figure.ts';
 import type { Store } from '../core/port/store.ts';
 import type { Finding } from '../finding.ts';
 
@@ -29,6 +30,7 @@ export interface StoreOptions {
   /** The most writes in one commit. */
   commitBatchMax: number;
   onCommit?: CommitObserver;
+  onFigure?: FigureObserver;
   /** The machine's unless a test moves one. */
   clock?: Clock;
 }
@@ -47,6 +49,9 @@ export interface HostOfProvider {
 
 /** The binding of such a host. */
 export type BoundHost = 'provider_not_found' | 'not_bound' | 'disabled' | 'active';
+
+/** Hears of what was counted, once the change is on disk. */
+export type FigureObserver = (figure: Figure, by: number) => void;
 
 export interface DatabaseReport {
   findings: Finding[];

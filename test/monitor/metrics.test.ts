@@ -188,6 +188,7 @@ describe('messages', () => {
     expect([await queued('due'), await queued('scheduled')]).toEqual([1, 0]);
     expect(await value('gatepost_queue_oldest_due_seconds')).toBe(7);
     expect(await event('accepted')).toBe(1);
+    expect(await value('gatepost_figures_total', { figure: 'sends' })).toBe(1);
 
     await app.deliver();
     expect([await queued('due'), await value('gatepost_queue_oldest_due_seconds')]).toEqual([0, 0]);

@@ -80,6 +80,13 @@ describe('commits', () => {
     expect(saved()).toBe(5);
   });
 
+  test('carry none for a second after they were saved because somebody asked', async () => {
+    await write();
+    await figures.save(writer);
+    await write();
+    expect(saved()).toBe(1);
+  });
+
   test('that are done again for a write that throws count each of the others once', async () => {
     steadyMs = 1_000;
     await Promise.allSettled([write(), write('links', failing), write(), write('links', failing)]);
@@ -112,6 +119,21 @@ describe('commits', () => {
     await write();
     await figures.save(writer);
     expect(saved()).toBe(2);
+  });
+
+  test('carry figures whole or not at all', async () => {
+    native.run(`INSERT INTO install (id, provider_id, install_code, install_limit, status,
+      created_at_ms) VALUES (1, 1, 'LinkCode0001', 1, 10, 0)`);
+    native.run(`CREATE TEMP TRIGGER refusal BEFORE INSERT ON install_refusal BEGIN
+      SELECT RAISE(ABORT, 'no'); END`);
+    await write();
+    figures.refuse({ installId: 1, providerId: PROVIDER }, 'link_disabled', NOW_MS);
+    const [fault] = await Promise.allSettled([figures.save(writer)]);
+    expect(fault?.status).toBe('rejected');
+    expect(saved()).toBeNull();
+    native.run('DROP TRIGGER refusal');
+    await figures.save(writer);
+    expect(saved()).toBe(1);
   });
 
   test('of nothing that counts write no figures', async () => {

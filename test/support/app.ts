@@ -81,8 +81,8 @@ export async function startTestApp(
   const logLines: string[] = [];
   const expectedFaults: string[] = [];
   const tallies = new Tallies();
-  const { onCommit } = tallies;
-  const opened = await openSqliteStore({ ...OPENING, dataDir, onCommit, clock });
+  const { onCommit, onFigure } = tallies;
+  const opened = await openSqliteStore({ ...OPENING, dataDir, onCommit, onFigure, clock });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
   const limits = { ...WIDE_LIMITS, ...bounds };
   const core = { store, signals: new Signals(), actor: () => ACT.actor, limits };

@@ -5,9 +5,15 @@
  */
 
 import { sql } from 'drizzle-orm';
-import { type FigureRows, GatheredFigures } from '../../core/figures.ts';
-import { FIGURES, type Figure } from '../../core/port/figure.ts';
+import { FIGURE_OF_REFUSAL, type FigureRows, GatheredFigures } from '../../core/figures.ts';
+import {
+  FIGURES,
+  type Figure,
+  type KnownLink,
+  type RefusalReason,
+} from '../../core/port/figure.ts';
 import { WriteFailed } from '../../core/port/store.ts';
+import type { FigureObserver } from '../kind.ts';
 import type { Connection } from './connection.ts';
 import { value } from './statement.ts';
 import type { BatchNotes, GroupWriter } from './writer.ts';
@@ -53,7 +59,7 @@ interface Note {
 
 export class FigureTrail implements BatchNotes {
   /** What has been counted since it was last saved. */
-  readonly gathered = new GatheredFigures();
+  readonly #gathered = new GatheredFigures();
   /** What the writes of the present commit did. */
   #noted: Note[] = [];
   /** The rows that the present commit saves beside; null: it saves none. */
@@ -66,7 +72,11 @@ export class FigureTrail implements BatchNotes {
   readonly #steadyMs: () => number;
   readonly #on: ReturnType<typeof statements>;
 
-  constructor(db: Connection, steadyMs: () => number) {
+  constructor(
+    db: Connection,
+    steadyMs: () => number,
+    private readonly onFigure: FigureObserver = () => {},
+  ) {
     this.#db = db;
     this.#steadyMs = steadyMs;
     this.#savedMs = steadyMs();
@@ -78,9 +88,15 @@ export class FigureTrail implements BatchNotes {
     if (by > 0) this.#noted.push({ providerId, figure, atMs, by });
   }
 
+  /** Counts a refusal, which no write is about. */
+  refuse(link: KnownLink, reason: RefusalReason, atMs: number): void {
+    this.#gathered.addRefusal(link, reason, atMs);
+    this.onFigure(FIGURE_OF_REFUSAL[reason], 1);
+  }
+
   /** Saves all that has been counted. Throws {@link WriteFailed} if it cannot. */
   async save(writer: GroupWriter): Promise<void> {
-    const stepCount = Math.ceil(this.gathered.rowCount / SAVE_COUNT);
+    const stepCount = Math.ceil(this.#gathered.rowCount / SAVE_COUNT);
     for (let step = 0; step < stepCount; step++) {
       await writer.run(() => {
         this.#mustSave = true;
@@ -101,10 +117,10 @@ export class FigureTrail implements BatchNotes {
   seal(): void {
     const nowMs = this.#steadyMs();
     if (!this.#mustSave && nowMs - this.#savedMs < SAVE_INTERVAL_MS) return;
-    if (this.#noted.length + this.gathered.rowCount === 0) return;
+    if (this.#noted.length + this.#gathered.rowCount === 0) return;
     this.#savedMs = nowMs;
     this.#fault = null;
-    const rows = this.gathered.take(SAVE_COUNT);
+    const rows = this.#gathered.take(SAVE_COUNT);
     this.#on.savepoint.run();
     try {
       this.#add(rows);
@@ -113,7 +129,7 @@ export class FigureTrail implements BatchNotes {
     } catch (fault) {
       // A figure that cannot be saved is no reason to refuse the writes beside it.
       this.#fault = fault;
-      this.gathered.putBack(rows);
+      this.#gathered.putBack(rows);
       // A full disk can make SQLite roll the whole transaction back: then the commit fails.
       if (!this.#db.inTransaction) throw fault;
       this.#on.rollbackTo.run();
@@ -123,10 +139,11 @@ export class FigureTrail implements BatchNotes {
 
   clear(isSaved: boolean): void {
     if (this.#saving === null) {
-      if (isSaved) gather(this.#noted, this.gathered);
+      if (isSaved) gather(this.#noted, this.#gathered);
     } else if (!isSaved) {
-      this.gathered.putBack(this.#saving);
+      this.#gathered.putBack(this.#saving);
     }
+    if (isSaved) for (const { figure, by } of this.#noted) this.onFigure(figure, by);
     this.#noted = [];
     this.#saving = null;
     this.#mustSave = false;

@@ -46,7 +46,7 @@ export function figureStore(context: Context): FigureStore {
   const { writer, figures } = context;
   const on = statements(context);
   return {
-    countRefusal: (link, reason, atMs) => figures.gathered.addRefusal(link, reason, atMs),
+    countRefusal: (link, reason, atMs) => figures.refuse(link, reason, atMs),
     saveFigures: () => figures.save(writer),
     listFigures: async (providerId, fromDay, toDay) =>
       providerId === null

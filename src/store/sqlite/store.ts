@@ -44,12 +44,13 @@ const LAST_WAIT_MS = 1_000;
  * call itself: a promise is what a store over a network would need.
  */
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, create, migrates, commitBatchMax, onCommit, clock = systemClock } = options;
+  const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure } = options;
+  const { clock = systemClock } = options;
   const opened = openDatabase(dataDir, create, migrates);
   const index = WalIndex.of(opened.db);
   const db = new Connection(opened.db, index);
   const audit = new AuditTrail(db);
-  const figures = new FigureTrail(db, () => clock.steadyMs());
+  const figures = new FigureTrail(db, () => clock.steadyMs(), onFigure);
   const others = knockAt(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
   const notes = [audit, figures];

@@ -4,6 +4,7 @@ import { coreDevices } from './core-devices.ts';
 import { coreLinks } from './core-links.ts';
 import { coreRules } from './core-rules.ts';
 import { coreWords } from './core-words.ts';
+import { figures } from './figures.ts';
 import { known } from './known.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
@@ -21,4 +22,5 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...coreLinks,
   ...storeMessages,
   ...storeDevices,
+  ...figures,
 ];

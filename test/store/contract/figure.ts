@@ -71,8 +71,8 @@ export const figureContract: Record<keyof FigureStore, Suite> = {
       const { store } = opened();
       const link = await addDoor(store);
       store.countRefusal(link, 'link_disabled', NOW_MS);
-      await store.saveFigures();
       store.countRefusal(link, 'hwid_required', NOW_MS - 1);
+      await store.saveFigures();
       store.countRefusal(link, 'hwid_required', NOW_MS - 2);
       await store.saveFigures();
       expect(await store.listRefusals(link.providerId, 0, 9)).toMatchObject([

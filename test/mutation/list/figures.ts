@@ -1,0 +1,58 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const figures: readonly MutatedFile[] = [
+  {
+    file: 'src/store/sqlite/figure-trail.ts',
+    tests: ['test/store/figure-trail.test.ts', 'test/store/sqlite.test.ts'],
+    changes: [
+      ['nowMs - this.#savedMs < SAVE_INTERVAL_MS) return;', 'nowMs < this.#savedMs) return;'],
+      ['if (!this.#mustSave && nowMs', 'if (nowMs'],
+      ['    this.#savedMs = nowMs;\n', ''],
+      ['    this.#noted.length = mark;', ''],
+      ['      this.#add(rowsOf(this.#noted));\n', ''],
+      ['      this.#saving = rows;\n', ''],
+      ['      this.#gathered.putBack(rows);\n', ''],
+      ['      this.#gathered.putBack(this.#saving);', ''],
+      ['      if (isSaved) gather(this.#noted', '      gather(this.#noted'],
+      ['      this.#on.rollbackTo.run();\n', ''],
+      ['    this.#mustSave = false;', ''],
+      ["WHERE id = ${value('providerId')}\n", 'WHERE true\n'],
+      ['excluded.refused_at_ms >= refused_at_ms', 'excluded.refused_at_ms > 0'],
+      [
+        'refused_at_ms = max(refused_at_ms, excluded.refused_at_ms)',
+        'refused_at_ms = excluded.refused_at_ms',
+      ],
+      [
+        'refused_count = refused_count + excluded.refused_count,',
+        'refused_count = excluded.refused_count,',
+      ],
+      ['raw(`${figure} = ${figure} + excluded', 'raw(`${figure} = excluded'],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/figure.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      ["BETWEEN ${value('fromDay')} AND", "BETWEEN ${value('fromDay')} + 1 AND"],
+      ["day < ${value('beforeDay')}`;", "day <= ${value('beforeDay')}`;"],
+      ['r.refused_count DESC', 'r.refused_count ASC'],
+      ['AND r.refused_at_ms >= ', 'AND r.refused_at_ms > '],
+      ["WHERE i.provider_id = ${value('providerId')} AND", 'WHERE'],
+    ],
+  },
+  {
+    file: 'src/core/figures.ts',
+    tests: [
+      'test/store/figure-trail.test.ts',
+      'test/store/sqlite.test.ts',
+      'test/cli/stats.test.ts',
+    ],
+    changes: [
+      ['fromDay: toDay - count + 1', 'fromDay: toDay - count'],
+      ['if (this.#refusals.size < GATHERED_LINKS_MAX) this', 'this'],
+      ['if (added.refusedAtMs < known.refusedAtMs) return;', ''],
+      ['    known.count += added.count;', ''],
+      ['    map.delete(key);', ''],
+    ],
+  },
+];
