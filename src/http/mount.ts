@@ -35,6 +35,7 @@ import { installEndpoints } from './endpoints/install.ts';
 import { messagingEndpoints } from './endpoints/messaging.ts';
 import { remoteEndpoints } from './endpoints/remote.ts';
 import { statsEndpoints } from './endpoints/stats.ts';
+import { GATE_PATH } from './gate/gate.ts';
 import { interpret, reportFault } from './interpreter.ts';
 import type { CallDeps } from './request/call.ts';
 import { STREAM_PATH } from './stream/device-stream.ts';
@@ -48,7 +49,7 @@ const UNREAD = { parse: 'none' } as const;
 type Answering = (request: Request) => Maybe<Response | null>;
 
 /** Puts the plugins together, and an answer for everything that is none of theirs. */
-export function mount(deps: CallDeps, streams: Streams): Elysia {
+export function mount(deps: CallDeps, streams: Streams, gate: Answering): Elysia {
   const { log, traffic } = deps;
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
@@ -66,6 +67,7 @@ export function mount(deps: CallDeps, streams: Streams): Elysia {
     .use(endpointPlugin('provider-api', providerEndpoints, deps, paths))
     .use(endpointPlugin('app-calls', appEndpoints, deps, paths))
     .use(deviceProtocol)
+    .use(gatePlugin(paths.handler(GATE_PATH, gate)))
     .use(publishedDocuments(traffic, paths));
   // Not the whole context: Elysia reads the sources, and would make all that this could need.
   app.all('*', ({ request }) => paths.answer(request), UNREAD);
@@ -104,6 +106,13 @@ class Paths {
     const answer = this.#answers.get(path);
     return answer ? answer(request) : this.elsewhere(path, request);
   }
+}
+
+/** What proxies ask: by any method, as some hand the client's on. */
+function gatePlugin(answer: Answering): Elysia {
+  const plugin = new Elysia({ name: 'gate' });
+  plugin.all(GATE_PATH, ({ request }) => answer(request), UNREAD);
+  return plugin;
 }
 
 /** The texts that are the same for everybody. */

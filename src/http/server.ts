@@ -9,6 +9,7 @@ import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
 import type { WireSettings } from './endpoint.ts';
+import { type GateSettings, makeGate } from './gate/gate.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { mount } from './mount.ts';
 import { clientAddress, countedAs, plainIPv4 } from './request/address.ts';
@@ -18,7 +19,7 @@ import { makeStreams, PING_INTERVAL_MS } from './stream/stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
 
 /** Settings that are looked at for each request, so that a change holds at once. */
-export interface ServerSettings extends WireSettings, TrafficSettings {
+export interface ServerSettings extends WireSettings, TrafficSettings, GateSettings {
   readonly authFailuresPerMinuteMax: number;
   readonly registrationsPerMinuteMax: number;
   readonly streamCountMax: number;
@@ -74,6 +75,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   const clientOf = (request: Request) => countedAs(addressOf(request));
 
+  /** Counts what may have been tried out; returns the delay of its answer, ms. */
+  const guessed = (request: Request) => failures.record(clientOf(request), clock.nowMs());
+
   const traffic = new Traffic({ log, settings, peerOf, addressOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
@@ -103,10 +107,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     traffic,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     upgrade: (request, data) => listener.serverOf(request).upgrade(request, { data }),
-    tokenFailed: (request) => failures.record(clientOf(request), clock.nowMs()),
+    tokenFailed: guessed,
   });
 
-  const app = mount(deps, streams);
+  const gate = makeGate({
+    core,
+    clock,
+    log,
+    settings,
+    traffic,
+    peerOf,
+    isTrusted: (peer) => settings.trustedProxies.includes(peer),
+    guessed,
+  });
+
+  const app = mount(deps, streams, gate);
   const listener = listen(
     app,
     { ...options, tls: options.tls ?? null },

@@ -19,6 +19,7 @@ const WARNINGS = [
   'backups_not_seen',
   'certificate_expires',
   'config_needs_restart',
+  'gate_untrusted',
   'metrics_incomplete',
   'monitor_moved',
   'monitor_not_noted',

@@ -20,6 +20,8 @@ const SAMPLE_MS = 500;
 const ENV = {
   GATEPOST_AUTH_FAILURES_PER_MINUTE_MAX: '1000000000',
   GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: '1000000000',
+  // It asks as proxies do, too.
+  GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
 };
 
 export interface Life {

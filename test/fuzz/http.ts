@@ -9,6 +9,7 @@ import type { Random } from '../support/random.ts';
 import { Lane, type RawAnswer } from '../support/raw-http.ts';
 import { fitting, type Samples } from '../support/schema-arbitrary.ts';
 import { type Campaign, within } from './campaign.ts';
+import { gateQuestion } from './gate.ts';
 import {
   anyText,
   drawn,
@@ -70,6 +71,7 @@ export class HttpGrammar {
     if (roll < 0.18) return this.#spoilt(random);
     if (roll < 0.22) return this.#pipeline(random);
     if (roll < 0.25) return this.#page(random);
+    if (roll < 0.3) return this.#gate(random);
     return this.#call(random, random.pick(endpoints));
   }
 
@@ -108,6 +110,13 @@ export class HttpGrammar {
     const head = `${method} ${path}?${queryText(random, anyText(random))} HTTP/1.1\r\nhost: a\r\n`;
     const bytes = Buffer.from(`${head}\r\n`, 'latin1');
     return { bytes, count: 1, isHead: method === 'HEAD', says: null, isWhole: false };
+  }
+
+  #gate(random: Random): Request {
+    const lines = gateQuestion(random, this.#scene);
+    const isHead = lines[0]?.startsWith('HEAD') ?? false;
+    const bytes = Buffer.from([...lines, 'content-length: 0', '', ''].join('\r\n'), 'latin1');
+    return { bytes, count: 1, isHead, says: null, isWhole: true };
   }
 
   #call(random: Random, endpoint: Endpoint): Request {

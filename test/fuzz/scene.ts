@@ -1,5 +1,6 @@
 /** What there is on the appliance before the fuzzer comes: something for most values to name. */
 
+import { hostHash } from '../../src/core/host-name.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
 import { register } from '../support/messaging.ts';
@@ -16,7 +17,11 @@ export interface Scene {
 }
 
 const CODES = ['fuzzCode0001', 'fuzzCode0002', 'fuzzCode0003', 'fuzzFull0001'];
-const HASHES = ['a'.repeat(64), 'b'.repeat(64)];
+/** The host of the subscriptions that proxies ask about. */
+export const GATE_HOST = 'sub.example.com';
+const HASHES = ['a'.repeat(64), 'b'.repeat(64), hostHash(GATE_HOST)];
+/** The key of the subscription whose link has a code. */
+export const keyOf = (code: string) => `key-${code}`;
 const HWIDS = ['phone-1', 'phone-2', 'phone-3', '00000000-0000-4000-8000-000000000000'];
 
 /** Links that a provider of the fuzzer may have: it adds some in every run, and runs long. */
@@ -48,7 +53,9 @@ export async function setScene(url: string, credentials: readonly Credentials[])
   for (const [at, install_code] of CODES.entries()) {
     const own = at === 2 ? second : first;
     const install_limit = at === 3 ? 1 : 100;
-    await ask('/api/add-install', own, { install_limit, install_code, note: 'fuzz' });
+    const subscription_key = keyOf(install_code);
+    const link = { install_limit, install_code, subscription_key, note: 'fuzz' };
+    await ask('/api/add-install', own, link);
   }
   const tokens: string[] = [];
   for (const hwid of HWIDS) {

@@ -109,6 +109,7 @@ export async function startTestApp(
       registrationsPerMinuteMax: 1_000_000,
       streamCountMax: 20_000,
       logRequests: false,
+      gateKeyPaths: [],
       ...options,
     },
   });

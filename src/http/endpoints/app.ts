@@ -24,7 +24,7 @@ const fact = (header: string, rule: string, example?: string) =>
   optional<TString, never>(anyText(rule), { misfit: null, header, ...(example && { example }) });
 
 /** HWID and facts come from headers, else from the query. */
-const factParams = {
+export const factParams = {
   hwid: optional(anyText(HWID.rule), {
     misfit: 'hwid_required',
     header: 'x-hwid',
@@ -38,8 +38,14 @@ const factParams = {
   device_info: fact('x-device-info', 'what older apps say of themselves, in one text'),
 };
 
+/** What a device says of itself. */
+export interface DeviceWords {
+  hwid: string | null;
+  facts: DeviceFacts;
+}
+
 /** The words of a device: those of `device_info` count where there are no others. */
-function wordsOf(params: Values<typeof factParams>): { hwid: string | null; facts: DeviceFacts } {
+export function wordsOf(params: Values<typeof factParams>): DeviceWords {
   const older = params.device_info === null ? null : readDeviceInfo(params.device_info);
   return {
     hwid: params.hwid ?? (older?.hwid || null),

@@ -13,7 +13,10 @@ interface Misfit {
   detail: string;
 }
 
-type ReadParam = (call: IncomingCall) => Misfit | undefined;
+/** The parts of a call that parameters are read from, and into. */
+type Readable = Pick<IncomingCall, 'params' | 'query' | 'request'>;
+
+type ReadParam = (call: Readable) => Misfit | undefined;
 
 /** The function that reads one parameter into a call's `params`, or returns how it does not fit. */
 export function reader(name: string, param: Param): ReadParam {

@@ -5,6 +5,7 @@ import { coreLinks } from './core-links.ts';
 import { coreRules } from './core-rules.ts';
 import { coreWords } from './core-words.ts';
 import { figures } from './figures.ts';
+import { gate } from './gate.ts';
 import { known } from './known.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
@@ -13,6 +14,7 @@ import { storeWrites } from './store-writes.ts';
 
 export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
+  ...gate,
   ...config,
   ...coreRules,
   ...coreWords,

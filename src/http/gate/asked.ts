@@ -1,0 +1,103 @@
+/**
+ * The request that a proxy asks about. What tells it is in headers, and in others for each proxy;
+ * a header that a proxy does not set is the client's. So all that are there must agree: nobody is
+ * let in on the word of one, and served by another.
+ */
+
+import { type Path, readPath } from '../../core/key-path.ts';
+import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
+import type { Hosts, KnownHost } from '../request/hosts.ts';
+import { parseQuery, type Query, valueIn } from '../request/query.ts';
+
+export interface Asked {
+  method: string;
+  host: KnownHost;
+  path: Path;
+  /** The parameters, with their names in lower case. */
+  query: Query;
+  /** The provider whose links are meant; null: any. */
+  providerCode: string | null;
+}
+
+/** No client asks for as much. */
+const URI_LENGTH_MAX = 8192;
+
+/**
+ * Reads what is asked. A misfit if it is not told, told twice and differently, or nothing that two
+ * servers are sure to read alike.
+ */
+export function readAsked({ method, headers, url }: Request, hosts: Hosts): Asked | Misfit {
+  const own = ownQuery(url);
+  const original = originalUrl(headers.get('x-original-url'));
+  if (isRefused(original)) return original;
+  const uri = agreed(
+    headers.get('x-original-uri'),
+    headers.get('x-forwarded-uri'),
+    original.uri,
+    own.uri,
+  );
+  if (uri === null) return UNTOLD;
+  if (isRefused(uri)) return uri;
+  const isPlain = uri.length <= URI_LENGTH_MAX && !uri.includes('#');
+  const path = isPlain ? readPath(uri.split('?', 1)[0] ?? '') : null;
+  if (path === null) return ODD;
+  const query = parseQuery(uri, true);
+  // Some proxies hand the client's query on beside their own.
+  if (own.providerCode !== null && valueIn(query, 'provider_code') !== undefined) return DISAGREED;
+
+  const forwardedHost = headers.get('x-forwarded-host');
+  const name = forwardedHost ?? original.host ?? headers.get('host');
+  const host = name === null ? null : hosts.find(name);
+  if (host === null) return HOSTLESS;
+  if (forwardedHost !== null && original.host !== null) {
+    if (hosts.find(original.host)?.name !== host.name) return DISAGREED;
+  }
+  const asked = agreed(headers.get('x-forwarded-method'), headers.get('x-original-method'));
+  if (isRefused(asked)) return asked;
+  return { method: asked ?? method, host, path, query, providerCode: own.providerCode };
+}
+
+const UNTOLD = malformed(
+  'the request is told neither by X-Original-URI, X-Original-URL or X-Forwarded-Uri nor by ?uri=',
+);
+const DISAGREED = malformed('what tells the request does not agree');
+const ODD = malformed('the URI of the request is one that servers read differently');
+const HOSTLESS = malformed('the host of the request is no host name');
+
+/** The one value that all of them have which are there; null: none is. */
+function agreed(...values: (string | null)[]): string | null | Misfit {
+  let one: string | null = null;
+  for (const value of values) {
+    if (value === null) continue;
+    if (one !== null && one !== value) return DISAGREED;
+    one = value;
+  }
+  return one;
+}
+
+/** The parts of `X-Original-URL`. */
+function originalUrl(url: string | null): { host: string | null; uri: string | null } | Misfit {
+  if (url === null) return { host: null, uri: null };
+  const [, host, uri] = /^https?:\/\/([^/?#]+)(\/.*)$/i.exec(url) ?? [];
+  return host === undefined || uri === undefined ? ODD : { host, uri };
+}
+
+/**
+ * The query of the gate's own address, which is the proxy's: `uri=` and all behind it are the
+ * client's, for proxies that can only put an address before the request's. Not as a path: the
+ * server resolves dots, and `/gate/../api` would be answered by another endpoint.
+ */
+function ownQuery(url: string): { uri: string | null; providerCode: string | null } {
+  const start = url.indexOf('?');
+  if (start < 0) return NO_QUERY;
+  const query = url.slice(start);
+  const uriAt = query.search(/[?&]uri=/);
+  const own = uriAt < 0 ? query : query.slice(0, uriAt);
+  const providerCode = valueIn(parseQuery(own, false), 'provider_code');
+  return {
+    uri: uriAt < 0 ? null : query.slice(uriAt + '?uri='.length),
+    providerCode: typeof providerCode === 'string' ? providerCode : null,
+  };
+}
+
+const NO_QUERY = { uri: null, providerCode: null };

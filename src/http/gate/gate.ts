@@ -1,0 +1,174 @@
+/**
+ * The answer to a proxy about one request, by its status: 204, and it goes to the panel; 403, and
+ * it does not; 500 for a fault, so that the proxy stays shut. The rule is that of `/install`.
+ */
+
+import type { Clock } from '../../clock.ts';
+import type { Core } from '../../core/core.ts';
+import { AT_DOOR, admitDevice, type DeviceCall, verdictOn } from '../../core/door.ts';
+import { type KeyPath, keyIn } from '../../core/key-path.ts';
+import { isRefused } from '../../core/outcome.ts';
+import type { DeviceFacts } from '../../core/port/device.ts';
+import { after, type Maybe } from '../../core/port/maybe.ts';
+import { isWelcome } from '../../core/slot.ts';
+import type { Log } from '../../log.ts';
+import { respond } from '../answer/respond.ts';
+import { reportFault } from '../interpreter.ts';
+import type { MessageKey } from '../messages.ts';
+import { dropBody } from '../request/body.ts';
+import { Hosts } from '../request/hosts.ts';
+import { type Query, valueIn } from '../request/query.ts';
+import type { Traffic } from '../traffic.ts';
+import { type Asked, readAsked } from './asked.ts';
+import { deviceWords } from './words.ts';
+
+/** Settings that are looked at for each request, so that a change holds at once. */
+export interface GateSettings {
+  /** Where the key of a subscription stands in a path. */
+  readonly gateKeyPaths: readonly KeyPath[];
+}
+
+interface GateDeps {
+  core: Core;
+  clock: Clock;
+  log: Log;
+  settings: GateSettings;
+  traffic: Traffic;
+  /** The address of a request's peer. */
+  peerOf(request: Request): string;
+  /** Tells whether a peer is a proxy that is believed. */
+  isTrusted(peer: string): boolean;
+  /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
+  guessed(request: Request): number;
+}
+
+export const GATE_PATH = '/gate';
+
+/** What a request is told. */
+interface Said {
+  says: MessageKey;
+  /** Words instead of the message's own. */
+  detail?: string | undefined;
+  /** The reason of a message that has several: it stands in the log and the metrics. */
+  reason?: string | undefined;
+  requestId?: string;
+}
+
+const LOG_INTERVAL_MS = 60_000;
+
+/** The answering of `/gate`. Nothing that it reads is in a log or a count. */
+export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> {
+  const { clock, core, log, settings, traffic } = deps;
+  const tally = traffic.tallyOf(GATE_PATH);
+  const hosts = new Hosts();
+  let lastLogMs = Number.NEGATIVE_INFINITY;
+
+  function judge(request: Request): Maybe<Said> {
+    const nowMs = clock.nowMs();
+    const peer = deps.peerOf(request);
+    if (!deps.isTrusted(peer)) {
+      if (Math.abs(nowMs - lastLogMs) >= LOG_INTERVAL_MS) {
+        log.warn('gate_untrusted', { client: peer });
+        lastLogMs = nowMs;
+      }
+      return { says: 'gate_untrusted' };
+    }
+    const asked = readAsked(request, hosts);
+    if (isRefused(asked)) return { says: 'gate_unclear', detail: asked.detail };
+    return answer(asked, request, nowMs);
+  }
+
+  function answer(asked: Asked, request: Request, nowMs: number): Maybe<Said> {
+    const { host, method, path, providerCode, query } = asked;
+    if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };
+    const words = deviceWords(request, query);
+    if ('says' in words) return words;
+    const { facts, hwid } = words;
+    const device = { domainHash: host.hash, hwid, providerCode };
+    const decide = (link: Pick<DeviceCall, 'installCode' | 'subscriptionKey'>) =>
+      method === 'HEAD'
+        ? lookAt({ ...device, ...link }, nowMs)
+        : admit({ ...device, ...link }, facts, nowMs);
+    const installCode = textIn(query, 'installid');
+    const key = keyIn(settings.gateKeyPaths, path);
+    if (key === null || isRefused(key)) return decide({ installCode });
+    // What the panel goes by is the key. Where a link has it, no code stands for another link.
+    return after(decide({ installCode: null, subscriptionKey: key }), (said) =>
+      said === UNKNOWN && installCode !== null ? decide({ installCode }) : said,
+    );
+  }
+
+  function admit(call: DeviceCall, facts: DeviceFacts, nowMs: number): Maybe<Said> {
+    return after(admitDevice(core, call, facts, nowMs), (admitted) =>
+      isRefused(admitted) ? admitted : ADMITTED,
+    );
+  }
+
+  /** HEAD takes no slot: a proxy that tells no method would let everybody in who says HEAD. */
+  function lookAt(call: DeviceCall, nowMs: number): Maybe<Said> {
+    return after(verdictOn(core, call, nowMs), (judged) => {
+      if (isRefused(judged)) return judged;
+      const { verdict } = judged;
+      if (!isWelcome(verdict)) return AT_DOOR[verdict];
+      return verdict === 'known' ? ADMITTED : { says: 'gate_no_slot' };
+    });
+  }
+
+  function conclude(request: Request, startMs: number, said: Said): Maybe<Response> {
+    const { says, reason = says, detail = DETAILS[says] } = said;
+    const tookMs = clock.steadyMs() - startMs;
+    const requestId = traffic.count(tally, {
+      request,
+      says: reason,
+      tookMs,
+      requestId: said.requestId,
+    });
+    dropBody(request);
+    if (says === 'ok') return new Response(null, LET_THROUGH);
+    const { body, headers } = respond(says, { detail, requestId });
+    headers.set('x-hwid-active', 'true');
+    const refusal = new Response(body, { status: says === 'unknown_error' ? 500 : 403, headers });
+    const delayMs = says === 'link_not_found' ? deps.guessed(request) : 0;
+    return delayMs === 0 ? refusal : clock.sleep(delayMs).then(() => refusal);
+  }
+
+  function fail(request: Request, fault: unknown): Said {
+    const requestId = traffic.requestIdOf(request);
+    const detail = reportFault(log, GATE_PATH, fault, requestId);
+    return { says: 'unknown_error', detail, requestId };
+  }
+
+  return (request) => {
+    const startMs = clock.steadyMs();
+    let said: Maybe<Said>;
+    try {
+      said = judge(request);
+    } catch (fault) {
+      said = fail(request, fault);
+    }
+    if (!(said instanceof Promise)) return conclude(request, startMs, said);
+    return said
+      .catch((fault) => fail(request, fault))
+      .then((settled) => conclude(request, startMs, settled));
+  };
+}
+
+const ADMITTED: Said = { says: 'ok' };
+/** The refusal of a key that no link has. */
+const UNKNOWN: Said = AT_DOOR.link_not_found;
+
+function textIn(query: Query, name: string): string | null {
+  const value = valueIn(query, name);
+  return typeof value === 'string' ? value : null;
+}
+
+const LET_THROUGH = {
+  status: 204,
+  headers: new Headers({ 'x-hwid-active': 'true', 'cache-control': 'no-store' }),
+};
+
+/** Words of messages that are those of another call. */
+const DETAILS: Readonly<Partial<Record<MessageKey, string>>> = {
+  link_not_found:
+    'the request names no limited link, or its host is not actively bound to the provider',
+};
