@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup run build release deb package-test check format test migration generate bench \
-	bench-peers bench-tools fuzz mutation clean
+	bench-peers bench-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -56,6 +56,14 @@ format: ## put the sources into the common format
 
 test: build ## run every test; the last line is the count
 	@$(BUN) test/run.ts
+
+# Without them the tests that need them are skipped, and say so. What was installed does not stay up.
+test-tools: ## install the proxies that tests put in front of a panel (Debian, Ubuntu; as root)
+	@for name in nginx caddy haproxy; do \
+	  command -v $$name >/dev/null && continue; \
+	  apt-get install --yes --no-install-recommends $$name || exit 1; \
+	  service $$name stop || true; \
+	done
 
 fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
 	@$(BUN) test/fuzz/run.ts

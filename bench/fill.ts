@@ -1,5 +1,6 @@
 /** Fills an appliance through its own API with what `load.lua` asks for, whatever its schema. */
 
+import { hostHash } from '../src/core/host-name.ts';
 import { startGatepost } from './cases.ts';
 import {
   authKey,
@@ -27,9 +28,14 @@ export async function fillThroughApi(
   try {
     const who = `provider_code=${providerCode(1)}&auth_key=${authKey(1)}`;
     const api = (path: string, query: string) => ask(`${server.url}/api/${path}?${who}&${query}`);
-    await api('add-domain', `domain_hash=${domainHash(1)}`);
+    for (const hash of [domainHash(1), hostHash('sub.example.com')]) {
+      await api('add-domain', `domain_hash=${hash}`);
+    }
     await sideBySide(linkCount, (n) =>
-      api('add-install', `install_limit=100&note=customer&install_code=${codeOf(n)}`),
+      api(
+        'add-install',
+        `install_limit=100&note=customer&install_code=${codeOf(n)}&subscription_key=key-${codeOf(n)}`,
+      ),
     );
     await sideBySide(linkCount, (n) =>
       ask(`${server.url}/install?id=${domainHash(1)}&installid=${codeOf(n)}`, facts(hwidOf(n))),

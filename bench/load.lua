@@ -27,12 +27,20 @@ local function credentials(provider, wrong)
   return format("?provider_code=P%07d&auth_key=%s-key-%022d", provider, wrong or "bench", provider)
 end
 
-local function install(link, hwid)
-  return get(
-    format("/install?id=%064d&installid=%s", provider_of(link), code_of(link)),
-    "User-Agent: BenchApp/1.0\r\nx-hwid: " .. hwid .. "\r\nx-device-os: Android\r\n" ..
+local function words_of(hwid)
+  return "User-Agent: BenchApp/1.0\r\nx-hwid: " .. hwid .. "\r\nx-device-os: Android\r\n" ..
     "x-ver-os: 16\r\nx-device-model: Bench Phone\r\nx-app-version: 1.0\r\n"
-  )
+end
+
+local function install(link, hwid)
+  local query = format("?id=%064d&installid=%s", provider_of(link), code_of(link))
+  return get("/install" .. query, words_of(hwid))
+end
+
+-- As nginx asks, about the request that an app made.
+local function gate(uri, hwid)
+  return get("/gate", "X-Original-URI: " .. uri .. "\r\nX-Original-Method: GET\r\n" ..
+    "X-Forwarded-Host: sub.example.com\r\nX-Forwarded-For: 127.0.0.1\r\n" .. words_of(hwid))
 end
 
 local cases = {
@@ -60,6 +68,22 @@ local cases = {
     request = function()
       local device = random(devices)
       return install(device * (links / devices), hwid_of(device))
+    end,
+  },
+  ["gate-code"] = {
+    expected = '^$',
+    request = function()
+      local device = random(devices)
+      local link = device * (links / devices)
+      return gate("/sub?installid=" .. code_of(link), hwid_of(device))
+    end,
+  },
+  ["gate-key"] = {
+    expected = '^$',
+    request = function()
+      local device = random(devices)
+      local link = device * (links / devices)
+      return gate("/sub/key-" .. code_of(link), hwid_of(device))
     end,
   },
   ["new-hwid"] = {

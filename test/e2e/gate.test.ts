@@ -1,0 +1,219 @@
+/**
+ * The gate as operators have it: real nginx and Caddy, with the files of the documents, in front of
+ * a panel that knows nothing of devices.
+ */
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { hostHash } from '../../src/core/host-name.ts';
+import type { Credentials } from '../../src/core/provider.ts';
+import { call } from '../support/app.ts';
+import { testWith } from '../support/needs.ts';
+import { addProviderByCommand, type ServerProcess, startServe } from '../support/process.ts';
+import {
+  type FrontProxy,
+  SUB_HOST,
+  sendRaw,
+  startCaddy,
+  startHaproxy,
+  startNginx,
+} from '../support/proxies.ts';
+import { addLink, bind, type Link } from '../support/shop.ts';
+import { type SmallPanel, startSmallPanel, subscriptionOf } from '../support/small-panel.ts';
+import { useProcesses } from '../support/use-processes.ts';
+
+useProcesses();
+
+const BELIEVED = { GATEPOST_TRUSTED_PROXIES: '127.0.0.1' };
+
+let panel: SmallPanel;
+let own: Credentials;
+let servers: ServerProcess[];
+
+beforeAll(async () => {
+  panel = startSmallPanel();
+  const first = await startServe({ env: BELIEVED });
+  const { dataDir } = first;
+  servers = [first, await startServe({ dataDir, env: BELIEVED })];
+  own = await addProviderByCommand(dataDir);
+  await bind(first, own, hostHash(SUB_HOST));
+});
+
+afterAll(() => panel.stop());
+
+const server = () => servers[0] as ServerProcess;
+
+function makeLink(limit: number): Promise<Link> {
+  return addLink(server(), own, null, limit);
+}
+
+async function hwidsOn({ code }: Link): Promise<string[]> {
+  const { json } = await call(server(), '/api/list-hwid', own, { install_code: code });
+  return json.data.map((slot: { hwid: string }) => slot.hwid).sort();
+}
+
+interface Got {
+  status: number;
+  text: string;
+  headers: Headers;
+}
+
+/** Asks as an app does that fetches a subscription. */
+async function get(
+  { url }: FrontProxy,
+  path: string,
+  hwid: string | null,
+  init: RequestInit = {},
+): Promise<Got> {
+  const response = await fetch(`${url}${path}`, {
+    ...init,
+    headers: { host: SUB_HOST, ...(hwid !== null && { 'x-hwid': hwid }), ...init.headers },
+    tls: { rejectUnauthorized: false },
+  } as RequestInit);
+  return { status: response.status, text: await response.text(), headers: response.headers };
+}
+
+const PROXIES = [
+  ['nginx', (behind: Parameters<typeof startNginx>[0]) => startNginx(behind)],
+  ['caddy', startCaddy],
+  ['haproxy', startHaproxy],
+] as const;
+
+describe.each(PROXIES)('%s', (name, start) => {
+  const testHere = testWith(name);
+  let proxy: FrontProxy;
+
+  beforeAll(async () => {
+    if (Bun.which(name) === null) return;
+    proxy = await start({ gateposts: [server().port], panel: panel.port });
+  });
+  afterAll(() => proxy?.stop());
+
+  testHere('A, B, A again, C and nobody on a limit of 2', async () => {
+    const link = await makeLink(2);
+    const path = `/sub/key-${link.code}?installid=${link.code}`;
+    const got: Got[] = [];
+    for (const hwid of ['A', 'B', 'A', 'C', null]) got.push(await get(proxy, path, hwid));
+    expect(got.map(({ status }) => status)).toEqual([200, 200, 200, 403, 403]);
+    expect(await hwidsOn(link)).toEqual(['A', 'B']);
+    for (const { text, headers } of got.slice(0, 3)) {
+      expect(text).toBe(subscriptionOf(`key-${link.code}`));
+      expect(headers.get('subscription-userinfo')).toBe('upload=1; download=2');
+      expect(headers.get('x-hwid-active')).toBe('true');
+    }
+    const [full, nobody] = got.slice(3);
+    expect(full?.headers.get('x-hwid-limit')).toBe('true');
+    expect(full?.headers.get('x-hwid-max-devices-reached')).toBe('true');
+    expect(full?.headers.get('x-hwid-not-supported')).toBeNull();
+    expect(nobody?.headers.get('x-hwid-not-supported')).toBe('true');
+    expect(nobody?.headers.get('x-hwid-limit')).toBeNull();
+    for (const one of [full, nobody]) expect(one?.headers.get('x-hwid-active')).toBe('true');
+    const visits = panel.visits.filter(({ uri }) => uri === path);
+    expect(visits.map(({ hwid }) => hwid)).toEqual(['A', 'B', 'A']);
+  });
+
+  describe('a device that a full link keeps out, with a code of another that has room', () => {
+    let full: Link;
+    let open: Link;
+    let path: string;
+
+    beforeAll(async () => {
+      [full, open] = await Promise.all([makeLink(1), makeLink(50)]);
+      path = `/sub/key-${full.code}?installid=${full.code}`;
+      if (proxy) expect((await get(proxy, path, 'A')).status).toBe(200);
+    });
+
+    const lure = () => `/sub/key-${open.code}?installid=${open.code}`;
+    const HEADERS: [string, () => string[]][] = [
+      ['X-Original-URI', () => [`X-Original-URI: ${lure()}`]],
+      ['X-Forwarded-Uri', () => [`X-Forwarded-Uri: ${lure()}`]],
+      ['X-Original-URL', () => [`X-Original-URL: https://${SUB_HOST}${lure()}`]],
+      ['X-Rewrite-URL', () => [`X-Rewrite-URL: ${lure()}`]],
+      ['both URIs', () => [`X-Original-URI: ${lure()}`, `X-Forwarded-Uri: ${lure()}`]],
+      ['a name with _', () => [`X_Original_URI: ${lure()}`, `X_Forwarded_Uri: ${lure()}`]],
+      ['HEAD as its method', () => ['X-Forwarded-Method: HEAD', 'X-Original-Method: HEAD']],
+      ['another host', () => ['X-Forwarded-Host: other.example.com']],
+      ['a HWID of the link before its own', () => ['X-HWID: A']],
+      ['headers to drop', () => ['Connection: X-Original-URI, X-Forwarded-Uri, X-HWID']],
+      ['methods to drop', () => ['Connection: X-Original-Method, X-Forwarded-Method']],
+    ];
+
+    testHere.each(HEADERS)('is not let in by %s', async (_what, headersOf) => {
+      const head = [`GET ${path} HTTP/1.1`, `Host: ${SUB_HOST}`, ...headersOf(), 'X-HWID: Z'];
+      const answer = await sendRaw(proxy, head);
+      expect(answer).toStartWith('HTTP/1.1 403');
+      expect(answer).not.toContain('vless');
+    });
+
+    const TARGETS: [string, (path: string) => string][] = [
+      ['two codes', (at) => `${at}&installid=${open.code}`],
+      ['a code in another case', (at) => `${at}&InstallID=${open.code}`],
+      ['a URI of the gate', (at) => `${at}&uri=${lure()}`],
+      ['an empty segment', (at) => `/${at}`],
+      ['a dot segment', (at) => at.replace('/sub/', '/sub/./')],
+      ['a way through another folder', (at) => `/assets/..${at}`],
+      ['a coded way', (at) => `/assets/%2e%2e${at}`],
+      ['a way out of the folder', (at) => at.replace('?', '/../../assets/x?')],
+      ['a coded slash', (at) => at.replace('/sub/', '/sub%2f')],
+      ['a coded letter', (at) => at.replace('/sub/', '/%73ub/')],
+      ['a backslash', (at) => at.replace('/sub/', '/sub\\')],
+      ['another case', (at) => at.replace('/sub/', '/SUB/')],
+      ['a fragment', (at) => at.replace('?', '#?')],
+      ['a whole address', (at) => `http://${SUB_HOST}${at}`],
+      ['an address of another host', (at) => `http://other.example.com${at}`],
+    ];
+
+    testHere.each(TARGETS)('is not let in by %s in the address', async (_what, targetOf) => {
+      const head = [`GET ${targetOf(path)} HTTP/1.1`, `Host: ${SUB_HOST}`, 'X-HWID: Z'];
+      const answer = await sendRaw(proxy, head);
+      expect(answer).not.toContain('vless');
+    });
+
+    testHere('is not let in without a host, or with another', async () => {
+      for (const host of [[], ['Host: other.example.com'], ['Host: 127.0.0.1']]) {
+        const answer = await sendRaw(proxy, [`GET ${path} HTTP/1.0`, ...host, 'X-HWID: Z']);
+        expect(answer).not.toContain('vless');
+      }
+    });
+
+    testHere('takes no slot by HEAD, and gets nothing by another method', async () => {
+      expect((await get(proxy, lure(), 'Z', { method: 'HEAD' })).status).toBe(403);
+      for (const method of ['POST', 'PUT', 'OPTIONS']) {
+        expect((await get(proxy, lure(), 'Z', { method })).status).toBe(403);
+      }
+    });
+
+    testHere('was neither seen by the panel, nor has it a slot', async () => {
+      expect(panel.visits.filter(({ hwid }) => hwid?.includes('Z'))).toEqual([]);
+      expect(await hwidsOn(full)).toEqual(['A']);
+      expect(await hwidsOn(open)).toEqual([]);
+    });
+  });
+});
+
+testWith('nginx')(
+  '200 devices at once on a limit of 7, four workers and two servers: 7 get it, ever',
+  async () => {
+    const proxy = await startNginx(
+      { gateposts: servers.map(({ port }) => port), panel: panel.port },
+      4,
+    );
+    const link = await makeLink(7);
+    const path = `/sub/key-${link.code}?installid=${link.code}`;
+    const hwids = Array.from({ length: 200 }, (_, at) => `device-${at}`);
+    const ask = () => Promise.all(hwids.map((hwid) => get(proxy, path, hwid)));
+    const letIn = (got: Got[]) => hwids.filter((_, at) => got[at]?.status === 200);
+    const first = await ask();
+    const chosen = letIn(first);
+    expect(chosen).toHaveLength(7);
+    expect(first.filter(({ status }) => status === 403)).toHaveLength(193);
+    expect(letIn(await ask())).toEqual(chosen);
+    expect(await hwidsOn(link)).toEqual([...chosen].sort());
+    const served = panel.visits.filter(({ uri }) => uri === path).map(({ hwid }) => hwid ?? '');
+    expect([...new Set(served)].sort()).toEqual([...chosen].sort());
+    await proxy.stop();
+  },
+);
+
+test('nothing of it is in the log', () => {
+  expect(servers.map(({ troubles }) => troubles())).toEqual([[], []]);
+});

@@ -1,0 +1,172 @@
+/**
+ * Real proxies in front of a panel, each run with the very file that the documents show: only its
+ * ports, paths and, for Caddy, the certificate of its own authority are others here.
+ */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { selfSigned } from './certificate.ts';
+import { ROOT, temporaryFolder } from './process.ts';
+import { until } from './until.ts';
+
+/** The host name in the files of the documents. */
+export const SUB_HOST = 'sub.example.com';
+
+interface Behind {
+  /** The ports of the servers of Gatepost, and of the panel. */
+  gateposts: readonly number[];
+  panel: number;
+}
+
+export interface FrontProxy {
+  /** The address that clients come to, over TLS or not. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+/** Starts nginx with so many workers. Several servers of Gatepost take turns. */
+export async function startNginx(behind: Behind, workers = 1): Promise<FrontProxy> {
+  const folder = temporaryFolder();
+  const port = freePort();
+  const { cert, key } = await selfSigned(SUB_HOST, { names: [SUB_HOST] });
+  const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  const servers = behind.gateposts.map((gatepost) => `server 127.0.0.1:${gatepost};`).join(' ');
+  writeFileSync(
+    join(folder, 'site.conf'),
+    await documented('nginx.conf', [
+      ['server 127.0.0.1:8080;', servers],
+      ['127.0.0.1:8000', `127.0.0.1:${behind.panel}`],
+      ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
+      ['/etc/ssl/certs/sub.example.com.pem', certFile],
+      ['/etc/ssl/private/sub.example.com.key', keyFile],
+    ]),
+  );
+  writeFileSync(join(folder, 'nginx.conf'), nginxAround(folder, workers));
+  const argv = ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'];
+  return start(argv, folder, `https://127.0.0.1:${port}`);
+}
+
+/** What a distribution has around the file of a site. */
+function nginxAround(folder: string, workers: number): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+  return [
+    // Root's workers would be nobody, who may not look into the folder.
+    process.getuid?.() === 0 ? 'user root;' : '',
+    `worker_processes ${workers};`,
+    `pid ${folder}/nginx.pid;`,
+    `error_log ${folder}/error.log;`,
+    'events { worker_connections 1024; }',
+    'http {',
+    'access_log off;',
+    ...temporary.map((what) => `${what}_temp_path ${folder}/${what};`),
+    `include ${folder}/site.conf;`,
+    '}',
+  ].join('\n');
+}
+
+export async function startCaddy({ gateposts, panel }: Behind): Promise<FrontProxy> {
+  const folder = temporaryFolder();
+  const port = freePort();
+  const site = await documented('Caddyfile', [
+    // Its own authority would be installed into the machine.
+    ['sub.example.com {', `http://${SUB_HOST}:${port} {\n\tbind 127.0.0.1`],
+    ['127.0.0.1:8080', `127.0.0.1:${gateposts[0]}`],
+    ['127.0.0.1:8000', `127.0.0.1:${panel}`],
+  ]);
+  writeFileSync(join(folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
+  mkdirSync(join(folder, 'home'));
+  const argv = ['caddy', 'run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile'];
+  return start(argv, folder, `http://127.0.0.1:${port}`);
+}
+
+export async function startHaproxy({ gateposts, panel }: Behind): Promise<FrontProxy> {
+  const folder = temporaryFolder();
+  const port = freePort();
+  const { cert, key } = await selfSigned(SUB_HOST, { names: [SUB_HOST] });
+  const [certFile, luaFile] = [join(folder, 'cert.pem'), join(folder, 'haproxy.lua')];
+  writeFileSync(certFile, cert + key);
+  const lua = await documented('haproxy.lua', [['127.0.0.1:8080', `127.0.0.1:${gateposts[0]}`]]);
+  writeFileSync(luaFile, lua);
+  const site = await documented('haproxy.cfg', [
+    ['/etc/haproxy/haproxy.lua', luaFile],
+    ['bind :443 ssl', `bind 127.0.0.1:${port} ssl`],
+    ['/etc/haproxy/sub.example.com.pem', certFile],
+    ['127.0.0.1:8000', `127.0.0.1:${panel}`],
+  ]);
+  writeFileSync(join(folder, 'haproxy.cfg'), site);
+  return start(
+    ['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')],
+    folder,
+    `https://127.0.0.1:${port}`,
+  );
+}
+
+/** Sends a request as it stands, on a connection of its own, and reads the answer to its end. */
+export function sendRaw({ url }: FrontProxy, head: readonly string[]): Promise<string> {
+  const { hostname, port, protocol } = new URL(url);
+  const tls = protocol === 'https:' && { rejectUnauthorized: false };
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = {
+      open(at: Bun.Socket) {
+        at.write([...head, 'Connection: close', '', ''].join('\r\n'));
+      },
+      data(_at: Bun.Socket, chunk: Buffer) {
+        answer += chunk.toString('latin1');
+      },
+      close: () => resolve(answer),
+      error: (_at: Bun.Socket, fault: Error) => reject(fault),
+    };
+    void Bun.connect({ hostname, port: Number(port), ...(tls && { tls }), socket }).catch(reject);
+  });
+}
+
+/** A file of the documents with these texts changed, each of which must be there. */
+async function documented(name: string, changes: readonly [string, string][]): Promise<string> {
+  let text = await Bun.file(join(ROOT, 'docs/gate', name)).text();
+  for (const [before, after] of changes) {
+    if (!text.includes(before)) throw new Error(`docs/gate/${name} has no ${before}`);
+    text = text.replaceAll(before, after);
+  }
+  return text;
+}
+
+/** A port that nobody listens at. */
+function freePort(): number {
+  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  probe.stop(true);
+  return probe.port;
+}
+
+async function start(argv: string[], folder: string, url: string): Promise<FrontProxy> {
+  const child = Bun.spawn(argv, {
+    cwd: folder,
+    env: { PATH: process.env['PATH'] ?? '', HOME: join(folder, 'home') },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  });
+  // Its workers end with it, but not if it is killed.
+  const end = () => child.kill('SIGTERM');
+  process.on('exit', end);
+  const said = new Response(child.stderr).text();
+  const { hostname, port } = new URL(url);
+  await until(`${argv[0]} listens`, async () => {
+    if (child.exitCode !== null) throw new Error(`${argv[0]} ended at once: ${await said}`);
+    const socket = await Bun.connect({ hostname, port: Number(port), socket: { data() {} } }).catch(
+      () => null,
+    );
+    socket?.end();
+    return socket !== null;
+  });
+  return {
+    url,
+    stop: async () => {
+      process.off('exit', end);
+      end();
+      await child.exited;
+    },
+  };
+}

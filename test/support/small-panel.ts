@@ -1,0 +1,42 @@
+/** A panel that knows nothing of devices: it serves a subscription to whoever has its key. */
+
+/** A request that came as far as the panel. */
+interface Visit {
+  method: string;
+  /** Its path and query. */
+  uri: string;
+  hwid: string | null;
+}
+
+export interface SmallPanel {
+  port: number;
+  /** All requests that came to it, also those for nothing. */
+  visits: Visit[];
+  stop(): Promise<void>;
+}
+
+const SUBSCRIPTION = /^\/sub\/([^/?]+)/;
+
+/** Starts a panel on a free port; every key is one of its own. */
+export function startSmallPanel(): SmallPanel {
+  const visits: Visit[] = [];
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch({ method, url, headers }) {
+      const { pathname, search } = new URL(url);
+      visits.push({ method, uri: `${pathname}${search}`, hwid: headers.get('x-hwid') });
+      const key = SUBSCRIPTION.exec(pathname)?.[1];
+      if (key === undefined) return new Response('no page\n', { status: 404 });
+      return new Response(subscriptionOf(key), {
+        headers: { 'subscription-userinfo': 'upload=1; download=2', 'profile-title': 'Panel' },
+      });
+    },
+  });
+  return { port: server.port ?? 0, visits, stop: () => server.stop(true) };
+}
+
+/** The subscription that the panel serves for a key. */
+export function subscriptionOf(key: string): string {
+  return `vless://${key}@node.example.com:443#one\n`;
+}
