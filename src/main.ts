@@ -45,7 +45,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   isTerminal: Boolean(process.stdin.isTTY && process.stdout.isTTY),
   ask: askTerminal,
   isProgressDrawn: Boolean(process.stderr.isTTY),
-  columns: process.stdout.isTTY ? process.stdout.columns : null,
+  columns: process.stdout.isTTY ? process.stdout.columns || 80 : null,
 });
 // A pipe takes 64 KiB at a time: an exit must not cut off the rest, which its reader has to fetch.
 const problem = await output.finish();

@@ -44,6 +44,7 @@ function detailView({ device, installs, domains, seenBy }: DeviceDetail) {
       install_code: link.installCode,
       provider_code: link.providerCode,
       registered_at: showTime(link.registeredAtMs),
+      last_seen_at: showTime(link.lastSeenAtMs),
     })),
     domains: domains.map((domain) => ({
       domain_name: domain.domainName,
@@ -86,7 +87,12 @@ async function show(context: CliContext, hwid: string, options: CommonOptions): 
   const { links, domains, seen_by: seenBy, ...facts } = detailView(found);
   const parts = [
     sheet(facts),
-    table(links, { LINK: 'install_code', PROVIDER: 'provider_code', SINCE: 'registered_at' }),
+    table(links, {
+      LINK: 'install_code',
+      PROVIDER: 'provider_code',
+      SINCE: 'registered_at',
+      'LAST SEEN': 'last_seen_at',
+    }),
     table(domains, {
       DOMAIN: 'domain_name',
       PROVIDER: 'provider_code',

@@ -2,11 +2,16 @@
 
 import { type Command, Option } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
+import type { Core } from '../core/core.ts';
+import { hostHash, hostName } from '../core/host-name.ts';
+import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
+import { INSTALL_ACTIVE } from '../core/port/install.ts';
+import type { OwnedLink } from '../core/port/link.ts';
 import { UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { APPS, type App, finalLink } from './final-link.ts';
-import { refusal } from './refusal.ts';
-import { installCodeValue, subscriptionUrlValue, titleValue } from './values.ts';
+import { bindingOf, LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
+import { subscriptionUrlValue, titleValue } from './values.ts';
 
 interface QrOptions extends CommonOptions {
   url: string;
@@ -26,17 +31,31 @@ function drawing(text: string): string[] {
   return renderUnicodeCompact(text, { ecc: 'L', boostEcc: true, border: 4 }).split('\n');
 }
 
-async function qr(context: CliContext, code: string, options: QrOptions): Promise<void> {
+async function qr(context: CliContext, name: LinkName, options: QrOptions): Promise<void> {
   const { url, title = null, app } = options;
+  const { code, notes } = await withCore(context, options, async (core) => {
+    const found = await linkNamed(core, name);
+    return { code: found.installCode, notes: await notesOn(core, found, new URL(url).hostname) };
+  });
   const link = finalLink(app, { url, title, installCode: code });
   if (Buffer.byteLength(link) > LINK_BYTES_MAX) {
     throw new UsageError(`the link is longer than ${LINK_BYTES_MAX} bytes: take a shorter --title`);
   }
-  const found = await withCore(context, options, (core) => core.store.findLink(code));
-  if (found === null) throw refusal('link_not_found', code);
+  for (const note of notes) context.stderr(`${note}\n`);
   const lines = drawing(link);
   const facts = { install_code: code, app, link, qr: lines };
   print(context, options, facts, `${shown(context, lines)}${link}`);
+}
+
+/** Reasons for which nobody who has the final link would be let in. */
+async function notesOn(core: Core, link: OwnedLink, host: string): Promise<string[]> {
+  const { providerId, providerCode, installCode } = link;
+  const binding = await bindingOf(core, providerId, hostHash(hostName(host) ?? host));
+  const isBound = binding?.status === DOMAIN_ACTIVE;
+  return [
+    ...(isBound ? [] : [`${host} is no active binding of ${providerCode}: devices are refused`]),
+    ...(link.status === INSTALL_ACTIVE ? [] : [`${installCode} is disabled: devices are refused`]),
+  ];
 }
 
 /** The lines as this terminal can show them; nothing, and a hint, if it is too narrow. */
@@ -54,7 +73,7 @@ export function addQrCommand(link: Command, context: CliContext): void {
   link
     .command('qr')
     .description('draw the QR code of a subscription on a limited link, and print the link')
-    .argument('<code>', '', installCodeValue)
+    .argument(...LINK_ARGUMENT)
     .requiredOption('--url <url>', 'where the subscription is fetched', subscriptionUrlValue)
     .option('--title <title>', 'the name that apps show; without it the host', titleValue)
     .addOption(
@@ -62,5 +81,5 @@ export function addQrCommand(link: Command, context: CliContext): void {
         .choices(APPS)
         .default('plain'),
     )
-    .action((code: string, options: QrOptions) => qr(context, code, options));
+    .action((name: LinkName, options: QrOptions) => qr(context, name, options));
 }

@@ -1,31 +1,19 @@
 /** `gatepost link …`: the limited links of all providers. */
 
 import type { Command } from 'commander';
-import { INSTALL_ACTIVE, INSTALL_DISABLED } from '../core/port/install.ts';
-import type { OwnedLink } from '../core/port/link.ts';
+import { INSTALL_DISABLED } from '../core/port/install.ts';
 import { type CliContext, type CommonOptions, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { addQrCommand } from './link-qr.ts';
-import { providerCodeValue, showTime } from './values.ts';
+import { addSetCommand } from './link-set.ts';
+import { addShowCommand, linkView } from './link-show.ts';
+import { addWhyCommand } from './link-why.ts';
+import { providerCodeValue } from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
   provider?: string;
   full?: boolean;
   disabled?: boolean;
-}
-
-/** A link as JSON, in the words of the API. */
-function view(link: OwnedLink) {
-  return {
-    install_code: link.installCode,
-    provider_code: link.providerCode,
-    id: link.id,
-    active: link.status === INSTALL_ACTIVE,
-    install_limit: link.installLimit,
-    install_count: link.deviceCount,
-    note: link.note,
-    created_at: showTime(link.createdAtMs),
-  };
 }
 
 async function list(context: CliContext, options: ListOptions): Promise<void> {
@@ -39,7 +27,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     links: await store.listLinks({ ...filter, countMax }),
     count: await store.countLinks(filter),
   }));
-  printTable(context, options, links.map(view), {
+  printTable(context, options, links.map(linkView), {
     CODE: 'install_code',
     PROVIDER: 'provider_code',
     STATE: ({ active }) => (active ? 'active' : 'disabled'),
@@ -64,5 +52,8 @@ export function addLinkCommands(program: Command, context: CliContext): void {
     .option('--disabled', 'only those that let nobody in');
   addLimit(listing).action((options: ListOptions) => list(context, options));
 
+  addShowCommand(link, context);
+  addSetCommand(link, context);
+  addWhyCommand(link, context);
   addQrCommand(link, context);
 }

@@ -6,21 +6,23 @@ import { fromStore } from '../core/outcome.ts';
 import type { Holdings } from '../core/port/count.ts';
 import type { Provider, ProviderChange } from '../core/port/provider.ts';
 import { addProvider, isActive, removeProvider, rotateKey } from '../core/provider.ts';
+import { NO_POLICY } from '../core/slot.ts';
 import { UsageError } from '../operator-error.ts';
 import { confirm, counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { KEY_FILE, type KeyOptions, printCredentials, readKey } from './key.ts';
+import { addPolicy, givenPolicy, type PolicyOptions, policySheet, policyView } from './policy.ts';
 import { granted, refusal } from './refusal.ts';
 import { sheet } from './table.ts';
 import { EXPIRES, MAX_LINKS, NAME, orNull, PLAN, planNote, type Terms } from './terms.ts';
 import { authKeyValue, durationValue, providerCodeValue, showExpires, showTime } from './values.ts';
 
-interface AddOptions extends CommonOptions, KeyOptions, Terms {
+interface AddOptions extends CommonOptions, KeyOptions, Terms, PolicyOptions {
   name: string;
   code?: string;
 }
 
-interface SetOptions extends CommonOptions, Partial<Terms> {
+interface SetOptions extends CommonOptions, Partial<Terms>, PolicyOptions {
   name?: string;
 }
 
@@ -43,6 +45,7 @@ function view(provider: Provider, nowMs: number) {
     expires: showExpires(provider.activeUntilMs),
     links: provider.installCount,
     max_links: provider.installCountMax,
+    ...policyView(provider),
     created_at: showTime(provider.createdAtMs),
     old_key_until:
       provider.previousKeyUntilMs !== null && provider.previousKeyUntilMs > nowMs
@@ -64,6 +67,7 @@ async function add(context: CliContext, options: AddOptions): Promise<void> {
     installCountMax: orNull(options.maxLinks),
     code: options.code,
     authKey: readKey(context, options),
+    ...givenPolicy(options),
   };
   const nowMs = context.nowMs();
   const added = await withCore(context, options, (core) => addProvider(core, draft, nowMs), true);
@@ -101,6 +105,7 @@ async function show(context: CliContext, code: string, options: CommonOptions): 
     expires: facts.expires,
     links: facts.links,
     max_links: facts.max_links ?? 'default',
+    ...policySheet(provider, NO_POLICY),
     created_at: facts.created_at,
     old_key_until: facts.old_key_until ?? 'no old key',
   });
@@ -129,9 +134,10 @@ async function set(context: CliContext, code: string, options: SetOptions): Prom
     ...(plan !== undefined && { plan }),
     ...(expires !== undefined && { activeUntilMs: orNull(expires) }),
     ...(maxLinks !== undefined && { installCountMax: orNull(maxLinks) }),
+    ...givenPolicy(options),
   };
   if (Object.keys(wanted).length === 0) {
-    throw new UsageError('nothing to set: give --name, --plan, --expires or --max-links');
+    throw new UsageError('nothing to set: give --name, --plan or another option that changes it');
   }
   const note = plan === undefined ? '' : `Plan ${planNote(plan)}.`;
   await change(context, code, options, wanted, 'changed', note);
@@ -172,7 +178,7 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .command('provider')
     .description('manage providers and their credentials');
 
-  provider
+  const adding = provider
     .command('add')
     .description('create a provider and print its credentials, the key for the only time')
     .requiredOption(...NAME)
@@ -181,8 +187,8 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .option('--code <code>', 'a provider code of your choice', providerCodeValue)
     .option('--key <key>', 'a key of your choice', authKeyValue)
     .option(...KEY_FILE)
-    .option(...MAX_LINKS, 'default')
-    .action((options: AddOptions) => add(context, options));
+    .option(...MAX_LINKS, 'default');
+  addPolicy(adding).action((options: AddOptions) => add(context, options));
 
   provider
     .command('list')
@@ -195,15 +201,15 @@ export function addProviderCommands(program: Command, context: CliContext): void
     .argument('<code>', '', providerCodeValue)
     .action((code: string, options: CommonOptions) => show(context, code, options));
 
-  provider
+  const setting = provider
     .command('set')
     .description('change a provider; what is not given stays')
     .argument('<code>', '', providerCodeValue)
     .option(...NAME)
     .option(...PLAN)
     .option(...EXPIRES)
-    .option(...MAX_LINKS)
-    .action((code: string, options: SetOptions) => set(context, code, options));
+    .option(...MAX_LINKS);
+  addPolicy(setting).action((code: string, options: SetOptions) => set(context, code, options));
 
   provider
     .command('suspend')

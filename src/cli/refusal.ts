@@ -12,6 +12,10 @@ const SENTENCES = {
   other_key: (code) =>
     `provider ${code} is here already, with another key; if it is the same provider, --new-key goes on and leaves the key here as it is`,
   link_not_found: (code) => `there is no link '${code}': see 'gatepost link list'`,
+  link_limit_below_count: (code) =>
+    `more HWIDs are on link '${code}' than that: see 'gatepost link show ${code}'`,
+  subscription_key_exists: (code) =>
+    `another link of the provider of '${code}' has this subscription key`,
   device_not_found: (hwid) => `there is no device '${hwid}': see 'gatepost device list'`,
   distribution_not_found: (id) =>
     `there is no distribution ${id}: see 'gatepost distribution list'`,

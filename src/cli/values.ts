@@ -9,15 +9,20 @@ import {
   type Format,
   HWID,
   INSTALL_CODE,
+  INSTALL_LIMIT,
+  NOTE,
   ONE_LINE_LENGTH_MAX,
   PLAN,
   PROVIDER_CODE,
+  readDomainHash,
   readHwid,
   readOneLine,
   readPlan,
   readRecordId,
   STATS_DAYS,
+  SUBSCRIPTION_KEY,
 } from '../core/formats.ts';
+import { hostHash, hostName } from '../core/host-name.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { Plan } from '../core/port/provider.ts';
 
@@ -79,6 +84,12 @@ export const authKeyValue = argument('a key', AUTH_KEY);
 
 export const installCodeValue = argument('the code of a link', INSTALL_CODE);
 
+export const installLimitValue = argument('the limit of a link', INSTALL_LIMIT);
+
+export const noteValue = argument('a note', NOTE);
+
+export const subscriptionKeyValue = argument('a subscription key', SUBSCRIPTION_KEY);
+
 export const hwidValue = argument('a HWID', HWID);
 
 export const daysValue = argument('a number of days', STATS_DAYS);
@@ -89,6 +100,20 @@ export function hwidPrefixValue(text: string): string {
     throw mistake('HWIDs begin with 1 to 100 visible ASCII characters without comma');
   }
   return text;
+}
+
+/** A host name as a binding knows it, or the hash of one. */
+export interface DomainName {
+  /** Null: the hash alone was given. */
+  host: string | null;
+  hash: string;
+}
+
+export function domainValue(text: string): DomainName {
+  if (!isRefused(readDomainHash(text))) return { host: null, hash: text };
+  const host = hostName(text);
+  if (host === null) throw mistake(`'${text}' is neither a host name nor a domain hash`);
+  return { host, hash: hostHash(host) };
 }
 
 export const domainHashValue = argument('a domain hash', DOMAIN_HASH);

@@ -111,7 +111,14 @@ test('show tells everything that a device belongs to', async () => {
   const shown = await json('show', 'tablet-1');
   expect(shown).toMatchObject({
     hwid: 'tablet-1',
-    links: [{ install_code: 'LinkLinkLin1', provider_code: owner.code, registered_at: TIME }],
+    links: [
+      {
+        install_code: 'LinkLinkLin1',
+        provider_code: owner.code,
+        registered_at: TIME,
+        last_seen_at: TIME,
+      },
+    ],
     domains: [
       { domain_name: 'example.com', provider_code: owner.code, active: true, linked_at: TIME },
     ],
@@ -119,7 +126,7 @@ test('show tells everything that a device belongs to', async () => {
   });
   const text = (await device('show', 'tablet-1')).stdout;
   expect(text).toMatch(/^hwid +tablet-1$/m);
-  expect(text).toMatch(/^LinkLinkLin1 +\w{8} +\d/m);
+  expect(text).toMatch(/^LinkLinkLin1 +\w{8} +\d\S+ +\d\S+$/m);
   expect((await device('show', 'seen-only')).stdout).toContain('On no link.');
 });
 

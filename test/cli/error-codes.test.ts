@@ -6,11 +6,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openCore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { subscriptionKeyHash as hashOfKey } from '../../src/core/secret.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/operator-error.ts';
+import { addLink, knock } from '../store/contract/fixture.ts';
 import { send } from '../store/contract/message-fixture.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { FakeSource } from '../support/fake-source.ts';
+import { makeLink } from '../support/links.ts';
 import { cleanUp, shell } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
 
@@ -162,12 +165,34 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return words;
     },
   ],
-  link_not_found: [async () => ['link', 'qr', LINK, '--url', 'https://example.com/sub']].map(
-    (words) => async () => {
-      await addProvider();
-      return words();
+  link_not_found: [
+    async () => ['link', 'show', LINK],
+    async () => ['link', 'show', 'key:panel-key'],
+    async () => ['link', 'set', LINK, '--limit', '3'],
+    async () => ['link', 'why', LINK, 'phone', '--domain', 'example.com'],
+    async () => ['link', 'qr', LINK, '--url', 'https://example.com/sub'],
+  ].map((words) => async () => {
+    await addProvider();
+    return words();
+  }),
+  link_limit_below_count: [
+    async () => {
+      await makeLink(line.dataDir, async ({ store }) => {
+        await knock(store, 'phone');
+        await knock(store, 'tablet');
+      });
+      return ['link', 'set', LINK, '--limit', '1'];
     },
-  ),
+  ],
+  subscription_key_exists: [
+    async () => {
+      await makeLink(line.dataDir, async ({ store }, { providerId }) => {
+        const subscriptionKeyHash = hashOfKey('panel-key');
+        await addLink(store, providerId, { installCode: 'LinkCode0002', subscriptionKeyHash });
+      });
+      return ['link', 'set', LINK, '--key', 'panel-key'];
+    },
+  ],
   device_not_found: [
     async () => ['device', 'show', 'phone'],
     async () => ['device', 'forget', 'phone', '--yes'],

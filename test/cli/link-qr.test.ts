@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import decodeQr from 'qr/decode.js';
 import { APPS, type App, finalLink } from '../../src/cli/final-link.ts';
-import { CODE } from '../store/contract/fixture.ts';
+import { hostHash } from '../../src/core/host-name.ts';
+import { addLink, bind, CODE, OTHER_CODE } from '../store/contract/fixture.ts';
+import { ACT } from '../support/actor.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { makeLink } from '../support/links.ts';
 
@@ -12,7 +14,11 @@ const URL_ = 'https://example.com/sub/abc';
 let line: CommandLine;
 beforeAll(async () => {
   line = commandLine({ columns: 80 });
-  await makeLink(line.dataDir, async () => {});
+  await makeLink(line.dataDir, async ({ store }, { providerId }) => {
+    await bind(store, providerId, hostHash('example.com'));
+    const id = await addLink(store, providerId, { installCode: OTHER_CODE });
+    await store.updateInstall(providerId, id, { status: 5 }, ACT);
+  });
 });
 afterAll(() => line.close());
 
@@ -98,7 +104,22 @@ describe('for people', () => {
     expect(stdout).toBe(`${FORMS.plain}\n`);
     expect(stderr).toBe('the QR code needs 41 columns, and this terminal has 40\n');
     narrow.close();
+    const justWide = commandLine({ dataDir: line.dataDir, columns: 41 });
+    const drawn = await justWide.run('link', 'qr', CODE, '--url', URL_);
+    expect(drawn).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('▄') });
+    justWide.close();
   });
+});
+
+test('says on stderr why nobody would be let in', async () => {
+  const words = ['link', 'qr', OTHER_CODE, '--url', 'https://other.example.com/sub'];
+  const { code, stdout, stderr } = await line.run(...words);
+  expect({ code, isDrawn: stdout.includes('▄') }).toEqual({ code: 0, isDrawn: true });
+  expect(stderr.split('\n')).toEqual([
+    'other.example.com is no active binding of Provide1: devices are refused',
+    `${OTHER_CODE} is disabled: devices are refused`,
+    '',
+  ]);
 });
 
 test.each([

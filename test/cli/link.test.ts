@@ -1,11 +1,25 @@
 /** `gatepost link …` but for `qr` and `why`, which have files of their own. */
 
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { addLink, addProvider, CODE, knock, OTHER_CODE } from '../store/contract/fixture.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { showTime } from '../../src/cli/values.ts';
+import type { OwnedLink } from '../../src/core/port/link.ts';
+import type { Store } from '../../src/core/port/store.ts';
+import {
+  addLink,
+  addProvider,
+  CODE,
+  FACTS,
+  knock,
+  NOW_MS,
+  OTHER_CODE,
+} from '../store/contract/fixture.ts';
 import { ACT } from '../support/actor.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
-import { makeLink } from '../support/links.ts';
+import { makeLink, openData } from '../support/links.ts';
 
+const HOUR_MS = 3_600_000;
+const time = (hours: number) => showTime(NOW_MS + hours * HOUR_MS);
+const NO_POLICY = { inactive_days: null, when_full: null, cool_down_hours: null };
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
 
 let line: CommandLine;
@@ -14,6 +28,7 @@ beforeAll(async () => {
   await makeLink(line.dataDir, async ({ store }, { providerId }) => {
     await knock(store, 'phone');
     await knock(store, 'tablet');
+    await knock(store, 'refused');
     const id = await addLink(store, providerId, { installCode: OTHER_CODE, note: null });
     await store.updateInstall(providerId, id, { status: 5 }, ACT);
     const { id: other } = await addProvider(store, 'Provide2');
@@ -28,6 +43,14 @@ async function json(...words: string[]) {
   const { code, stdout, stderr } = await link(...words, '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
+}
+
+/** Does something to the link behind the command line's back. */
+async function withLink(use: (store: Store, link: OwnedLink) => Promise<unknown>): Promise<void> {
+  const { store } = await openData(line.dataDir);
+  const found = await store.findLink(CODE);
+  if (found !== null) await use(store, found);
+  await store.close();
 }
 
 test('list has the links of all providers, by filters', async () => {
@@ -57,4 +80,133 @@ test('list for people ends at a limit and says so', async () => {
   const [heading = '', row = ''] = stdout.split('\n');
   expect(heading).toMatch(/^CODE +PROVIDER +STATE +HWIDS +LIMIT +CREATED +NOTE$/);
   expect(row).toMatch(/^LinkCode0003 +Provide2 +active +0 +2 +\S+ +a\\u001b\[2J$/);
+});
+
+describe('show', () => {
+  test('a link without a story', async () => {
+    expect(await json('show', OTHER_CODE)).toEqual({
+      install_code: OTHER_CODE,
+      provider_code: 'Provide1',
+      id: expect.any(Number),
+      active: false,
+      install_limit: 2,
+      install_count: 0,
+      note: null,
+      created_at: TIME,
+      has_subscription_key: false,
+      ...NO_POLICY,
+      policy: { inactive_days: 0, when_full: 'refuse', cool_down_hours: 24 },
+      replaced_at: null,
+      refusals: null,
+      slots: [],
+      ended_slots: [],
+    });
+    expect((await link('show', OTHER_CODE)).stdout).toContain('\n\nNo HWID is on it.\n');
+  });
+
+  test('who is on it, who was, and why not any more', async () => {
+    await withLink(async (store, { providerId, id: installId }) => {
+      await store.updateInstall(providerId, installId, { whenFull: 'replace-oldest' }, ACT);
+      await knock(store, 'newcomer', CODE, FACTS, NOW_MS + HOUR_MS);
+      await store.freeSlot(providerId, { installCode: CODE, installId }, 'tablet', ACT);
+    });
+    const shown = await json('show', CODE);
+    expect(shown).toMatchObject({ when_full: 'replace-oldest', replaced_at: time(1) });
+    expect(shown.slots).toEqual([
+      {
+        hwid: 'newcomer',
+        device_name: 'Pixel 9',
+        registered_at: time(1),
+        last_seen_at: time(1),
+      },
+    ]);
+    const stay = { registered_at: time(0), last_seen_at: time(0) };
+    expect(shown.ended_slots).toEqual([
+      {
+        ...{ hwid: 'tablet', ...stay, ended_at: time(0) },
+        ...{ why: 'deleted', by: 'tester', for_hwid: null },
+      },
+      {
+        ...{ hwid: 'phone', ...stay, ended_at: time(1) },
+        ...{ why: 'replaced', by: 'device', for_hwid: 'newcomer' },
+      },
+    ]);
+    const { stdout } = await link('show', CODE);
+    expect(stdout).toMatch(/^when_full +replace-oldest$/m);
+    expect(stdout).toMatch(/^inactive_days +never \(default\)$/m);
+    expect(stdout).toMatch(/^newcomer +Pixel 9 +\S+ +\S+$/m);
+    expect(stdout).toMatch(/^phone +\S+ +\S+ +\S+ +replaced +device +newcomer$/m);
+  });
+});
+
+describe('set', () => {
+  test('changes what is given and nothing else, and leaves an entry by the operator', async () => {
+    const before = await json('show', 'LinkCode0003');
+    const words = [
+      '--limit',
+      '7',
+      '--note',
+      'VIP',
+      '--status',
+      'disabled',
+      '--inactive-days',
+      '30',
+    ];
+    expect(await json('set', 'LinkCode0003', ...words)).toEqual({
+      install_code: 'LinkCode0003',
+      done: 'changed',
+    });
+    const after = { ...before, install_limit: 7, note: 'VIP', active: false, inactive_days: 30 };
+    after.policy = { ...before.policy, inactive_days: 30 };
+    expect(await json('show', 'LinkCode0003')).toEqual(after);
+    const audit = await line.run('audit', 'list', '--limit', '1', '--json');
+    expect(JSON.parse(audit.stdout)).toMatchObject([
+      { who: 'operator', action: 'install.update', provider: 'Provide2' },
+    ]);
+  });
+
+  test('takes away what is one’s own: the note, the key, each part of the policy', async () => {
+    const own = ['--when-full', 'replace-oldest', '--cool-down-hours', '1', '--inactive-days', '0'];
+    await json('set', 'LinkCode0003', '--key', 'panel-key', ...own);
+    expect(await json('show', 'key:panel-key')).toMatchObject({
+      install_code: 'LinkCode0003',
+      has_subscription_key: true,
+      ...{ inactive_days: 0, when_full: 'replace-oldest', cool_down_hours: 1 },
+    });
+    const none = ['--inactive-days', 'default', '--when-full', 'default'];
+    await json('set', 'key:panel-key', '--cool-down-hours', 'default', ...none, '--note', '');
+    await json('set', 'key:panel-key', '--no-key');
+    expect(await json('show', 'LinkCode0003')).toMatchObject({
+      ...{ note: null, has_subscription_key: false, ...NO_POLICY },
+    });
+  });
+
+  test('a policy is the link’s own, else the provider’s', async () => {
+    await line.run(
+      'provider',
+      'set',
+      'Provide2',
+      '--inactive-days',
+      '90',
+      '--cool-down-hours',
+      '2',
+    );
+    await json('set', 'LinkCode0003', '--cool-down-hours', '3');
+    expect(await json('show', 'LinkCode0003')).toMatchObject({
+      policy: { inactive_days: 90, when_full: 'refuse', cool_down_hours: 3 },
+    });
+    const { stdout } = await link('show', 'LinkCode0003');
+    expect(stdout).toMatch(/^inactive_days +90 \(of the provider\)$/m);
+    expect(stdout).toMatch(/^cool_down_hours +3$/m);
+  });
+
+  test('a key that links of two providers have names neither', async () => {
+    await json('set', CODE, '--key', 'shared-key');
+    await json('set', 'LinkCode0003', '--key', 'shared-key');
+    const { code, stderr } = await link('show', 'key:shared-key');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `gatepost: several links have this subscription key: ${CODE} of Provide1, LinkCode0003 of Provide2\n`,
+    });
+  });
 });

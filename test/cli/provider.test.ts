@@ -167,6 +167,9 @@ test('list and show tell everything but keys', async () => {
     expires: 'never',
     links: 0,
     max_links: 9,
+    inactive_days: null,
+    when_full: null,
+    cool_down_hours: null,
     created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     old_key_until: null,
   };
@@ -180,7 +183,7 @@ test('list and show tell everything but keys', async () => {
   // Numbers are aligned on the right.
   expect(row.length).toBe(heading.length);
   const sheet = (await provider('show', code)).stdout;
-  expect(sheet).toContain('max_links      9\n');
+  expect(sheet).toMatch(/^max_links +9$/m);
   expect(sheet).not.toContain(authKey);
 });
 
@@ -205,7 +208,25 @@ test('set changes what is given and nothing else', async () => {
 
   const nothing = await provider('set', code);
   expect(nothing.code).toBe(2);
-  expect(nothing.stderr).toContain('nothing to set: give --name, --plan, --expires or --max-links');
+  expect(nothing.stderr).toContain('nothing to set: give --name, --plan or another option');
+});
+
+test('a policy for all links, and the word that takes it away', async () => {
+  const policy = ['--inactive-days', '30', '--when-full', 'replace-oldest'];
+  const { code } = await add(...policy);
+  const before = await json('show', code);
+  const own = { inactive_days: 30, when_full: 'replace-oldest', cool_down_hours: null };
+  expect(before).toMatchObject(own);
+  const sheet = (await provider('show', code)).stdout;
+  expect(sheet).toMatch(/^inactive_days +30$/m);
+  expect(sheet).toMatch(/^when_full +replace-oldest$/m);
+  expect(sheet).toMatch(/^cool_down_hours +24 \(default\)$/m);
+  await json('set', code, '--cool-down-hours', '48');
+  expect(await json('show', code)).toEqual({ ...before, cool_down_hours: 48 });
+  const words = ['--inactive-days', 'default', '--when-full', 'default', '--cool-down-hours'];
+  await json('set', code, ...words, 'default');
+  const none = { inactive_days: null, when_full: null, cool_down_hours: null };
+  expect(await json('show', code)).toEqual({ ...before, ...none });
 });
 
 test('suspend and resume are seen by the running server at once', async () => {

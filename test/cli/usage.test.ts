@@ -21,6 +21,9 @@ const commands = commandTree(program)
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   'device show': ['phone'],
   'device forget': ['phone', '--yes'],
+  'link show': ['LinkCode0001'],
+  'link set': ['LinkCode0001', '--limit', '3'],
+  'link why': ['LinkCode0001', 'phone', '--domain', 'example.com'],
   'link qr': ['LinkCode0001', '--url', 'https://example.com/sub'],
   'distribution show': ['1'],
   'distribution block': ['1'],
@@ -72,6 +75,14 @@ describe.each(commands)('%s', (name, { path, options }) => {
 
 test.each([
   [['provider', 'set', 'Provide1'], 'nothing to set'],
+  [['provider', 'set', 'Provide1', '--inactive-days', '3651'], 'from 0 to 3650, or default'],
+  [['provider', 'set', 'Provide1', '--cool-down-hours', '0'], 'from 1 to 720, or default'],
+  [['provider', 'add', '--name', 'n', '--when-full', 'all'], 'refuse, replace-oldest, default'],
+  [['link', 'set', 'LinkCode0001'], 'nothing to set'],
+  [['link', 'set', 'LinkCode0001', '--limit', '101'], 'a whole number from 1 to 100'],
+  [['link', 'show', 'short'], 'the code of a link is 8 to 12 letters and digits'],
+  [['link', 'show', 'key:a/b'], 'key: stands before a subscription key'],
+  [['link', 'why', 'LinkCode0001', 'phone'], 'required option'],
   [['provider', 'remove', 'short'], 'a provider code is 8 letters and digits'],
   [['provider', 'add', '--name', 'n', '--key', 'k'.repeat(32), '--key-file', 'f'], 'one of them'],
   [['device', 'simulate', '--link', 'LinkCode0001'], 'together with --domain-hash'],

@@ -1,4 +1,5 @@
 import type { MutatedFile } from '../mutation.ts';
+import { commandLineFiles } from './command-line.ts';
 import { config } from './config.ts';
 import { coreDevices } from './core-devices.ts';
 import { coreLinks } from './core-links.ts';
@@ -16,6 +17,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
   ...gate,
   ...config,
+  ...commandLineFiles,
   ...coreRules,
   ...coreWords,
   ...storeReads,

@@ -1,19 +1,21 @@
 import { expect, test } from 'bun:test';
 import type { LinkFilter } from '../../../src/core/port/link.ts';
 import type { Store } from '../../../src/core/port/store.ts';
+import { subscriptionKeyHash } from '../../../src/core/secret.ts';
 import { ACT } from '../../support/actor.ts';
 import {
   addDoor,
   addLink,
   addProvider,
   CODE,
+  FACTS,
   knock,
   NOW_MS,
   OTHER_CODE,
   type Suite,
 } from './fixture.ts';
 
-type Method = 'findLink' | 'listLinks' | 'countLinks';
+type Method = 'findLink' | 'findLinksByKey' | 'listLinks' | 'countLinks' | 'storyOf';
 
 const EVERY: LinkFilter = { providerCode: null, isFull: false, status: null };
 
@@ -55,9 +57,41 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
         createdAtMs: NOW_MS,
         providerId: first?.id ?? 0,
         providerCode: 'Provide1',
+        inactiveDays: null,
+        whenFull: null,
+        coolDownHours: null,
+        replacedAtMs: null,
+        hasSubscriptionKey: false,
       });
       expect(await store.findLink('LinkCode0003')).toMatchObject({ providerCode: 'Provide2' });
       expect(await store.findLink('linkcode0003')).toBeNull();
+    });
+
+    test('with its own policy, a key, and when a slot was last replaced', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      const policy = { inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 1 } as const;
+      const key = { subscriptionKeyHash: subscriptionKeyHash('panel-key') };
+      await store.updateInstall(providerId, installId, { ...policy, ...key }, ACT);
+      for (const hwid of ['a', 'b', 'c']) await knock(store, hwid);
+      const has = { ...policy, hasSubscriptionKey: true, replacedAtMs: NOW_MS };
+      expect(await store.findLink(CODE)).toMatchObject(has);
+    });
+  },
+
+  findLinksByKey(opened) {
+    test('of all providers, and no other', async () => {
+      const { store } = opened();
+      await addLinks(store);
+      const key = subscriptionKeyHash('panel-key');
+      expect(await store.findLinksByKey(key)).toEqual([]);
+      for (const code of [CODE, 'LinkCode0003']) {
+        const { providerId = 0, id = 0 } = (await store.findLink(code)) ?? {};
+        await store.updateInstall(providerId, id, { subscriptionKeyHash: key }, ACT);
+      }
+      const found = await store.findLinksByKey(key);
+      expect(found.map(({ installCode }) => installCode)).toEqual([CODE, 'LinkCode0003']);
+      expect(found[0]).toEqual((await store.findLink(CODE)) ?? undefined);
     });
   },
 
@@ -82,6 +116,53 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       for (const [filter, codes] of FILTERED) {
         expect(await store.countLinks(filter)).toBe(codes.length);
       }
+    });
+  },
+
+  storyOf(opened) {
+    test('how slots of this link ended, the latest first', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      expect(await store.storyOf(installId)).toEqual({ ends: [], refusals: null });
+      await store.updateInstall(providerId, installId, { whenFull: 'replace-oldest' }, ACT);
+      for (const hwid of ['a', 'b']) await knock(store, hwid);
+      await knock(store, 'c', CODE, FACTS, NOW_MS + 1);
+      await knock(store, 'c', OTHER_CODE);
+      const free = { installCode: OTHER_CODE, installId: null };
+      await store.freeSlot(providerId, free, 'c', ACT);
+      await store.freeSlot(providerId, { installCode: CODE, installId }, 'b', ACT);
+      const stay = { registeredAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
+      expect((await store.storyOf(installId)).ends).toEqual([
+        {
+          ...{ hwid: 'b', ...stay, endedAtMs: ACT.atMs },
+          ...{ why: 'deleted', actor: 'tester', forHwid: null },
+        },
+        {
+          ...{ hwid: 'a', ...stay, endedAtMs: NOW_MS + 1 },
+          ...{ why: 'replaced', actor: 'device', forHwid: 'c' },
+        },
+      ]);
+    });
+
+    test('keeps the end of a slot whose device was forgotten, without its HWID', async () => {
+      const { store } = opened();
+      const { installId } = await addDoor(store);
+      await knock(store, 'a');
+      await store.forgetDevice('a', ACT);
+      const { ends } = await store.storyOf(installId);
+      expect(ends).toMatchObject([{ hwid: null, why: 'forgotten', actor: 'tester' }]);
+    });
+
+    test('how many devices were refused, when and why the last', async () => {
+      const { store } = opened();
+      const { installId } = await addDoor(store);
+      const { providerId = 0 } = (await store.findLink(CODE)) ?? {};
+      store.countRefusal({ installId, providerId }, 'link_disabled', NOW_MS - 1);
+      store.countRefusal({ installId, providerId }, 'link_limit_reached', NOW_MS);
+      await store.saveFigures();
+      const refusals = { count: 2, lastAtMs: NOW_MS, reason: 'link_limit_reached' } as const;
+      expect((await store.storyOf(installId)).refusals).toEqual(refusals);
     });
   },
 };

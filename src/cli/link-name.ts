@@ -1,0 +1,60 @@
+/** A limited link as commands name it: by its code, or by a subscription key that it has. */
+
+import { InvalidArgumentError } from 'commander';
+import type { Core } from '../core/core.ts';
+import { INSTALL_CODE, readInstallCode, readSubscriptionKey } from '../core/formats.ts';
+import { isRefused } from '../core/outcome.ts';
+import type { Domain } from '../core/port/domain.ts';
+import type { OwnedLink } from '../core/port/link.ts';
+import { subscriptionKeyHash } from '../core/secret.ts';
+import { OperatorError } from '../operator-error.ts';
+import { refusal } from './refusal.ts';
+
+export type LinkName = { installCode: string } | { subscriptionKey: string };
+
+/** The argument that names a link, with what help says of it. */
+export const LINK_ARGUMENT = [
+  '<code>',
+  'the code of a link, or key: and its subscription key',
+  linkNameValue,
+] as const;
+
+function linkNameValue(text: string): LinkName {
+  const subscriptionKey = text.startsWith('key:') ? readSubscriptionKey(text.slice(4)) : null;
+  if (subscriptionKey !== null && !isRefused(subscriptionKey)) return { subscriptionKey };
+  const installCode = readInstallCode(text);
+  if (!isRefused(installCode)) return { installCode };
+  throw new InvalidArgumentError(
+    `the code of a link is ${INSTALL_CODE.rule}; key: stands before a subscription key`,
+  );
+}
+
+/**
+ * The link of a name. Throws `link_not_found` as {@link OperatorError}, and which links there are
+ * when several providers have one with the key. No message holds a key.
+ */
+export async function linkNamed({ store }: Core, name: LinkName): Promise<OwnedLink> {
+  if ('installCode' in name) {
+    const found = await store.findLink(name.installCode);
+    if (found === null) throw refusal('link_not_found', name.installCode);
+    return found;
+  }
+  const [found, ...others] = await store.findLinksByKey(subscriptionKeyHash(name.subscriptionKey));
+  if (found === undefined) {
+    throw new OperatorError('there is no link with this subscription key', 'link_not_found');
+  }
+  if (others.length === 0) return found;
+  const list = [found, ...others].map((link) => `${link.installCode} of ${link.providerCode}`);
+  throw new OperatorError(`several links have this subscription key: ${list.join(', ')}`);
+}
+
+/** A provider's binding of a domain, active or not; null: it has none. */
+export async function bindingOf(
+  { store }: Core,
+  providerId: number,
+  hash: string,
+): Promise<Domain | null> {
+  const all = { id: null, beforeId: null, countMax: Number.MAX_SAFE_INTEGER };
+  const bindings = await store.listDomains(providerId, all);
+  return bindings.find(({ domainHash }) => domainHash === hash) ?? null;
+}

@@ -1,0 +1,131 @@
+/** `gatepost link show`: a limited link with its story. */
+
+import type { Command } from 'commander';
+import { INSTALL_ACTIVE } from '../core/port/install.ts';
+import type { LinkStory, OwnedLink } from '../core/port/link.ts';
+import type { Provider } from '../core/port/provider.ts';
+import type { Slot } from '../core/port/slot.ts';
+import { policyOf } from '../core/slot.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
+import { policySheet, policyView } from './policy.ts';
+import { refusal } from './refusal.ts';
+import { REASON_WORDS } from './stats.ts';
+import { sheet, table } from './table.ts';
+import { showTime } from './values.ts';
+
+/** A link as JSON, in the words of the API. */
+export function linkView(link: OwnedLink) {
+  return {
+    install_code: link.installCode,
+    provider_code: link.providerCode,
+    id: link.id,
+    active: link.status === INSTALL_ACTIVE,
+    install_limit: link.installLimit,
+    install_count: link.deviceCount,
+    note: link.note,
+    created_at: showTime(link.createdAtMs),
+  };
+}
+
+interface ShownLink {
+  link: OwnedLink;
+  provider: Provider;
+  slots: Slot[];
+  story: LinkStory;
+}
+
+function detailView({ link, provider, slots, story }: ShownLink) {
+  const { ends, refusals } = story;
+  return {
+    ...linkView(link),
+    has_subscription_key: link.hasSubscriptionKey,
+    ...policyView(link),
+    policy: policyView(policyOf(link, provider)),
+    replaced_at: showTimeOrNull(link.replacedAtMs),
+    refusals: refusals && {
+      count: refusals.count,
+      last_at: showTime(refusals.lastAtMs),
+      reason: refusals.reason,
+    },
+    slots: slots.map((slot) => ({
+      hwid: slot.hwid,
+      device_name: slot.deviceName,
+      registered_at: showTime(slot.registeredAtMs),
+      last_seen_at: showTime(slot.lastSeenAtMs),
+    })),
+    ended_slots: ends.map((end) => ({
+      hwid: end.hwid,
+      registered_at: showTime(end.registeredAtMs),
+      last_seen_at: showTime(end.lastSeenAtMs),
+      ended_at: showTime(end.endedAtMs),
+      why: end.why,
+      by: end.actor,
+      for_hwid: end.forHwid,
+    })),
+  };
+}
+
+async function show(context: CliContext, name: LinkName, options: CommonOptions): Promise<void> {
+  const shown = await withCore(context, options, async (core): Promise<ShownLink> => {
+    const link = await linkNamed(core, name);
+    const { id: installId, providerId, providerCode } = link;
+    const provider = await core.store.findProvider(providerCode);
+    const selector = { installCode: null, installId };
+    const slots = await core.store.listSlots(providerId, selector, null, link.installLimit);
+    // Its provider was removed between two looks.
+    if (provider === null || typeof slots === 'string') {
+      throw refusal('link_not_found', link.installCode);
+    }
+    return { link, provider, slots, story: await core.store.storyOf(installId) };
+  });
+  print(context, options, detailView(shown), text(shown));
+}
+
+/** The link for people: its facts, then who is on it, then who was. */
+function text(shown: ShownLink): string {
+  const { link, provider } = shown;
+  const { slots, ended_slots: ends, refusals, ...facts } = detailView(shown);
+  const parts = [
+    sheet({
+      ...linkView(link),
+      has_subscription_key: facts.has_subscription_key,
+      ...policySheet(link, provider),
+      replaced_at: facts.replaced_at,
+      refusals:
+        refusals && `${refusals.count}, last ${refusals.last_at}: ${REASON_WORDS[refusals.reason]}`,
+    }),
+    slots.length === 0
+      ? 'No HWID is on it.'
+      : table(slots, {
+          HWID: 'hwid',
+          NAME: 'device_name',
+          SINCE: 'registered_at',
+          'LAST SEEN': 'last_seen_at',
+        }),
+  ];
+  if (ends.length > 0) {
+    parts.push(
+      table(ends, {
+        'WAS ON IT': ({ hwid }) => hwid ?? '(forgotten)',
+        SINCE: 'registered_at',
+        'LAST SEEN': 'last_seen_at',
+        UNTIL: 'ended_at',
+        WHY: 'why',
+        BY: 'by',
+        FOR: (end) => end.for_hwid ?? '',
+      }),
+    );
+  }
+  return parts.join('\n\n');
+}
+
+const showTimeOrNull = (epochMs: number | null) => (epochMs === null ? null : showTime(epochMs));
+
+export function addShowCommand(link: Command, context: CliContext): void {
+  link
+    .command('show')
+    .description('show a link: its policy, the HWIDs on it, and those of the last 90 days')
+    .argument(...LINK_ARGUMENT)
+    .action((name: LinkName, options: CommonOptions) => show(context, name, options));
+}

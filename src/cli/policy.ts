@@ -1,0 +1,76 @@
+/** The life of slots as options of several commands, and as they show it: see core/slot.ts. */
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { COOL_DOWN_HOURS, INACTIVE_DAYS, type WholeFormat } from '../core/formats.ts';
+import { isRefused } from '../core/outcome.ts';
+import { type OwnPolicy, type Policy, WHEN_FULL } from '../core/port/slot.ts';
+import { policyOf } from '../core/slot.ts';
+
+type PolicyOf<T> = { [Field in keyof Policy]: Policy[Field] | T };
+
+/** An option that is not given stays as it is; `default` takes away what is one's own. */
+export type PolicyOptions = Partial<PolicyOf<'default'>>;
+
+function wholeOrDefault(name: string, { read, rule }: WholeFormat) {
+  return (text: string): number | 'default' => {
+    if (text === 'default') return text;
+    const value = read(text);
+    if (isRefused(value)) throw new InvalidArgumentError(`${name} are ${rule}, or default`);
+    return value as number;
+  };
+}
+
+/** Adds the options of a policy. */
+export function addPolicy(command: Command): Command {
+  return command
+    .option(
+      '--inactive-days <days>',
+      'days unseen after which a slot is free for a newcomer, 0 for never, or default',
+      wholeOrDefault('inactive days', INACTIVE_DAYS),
+    )
+    .addOption(
+      new Option('--when-full <way>', 'what a newcomer to a full link meets').choices([
+        ...WHEN_FULL,
+        'default',
+      ]),
+    )
+    .option(
+      '--cool-down-hours <hours>',
+      'hours from one replacement to the next, or default',
+      wholeOrDefault('cool-down hours', COOL_DOWN_HOURS),
+    );
+}
+
+/** The parts of a policy that options give. */
+export function givenPolicy(options: PolicyOptions): Partial<OwnPolicy> {
+  const { inactiveDays, whenFull, coolDownHours } = options;
+  return {
+    ...(inactiveDays !== undefined && { inactiveDays: orNull(inactiveDays) }),
+    ...(whenFull !== undefined && { whenFull: orNull(whenFull) }),
+    ...(coolDownHours !== undefined && { coolDownHours: orNull(coolDownHours) }),
+  };
+}
+
+const orNull = <T>(value: T | 'default'): T | null => (value === 'default' ? null : value);
+
+/** A policy as JSON. */
+export function policyView<T>({ inactiveDays, whenFull, coolDownHours }: PolicyOf<T>) {
+  return { inactive_days: inactiveDays, when_full: whenFull, cool_down_hours: coolDownHours };
+}
+
+/**
+ * The policy that holds on `own`, for people, with where each part is from: of a provider, or of a
+ * link whose provider has `above`.
+ */
+export function policySheet(own: OwnPolicy, above: OwnPolicy): Record<string, string> {
+  const source = (field: keyof Policy) => {
+    if (own[field] !== null) return '';
+    return above[field] === null ? ' (default)' : ' (of the provider)';
+  };
+  const { inactiveDays, whenFull, coolDownHours } = policyOf(own, above);
+  return {
+    inactive_days: `${inactiveDays === 0 ? 'never' : inactiveDays}${source('inactiveDays')}`,
+    when_full: `${whenFull}${source('whenFull')}`,
+    cool_down_hours: `${coolDownHours}${source('coolDownHours')}`,
+  };
+}
