@@ -21,6 +21,16 @@ const KINDS: readonly [string, string][] = [
      VALUES (1, printf('Code%08d', :n), 2, 10, 'note of a customer', :now)`,
   ],
   [
+    'subscription key of a link',
+    'UPDATE install SET subscription_key_hash = randomblob(32) WHERE id = :n',
+  ],
+  [
+    'refusals of a link',
+    `INSERT INTO install_refusal (install_id, refused_count, refused_at_ms, reason)
+     VALUES (:n, 3, :now, 'link_limit_reached')`,
+  ],
+  ['figures of a day', 'INSERT INTO provider_day (provider_id, day, seen) VALUES (1, :n, 1000)'],
+  [
     'binding',
     `INSERT INTO domain (provider_id, domain_hash, domain_name, status, created_at_ms)
      VALUES (1, printf('%064x', :n), 'sub.example.com', 10, :now)`,
@@ -40,12 +50,19 @@ const KINDS: readonly [string, string][] = [
   [
     'first slot of a device',
     `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
-       after_recipient_id) VALUES (:n, :n, 1, :now, 0)`,
+       last_seen_at_ms, after_recipient_id) VALUES (:n, :n, 1, :now, :now, 0)`,
   ],
   [
     'slot',
     `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
-       after_recipient_id) VALUES (:n, iif(:n = 1, 50000, :n - 1), 1, :now, 0)`,
+       last_seen_at_ms, after_recipient_id)
+     VALUES (:n, iif(:n = 1, 50000, :n - 1), 1, :now, :now, 0)`,
+  ],
+  [
+    'slot that ended',
+    `INSERT INTO slot_end (install_id, provider_id, device_id, registered_at_ms, last_seen_at_ms,
+       ended_at_ms, why, actor, for_device_id)
+     VALUES (:n, 1, :n, :now, :now, :now, 'inactive', 'device', iif(:n = 1, 50000, :n - 1))`,
   ],
   [
     'tie',
