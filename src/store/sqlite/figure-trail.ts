@@ -70,14 +70,12 @@ export class FigureTrail implements BatchNotes {
   #fault: unknown = null;
   readonly #db: Connection;
   readonly #steadyMs: () => number;
+  readonly #onFigure: FigureObserver;
   readonly #on: ReturnType<typeof statements>;
 
-  constructor(
-    db: Connection,
-    steadyMs: () => number,
-    private readonly onFigure: FigureObserver = () => {},
-  ) {
+  constructor(db: Connection, steadyMs: () => number, onFigure: FigureObserver = () => {}) {
     this.#db = db;
+    this.#onFigure = onFigure;
     this.#steadyMs = steadyMs;
     this.#savedMs = steadyMs();
     this.#on = statements(db);
@@ -91,7 +89,7 @@ export class FigureTrail implements BatchNotes {
   /** Counts a refusal, which no write is about. */
   refuse(link: KnownLink, reason: RefusalReason, atMs: number): void {
     this.#gathered.addRefusal(link, reason, atMs);
-    this.onFigure(FIGURE_OF_REFUSAL[reason], 1);
+    this.#onFigure(FIGURE_OF_REFUSAL[reason], 1);
   }
 
   /** Saves all that has been counted. Throws {@link WriteFailed} if it cannot. */
@@ -120,8 +118,8 @@ export class FigureTrail implements BatchNotes {
     if (this.#noted.length + this.#gathered.rowCount === 0) return;
     this.#savedMs = nowMs;
     this.#fault = null;
-    const rows = this.#gathered.take(SAVE_COUNT);
     this.#on.savepoint.run();
+    const rows = this.#gathered.take(SAVE_COUNT);
     try {
       this.#add(rows);
       this.#add(rowsOf(this.#noted));
@@ -143,7 +141,7 @@ export class FigureTrail implements BatchNotes {
     } else if (!isSaved) {
       this.#gathered.putBack(this.#saving);
     }
-    if (isSaved) for (const { figure, by } of this.#noted) this.onFigure(figure, by);
+    if (isSaved) for (const { figure, by } of this.#noted) this.#onFigure(figure, by);
     this.#noted = [];
     this.#saving = null;
     this.#mustSave = false;
