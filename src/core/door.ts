@@ -41,6 +41,10 @@ export const AT_DOOR = {
   link_limit_reached: new Refused('link_limit_reached'),
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
+/** Stand-ins for what a call lacks, where its link alone is looked for. */
+const ANY_HWID = '?';
+const NO_HASH = '0'.repeat(64);
+
 export type RefusedAtDoor = (typeof AT_DOOR)[AdmitRefusal];
 
 /**
@@ -57,16 +61,16 @@ export function admitDevice(
   nowMs: number,
 ): Maybe<AdmittedLink | RefusedAtDoor> {
   const key = keyOf(call);
-  if (isRefused(key)) return key;
+  if (isRefused(key)) return countMisfit(core, call, key, nowMs);
   return after(core.store.findSlot(key), (door) => {
     if (door === 'link_not_found') return AT_DOOR.link_not_found;
     const verdict = judge(door, nowMs);
-    if (!isWelcome(verdict)) return AT_DOOR[verdict];
     const { link, device } = door;
+    if (!isWelcome(verdict)) return turnAway(core, { says: verdict, link }, nowMs);
     const facts = tidyFacts(reported);
     const isToday = device !== null && sameUtcDay(device.lastSeenAtMs, nowMs);
     if (isToday && saysNothingNew(device, facts)) return link;
-    return after(core.store.takeSlot(key, facts, nowMs), answerOf);
+    return after(core.store.takeSlot(key, facts, nowMs), (taken) => answerOf(core, taken, nowMs));
   });
 }
 
@@ -83,15 +87,21 @@ export function verdictOn(
   );
 }
 
-/** The answer that {@link admitDevice} would give. Writes nothing. */
+/**
+ * The answer that {@link admitDevice} would give, for a caller who asks no further when it is a
+ * refusal: that counts. Takes no slot.
+ */
 export function judgeDevice(
   core: Core,
   call: DeviceCall,
   nowMs: number,
 ): Maybe<AdmittedLink | RefusedAtDoor> {
   return after(verdictOn(core, call, nowMs), (judged) => {
-    if (isRefused(judged)) return judged;
-    return isWelcome(judged.verdict) ? judged.door.link : AT_DOOR[judged.verdict];
+    if (isRefused(judged)) return countMisfit(core, call, judged, nowMs);
+    const { verdict, door } = judged;
+    return isWelcome(verdict)
+      ? door.link
+      : turnAway(core, { says: verdict, link: door.link }, nowMs);
   });
 }
 
@@ -133,13 +143,43 @@ export async function admitNewKey(
     );
     // Of 62^12 random codes one was taken: draw again.
     if (added === 'install_code_exists') continue;
-    return added === 'install_code_limit_reached' ? new Refused(added) : answerOf(added);
+    return added === 'install_code_limit_reached'
+      ? new Refused(added)
+      : answerOf(core, added, nowMs);
   }
 }
 
-function answerOf(taken: AdmittedLink | TurnedAway | AdmitRefusal): AdmittedLink | RefusedAtDoor {
+function answerOf(
+  core: Core,
+  taken: AdmittedLink | TurnedAway | AdmitRefusal,
+  nowMs: number,
+): AdmittedLink | RefusedAtDoor {
   if (typeof taken === 'string') return AT_DOOR[taken];
-  return 'says' in taken ? AT_DOOR[taken.says] : taken;
+  return 'says' in taken ? turnAway(core, taken, nowMs) : taken;
+}
+
+/** Refuses at a link that is there, which counts. */
+function turnAway(core: Core, { says, link }: TurnedAway, nowMs: number): RefusedAtDoor {
+  core.store.countRefusal(link, says, nowMs);
+  return AT_DOOR[says];
+}
+
+/** Counts the refusal of a call that nothing was looked up for, if its link is there. */
+function countMisfit(
+  core: Core,
+  call: DeviceCall,
+  refusal: RefusedAtDoor,
+  nowMs: number,
+): Maybe<RefusedAtDoor> {
+  const reason = refusal.reason ?? refusal.says;
+  if (reason === 'link_not_found') return refusal;
+  const hash = readDomainHash(call.domainHash);
+  const key = keyOf({ ...call, hwid: ANY_HWID, domainHash: isRefused(hash) ? NO_HASH : hash });
+  if (isRefused(key)) return refusal;
+  return after(core.store.findSlot(key), (door) => {
+    if (door !== 'link_not_found') core.store.countRefusal(door.link, reason, nowMs);
+    return refusal;
+  });
 }
 
 /** What is looked up, or the refusal of the first part that cannot be anything's. */

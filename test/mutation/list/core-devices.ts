@@ -78,12 +78,23 @@ export const coreDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/door.ts',
-    tests: ['test/core/model.test.ts', 'test/http/coverage.test.ts', 'test/core/door.test.ts'],
+    tests: [
+      'test/core/door.test.ts',
+      'test/core/door-figures.test.ts',
+      'test/core/model.test.ts',
+      'test/http/coverage.test.ts',
+    ],
     changes: [
       [
         `if (isRefused(installCode)) return AT_DOOR.link_not_found;`,
         `if (!isRefused(installCode)) return AT_DOOR.link_not_found;`,
       ],
+      ['  core.store.countRefusal(link, says, nowMs);\n', ''],
+      [
+        'if (isRefused(key)) return countMisfit(core, call, key, nowMs);',
+        'if (isRefused(key)) return key;',
+      ],
+      ["if (reason === 'link_not_found') return refusal;", 'return refusal;'],
       ['if (isToday && saysNothingNew(device, facts)) return link;', ''],
       ['if (provider === null || !isActive(provider, nowMs))', 'if (provider === null)'],
       ["if (added === 'install_code_exists') continue;", ''],
