@@ -4,6 +4,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { createHash } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testWith } from '../support/needs.ts';
@@ -26,6 +27,7 @@ afterAll(cleanUp);
 const KEYS = {
   key: 'PLANTED-observed-key_PLANTED-obs',
   wrongKey: 'PLANTED-mistaken-key_PLANTED-mis',
+  subscriptionKey: 'PLANTED-key-of-a-subscription',
 };
 /** What lies in the data as it is, and is nobody's business in a log or a metric. */
 const CONTENT = {
@@ -110,6 +112,8 @@ describe.each(['human', 'json'])('with everything told, %s', (format) => {
     const files = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name), 'latin1'));
     const stored = files.join('');
     expect(stored.includes(CONTENT.hwid)).toBe(true);
+    const hash = createHash('sha256').update(KEYS.subscriptionKey).digest('latin1');
+    expect(stored.includes(hash)).toBe(true);
     const hidden = { ...KEYS, ...CONFIGURED, token };
     const leaked = Object.entries(hidden).filter(([, secret]) =>
       rawFormsOf(secret).some((form) => stored.includes(form)),
@@ -143,9 +147,13 @@ async function useEverything({ url }: ServerProcess, known = ''): Promise<string
     ask(path, { method: 'POST', body: JSON.stringify(body), headers });
 
   await ask(`/api/add-domain?${query}&domain_hash=${HASH}`);
+  const key = `subscription_key=${KEYS.subscriptionKey}`;
   await ask(
-    `/api/add-install?${query}&install_limit=3&install_code=PlantedLink1&note=${CONTENT.note}`,
+    `/api/add-install?${query}&install_limit=3&install_code=PlantedLink1&note=${CONTENT.note}&${key}`,
   );
+  await ask(`/api/add-install?${query}&install_limit=3&${key}`);
+  await ask(`/api/update-install?${query}&id=1&${key}`);
+  await ask(`/api/list-install?${query}&${key}`);
   await ask(`/install?id=${HASH}&installid=PlantedLink1`, {
     headers: { 'x-hwid': CONTENT.hwid, 'x-device-os': 'android' },
   });

@@ -189,6 +189,15 @@ export class HttpGrammar {
         return random.chance(0.8) ? random.pick(hwids) : `fuzz-${random.int(1, 500)}`;
       case 'id':
         return random.chance(0.6) ? number() : random.pick([...hashes, this.#code(random)]);
+      case 'inactive_days':
+      case 'cool_down_hours':
+        return random.pick(['default', '0', '1', '720', '3650', '3651', 'never']);
+      case 'when_full':
+        return random.pick(['default', 'refuse', 'replace-oldest', 'Refuse']);
+      case 'subscription_key':
+        return random.pick(['default', 'key-of-a-panel', `k${random.int(1_000, 1_050)}`, 'abc']);
+      case 'details':
+        return random.pick(['0', '1', '1', '2', 'true']);
       case 'wait':
         return random.pick(['0', '0', '1', '60', '61']);
       case 'note':

@@ -20,6 +20,7 @@ import { deviceScenarios } from './scenarios/device.ts';
 import { domainScenarios } from './scenarios/domain.ts';
 import { hwidScenarios } from './scenarios/hwid.ts';
 import { installScenarios } from './scenarios/install.ts';
+import { installTermScenarios } from './scenarios/install-terms.ts';
 import { messagingScenarios } from './scenarios/messaging.ts';
 import { registerScenarios } from './scenarios/register.ts';
 import { remoteScenarios } from './scenarios/remote.ts';
@@ -32,6 +33,7 @@ import { statsScenarios } from './scenarios/stats.ts';
 
 const scenarios: readonly Scenario[] = [
   ...installScenarios,
+  ...installTermScenarios,
   ...hwidScenarios,
   ...domainScenarios,
   ...deviceScenarios,

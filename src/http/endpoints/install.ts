@@ -2,13 +2,23 @@
 
 import { type Static, Type } from '@sinclair/typebox';
 import { HWID, INSTALL_CODE } from '../../core/formats.ts';
-import { addInstall, freeSlot, listSlots, updateInstall } from '../../core/install.ts';
-import { INSTALL_ACTIVE, INSTALL_DISABLED, type InstallChange } from '../../core/port/install.ts';
+import {
+  addInstall,
+  findByKey,
+  freeSlot,
+  type LinkChange,
+  listSlots,
+  updateInstall,
+} from '../../core/install.ts';
+import { INSTALL_ACTIVE, INSTALL_DISABLED, type Install } from '../../core/port/install.ts';
+import { after } from '../../core/port/maybe.ts';
+import type { Page } from '../../core/port/page.ts';
 import type { Slot } from '../../core/port/slot.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { optional, providerEndpoint, required } from '../endpoint.ts';
+import { optional, providerEndpoint, required, type Values } from '../endpoint.ts';
 import {
   CODE_EXAMPLE,
+  DEFAULT,
   forms,
   HWID_EXAMPLE,
   LimitField,
@@ -16,6 +26,7 @@ import {
   RecordId,
   selectorParams,
   statusOf,
+  termParams,
   WireTime,
 } from './params.ts';
 import { LIST_COUNT_MAX, replyWith, replyWithList } from './reply.ts';
@@ -50,16 +61,37 @@ const LinkedHwid = Type.Object(
       description: 'What the app called the model; empty when it did not say.',
       examples: ['Pixel 9'],
     }),
+    last_seen: Type.Optional({
+      ...WireTime,
+      description: 'Only with `details=1`: when the device was last seen, noted once a UTC day.',
+    }),
   },
-  { title: 'LinkedHwid' },
+  {
+    title: 'LinkedHwid',
+    examples: [{ hwid: HWID_EXAMPLE, date: WireTime.examples[0], device_name: 'Pixel 9' }],
+  },
 );
+
+type Terms = Pick<LinkChange, 'inactiveDays' | 'whenFull' | 'coolDownHours' | 'subscriptionKey'>;
+
+/** The terms that were given, as the core takes them. */
+function termsOf(params: Values<ReturnType<typeof termParams>>): Terms {
+  const own = <T>(value: T | typeof DEFAULT) => (value === DEFAULT ? null : value);
+  const { cool_down_hours, inactive_days, subscription_key, when_full } = params;
+  return {
+    ...(inactive_days !== null && { inactiveDays: own(inactive_days) }),
+    ...(when_full !== null && { whenFull: own(when_full) }),
+    ...(cool_down_hours !== null && { coolDownHours: own(cool_down_hours) }),
+    ...(subscription_key !== null && { subscriptionKey: own(subscription_key) }),
+  };
+}
 
 const addInstallEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/add-install',
   summary: 'Create a limited link',
   description:
-    'Creates a limited link, active at once. A taken code is told before a reached number of links.',
+    'Creates a limited link, active at once. A taken code, or the subscription key of another link, is told before a reached number of links. The parameters from `inactive_days` on are extensions of the public contract.',
   params: {
     install_limit: required(forms.installLimit, {
       misfit: 'install_limit_error',
@@ -75,6 +107,7 @@ const addInstallEndpoint = providerEndpoint({
       about: 'A note for the provider; control characters in it become blanks.',
       example: 'spring offer',
     }),
+    ...termParams('unknown_error'),
   },
   fields: { ok: { install_code: CodeField, id: RecordId } },
   says: [
@@ -86,7 +119,8 @@ const addInstallEndpoint = providerEndpoint({
   ],
   handle({ core, provider, params, nowMs }) {
     const { install_code: installCode, install_limit: installLimit, note } = params;
-    const added = addInstall(core, provider, { installCode, installLimit, note }, nowMs);
+    const draft = { installCode, installLimit, note, ...termsOf(params) };
+    const added = addInstall(core, provider, draft, nowMs);
     return replyWith(added, (link) => ({ install_code: link.installCode, id: link.id }));
   },
 });
@@ -96,7 +130,7 @@ const updateInstallEndpoint = providerEndpoint({
   path: '/api/update-install',
   summary: 'Update a limited link',
   description:
-    'Changes a link. What is not given stays; what is given changes together or not at all. With `id` alone it changes nothing and succeeds.',
+    'Changes a link. What is not given stays; what is given changes together or not at all. With `id` alone it changes nothing and succeeds. The parameters from `inactive_days` on are extensions of the public contract.',
   params: {
     id: required(forms.id, { misfit: 'install_not_found', example: 1 }),
     install_limit: optional(forms.installLimit, {
@@ -113,6 +147,7 @@ const updateInstallEndpoint = providerEndpoint({
       misfit: 'install_status_error',
       about: `${INSTALL_DISABLED} Disabled lets no new device in, ${INSTALL_ACTIVE} is Active.`,
     }),
+    ...termParams('install_save_error'),
   },
   fields: { ok: { install_code: CodeField, id: RecordId } },
   says: [
@@ -125,10 +160,11 @@ const updateInstallEndpoint = providerEndpoint({
   ],
   handle({ core, provider, params, nowMs }) {
     const { id, install_limit: installLimit, note, status } = params;
-    const change: InstallChange = {
+    const change: LinkChange = {
       ...(installLimit !== null && { installLimit }),
       ...(note !== null && { note: note === '' ? null : note }),
       ...(status !== null && { status }),
+      ...termsOf(params),
     };
     const updated = updateInstall(core, provider, id, change, nowMs);
     return replyWith(updated, (link) => ({ install_code: link.installCode, id }));
@@ -140,13 +176,22 @@ const listInstallEndpoint = providerEndpoint({
   path: '/api/list-install',
   summary: 'List limited links, newest first',
   description: "Lists the provider's links, the highest `id` first.",
-  params: pageParams,
+  params: {
+    ...pageParams,
+    subscription_key: optional(forms.subscriptionKey, {
+      misfit: 'unknown_error',
+      about: 'Only the link that has this key of a subscription.',
+    }),
+  },
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'unknown_error'],
-  handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) =>
-    replyWithList(
+  handle: ({ core, provider, params, settings: { outputOffsetMinutes } }) => {
+    const { subscription_key: key } = params;
+    const withKey = (page: Page) =>
+      after(findByKey(core, provider, key ?? ''), (link) => (isOn(page, link) ? [link] : []));
+    return replyWithList(
       params,
-      (page) => core.store.listInstalls(provider.id, page),
+      key === null ? (page) => core.store.listInstalls(provider.id, page) : withKey,
       (install): Static<typeof LimitedLink> => ({
         id: install.id,
         install_code: install.installCode,
@@ -156,8 +201,15 @@ const listInstallEndpoint = providerEndpoint({
         note: install.note,
         created_at: wireTime(install.createdAtMs, outputOffsetMinutes),
       }),
-    ),
+    );
+  },
 });
+
+/** Tells whether a link that was found otherwise belongs to a page of the list. */
+function isOn({ id, beforeId }: Page, link: Install | null): link is Install {
+  if (link === null) return false;
+  return (id === null || link.id === id) && (beforeId === null || link.id < beforeId);
+}
 
 const listHwidEndpoint = providerEndpoint({
   method: 'GET',
@@ -171,16 +223,22 @@ const listHwidEndpoint = providerEndpoint({
       misfit: 'unknown_error',
       about: 'Only this HWID.',
     }),
+    details: optional(forms.flag, {
+      misfit: 'unknown_error',
+      about: 'With 1 each HWID has `last_seen` too: an extension of the public contract.',
+    }),
   },
   fields: { ok: { data: Type.Array(LinkedHwid, { maxItems: LIST_COUNT_MAX }) } },
   says: ['ok', 'install_code_error', 'unknown_error'],
   handle({ core, provider, params, settings }) {
-    const { install_code: installCode, install_id: installId, hwid } = params;
+    const { install_code: installCode, install_id: installId, hwid, details } = params;
     const selector = { installCode, installId };
+    const time = (atMs: number) => wireTime(atMs, settings.outputOffsetMinutes);
     const rowOf = (slot: Slot): Static<typeof LinkedHwid> => ({
       hwid: slot.hwid,
-      date: wireTime(slot.registeredAtMs, settings.outputOffsetMinutes),
+      date: time(slot.registeredAtMs),
       device_name: slot.deviceName,
+      ...(details === 1 && { last_seen: time(slot.lastSeenAtMs) }),
     });
     const listed = listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);
     return replyWith(listed, (slots) => ({ data: slots.map(rowOf) }));

@@ -2,8 +2,10 @@
 
 import { type TInteger, Type } from '@sinclair/typebox';
 import {
+  COOL_DOWN_HOURS,
   DOMAIN_HASH,
   HWID,
+  INACTIVE_DAYS,
   INSTALL_CODE,
   INSTALL_LIMIT,
   INSTALL_STATUS,
@@ -13,7 +15,9 @@ import {
   ONE_LINE_LENGTH_MAX,
   RECORD_ID,
   STATS_DAYS,
+  SUBSCRIPTION_KEY,
   type TextFormat,
+  WHEN_FULL,
   type WholeFormat,
 } from '../../core/formats.ts';
 import { optional } from '../endpoint.ts';
@@ -29,6 +33,15 @@ const ofText = ({ pattern, rule, tidy }: TextFormat, documented?: object) => ({
 const ofWhole = ({ minimum, maximum, rule }: WholeFormat) => ({
   schema: Type.Integer({ minimum, maximum }),
   rule,
+});
+
+/** The word that takes away what a link has of its own. */
+export const DEFAULT = 'default' as const;
+const OrDefault = Type.Literal(DEFAULT);
+
+const wholeOrDefault = ({ minimum, maximum, rule }: WholeFormat) => ({
+  schema: Type.Union([Type.Integer({ minimum, maximum }), OrDefault]),
+  rule: `${rule}, or ${DEFAULT}`,
 });
 
 /** TypeBox counts UTF-16 units in `maxLength`, JSON Schema and {@link ONE_LINE} code points. */
@@ -48,6 +61,15 @@ export const forms = {
   domainHash: ofText(DOMAIN_HASH),
   hwid: ofText(HWID),
   statsDays: ofWhole(STATS_DAYS),
+  inactiveDays: wholeOrDefault(INACTIVE_DAYS),
+  whenFull: {
+    schema: Type.Union([...WHEN_FULL.values, DEFAULT].map((value) => Type.Literal(value))),
+    rule: `one of ${WHEN_FULL.values.join(', ')} and ${DEFAULT}`,
+  },
+  coolDownHours: wholeOrDefault(COOL_DOWN_HOURS),
+  /** `default` has the form of a key, and is none. */
+  subscriptionKey: ofText(SUBSCRIPTION_KEY),
+  flag: { schema: Type.Union([Type.Literal(0), Type.Literal(1)]), rule: '0 or 1' },
 };
 
 /** A text that the core judges. */
@@ -68,6 +90,30 @@ export const pageParams = {
     about: 'Only records with a lower `id`: continues a list that was cut off.',
   }),
 };
+
+/** What a link may have of its own beside the contract: extensions of ours. */
+export const termParams = <const K extends MessageKey>(misfit: K) => ({
+  inactive_days: optional(forms.inactiveDays, {
+    misfit,
+    about:
+      'Days after which a slot that was not seen is given to a new device, if there is no other; 0 is never. `default` is that of the provider.',
+  }),
+  when_full: optional(forms.whenFull, {
+    misfit,
+    about:
+      'What a full link does with a new device: `refuse` it, or give it the slot that was not seen for longest. `default` is that of the provider.',
+  }),
+  cool_down_hours: optional(forms.coolDownHours, {
+    misfit,
+    about:
+      'Hours that must pass from one such replacement on the link to the next. `default` is that of the provider.',
+  }),
+  subscription_key: optional(forms.subscriptionKey, {
+    misfit,
+    about:
+      'The key by which a panel knows the subscription, by which the link is found at the gate; `default` is none. Kept as its SHA-256 alone, and no other link of the provider may have it.',
+  }),
+});
 
 /** The selectors of a link in list-hwid and delete-hwid; `says` answers when neither is given. */
 export const selectorParams = <const K extends MessageKey>(says: K) => ({

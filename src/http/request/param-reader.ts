@@ -22,7 +22,7 @@ type ReadParam = (call: Readable) => Misfit | undefined;
 export function reader(name: string, param: Param): ReadParam {
   const checker = TypeCompiler.Compile(param.schema);
   const { header, isRequired, keepsEmpty, misfit, neededWithout, olderHeader, rule, tidy } = param;
-  const decode = isNumeric(param.schema) ? readInteger : (tidy ?? ((raw: string) => raw));
+  const decode = decoderOf(param.schema) ?? tidy ?? ((raw: string) => raw);
   const refuse = (detail: string): Misfit | undefined =>
     misfit === null ? undefined : { says: misfit, detail };
 
@@ -44,8 +44,15 @@ export function reader(name: string, param: Param): ReadParam {
   };
 }
 
+/** The reader of whole numbers, or of those and some words; null: every value is a text. */
+function decoderOf(schema: TSchema): ((raw: string) => number | string | null) | null {
+  if (schema[Kind] !== 'Union') return isNumeric(schema) ? readInteger : null;
+  const kinds = schema['anyOf'] as TSchema[];
+  if (kinds.every(isNumeric)) return readInteger;
+  return kinds.some(isNumeric) ? (raw) => readInteger(raw) ?? raw : null;
+}
+
 function isNumeric(schema: TSchema): boolean {
-  if (schema[Kind] === 'Union') return (schema['anyOf'] as TSchema[]).every(isNumeric);
   return schema[Kind] === 'Integer' || typeof schema['const'] === 'number';
 }
 

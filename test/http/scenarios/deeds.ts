@@ -14,10 +14,26 @@ type Deeds = Readonly<Record<string, readonly string[]>>;
 export const DEEDS: Readonly<Record<string, Deeds>> = {
   '/api/add-install': {
     'a code and a note of its own': ['install.add {"id":1,"install_limit":100}'],
+    'a policy and a subscription key of its own': [
+      'install.add {"id":1,"install_limit":100,"inactive_days":30,"when_full":"replace-oldest","cool_down_hours":48,"subscription_key":"set"}',
+    ],
+    'default, and empty, are nothing of its own': ['install.add {"id":1,"install_limit":100}'],
+    'a subscription key that another provider has': [
+      'install.add {"id":2,"install_limit":1,"subscription_key":"set"}',
+    ],
   },
   '/api/update-install': {
     'all fields together': [
       'install.update {"id":1} {"install_limit":[2,100],"status":[10,5],"note":"changed"}',
+    ],
+    'a policy and a subscription key': [
+      'install.update {"id":1} {"inactive_days":[null,30],"when_full":[null,"replace-oldest"],"cool_down_hours":[null,48],"subscription_key":"changed"}',
+    ],
+    'default for each of them: nothing of its own any more': [
+      'install.update {"id":1} {"inactive_days":[30,null],"when_full":["replace-oldest",null],"cool_down_hours":[48,null],"subscription_key":"changed"}',
+    ],
+    'never is a policy of its own; what is empty stays': [
+      'install.update {"id":1} {"inactive_days":[30,0]}',
     ],
     'a disabled link made active again': ['install.update {"id":1} {"status":[5,10]}'],
     'an empty note: cleared': ['install.update {"id":1} {"note":"changed"}'],

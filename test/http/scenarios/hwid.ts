@@ -1,5 +1,6 @@
 /** The HWIDs of a limited link: list-hwid, delete-hwid. */
 
+import { DAY_MS } from '../../../src/core/calendar.ts';
 import {
   aBinding,
   aDevice,
@@ -58,6 +59,34 @@ const listHwid: Scenario[] = [
     given: twoDevices,
     request: { install_code: CODE, hwid: 'A' },
     answer: '{"rc":1,"msg":"Ok","data":[]}',
+  },
+  {
+    name: 'with details: when each was last seen, at most a day ago',
+    path: LIST,
+    says: 'ok',
+    given: [...twoDevices, timePasses(DAY_MS), aDevice('a'), timePasses(1000), aDevice('a')],
+    request: { install_code: CODE, details: 1 },
+    answer:
+      '{"rc":1,"msg":"Ok","data":[' +
+      `${slot('b', '01').slice(0, -1)},"last_seen":"2026-11-20 15:00:01"},` +
+      `${slot('a', '00').slice(0, -1)},"last_seen":"2026-11-21 15:00:01"}]}`,
+  },
+  {
+    name: 'without details, and with what asks for none: the documented fields alone',
+    path: LIST,
+    says: 'ok',
+    given: twoDevices,
+    request: { install_code: CODE, details: 0, last_seen: 1 },
+    answer: bothSlots,
+  },
+  {
+    name: 'details that there are not',
+    path: LIST,
+    says: 'unknown_error',
+    given: twoDevices,
+    request: { install_code: CODE, details: 2 },
+    answer: '{"rc":0,"msg":"Unknown error"}',
+    detail: 'details must be 0 or 1',
   },
   {
     name: 'neither code nor id',

@@ -27,7 +27,7 @@ const NOT_FOUND = '{"rc":0,"msg":"Install not found"}';
 const NOT_FOUND_DETAIL = 'id names no limited link of this provider';
 const UPDATED = `{"rc":1,"msg":"Ok","install_code":"${CODE}","id":1}`;
 
-const record = (id: number, code: string, count: number, time = '15:00:00') =>
+export const record = (id: number, code: string, count: number, time = '15:00:00') =>
   `{"id":${id},"install_code":"${code}","install_limit":2,"install_count":${count},"status":10,` +
   `"note":"note","created_at":"2026-11-20 ${time}"}`;
 

@@ -7,6 +7,7 @@ import { coreRules } from './core-rules.ts';
 import { coreWords } from './core-words.ts';
 import { figures } from './figures.ts';
 import { gate } from './gate.ts';
+import { http } from './http.ts';
 import { known } from './known.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
@@ -27,4 +28,5 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...storeMessages,
   ...storeDevices,
   ...figures,
+  ...http,
 ];

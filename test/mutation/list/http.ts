@@ -1,0 +1,32 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const http: readonly MutatedFile[] = [
+  {
+    file: 'src/http/request/param-reader.ts',
+    tests: ['test/http/older-calls.test.ts', 'test/http/coverage.test.ts'],
+    changes: [
+      [`const raw = given || (`, `const raw = (`],
+      [`readInteger(raw) ?? raw : null;`, `readInteger(raw) : null;`],
+      [`if (kinds.every(isNumeric)) return readInteger;`, ''],
+    ],
+  },
+  {
+    file: 'src/http/endpoints/app.ts',
+    tests: ['test/http/older-calls.test.ts', 'test/http/device-calls.test.ts'],
+    changes: [
+      ['params.hwid ?? (older?.hwid || null)', '(older?.hwid || params.hwid)'],
+      ['params.os_name ?? older?.os', 'older?.os ?? params.os_name'],
+      [`olderPath: '/api/provider',`, ''],
+    ],
+  },
+  {
+    file: 'src/http/endpoints/install.ts',
+    tests: ['test/http/coverage.test.ts'],
+    changes: [
+      ['(value === DEFAULT ? null : value)', 'value as T'],
+      ['details === 1 && {', 'details !== null && {'],
+      ['(id === null || link.id === id) && ', ''],
+      [' && (beforeId === null || link.id < beforeId)', ''],
+    ],
+  },
+];
