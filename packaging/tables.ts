@@ -4,9 +4,7 @@ import { GATE_TABLES } from '../src/config/settings/gate.ts';
 import { settingRows } from '../src/config/settings/index.ts';
 import type { TableKeys } from '../src/config/tables.ts';
 import { ACTIONS } from '../src/core/audit/entry.ts';
-import { FIGURE_MEANINGS } from '../src/core/figures.ts';
 import { SETTING_KEYS, settingRule } from '../src/core/message/settings.ts';
-import { FIGURES } from '../src/core/port/figure.ts';
 import { METRICS } from '../src/monitor/metric-table.ts';
 import { ERROR_CODES } from '../src/operator-error.ts';
 
@@ -66,14 +64,6 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
     table: table(
       ['Code', 'Meaning'],
       Object.entries(ERROR_CODES).map(([key, about]) => [code(key), about]),
-    ),
-  },
-  {
-    page: 'docs/operating.md',
-    head: 'Figure',
-    table: table(
-      ['Figure', 'The number of'],
-      FIGURES.map((figure) => [code(figure), FIGURE_MEANINGS[figure]]),
     ),
   },
   {
