@@ -16,6 +16,8 @@ beforeAll(async () => {
   line = commandLine({ columns: 80 });
   await makeLink(line.dataDir, async ({ store }, { providerId }) => {
     await bind(store, providerId, hostHash('example.com'));
+    const domainId = await bind(store, providerId, hostHash('other.example.com'));
+    await store.disableDomain(providerId, domainId, ACT);
     const id = await addLink(store, providerId, { installCode: OTHER_CODE });
     await store.updateInstall(providerId, id, { status: 5 }, ACT);
   });

@@ -191,6 +191,7 @@ test('says until when the cool-down lasts, whom it protects, and who was replace
   expect(found(await why('first'), 'hwid')).toBe(
     'it holds no slot: it was replaced at 2026-11-20T07:00:00Z by device for third',
   );
+  expect(found(await why('new'), 'hwid')).toBe('it holds no slot');
   expect(found(await why('new'), 'replacement')).toBe(
     'a newcomer replaces second, last seen 2026-11-20T03:00:00Z, once in 6 hours: not before 2026-11-20T13:00:00Z',
   );

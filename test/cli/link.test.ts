@@ -139,6 +139,18 @@ describe('show', () => {
   });
 });
 
+test('show has the devices that were refused, and why the last', async () => {
+  await withLink(async (store, { id: installId, providerId }) => {
+    store.countRefusal({ installId, providerId }, 'link_disabled', NOW_MS);
+    store.countRefusal({ installId, providerId }, 'link_limit_reached', NOW_MS + HOUR_MS);
+    await store.saveFigures();
+  });
+  const refusals = { count: 2, last_at: time(1), reason: 'link_limit_reached' };
+  expect(await json('show', CODE)).toMatchObject({ refusals });
+  const { stdout } = await link('show', CODE);
+  expect(stdout).toMatch(/^refusals +2, last 2026-11-20T13:00:00Z: link full$/m);
+});
+
 describe('set', () => {
   test('changes what is given and nothing else, and leaves an entry by the operator', async () => {
     const before = await json('show', 'LinkCode0003');
