@@ -14,6 +14,7 @@ import { SYSTEM } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
 import { type RunningServer, startServer } from './http/server.ts';
+import { bindUpstreams } from './http/upstream/bind.ts';
 import { type BackupHistory, type BackupJob, startBackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { startJobs } from './jobs/table.ts';
@@ -147,6 +148,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   core.signals.onWork(worker.look);
   const { host, port } = settings;
   const listenOptions = { host, port, tls: tls?.first ?? null };
+  await bindUpstreams(core, settings.gateUpstreams, clock, log);
   const server = await startServer({ core, clock, log, settings, ...listenOptions });
   // Before all others: its requests make work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
@@ -167,6 +169,7 @@ async function startParts(beginning: Beginning): Promise<App> {
       backups.reschedule();
       current = next;
       void tls?.look();
+      void bindUpstreams(core, settings.gateUpstreams, clock, log);
       return change;
     },
     close: async () => {

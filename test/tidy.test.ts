@@ -47,7 +47,11 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/http': {
     ours: ['src/http/', 'src/core/', ...LEAVES],
     // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
-    packages: ['elysia', '@sinclair/typebox', 'node:net', 'bun:ffi', 'node:fs'],
+    // node:http and node:https: ask.ts has the reason.
+    packages: [
+      ...['elysia', '@sinclair/typebox', 'node:net', 'node:http', 'node:https'],
+      ...['bun:ffi', 'node:fs'],
+    ],
     reason: 'HTTP asks the core; where the data lies is not its business',
   },
   'src/store/kind.ts': {

@@ -2,7 +2,9 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
+import { hostHash } from './host-name.ts';
 import { fromStore, isRefused, type Refused, saving } from './outcome.ts';
+import { DOMAIN_ACTIVE } from './port/domain.ts';
 import type { Provider } from './port/provider.ts';
 
 /**
@@ -59,4 +61,33 @@ export async function deleteDomain(
 ): Promise<'ok' | Refused<'domain_not_found' | 'domain_delete_error'>> {
   const disabled = core.store.disableDomain(provider.id, id, actAt(core, nowMs));
   return fromStore(await saving('domain_delete_error', disabled));
+}
+
+/**
+ * Sees to it that the host of a panel in front of which Gatepost stands is bound to its provider.
+ * `bound` if it is now, `active` or `disabled` as it was before: one that somebody disabled stays
+ * so. Refuses `domain_limit_reached` and `domain_save_error` as {@link addDomain} does.
+ */
+export async function bindHost(
+  core: Core,
+  provider: Provider,
+  host: string,
+  nowMs: number,
+): Promise<
+  'bound' | 'active' | 'disabled' | Refused<'domain_limit_reached' | 'domain_save_error'>
+> {
+  const draft = {
+    providerId: provider.id,
+    domainHash: hostHash(host),
+    domainName: host,
+    createdAtMs: nowMs,
+    domainCountMax: core.limits.domainsPerProviderMax,
+  };
+  const found = await saving('domain_save_error', core.store.addDomain(draft, actAt(core, nowMs)));
+  if (isRefused(found)) return found;
+  if (typeof found === 'string') return fromStore(found);
+  if (found.outcome === 'added') return 'bound';
+  const page = { id: found.id, beforeId: null, countMax: 1 };
+  const [domain] = await core.store.listDomains(provider.id, page);
+  return domain?.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
 }

@@ -41,6 +41,7 @@ import type { CallDeps } from './request/call.ts';
 import { STREAM_PATH } from './stream/device-stream.ts';
 import type { Streams } from './stream/stream.ts';
 import type { EndpointTally, Traffic } from './traffic.ts';
+import type { PanelProxy } from './upstream/proxy.ts';
 
 /** Elysia reads no body: the interpreter does, behind the look at access. */
 const UNREAD = { parse: 'none' } as const;
@@ -49,11 +50,16 @@ const UNREAD = { parse: 'none' } as const;
 type Answering = (request: Request) => Maybe<Response | null>;
 
 /** Puts the plugins together, and an answer for everything that is none of theirs. */
-export function mount(deps: CallDeps, streams: Streams, gate: Answering): Elysia {
+export function mount(
+  deps: CallDeps,
+  streams: Streams,
+  gate: Answering,
+  proxy: PanelProxy,
+): Elysia {
   const { log, traffic } = deps;
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
-  const paths = new Paths(elsewhereOf(traffic));
+  const paths = new Paths(elsewhereOf(traffic), proxy.answer);
   const providerEndpoints = [
     ...installEndpoints,
     ...domainEndpoints,
@@ -88,8 +94,14 @@ export function mount(deps: CallDeps, streams: Streams, gate: Answering): Elysia
 class Paths {
   readonly #answers = new Map<string, Answering>();
 
-  /** `elsewhere` answers at all other paths. */
-  constructor(private readonly elsewhere: (path: string, request: Request) => Response) {}
+  /**
+   * `elsewhere` answers at all other paths. Before any of them `proxied` has the requests for the
+   * hosts of panels, whatever their path; its null stands for all others.
+   */
+  constructor(
+    private readonly elsewhere: (path: string, request: Request) => Response,
+    private readonly proxied: PanelProxy['answer'],
+  ) {}
 
   has(path: string): boolean {
     return this.#answers.has(path);
@@ -98,10 +110,15 @@ class Paths {
   /** Notes what answers at a path; returns it for Elysia, which may find it at another one. */
   handler(path: string, answer: Answering): Answering {
     this.#answers.set(path, answer);
-    return (request) => (isAt(path, request.url) ? answer(request) : this.answer(request));
+    return (request) =>
+      this.proxied(request) ?? (isAt(path, request.url) ? answer(request) : this.#answer(request));
   }
 
   answer(request: Request): Maybe<Response | null> {
+    return this.proxied(request) ?? this.#answer(request);
+  }
+
+  #answer(request: Request): Maybe<Response | null> {
     const path = plainPath(request.url);
     const answer = this.#answers.get(path);
     return answer ? answer(request) : this.elsewhere(path, request);

@@ -17,9 +17,15 @@ import { BODY_TIME_MAX_MS } from './request/body.ts';
 import type { CallDeps } from './request/call.ts';
 import { makeStreams, PING_INTERVAL_MS } from './stream/stream.ts';
 import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts';
+import { makeProxy } from './upstream/proxy.ts';
+import type { UpstreamSettings } from './upstream/settings.ts';
 
 /** Settings that are looked at for each request, so that a change holds at once. */
-export interface ServerSettings extends WireSettings, TrafficSettings, GateSettings {
+export interface ServerSettings
+  extends WireSettings,
+    TrafficSettings,
+    GateSettings,
+    UpstreamSettings {
   readonly authFailuresPerMinuteMax: number;
   readonly registrationsPerMinuteMax: number;
   readonly streamCountMax: number;
@@ -110,18 +116,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tokenFailed: guessed,
   });
 
-  const gate = makeGate({
-    core,
-    clock,
-    log,
-    settings,
-    traffic,
-    peerOf,
-    isTrusted: (peer) => settings.trustedProxies.includes(peer),
-    guessed,
+  const isTrusted = (peer: string) => settings.trustedProxies.includes(peer);
+  const gate = makeGate({ core, clock, log, settings, traffic, peerOf, isTrusted, guessed });
+  const proxy = makeProxy({
+    ...{ core, clock, log, settings, traffic, clientOf, guessed },
+    grantPatience: deps.grantPatience,
+    provenanceOf: (request) => {
+      const peer = peerOf(request);
+      const scheme = options.tls ? 'https' : 'http';
+      return { peer, client: addressOf(request), isTrusted: isTrusted(peer), scheme };
+    },
   });
 
-  const app = mount(deps, streams, gate);
+  const app = mount(deps, streams, gate, proxy);
   const listener = listen(
     app,
     { ...options, tls: options.tls ?? null },
@@ -143,7 +150,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       stopping.abort();
       streams.closeAll();
       large.close();
-      await listener.stop(lastCallMs);
+      await proxy.stop(listener.stop(lastCallMs));
     },
   };
 }

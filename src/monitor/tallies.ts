@@ -26,6 +26,10 @@ const WARNINGS = [
   'not_ready',
   'open_to_group',
   'stop_late',
+  'upstream_binding_disabled',
+  'upstream_failed',
+  'upstream_not_bound',
+  'upstream_provider_unknown',
 ];
 const ERRORS = [
   BACKUP_FAILED,

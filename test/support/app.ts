@@ -26,11 +26,15 @@ import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
 import { strictStore } from './strict-store.ts';
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
 export interface TestApp {
   core: Core;
   clock: FakeClock;
   metrics: Metrics;
   url: string;
+  /** The settings in force: a test may change them, as SIGHUP does. */
+  settings: Writable<ServerSettings>;
   /** Everything logged so far, one line each. */
   logLines: string[];
   dataDir: string;
@@ -66,6 +70,20 @@ export function freshFolder(): string {
 
 const OPENING = { create: true, migrates: true, commitBatchMax: 1024 };
 
+/** Settings of an appliance, unless a test has others. */
+const USUAL: Writable<ServerSettings> = {
+  outputOffsetMinutes: 180,
+  trustedProxies: parseTrustedProxies([]),
+  authFailuresPerMinuteMax: 1_000_000,
+  registrationsPerMinuteMax: 1_000_000,
+  streamCountMax: 20_000,
+  logRequests: false,
+  gateKeyPaths: [],
+  gateUpstreams: [],
+  gateTexts: {},
+  gateLanguage: 'en',
+};
+
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
   {
@@ -95,6 +113,7 @@ export async function startTestApp(
   const served = wrap(core);
   const worker = hasWorker ? makeWorker(served, clock, log) : null;
   if (worker) core.signals.onWork(worker.look);
+  const settings = { ...USUAL, ...options };
   const server: RunningServer = await startServer({
     core: served,
     clock,
@@ -102,16 +121,7 @@ export async function startTestApp(
     host: '127.0.0.1',
     port: 0,
     ...options,
-    settings: {
-      outputOffsetMinutes: 180,
-      trustedProxies: parseTrustedProxies([]),
-      authFailuresPerMinuteMax: 1_000_000,
-      registrationsPerMinuteMax: 1_000_000,
-      streamCountMax: 20_000,
-      logRequests: false,
-      gateKeyPaths: [],
-      ...options,
-    },
+    settings,
   });
   const { nowMs } = clock;
   const sources = { nowMs, startedAtMs: nowMs(), store: served.store, tallies, log };
@@ -126,6 +136,7 @@ export async function startTestApp(
     clock,
     metrics,
     url: server.url,
+    settings,
     logLines,
     dataDir,
     deliver: async () => {

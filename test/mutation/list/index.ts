@@ -13,6 +13,7 @@ import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
 import { storeReads } from './store-reads.ts';
 import { storeWrites } from './store-writes.ts';
+import { upstream } from './upstream.ts';
 
 export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
@@ -28,5 +29,6 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...storeMessages,
   ...storeDevices,
   ...figures,
+  ...upstream,
   ...http,
 ];

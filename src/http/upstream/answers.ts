@@ -1,0 +1,74 @@
+/** Answers of the proxy's own: to refused devices, and where there is none of the panel. */
+
+import { type MessageKey, messages } from '../messages.ts';
+import type { Answer, FailureKind } from './ask.ts';
+import type { GateReason, Upstream, UpstreamSettings } from './settings.ts';
+import { textFor } from './texts.ts';
+
+/** Answers that are no device's refusal. */
+export type Obstacle = FailureKind | 'bad_request' | 'upstream_busy' | 'fault';
+
+/** The names under which answers are counted. */
+export type Outcome =
+  | 'admitted'
+  | 'passed'
+  | 'wrong_method'
+  | 'link_domain_not_bound'
+  | 'install_code_limit_reached'
+  | GateReason
+  | Obstacle;
+
+const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = {
+  // Nobody hears it.
+  client_left: { status: 400, text: 'the client has left' },
+  bad_request: { status: 400, text: 'this request cannot be passed on' },
+  fault: { status: 500, text: 'internal fault, see the log of the server' },
+  upstream_away: { status: 502, text: 'the panel cannot be reached' },
+  upstream_malformed: { status: 502, text: 'the panel gave an answer that is no HTTP' },
+  upstream_too_large: { status: 502, text: 'the panel gave an answer that is too large' },
+  upstream_busy: { status: 503, text: 'the panel has too much to do' },
+  upstream_slow: { status: 504, text: 'the panel did not answer in time' },
+};
+
+const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
+
+export function obstacle(kind: Obstacle): Response {
+  const { status, text } = OBSTACLES[kind];
+  const headers = { ...PLAIN, ...(status === 503 && { 'retry-after': '5' }) };
+  return new Response(`${text}\n`, { status, headers });
+}
+
+export function wrongMethod(): Response {
+  const headers = { ...PLAIN, allow: 'GET, HEAD' };
+  return new Response('only GET and HEAD are passed on\n', { status: 405, headers });
+}
+
+/** The answer that panels give to a refused device, with the text that tells why. */
+export function refusal(
+  reason: GateReason,
+  request: Request,
+  { refusedStatus }: Upstream,
+  { gateTexts, gateLanguage }: UpstreamSettings,
+): Response {
+  const { text, language } = textFor(gateTexts, reason, request.headers, gateLanguage);
+  const says: MessageKey = reason;
+  const headers = {
+    ...PLAIN,
+    'content-language': language,
+    'x-hwid-active': 'true',
+    ...messages[says].headers,
+    // Apps show this text beside the subscription.
+    announce: `base64:${Buffer.from(text).toString('base64')}`,
+  };
+  const body = BODILESS.has(refusedStatus) ? null : `${text}\n`;
+  return new Response(body, { status: refusedStatus, headers });
+}
+
+/** Statuses whose answers have no body (RFC 9110). */
+const BODILESS = new Set([204, 205, 304]);
+
+/** The panel's answer, as it came. */
+export function passedOn({ status, headers, body }: Answer, isAdmitted: boolean): Response {
+  if (isAdmitted) headers.set('x-hwid-active', 'true');
+  return new Response(body(), { status, headers });
+}

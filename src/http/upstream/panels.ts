@@ -1,0 +1,100 @@
+/** The panels by their hosts, with the connections to each and the line before it. */
+
+import { hostHash, hostName } from '../../core/host-name.ts';
+import type { Log } from '../../log.ts';
+import { Line } from '../bound/line.ts';
+import { Asker, type Failure } from './ask.ts';
+import type { Upstream, UpstreamSettings } from './settings.ts';
+
+/** Requests that may wait for one panel; each holds a connection and some kilobytes. */
+const WAITING_MAX = 1_000;
+/** The pause between two lines of the log about one panel, ms. */
+const LOG_PAUSE_MS = 60_000;
+/** Hosts of requests that are remembered: clients make them up. */
+const HOSTS_MAX = 1_000;
+
+/** One panel, through changes of its settings. */
+export class Panel {
+  readonly hash: string;
+  readonly line: Line;
+  #asker: Asker;
+  #lastLogMs = Number.NEGATIVE_INFINITY;
+  #unloggedCount = 0;
+
+  constructor(public upstream: Upstream) {
+    this.hash = hostHash(upstream.host);
+    this.#asker = new Asker(upstream.url);
+    this.line = new Line(() => ({
+      placesMax: this.upstream.requestsMax,
+      waitingMax: WAITING_MAX,
+      waitMaxMs: this.upstream.timeoutMs,
+    }));
+  }
+
+  get asker(): Asker {
+    return this.#asker;
+  }
+
+  /** Takes other settings up; connections to another URL are new ones. */
+  change(upstream: Upstream): void {
+    this.upstream = upstream;
+    if (upstream.url === this.#asker.url) return;
+    this.#asker.close();
+    this.#asker = new Asker(upstream.url);
+  }
+
+  /** Tells the log that the panel failed: host and kind, no path; a line a minute. */
+  logFailure({ kind, code }: Failure, log: Log, nowMs: number): void {
+    this.#unloggedCount += 1;
+    if (nowMs - this.#lastLogMs < LOG_PAUSE_MS) return;
+    const count = this.#unloggedCount;
+    log.warn('upstream_failed', { host: this.upstream.host, kind, code, count });
+    this.#lastLogMs = nowMs;
+    this.#unloggedCount = 0;
+  }
+}
+
+export class Panels {
+  #read: UpstreamSettings['gateUpstreams'] = [];
+  #byHost = new Map<string, Panel>();
+  /** By the host and port as they stand in URLs, for one look at each request. */
+  readonly #byAuthority = new Map<string, Panel | null>();
+
+  constructor(private readonly settings: UpstreamSettings) {}
+
+  /** The panel that a request is for by the host in its URL; null: none is. */
+  of(url: string): Panel | null {
+    const { gateUpstreams } = this.settings;
+    if (gateUpstreams !== this.#read) this.#change(gateUpstreams);
+    if (gateUpstreams.length === 0) return null;
+    const start = url.indexOf('://') + 3;
+    // Without a valid Host a URL begins with its path.
+    if (start < 3 || url.startsWith('/')) return null;
+    const authority = url.slice(start, url.indexOf('/', start));
+    const known = this.#byAuthority.get(authority);
+    if (known !== undefined) return known;
+    const panel = this.#byHost.get(hostName(authority) ?? '') ?? null;
+    if (this.#byAuthority.size >= HOSTS_MAX) this.#byAuthority.clear();
+    this.#byAuthority.set(authority, panel);
+    return panel;
+  }
+
+  close(): void {
+    for (const { asker } of this.#byHost.values()) asker.close();
+  }
+
+  #change(upstreams: UpstreamSettings['gateUpstreams']): void {
+    const before = this.#byHost;
+    this.#read = upstreams;
+    this.#byAuthority.clear();
+    this.#byHost = new Map(
+      upstreams.map((upstream) => {
+        const panel = before.get(upstream.host) ?? new Panel(upstream);
+        panel.change(upstream);
+        before.delete(upstream.host);
+        return [upstream.host, panel];
+      }),
+    );
+    for (const { asker } of before.values()) asker.close();
+  }
+}

@@ -1,0 +1,112 @@
+/** Who may pass to a panel: the rule of the door, asked before the panel is, and after it. */
+
+import type { Core } from '../../core/core.ts';
+import { admitDevice, admitNewKey, judgeDevice, type RefusedAtDoor } from '../../core/door.ts';
+import { keyIn, type Path } from '../../core/key-path.ts';
+import { isRefused, type Refused } from '../../core/outcome.ts';
+import type { Maybe } from '../../core/port/maybe.ts';
+import type { AdmittedLink } from '../../core/port/slot.ts';
+import type { DeviceWords } from '../endpoints/app.ts';
+import { type Query, REPEATED, valueIn } from '../request/query.ts';
+import type { Outcome } from './answers.ts';
+import type { Panel } from './panels.ts';
+import type { GateReason } from './settings.ts';
+
+/** A request for a panel, as far as it says who may pass. */
+interface Visit extends DeviceWords {
+  path: Path;
+  /** Its parameters, with their names in lower case. */
+  query: Query;
+  /** The header `Accept`. */
+  accepts: string;
+  /** False for a request that only looks. */
+  takesSlot: boolean;
+}
+
+/** A refusal in the words that people read. */
+export interface Denied {
+  reason: GateReason;
+  /** The name under which it is counted, if it is another. */
+  outcome?: Outcome;
+  isGuess?: boolean;
+}
+
+/** Leave to ask the panel. */
+export interface Passage {
+  /**
+   * Takes the slot once the panel has answered, and makes the link of a new key; returns a refusal
+   * that has come up since. Null: the request takes none.
+   */
+  admit: (() => Promise<Denied | null>) | null;
+  /** True if the answer may be a page and nothing else. */
+  isForPage: boolean;
+}
+
+const FREELY: Passage = { admit: null, isForPage: false };
+const FOR_PAGE: Passage = { admit: null, isForPage: true };
+/** Shorter keys would be half told by their beginning. */
+const TELLING_LENGTH_MIN = 12;
+
+/**
+ * Judges a request. The link is that of the key in the path, whatever `installid` says: whoever has
+ * any code of the provider would open every subscription else. `installid` names it where the path
+ * has no key, or one that no link has.
+ */
+export async function passageOf(
+  core: Core,
+  { upstream, hash: domainHash }: Panel,
+  { path, query, hwid, facts, accepts, takesSlot }: Visit,
+  nowMs: number,
+): Promise<Passage | Denied> {
+  const key = keyIn(upstream.keyPaths, path);
+  const code = valueIn(query, 'installid');
+  if (isRefused(key) || code === REPEATED) return { reason: 'link_not_found' };
+  if (key === null && !code) {
+    return upstream.otherPaths === 'pass' ? FREELY : { reason: 'link_not_found' };
+  }
+  const isBrowser = hwid === null && /\btext\/html\b/i.test(accepts);
+  if (isBrowser && upstream.browsers === 'pass') return FOR_PAGE;
+
+  const at = { domainHash, hwid, providerCode: upstream.provider };
+  const grant = (admit: () => Admission): Passage => ({
+    admit: takesSlot ? async () => denialIn(await admit()) : null,
+    isForPage: false,
+  });
+  if (key !== null) {
+    const call = { ...at, installCode: null, subscriptionKey: key };
+    const judged = await judgeDevice(core, call, nowMs);
+    if (!isUnknown(judged)) {
+      return denialIn(judged) ?? grant(() => admitDevice(core, call, facts, nowMs));
+    }
+    const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
+    if (!code) return grant(() => admitNewKey(core, call, terms, facts, nowMs));
+  }
+  const call = { ...at, installCode: code ?? null };
+  const judged = await judgeDevice(core, call, nowMs);
+  if (isRefused(judged)) return { ...denied(judged), isGuess: judged.says === 'link_not_found' };
+  // Another provider may have bound the same host: its links are none of this panel's.
+  if (judged.providerCode !== upstream.provider) return { reason: 'link_not_found' };
+  return grant(() => admitDevice(core, call, facts, nowMs));
+}
+
+type Admission = Maybe<AdmittedLink | RefusedAtDoor | Refused<'install_code_limit_reached'>>;
+
+/** Tells whether no link has the key: with a reason, one has it and its domain is not bound. */
+function isUnknown(judged: AdmittedLink | RefusedAtDoor): boolean {
+  return isRefused(judged) && judged.says === 'link_not_found' && judged.reason === undefined;
+}
+
+function denialIn(admission: Awaited<Admission>): Denied | null {
+  return isRefused(admission) ? denied(admission) : null;
+}
+
+function denied({ says, reason }: RefusedAtDoor | Refused<'install_code_limit_reached'>): Denied {
+  if (says === 'install_code_limit_reached') return { reason: 'link_not_found', outcome: says };
+  return { reason: says, ...(reason && { outcome: reason }) };
+}
+
+/** The note of a link that is made: enough of the key to tell links apart, too little to use. */
+function noteOf(host: string, key: string): string {
+  const beginning = key.length < TELLING_LENGTH_MIN ? '' : ` ${key.slice(0, 4)}…`;
+  return `${host}${beginning}`;
+}

@@ -1,0 +1,214 @@
+/**
+ * Gatepost as the proxy in front of panels. A device is judged first, without a trace: who would be
+ * refused costs the panel nothing. Only when the panel has answered with 2xx is the slot taken, and
+ * a link made for a key that is new; then the answer goes out as it comes. So neither a path that
+ * somebody tries nor a panel that is away costs a row.
+ */
+
+import type { Clock } from '../../clock.ts';
+import type { Core } from '../../core/core.ts';
+import { hostName } from '../../core/host-name.ts';
+import { readPath } from '../../core/key-path.ts';
+import type { Log } from '../../log.ts';
+import { deviceWords } from '../gate/words.ts';
+import { reportFault } from '../interpreter.ts';
+import { dropBody } from '../request/body.ts';
+import { parseQuery } from '../request/query.ts';
+import type { EndpointTally, Traffic } from '../traffic.ts';
+import {
+  type Obstacle,
+  type Outcome,
+  obstacle,
+  passedOn,
+  refusal,
+  wrongMethod,
+} from './answers.ts';
+import { type Answer, Failure } from './ask.ts';
+import { type Provenance, requestHeaders } from './headers.ts';
+import { type Panel, Panels } from './panels.ts';
+import { type Denied, type Passage, passageOf } from './passage.ts';
+import type { UpstreamSettings } from './settings.ts';
+
+interface ProxyOptions {
+  core: Core;
+  clock: Clock;
+  log: Log;
+  settings: UpstreamSettings;
+  traffic: Traffic;
+  provenanceOf(request: Request): Provenance;
+  /** The name that a request's client is counted under. */
+  clientOf(request: Request): string;
+  /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
+  guessed(request: Request): number;
+  /** Lets a request go unanswered for longer than the server's idle time, s. */
+  grantPatience(request: Request, seconds: number): void;
+}
+
+interface ProxyDeps extends ProxyOptions {
+  /** Aborted when the server waits for no more answers. */
+  ending: AbortSignal;
+}
+
+export interface PanelProxy {
+  /** Answers a request for a panel's host; null: it is for none. */
+  answer(request: Request): Promise<Response> | null;
+  /** Leaves the questions under way a little time; settles when `answered` has, or it is over. */
+  stop(answered: Promise<void>): Promise<void>;
+}
+
+/** The name under which requests for panels are counted. */
+const ENDPOINT = 'upstream';
+/** The longest idle time that Bun knows, s. */
+const PATIENCE_MAX_S = 255;
+const GRACE_S = 10;
+/** The time that questions under way have when the server stops, ms. */
+const LAST_MS = 3_000;
+
+/** An answer with the name under which it is counted. */
+interface Answered {
+  outcome: Outcome;
+  response: Response;
+  /** True if it tells somebody who guesses that there is no such link. */
+  isGuess?: boolean;
+}
+
+export function makeProxy(options: ProxyOptions): PanelProxy {
+  const panels = new Panels(options.settings);
+  const tally = options.traffic.tallyOf(ENDPOINT);
+  const ending = new AbortController();
+  const deps = { ...options, ending: ending.signal };
+  return {
+    answer: (request) => {
+      const panel = panels.of(request.url);
+      return panel === null ? null : conclude(deps, tally, request, panel);
+    },
+    stop: async (answered) => {
+      const timer = setTimeout(() => ending.abort(), LAST_MS);
+      await answered;
+      clearTimeout(timer);
+      panels.close();
+    },
+  };
+}
+
+async function conclude(
+  deps: ProxyDeps,
+  tally: EndpointTally,
+  request: Request,
+  panel: Panel,
+): Promise<Response> {
+  const { clock, log, traffic } = deps;
+  const startMs = clock.steadyMs();
+  dropBody(request);
+  let answered: Answered;
+  let requestId: string | undefined;
+  try {
+    answered = await answerOf(deps, request, panel);
+  } catch (fault) {
+    requestId = traffic.requestIdOf(request);
+    reportFault(log, ENDPOINT, fault, requestId);
+    answered = { outcome: 'fault', response: obstacle('fault') };
+  }
+  const { outcome, response, isGuess } = answered;
+  const tookMs = clock.steadyMs() - startMs;
+  traffic.count(tally, { request, says: outcome, tookMs, requestId });
+  const delayMs = isGuess ? deps.guessed(request) : 0;
+  if (delayMs > 0) await clock.sleep(delayMs);
+  return response;
+}
+
+async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promise<Answered> {
+  const { core, clock, settings } = deps;
+  const { upstream } = panel;
+  const { headers, method } = request;
+  const refuse = ({ reason, outcome, isGuess }: Denied): Answered => {
+    const response = refusal(reason, request, upstream, settings);
+    return { outcome: outcome ?? reason, response, ...(isGuess && { isGuess }) };
+  };
+  if (method !== 'GET' && method !== 'HEAD') {
+    return { outcome: 'wrong_method', response: wrongMethod() };
+  }
+  // Two of them, or one that the URL did not come of: servers choose differently.
+  const isOdd = hostName(headers.get('host') ?? '') !== upstream.host;
+  if (isOdd || headers.has('upgrade')) {
+    return { outcome: 'bad_request', response: obstacle('bad_request') };
+  }
+  const target = targetOf(request.url);
+  const path = readPath(target.split('?', 1)[0] ?? '');
+  if (path === null) return refuse({ reason: 'link_not_found' });
+  const query = parseQuery(target, true);
+  const words = deviceWords(request, query);
+  if ('says' in words) return refuse({ reason: 'hwid_required' });
+  const accepts = headers.get('accept') ?? '';
+  const visit = { ...words, path, query, accepts, takesSlot: method === 'GET' };
+  const passage = await passageOf(core, panel, visit, clock.nowMs());
+  if ('reason' in passage) return refuse(passage);
+
+  const answer = await ask(deps, request, panel, target);
+  if (typeof answer === 'string') return { outcome: answer, response: obstacle(answer) };
+  const denied = await denialOf(passage, answer);
+  if (denied !== null) {
+    answer.cancel();
+    return refuse(denied);
+  }
+  const isAdmitted = passage.admit !== null && isSuccess(answer);
+  return {
+    outcome: isAdmitted ? 'admitted' : 'passed',
+    response: passedOn(answer, isAdmitted),
+  };
+}
+
+/** Asks the panel, as soon as there is a place. */
+async function ask(
+  { clock, log, ending, provenanceOf, clientOf, grantPatience }: ProxyDeps,
+  request: Request,
+  panel: Panel,
+  path: string,
+): Promise<Answer | Obstacle> {
+  const { asker, line, upstream } = panel;
+  const signal = AbortSignal.any([request.signal, ending]);
+  const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+  // Once in the line, once with the panel.
+  const seconds = (2 * upstream.timeoutMs) / 1_000 + GRACE_S;
+  grantPatience(request, Math.min(seconds, PATIENCE_MAX_S));
+  const provenance = provenanceOf(request);
+  const leave = await line.enter(clientOf(request), signal);
+  if (leave === null) return request.signal.aborted ? 'client_left' : 'upstream_busy';
+  const told = upstream.hostHeader === 'upstream' ? asker.host : upstream.host;
+  const headers = requestHeaders(request, { told, asked: upstream.host }, provenance);
+  const onEnd = (failure: Failure | null) => {
+    leave();
+    if (failure !== null && failure.kind !== 'client_left') {
+      panel.logFailure(failure, log, clock.steadyMs());
+    }
+  };
+  const answer = await asker.ask(upstream, { method, path, headers, signal, onEnd });
+  if (!(answer instanceof Failure)) return answer;
+  // Of those who left, only the server waits for an answer.
+  return ending.aborted ? 'upstream_slow' : answer.kind;
+}
+
+/** Lets the device in, if the answer is one to be let in for; returns what speaks against it. */
+async function denialOf({ admit, isForPage }: Passage, answer: Answer): Promise<Denied | null> {
+  if (isForPage) {
+    const isPage = /^text\/html\b/i.test(answer.headers.get('content-type') ?? '');
+    return isPage ? null : { reason: 'hwid_required' };
+  }
+  if (admit === null || !isSuccess(answer)) return null;
+  try {
+    return await admit();
+  } catch (fault) {
+    answer.cancel();
+    throw fault;
+  }
+}
+
+function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Path and query of a request's URL: what is behind a `#` is no server's business. */
+function targetOf(url: string): string {
+  const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));
+  return target.split('#', 1)[0] ?? '';
+}

@@ -1,0 +1,90 @@
+/** The texts that people read when their device is refused. */
+
+import type { GateReason, GateTexts } from './settings.ts';
+
+/** The languages of most of those who use panels. */
+const BUILT_IN: Readonly<Record<string, Readonly<Record<GateReason, string>>>> = {
+  en: {
+    hwid_required:
+      'This app does not tell its device (HWID). Turn that on in its settings, or use another app.',
+    link_not_found: 'This subscription is not known here. Ask your provider for a new link.',
+    link_disabled: 'This subscription is switched off. Ask your provider.',
+    link_limit_reached:
+      'All devices of this subscription are taken. Remove one, or ask your provider for more.',
+  },
+  ru: {
+    hwid_required:
+      'Приложение не передаёт идентификатор устройства (HWID). Включите его в настройках или возьмите другое приложение.',
+    link_not_found: 'Такая подписка здесь неизвестна. Попросите у провайдера новую ссылку.',
+    link_disabled: 'Эта подписка отключена. Обратитесь к провайдеру.',
+    link_limit_reached:
+      'Достигнут лимит устройств этой подписки. Удалите одно из них или обратитесь к провайдеру.',
+  },
+  zh: {
+    hwid_required: '此应用未发送设备标识（HWID）。请在其设置中启用，或换用其他应用。',
+    link_not_found: '此处没有该订阅。请向服务商索取新的链接。',
+    link_disabled: '该订阅已停用。请联系服务商。',
+    link_limit_reached: '该订阅的设备数量已达上限。请移除一台设备，或联系服务商。',
+  },
+  fa: {
+    hwid_required:
+      'این برنامه شناسهٔ دستگاه (HWID) را نمی‌فرستد. آن را در تنظیمات روشن کنید یا برنامهٔ دیگری به کار ببرید.',
+    link_not_found: 'این اشتراک اینجا شناخته نیست. از ارائه‌دهنده پیوند تازه بخواهید.',
+    link_disabled: 'این اشتراک غیرفعال است. با ارائه‌دهنده تماس بگیرید.',
+    link_limit_reached:
+      'ظرفیت دستگاه‌های این اشتراک پر است. یکی را حذف کنید یا با ارائه‌دهنده تماس بگیرید.',
+  },
+};
+
+const FALLBACK = 'en';
+/** The most languages of a request that are looked at; each is one look into the texts. */
+const LANGUAGES_MAX = 16;
+
+/** A text and the language that it is in. */
+export interface Told {
+  text: string;
+  language: string;
+}
+
+/**
+ * The text for a reason: in the first language of `Accept-Language` by weight that there is one in,
+ * else in that of `X-Device-Locale`, as apps send it, else in `fallback`, else in English. `zh-TW`
+ * is answered in `zh` where nobody wrote one. The operator's text goes before the built-in one.
+ */
+export function textFor(
+  texts: GateTexts,
+  reason: GateReason,
+  headers: Headers,
+  fallback: string,
+): Told {
+  const wanted = [...accepted(headers.get('accept-language')), headers.get('x-device-locale')];
+  for (const tag of [...wanted, fallback]) {
+    for (const language of fromNarrow(tag ?? '')) {
+      const text = ownText(texts, language, reason) ?? ownText(BUILT_IN, language, reason);
+      if (text) return { text, language };
+    }
+  }
+  return { text: BUILT_IN[FALLBACK]?.[reason] ?? '', language: FALLBACK };
+}
+
+/** Languages come from outside: only what a table itself has counts. */
+function ownText(texts: GateTexts, language: string, reason: GateReason): string | undefined {
+  return Object.hasOwn(texts, language) ? texts[language]?.[reason] : undefined;
+}
+
+/** `zh-Hant-TW`, `zh-Hant`, `zh`; some apps write `zh_TW`. */
+function fromNarrow(tag: string): string[] {
+  const parts = tag.toLowerCase().replaceAll('_', '-').split('-', 4);
+  return parts.map((_, at) => parts.slice(0, parts.length - at).join('-'));
+}
+
+/** The tags of `Accept-Language`, by weight (RFC 9110, 12.5.4). */
+function accepted(header: string | null): string[] {
+  const ranges = (header ?? '').split(',', LANGUAGES_MAX).map((range) => {
+    const [tag = '', ...params] = range.split(';').map((part) => part.trim());
+    const weight = params.find((param) => /^q=/i.test(param))?.slice(2);
+    return { tag, weight: weight === undefined ? 1 : Number(weight) || 0 };
+  });
+  const wanted = ranges.filter(({ tag, weight }) => tag !== '' && tag !== '*' && weight > 0);
+  return wanted.sort((a, b) => b.weight - a.weight).map(({ tag }) => tag);
+}

@@ -1,0 +1,306 @@
+/** Gatepost in front of a panel: who gets what the panel sent, and what it costs. */
+
+import { afterEach, describe, expect, test } from 'bun:test';
+import { hostHash } from '../../../src/core/host-name.ts';
+import { call, seedProvider } from '../../support/app.ts';
+import {
+  answer,
+  behaveWell,
+  PANEL_HEADERS,
+  type PanelCall,
+  SUBSCRIPTION,
+} from '../../support/panel.ts';
+import { addLink, bind, LINK } from '../../support/shop.ts';
+import { until } from '../../support/until.ts';
+import { exchange, type Fronted, HOST, KEY, startFronted } from '../../support/upstream.ts';
+
+let fronted: Fronted | null = null;
+afterEach(async () => {
+  await fronted?.stop();
+  fronted = null;
+});
+
+async function front(...from: Parameters<typeof startFronted>): Promise<Fronted> {
+  fronted = await startFronted(...from);
+  return fronted;
+}
+
+test('the first device of a key makes its link; the fourth is refused without the panel', async () => {
+  const at = await front();
+  for (const hwid of ['a', 'b', 'c', 'a']) {
+    const got = await at.get(`/sub/${KEY}`, hwid);
+    expect([got.status, got.body]).toEqual([200, SUBSCRIPTION]);
+    expect(got.headers.get('x-hwid-active')).toBe('true');
+    for (const [name, value] of Object.entries(PANEL_HEADERS)) {
+      expect(got.headers.get(name.toLowerCase())).toBe(Buffer.from(value).toString('latin1'));
+    }
+  }
+  expect(at.panel.calls).toHaveLength(4);
+  const refused = await at.get(`/sub/${KEY}`, 'd', { 'Accept-Language': 'ru' });
+  expect(refused.status).toBe(404);
+  expect(at.panel.calls).toHaveLength(4);
+  expect(await at.links()).toEqual([{ count: 3, limit: 3, note: `${HOST} a1b2…` }]);
+  expect(Object.fromEntries(refused.headers)).toMatchObject({
+    'x-hwid-active': 'true',
+    'x-hwid-max-devices-reached': 'true',
+    'x-hwid-limit': 'true',
+    'content-language': 'ru',
+    'cache-control': 'no-store',
+  });
+  const announced = refused.headers.get('announce')?.replace(/^base64:/, '') ?? '';
+  const text = Buffer.from(announced, 'base64').toString();
+  expect(text).toContain('лимит устройств');
+  expect(Buffer.from(refused.body, 'latin1').toString()).toBe(`${text}\n`);
+});
+
+test('a key that the panel does not know makes nothing, and the answer is the panel’s', async () => {
+  const at = await front(({ send }) => send(answer(404, 'no such user', { 'X-Panel': '1' })));
+  const got = await at.get(`/sub/${KEY}`, 'a');
+  expect([got.status, got.body, got.headers.get('x-panel')]).toEqual([404, 'no such user', '1']);
+  expect(got.headers.has('x-hwid-active')).toBe(false);
+  expect(await at.links()).toEqual([]);
+});
+
+test('10,000 random paths make no row', async () => {
+  const at = await front(({ send }) => send(answer(404)));
+  const random = () =>
+    Buffer.from(crypto.getRandomValues(new Uint8Array(12))).toString('base64url');
+  const paths = Array.from({ length: 10_000 }, (_, count) =>
+    count % 2 === 0 ? `/sub/${random()}` : `/${random()}/${random()}`,
+  );
+  const headers = { host: HOST, 'x-hwid': 'prober' };
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+        const { status, body } = await fetch(`${at.app.url}${path}`, { headers });
+        await body?.cancel();
+        expect(status).toBe(404);
+      }
+    }),
+  );
+  expect(at.panel.calls).toHaveLength(5_000);
+  expect(await at.links()).toEqual([]);
+  const { json } = await call(at.app, '/api/list-domain', at.own);
+  expect(json.data).toHaveLength(1);
+});
+
+test('of fifty devices that come first together, as many as may get in by one link', async () => {
+  const at = await front();
+  const comers = Array.from({ length: 50 }, (_, count) => at.get(`/sub/${KEY}`, `phone-${count}`));
+  const got = await Promise.all(comers);
+  const admitted = got.filter(({ status }) => status === 200);
+  expect(admitted.map(({ body }) => body)).toEqual(Array(3).fill(SUBSCRIPTION));
+  expect(got.filter(({ status }) => status === 404)).toHaveLength(47);
+  expect(await at.links()).toEqual([{ count: 3, limit: 3, note: `${HOST} a1b2…` }]);
+});
+
+test('who comes when the last slot has just gone gets nothing of the panel’s answer', async () => {
+  const asked: PanelCall[] = [];
+  const at = await front(
+    async (question) => {
+      // Both are asked about before either is answered.
+      if (asked.push(question) === 2) for (const each of asked) await behaveWell(each);
+    },
+    { defaultLimit: 1 },
+  );
+  const got = await Promise.all(['a', 'b'].map((hwid) => at.get(`/sub/${KEY}`, hwid)));
+  expect(got.map(({ status }) => status).toSorted()).toEqual([200, 404]);
+  const refused = got.find(({ status }) => status === 404);
+  expect(refused?.body).not.toContain(SUBSCRIPTION.trim());
+  expect(refused?.headers.has('subscription-userinfo')).toBe(false);
+});
+
+describe('a link', () => {
+  test('that has the code of the query is found by it', async () => {
+    const at = await front();
+    await addLink(at.app, at.own, LINK, 1);
+    const path = (name: string) => `/sub/${KEY}?x=1&${name}=${LINK}`;
+    expect((await at.get(path('InstallID'), 'a')).status).toBe(200);
+    expect((await at.get(path('installid'), 'b')).status).toBe(404);
+    expect(at.panel.calls.map(({ target }) => target)).toEqual([path('InstallID')]);
+    expect(await at.links()).toEqual([{ count: 1, limit: 1, note: null as never }]);
+  });
+
+  test('that has the key goes before any code', async () => {
+    const at = await front(undefined, { defaultLimit: 1 });
+    await addLink(at.app, at.own, LINK, 100);
+    expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(200);
+    const past = await at.get(`/sub/${KEY}?installid=${LINK}`, 'b');
+    expect([past.status, past.headers.get('x-hwid-limit')]).toEqual([404, 'true']);
+    expect(at.panel.calls).toHaveLength(1);
+  });
+
+  test('of another provider lets nobody in, although it bound the same host', async () => {
+    const at = await front();
+    const other = await seedProvider(at.app);
+    await bind(at.app, other, hostHash(HOST));
+    await addLink(at.app, other, LINK, 100);
+    expect((await at.get(`/sub/${KEY}?installid=${LINK}`, 'a')).status).toBe(404);
+    expect(at.panel.calls).toEqual([]);
+  });
+
+  test('that is disabled lets nobody in', async () => {
+    const at = await front();
+    await at.get(`/sub/${KEY}`, 'a');
+    const { json } = await call(at.app, '/api/list-install', at.own);
+    await call(at.app, '/api/update-install', at.own, { id: json.data[0].id, status: 5 });
+    const got = await at.get(`/sub/${KEY}`, 'a');
+    expect([got.status, got.body.trim()]).toEqual([
+      404,
+      'This subscription is switched off. Ask your provider.',
+    ]);
+    expect(at.panel.calls).toHaveLength(1);
+  });
+
+  test('of a host whose binding is disabled lets nobody in', async () => {
+    const at = await front();
+    await at.get(`/sub/${KEY}`, 'a');
+    const { json } = await call(at.app, '/api/list-domain', at.own);
+    await call(at.app, '/api/delete-domain', at.own, { id: json.data[0].id });
+    expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(404);
+    expect((await at.get(`/sub/other-key-of-it`, 'a')).status).toBe(404);
+    expect(await at.links()).toHaveLength(1);
+  });
+
+  test('is not made beyond the number that the provider may have', async () => {
+    const at = await front(undefined, {}, { bounds: { linksPerProviderMax: 1 } });
+    expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(200);
+    const got = await at.get('/sub/another-key', 'a');
+    expect([got.status, got.headers.has('x-hwid-limit')]).toEqual([404, false]);
+    expect(await at.links()).toHaveLength(1);
+  });
+});
+
+describe('a device without a HWID', () => {
+  const browser = { Accept: 'text/html,application/xhtml+xml' };
+  const page = ({ send }: PanelCall) =>
+    send(answer(200, '<h1>Panel</h1>', { 'Content-Type': 'Text/HTML; charset=utf-8' }));
+
+  test('is refused, and told that it needs one', async () => {
+    const at = await front(page, { refusedStatus: 403 });
+    for (const headers of [{}, browser]) {
+      const got = await at.get(`/sub/${KEY}`, null, headers);
+      expect([got.status, got.headers.get('x-hwid-not-supported')]).toEqual([403, 'true']);
+    }
+    const malformed = await at.get(`/sub/${KEY}`, 'two,of');
+    expect([malformed.status, malformed.headers.get('x-hwid-not-supported')]).toEqual([
+      403,
+      'true',
+    ]);
+    expect(at.panel.calls).toEqual([]);
+  });
+
+  test('gets the page of the panel if it is a browser and may, and nothing else', async () => {
+    const at = await front(
+      (question) => (question.target === '/sub/page' ? page : behaveWell)(question),
+      {
+        browsers: 'pass',
+      },
+    );
+    const got = await at.get('/sub/page', null, browser);
+    expect([got.status, got.body]).toEqual([200, '<h1>Panel</h1>']);
+    // Only an app is given anything else.
+    const other = await at.get('/sub/other', null, browser);
+    expect([other.status, other.headers.get('x-hwid-not-supported')]).toEqual([404, 'true']);
+    expect(other.body).not.toContain(SUBSCRIPTION.trim());
+    expect((await at.get('/sub/page', null)).status).toBe(404);
+    expect(await at.links()).toEqual([]);
+  });
+});
+
+test('HEAD is judged and changes nothing', async () => {
+  const at = await front();
+  const port = Number(new URL(at.app.url).port);
+  const head = (hwid: string) => exchange(port, 'HEAD', `/sub/${KEY}`, { 'x-hwid': hwid });
+  const first = await head('a');
+  expect([first.status, first.body]).toEqual([200, '']);
+  expect(first.headers.get('content-length')).toBe(String(SUBSCRIPTION.length));
+  expect(await at.links()).toEqual([]);
+  for (const hwid of ['a', 'b', 'c']) await at.get(`/sub/${KEY}`, hwid);
+  expect((await head('d')).status).toBe(404);
+  expect(at.panel.calls.filter(({ method }) => method === 'HEAD')).toHaveLength(1);
+});
+
+test('other methods, bodies and upgrades do not reach the panel', async () => {
+  const at = await front();
+  const port = Number(new URL(at.app.url).port);
+  const device = { 'x-hwid': 'a' };
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH', 'TRACE']) {
+    const got = await exchange(port, method, `/sub/${KEY}`, device);
+    // Bun itself answers TRACE.
+    if (got.status !== 400)
+      expect([got.status, got.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  }
+  const upgrade = { ...device, Connection: 'Upgrade, close', Upgrade: 'websocket' };
+  expect((await exchange(port, 'GET', '/device/stream', upgrade)).status).toBe(400);
+  expect(at.panel.calls).toEqual([]);
+  const body = { ...device, 'Content-Length': '0' };
+  expect((await exchange(port, 'GET', `/sub/${KEY}`, body)).status).toBe(200);
+  expect(at.panel.calls[0]?.head).not.toMatch(/content-length/i);
+});
+
+test('every path of the host is the panel’s, every path of another is not', async () => {
+  const at = await front(behaveWell, { otherPaths: 'pass' });
+  for (const path of ['/install', '/api/list-install', '/openapi.json', '/', '/gate']) {
+    expect((await at.get(path, 'a')).body).toBe(SUBSCRIPTION);
+  }
+  const { json } = await call(at.app, '/api/list-install', at.own);
+  expect(json).toEqual({ rc: 1, msg: 'Ok', data: [] });
+  expect(at.panel.calls).toHaveLength(5);
+});
+
+test('the panel is told what the client sent, and where it comes from', async () => {
+  const at = await front();
+  const headers = {
+    'User-Agent': 'Happ/3.1',
+    'X-Forwarded-For': '203.0.113.9',
+    'x-device-model': 'Пиксель',
+  };
+  await at.get(`/sub/${KEY}/clash?b=1&a=%D0%94`, 'a', headers);
+  const [first = '', ...lines] = (at.panel.calls[0]?.head ?? '').split('\r\n');
+  expect(first).toBe(`GET /sub/${KEY}/clash?b=1&a=%D0%94 HTTP/1.1`);
+  const model = Buffer.from('Пиксель').toString('latin1');
+  expect(lines.map((line) => line.toLowerCase()).toSorted()).toEqual(
+    [
+      'Connection: keep-alive',
+      `Host: ${HOST}`,
+      'user-agent: Happ/3.1',
+      'x-forwarded-for: 127.0.0.1',
+      `x-forwarded-host: ${HOST}`,
+      'x-forwarded-proto: http',
+      'x-hwid: a',
+      `x-device-model: ${model}`,
+      'x-real-ip: 127.0.0.1',
+    ]
+      .map((line) => line.toLowerCase())
+      .toSorted(),
+  );
+});
+
+test('so many requests are under way at a time; others wait', async () => {
+  const waiting: PanelCall[] = [];
+  const at = await front((question) => void waiting.push(question), {
+    ...{ requestsMax: 4, defaultLimit: 9 },
+  });
+  const got = Array.from({ length: 6 }, (_, count) => at.get(`/sub/${KEY}`, `phone-${count}`));
+  // One address has half of the places.
+  for (let answered = 0; answered < 6; answered++) {
+    const question = await until('the panel is asked', () => waiting.shift());
+    expect(waiting.length).toBeLessThan(2);
+    await behaveWell(question);
+  }
+  expect((await Promise.all(got)).map(({ status }) => status)).toEqual(Array(6).fill(200));
+});
+
+test('settings change in flight', async () => {
+  const at = await front();
+  await at.get(`/sub/${KEY}`, 'a');
+  const [upstream] = at.app.settings.gateUpstreams;
+  if (upstream === undefined) throw new Error('no upstream');
+  at.app.settings.gateUpstreams = [{ ...upstream, host: 'new.example.org', refusedStatus: 451 }];
+  // What no panel has any more is answered as any path of ours.
+  expect((await at.get(`/sub/${KEY}`, 'a')).body).toBe('Not found\n');
+  const got = await at.get(`/sub/${KEY}`, 'a', { Host: 'new.example.org' });
+  expect(got.status).toBe(451);
+  expect(at.panel.calls).toHaveLength(1);
+});

@@ -1,0 +1,53 @@
+/** The text of a refusal, by the languages that a request names. */
+
+import { describe, expect, test } from 'bun:test';
+import type { GateTexts } from '../../../src/http/upstream/settings.ts';
+import { textFor } from '../../../src/http/upstream/texts.ts';
+
+const OWN: GateTexts = {
+  de: { link_disabled: 'Abgeschaltet.' },
+  'pt-br': { link_disabled: 'Off' },
+};
+
+function languageFor(headers: Record<string, string>, fallback = 'en', texts = OWN): string {
+  return textFor(texts, 'link_disabled', new Headers(headers), fallback).language;
+}
+
+describe('the language', () => {
+  test.each([
+    ['ru', 'ru'],
+    ['ru-RU,en;q=0.9', 'ru'],
+    ['fr, fa;q=0.4, zh;q=0.8', 'zh'],
+    ['zh-Hant-TW', 'zh'],
+    ['pt-BR', 'pt-br'],
+    ['pt', 'en'],
+    ['DE_de', 'de'],
+    ['ru;q=0, fa', 'fa'],
+    ['*', 'en'],
+    ['', 'en'],
+    [';;q=,,;=', 'en'],
+    ['__proto__, constructor', 'en'],
+    [`${'xx,'.repeat(5000)}ru`, 'en'],
+  ])('of %p is %p', (accepted, language) => {
+    expect(languageFor({ 'accept-language': accepted })).toBe(language);
+  });
+
+  test('is that of the device if the request accepts none', () => {
+    expect(languageFor({ 'x-device-locale': 'RU' })).toBe('ru');
+    expect(languageFor({ 'x-device-locale': 'RU', 'accept-language': 'fa' })).toBe('fa');
+  });
+
+  test('is the operator’s choice for those who name none, and English without one', () => {
+    expect(languageFor({}, 'zh')).toBe('zh');
+    expect(languageFor({}, 'xx')).toBe('en');
+  });
+});
+
+test("the operator's text goes before the built-in one, reason by reason", () => {
+  const texts = { ru: { link_disabled: 'Своё' } };
+  const headers = new Headers({ 'accept-language': 'ru' });
+  expect(textFor(texts, 'link_disabled', headers, 'en').text).toBe('Своё');
+  const other = textFor(texts, 'link_limit_reached', headers, 'en');
+  expect(other.language).toBe('ru');
+  expect(other.text).toContain('лимит');
+});

@@ -1,0 +1,108 @@
+import type { MutatedFile } from '../mutation.ts';
+
+const ASKING = ['test/http/upstream/ask.test.ts'];
+const PASSING = ['test/http/upstream/proxy.test.ts', 'test/http/upstream/past-the-gate.test.ts'];
+
+/** Gatepost as the proxy in front of panels. */
+export const upstream: readonly MutatedFile[] = [
+  {
+    file: 'src/http/upstream/ask.ts',
+    tests: [...ASKING, 'test/http/upstream/misbehaving.test.ts'],
+    changes: [
+      ['if (first !== STALE) return first;', 'return first as Answer | Failure;'],
+      ['maxHeaderSize: HEAD_BYTES_MAX,', 'maxHeaderSize: 1e9,'],
+      ['if (this.#hasBody && length > this.upstream.answerBytesMax)', 'if (false)'],
+      ['if (this.#bytes > this.upstream.answerBytesMax)', 'if (false)'],
+      ['if (this.#message?.complete) return;', ''],
+      ["else if (code.startsWith('HPE_'))", 'else if (false)'],
+      ['this.#controller?.error(undefined);', 'this.#controller?.close();'],
+      ["message.on('aborted', () => this.#cut());", ''],
+      ['    this.#message?.pause();\n', ''],
+      ['cancel: this.#leave,\n      },', '},'],
+      ['if (failure !== STALE) this.question.onEnd(failure);', 'this.question.onEnd(failure);'],
+      ["question.signal.addEventListener('abort', this.#leave);", ''],
+    ],
+  },
+  {
+    file: 'src/http/upstream/passage.ts',
+    tests: PASSING,
+    changes: [
+      ['if (isRefused(key) || code === REPEATED)', 'if (isRefused(key))'],
+      ["upstream.otherPaths === 'pass' ? FREELY :", 'true ? FREELY :'],
+      ["isBrowser && upstream.browsers === 'pass'", 'isBrowser'],
+      ['takesSlot ? async', 'true ? async'],
+      ['if (!isUnknown(judged)) {', 'if (!isUnknown(judged) && !code) {'],
+      ['if (judged.providerCode !== upstream.provider)', 'if (false)'],
+      ["judged.says === 'link_not_found' && judged.reason === undefined", 'true'],
+    ],
+  },
+  {
+    file: 'src/http/upstream/proxy.ts',
+    tests: [...PASSING, 'test/http/upstream/misbehaving.test.ts'],
+    changes: [
+      ["hostName(headers.get('host') ?? '') !== upstream.host", 'false'],
+      ["isOdd || headers.has('upgrade')", 'isOdd'],
+      ['if (path === null) return', 'if (false) return'],
+      ['return isPage ? null :', 'return true ? null :'],
+      [
+        'if (admit === null || !isSuccess(answer)) return null;',
+        'if (admit === null) return null;',
+      ],
+      ['return status >= 200 && status < 300;', 'return status >= 200 && status < 400;'],
+      ["return target.split('#', 1)[0] ?? '';", 'return target;'],
+      ["upstream.hostHeader === 'upstream' ?", 'false ?'],
+    ],
+  },
+  {
+    file: 'src/http/upstream/headers.ts',
+    tests: ['test/http/upstream/headers.test.ts'],
+    changes: [
+      ['HOP_BY_HOP.has(name) || named.has(name) ||', 'HOP_BY_HOP.has(name) ||'],
+      ["isTrusted ? headers.get('x-forwarded-for') : null", "headers.get('x-forwarded-for')"],
+      ['if (!FORWARDED.has(name)) passed', 'passed'],
+      ['(isTrusted ? headers.get(name) : null)', 'headers.get(name)'],
+      ['[...namedHops(headers), ...HOP_BY_HOP]', '[...HOP_BY_HOP]'],
+    ],
+  },
+  {
+    file: 'src/http/upstream/panels.ts',
+    tests: [...PASSING, 'test/http/upstream/misbehaving.test.ts'],
+    changes: [
+      ['if (gateUpstreams !== this.#read)', 'if (this.#read.length === 0)'],
+      ['if (nowMs - this.#lastLogMs < LOG_PAUSE_MS) return;', ''],
+      ['this.#unloggedCount = 0;\n  }', '}'],
+    ],
+  },
+  {
+    file: 'src/http/upstream/texts.ts',
+    tests: ['test/http/upstream/texts.test.ts'],
+    changes: [
+      ['Object.hasOwn(texts, language) ?', 'true ?'],
+      ['wanted.sort((a, b) => b.weight - a.weight)', 'wanted'],
+      ["tag !== '*' && weight > 0", "tag !== '*'"],
+      ["tag.toLowerCase().replaceAll('_', '-')", "tag.replaceAll('_', '-')"],
+      ['ownText(texts, language, reason) ?? ownText', 'ownText'],
+    ],
+  },
+  {
+    file: 'src/http/bound/line.ts',
+    tests: ['test/http/line.test.ts'],
+    changes: [
+      ['this.#heldCount < placesMax && held', 'held'],
+      ['&& held < Math.ceil(placesMax / 2)', ''],
+      ['if (this.#waiting.size >= waitingMax) return null;', ''],
+      ['if (!isHeld) return;', ''],
+      ['if (signal.aborted) return null;', ''],
+      ["signal.addEventListener('abort', giveUp);", ''],
+      ['        this.#waiting.delete(waiter);\n', ''],
+    ],
+  },
+  {
+    file: 'src/http/mount.ts',
+    tests: ['test/http/upstream/proxy.test.ts'],
+    changes: [
+      ['this.proxied(request) ?? (isAt', '(isAt'],
+      ['return this.proxied(request) ?? this.#answer(request);', 'return this.#answer(request);'],
+    ],
+  },
+];
