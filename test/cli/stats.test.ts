@@ -23,7 +23,7 @@ async function seed(columns?: number): Promise<void> {
     await send(store, one, { createdAtMs: TODAY_MS - daysAgo * DAY_MS });
   }
   await send(store, two, { createdAtMs: TODAY_MS });
-  const link = await store.addInstall(installDraft(one, { createdAtMs: 0 }), ACT);
+  const link = await store.addInstall(installDraft(one), ACT);
   if (typeof link === 'string') throw new Error(link);
   for (const ms of [TODAY_MS - DAY_MS, TODAY_MS]) {
     store.countRefusal({ installId: link.id, providerId: one }, 'link_limit_reached', ms);
@@ -42,8 +42,8 @@ test('of one provider: the days on which something happened, the sum, the links'
   const text = await output('Provide1', '--days', '9');
   expect(text.split('\n').filter((line) => /^(2026|total|LinkCode)/.test(line))).toEqual([
     '2026-11-19         0     0        0        0         0     1      0      0',
-    '2026-11-20         0     0        0        0         0     1      0      0',
-    'total              0     0        0        0         0     2      0      0',
+    '2026-11-20         0     0        0        0         0     1      0      1',
+    'total              0     0        0        0         0     2      0      1',
     '2026-11-19      3           0          0         0       0         0       0        0',
     '2026-11-20      1           0          0         0       0         0       0        0',
     'total           4           0          0         0       0         0       0        0',
