@@ -112,7 +112,7 @@ export interface DomainName {
 export function domainValue(text: string): DomainName {
   if (!isRefused(readDomainHash(text))) return { host: null, hash: text };
   const host = hostName(text);
-  if (host === null) throw mistake(`'${text}' is neither a host name nor a domain hash`);
+  if (host === null) throw mistake('a domain is a host name without scheme and path, or its hash');
   return { host, hash: hostHash(host) };
 }
 
@@ -154,8 +154,9 @@ export function baseUrlValue(text: string): string {
 /** The URL of a subscription, to which the code of a link is added. */
 export function subscriptionUrlValue(text: string): string {
   const url = URL.parse(text);
+  // A mistake does not repeat it: there may be a key in it.
   if (!/^https?:\/\//i.test(text) || url === null) {
-    throw mistake(`'${text}' is not an http address`);
+    throw mistake('the URL of a subscription is an http address');
   }
   if (url.username || url.password || url.hash) {
     throw mistake('the URL of a subscription has no user and no fragment');

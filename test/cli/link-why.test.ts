@@ -234,5 +234,5 @@ test('a domain that was never bound, and what cannot be one', async () => {
   expect(found(answer, 'domain')).toBe('other.example.com is no binding of Provide1');
   const url = await line.run('link', 'why', CODE, 'new', '--domain', 'https://example.com/');
   expect(url.code).toBe(2);
-  expect(url.stderr).toContain('is neither a host name nor a domain hash');
+  expect(url.stderr).toContain('a domain is a host name without scheme and path, or its hash');
 });

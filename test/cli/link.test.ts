@@ -222,3 +222,35 @@ describe('set', () => {
     });
   });
 });
+
+test('no command shows a subscription key, nor does a mistake', async () => {
+  const key = 'PLANTED-panel-key';
+  const url = `https://example.com/sub/${key}`;
+  const said: string[] = [];
+  for (const words of [
+    ['set', CODE, '--key', key],
+    ['set', 'LinkCode0003', '--key', key],
+    ['set', OTHER_CODE, '--key', key],
+    ['show', `key:${key}`],
+    ['set', 'LinkCode0003', '--no-key'],
+    ['set', 'LinkCode0003', '--key', `${key},`],
+    ['list'],
+    ['show', `key:${key}`, '--json'],
+    ['show', `key:${key}-other`],
+    ['show', `key:${key}/`],
+    ['why', `key:${key}`, 'phone', '--domain', 'example.com'],
+    ['why', CODE, 'phone', '--domain', url],
+    ['qr', CODE, '--url', url.slice(1)],
+    ['qr', CODE, '--url', `${url}#`, '--title', 'n'.repeat(300)],
+    ['qr', CODE, '--url', `${url}?installid=1`],
+  ]) {
+    for (const more of [[], ['--json']]) {
+      const { stdout, stderr } = await link(...words, ...more);
+      said.push(stdout, stderr);
+    }
+  }
+  const { stdout } = await line.run('audit', 'list', '--all', '--json');
+  expect(said.join('')).toContain(`several links have this subscription key`);
+  expect(stdout).toContain('subscription_key');
+  expect(said.join('') + stdout).not.toContain('PLANTED');
+});

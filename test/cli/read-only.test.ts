@@ -24,6 +24,7 @@ describe.skipIf(!MAY_MOUNT)('on a disk that takes no writes', () => {
   const READ = [
     'provider list',
     'provider show Provide1',
+    'link list',
     'device list',
     'distribution list',
     'audit list',
