@@ -15,7 +15,7 @@ import type { Act, Actor } from '../port/audit.ts';
 /** Every action of an entry with its words in docs/audit.md: a new deed begins with a row here. */
 export const ACTIONS = {
   'install.add': 'a limited link was created',
-  'install.update': 'limit, note or status of a link changed',
+  'install.update': 'limit, note, status, policy or subscription key of a link changed',
   'install.import': 'a limited link moved in, or HWIDs or changes of one',
   'hwid.delete': 'a HWID was taken off a link',
   'domain.add': 'a domain was bound',
@@ -28,7 +28,7 @@ export const ACTIONS = {
   'distribution.cancel': 'a provider cancelled a notification or command',
   'distribution.block': 'the operator blocked a notification or command',
   'provider.add': 'a provider was created',
-  'provider.set': 'plan, end, cap on links or name of a provider changed',
+  'provider.set': 'plan, end, cap on links, policy or name of a provider changed',
   'provider.suspend': 'a subscription was suspended',
   'provider.resume': 'a suspension ended',
   'provider.rotate-key': 'a provider got a new key',
