@@ -3,9 +3,15 @@
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import { FIGURES, type Figure, type RefusalReason } from '../../../src/core/port/figure.ts';
 import {
+  aBinding,
+  aDevice,
+  aLink,
+  asked,
+  CODE,
   FOREIGN_ID,
   type Given,
   gateScenarios,
+  OWN,
   OWN_ID,
   type Scenario,
   timePasses,
@@ -23,6 +29,7 @@ const refused =
   (reason: RefusalReason, providerId = OWN_ID): Given =>
   async (app) =>
     app.core.store.countRefusal({ installId: 1, providerId }, reason, app.clock.nowMs());
+const aFreedSlot = asked('/api/delete-hwid', OWN, { install_code: CODE, hwid: 'a' });
 const saved: Given = (app) => app.core.store.saveFigures();
 /** The days up to the one on which the clock of the tests stands. */
 const lastDates = (count: number) =>
@@ -60,6 +67,14 @@ export const statsScenarios: Scenario[] = [
       day('2026-11-21'),
       day('2026-11-22', { refused_hwid: 1 }),
     ),
+  },
+  {
+    name: 'links, devices and slots of a day',
+    path: STATS,
+    says: 'ok',
+    given: [aLink(), aBinding(), aDevice('a'), aDevice('b'), aDevice('b'), aFreedSlot, saved],
+    request: { days: 1 },
+    answer: answer(day('2026-11-20', { links: 1, admitted: 2, seen: 2, freed: 1 })),
   },
   {
     name: 'a month when nobody says how long',
