@@ -19,7 +19,7 @@ export const FIGURE_DAYS = 731;
 /** Each as a phrase behind "the number of". */
 export const FIGURE_MEANINGS: Readonly<Record<Figure, string>> = {
   admitted: 'HWIDs that took a slot on a link',
-  seen: 'different devices that called, by a visit that was written: the first of the day',
+  seen: 'different devices that called that day',
   refused_hwid: 'calls refused because they held no HWID',
   refused_domain: 'calls refused because their domain is not actively bound',
   refused_disabled: 'calls refused because the link is disabled',
