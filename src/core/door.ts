@@ -12,7 +12,7 @@ import {
   readSubscriptionKey,
 } from './formats.ts';
 import { newInstall } from './install.ts';
-import { isRefused, Refused } from './outcome.ts';
+import { isRefused, type Misfit, Refused } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type { AdmitRefusal, AdmittedLink, Door, SlotKey, TurnedAway } from './port/slot.ts';
@@ -191,15 +191,21 @@ function keyOf(call: DeviceCall): SlotKey | RefusedAtDoor {
   if (isRefused(installCode)) return AT_DOOR.link_not_found;
   const domainHash = readDomainHash(call.domainHash);
   if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
-  return { installCode, domainHash, hwid };
+  const providerCode = narrowed(call);
+  if (isRefused(providerCode)) return AT_DOOR.link_not_found;
+  return { installCode, providerCode, domainHash, hwid };
 }
 
 /** The same for a call with a subscription key, or with nothing. */
 function keyByKey(call: DeviceCall, hwid: string): SlotKey | RefusedAtDoor {
   const key = readSubscriptionKey(call.subscriptionKey);
-  const providerCode = call.providerCode == null ? null : readProviderCode(call.providerCode);
+  const providerCode = narrowed(call);
   if (isRefused(key) || isRefused(providerCode)) return AT_DOOR.link_not_found;
   const domainHash = readDomainHash(call.domainHash);
   if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
   return { subscriptionKeyHash: subscriptionKeyHash(key), providerCode, domainHash, hwid };
+}
+
+function narrowed({ providerCode }: DeviceCall): string | null | Misfit {
+  return providerCode == null ? null : readProviderCode(providerCode);
 }

@@ -76,6 +76,7 @@ test.each([
   ['/Sub/{key}', '/sub/abcd/clash/meta', 'abcd'],
   ['/sub/{key}/', '/sub/abcd', 'abcd'],
   ['/{key}', '/abcd', 'abcd'],
+  [`/${'a'.repeat(249)}/{key}`, `/${'a'.repeat(249)}/abcd`, 'abcd'],
   ['/p/{key}/sub', '/p/abcd/SUB/all', 'abcd'],
   ['/sub/{key}', '/sub/dXNlciwx%3D', 'dXNlciwx='],
   ['/sub/{key}', '/sub/a+b@example.com', 'a+b@example.com'],

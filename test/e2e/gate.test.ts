@@ -17,13 +17,13 @@ import {
   startHaproxy,
   startNginx,
 } from '../support/proxies.ts';
-import { addLink, bind, type Link } from '../support/shop.ts';
+import { bind, expectOk, type Link } from '../support/shop.ts';
 import { type SmallPanel, startSmallPanel, subscriptionOf } from '../support/small-panel.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 useProcesses();
 
-const BELIEVED = { GATEPOST_TRUSTED_PROXIES: '127.0.0.1' };
+const ENV = { GATEPOST_TRUSTED_PROXIES: '127.0.0.1', GATEPOST_LOG_REQUESTS: 'true' };
 
 let panel: SmallPanel;
 let own: Credentials;
@@ -31,9 +31,9 @@ let servers: ServerProcess[];
 
 beforeAll(async () => {
   panel = startSmallPanel();
-  const first = await startServe({ env: BELIEVED });
+  const first = await startServe({ env: ENV });
   const { dataDir } = first;
-  servers = [first, await startServe({ dataDir, env: BELIEVED })];
+  servers = [first, await startServe({ dataDir, env: ENV })];
   own = await addProviderByCommand(dataDir);
   await bind(first, own, hostHash(SUB_HOST));
 });
@@ -42,8 +42,18 @@ afterAll(() => panel.stop());
 
 const server = () => servers[0] as ServerProcess;
 
-function makeLink(limit: number): Promise<Link> {
-  return addLink(server(), own, null, limit);
+interface KeyedLink extends Link {
+  key: string;
+}
+
+let count = 0;
+
+/** A link with a key of its own. */
+async function makeLink(limit: number): Promise<KeyedLink> {
+  const key = `key-${++count}`;
+  const query = { install_limit: limit, subscription_key: key };
+  const { json } = await expectOk(call(server(), '/api/add-install', own, query));
+  return { id: json.id, code: json.install_code, limit, key };
 }
 
 async function hwidsOn({ code }: Link): Promise<string[]> {
@@ -88,41 +98,49 @@ describe.each(PROXIES)('%s', (name, start) => {
   });
   afterAll(() => proxy?.stop());
 
-  testHere('A, B, A again, C and nobody on a limit of 2', async () => {
-    const link = await makeLink(2);
-    const path = `/sub/key-${link.code}?installid=${link.code}`;
-    const got: Got[] = [];
-    for (const hwid of ['A', 'B', 'A', 'C', null]) got.push(await get(proxy, path, hwid));
-    expect(got.map(({ status }) => status)).toEqual([200, 200, 200, 403, 403]);
-    expect(await hwidsOn(link)).toEqual(['A', 'B']);
-    for (const { text, headers } of got.slice(0, 3)) {
-      expect(text).toBe(subscriptionOf(`key-${link.code}`));
-      expect(headers.get('subscription-userinfo')).toBe('upload=1; download=2');
-      expect(headers.get('x-hwid-active')).toBe('true');
-    }
-    const [full, nobody] = got.slice(3);
-    expect(full?.headers.get('x-hwid-limit')).toBe('true');
-    expect(full?.headers.get('x-hwid-max-devices-reached')).toBe('true');
-    expect(full?.headers.get('x-hwid-not-supported')).toBeNull();
-    expect(nobody?.headers.get('x-hwid-not-supported')).toBe('true');
-    expect(nobody?.headers.get('x-hwid-limit')).toBeNull();
-    for (const one of [full, nobody]) expect(one?.headers.get('x-hwid-active')).toBe('true');
-    const visits = panel.visits.filter(({ uri }) => uri === path);
-    expect(visits.map(({ hwid }) => hwid)).toEqual(['A', 'B', 'A']);
-  });
+  const NAMES: [string, (link: KeyedLink) => { key: string; path: string }][] = [
+    ['key', ({ key }) => ({ key, path: `/sub/${key}` })],
+    ['code', ({ code }) => ({ key: 'another', path: `/sub/another?installid=${code}` })],
+  ];
 
-  describe('a device that a full link keeps out, with a code of another that has room', () => {
-    let full: Link;
-    let open: Link;
+  testHere.each(NAMES)(
+    'A, B, A again, C and nobody on a limit of 2, by %s',
+    async (_by, nameOf) => {
+      const link = await makeLink(2);
+      const { key, path } = nameOf(link);
+      const got: Got[] = [];
+      for (const hwid of ['A', 'B', 'A', 'C', null]) got.push(await get(proxy, path, hwid));
+      expect(got.map(({ status }) => status)).toEqual([200, 200, 200, 403, 403]);
+      expect(await hwidsOn(link)).toEqual(['A', 'B']);
+      for (const { text, headers } of got.slice(0, 3)) {
+        expect(text).toBe(subscriptionOf(key));
+        expect(headers.get('subscription-userinfo')).toBe('upload=1; download=2');
+        expect(headers.get('x-hwid-active')).toBe('true');
+      }
+      const [full, nobody] = got.slice(3);
+      expect(full?.headers.get('x-hwid-limit')).toBe('true');
+      expect(full?.headers.get('x-hwid-max-devices-reached')).toBe('true');
+      expect(full?.headers.get('x-hwid-not-supported')).toBeNull();
+      expect(nobody?.headers.get('x-hwid-not-supported')).toBe('true');
+      expect(nobody?.headers.get('x-hwid-limit')).toBeNull();
+      for (const one of [full, nobody]) expect(one?.headers.get('x-hwid-active')).toBe('true');
+      const visits = panel.visits.filter(({ uri }) => uri === path);
+      expect(visits.map(({ hwid }) => hwid)).toEqual(['A', 'B', 'A']);
+    },
+  );
+
+  describe('a device that a full link keeps out, with another that has room', () => {
+    let full: KeyedLink;
+    let open: KeyedLink;
     let path: string;
 
     beforeAll(async () => {
       [full, open] = await Promise.all([makeLink(1), makeLink(50)]);
-      path = `/sub/key-${full.code}?installid=${full.code}`;
+      path = `/sub/${full.key}?a=b`;
       if (proxy) expect((await get(proxy, path, 'A')).status).toBe(200);
     });
 
-    const lure = () => `/sub/key-${open.code}?installid=${open.code}`;
+    const lure = () => `/sub/${open.key}?a=b`;
     const HEADERS: [string, () => string[]][] = [
       ['X-Original-URI', () => [`X-Original-URI: ${lure()}`]],
       ['X-Forwarded-Uri', () => [`X-Forwarded-Uri: ${lure()}`]],
@@ -145,8 +163,10 @@ describe.each(PROXIES)('%s', (name, start) => {
     });
 
     const TARGETS: [string, (path: string) => string][] = [
-      ['two codes', (at) => `${at}&installid=${open.code}`],
-      ['a code in another case', (at) => `${at}&InstallID=${open.code}`],
+      ['the code of another link', (at) => `${at}&installid=${open.code}`],
+      ['its own code and another', (at) => `${at}&installid=${full.code}&installid=${open.code}`],
+      ['the code in another case', (at) => `${at}&InstallID=${open.code}`],
+      ['another key behind it', (at) => at.replace('?', `/${open.key}?`)],
       ['a URI of the gate', (at) => `${at}&uri=${lure()}`],
       ['an empty segment', (at) => `/${at}`],
       ['a dot segment', (at) => at.replace('/sub/', '/sub/./')],
@@ -198,7 +218,7 @@ testWith('nginx')(
       4,
     );
     const link = await makeLink(7);
-    const path = `/sub/key-${link.code}?installid=${link.code}`;
+    const path = `/sub/${link.key}`;
     const hwids = Array.from({ length: 200 }, (_, at) => `device-${at}`);
     const ask = () => Promise.all(hwids.map((hwid) => get(proxy, path, hwid)));
     const letIn = (got: Got[]) => hwids.filter((_, at) => got[at]?.status === 200);
@@ -214,6 +234,12 @@ testWith('nginx')(
   },
 );
 
-test('nothing of it is in the log', () => {
-  expect(servers.map(({ troubles }) => troubles())).toEqual([[], []]);
+test('no key, HWID, URI or host is in the log, and nothing is amiss', () => {
+  for (const { stderr, troubles } of servers) {
+    expect(stderr()).toContain('/gate');
+    for (const secret of ['key-', 'device-', '/sub', SUB_HOST]) {
+      expect(stderr()).not.toContain(secret);
+    }
+    expect(troubles().filter((line) => !line.includes('auth_failures_delayed'))).toEqual([]);
+  }
 });

@@ -118,6 +118,12 @@ describe.each(PROXIES)('%s', (_name, about) => {
   });
 });
 
+test('the provider_code of a client is none of the proxy\u2019s', async () => {
+  const link = await makeLink();
+  const path = `/gate?uri=/sub/${link.key}?a=1&provider_code=NoSuchOne`;
+  expect((await ask({ host: HOST, 'x-hwid': 'A' }, path)).status).toBe(204);
+});
+
 describe('a refusal', () => {
   const PANEL = [
     'x-hwid-active',
@@ -325,6 +331,16 @@ describe('of two providers with one host', () => {
     expect(await slotsOf(ours)).toEqual(['A']);
     const { json } = await call(app, '/api/list-hwid', other, { install_code: theirs.code });
     expect(json.data).toHaveLength(1);
+  });
+
+  test('a code of another provider than the proxy names is no link', async () => {
+    const link = await makeLink(2, own);
+    const at = (code: string) =>
+      ask(nginx(`/s?installid=${link.code}`), `/gate?provider_code=${code}`);
+    expect((await at(other.code)).json.msg).toBe('Install not found');
+    expect((await at('odd')).json.msg).toBe('Install not found');
+    expect(await slotsOf(link)).toEqual([]);
+    expect((await at(own.code)).status).toBe(204);
   });
 
   test('a client cannot choose among them', async () => {

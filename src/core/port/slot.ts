@@ -68,9 +68,9 @@ export type AdmitRefusal =
   | 'link_disabled'
   | 'link_limit_reached';
 
-/** The name of a link at its door. */
+/** The name of a link at its door. With a `providerCode` it is none of another provider's. */
 export type LinkName =
-  | { installCode: string }
+  | { installCode: string; providerCode?: string | null }
   /**
    * SHA-256 of its subscription key in hexadecimal; no `providerCode`: of the one provider that has
    * the key and an active binding of the domain.

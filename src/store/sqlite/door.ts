@@ -81,7 +81,11 @@ export function doorOf(context: Context) {
   const on = statements(context);
 
   function rowOf(key: SlotKey): DoorRow | null {
-    if ('installCode' in key) return on.byCode.get({ ...key });
+    if ('installCode' in key) {
+      const { providerCode = null, ...byCode } = key;
+      const found = on.byCode.get(byCode);
+      return providerCode === null || found?.providerCode === providerCode ? found : null;
+    }
     const [found, other] = on.byKey.all({ ...key });
     const isOne = other === undefined || isBound(found) !== isBound(other);
     return isOne ? (found ?? null) : null;
