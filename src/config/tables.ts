@@ -56,39 +56,30 @@ export function tableKey<T>(row: Omit<TableKey<T>, 'types'> & Partial<TableKey<T
   return { types: ['string'], ...row };
 }
 
-interface ListRules<K extends TableKeys> {
+interface Rules<K extends TableKeys> {
   keys: K;
   countMax: number;
-  /** Name of the row whose values are different in all tables. */
-  distinct: keyof K & string;
+}
+
+interface ListRules<K extends TableKeys> extends Rules<K> {
+  /** Name of the row, a text, that is different in all tables. */
+  distinct: keyof K & keyof Table<K>;
 }
 
 /** Reader of `[[key]]`: JSON, an array of objects. */
-export function listOfTables<K extends TableKeys>({ keys, countMax, distinct }: ListRules<K>) {
+export function listOfTables<K extends TableKeys>({ distinct, ...rules }: ListRules<K>) {
   return {
-    tables: { exampleName: null, keys } satisfies TableForm,
+    tables: { exampleName: null, keys: rules.keys } satisfies TableForm,
     read(text: string): readonly Table<K>[] {
       const given = text === '' ? [] : parsed(text);
-      if (!Array.isArray(given)) throw misfit('', 'it is no JSON array of objects');
-      const mistakes: Mistake[] = [];
-      const named = given.map((item: unknown, at): [string, unknown] => [String(at + 1), item]);
-      const tables = readTables<K>(keys, named, countMax, mistakes);
-      const seen = new Set<unknown>();
-      for (const [name, table] of tables) {
-        const value = table[distinct as keyof Table<K>];
-        const place = `${name}.${keys[distinct]?.key}`;
-        if (seen.has(value)) mistakes.push({ place, reason: `${value} has a table already` });
-        if (value !== undefined) seen.add(value);
-      }
-      if (mistakes.length > 0) throw new TableMistakes(mistakes);
-      return tables.map(([, table]) => table);
+      if (!Array.isArray(given)) throw misfit('it is no JSON array of objects');
+      const placed = given.map((item: unknown, at): [string, unknown] => [String(at + 1), item]);
+      return [...readTables(rules, placed, (_, table) => table[distinct]).values()];
     },
   };
 }
 
-interface NamedRules<K extends TableKeys> {
-  keys: K;
-  countMax: number;
+interface NamedRules<K extends TableKeys> extends Rules<K> {
   exampleName: string;
   /** The name as it is kept; throws RangeError with the form that it should have. */
   readName(given: string): string;
@@ -96,40 +87,39 @@ interface NamedRules<K extends TableKeys> {
 
 /** Reader of `[key.NAME]`: JSON, an object of objects. */
 export function namedTables<K extends TableKeys>(rules: NamedRules<K>) {
-  const { keys, countMax, exampleName, readName } = rules;
+  const { keys, exampleName, readName } = rules;
   return {
     tables: { exampleName, keys } satisfies TableForm,
     read(text: string): Readonly<Record<string, Table<K>>> {
       const given = text === '' ? {} : parsed(text);
-      if (!isRecord(given)) throw misfit('', 'it is no JSON object of objects');
-      const mistakes: Mistake[] = [];
-      const tables = readTables<K>(keys, Object.entries(given), countMax, mistakes);
-      const kept = new Map<string, Table<K>>();
-      for (const [place, table] of tables) {
-        const name = caught(place, mistakes, () => readName(place));
-        if (name === undefined) continue;
-        if (kept.has(name)) mistakes.push({ place, reason: `${name} has a table already` });
-        kept.set(name, table);
-      }
-      if (mistakes.length > 0) throw new TableMistakes(mistakes);
-      return Object.fromEntries(kept);
+      if (!isRecord(given)) throw misfit('it is no JSON object of objects');
+      return Object.fromEntries(readTables(rules, Object.entries(given), readName));
     },
   };
 }
 
-/** Reads tables that have names; what is wrong joins `mistakes`. */
+/** Reads tables by the names that `nameOf` gives them. Throws {@link TableMistakes}. */
 function readTables<K extends TableKeys>(
-  keys: K,
-  given: [string, unknown][],
-  countMax: number,
-  mistakes: Mistake[],
-): [string, Table<K>][] {
-  if (given.length > countMax) throw misfit('', `there are more than ${countMax}`);
-  return given.flatMap(([name, written]): [string, Table<K>][] => {
-    if (isRecord(written)) return [[name, readTable(keys, name, written, mistakes)]];
-    mistakes.push({ place: name, reason: 'it is no object' });
-    return [];
-  });
+  { keys, countMax }: Rules<K>,
+  given: [place: string, written: unknown][],
+  nameOf: (place: string, table: Table<K>) => unknown,
+): Map<string, Table<K>> {
+  if (given.length > countMax) throw misfit(`there are more than ${countMax}`);
+  const mistakes: Mistake[] = [];
+  const tables = new Map<string, Table<K>>();
+  for (const [place, written] of given) {
+    if (!isRecord(written)) {
+      mistakes.push({ place, reason: 'it is no object' });
+      continue;
+    }
+    const table = readTable(keys, place, written, mistakes);
+    const name = caught(place, mistakes, () => nameOf(place, table));
+    if (typeof name !== 'string') continue;
+    if (tables.has(name)) mistakes.push({ place, reason: `${name} has a table already` });
+    tables.set(name, table);
+  }
+  if (mistakes.length > 0) throw new TableMistakes(mistakes);
+  return tables;
 }
 
 function readTable<K extends TableKeys>(
@@ -168,15 +158,15 @@ function caught<T>(place: string, mistakes: Mistake[], read: () => T): T | undef
   }
 }
 
-function misfit(place: string, reason: string): TableMistakes {
-  return new TableMistakes([{ place, reason }]);
+function misfit(reason: string): TableMistakes {
+  return new TableMistakes([{ place: '', reason }]);
 }
 
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw misfit('', 'it is no JSON');
+    throw misfit('it is no JSON');
   }
 }
 

@@ -119,7 +119,7 @@ describe('[[gate.upstream]]', () => {
   test('a host has one table, however it is written', () => {
     const other = UPSTREAM.with(1, 'host = "sub.example.org"');
     expect(mistakesOf(...UPSTREAM, ...other)).toEqual([
-      '7: gate.upstream.2.host: sub.example.org has a table already',
+      '6: gate.upstream.2: sub.example.org has a table already',
     ]);
     expect(mistakesOf(...UPSTREAM, ...UPSTREAM.with(1, 'host = "other.example.org"'))).toEqual([]);
   });
@@ -180,11 +180,11 @@ describe('[gate.text.LANGUAGE]', () => {
       '[gate.text.__proto__]',
     ];
     expect(mistakesOf(...source)).toEqual([
+      "1: gate.text.e: 'e' is not a language such as en or pt-BR",
       '3: gate.text.ru.limit: there is no such key',
       '4: gate.text.ru.hwid_required: it is not one line of up to 200 characters',
       '6: gate.text.ru.link_not_found: it must be a string',
       '5: gate.text.ru.link_disabled: it is not one line of up to 200 characters',
-      "1: gate.text.e: 'e' is not a language such as en or pt-BR",
       '7: gate.text.RU: ru has a table already',
       "8: gate.text.__proto__: '__proto__' is not a language such as en or pt-BR",
     ]);

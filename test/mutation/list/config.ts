@@ -6,8 +6,8 @@ export const config: readonly MutatedFile[] = [
     tests: ['test/config/tables.test.ts'],
     changes: [
       ['if (given.length > countMax) throw', 'if (given.length >= countMax) throw'],
-      ['if (value !== undefined) seen.add(value);', ''],
-      ['if (kept.has(name)) mistakes', 'if (!kept.has(name)) mistakes'],
+      ["if (typeof name !== 'string') continue;", ''],
+      ['if (tables.has(name)) mistakes', 'if (!tables.has(name)) mistakes'],
       ['.filter((other) => !known.has(other))', '.filter((other) => known.has(other))'],
       ['isDefault: !Object.hasOwn(table, key),', 'isDefault: false,'],
       ['place: isThere ? `${name}.${row.key}` : name', 'place: `${name}.${row.key}`'],
