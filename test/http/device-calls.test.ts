@@ -2,38 +2,29 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
-import type { Device } from '../../src/core/port/device.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { randomCode } from '../../src/core/secret.ts';
 import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { difference, openBeside, takeSnapshot } from '../support/database.ts';
+import { type Newcomer, newcomer } from '../support/door.ts';
 import { rawRequest } from '../support/raw.ts';
 import { addLink, bind, HASH, seedShop } from '../support/shop.ts';
 
 let app: TestApp;
-let own: Credentials;
+let own: Newcomer['own'];
 let code: string;
 let hwid: string;
+let install: Newcomer['install'];
+let checkIn: Newcomer['checkIn'];
+let known: Newcomer['known'];
 beforeAll(async () => {
   app = await startTestApp();
 });
 afterAll(() => app.close());
-/** Each test has its own provider, link, binding and HWID. */
 beforeEach(async () => {
-  own = await seedShop(app);
-  ({ code } = await addLink(app, own, null, 3));
-  hwid = `hwid-${code}`;
+  ({ own, code, hwid, install, checkIn, known } = await newcomer(app));
 });
-
-const install = (query: Record<string, string>, headers: Record<string, string> = {}) =>
-  call(app, '/install', null, { id: HASH, installid: code, ...query }, { headers });
-const checkIn = (query: Record<string, string>, headers: Record<string, string> = {}) =>
-  call(app, '/provider', null, { id: own.code, ...query }, { headers });
-
-async function known(): Promise<Device | undefined> {
-  return (await app.core.store.findDevice(hwid))?.device;
-}
 
 /** How often the database was written while `action` ran, as a second connection sees it. */
 async function hasWritten(action: () => Promise<unknown>): Promise<boolean> {

@@ -1,36 +1,26 @@
 /** The calls of apps as older documents have them: other paths, and more in headers. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
-import type { Device } from '../../src/core/port/device.ts';
-import type { Credentials } from '../../src/core/provider.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { difference, takeSnapshot } from '../support/database.ts';
+import { type Newcomer, newcomer } from '../support/door.ts';
 import { rawRequest } from '../support/raw.ts';
-import { addLink, HASH, seedShop } from '../support/shop.ts';
+import { HASH } from '../support/shop.ts';
 
 let app: TestApp;
-let own: Credentials;
+let own: Newcomer['own'];
 let code: string;
 let hwid: string;
+let install: Newcomer['install'];
+let checkIn: Newcomer['checkIn'];
+let known: Newcomer['known'];
 beforeAll(async () => {
   app = await startTestApp();
 });
 afterAll(() => app.close());
-/** Each test has its own provider, link, binding and HWID. */
 beforeEach(async () => {
-  own = await seedShop(app);
-  ({ code } = await addLink(app, own, null, 3));
-  hwid = `hwid-${code}`;
+  ({ own, code, hwid, install, checkIn, known } = await newcomer(app));
 });
-
-const install = (query: Record<string, string>, headers: Record<string, string> = {}) =>
-  call(app, '/install', null, { id: HASH, installid: code, ...query }, { headers });
-const checkIn = (query: Record<string, string>, headers: Record<string, string> = {}) =>
-  call(app, '/provider', null, { id: own.code, ...query }, { headers });
-
-async function known(): Promise<Device | undefined> {
-  return (await app.core.store.findDevice(hwid))?.device;
-}
 
 describe('as older apps call', () => {
   const paths = (name: string) => [`/api/${name}`, `//api//${name}`, `/api/${name}/`];
