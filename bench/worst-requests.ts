@@ -74,6 +74,8 @@ function addQueries(all: Collection): void {
     all.get(path, 'all that may be listed at once', who);
   }
   all.get('/api/list-hwid', 'a full link', `${who}&install_code=${code}`);
+  all.get('/api/list-hwid', 'a full link, in detail', `${who}&install_code=${code}&details=1`);
+  all.get('/api/stats', 'two years', `${who}&days=731`);
   all.get('/api/list-install', '16 KB of %&', full('%&', TARGET));
   all.get('/api/list-install', '16 KB of %E4%', `a=${full('%E4%', TARGET)}`);
   all.get(
@@ -110,6 +112,10 @@ function addCallsOfApps(all: Collection): void {
   all.get('/install', '15 KB of x-device-info', knock, {
     'x-hwid': 'phone-1',
     'x-device-info': full('a;/(', 15_000),
+  });
+  all.get('/install', '2 KB of x-device-info', knock, {
+    'x-hwid': 'phone-1',
+    'x-device-info': full('-_=', 2_000),
   });
   all.get('/install', 'a full link', knock, { 'x-hwid': 'one-too-many' });
   all.get('/install', '16 KB of %&', full('%&', TARGET));
