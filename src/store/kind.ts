@@ -50,7 +50,7 @@ export interface HostOfProvider {
 /** The binding of such a host. */
 export type BoundHost = 'provider_not_found' | 'not_bound' | 'disabled' | 'active';
 
-/** Hears of what was counted, once the change is on disk. */
+/** Hears of what is counted: of a change once it is on disk. */
 export type FigureObserver = (figure: Figure, by: number) => void;
 
 export interface DatabaseReport {

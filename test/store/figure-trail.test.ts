@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GATHERED_LINKS_MAX, GatheredFigures, utcDay } from '../../src/core/figures.ts';
 import type { Figure } from '../../src/core/port/figure.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { FigureTrail } from '../../src/store/sqlite/figure-trail.ts';
 import { migrate } from '../../src/store/sqlite/file/migrate.ts';
@@ -159,6 +160,37 @@ describe('a process', () => {
     expect(day).toMatchObject({ sends: 1, refused_disabled: 1 });
     await again.close();
     rmSync(dataDir, { recursive: true });
+  });
+
+  /** A store that has counted a refusal and closes while another process holds the lock. */
+  async function closeBeside(release: (beside: Database) => Promise<void>): Promise<number> {
+    const dataDir = freshFolder();
+    const store = await openSqliteStore({ ...options, dataDir });
+    const { id } = await addProvider(store, 'Provide1');
+    await store.saveFigures();
+    store.countRefusal({ installId: 1, providerId: id }, 'link_disabled', NOW_MS);
+    const beside = openBeside(dataDir);
+    beside.run('BEGIN IMMEDIATE');
+    const closing = store.close();
+    await release(beside);
+    await closing;
+    if (beside.inTransaction) beside.run('ROLLBACK');
+    const days = beside.query('SELECT day FROM provider_day').all();
+    beside.close();
+    rmSync(dataDir, { recursive: true });
+    return days.length;
+  }
+
+  test('that closes waits a little for the lock of another one', async () => {
+    const days = await closeBeside(async (beside) => {
+      for (let turn = 0; turn < 20; turn++) await nextTurn();
+      beside.run('ROLLBACK');
+    });
+    expect(days).toBe(1);
+  });
+
+  test('that closes does not wait for ever: it goes without its figures', async () => {
+    expect(await closeBeside(async () => {})).toBe(0);
   });
 
   test('that counted nothing writes nothing, when it closes and when it is asked', async () => {

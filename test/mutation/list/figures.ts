@@ -30,6 +30,15 @@ export const figures: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/sqlite/store.ts',
+    tests: ['test/store/figure-trail.test.ts'],
+    changes: [
+      ['      writer.hasten(LAST_WAIT_MS);\n', ''],
+      ['        await figures.save(writer).catch(() => undefined);\n', ''],
+      ['figures.save(writer).catch(() => undefined);', 'figures.save(writer);'],
+    ],
+  },
+  {
     file: 'src/store/sqlite/figure.ts',
     tests: ['test/store/sqlite.test.ts'],
     changes: [
