@@ -14,8 +14,9 @@ import type {
 import { freesSlots, policyOf } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { AT_PROVIDER_COLUMNS, once, type RowAtProvider, SLOT_SEEN } from './lookups.ts';
+import { value } from './statement.ts';
 
-interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'>, AdmittedLink {
+interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'>, Omit<AdmittedLink, 'providerCode'> {
   /** Status of the provider's binding of the hash; null: there is none. */
   domainStatus: number | null;
   /** Null: the device holds no slot on the link, and what is said of it is null too. */
@@ -40,12 +41,12 @@ interface PolicyRow {
 function statements({ db }: Context) {
   const look = (which: SQL) =>
     db.prepare<DoorRow>(sql`
-        SELECT i.id AS "installId", i.provider_id AS "providerId", o.code AS "providerCode",
-          i.status AS status, i.install_limit AS "installLimit", i.device_count AS "deviceCount",
+        SELECT i.id AS "installId", i.provider_id AS "providerId", i.status AS status,
+          i.install_limit AS "installLimit", i.device_count AS "deviceCount",
           (SELECT b.status FROM domain b
            WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')})
             AS "domainStatus", ${SLOT_SEEN} AS "slotSeenAtMs", ${AT_PROVIDER_COLUMNS}
-        FROM install i CROSS JOIN provider o ON o.id = i.provider_id
+        FROM install i
           LEFT JOIN install_device s ON s.install_id = i.id
             AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hwid')})
           LEFT JOIN device_provider p
@@ -56,8 +57,12 @@ function statements({ db }: Context) {
     /** Those that have the domain first: of two of them neither is meant. */
     byKey: look(sql`
         i.subscription_key_hash = unhex(${once('subscriptionKeyHash')})
-          AND o.code = coalesce(${once('providerCode')}, o.code)
+          AND (${once('providerCode')} IS NULL OR i.provider_id =
+            (SELECT o.id FROM provider o WHERE o.code = ${once('providerCode')}))
         ORDER BY "domainStatus" = ${DOMAIN_ACTIVE} DESC LIMIT 2`),
+    code: db.prepare<{ code: string }>(
+      sql`SELECT code FROM provider WHERE id = ${value('providerId')}`,
+    ),
     policy: db.prepare<PolicyRow>(sql`
         SELECT i.inactive_days AS "inactiveDays", i.when_full AS "whenFull",
           i.cool_down_hours AS "coolDownHours", o.inactive_days AS "providerInactiveDays",
@@ -79,6 +84,14 @@ function statements({ db }: Context) {
 /** Returns the function that finds the door at which a device stands. */
 export function doorOf(context: Context) {
   const on = statements(context);
+  /** A provider keeps its code, and no other gets its id. */
+  const codes = new Map<number, string>();
+
+  function codeOf(providerId: number): string {
+    const code = codes.get(providerId) ?? on.code.get({ providerId })?.code ?? '';
+    codes.set(providerId, code);
+    return code;
+  }
 
   function rowOf(key: SlotKey): DoorRow | null {
     if ('installCode' in key) {
@@ -106,7 +119,8 @@ export function doorOf(context: Context) {
   return (key: SlotKey): DoorHere | 'link_not_found' => {
     const row = rowOf(key);
     if (row === null) return 'link_not_found';
-    const { installId, providerId, providerCode, status, installLimit, deviceCount } = row;
+    const { installId, providerId, status, installLimit, deviceCount } = row;
+    const providerCode = codeOf(providerId);
     const link = { installId, providerId, providerCode, status, installLimit, deviceCount };
     const device = deviceIn(row);
     const isFull = device === null && deviceCount >= installLimit;

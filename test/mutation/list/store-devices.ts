@@ -34,7 +34,7 @@ export const storeDevices: readonly MutatedFile[] = [
     changes: [
       ['ON s.install_id = i.id\n            AND s.device_id =', 'ON s.device_id ='],
       ['if (slotSeenAtMs === null) return null;', ''],
-      ['AND o.code = coalesce(', 'AND o.code <> coalesce('],
+      ['IS NULL OR i.provider_id =', 'IS NULL OR i.provider_id <>'],
       ['isBound(found) !== isBound(other)', 'isBound(found)'],
       ['const isFull = device === null && ', 'const isFull = '],
       ['ORDER BY "lastSeenAtMs", s.registered_at_ms', 'ORDER BY "lastSeenAtMs"'],
