@@ -28,6 +28,16 @@ const NEVER: readonly [says: string, sql: string][] = [
         WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id)`,
   ],
   [
+    'the count of a provider is not its number of ends of slots',
+    `SELECT id FROM provider p WHERE slot_end_count <>
+       (SELECT count(*) FROM slot_end e WHERE e.provider_id = p.id)`,
+  ],
+  [
+    'an end of a slot that is not of its link',
+    `SELECT e.id FROM slot_end e JOIN install i ON i.id = e.install_id
+     WHERE e.provider_id <> i.provider_id`,
+  ],
+  [
     'a code that is taken twice',
     'SELECT install_code FROM install GROUP BY install_code HAVING count(*) > 1',
   ],
