@@ -62,21 +62,35 @@ async function withStore<T>(line: CommandLine, use: (store: Store) => Promise<T>
 }
 
 /** Everything in the tables that move, ids included. */
-function tables(line: CommandLine): unknown {
+function tables(line: CommandLine) {
   const db = openBeside(line.dataDir);
   try {
     const all = (sql: string) => db.query(sql).all();
     return {
       provider: all(`SELECT code, name, plan, hex(key_hash) AS k, active_until_ms, suspended_at_ms,
-        install_count_max, install_count, created_at_ms FROM provider WHERE code <> 'Provide2'`),
+        install_count_max, install_count, created_at_ms, inactive_days, when_full, cool_down_hours
+        FROM provider WHERE code <> 'Provide2'`),
       install: all('SELECT * FROM install ORDER BY id'),
       domain: all('SELECT * FROM domain ORDER BY id'),
-      slots: all(`SELECT install_id, registered_at_ms, d.* FROM install_device s
-        JOIN device d ON d.id = s.device_id ORDER BY s.id`),
+      slots: all(`SELECT install_id, registered_at_ms, s.last_seen_at_ms AS seen, d.*
+        FROM install_device s JOIN device d ON d.id = s.device_id ORDER BY s.id`),
     };
   } finally {
     db.close();
   }
+}
+
+/** A policy of the provider, another of a link with a key, a slot that was seen on its own. */
+async function setTerms(): Promise<void> {
+  await withStore(from, async (store) => {
+    const found = await store.findProvider('Provide1');
+    const providerId = found?.id ?? 0;
+    const policy = { inactiveDays: 30, whenFull: 'replace-oldest', coolDownHours: 12 } as const;
+    await store.updateProvider('Provide1', { ...policy, inactiveDays: 7 }, ACT);
+    const [newest] = await store.listInstalls(providerId, ALL);
+    const terms = { ...policy, subscriptionKeyHash: HASH };
+    await store.updateInstall(providerId, newest?.id ?? 0, terms, ACT);
+  });
 }
 
 const exportIt = () => from.run('export', 'Provide1', file);
@@ -85,6 +99,7 @@ describe('there and back', () => {
   test('everything is the same on the other machine, to the millisecond, the key good', async () => {
     await from.run('provider', 'set', 'Provide1', '--plan', 'pro', '--expires', '2027-01-02');
     await from.run('provider', 'suspend', 'Provide1');
+    await setTerms();
     expect(await exportIt()).toEqual({
       code: 0,
       stdout: `Provide1: 2 links, 2 HWIDs, 1 domains, in ${file}\n`,
@@ -104,6 +119,41 @@ describe('there and back', () => {
     expect(tables(to)).toEqual(tables(from));
     const provider = await withStore(to, async (store) => store.findProvider('Provide1'));
     expect(Buffer.from(provider?.keyHash ?? [])).toEqual(Buffer.from(hashKey(KEY)));
+  });
+
+  test('a file of a version without policies: slots were seen when their devices were', async () => {
+    await setTerms();
+    await exportIt();
+    const later =
+      /,"(?:inactive_days|when_full|cool_down_hours|subscription_key_hash|slot_seen_at_ms)":[^,}]*/g;
+    const older = readFileSync(file, 'utf8').replace(later, '');
+    expect(older).not.toContain('slot_seen');
+    writeFileSync(file, older);
+    expect(await to.run('import', file)).toMatchObject({ code: 0 });
+    const withPolicy = { inactive_days: null, when_full: null, cool_down_hours: null };
+    const { provider, install, slots } = tables(to);
+    expect(provider).toMatchObject([withPolicy]);
+    expect(install).toMatchObject([withPolicy, { ...withPolicy, subscription_key_hash: null }]);
+    expect(slots).toMatchObject([{ seen: NOW_MS + 123 }, { seen: NOW_MS }]);
+  });
+
+  test('terms that do not fit are refused', async () => {
+    await setTerms();
+    await exportIt();
+    const good = readFileSync(file, 'utf8');
+    for (const [field, bad] of [
+      ['"inactive_days":30', '"inactive_days":3651'],
+      ['"inactive_days":30', '"inactive_days":"30"'],
+      ['"when_full":"replace-oldest"', '"when_full":"other"'],
+      ['"cool_down_hours":12', '"cool_down_hours":0'],
+      [`"subscription_key_hash":"${HASH}"`, '"subscription_key_hash":"short"'],
+      [/"slot_seen_at_ms":\d+/, '"slot_seen_at_ms":-1'],
+    ] as const) {
+      const changed = good.replace(field, bad);
+      expect(changed).not.toBe(good);
+      writeFileSync(file, changed);
+      expect({ bad, code: (await to.run('import', file)).code }).toEqual({ bad, code: 1 });
+    }
   });
 
   test('what a device told another provider stays where it was told', async () => {

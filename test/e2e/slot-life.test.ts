@@ -3,7 +3,8 @@
  * more than the policy gives, the cap holds at each moment, and the slots of a link together with
  * the ends that its story tells explain every admission.
  *
- * SLOT_LIFE_SCALE=10 bun test test/e2e/slot-life.test.ts runs it longer, SLOT_LIFE_SEED=n otherwise.
+ * SLOT_LIFE_SCALE=10 bun test test/e2e/slot-life.test.ts runs it longer, SLOT_LIFE_SEED=n another
+ * way.
  */
 
 import { expect, test } from 'bun:test';
@@ -60,7 +61,8 @@ function age(dataDir: string, linkId: number, hwids: readonly string[], days: nu
   query(
     dataDir,
     `UPDATE install_device SET last_seen_at_ms = ${Date.now() - days * DAY_MS}
-     WHERE install_id = ${linkId} AND device_id IN (SELECT id FROM device WHERE hwid IN (${names}))`,
+     WHERE install_id = ${linkId}
+       AND device_id IN (SELECT id FROM device WHERE hwid IN (${names}))`,
   );
 }
 

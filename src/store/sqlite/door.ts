@@ -95,9 +95,10 @@ export function doorOf(context: Context) {
 
   function rowOf(key: SlotKey): DoorRow | null {
     if ('installCode' in key) {
-      const { providerCode = null, ...byCode } = key;
-      const found = on.byCode.get(byCode);
-      return providerCode === null || found?.providerCode === providerCode ? found : null;
+      const { providerCode = null } = key;
+      const found = on.byCode.get({ ...key });
+      if (found === null || providerCode === null) return found;
+      return codeOf(found.providerId) === providerCode ? found : null;
     }
     const [found, other] = on.byKey.all({ ...key });
     const isOne = other === undefined || isBound(found) !== isBound(other);

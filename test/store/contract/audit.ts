@@ -3,7 +3,16 @@ import { NO_ANCHOR } from '../../../src/core/audit/chain.ts';
 import type { AuditEntry } from '../../../src/core/audit/entry.ts';
 import type { AuditBlock } from '../../../src/core/port/audit.ts';
 import type { Store } from '../../../src/core/port/store.ts';
-import { addProvider, FACTS, HASH, installDraft, NOW_MS, provider, type Suite } from './fixture.ts';
+import {
+  addProvider,
+  FACTS,
+  HASH,
+  installDraft,
+  NOW_MS,
+  provider,
+  providerDraft,
+  type Suite,
+} from './fixture.ts';
 
 type Method = 'readAudit' | 'readAuditBack' | 'pruneAudit';
 
@@ -82,6 +91,49 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
         { id: expect.any(Number), install_limit: 2 },
       ]);
       expect(blocks.at(-1)?.number).toBe(3);
+    });
+
+    test('of terms it tells what is set, and of a key no more than that it changed', async () => {
+      const { store } = opened();
+      const policy = { inactiveDays: 9, whenFull: 'replace-oldest', coolDownHours: 2 } as const;
+      await store.addProvider(providerDraft('Provide1', policy), by('alice'));
+      const { id: providerId } = await provider(store, 'Provide1');
+      const act = by('alice');
+      const draft = installDraft(providerId, { inactiveDays: 0, subscriptionKeyHash: HASH });
+      const added = await store.addInstall(draft, act);
+      if (typeof added === 'string') throw new Error(added);
+      const changes = [
+        { subscriptionKeyHash: 'b'.repeat(64), coolDownHours: 5 },
+        { subscriptionKeyHash: 'b'.repeat(64) },
+        { subscriptionKeyHash: null, inactiveDays: null },
+      ];
+      for (const change of changes) await store.updateInstall(providerId, added.id, change, act);
+      await store.updateProvider('Provide1', { inactiveDays: null, whenFull: 'refuse' }, act);
+      const { blocks } = await store.readAudit(0, 10);
+      const terms = { inactive_days: 9, when_full: 'replace-oldest', cool_down_hours: 2 };
+      const told = blocks.flatMap(entriesOf).map(({ action, object, change }) => ({
+        action,
+        ...(action.endsWith('.add') ? { object } : { change }),
+      }));
+      expect(told).toEqual([
+        { action: 'provider.add', object: expect.objectContaining(terms) },
+        {
+          action: 'install.add',
+          object: { id: added.id, install_limit: 2, inactive_days: 0, subscription_key: 'set' },
+        },
+        {
+          action: 'install.update',
+          change: { cool_down_hours: [null, 5], subscription_key: 'changed' },
+        },
+        {
+          action: 'install.update',
+          change: { inactive_days: [0, null], subscription_key: 'changed' },
+        },
+        {
+          action: 'provider.set',
+          change: { inactive_days: [9, null], when_full: ['replace-oldest', 'refuse'] },
+        },
+      ]);
     });
 
     test('what moves in is told; the same once more is not', async () => {

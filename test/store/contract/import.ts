@@ -178,6 +178,39 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       ]);
     });
 
+    test('terms come along, unless nobody told them or another link has the key', async () => {
+      const { store } = opened();
+      const { id } = await addProvider(store, 'Provide1');
+      const policy = { inactiveDays: 30, whenFull: 'refuse', coolDownHours: null } as const;
+      const terms = { ...policy, subscriptionKeyHash: HASH };
+      const bring = (install: ImportedInstall, rules = RULES) =>
+        store.importInstall(id, install, rules, ACT);
+      const termsOf = async (installCode: string) => {
+        const records = await exported(store, 'Provide1');
+        const found = records.find(
+          (one) => one.kind === 'install' && one.install.installCode === installCode,
+        );
+        return found?.kind === 'install' ? found.install.terms : undefined;
+      };
+      await bring(link({ terms }));
+      expect(await termsOf(CODE)).toEqual(terms);
+      expect(await bring(link({ terms }))).toMatchObject({ was: 'present' });
+      expect(await bring(link(), UPDATES)).toMatchObject({ was: 'present' });
+      expect(await termsOf(CODE)).toEqual(terms);
+
+      const other = { id: null, installCode: OTHER_CODE };
+      expect(await bring(link({ ...other, terms }))).toMatchObject({ was: 'added' });
+      expect(await termsOf(OTHER_CODE)).toEqual({ ...policy, subscriptionKeyHash: null });
+      const changed = { ...terms, inactiveDays: null, subscriptionKeyHash: OTHER_HASH };
+      expect(await bring(link({ terms: changed }))).toMatchObject({ was: 'different' });
+      expect(await termsOf(CODE)).toEqual(terms);
+      expect(await bring(link({ terms: changed }), UPDATES)).toMatchObject({ was: 'updated' });
+      expect(await termsOf(CODE)).toEqual(changed);
+      const taken = { ...other, terms: changed };
+      expect(await bring(link(taken), UPDATES)).toMatchObject({ was: 'updated' });
+      expect(await termsOf(OTHER_CODE)).toEqual({ ...changed, subscriptionKeyHash: null });
+    });
+
     test('updates make room before HWIDs are added', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');

@@ -248,6 +248,18 @@ export const keepingContract: Record<keyof KeepingStore, Suite> = {
   forgetStrangers(opened) {
     const NO_LIMIT = 1_000_000;
 
+    test('also whose slots ended on many links, in steps', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const selector = { installCode: CODE, installId: null };
+      for (let n = 0; n < 5; n++) {
+        await knock(store, 'a');
+        await store.freeSlot(providerId, selector, 'a', ACT);
+      }
+      await forgetAll(store, { seenBeforeMs: NOW_MS + 1, countMax: NO_LIMIT });
+      expect(await known(store, 'a')).toEqual([]);
+    });
+
     test('who was not seen since and is on nothing, with all that hangs on it', async () => {
       const { store } = opened();
       const { providerId, domainId } = await addDoor(store);

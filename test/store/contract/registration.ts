@@ -112,6 +112,24 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       expect(await store.listInstalls(providerId, page)).toMatchObject([{ deviceCount: 1 }]);
     });
 
+    test('frees a slot as the link’s door does, and notes that its own was seen', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      for (const hwid of ['a', 'b']) await knock(store, hwid, CODE, FACTS, NOW_MS - 1);
+      const shown = { shown: onLink() };
+      expect(await store.registerDevice(registration('c', shown))).toBe('link_limit_reached');
+      const change = { whenFull: 'replace-oldest' } as const;
+      await store.updateInstall(providerId, installId, change, ACT);
+      await register(store, 'c', onLink());
+      expect(await store.registerDevice(registration('a', shown))).toBe('link_limit_reached');
+      await register(store, 'b', onLink());
+      const selector = { installCode: CODE, installId: null };
+      expect(await store.listSlots(providerId, selector, null, 9)).toMatchObject([
+        { hwid: 'c', lastSeenAtMs: NOW_MS },
+        { hwid: 'b', registeredAtMs: NOW_MS - 1, lastSeenAtMs: NOW_MS },
+      ]);
+    });
+
     test('a token that is shown dies; the new one has all that it had', async () => {
       const { store } = opened();
       const one = await addDoor(store);
