@@ -12,6 +12,11 @@ const ODD = ['//', '/./', '/../', '%2f', '%2e%2e/', '\\', ';a=b/', '%00', '%ff',
 /** The head of a question at the gate. */
 export function gateQuestion(random: Random, scene: Scene): string[] {
   const uri = uriOf(random, scene);
+  if (random.chance(0.4)) {
+    const told = [`x-original-uri: ${uri}`, `x-forwarded-host: ${GATE_HOST}`];
+    const hwid = `x-hwid: ${random.pick(scene.hwids)}`;
+    return ['GET /gate HTTP/1.1', 'host: a', ...told, hwid].map(inOneLine);
+  }
   const own = random.chance(0.3) ? `?provider_code=${random.pick(scene.credentials).code}` : '';
   const envoy = random.chance(0.2) ? `${own === '' ? '?' : `${own}&`}uri=${uri}` : own;
   const lines = [`${random.pick(['GET', 'GET', 'POST', 'HEAD'])} /gate${envoy} HTTP/1.1`];
@@ -29,8 +34,10 @@ export function gateQuestion(random: Random, scene: Scene): string[] {
   if (random.chance(0.7)) lines.push(`x-forwarded-host: ${random.pick(HOSTS)}`);
   if (random.chance(0.9)) lines.push(`x-hwid: ${random.pick([...scene.hwids, 'fuzz-gate', ''])}`);
   if (random.chance(0.3)) lines.push(`x-device-info: ${anyText(random)}`);
-  return lines.map((line) => line.replace(/[^\x20-\x7e\xa0-\xff]/g, '?'));
+  return lines.map(inOneLine);
 }
+
+const inOneLine = (text: string) => text.replace(/[^\x20-\x7e\xa0-\xff]/g, '?');
 
 function uriOf(random: Random, { codes, hwids }: Scene): string {
   const code = random.pick(codes);
