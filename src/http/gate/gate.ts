@@ -123,8 +123,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       tookMs,
       requestId: said.requestId,
     });
-    dropBody(request);
     if (says === 'ok') return new Response(null, LET_THROUGH);
+    dropBody(request);
     const { body, headers } = respond(says, { detail, requestId });
     headers.set('x-hwid-active', 'true');
     const refusal = new Response(body, { status: says === 'unknown_error' ? 500 : 403, headers });

@@ -38,6 +38,11 @@ interface PolicyRow {
   replacedAtMs: number | null;
 }
 
+const BY_KEY = sql`
+  i.subscription_key_hash = unhex(${once('subscriptionKeyHash')})
+    AND (${once('providerCode')} IS NULL OR i.provider_id =
+      (SELECT o.id FROM provider o WHERE o.code = ${once('providerCode')}))`;
+
 function statements({ db }: Context) {
   const look = (which: SQL) =>
     db.prepare<DoorRow>(sql`
@@ -54,12 +59,10 @@ function statements({ db }: Context) {
         WHERE ${which}`);
   return {
     byCode: look(sql`i.install_code = ${once('installCode')}`),
-    /** Those that have the domain first: of two of them neither is meant. */
-    byKey: look(sql`
-        i.subscription_key_hash = unhex(${once('subscriptionKeyHash')})
-          AND (${once('providerCode')} IS NULL OR i.provider_id =
-            (SELECT o.id FROM provider o WHERE o.code = ${once('providerCode')}))
-        ORDER BY "domainStatus" = ${DOMAIN_ACTIVE} DESC LIMIT 2`),
+    /** Of two neither is meant. */
+    byKey: look(sql`${BY_KEY} LIMIT 2`),
+    /** Alone, so that nothing has to be sorted where nearly all are found. */
+    byKeyBound: look(sql`${BY_KEY} AND "domainStatus" = ${DOMAIN_ACTIVE} LIMIT 2`),
     code: db.prepare<{ code: string }>(
       sql`SELECT code FROM provider WHERE id = ${value('providerId')}`,
     ),
@@ -100,9 +103,9 @@ export function doorOf(context: Context) {
       if (found === null || providerCode === null) return found;
       return codeOf(found.providerId) === providerCode ? found : null;
     }
-    const [found, other] = on.byKey.all({ ...key });
-    const isOne = other === undefined || isBound(found) !== isBound(other);
-    return isOne ? (found ?? null) : null;
+    const bound = on.byKeyBound.all({ ...key });
+    const [found = null, other] = bound.length > 0 ? bound : on.byKey.all({ ...key });
+    return other === undefined ? found : null;
   }
 
   function fullLink(installId: number): DoorHere['full'] {
