@@ -73,8 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const peerOf = (request: Request) =>
     plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
-  const addressOf = (request: Request) => {
-    const peer = peerOf(request);
+  const addressOf = (request: Request, peer = peerOf(request)) => {
     // Reading one header makes Bun take up all of them: not for a peer that is not believed.
     if (!settings.trustedProxies.includes(peer)) return peer;
     return clientAddress(peer, request.headers.get('x-forwarded-for'), settings.trustedProxies);
@@ -119,12 +118,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const isTrusted = (peer: string) => settings.trustedProxies.includes(peer);
   const gate = makeGate({ core, clock, log, settings, traffic, peerOf, isTrusted, guessed });
   const proxy = makeProxy({
-    ...{ core, clock, log, settings, traffic, clientOf, guessed },
+    ...{ core, clock, log, settings, traffic, guessed },
     grantPatience: deps.grantPatience,
     provenanceOf: (request) => {
       const peer = peerOf(request);
       const scheme = options.tls ? 'https' : 'http';
-      return { peer, client: addressOf(request), isTrusted: isTrusted(peer), scheme };
+      return { peer, client: addressOf(request, peer), isTrusted: isTrusted(peer), scheme };
     },
   });
 

@@ -1,12 +1,12 @@
 /** Answers of the proxy's own: to refused devices, and where there is none of the panel. */
 
 import { type MessageKey, messages } from '../messages.ts';
-import type { Answer, FailureKind } from './ask.ts';
+import type { Answer, FailureKind } from './exchange.ts';
 import type { GateReason, Upstream, UpstreamSettings } from './settings.ts';
 import { textFor } from './texts.ts';
 
 /** Answers that are no device's refusal. */
-export type Obstacle = FailureKind | 'bad_request' | 'upstream_busy' | 'fault';
+export type Obstacle = FailureKind | 'upstream_busy' | 'fault';
 
 /** The names under which answers are counted. */
 export type Outcome =
@@ -70,5 +70,17 @@ const BODILESS = new Set([204, 205, 304]);
 /** The panel's answer, as it came. */
 export function passedOn({ status, headers, body }: Answer, isAdmitted: boolean): Response {
   if (isAdmitted) headers.set('x-hwid-active', 'true');
-  return new Response(body(), { status, headers });
+  const bytes = body();
+  // Bun would name a type where the panel named none: but for a stream.
+  const isUntyped = bytes instanceof Uint8Array && !headers.has('content-type');
+  return new Response(isUntyped ? streamOf(bytes) : bytes, { status, headers });
+}
+
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start: (controller) => {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
 }

@@ -47,11 +47,18 @@ export function requestHeaders(
   return passed;
 }
 
-/** The headers for the client, of names and values in turn; values keep their bytes. */
-export function answerHeaders(raw: readonly string[]): Headers {
+/**
+ * The headers for the client, of names and values in turn; values keep their bytes. Null if one has
+ * signs that no header may have.
+ */
+export function answerHeaders(raw: readonly string[]): Headers | null {
   const headers = new Headers();
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    headers.append(raw[at] as string, raw[at + 1] as string);
+  try {
+    for (let at = 0; at + 1 < raw.length; at += 2) {
+      headers.append(raw[at] as string, raw[at + 1] as string);
+    }
+  } catch {
+    return null;
   }
   for (const name of [...namedHops(headers), ...HOP_BY_HOP]) headers.delete(name);
   return headers;

@@ -3,7 +3,8 @@
 import { hostHash, hostName } from '../../core/host-name.ts';
 import type { Log } from '../../log.ts';
 import { Line } from '../bound/line.ts';
-import { Asker, type Failure } from './ask.ts';
+import { Asker } from './ask.ts';
+import type { Failure } from './exchange.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
 /** Requests that may wait for one panel; each holds a connection and some kilobytes. */
@@ -12,6 +13,8 @@ const WAITING_MAX = 1_000;
 const LOG_PAUSE_MS = 60_000;
 /** Hosts of requests that are remembered: clients make them up. */
 const HOSTS_MAX = 1_000;
+/** A name of 253 characters with a dot and a port. */
+const AUTHORITY_LENGTH_MAX = 260;
 
 /** One panel, through changes of its settings. */
 export class Panel {
@@ -35,12 +38,10 @@ export class Panel {
     return this.#asker;
   }
 
-  /** Takes other settings up; connections to another URL are new ones. */
+  /** Takes other settings up. What is under way at another URL goes on to its end. */
   change(upstream: Upstream): void {
     this.upstream = upstream;
-    if (upstream.url === this.#asker.url) return;
-    this.#asker.close();
-    this.#asker = new Asker(upstream.url);
+    if (upstream.url !== this.#asker.url) this.#asker = new Asker(upstream.url);
   }
 
   /** Tells the log that the panel failed: host and kind, no path; a line a minute. */
@@ -73,12 +74,19 @@ export class Panels {
     const authority = url.slice(start, url.indexOf('/', start));
     const known = this.#byAuthority.get(authority);
     if (known !== undefined) return known;
+    if (authority.length > AUTHORITY_LENGTH_MAX) return null;
     const panel = this.#byHost.get(hostName(authority) ?? '') ?? null;
     if (this.#byAuthority.size >= HOSTS_MAX) this.#byAuthority.clear();
     this.#byAuthority.set(authority, panel);
     return panel;
   }
 
+  /** Waits for no answer any more. */
+  cut(): void {
+    for (const { asker } of this.#byHost.values()) asker.cut();
+  }
+
+  /** Closes every connection. */
   close(): void {
     for (const { asker } of this.#byHost.values()) asker.close();
   }
@@ -91,10 +99,8 @@ export class Panels {
       upstreams.map((upstream) => {
         const panel = before.get(upstream.host) ?? new Panel(upstream);
         panel.change(upstream);
-        before.delete(upstream.host);
         return [upstream.host, panel];
       }),
     );
-    for (const { asker } of before.values()) asker.close();
   }
 }

@@ -12,6 +12,7 @@ import { readPath } from '../../core/key-path.ts';
 import type { Log } from '../../log.ts';
 import { deviceWords } from '../gate/words.ts';
 import { reportFault } from '../interpreter.ts';
+import { countedAs } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { parseQuery } from '../request/query.ts';
 import type { EndpointTally, Traffic } from '../traffic.ts';
@@ -23,7 +24,7 @@ import {
   refusal,
   wrongMethod,
 } from './answers.ts';
-import { type Answer, Failure } from './ask.ts';
+import { type Answer, Failure } from './exchange.ts';
 import { type Provenance, requestHeaders } from './headers.ts';
 import { type Panel, Panels } from './panels.ts';
 import { type Denied, type Passage, passageOf } from './passage.ts';
@@ -36,8 +37,6 @@ interface ProxyOptions {
   settings: UpstreamSettings;
   traffic: Traffic;
   provenanceOf(request: Request): Provenance;
-  /** The name that a request's client is counted under. */
-  clientOf(request: Request): string;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
@@ -45,8 +44,8 @@ interface ProxyOptions {
 }
 
 interface ProxyDeps extends ProxyOptions {
-  /** Aborted when the server waits for no more answers. */
-  ending: AbortSignal;
+  /** Tells whether the server waits for no more answers. */
+  isEnding(): boolean;
 }
 
 export interface PanelProxy {
@@ -75,15 +74,18 @@ interface Answered {
 export function makeProxy(options: ProxyOptions): PanelProxy {
   const panels = new Panels(options.settings);
   const tally = options.traffic.tallyOf(ENDPOINT);
-  const ending = new AbortController();
-  const deps = { ...options, ending: ending.signal };
+  let isEnding = false;
+  const deps = { ...options, isEnding: () => isEnding };
   return {
     answer: (request) => {
       const panel = panels.of(request.url);
       return panel === null ? null : conclude(deps, tally, request, panel);
     },
     stop: async (answered) => {
-      const timer = setTimeout(() => ending.abort(), LAST_MS);
+      const timer = setTimeout(() => {
+        isEnding = true;
+        panels.cut();
+      }, LAST_MS);
       await answered;
       clearTimeout(timer);
       panels.close();
@@ -129,7 +131,8 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
     return { outcome: 'wrong_method', response: wrongMethod() };
   }
   // Two of them, or one that the URL did not come of: servers choose differently.
-  const isOdd = hostName(headers.get('host') ?? '') !== upstream.host;
+  const host = headers.get('host') ?? '';
+  const isOdd = host !== upstream.host && hostName(host) !== upstream.host;
   if (isOdd || headers.has('upgrade')) {
     return { outcome: 'bad_request', response: obstacle('bad_request') };
   }
@@ -160,32 +163,32 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
 
 /** Asks the panel, as soon as there is a place. */
 async function ask(
-  { clock, log, ending, provenanceOf, clientOf, grantPatience }: ProxyDeps,
+  { clock, log, isEnding, provenanceOf, grantPatience }: ProxyDeps,
   request: Request,
   panel: Panel,
   path: string,
 ): Promise<Answer | Obstacle> {
   const { asker, line, upstream } = panel;
-  const signal = AbortSignal.any([request.signal, ending]);
+  const { signal } = request;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
   // Once in the line, once with the panel.
   const seconds = (2 * upstream.timeoutMs) / 1_000 + GRACE_S;
   grantPatience(request, Math.min(seconds, PATIENCE_MAX_S));
   const provenance = provenanceOf(request);
-  const leave = await line.enter(clientOf(request), signal);
-  if (leave === null) return request.signal.aborted ? 'client_left' : 'upstream_busy';
   const told = upstream.hostHeader === 'upstream' ? asker.host : upstream.host;
   const headers = requestHeaders(request, { told, asked: upstream.host }, provenance);
+  const leave = await line.enter(countedAs(provenance.client), signal);
+  if (leave === null) return signal.aborted ? 'client_left' : 'upstream_busy';
+  if (isEnding()) {
+    leave();
+    return 'upstream_busy';
+  }
   const onEnd = (failure: Failure | null) => {
     leave();
-    if (failure !== null && failure.kind !== 'client_left') {
-      panel.logFailure(failure, log, clock.steadyMs());
-    }
+    if (failure?.kind.startsWith('upstream_')) panel.logFailure(failure, log, clock.steadyMs());
   };
   const answer = await asker.ask(upstream, { method, path, headers, signal, onEnd });
-  if (!(answer instanceof Failure)) return answer;
-  // Of those who left, only the server waits for an answer.
-  return ending.aborted ? 'upstream_slow' : answer.kind;
+  return answer instanceof Failure ? answer.kind : answer;
 }
 
 /** Lets the device in, if the answer is one to be let in for; returns what speaks against it. */

@@ -1,7 +1,8 @@
 /** Questions to a panel that misbehaves: what comes of each, and that nothing is left behind. */
 
 import { afterEach, expect, test } from 'bun:test';
-import { type Answer, Asker, Failure } from '../../../src/http/upstream/ask.ts';
+import { Asker } from '../../../src/http/upstream/ask.ts';
+import { type Answer, Failure } from '../../../src/http/upstream/exchange.ts';
 import type { Upstream } from '../../../src/http/upstream/settings.ts';
 import { answer, GZIPPED, type Panel, type PanelCall, startPanel } from '../../support/panel.ts';
 import { until } from '../../support/until.ts';
@@ -138,6 +139,12 @@ test.each([
   ['a head without end', `${`X-Flood: ${'x'.repeat(1000)}\r\n`.repeat(200)}\r\n`],
 ])('an answer with %s is none', async (_, rest) => {
   const asked = await ask(({ send }) => send(`HTTP/1.1 200 OK\r\n${rest}`));
+  expect(asked.outcome).toMatchObject({ kind: 'upstream_malformed' });
+  expect(asked.ended()).toMatchObject({ kind: 'upstream_malformed' });
+});
+
+test.each([199, 600, 999])('an answer with status %i is none', async (status) => {
+  const asked = await ask(({ send }) => send(answer(status, 'ok')));
   expect(asked.outcome).toMatchObject({ kind: 'upstream_malformed' });
   expect(asked.ended()).toMatchObject({ kind: 'upstream_malformed' });
 });

@@ -76,9 +76,14 @@ test("the panel's headers pass, but for those of its connection", () => {
     ...['Connection', 'close, X-Hop, bad name', 'Keep-Alive', 'timeout=5', 'Upgrade', 'h2c'],
     ...['Transfer-Encoding', 'chunked', 'Trailer', 'X-End'],
   ]);
-  expect([...headers]).toEqual([
+  expect([...(headers ?? [])]).toEqual([
     ['profile-title', utf8],
     ['set-cookie', 'a=1'],
     ['set-cookie', 'b=2'],
   ]);
+});
+
+test('an answer with signs that no header may have is none', () => {
+  expect(answerHeaders(['X-A', 'a\nb'])).toBeNull();
+  expect(answerHeaders(['X A', 'b'])).toBeNull();
 });

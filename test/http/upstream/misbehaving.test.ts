@@ -117,11 +117,22 @@ describe('no slot is taken for', () => {
   });
 });
 
-test('an upgrade that nobody asked for is no answer', async () => {
-  const head = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
-  const at = await front(({ send }) => send(head), { timeoutMs: 100 });
-  expect((await at.get(`/sub/${KEY}`, 'a')).status).toBeGreaterThanOrEqual(502);
-  expect(await at.links()).toEqual([]);
+test('an answer without a type has none, and keeps its length', async () => {
+  const at = await front(({ send }) => send(answer(200, SUBSCRIPTION)));
+  const { headers, body } = await at.get(`/sub/${KEY}`, 'a');
+  expect(body).toBe(SUBSCRIPTION);
+  expect(headers.has('content-type')).toBe(false);
+  expect(headers.get('content-length')).toBe(String(SUBSCRIPTION.length));
+});
+
+test('a request that cannot be passed on keeps no place', async () => {
+  const at = await front(undefined, { requestsMax: 2 });
+  for (let count = 0; count < 5; count++) {
+    const got = await at.get(`/sub/${KEY}`, 'a', { 'x-model': 'a\x7fb' });
+    expect(got.status).toBe(400);
+  }
+  expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(200);
+  expect(at.app.logLines).toEqual([]);
 });
 
 test('a panel that is away: 502, one line of the log a minute, and no path in it', async () => {

@@ -11,9 +11,17 @@ export const upstream: readonly MutatedFile[] = [
     changes: [
       ['if (first !== STALE) return first;', 'return first as Answer | Failure;'],
       ['maxHeaderSize: HEAD_BYTES_MAX,', 'maxHeaderSize: 1e9,'],
+      ['        question.onEnd(UNSENDABLE);\n', ''],
+    ],
+  },
+  {
+    file: 'src/http/upstream/exchange.ts',
+    tests: [...ASKING, 'test/http/upstream/misbehaving.test.ts'],
+    changes: [
       ['if (this.#hasBody && length > this.upstream.answerBytesMax)', 'if (false)'],
       ['if (this.#bytes > this.upstream.answerBytesMax)', 'if (false)'],
       ['if (this.#message?.complete) return;', ''],
+      ['status < 200 || status > 599', 'status < 200'],
       ["else if (code.startsWith('HPE_'))", 'else if (false)'],
       ['this.#controller?.error(undefined);', 'this.#controller?.close();'],
       ["message.on('aborted', () => this.#cut());", ''],
@@ -40,7 +48,7 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/upstream/proxy.ts',
     tests: [...PASSING, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
-      ["hostName(headers.get('host') ?? '') !== upstream.host", 'false'],
+      ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
       ["isOdd || headers.has('upgrade')", 'isOdd'],
       ['if (path === null) return', 'if (false) return'],
       ['return isPage ? null :', 'return true ? null :'],

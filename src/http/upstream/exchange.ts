@@ -1,0 +1,229 @@
+/** One question to an upstream, from its being sent to the last byte of its answer. */
+
+import type http from 'node:http';
+import { answerHeaders } from './headers.ts';
+import type { Upstream } from './settings.ts';
+
+/** A question; the path has its query. */
+export interface Question {
+  method: 'GET' | 'HEAD';
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  /** Aborted when the client has left: so is the question. */
+  signal: AbortSignal;
+  /** Called once, when the upstream has no more to do with it; null: it has answered to the end. */
+  onEnd(failure: Failure | null): void;
+}
+
+/** The head of an answer, and as much of its body as came with it. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  /** The body: all of it, or as it comes; null: there is none. */
+  body(): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  /** Ends the question: nobody wants the rest. */
+  cancel(): void;
+}
+
+/** Kinds of failure before there is an answer. */
+export type FailureKind =
+  | 'upstream_away'
+  | 'upstream_slow'
+  | 'upstream_malformed'
+  | 'upstream_too_large'
+  | 'client_left'
+  | 'bad_request';
+
+/** A failure, with the code that the log may have. */
+export class Failure {
+  constructor(
+    readonly kind: FailureKind,
+    readonly code: string,
+  ) {}
+}
+
+/** Bytes that wait for a client; more are left with the upstream. */
+const AHEAD_BYTES = 64 * 1024;
+/**
+ * The time that a client may take nothing, ms. It is long: the kernel asks for more only when a
+ * large part of what it had is gone, which on a slow line takes its time.
+ */
+const UNREAD_MAX_MS = 120_000;
+/** A connection that had been open for longer than the upstream kept it. */
+export const STALE = Symbol('stale');
+
+/** One question under way. */
+export class Exchange {
+  #message: http.IncomingMessage | null = null;
+  /** What came of the body and was not handed on. */
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+  #hasBody = true;
+  #isComplete = false;
+  #isOver = false;
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly request: http.ClientRequest,
+    private readonly upstream: Upstream,
+    private readonly question: Question,
+    private readonly running: Set<Exchange>,
+    private readonly resolve: (outcome: Answer | Failure | typeof STALE) => void,
+  ) {
+    running.add(this);
+    question.signal.addEventListener('abort', this.#leave);
+    this.#wait();
+  }
+
+  /** Waits no longer. */
+  stop(): void {
+    this.#settle(SLOW);
+  }
+
+  /** Takes the head of the answer, and waits for the beginning of its body. */
+  hear(message: http.IncomingMessage): void {
+    this.#message = message;
+    const status = message.statusCode ?? 0;
+    message.on('error', () => this.#cut());
+    message.on('aborted', () => this.#cut());
+    message.on('end', () => this.#complete());
+    this.#hasBody = this.question.method === 'GET' && status !== 204 && status !== 304;
+    if (status < 200 || status > 599) {
+      this.#settle(MALFORMED);
+      return;
+    }
+    const length = Number(message.headers['content-length'] ?? 0);
+    if (this.#hasBody && length > this.upstream.answerBytesMax) {
+      this.#settle(new Failure('upstream_too_large', 'CONTENT_LENGTH'));
+      return;
+    }
+    message.on('data', (chunk: Buffer) => this.#take(chunk));
+    if (!this.#hasBody) this.#answer();
+  }
+
+  /** Takes the fault of a question. */
+  fail(fault: Error): void {
+    const code = String((fault as { code?: unknown }).code ?? 'UNKNOWN');
+    const isStale = this.#message === null && this.request.reusedSocket && STALE_CODES.has(code);
+    // More came than was told: the answer is there, and about to be read.
+    if (this.#message?.complete) return;
+    if (this.question.signal.aborted) this.#settle(LEFT);
+    else if (isStale) this.#settle(STALE);
+    else if (code.startsWith('HPE_')) this.#settle(new Failure('upstream_malformed', code));
+    else this.#settle(new Failure('upstream_away', code));
+  }
+
+  /** Has nothing more to do with the upstream, but for another try. */
+  #end(): void {
+    this.#isOver = true;
+    this.running.delete(this);
+    clearTimeout(this.#timer);
+    this.question.signal.removeEventListener('abort', this.#leave);
+  }
+
+  #leave = (): void => this.#settle(LEFT);
+
+  /** Ends an answer in the middle. Without an error's object: Bun would print one. */
+  #cut(): void {
+    this.#settle(new Failure('upstream_away', 'CUT'));
+  }
+
+  /** Ends the question without its answer, or in the middle of it. */
+  #settle(failure: Failure | typeof STALE): void {
+    if (this.#isOver) return;
+    this.#end();
+    this.request.destroy();
+    this.#controller?.error(undefined);
+    this.resolve(failure);
+    if (failure !== STALE) this.question.onEnd(failure);
+  }
+
+  /** Waits for the upstream, and no longer. */
+  #wait(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.stop(), this.upstream.timeoutMs);
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#isOver) return;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.upstream.answerBytesMax) {
+      this.#settle(new Failure('upstream_too_large', 'BODY'));
+      return;
+    }
+    if (this.#controller === null) {
+      // What is in the same packet belongs to the beginning, and so does the end, if it is.
+      if (this.#chunks.push(chunk) === 1) setImmediate(() => this.#begin());
+      return;
+    }
+    this.#controller.enqueue(chunk);
+    if ((this.#controller.desiredSize ?? 0) > 0) this.#wait();
+    else this.#pause();
+  }
+
+  #complete(): void {
+    if (this.#isOver) return;
+    this.#isComplete = true;
+    this.#end();
+    this.question.onEnd(null);
+    this.#controller?.close();
+    if (this.#bytes === 0 && this.#hasBody) this.#begin();
+  }
+
+  #begin(): void {
+    if (!this.#isComplete) {
+      if (this.#isOver) return;
+      this.#pause();
+    }
+    this.#answer();
+  }
+
+  /** Leaves the rest with the upstream until the client has taken what is here. */
+  #pause(): void {
+    this.#message?.pause();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#leave, UNREAD_MAX_MS);
+  }
+
+  #answer(): void {
+    const { statusCode: status = 0, rawHeaders = [] } = this.#message ?? {};
+    const headers = answerHeaders(rawHeaders);
+    if (headers === null) this.#settle(MALFORMED);
+    // Also where it is over: the answer is whole.
+    this.resolve(
+      headers === null
+        ? MALFORMED
+        : { status, headers, body: () => this.#body(), cancel: this.#leave },
+    );
+  }
+
+  #body(): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
+    if (!this.#hasBody) return null;
+    if (this.#isComplete) return this.#bytes === 0 ? null : Buffer.concat(this.#chunks);
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller;
+          for (const chunk of this.#chunks) controller.enqueue(chunk);
+          this.#chunks = [];
+          // It broke off while the device was let in.
+          if (this.#isOver) controller.error(undefined);
+        },
+        pull: () => {
+          if (this.#isOver) return;
+          this.#wait();
+          this.#message?.resume();
+        },
+        cancel: this.#leave,
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: AHEAD_BYTES }),
+    );
+  }
+}
+
+const SLOW = new Failure('upstream_slow', 'TIMEOUT');
+const MALFORMED = new Failure('upstream_malformed', 'HEAD');
+export const UNSENDABLE = new Failure('bad_request', 'UNSENDABLE');
+const LEFT = new Failure('client_left', 'ABORTED');
+const STALE_CODES = new Set(['ECONNRESET', 'EPIPE']);
