@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { answer, behaveWell, type Panel, startPanel } from '../support/panel.ts';
 import {
   addProviderByCommand,
@@ -111,6 +112,40 @@ test('an answer that breaks off leaves one line in the log, without a path', asy
   expect(server.stderr()).not.toContain(KEY);
 });
 
+test('a panel is asked over TLS by the name in its URL, and by no other', async () => {
+  const right = await selfSigned('right');
+  const wrong = await selfSigned('wrong', { names: ['panel.example.org'] });
+  const [told, ca]: [(string | null)[], string] = [[], join(temporaryFolder(), 'ca.pem')];
+  writeFileSync(ca, `${right.cert}${wrong.cert}`);
+  const servers = [right, wrong].map((tls) =>
+    Bun.serve({
+      ...{ port: 0, hostname: '127.0.0.1', tls },
+      fetch: ({ headers }) => {
+        told.push(headers.get('host'));
+        return new Response('ok');
+      },
+    }),
+  );
+  const panel = await openPanel();
+  const { dataDir, own } = await makeSite(panel);
+  const names = ['localhost', '127.0.0.1', 'localhost'];
+  const upstreams = names.map((name, at) => ({
+    ...{ host: `host-${at}.example.org`, provider: own.code, default_limit: 3 },
+    url: `https://${name}:${servers[at === 2 ? 1 : 0]?.port}`,
+  }));
+  const env = { GATEPOST_GATE_UPSTREAM: JSON.stringify(upstreams), NODE_EXTRA_CA_CERTS: ca };
+  const server = await startServe({ dataDir, env });
+  const got = await Promise.all(
+    upstreams.map(({ host }) => get(server, `/sub/${KEY}`, 'a', { Host: host })),
+  );
+  for (const each of servers) await each.stop(true);
+  expect(got.map(({ status }) => status)).toEqual([200, 200, 502]);
+  expect(told.toSorted()).toEqual(['host-0.example.org', 'host-1.example.org']);
+  expect(server.troubles()).toEqual([
+    expect.stringContaining('kind=upstream_away code=ERR_TLS_CERT_ALTNAME_INVALID'),
+  ]);
+});
+
 test('two hundred devices on a limit of 7, through two processes: seven get in, ever', async () => {
   const panel = await openPanel();
   const { dataDir, own, env } = await makeSite(panel, { default_limit: 7 });
@@ -196,5 +231,5 @@ test('the server stops in time while a panel hangs', async () => {
   await until('the panel is asked', () => panel.calls.length === 1);
   expect(await server.stop()).toEqual({ code: 0, signal: null });
   expect((await got).status).toBe(504);
-  expect(server.troubles()).toEqual([]);
+  expect(server.troubles()).toEqual([expect.stringContaining('kind=upstream_slow')]);
 });

@@ -46,23 +46,32 @@ test('who waited first comes first, and a place is given up once', async () => {
   expect(entered).toEqual(['c', 'd']);
 });
 
-test('a line that is too long or takes too long has no place', async () => {
-  const line = new Line(() => ({ placesMax: 1, waitingMax: 1, waitMaxMs: 20 }));
-  await hold(line, 'a', 1);
+test('a line that is too long takes nobody more', async () => {
+  const line = new Line(() => ({ ...BOUNDS, placesMax: 1, waitingMax: 1 }));
+  const [leave] = await hold(line, 'a', 1);
   const waiting = line.enter('b', HERE);
   expect(await line.enter('c', HERE)).toBeNull();
-  expect(await waiting).toBeNull();
-  // Who went away waits no more.
-  const again = line.enter('d', HERE);
-  expect(await again).toBeNull();
+  leave?.();
+  expect(await waiting).not.toBeNull();
 });
 
-test('a caller who leaves waits no more', async () => {
-  const line = new Line(() => ({ ...BOUNDS, placesMax: 1, waitingMax: 1 }));
-  await hold(line, 'a', 1);
+test('who waited too long has no place, and waits no more', async () => {
+  const line = new Line(() => ({ placesMax: 1, waitingMax: 1, waitMaxMs: 20 }));
+  const [leave] = await hold(line, 'a', 1);
+  expect(await line.enter('b', HERE)).toBeNull();
+  const next = line.enter('c', HERE);
+  leave?.();
+  expect(await next).not.toBeNull();
+});
+
+test('a caller who leaves waits no more, and who has left gets no place', async () => {
+  const line = new Line(() => ({ placesMax: 1, waitingMax: 1, waitMaxMs: 3_600_000 }));
+  const [leave] = await hold(line, 'a', 1);
   const controller = new AbortController();
   const waiting = line.enter('b', controller.signal);
   controller.abort();
   expect(await waiting).toBeNull();
+  leave?.();
   expect(await line.enter('b', controller.signal)).toBeNull();
+  await hold(line, 'c', 1);
 });

@@ -86,7 +86,6 @@ export class Exchange {
     this.#message = message;
     const status = message.statusCode ?? 0;
     message.on('error', () => this.#cut());
-    message.on('aborted', () => this.#cut());
     message.on('end', () => this.#complete());
     this.#hasBody = this.question.method === 'GET' && status !== 204 && status !== 304;
     if (status < 200 || status > 599) {

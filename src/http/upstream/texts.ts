@@ -60,16 +60,11 @@ export function textFor(
   const wanted = [...accepted(headers.get('accept-language')), headers.get('x-device-locale')];
   for (const tag of [...wanted, fallback]) {
     for (const language of fromNarrow(tag ?? '')) {
-      const text = ownText(texts, language, reason) ?? ownText(BUILT_IN, language, reason);
+      const text = texts[language]?.[reason] ?? BUILT_IN[language]?.[reason];
       if (text) return { text, language };
     }
   }
   return { text: BUILT_IN[FALLBACK]?.[reason] ?? '', language: FALLBACK };
-}
-
-/** Languages come from outside: only what a table itself has counts. */
-function ownText(texts: GateTexts, language: string, reason: GateReason): string | undefined {
-  return Object.hasOwn(texts, language) ? texts[language]?.[reason] : undefined;
 }
 
 /** `zh-Hant-TW`, `zh-Hant`, `zh`; some apps write `zh_TW`. */

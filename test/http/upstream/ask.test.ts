@@ -270,10 +270,13 @@ test('a connection that the panel had closed is made again', async () => {
   const asker = new Asker(panel.url);
   started.push({ panel, asker });
   const signal = new AbortController().signal;
+  const ends: unknown[] = [];
+  const onEnd = (end: Failure | null) => void ends.push(end);
   for (let count = 0; count < 6; count++) {
-    const question = { method: 'GET', path: '/', headers: {}, signal, onEnd: () => {} } as const;
+    const question = { method: 'GET', path: '/', headers: {}, signal, onEnd } as const;
     const outcome = await asker.ask(PATIENT, question);
     expect(outcome).toMatchObject({ status: 200 });
     if (!(outcome instanceof Failure)) await read(outcome.body());
   }
+  expect(ends).toEqual(Array(6).fill(null));
 });

@@ -130,6 +130,13 @@ describe('a link', () => {
     expect(at.panel.calls).toHaveLength(1);
   });
 
+  test('that is named twice is none', async () => {
+    const at = await front();
+    await addLink(at.app, at.own, LINK, 9);
+    const got = await at.get(`/sub/${KEY}?installid=${LINK}&InstallID=${LINK}`, 'a');
+    expect([got.status, at.panel.calls.length]).toEqual([404, 0]);
+  });
+
   test('of another provider lets nobody in, although it bound the same host', async () => {
     const at = await front();
     const other = await seedProvider(at.app);
@@ -275,6 +282,13 @@ test('the panel is told what the client sent, and where it comes from', async ()
       .map((line) => line.toLowerCase())
       .toSorted(),
   );
+});
+
+test('the panel is told its own host where the operator says so, and no fragment ever', async () => {
+  const at = await front(undefined, { hostHeader: 'upstream' });
+  for (const tail of ['#x', '?a=1#b?c']) await at.get(`/sub/${KEY}${tail}`, 'a');
+  expect(at.panel.calls.map(({ target }) => target)).toEqual([`/sub/${KEY}`, `/sub/${KEY}?a=1`]);
+  expect(at.panel.calls[0]?.head).toContain(`host: ${new URL(at.panel.url).host}`);
 });
 
 test('so many requests are under way at a time; others wait', async () => {

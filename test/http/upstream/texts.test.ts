@@ -23,6 +23,7 @@ describe('the language', () => {
     ['pt', 'en'],
     ['DE_de', 'de'],
     ['ru;q=0, fa', 'fa'],
+    ['ru;q=0', 'en'],
     ['*', 'en'],
     ['', 'en'],
     [';;q=,,;=', 'en'],

@@ -24,7 +24,6 @@ export const upstream: readonly MutatedFile[] = [
       ['status < 200 || status > 599', 'status < 200'],
       ["else if (code.startsWith('HPE_'))", 'else if (false)'],
       ['this.#controller?.error(undefined);', 'this.#controller?.close();'],
-      ["message.on('aborted', () => this.#cut());", ''],
       ['    this.#message?.pause();\n', ''],
       ['cancel: this.#leave,\n      },', '},'],
       ['if (failure !== STALE) this.question.onEnd(failure);', 'this.question.onEnd(failure);'],
@@ -85,11 +84,10 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/upstream/texts.ts',
     tests: ['test/http/upstream/texts.test.ts'],
     changes: [
-      ['Object.hasOwn(texts, language) ?', 'true ?'],
       ['wanted.sort((a, b) => b.weight - a.weight)', 'wanted'],
       ["tag !== '*' && weight > 0", "tag !== '*'"],
       ["tag.toLowerCase().replaceAll('_', '-')", "tag.replaceAll('_', '-')"],
-      ['ownText(texts, language, reason) ?? ownText', 'ownText'],
+      ['texts[language]?.[reason] ?? BUILT_IN', 'BUILT_IN'],
     ],
   },
   {
