@@ -48,8 +48,8 @@ export function seedDevices(dataDir: string, shape: Shape, nowMs: number): void 
     inChunks(onLinks, (numbers) =>
       db.run(
         `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
-           after_recipient_id)
-         ${numbers} SELECT l.id, n.i, l.provider_id, ${nowMs}, 0
+           last_seen_at_ms, after_recipient_id)
+         ${numbers} SELECT l.id, n.i, l.provider_id, ${nowMs}, ${nowMs}, 0
          FROM n JOIN install l ON l.id = (n.i - 1) % ${linkCount} + 1`,
       ),
     );

@@ -108,8 +108,8 @@ function addDevices(db: Database, shape: Shape, nowMs: number): void {
     );
     db.run(
       `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
-         after_recipient_id) ${numbers}
-       SELECT ${link}, i, ${provider}, ${nowMs}, 0 FROM n`,
+         last_seen_at_ms, after_recipient_id) ${numbers}
+       SELECT ${link}, i, ${provider}, ${nowMs}, ${nowMs}, 0 FROM n`,
     );
     db.run(
       `INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name,

@@ -102,7 +102,7 @@ export const coreDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/slot.ts',
-    tests: ['test/core/slot.test.ts'],
+    tests: ['test/core/slot.test.ts', 'test/core/slot-model.test.ts'],
     changes: [
       ["if (!isBound) return 'link_domain_not_bound';", ''],
       [

@@ -21,6 +21,14 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/sqlite/lookups.ts',
+    tests: ['test/core/slot-model.test.ts'],
+    changes: [
+      ["'max(s.last_seen_at_ms, p.checked_in_at_ms)'", "'s.last_seen_at_ms'"],
+      ['(SELECT min(s.last_seen_at_ms)', '(SELECT max(s.last_seen_at_ms)'],
+    ],
+  },
+  {
     file: 'src/store/sqlite/known-device.ts',
     tests: ['test/store/sqlite.test.ts'],
     changes: [
@@ -30,7 +38,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/door.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/core/slot-model.test.ts', 'test/store/sqlite.test.ts'],
     changes: [
       ['ON s.install_id = i.id\n            AND s.device_id =', 'ON s.device_id ='],
       ['if (slotSeenAtMs === null) return null;', ''],
@@ -43,7 +51,11 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/slot.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/store/slot-story.test.ts'],
+    tests: [
+      'test/core/slot-model.test.ts',
+      'test/store/slot-story.test.ts',
+      'test/store/sqlite.test.ts',
+    ],
     changes: [
       ['rows.seeSlot.run({ installId, deviceId, nowMs });', ''],
       ["if (welcome === 'replaced') replaced.run({ installId, nowMs });", ''],
