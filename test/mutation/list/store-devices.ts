@@ -22,7 +22,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/lookups.ts',
-    tests: ['test/core/slot-model.test.ts'],
+    tests: ['test/core/slot-model.test.ts', 'test/store/sqlite.test.ts'],
     changes: [
       ["'max(s.last_seen_at_ms, p.checked_in_at_ms)'", "'s.last_seen_at_ms'"],
       ['(SELECT min(s.last_seen_at_ms)', '(SELECT max(s.last_seen_at_ms)'],
