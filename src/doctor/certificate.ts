@@ -27,6 +27,17 @@ export function checkCertificate(settings: TlsSettings, nowMs: number, uid: numb
   }
 }
 
+/** Names that a served certificate holds for; null: there is none, or it cannot be read. */
+export function certifiedNames(settings: TlsSettings, nowMs: number): readonly string[] | null {
+  if (settings.acmeDomains.length > 0) return settings.acmeDomains;
+  try {
+    return operatorCertificate(settings, nowMs)?.names ?? null;
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return null;
+  }
+}
+
 /** Finds a key that root reads, and the service's user, who owns the data directory, does not. */
 function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Finding | null {
   const service = statSync(dataDir, { throwIfNoEntry: false });

@@ -7,9 +7,9 @@ import { about, type Finding } from '../finding.ts';
 import { checkSecretFile } from '../permissions.ts';
 import type { StoreKind } from '../store/kind.ts';
 import { checkBackups } from './backups.ts';
-import { checkCertificate } from './certificate.ts';
+import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
-import { checkProxies, checkUpstreams } from './gate.ts';
+import { checkNames, checkProxies, checkUpstreams } from './gate.ts';
 import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } from './machine.ts';
 
 interface Patient {
@@ -46,6 +46,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...checkCertificate(config, nowMs, uid),
     ...checkAddress(config.host, config.port, hasTls),
     ...checkProxies(loaded),
+    ...checkNames(config, certifiedNames(config, nowMs)),
     ...(await checkUpstreams(config, database.hosts)),
   ];
 }

@@ -64,6 +64,21 @@ function checkBinding({ host, provider }: Upstream, state: BoundHost): Finding {
   }
 }
 
+/** Finds hosts of panels for which the certificate that is served does not hold. */
+export function checkNames({ gateUpstreams }: Config, names: readonly string[] | null): Finding[] {
+  // Plain HTTP: a proxy has the certificate.
+  if (names === null) return [];
+  const known = new Set(names.map((name) => name.toLowerCase()));
+  return gateUpstreams
+    .filter(({ host }) => !known.has(host) && !known.has(`*${host.slice(host.indexOf('.'))}`))
+    .map(({ host }) =>
+      say.warning(
+        `the certificate does not hold for ${host}`,
+        'have one that names it, or add it to acme.domains; apps do not connect until then',
+      ),
+    );
+}
+
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 
 function isOwnAddress({ url }: Upstream, host: string, port: number): boolean {

@@ -6,13 +6,15 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { hostHash } from '../../src/core/host-name.ts';
+import { certifiedNames } from '../../src/doctor/certificate.ts';
 import { examine } from '../../src/doctor/examine.ts';
-import { checkProxies } from '../../src/doctor/gate.ts';
+import { checkNames, checkProxies } from '../../src/doctor/gate.ts';
 import { SQLITE } from '../../src/store/sqlite/kind.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
 import { addProviders, fingerprint, NOW_MS } from '../support/backup.ts';
+import { filesIn, selfSigned, writePair } from '../support/certificate.ts';
 
 const folder = freshFolder();
 const dataDir = join(folder, 'data');
@@ -121,6 +123,34 @@ test('finds a url that leads back to this server, which is not asked', async () 
   const found = await look([upstream], { GATEPOST_PORT: String(panel.port) });
   expect(found).toContain('problem: the url of bound.example.org is the address of this server');
   expect(asked).toEqual([]);
+});
+
+test('finds hosts that the certificate does not hold for', () => {
+  const upstream = { url: 'http://127.0.0.1:1', provider: PROVIDER, default_limit: 1 };
+  const hosts = ['sub.example.org', 'b.sub.example.org', 'example.org', 'other.example.com'];
+  const tables = JSON.stringify(hosts.map((host) => ({ ...upstream, host })));
+  const { config } = loadConfig({}, { ...NONE, GATEPOST_GATE_UPSTREAM: tables });
+  const missed = (names: string[] | null) =>
+    checkNames(config, names).map(({ what }) => what.split(' ').at(-1));
+  expect(missed(['*.Example.org', 'other.example.com'])).toEqual([
+    'b.sub.example.org',
+    'example.org',
+  ]);
+  expect(missed([])).toEqual(hosts);
+  expect(missed(null)).toEqual([]);
+});
+
+test('the names are those of the file, or those that are asked for', async () => {
+  const names = (env: Record<string, string>) =>
+    certifiedNames(loadConfig({}, { ...NONE, ...env }).config, NOW_MS);
+  const files = filesIn(folder);
+  writePair(folder, await selfSigned('gate', { names: ['sub.example.org'], fromMs: NOW_MS }));
+  const own = { GATEPOST_TLS_CERTIFICATE: files.certificate, GATEPOST_TLS_KEY: files.key };
+  expect(names(own)).toEqual(['sub.example.org']);
+  expect(names({ GATEPOST_ACME_DOMAINS: 'a.example.org' })).toEqual(['a.example.org']);
+  expect(names({})).toBeNull();
+  // That is a finding of another check.
+  expect(names({ ...own, GATEPOST_TLS_KEY: join(folder, 'none') })).toBeNull();
 });
 
 test('without a database nothing is said of bindings', async () => {

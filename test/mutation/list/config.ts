@@ -38,6 +38,7 @@ export const config: readonly MutatedFile[] = [
     changes: [
       ["sources.trustedProxies.text !== ''", "sources.trustedProxies.text === ''"],
       ['isPort && (hostname === host || LOOPBACK.test(hostname))', 'isPort && hostname === host'],
+      ["`*${host.slice(host.indexOf('.'))}`", '`*.${host}`'],
       ["method: 'HEAD'", "method: 'GET'"],
     ],
   },
