@@ -62,6 +62,7 @@ export function worstRequests(place: Place): WorstRequest[] {
   const all = new Collection(place);
   addQueries(all);
   addCallsOfApps(all);
+  addQuestions(all);
   addBodiesOfDevices(all);
   addNotifications(all);
   addCommands(all);
@@ -133,6 +134,20 @@ function addCallsOfApps(all: Collection): void {
     path: full('/', TARGET),
     init: {},
   });
+}
+
+/** Of proxies at the gate. */
+function addQuestions(all: Collection): void {
+  const device = { 'x-forwarded-host': 'sub.example.com', 'x-hwid': 'phone-1' };
+  const ask = (what: string, uri: string, more: Record<string, string> = {}) =>
+    all.get('/gate', what, '', { ...device, 'x-original-uri': uri, ...more });
+  ask('4 KB of segments', full('/a', 4_000));
+  ask('4 KB of codes', full('/%20', 4_000));
+  ask('4 KB of dots', full('/..a', 4_000));
+  ask('8 KB of %&', `/sub/none?${full('%&', 8_000)}`);
+  ask('a host of 10 KB', '/sub/none', { 'x-forwarded-host': full('a.', 10_000) });
+  ask('a host of 300 signs', '/sub/none', { 'x-forwarded-host': full('ÿ', 300) });
+  all.get('/gate', '14 KB of ?uri=', full('uri=/&', 14_000), device);
 }
 
 function addBodiesOfDevices(all: Collection): void {

@@ -64,6 +64,7 @@ const server = await startServer(
   {
     GATEPOST_AUTH_FAILURES_PER_MINUTE_MAX: '1000000000',
     GATEPOST_SENDS_PER_MINUTE_MAX: '1000000000',
+    GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
   },
 );
 const who = `provider_code=${providerCode(1)}&auth_key=${authKey(1)}`;
