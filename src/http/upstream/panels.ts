@@ -55,11 +55,16 @@ export class Panel {
   }
 }
 
+/** What no URL holds. */
+const NOWHERE = ' ';
+
 export class Panels {
   #read: UpstreamSettings['gateUpstreams'] = [];
   #byHost = new Map<string, Panel>();
   /** By the host and port as they stand in URLs, for one look at each request. */
   readonly #byAuthority = new Map<string, Panel | null>();
+  /** The last of them that is no panel's, with its slash: that of nearly all other requests. */
+  #elsewhere = NOWHERE;
 
   constructor(private readonly settings: UpstreamSettings) {}
 
@@ -68,10 +73,17 @@ export class Panels {
     const { gateUpstreams } = this.settings;
     if (gateUpstreams !== this.#read) this.#change(gateUpstreams);
     if (gateUpstreams.length === 0) return null;
-    const start = url.indexOf('://') + 3;
     // Without a valid Host a URL begins with its path.
-    if (start < 3 || url.startsWith('/')) return null;
+    if (url.startsWith('/')) return null;
+    const start = url.indexOf('://') + 3;
+    if (url.startsWith(this.#elsewhere, start)) return null;
     const authority = url.slice(start, url.indexOf('/', start));
+    const panel = this.#find(authority);
+    if (panel === null) this.#elsewhere = `${authority}/`;
+    return panel;
+  }
+
+  #find(authority: string): Panel | null {
     const known = this.#byAuthority.get(authority);
     if (known !== undefined) return known;
     if (authority.length > AUTHORITY_LENGTH_MAX) return null;
@@ -95,6 +107,7 @@ export class Panels {
     const before = this.#byHost;
     this.#read = upstreams;
     this.#byAuthority.clear();
+    this.#elsewhere = NOWHERE;
     this.#byHost = new Map(
       upstreams.map((upstream) => {
         const panel = before.get(upstream.host) ?? new Panel(upstream);
