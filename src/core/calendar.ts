@@ -29,9 +29,14 @@ export function dateEndingAt(endMs: number): string {
   return new Date(endMs + UTC3_MS - DAY_MS).toISOString().slice(0, 10);
 }
 
+/** The UTC day of an instant, as days since 1970. */
+export function utcDay(atMs: number): number {
+  return Math.floor(atMs / DAY_MS);
+}
+
 /** True if both instants are on one UTC day: apps check in once per UTC day. */
 export function sameUtcDay(aMs: number, bMs: number): boolean {
-  return Math.floor(aMs / DAY_MS) === Math.floor(bMs / DAY_MS);
+  return utcDay(aMs) === utcDay(bMs);
 }
 
 /**

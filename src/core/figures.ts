@@ -3,7 +3,7 @@
  * request nothing that anybody could measure, and an ordinary commit no row.
  */
 
-import { DAY_MS } from './calendar.ts';
+import { DAY_MS, utcDay } from './calendar.ts';
 import type { Core } from './core.ts';
 import {
   FIGURES,
@@ -43,11 +43,6 @@ export const FIGURE_OF_REFUSAL: Readonly<Record<RefusalReason, Figure>> = {
   link_disabled: 'refused_disabled',
   link_limit_reached: 'refused_full',
 };
-
-/** The UTC day of an instant, as days since 1970. */
-export function utcDay(atMs: number): number {
-  return Math.floor(atMs / DAY_MS);
-}
 
 /** The figures of a UTC day; `day` is `YYYY-MM-DD`. */
 export interface DayFigures extends Figures {

@@ -3,8 +3,6 @@
  * dot at the end (decision 4.4).
  */
 
-import { hashKey } from './secret.ts';
-
 /** RFC 1123, and `_`, which names in use have although they should not. */
 export const HOST_LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?';
 const HOST_NAME = new RegExp(`^(?=.{1,253}$)${HOST_LABEL}(?:\\.${HOST_LABEL})*$`);
@@ -47,5 +45,5 @@ export function hostName(value: string): string | null {
 
 /** The hash by which the host {@link hostName} is bound. */
 export function hostHash(name: string): string {
-  return Buffer.from(hashKey(name)).toString('hex');
+  return Bun.SHA256.hash(name, 'hex');
 }

@@ -44,7 +44,7 @@ export function keyFingerprint(hash: Uint8Array): string {
 
 /** The name of a HWID in the audit log: its SHA-256 in hexadecimal. */
 export function hwidHash(hwid: string): string {
-  return Buffer.from(hashKey(hwid)).toString('hex');
+  return Bun.SHA256.hash(hwid, 'hex');
 }
 
 /** Compares two SHA-256 values in a time that does not depend on where they differ. */

@@ -12,7 +12,7 @@
  * Whose slot was freed is a newcomer as others are.
  */
 
-import { DAY_MS } from './calendar.ts';
+import { DAY_MS, utcDay } from './calendar.ts';
 import { INSTALL_ACTIVE, type InstallTerms } from './port/install.ts';
 import type { Door, FullLink, OwnPolicy, Policy, TurnedAway } from './port/slot.ts';
 
@@ -78,4 +78,4 @@ export function freeFrom({ policy, oldest, replacedAtMs }: FullLink): {
 }
 
 /** Sights are written once a UTC day: the last one may have been at the end of it. */
-const lastMsOfDay = (ms: number) => Math.floor(ms / DAY_MS) * DAY_MS + DAY_MS - 1;
+const lastMsOfDay = (atMs: number) => (utcDay(atMs) + 1) * DAY_MS - 1;

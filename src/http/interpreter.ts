@@ -13,7 +13,6 @@ import { accessOf } from './access.ts';
 import { isLarge, nameOf } from './answer/large.ts';
 import { type Outgoing, Responses, textOf } from './answer/respond.ts';
 import type { Answer, Endpoint, Reply } from './endpoint.ts';
-
 import { type MessageKey, messages } from './messages.ts';
 import { dropBody, readBody } from './request/body.ts';
 import { type CallDeps, CallerGone, IncomingCall } from './request/call.ts';

@@ -4,10 +4,11 @@
  */
 
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { utcDay } from '../../src/core/calendar.ts';
 import { checkIn } from '../../src/core/device.ts';
 import { addDomain } from '../../src/core/domain.ts';
 import { admitDevice } from '../../src/core/door.ts';
-import { listFigures, noFigures, utcDay } from '../../src/core/figures.ts';
+import { listFigures, noFigures } from '../../src/core/figures.ts';
 import { addInstall, freeSlot, listSlots, updateInstall } from '../../src/core/install.ts';
 import { registerDevice } from '../../src/core/message/registration.ts';
 import { isRefused, type Refused } from '../../src/core/outcome.ts';

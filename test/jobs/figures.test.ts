@@ -1,7 +1,8 @@
 /** Figures by the clock: saved although nobody writes, and kept for two years. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { FIGURE_DAYS, utcDay } from '../../src/core/figures.ts';
+import { utcDay } from '../../src/core/calendar.ts';
+import { FIGURE_DAYS } from '../../src/core/figures.ts';
 import { startJobs } from '../../src/jobs/table.ts';
 import { makeLog } from '../../src/log.ts';
 import { addDoor } from '../store/contract/fixture.ts';

@@ -1,6 +1,8 @@
 /** Figures by UTC day and provider: their names, and the part of the port that remembers them. */
 
-/** In the order in which they are shown. See FIGURE_MEANINGS in core/figures.ts. */
+import type { AdmitRefusal, AdmittedLink } from './slot.ts';
+
+/** Names in the order in which they are shown: see FIGURE_MEANINGS in core/figures.ts. */
 export const FIGURES = [
   ...(['admitted', 'seen', 'refused_hwid', 'refused_domain', 'refused_disabled'] as const),
   ...(['refused_full', 'freed', 'links', 'sends', 'recipients', 'delivered'] as const),
@@ -10,18 +12,11 @@ export const FIGURES = [
 export type Figure = (typeof FIGURES)[number];
 export type Figures = Record<Figure, number>;
 
-/** Why a device was refused at the door of a link that is known. */
-export type RefusalReason =
-  | 'hwid_required'
-  | 'link_domain_not_bound'
-  | 'link_disabled'
-  | 'link_limit_reached';
+/** Reason for which a device was refused at the door of a link that is known. */
+export type RefusalReason = Exclude<AdmitRefusal, 'link_not_found'>;
 
 /** A link that is known, and whose it is. */
-export interface KnownLink {
-  installId: number;
-  providerId: number;
-}
+export type KnownLink = Pick<AdmittedLink, 'installId' | 'providerId'>;
 
 /** Refusals at the door of one link. */
 export interface LinkRefusals {

@@ -1,6 +1,7 @@
 /** The panels that Gatepost stands in front of, as the operator names them. */
 
 import type { KeyPath } from '../../core/key-path.ts';
+import type { AdmitRefusal } from '../../core/port/slot.ts';
 
 export interface Upstream {
   /** The host that clients ask for, in the form of `hostName`. */
@@ -28,11 +29,7 @@ export interface Upstream {
 }
 
 /** Refusals that have a text for people. */
-export type GateReason =
-  | 'hwid_required'
-  | 'link_not_found'
-  | 'link_disabled'
-  | 'link_limit_reached';
+export type GateReason = Exclude<AdmitRefusal, 'link_domain_not_bound'>;
 
 /** Texts by language (a tag in lower case), then by reason. */
 export type GateTexts = Readonly<Record<string, Readonly<Partial<Record<GateReason, string>>>>>;

@@ -114,7 +114,7 @@ export const coreDevices: readonly MutatedFile[] = [
         "if (inactiveMs !== null && nowMs > inactiveMs) return 'inactive';",
       ],
       ['replacedMs !== null && nowMs >= replacedMs', 'replacedMs !== null && nowMs > replacedMs'],
-      ['Math.floor(ms / DAY_MS) * DAY_MS + DAY_MS - 1', 'ms'],
+      ['(utcDay(atMs) + 1) * DAY_MS - 1', 'atMs'],
       [
         'link.inactiveDays ?? provider.inactiveDays ??',
         'provider.inactiveDays ?? link.inactiveDays ??',

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
-import { sumOf, utcDay } from '../../../src/core/figures.ts';
+import { utcDay } from '../../../src/core/calendar.ts';
+import { sumOf } from '../../../src/core/figures.ts';
 import type { FigureStore, Figures, RefusalReason } from '../../../src/core/port/figure.ts';
 import type { TokenHolder } from '../../../src/core/port/inbox.ts';
 import type { Store } from '../../../src/core/port/store.ts';
