@@ -59,7 +59,6 @@ export const storeDevices: readonly MutatedFile[] = [
     changes: [
       ['rows.seeSlot.run({ installId, deviceId, nowMs });', ''],
       ["if (welcome === 'replaced') replaced.run({ installId, nowMs });", ''],
-      ['if (first === null || first.endedAtMs >= endedBeforeMs) return false;', ''],
       ["WHERE ended_at_ms < ${value('endedBeforeMs')} AND", 'WHERE'],
     ],
   },

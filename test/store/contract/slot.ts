@@ -240,6 +240,22 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       ]);
     });
 
+    test('of several seen at the same time it frees the one registered first', async () => {
+      const { store } = opened();
+      const { providerId, installId } = await addDoor(store);
+      await store.updateInstall(providerId, installId, { whenFull: 'replace-oldest' }, ACT);
+      // As after the clock was put back.
+      await knock(store, 'b', CODE, FACTS, NOW_MS + 1);
+      await knock(store, 'a', CODE, FACTS, NOW_MS);
+      for (const hwid of ['a', 'b']) {
+        const key = { providerCode: 'Provide1', domainHash: null, hwid };
+        await store.recordCheckIn(key, FACTS, NOW_MS + 2);
+      }
+      await knock(store, 'c', CODE, FACTS, NOW_MS + 3);
+      expect((await store.findDevice('a'))?.installs).toEqual([]);
+      expect((await store.findDevice('b'))?.installs).toHaveLength(1);
+    });
+
     test('frees the slot not seen for longest when the policy says so, and no other', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
