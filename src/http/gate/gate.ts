@@ -81,7 +81,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   function answer(asked: Asked, request: Request, nowMs: number): Maybe<Said> {
     const { host, method, path, providerCode, query } = asked;
     if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };
-    const words = deviceWords(request, query);
+    const words = deviceWords(request);
     if ('says' in words) return words;
     const { facts, hwid } = words;
     const device = { domainHash: host.hash, hwid, providerCode };

@@ -140,7 +140,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const path = readPath(target.split('?', 1)[0] ?? '');
   if (path === null) return refuse({ reason: 'link_not_found' });
   const query = parseQuery(target, true);
-  const words = deviceWords(request, query);
+  const words = deviceWords(request);
   if ('says' in words) return refuse({ reason: 'hwid_required' });
   const accepts = headers.get('accept') ?? '';
   const visit = { ...words, path, query, accepts, takesSlot: method === 'GET' };
@@ -192,12 +192,15 @@ async function ask(
 }
 
 /** Lets the device in, if the answer is one to be let in for; returns what speaks against it. */
-async function denialOf({ admit, isForPage }: Passage, answer: Answer): Promise<Denied | null> {
+async function denialOf(passage: Passage, answer: Answer): Promise<Denied | null> {
+  const { admit, holdsSlot, isForPage } = passage;
   if (isForPage) {
     const isPage = /^text\/html\b/i.test(answer.headers.get('content-type') ?? '');
     return isPage ? null : { reason: 'hwid_required' };
   }
-  if (admit === null || !isSuccess(answer)) return null;
+  // Who has the subscription already, unchanged, was there all the same.
+  const isSeen = isSuccess(answer) || (holdsSlot && answer.status === NOT_MODIFIED);
+  if (admit === null || !isSeen) return null;
   try {
     return await admit();
   } catch (fault) {
@@ -205,6 +208,8 @@ async function denialOf({ admit, isForPage }: Passage, answer: Answer): Promise<
     throw fault;
   }
 }
+
+const NOT_MODIFIED = 304;
 
 function isSuccess({ status }: Answer): boolean {
   return status >= 200 && status < 300;

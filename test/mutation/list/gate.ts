@@ -75,4 +75,9 @@ export const gate: readonly MutatedFile[] = [
       ['if (this.#known.size >= COUNT_MAX) this.#known.clear();', ''],
     ],
   },
+  {
+    file: 'src/http/gate/words.ts',
+    tests: ['test/http/gate.test.ts', 'test/http/upstream/proxy.test.ts'],
+    changes: [['query: NO_QUERY', 'query: parseQuery(request.url, true)']],
+  },
 ];
