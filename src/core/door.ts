@@ -87,6 +87,12 @@ export function verdictOn(
   );
 }
 
+/** A link whose door is open to a device that has not gone in. */
+interface OpenLink extends AdmittedLink {
+  /** False for a newcomer. */
+  holdsSlot: boolean;
+}
+
 /**
  * The answer that {@link admitDevice} would give, for a caller who asks no further when it is a
  * refusal: that counts. Takes no slot.
@@ -95,12 +101,12 @@ export function judgeDevice(
   core: Core,
   call: DeviceCall,
   nowMs: number,
-): Maybe<AdmittedLink | RefusedAtDoor> {
+): Maybe<OpenLink | RefusedAtDoor> {
   return after(verdictOn(core, call, nowMs), (judged) => {
     if (isRefused(judged)) return countMisfit(core, call, judged, nowMs);
     const { verdict, door } = judged;
     return isWelcome(verdict)
-      ? door.link
+      ? { ...door.link, holdsSlot: verdict === 'known' }
       : turnAway(core, { says: verdict, link: door.link }, nowMs);
   });
 }

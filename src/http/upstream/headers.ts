@@ -15,6 +15,13 @@ const FORWARDED = new Set([
   ...['x-forwarded-proto', 'x-forwarded-server', 'x-real-ip'],
 ]);
 
+/** Headers by which some servers take a request for another one than that which was judged. */
+const OVERRIDING = new Set([
+  ...['x-original-uri', 'x-original-url', 'x-rewrite-url', 'x-forwarded-uri'],
+  ...['x-http-method', 'x-http-method-override', 'x-method-override'],
+  ...['x-original-method', 'x-forwarded-method'],
+]);
+
 /** The way on which a request came. */
 export interface Provenance {
   /** The peer's address. */
@@ -36,7 +43,7 @@ export function requestHeaders(
   const named = namedHops(headers);
   headers.forEach((value, name) => {
     if (HOP_BY_HOP.has(name) || named.has(name) || OUR_OWN.has(name)) return;
-    if (!FORWARDED.has(name)) passed[name] = value;
+    if (!FORWARDED.has(name) && !OVERRIDING.has(name)) passed[name] = value;
   });
   const before = isTrusted ? headers.get('x-forwarded-for') : null;
   const from = (name: string) => (isTrusted ? headers.get(name) : null);

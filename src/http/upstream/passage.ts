@@ -38,12 +38,14 @@ export interface Passage {
    * that has come up since. Null: the request takes none.
    */
   admit: (() => Promise<Denied | null>) | null;
+  /** True for a device that has its slot already: it is seen, whatever the panel has for it. */
+  holdsSlot: boolean;
   /** True if the answer may be a page and nothing else. */
   isForPage: boolean;
 }
 
-const FREELY: Passage = { admit: null, isForPage: false };
-const FOR_PAGE: Passage = { admit: null, isForPage: true };
+const FREELY: Passage = { admit: null, holdsSlot: false, isForPage: false };
+const FOR_PAGE: Passage = { admit: null, holdsSlot: false, isForPage: true };
 /** Shorter keys would be half told by their beginning. */
 const TELLING_LENGTH_MIN = 12;
 
@@ -68,25 +70,25 @@ export async function passageOf(
   if (isBrowser && upstream.browsers === 'pass') return FOR_PAGE;
 
   const at = { domainHash, hwid, providerCode: upstream.provider };
-  const grant = (admit: () => Admission): Passage => ({
+  const grant = (holdsSlot: boolean, admit: () => Admission): Passage => ({
     admit: takesSlot ? async () => denialIn(await admit()) : null,
+    holdsSlot,
     isForPage: false,
   });
   if (key !== null) {
     const call = { ...at, installCode: null, subscriptionKey: key };
     const judged = await judgeDevice(core, call, nowMs);
     if (!isUnknown(judged)) {
-      return denialIn(judged) ?? grant(() => admitDevice(core, call, facts, nowMs));
+      if (isRefused(judged)) return denied(judged);
+      return grant(judged.holdsSlot, () => admitDevice(core, call, facts, nowMs));
     }
     const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
-    if (!code) return grant(() => admitNewKey(core, call, terms, facts, nowMs));
+    if (!code) return grant(false, () => admitNewKey(core, call, terms, facts, nowMs));
   }
   const call = { ...at, installCode: code ?? null };
   const judged = await judgeDevice(core, call, nowMs);
   if (isRefused(judged)) return { ...denied(judged), isGuess: judged.says === 'link_not_found' };
-  // Another provider may have bound the same host: its links are none of this panel's.
-  if (judged.providerCode !== upstream.provider) return { reason: 'link_not_found' };
-  return grant(() => admitDevice(core, call, facts, nowMs));
+  return grant(judged.holdsSlot, () => admitDevice(core, call, facts, nowMs));
 }
 
 type Admission = Maybe<AdmittedLink | RefusedAtDoor | Refused<'install_code_limit_reached'>>;

@@ -69,6 +69,15 @@ test('nobody but a trusted proxy says where a request comes from', () => {
   });
 });
 
+test('nothing goes along that names another path or method', () => {
+  const names = ['X-Original-URL', 'X-Rewrite-URL', 'X-Original-URI', 'X-Forwarded-Uri'];
+  const methods = ['X-HTTP-Method', 'X-HTTP-Method-Override', 'X-Method-Override'];
+  const told = ['X-Original-Method', 'X-Forwarded-Method'];
+  const claims = Object.fromEntries([...names, ...methods, ...told].map((name) => [name, '/x']));
+  const trusted = { ...FROM, isTrusted: true };
+  for (const from of [FROM, trusted]) expect(passed(claims, from)).toEqual(passed({}, from));
+});
+
 test("the panel's headers pass, but for those of its connection", () => {
   const utf8 = Buffer.from('подписка').toString('latin1');
   const headers = answerHeaders([

@@ -1,6 +1,7 @@
 /** Gatepost in front of a panel: who gets what the panel sent, and what it costs. */
 
 import { afterEach, describe, expect, test } from 'bun:test';
+import { DAY_MS } from '../../../src/core/calendar.ts';
 import { hostHash } from '../../../src/core/host-name.ts';
 import { call, seedProvider } from '../../support/app.ts';
 import {
@@ -9,6 +10,7 @@ import {
   PANEL_HEADERS,
   type PanelCall,
   SUBSCRIPTION,
+  startPanel,
 } from '../../support/panel.ts';
 import { addLink, bind, LINK } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
@@ -178,6 +180,28 @@ describe('a link', () => {
   });
 });
 
+test('a device is there as well when it has the subscription already', async () => {
+  let status = 200;
+  const at = await front(({ send }) => send(answer(status, status === 200 ? SUBSCRIPTION : '')));
+  await at.get(`/sub/${KEY}`, 'a');
+  at.app.clock.advance(3 * DAY_MS);
+  status = 304;
+  expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(304);
+  expect((await at.get(`/sub/${KEY}`, 'b')).status).toBe(304);
+  const slots = (await at.app.core.store.findDevice('a'))?.installs;
+  expect(slots?.map(({ lastSeenAtMs }) => lastSeenAtMs)).toEqual([at.app.clock.nowMs()]);
+  expect(await at.links()).toMatchObject([{ count: 1 }]);
+});
+
+test('a HWID in the URL is none: everybody who has the link would be one device', async () => {
+  const at = await front();
+  for (const query of ['hwid=a', 'x-hwid=a', 'device_info=hwid=a']) {
+    const got = await at.get(`/sub/${KEY}?${query}`, null);
+    expect([got.status, got.headers.get('x-hwid-not-supported')]).toEqual([404, 'true']);
+  }
+  expect(at.panel.calls).toEqual([]);
+});
+
 describe('a device without a HWID', () => {
   const browser = { Accept: 'text/html,application/xhtml+xml' };
   const page = ({ send }: PanelCall) =>
@@ -304,6 +328,24 @@ test('so many requests are under way at a time; others wait', async () => {
     await behaveWell(question);
   }
   expect((await Promise.all(got)).map(({ status }) => status)).toEqual(Array(6).fill(200));
+});
+
+test('an answer that is on its way comes whole, wherever the next one comes from', async () => {
+  const asked: PanelCall[] = [];
+  const at = await front((question) => void asked.push(question));
+  const got = at.get(`/sub/${KEY}`, 'a');
+  const question = await until('the panel is asked', () => asked.shift());
+  await question.send('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab');
+  await until('the device is let in', async () => (await at.links()).length === 1);
+  const other = await startPanel();
+  const [upstream] = at.app.settings.gateUpstreams;
+  if (upstream === undefined) throw new Error('no upstream');
+  at.app.settings.gateUpstreams = [{ ...upstream, url: other.url }];
+  expect((await at.get(`/sub/${KEY}`, 'a')).body).toBe(SUBSCRIPTION);
+  expect(other.calls).toHaveLength(1);
+  await other.stop();
+  await question.send('cd');
+  expect(await got).toMatchObject({ body: 'abcd', isWhole: true });
 });
 
 test('settings change in flight', async () => {
