@@ -8,6 +8,9 @@ describe('trusted networks', () => {
     const outside = ['11.0.0.1', 'fe00::1', '192.0.2.8', '2001:db8::8', 'no address', ''];
     expect(inside.filter((address) => !trusted.includes(address))).toEqual([]);
     expect(outside.filter((address) => trusted.includes(address))).toEqual([]);
+    const inTurn = ['10.0.0.1', '11.0.0.1', '10.0.0.1', '10.0.0.1', '11.0.0.1'];
+    const answers = inTurn.map((address) => trusted.includes(address));
+    expect(answers).toEqual([true, false, true, true, false]);
   });
 
   test('none are trusted unless named', () => {
