@@ -1,8 +1,9 @@
 /** The panels by their hosts, with the connections to each and the line before it. */
 
-import { hostHash, hostName } from '../../core/host-name.ts';
+import { hostHash } from '../../core/host-name.ts';
 import type { Log } from '../../log.ts';
 import { Line } from '../bound/line.ts';
+import { Hosts } from '../request/hosts.ts';
 import { Asker } from './ask.ts';
 import type { Failure } from './exchange.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
@@ -11,11 +12,6 @@ import type { Upstream, UpstreamSettings } from './settings.ts';
 const WAITING_MAX = 1_000;
 /** The pause between two lines of the log about one panel, ms. */
 const LOG_PAUSE_MS = 60_000;
-/** Hosts of requests that are remembered: clients make them up. */
-const HOSTS_MAX = 1_000;
-/** A name of 253 characters with a dot and a port. */
-const AUTHORITY_LENGTH_MAX = 260;
-
 /** One panel, through changes of its settings. */
 export class Panel {
   readonly hash: string;
@@ -61,9 +57,8 @@ const NOWHERE = ' ';
 export class Panels {
   #read: UpstreamSettings['gateUpstreams'] = [];
   #byHost = new Map<string, Panel>();
-  /** By the host and port as they stand in URLs, for one look at each request. */
-  readonly #byAuthority = new Map<string, Panel | null>();
-  /** The last of them that is no panel's, with its slash: that of nearly all other requests. */
+  readonly #hosts = new Hosts();
+  /** Host and port of the last URL that was for no panel, with the slash: those of most. */
   #elsewhere = NOWHERE;
 
   constructor(private readonly settings: UpstreamSettings) {}
@@ -78,18 +73,8 @@ export class Panels {
     const start = url.indexOf('://') + 3;
     if (url.startsWith(this.#elsewhere, start)) return null;
     const authority = url.slice(start, url.indexOf('/', start));
-    const panel = this.#find(authority);
+    const panel = this.#byHost.get(this.#hosts.find(authority)?.name ?? '') ?? null;
     if (panel === null) this.#elsewhere = `${authority}/`;
-    return panel;
-  }
-
-  #find(authority: string): Panel | null {
-    const known = this.#byAuthority.get(authority);
-    if (known !== undefined) return known;
-    if (authority.length > AUTHORITY_LENGTH_MAX) return null;
-    const panel = this.#byHost.get(hostName(authority) ?? '') ?? null;
-    if (this.#byAuthority.size >= HOSTS_MAX) this.#byAuthority.clear();
-    this.#byAuthority.set(authority, panel);
     return panel;
   }
 
@@ -106,7 +91,6 @@ export class Panels {
   #change(upstreams: UpstreamSettings['gateUpstreams']): void {
     const before = this.#byHost;
     this.#read = upstreams;
-    this.#byAuthority.clear();
     this.#elsewhere = NOWHERE;
     this.#byHost = new Map(
       upstreams.map((upstream) => {
