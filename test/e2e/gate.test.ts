@@ -11,6 +11,7 @@ import { testWith } from '../support/needs.ts';
 import { addProviderByCommand, type ServerProcess, startServe } from '../support/process.ts';
 import {
   type FrontProxy,
+  OVERRIDING,
   SUB_HOST,
   sendRaw,
   startCaddy,
@@ -128,6 +129,17 @@ describe.each(PROXIES)('%s', (name, start) => {
       expect(visits.map(({ hwid }) => hwid)).toEqual(['A', 'B', 'A']);
     },
   );
+
+  testHere('a panel hears of no other request than that which was judged', async () => {
+    const link = await makeLink(1);
+    const path = `/sub/${link.key}`;
+    const headers = Object.keys(OVERRIDING).map((name) => `${name}: ${OVERRIDING[name]}`);
+    const head = [`GET ${path} HTTP/1.1`, `Host: ${SUB_HOST}`, 'X-HWID: A', ...headers];
+    expect(await sendRaw(proxy, head)).toContain(subscriptionOf(link.key));
+    const visit = panel.visits.find(({ uri }) => uri === path);
+    expect(visit?.headerNames).toContain('x-hwid');
+    expect(visit?.headerNames.filter((name) => name in OVERRIDING)).toEqual([]);
+  });
 
   describe('a device that a full link keeps out, with another that has room', () => {
     let full: KeyedLink;

@@ -9,6 +9,7 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { factParams } from '../../src/http/endpoints/app.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import { OVERRIDING } from '../support/proxies.ts';
 import { addLink, bind } from '../support/shop.ts';
 import { readText } from '../support/tree.ts';
 
@@ -68,14 +69,20 @@ test('Traefik', async () => {
             authRequestHeaders: string[];
           };
         };
+        plain: { headers: { customRequestHeaders: Record<string, string> } };
       };
     };
   };
   const { address, trustForwardHeader, authRequestHeaders } = http.middlewares.gate.forwardAuth;
   expect(http.routers.subscriptions.rule).toBe(`Host(\`${HOST}\`) && PathPrefix(\`/sub/\`)`);
-  expect(http.routers.subscriptions.middlewares).toEqual(['gate']);
+  expect(http.routers.subscriptions.middlewares).toEqual(['gate', 'plain']);
   expect(trustForwardHeader).toBe(false);
   expect(authRequestHeaders.map((name) => name.toLowerCase()).sort()).toEqual(WORDS.sort());
+  const emptied = Object.entries(http.middlewares.plain.headers.customRequestHeaders);
+  expect(emptied.map(([name]) => name.toLowerCase()).sort()).toEqual(
+    Object.keys(OVERRIDING).sort(),
+  );
+  expect(emptied.filter(([, value]) => value !== '')).toEqual([]);
   // Set by Traefik itself: "Forward-Request Headers" of its documents.
   const ours = {
     'x-forwarded-method': 'GET',
@@ -107,6 +114,8 @@ test('Envoy', async () => {
   }[];
   const names = allowed.map(({ exact }) => exact);
   expect([...names].sort()).toEqual(WORDS.sort());
+  const removed = JSON.parse(found(/"request_headers_to_remove":(\[.*?\])/)) as string[];
+  expect(removed.sort()).toEqual(Object.keys(OVERRIDING).sort());
   // The path behind the prefix as it is, and the client's host: without being told to.
   const url = `${app.url}${found(/"path_prefix":"(.*?)"/)}${URI}`;
   await expectLetIn(url, { ...handedOn(names, 'behind-envoy'), host: HOST }, 'behind-envoy');

@@ -12,6 +12,19 @@ import { until } from './until.ts';
 /** The host name in the files of the documents. */
 export const SUB_HOST = 'sub.example.com';
 
+/** Headers by which some servers take a request for another one. */
+export const OVERRIDING: Readonly<Record<string, string>> = {
+  'x-original-uri': '/sub/other',
+  'x-original-url': 'https://other.example.com/sub/other',
+  'x-original-method': 'POST',
+  'x-rewrite-url': '/sub/other',
+  'x-forwarded-uri': '/sub/other',
+  'x-forwarded-method': 'POST',
+  'x-http-method': 'POST',
+  'x-http-method-override': 'POST',
+  'x-method-override': 'POST',
+};
+
 interface Behind {
   /** The ports of the servers of Gatepost, and of the panel. */
   gateposts: readonly number[];

@@ -6,6 +6,7 @@ interface Visit {
   /** Its path and query. */
   uri: string;
   hwid: string | null;
+  headerNames: string[];
 }
 
 export interface SmallPanel {
@@ -25,7 +26,12 @@ export function startSmallPanel(): SmallPanel {
     port: 0,
     fetch({ method, url, headers }) {
       const { pathname, search } = new URL(url);
-      visits.push({ method, uri: `${pathname}${search}`, hwid: headers.get('x-hwid') });
+      visits.push({
+        method,
+        uri: `${pathname}${search}`,
+        hwid: headers.get('x-hwid'),
+        headerNames: [...headers.keys()],
+      });
       const key = SUBSCRIPTION.exec(pathname)?.[1];
       if (key === undefined) return new Response('no page\n', { status: 404 });
       return new Response(subscriptionOf(key), {
