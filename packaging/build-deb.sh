@@ -60,6 +60,7 @@ END
 gzip -9nc "$root$doc/changelog.Debian.tmp" | made $doc/changelog.gz
 rm "$root$doc/changelog.Debian.tmp"
 put 644 packaging/port-80.conf $doc/port-80.conf
+for file in docs/gate/*; do put 644 "$file" "$doc/examples/${file##*/}"; done
 put 644 packaging/debian/lintian-overrides /usr/share/lintian/overrides/gatepost
 
 install -d -m 755 "$root/DEBIAN"
