@@ -134,11 +134,15 @@ describe.each(PROXIES)('%s', (name, start) => {
     const link = await makeLink(1);
     const path = `/sub/${link.key}`;
     const headers = Object.keys(OVERRIDING).map((name) => `${name}: ${OVERRIDING[name]}`);
-    const head = [`GET ${path} HTTP/1.1`, `Host: ${SUB_HOST}`, 'X-HWID: A', ...headers];
+    // A panel that speaks HTTP/2 would hear of any number of requests behind this one.
+    const upgrade = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMA'];
+    const device = [`Host: ${SUB_HOST}`, 'X-HWID: A'];
+    const head = [`GET ${path} HTTP/1.1`, ...device, ...headers, ...upgrade];
     expect(await sendRaw(proxy, head)).toContain(subscriptionOf(link.key));
     const visit = panel.visits.find(({ uri }) => uri === path);
     expect(visit?.headerNames).toContain('x-hwid');
-    expect(visit?.headerNames.filter((name) => name in OVERRIDING)).toEqual([]);
+    const isWrong = (name: string) => name in OVERRIDING || name === 'upgrade';
+    expect(visit?.headerNames.filter(isWrong)).toEqual([]);
   });
 
   describe('a device that a full link keeps out, with another that has room', () => {
