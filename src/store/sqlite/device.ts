@@ -15,7 +15,7 @@ import {
   type RowAtProvider,
   SLOT_SEEN,
 } from './lookups.ts';
-import { slotEnder } from './slot-end.ts';
+import { slotEnder, storyStatements } from './slot-end.ts';
 import { listOnce, value } from './statement.ts';
 import { LINKED } from './targets.ts';
 
@@ -83,16 +83,13 @@ function operatorStatements({ db }: Context) {
  * The rows of a device, in the order in which they can go; cascades would take all at once. The
  * tokens are first: from then on nobody reads what is left.
  */
-function forgetStatements({ db }: Context) {
+function forgetStatements(context: Context) {
+  const { db } = context;
   const ofDevice = sql`WHERE device_id = ${value('id')}`;
   const some = (table: string) =>
     db.prepare(sql`
         DELETE FROM ${sql.raw(table)} WHERE rowid IN (
-          SELECT rowid FROM ${sql.raw(table)} ${ofDevice} LIMIT ${FORGET_STEP})`);
-  const untold = (column: string) =>
-    db.prepare(sql`
-        UPDATE slot_end SET ${sql.raw(column)} = NULL WHERE id IN (
-          SELECT id FROM slot_end WHERE ${sql.raw(column)} = ${value('id')} LIMIT ${FORGET_STEP})`);
+          SELECT rowid FROM ${sql.raw(table)} ${ofDevice} LIMIT ${value('countMax')})`);
   // One for each provider at most.
   const places = db.prepare(sql`DELETE FROM device_provider ${ofDevice}`);
   return {
@@ -100,11 +97,7 @@ function forgetStatements({ db }: Context) {
     slots: db.prepare<{ slotId: number; installId: number; providerId: number }>(sql`
         SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId"
         FROM install_device ${ofDevice} LIMIT ${END_STEP}`),
-    steps: [
-      ...['recipient', 'device_domain'].map(some),
-      ...['device_id', 'for_device_id'].map(untold),
-      places,
-    ],
+    steps: [...['recipient', 'device_domain'].map(some), ...storyStatements(context), places],
     device: db.prepare(sql`DELETE FROM device WHERE id = ${value('id')}`),
   };
 }
@@ -212,7 +205,7 @@ export function deviceStore(context: Context): DeviceStore {
         return found?.id ?? null;
       });
       if (id === null) return 'device_not_found';
-      const steps = forget.steps.map((step) => () => step.run({ id }));
+      const steps = forget.steps.map((step) => () => step.run({ id, countMax: FORGET_STEP }));
       for (const step of [() => endSlots(id, act), ...steps]) {
         while ((await writer.run(step)) > 0) await nextTurn();
       }

@@ -12,7 +12,7 @@ import type { Store } from '../../core/port/store.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { bindingStatements } from './domain.ts';
-import { rowStatements, TERMS_COLUMNS } from './install-rows.ts';
+import { rowStatements, SET_LINK, TERMS_COLUMNS } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
 import { value } from './statement.ts';
@@ -33,12 +33,7 @@ function statements({ db }: Context) {
     idIsTaken: taken('install'),
     domainIdIsTaken: taken('domain'),
     change: db.prepare(sql`
-        UPDATE install
-        SET install_limit = ${value('installLimit')}, status = ${value('status')},
-          note = ${value('note')}, subscription_key_hash = unhex(${value('subscriptionKeyHash')}),
-          inactive_days = ${value('inactiveDays')}, when_full = ${value('whenFull')},
-          cool_down_hours = ${value('coolDownHours')}
-        WHERE id = ${value('id')}`),
+        UPDATE install SET ${SET_LINK} WHERE id = ${value('id')}`),
   };
 }
 
@@ -69,13 +64,12 @@ export function importStore(context: Context): ImportStore {
   /** Terms that are wanted here; with the key that it has if another link has the wanted one. */
   function termsHere(
     wanted: InstallTerms | undefined,
-    known: Pick<KnownInstall, 'subscriptionKeyHash' | 'providerId'> & { id?: number },
+    known: Pick<KnownInstall, 'subscriptionKeyHash' | 'providerId'> & { id: number | null },
   ): InstallTerms | undefined {
-    if (wanted === undefined || wanted.subscriptionKeyHash === null) return wanted;
-    const { subscriptionKeyHash } = wanted;
-    const holder = on.withKey.get({ subscriptionKeyHash, providerId: known.providerId });
-    const isFree = holder === null || holder.id === known.id;
-    return isFree ? wanted : { ...wanted, subscriptionKeyHash: known.subscriptionKeyHash };
+    if (wanted === undefined) return wanted;
+    const { id, providerId, subscriptionKeyHash } = known;
+    const isFree = on.otherWithKey.get({ ...wanted, providerId, id }) === null;
+    return isFree ? wanted : { ...wanted, subscriptionKeyHash };
   }
 
   function addSlots(
@@ -145,8 +139,9 @@ export function importStore(context: Context): ImportStore {
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (owner.installCount >= installCountMax) return 'install_code_limit_reached';
         const free = id === null || on.idIsTaken.get({ id }) !== null ? null : id;
-        const added = { ...facts, ...(termsHere(terms, { ...NO_TERMS, providerId }) ?? NO_TERMS) };
-        const installId = on.add.insert({ ...added, providerId, id: free });
+        const none = { ...NO_TERMS, providerId, id: null };
+        const added = { ...none, ...facts, ...termsHere(terms, none) };
+        const installId = on.add.insert({ ...added, id: free });
         const of = { installId, providerId };
         const counts = addSlots(of, slots, facts.installLimit, act.atMs);
         const deed = deeds.importInstall(null, { ...added, id: installId }, counts.slotsAdded);

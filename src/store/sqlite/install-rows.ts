@@ -7,12 +7,17 @@
 
 import { sql } from 'drizzle-orm';
 import type { Context } from './context.ts';
+import { POLICY_COLUMNS, SET_POLICY } from './lookups.ts';
 import { value } from './statement.ts';
 
 /** The terms of a link. */
 export const TERMS_COLUMNS = sql.raw(`
-  lower(nullif(hex(subscription_key_hash), '')) AS "subscriptionKeyHash",
-  inactive_days AS "inactiveDays", when_full AS "whenFull", cool_down_hours AS "coolDownHours"`);
+  lower(nullif(hex(subscription_key_hash), '')) AS "subscriptionKeyHash", ${POLICY_COLUMNS}`);
+
+/** The fields of a link that change. */
+export const SET_LINK = sql`
+  install_limit = ${value('installLimit')}, note = ${value('note')}, status = ${value('status')},
+  subscription_key_hash = unhex(${value('subscriptionKeyHash')}), ${SET_POLICY}`;
 
 /** Statements that add links and slots, for links that are new and for links that move in. */
 export function rowStatements({ db }: Context) {
@@ -27,11 +32,11 @@ export function rowStatements({ db }: Context) {
           ${value('installLimit')}, ${value('status')}, ${value('note')}, ${value('createdAtMs')},
           unhex(${value('subscriptionKeyHash')}), ${value('inactiveDays')}, ${value('whenFull')},
           ${value('coolDownHours')})`),
-    /** The provider's link with a subscription key. */
-    withKey: db.prepare<{ id: number }>(sql`
+    /** Another link of the provider that has the subscription key; without a key, none. */
+    otherWithKey: db.prepare<{ id: number }>(sql`
         SELECT id FROM install
         WHERE subscription_key_hash = unhex(${value('subscriptionKeyHash')})
-          AND provider_id = ${value('providerId')}`),
+          AND provider_id = ${value('providerId')} AND id IS NOT ${value('id')}`),
     holdsSlot: db.prepare<{ id: number }>(sql`
         SELECT id FROM install_device
         WHERE install_id = ${value('installId')} AND device_id = ${value('deviceId')}`),

@@ -14,7 +14,7 @@ import type { Page } from '../../core/port/page.ts';
 import type { Slot } from '../../core/port/slot.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import type { Context } from './context.ts';
-import { rowStatements, TERMS_COLUMNS } from './install-rows.ts';
+import { rowStatements, SET_LINK, TERMS_COLUMNS } from './install-rows.ts';
 import { lookups, once, SLOT_SEEN } from './lookups.ts';
 import { slotTaker } from './slot.ts';
 import { slotEnder } from './slot-end.ts';
@@ -43,12 +43,7 @@ function linkStatements({ db }: Context) {
           (SELECT id FROM install WHERE install_code = ${value('installCode')}) AS "takenBy"
         FROM provider WHERE id = ${value('providerId')}`),
     change: db.prepare<{ installCode: string }>(sql`
-        UPDATE install
-        SET install_limit = ${value('installLimit')}, note = ${value('note')},
-          status = ${value('status')},
-          subscription_key_hash = unhex(${value('subscriptionKeyHash')}),
-          inactive_days = ${value('inactiveDays')}, when_full = ${value('whenFull')},
-          cool_down_hours = ${value('coolDownHours')}
+        UPDATE install SET ${SET_LINK}
         WHERE id = ${value('id')} AND ${OF_PROVIDER}
           AND device_count <= ${value('installLimit')}
         RETURNING install_code AS "installCode"`),
@@ -101,25 +96,15 @@ export function installStore(context: Context): InstallStore {
     return id < bound ? on.find.all({ providerId, id }) : [];
   }
 
-  /** The provider's link with a key, unless it is the link `but`. */
-  function otherWithKey(
-    { subscriptionKeyHash, providerId }: InstallTerms & { providerId: number },
-    but: number | null,
-  ): boolean {
-    if (subscriptionKeyHash === null) return false;
-    const id = on.withKey.get({ subscriptionKeyHash, providerId })?.id ?? but;
-    return id !== but;
-  }
-
   function add({ installCountMax, ...wanted }: NewInstall, act: Act): { id: number } | AddRefusal {
-    const draft = { ...NO_TERMS, ...wanted };
+    const draft = { ...NO_TERMS, ...wanted, id: null };
     const { providerId, installCode } = draft;
     const room = on.room.get({ providerId, installCode });
     if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     if (room.takenBy !== null) return 'install_code_exists';
-    if (otherWithKey(draft, null)) return 'subscription_key_exists';
+    if (on.otherWithKey.get(draft) !== null) return 'subscription_key_exists';
     if (room.installCount >= installCountMax) return 'install_code_limit_reached';
-    const id = on.add.insert({ ...draft, id: null, status: INSTALL_ACTIVE });
+    const id = on.add.insert({ ...draft, status: INSTALL_ACTIVE });
     audit.note(act, deeds.addInstall({ ...draft, id }), providerId);
     figures.note(providerId, 'links', act.atMs);
     return { id };
@@ -132,9 +117,9 @@ export function installStore(context: Context): InstallStore {
       writer.run(() => {
         const known = on.findWithTerms.get({ providerId, id });
         if (known === null) return 'install_not_found';
-        const after = { ...known, ...wanted };
-        if (otherWithKey({ ...after, providerId }, id)) return 'subscription_key_exists';
-        const changed = on.change.get({ ...after, providerId });
+        const after = { ...known, ...wanted, providerId };
+        if (on.otherWithKey.get(after) !== null) return 'subscription_key_exists';
+        const changed = on.change.get(after);
         if (changed === null) return 'install_limit_below_count';
         audit.note(act, deeds.updateInstall(known, after), providerId);
         return { says: 'ok', installCode: changed.installCode };

@@ -4,10 +4,11 @@
  */
 
 import { sql } from 'drizzle-orm';
-import { sameUtcDay } from '../../core/calendar.ts';
 import type { KeepingStore } from '../../core/port/keeping.ts';
 import type { Context } from './context.ts';
 import { cursorAt, positionOf } from './cursor.ts';
+import { countSeen } from './known-device.ts';
+import { storyStatements } from './slot-end.ts';
 import { value } from './statement.ts';
 
 /** Distributions, or rows of a ledger, that a step looks at or deletes: some 5 ms. */
@@ -76,7 +77,8 @@ const THIS_VISIT = sql`device_id = ${value('deviceId')} AND provider_id = ${valu
 const IS_IDLE_VISIT = sql`slot_count = 0 AND tie_count = 0
   AND last_seen_at_ms < ${value('seenBeforeMs')}`;
 
-function deviceStatements({ db }: Context) {
+function deviceStatements(context: Context) {
+  const { db } = context;
   const lastSeen = value('lastSeenAtMs');
   return {
     noteSeen: db.prepare(
@@ -112,12 +114,7 @@ function deviceStatements({ db }: Context) {
     dropRecipients: db.prepare(sql`
         DELETE FROM recipient WHERE id IN (
           SELECT id FROM recipient WHERE device_id = ${value('id')} LIMIT ${value('countMax')})`),
-    dropFromStories: ['device_id', 'for_device_id'].map((column) =>
-      db.prepare(sql`
-        UPDATE slot_end SET ${sql.raw(column)} = NULL WHERE id IN (
-          SELECT id FROM slot_end WHERE ${sql.raw(column)} = ${value('id')}
-          LIMIT ${value('countMax')})`),
-    ),
+    dropFromStories: storyStatements(context),
     forget: db.prepare(sql`DELETE FROM device WHERE id = ${value('id')}`),
   };
 }
@@ -135,7 +132,7 @@ const FIRST_STRANGER: StrangerPosition = { lastSeenAtMs: 0, id: 0, sparesRegiste
 type DeviceKeeping = 'noteSeen' | 'forgetVisits' | 'forgetStrangers';
 
 function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
-  const { writer, figures } = context;
+  const { writer } = context;
   const on = deviceStatements(context);
 
   /** The next ones that are to go, and where to go on behind them. */
@@ -165,7 +162,7 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
       writer.run(() => {
         on.noteSeen.run({ id, nowMs });
         for (const { providerId, lastSeenAtMs } of on.places.all({ tokenId })) {
-          if (!sameUtcDay(lastSeenAtMs, nowMs)) figures.note(providerId, 'seen', nowMs);
+          countSeen(context, providerId, lastSeenAtMs, nowMs);
         }
         on.checkIn.run({ tokenId, nowMs });
       }),

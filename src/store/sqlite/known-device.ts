@@ -71,6 +71,17 @@ function statements({ db }: Context) {
 /** Choice among a HWID's facts, of those that are known and those that come. */
 type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
 
+/** Counts a device that is seen at a provider, the first time of a UTC day; null: of all time. */
+export function countSeen(
+  { figures }: Context,
+  providerId: number,
+  seenBeforeMs: number | null,
+  nowMs: number,
+): void {
+  const isFirst = seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
+  if (isFirst) figures.note(providerId, 'seen', nowMs);
+}
+
 /** Steps by which a device becomes known. To be called within a write. */
 export function deviceKeeper(context: Context) {
   const on = statements(context);
@@ -98,12 +109,6 @@ export function deviceKeeper(context: Context) {
     return row === null ? null : row.lastSeenAtMs;
   }
 
-  /** Counts a device that is seen at a provider, the first time of the day. */
-  function count(providerId: number, seenBeforeMs: number | null, nowMs: number): void {
-    const isFirst = seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
-    if (isFirst) context.figures.note(providerId, 'seen', nowMs);
-  }
-
   /** Sees a device at a provider, and keeps what it says there. */
   function seeAt(
     deviceId: number,
@@ -112,7 +117,8 @@ export function deviceKeeper(context: Context) {
     nowMs: number,
     merge: Merge,
   ): void {
-    count(providerId, keepFacts(deviceId, providerId, reported, nowMs, merge), nowMs);
+    const seenBeforeMs = keepFacts(deviceId, providerId, reported, nowMs, merge);
+    countSeen(context, providerId, seenBeforeMs, nowMs);
   }
 
   return {
@@ -143,7 +149,7 @@ export function deviceKeeper(context: Context) {
       // Nothing is known anywhere of a device that is new.
       const deviceId = addDevice(hwid, nowMs, nowMs);
       on.addAtProvider.run({ deviceId, providerId, lastSeenAtMs: nowMs, ...reported });
-      count(providerId, null, nowMs);
+      countSeen(context, providerId, null, nowMs);
       return deviceId;
     },
 

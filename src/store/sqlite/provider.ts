@@ -5,6 +5,7 @@ import type { Store } from '../../core/port/store.ts';
 import { NO_POLICY } from '../../core/slot.ts';
 import { AnswerCache } from './answer-cache.ts';
 import type { Context } from './context.ts';
+import { POLICY_COLUMNS, SET_POLICY } from './lookups.ts';
 import { value } from './statement.ts';
 
 type ProviderStore = Pick<
@@ -16,8 +17,7 @@ export const PROVIDER_COLUMNS = sql.raw(`
   id, code, name, plan, active_until_ms AS "activeUntilMs", suspended_at_ms AS "suspendedAtMs",
   install_count_max AS "installCountMax", install_count AS "installCount",
   created_at_ms AS "createdAtMs", key_hash AS "keyHash", previous_key_hash AS "previousKeyHash",
-  previous_key_until_ms AS "previousKeyUntilMs", inactive_days AS "inactiveDays",
-  when_full AS "whenFull", cool_down_hours AS "coolDownHours"`);
+  previous_key_until_ms AS "previousKeyUntilMs", ${POLICY_COLUMNS}`);
 
 function statements({ db }: Context) {
   const ofCode = sql`code = ${value('code')}`;
@@ -36,8 +36,7 @@ function statements({ db }: Context) {
         SET name = ${value('name')}, plan = ${value('plan')},
           active_until_ms = ${value('activeUntilMs')},
           install_count_max = ${value('installCountMax')},
-          suspended_at_ms = ${value('suspendedAtMs')}, inactive_days = ${value('inactiveDays')},
-          when_full = ${value('whenFull')}, cool_down_hours = ${value('coolDownHours')}
+          suspended_at_ms = ${value('suspendedAtMs')}, ${SET_POLICY}
         WHERE ${ofCode}`),
     rotate: db.prepare(sql`
         UPDATE provider

@@ -44,6 +44,16 @@ function statements({ db }: Context) {
   };
 }
 
+/** Statements that take a device out of the stories of links, some rows at a time. */
+export function storyStatements({ db }: Context) {
+  return ['device_id', 'for_device_id'].map((column) =>
+    db.prepare(sql`
+        UPDATE slot_end SET ${sql.raw(column)} = NULL WHERE id IN (
+          SELECT id FROM slot_end WHERE ${sql.raw(column)} = ${value('id')}
+          LIMIT ${value('countMax')})`),
+  );
+}
+
 /** Returns the function that ends a slot and tells so. To be called within a write. */
 export function slotEnder(context: Context) {
   const on = statements(context);
