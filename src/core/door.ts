@@ -15,7 +15,14 @@ import { newInstall } from './install.ts';
 import { isRefused, type Misfit, Refused } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
 import { after, type Maybe } from './port/maybe.ts';
-import type { AdmitRefusal, AdmittedLink, Door, SlotKey, TurnedAway } from './port/slot.ts';
+import type {
+  AdmitRefusal,
+  AdmittedLink,
+  Door,
+  LinkName,
+  SlotKey,
+  TurnedAway,
+} from './port/slot.ts';
 import { isActive } from './provider.ts';
 import { subscriptionKeyHash } from './secret.ts';
 import { isWelcome, judge, type Verdict } from './slot.ts';
@@ -25,7 +32,7 @@ export interface DeviceCall {
   /** Null: it names a subscription key, or nothing. */
   installCode: string | null;
   subscriptionKey?: string | null;
-  /** Narrows a subscription key; null: that of the one provider that has the domain too. */
+  /** Narrows to links of the provider; null: a key is that of the one that has the domain too. */
   providerCode?: string | null;
   domainHash: string | null;
   hwid: string | null;
@@ -34,6 +41,7 @@ export interface DeviceCall {
 /** Refusals at the door, each made once: guesses are many. */
 export const AT_DOOR = {
   hwid_required: new Refused('hwid_required'),
+  /** The answer for a key or code that no link has, and this very object. */
   link_not_found: new Refused('link_not_found'),
   /** A code tells nothing about domains: the caller hears of no link. */
   link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
@@ -178,40 +186,35 @@ function countMisfit(
   nowMs: number,
 ): Maybe<RefusedAtDoor> {
   const reason = refusal.reason ?? refusal.says;
-  if (reason === 'link_not_found') return refusal;
+  const name = nameOf(call);
+  if (reason === 'link_not_found' || isRefused(name)) return refusal;
   const hash = readDomainHash(call.domainHash);
-  const key = keyOf({ ...call, hwid: ANY_HWID, domainHash: isRefused(hash) ? NO_HASH : hash });
-  if (isRefused(key)) return refusal;
+  const key = { ...name, hwid: ANY_HWID, domainHash: isRefused(hash) ? NO_HASH : hash };
   return after(core.store.findSlot(key), (door) => {
     if (door !== 'link_not_found') core.store.countRefusal(door.link, reason, nowMs);
     return refusal;
   });
 }
 
-/** What is looked up, or the refusal of the first part that cannot be anything's. */
+/** The key of a look-up, or the refusal of the first part that cannot be anything's. */
 function keyOf(call: DeviceCall): SlotKey | RefusedAtDoor {
   const hwid = readHwid(call.hwid);
   if (isRefused(hwid)) return AT_DOOR.hwid_required;
-  if (call.installCode === null) return keyByKey(call, hwid);
-  const installCode = readInstallCode(call.installCode);
-  if (isRefused(installCode)) return AT_DOOR.link_not_found;
+  const name = nameOf(call);
+  if (isRefused(name)) return AT_DOOR.link_not_found;
   const domainHash = readDomainHash(call.domainHash);
-  if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
-  const providerCode = narrowed(call);
-  if (isRefused(providerCode)) return AT_DOOR.link_not_found;
-  return { installCode, providerCode, domainHash, hwid };
+  return isRefused(domainHash) ? AT_DOOR.link_domain_not_bound : { ...name, domainHash, hwid };
 }
 
-/** The same for a call with a subscription key, or with nothing. */
-function keyByKey(call: DeviceCall, hwid: string): SlotKey | RefusedAtDoor {
-  const key = readSubscriptionKey(call.subscriptionKey);
-  const providerCode = narrowed(call);
-  if (isRefused(key) || isRefused(providerCode)) return AT_DOOR.link_not_found;
-  const domainHash = readDomainHash(call.domainHash);
-  if (isRefused(domainHash)) return AT_DOOR.link_domain_not_bound;
-  return { subscriptionKeyHash: subscriptionKeyHash(key), providerCode, domainHash, hwid };
-}
-
-function narrowed({ providerCode }: DeviceCall): string | null | Misfit {
-  return providerCode == null ? null : readProviderCode(providerCode);
+/** The name of the link that a call is about; a misfit if it can be no link's. */
+function nameOf({ installCode, subscriptionKey, providerCode }: DeviceCall): LinkName | Misfit {
+  const provider = providerCode == null ? null : readProviderCode(providerCode);
+  if (isRefused(provider)) return provider;
+  if (installCode !== null) {
+    const code = readInstallCode(installCode);
+    return isRefused(code) ? code : { installCode: code, providerCode: provider };
+  }
+  const key = readSubscriptionKey(subscriptionKey);
+  if (isRefused(key)) return key;
+  return { subscriptionKeyHash: subscriptionKeyHash(key), providerCode: provider };
 }

@@ -256,6 +256,9 @@ describe('methods', () => {
     await ask(nginx(`/sub/${link.key}`, 'B'));
     expect((await ask(head('C'))).json.msg).toBe('Install limit reached');
     expect(await slotsOf(link)).toEqual(['A', 'B']);
+    await app.core.store.saveFigures();
+    const { refusals } = await app.core.store.storyOf(link.id);
+    expect(refusals).toMatchObject({ count: 2, reason: 'link_limit_reached' });
   });
 
   test("the call's own is meant if no header names one", async () => {

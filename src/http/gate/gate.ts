@@ -5,12 +5,11 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
-import { AT_DOOR, admitDevice, type DeviceCall, verdictOn } from '../../core/door.ts';
+import { AT_DOOR, admitDevice, type DeviceCall, judgeDevice } from '../../core/door.ts';
 import { type KeyPath, keyIn } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
-import { isWelcome } from '../../core/slot.ts';
 import type { Log } from '../../log.ts';
 import { respond } from '../answer/respond.ts';
 import { reportFault } from '../interpreter.ts';
@@ -106,11 +105,9 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
 
   /** HEAD takes no slot: a proxy that tells no method would let everybody in who says HEAD. */
   function lookAt(call: DeviceCall, nowMs: number): Maybe<Said> {
-    return after(verdictOn(core, call, nowMs), (judged) => {
+    return after(judgeDevice(core, call, nowMs), (judged) => {
       if (isRefused(judged)) return judged;
-      const { verdict } = judged;
-      if (!isWelcome(verdict)) return AT_DOOR[verdict];
-      return verdict === 'known' ? ADMITTED : { says: 'gate_no_slot' };
+      return judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' };
     });
   }
 

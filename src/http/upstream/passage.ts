@@ -1,7 +1,13 @@
 /** Who may pass to a panel: the rule of the door, asked before the panel is, and after it. */
 
 import type { Core } from '../../core/core.ts';
-import { admitDevice, admitNewKey, judgeDevice, type RefusedAtDoor } from '../../core/door.ts';
+import {
+  AT_DOOR,
+  admitDevice,
+  admitNewKey,
+  judgeDevice,
+  type RefusedAtDoor,
+} from '../../core/door.ts';
 import { keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
@@ -78,7 +84,7 @@ export async function passageOf(
   if (key !== null) {
     const call = { ...at, installCode: null, subscriptionKey: key };
     const judged = await judgeDevice(core, call, nowMs);
-    if (!isUnknown(judged)) {
+    if (judged !== AT_DOOR.link_not_found) {
       if (isRefused(judged)) return denied(judged);
       return grant(judged.holdsSlot, () => admitDevice(core, call, facts, nowMs));
     }
@@ -92,11 +98,6 @@ export async function passageOf(
 }
 
 type Admission = Maybe<AdmittedLink | RefusedAtDoor | Refused<'install_code_limit_reached'>>;
-
-/** Tells whether no link has the key: with a reason, one has it and its domain is not bound. */
-function isUnknown(judged: AdmittedLink | RefusedAtDoor): boolean {
-  return isRefused(judged) && judged.says === 'link_not_found' && judged.reason === undefined;
-}
 
 function denialIn(admission: Awaited<Admission>): Denied | null {
   return isRefused(admission) ? denied(admission) : null;

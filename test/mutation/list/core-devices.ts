@@ -86,15 +86,15 @@ export const coreDevices: readonly MutatedFile[] = [
     ],
     changes: [
       [
-        `if (isRefused(installCode)) return AT_DOOR.link_not_found;`,
-        `if (!isRefused(installCode)) return AT_DOOR.link_not_found;`,
+        'if (isRefused(name)) return AT_DOOR.link_not_found;',
+        'if (!isRefused(name)) return AT_DOOR.link_not_found;',
       ],
       ['  core.store.countRefusal(link, says, nowMs);\n', ''],
       [
         'if (isRefused(key)) return countMisfit(core, call, key, nowMs);',
         'if (isRefused(key)) return key;',
       ],
-      ["if (reason === 'link_not_found') return refusal;", 'return refusal;'],
+      ["if (reason === 'link_not_found' || isRefused(name)) return refusal;", 'return refusal;'],
       ['if (isToday && saysNothingNew(device, facts)) return link;', ''],
       ['if (provider === null || !isActive(provider, nowMs))', 'if (provider === null)'],
       ["if (added === 'install_code_exists') continue;", ''],

@@ -60,7 +60,7 @@ export const gate: readonly MutatedFile[] = [
       ["method === 'HEAD'\n", 'false\n'],
       ['said === UNKNOWN && installCode !== null ? decide({ installCode }) : said', 'said'],
       ['said === UNKNOWN && installCode !== null', 'installCode !== null'],
-      ["verdict === 'known' ? ADMITTED : { says: 'gate_no_slot' }", 'ADMITTED'],
+      ["judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' }", 'ADMITTED'],
       ["says === 'unknown_error' ? 500 : 403", '403'],
       ["says === 'link_not_found' ? deps.guessed(request) : 0", '0'],
       ["headers.set('x-hwid-active', 'true');", ''],

@@ -38,8 +38,10 @@ export const upstream: readonly MutatedFile[] = [
       ["upstream.otherPaths === 'pass' ? FREELY :", 'true ? FREELY :'],
       ["isBrowser && upstream.browsers === 'pass'", 'isBrowser'],
       ['takesSlot ? async', 'true ? async'],
-      ['if (!isUnknown(judged)) {', 'if (!isUnknown(judged) && !code) {'],
-      ["judged.says === 'link_not_found' && judged.reason === undefined", 'true'],
+      [
+        'if (judged !== AT_DOOR.link_not_found) {',
+        'if (judged !== AT_DOOR.link_not_found && !code) {',
+      ],
     ],
   },
   {
