@@ -1,5 +1,6 @@
 -- Asks Gatepost about a request, for haproxy.cfg beside this file: what it says is in txn.gate_*.
 
+-- On an appliance with several providers: /gate?provider_code=CODE
 local GATE = "http://127.0.0.1:8080/gate"
 
 -- Of the client's headers those alone that an app describes its device in.

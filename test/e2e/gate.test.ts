@@ -145,6 +145,22 @@ describe.each(PROXIES)('%s', (name, start) => {
     expect(visit?.headerNames.filter(isWrong)).toEqual([]);
   });
 
+  testHere('a key of two providers is that of the provider that the proxy names', async () => {
+    const { key } = await makeLink(1);
+    const other = await addProviderByCommand(server().dataDir);
+    await bind(server(), other, hostHash(SUB_HOST));
+    const twin = { install_limit: 1, subscription_key: key };
+    const { json } = await expectOk(call(server(), '/api/add-install', other, twin));
+    expect((await get(proxy, `/sub/${key}`, 'A')).status).toBe(403);
+    const gateposts = [server().port];
+    const naming = await start({ gateposts, panel: panel.port, provider: other.code });
+    expect((await get(naming, `/sub/${key}`, 'A')).status).toBe(200);
+    await naming.stop();
+    const query = { install_code: json.install_code };
+    const slots = await call(server(), '/api/list-hwid', other, query);
+    expect(slots.json.data).toHaveLength(1);
+  });
+
   describe('a device that a full link keeps out, with another that has room', () => {
     let full: KeyedLink;
     let open: KeyedLink;

@@ -29,6 +29,14 @@ interface Behind {
   /** The ports of the servers of Gatepost, and of the panel. */
   gateposts: readonly number[];
   panel: number;
+  /** The provider that the proxy names. */
+  provider?: string;
+}
+
+/** The end of the gate's address in a file, with the provider where one is named. */
+function gateOf({ provider }: Behind, after: string): [string, string] {
+  const query = provider === undefined ? '' : `?provider_code=${provider}`;
+  return [`/gate${after}`, `/gate${query}${after}`];
 }
 
 export interface FrontProxy {
@@ -51,6 +59,7 @@ export async function startNginx(behind: Behind, workers = 1): Promise<FrontProx
     await documented('nginx.conf', [
       ['server 127.0.0.1:8080;', servers],
       ['127.0.0.1:8000', `127.0.0.1:${behind.panel}`],
+      gateOf(behind, ';\n        proxy_http_version'),
       ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
       ['/etc/ssl/certs/sub.example.com.pem', certFile],
       ['/etc/ssl/private/sub.example.com.key', keyFile],
@@ -79,7 +88,8 @@ function nginxAround(folder: string, workers: number): string {
   ].join('\n');
 }
 
-export async function startCaddy({ gateposts, panel }: Behind): Promise<FrontProxy> {
+export async function startCaddy(behind: Behind): Promise<FrontProxy> {
+  const { gateposts, panel, provider = '' } = behind;
   const folder = temporaryFolder();
   const port = freePort();
   const site = await documented('Caddyfile', [
@@ -87,6 +97,7 @@ export async function startCaddy({ gateposts, panel }: Behind): Promise<FrontPro
     ['sub.example.com {', `http://${SUB_HOST}:${port} {\n\tbind 127.0.0.1`],
     ['127.0.0.1:8080', `127.0.0.1:${gateposts[0]}`],
     ['127.0.0.1:8000', `127.0.0.1:${panel}`],
+    ['uri /gate?\n', `uri /gate?${provider && `provider_code=${provider}`}\n`],
   ]);
   writeFileSync(join(folder, 'Caddyfile'), `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
   mkdirSync(join(folder, 'home'));
@@ -94,13 +105,17 @@ export async function startCaddy({ gateposts, panel }: Behind): Promise<FrontPro
   return start(argv, folder, `http://127.0.0.1:${port}`);
 }
 
-export async function startHaproxy({ gateposts, panel }: Behind): Promise<FrontProxy> {
+export async function startHaproxy(behind: Behind): Promise<FrontProxy> {
+  const { gateposts, panel } = behind;
   const folder = temporaryFolder();
   const port = freePort();
   const { cert, key } = await selfSigned(SUB_HOST, { names: [SUB_HOST] });
   const [certFile, luaFile] = [join(folder, 'cert.pem'), join(folder, 'haproxy.lua')];
   writeFileSync(certFile, cert + key);
-  const lua = await documented('haproxy.lua', [['127.0.0.1:8080', `127.0.0.1:${gateposts[0]}`]]);
+  const lua = await documented('haproxy.lua', [
+    ['127.0.0.1:8080', `127.0.0.1:${gateposts[0]}`],
+    gateOf(behind, '"\n'),
+  ]);
   writeFileSync(luaFile, lua);
   const site = await documented('haproxy.cfg', [
     ['/etc/haproxy/haproxy.lua', luaFile],
