@@ -97,7 +97,7 @@ export const installDevice = sqliteTable(
     registered_at_ms: integer().notNull(),
     /** The newest ledger row when the slot was taken: a registration by it opens later ones. */
     after_recipient_id: integer().notNull(),
-    /** When the device last called with the link; a UTC day writes it once. */
+    /** Time at which the device last called with the link; a UTC day writes it once. */
     last_seen_at_ms: integer().notNull().default(0),
   },
   (t) => [
@@ -135,7 +135,7 @@ export const deviceProvider = sqliteTable(
     after_recipient_id: integer().notNull().default(0),
     /** The newest slot when it began: later slots are younger than the registration. */
     after_slot_id: integer().notNull().default(0),
-    /** When it last called without naming a link: all its slots here were seen then. */
+    /** Time at which it last called without naming a link: all its slots here were seen then. */
     checked_in_at_ms: integer().notNull().default(0),
   },
   (t) => [
@@ -297,7 +297,7 @@ export const slotEnd = sqliteTable(
     last_seen_at_ms: integer().notNull(),
     ended_at_ms: integer().notNull(),
     why: text({ enum: ['deleted', 'inactive', 'replaced', 'forgotten'] }).notNull(),
-    /** Who ended it, as the audit log names an actor; `device`: a newcomer. */
+    /** Name of who ended it, as the audit log has it; `device`: a newcomer. */
     actor: text().notNull(),
     /** The newcomer that needed it. */
     for_device_id: integer().references(() => device.id, { onDelete: 'set null' }),

@@ -30,7 +30,7 @@ interface Case {
   binding: Domain | null;
   door: Door;
   verdict: Verdict;
-  /** How slots of the HWID on the link ended, the latest first. */
+  /** Ends of slots that the HWID had on the link, the latest first. */
   ends: SlotEnd[];
   nowMs: number;
 }

@@ -8,7 +8,7 @@ const TEXT_WIDTH = 32;
 
 interface Row {
   name: string;
-  /** As many in each row, in the order of time. */
+  /** Numbers in the order of time, as many in each row. */
   values: readonly number[];
 }
 

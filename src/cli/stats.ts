@@ -53,7 +53,7 @@ const OF_PROVIDER: Columns<Figures & { provider_code: string }> = {
   ...{ FREED: 'freed', LINKS: 'links', SENDS: 'sends', DELIVERED: 'delivered', EXPIRED: 'expired' },
 };
 
-/** What the command found. */
+/** Findings of the command. */
 interface Stats {
   days: DayFigures[];
   total: Figures;

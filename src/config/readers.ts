@@ -71,7 +71,7 @@ export function networks(given: string): TrustedProxies {
   return parseTrustedProxies(list(given));
 }
 
-/** They are tried one after the other for each request. */
+/** Most templates: they are tried one after the other for each request. */
 const TEMPLATES_MAX = 16;
 
 /** Templates of paths with the key of a subscription. */

@@ -22,7 +22,7 @@ type ValueOf<R> = R extends TableKey<infer T> ? T : never;
 type Optional<K> = { [N in keyof K]: undefined extends ValueOf<K[N]> ? N : never }[keyof K];
 
 /** The values of a table by the names of their rows; without those that are undefined. */
-export type Table<K extends TableKeys> = {
+type Table<K extends TableKeys> = {
   readonly [N in Exclude<keyof K, Optional<K>>]: ValueOf<K[N]>;
 } & { readonly [N in Optional<K>]?: Exclude<ValueOf<K[N]>, undefined> };
 

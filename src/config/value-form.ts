@@ -1,7 +1,7 @@
 /** The form of a value: of a setting, or of a key in a table. */
 
 /** Types that a value may have in the file. */
-export type FileType = 'string' | 'integer' | 'boolean' | 'array';
+type FileType = 'string' | 'integer' | 'boolean' | 'array';
 
 /** The form of a value, and its meaning. */
 export interface ValueForm<T> {

@@ -16,7 +16,7 @@ import {
 /** UTC days for which figures are kept, today included: two years. */
 export const FIGURE_DAYS = 731;
 
-/** Each as a phrase behind "the number of". */
+/** Meaning of each, as a phrase behind "the number of". */
 export const FIGURE_MEANINGS: Readonly<Record<Figure, string>> = {
   admitted: 'HWIDs that took a slot on a link',
   seen: 'different devices that called that day',

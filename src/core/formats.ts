@@ -147,7 +147,7 @@ export const PUSH_TYPE = choice(['force', 'optional'] as const);
 /** Days for which a notification waits for a device: specification, "Limits". */
 export const EXPIRE_DAYS = whole(1, 365);
 
-/** How many UTC days of figures are asked for. */
+/** Number of UTC days of figures that are asked for. */
 export const STATS_DAYS = whole(1, FIGURE_DAYS);
 
 /** Most bytes of an encoded push payload: specification, "Limits". */

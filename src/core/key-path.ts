@@ -20,7 +20,7 @@ export interface KeyPath {
 
 const PATH_LENGTH_MAX = 4096;
 
-/** What decodes to something that needs no code, ends or divides something, or is code itself. */
+/** Codes of signs that need none, that end or divide something, or that begin a code. */
 const ODD_CODE = [
   // Control characters.
   '[01][0-9a-f]|7f',

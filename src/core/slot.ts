@@ -18,7 +18,7 @@ import type { Door, FullLink, OwnPolicy, Policy, TurnedAway } from './port/slot.
 
 const HOUR_MS = DAY_MS / 24;
 
-/** Of a link or provider that goes by the one above it. */
+/** Policy of a link or provider that goes by the one above it. */
 export const NO_POLICY: OwnPolicy = { inactiveDays: null, whenFull: null, coolDownHours: null };
 export const NO_TERMS: InstallTerms = { ...NO_POLICY, subscriptionKeyHash: null };
 
@@ -58,7 +58,7 @@ export function judge({ link, isBound, device, full }: Door, nowMs: number): Ver
   return (full && freed(full, nowMs)) ?? 'link_limit_reached';
 }
 
-/** Why the oldest slot of a full link is free for a newcomer; null: it is not. */
+/** Reason for which the oldest slot of a full link is free for a newcomer; null: it is not. */
 function freed(full: FullLink, nowMs: number): 'inactive' | 'replaced' | null {
   const { inactiveMs, replacedMs } = freeFrom(full);
   if (inactiveMs !== null && nowMs >= inactiveMs) return 'inactive';

@@ -125,7 +125,7 @@ class Paths {
   }
 }
 
-/** What proxies ask: by any method, as some hand the client's on. */
+/** The answer to proxies, by any method: some hand the client's on. */
 function gatePlugin(answer: Answering): Elysia {
   const plugin = new Elysia({ name: 'gate' });
   plugin.all(GATE_PATH, ({ request }) => answer(request), UNREAD);

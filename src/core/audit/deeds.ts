@@ -95,7 +95,7 @@ export function blockDistribution(before: Moved, after: Moved): Deed | null {
 }
 
 export function addProvider(draft: NewProvider): Deed {
-  const terms = { ...subscriptionOf(draft), ...setOnly(policyOf({ ...NO_POLICY, ...draft })) };
+  const terms = { ...subscriptionOf(draft), ...setOnly(policyFacts({ ...NO_POLICY, ...draft })) };
   const object = { key: keyFingerprint(draft.keyHash), ...terms };
   return { action: 'provider.add', provider: draft.code, object };
 }
@@ -110,8 +110,8 @@ export function updateProvider(before: Provider, after: Provider): Deed[] {
   const isResumed = after.suspendedAtMs === null;
   const rest = withText(
     changesOf(
-      { ...subscriptionOf(before), ...policyOf(before) },
-      { ...subscriptionOf(after), ...policyOf(after) },
+      { ...subscriptionOf(before), ...policyFacts(before) },
+      { ...subscriptionOf(after), ...policyFacts(after) },
     ),
     'name',
     before.name !== after.name,
@@ -175,7 +175,7 @@ function newLink({ id, installLimit, subscriptionKeyHash, ...policy }: NewLink):
   return {
     id,
     install_limit: installLimit,
-    ...setOnly(policyOf(policy)),
+    ...setOnly(policyFacts(policy)),
     ...(subscriptionKeyHash !== null && { subscription_key: 'set' }),
   };
 }
@@ -184,7 +184,7 @@ function changesOfLink(before: Link, after: Link): Changes | null {
   const factsOf = ({ installLimit, status, ...policy }: Link) => ({
     install_limit: installLimit,
     status,
-    ...policyOf(policy),
+    ...policyFacts(policy),
   });
   const isOtherKey = before.subscriptionKeyHash !== after.subscriptionKeyHash;
   const changes = changesOf(factsOf(before), factsOf(after));
@@ -195,7 +195,7 @@ function changesOfLink(before: Link, after: Link): Changes | null {
   );
 }
 
-const policyOf = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): Facts => ({
+const policyFacts = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): Facts => ({
   inactive_days: inactiveDays,
   when_full: whenFull,
   cool_down_hours: coolDownHours,

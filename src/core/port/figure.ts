@@ -22,7 +22,7 @@ export type KnownLink = Pick<AdmittedLink, 'installId' | 'providerId'>;
 export interface LinkRefusals {
   installCode: string;
   refusedCount: number;
-  /** When the last one was, and why. */
+  /** Time of the last one, which had the `reason`. */
   refusedAtMs: number;
   reason: RefusalReason;
 }

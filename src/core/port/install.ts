@@ -21,7 +21,7 @@ export interface Install {
   createdAtMs: number;
 }
 
-/** What a link has beside the fields that its provider is shown. */
+/** Terms of a link, beside the fields that its provider is shown. */
 export interface InstallTerms extends OwnPolicy {
   /** SHA-256 of the key by which a panel knows the subscription, in hexadecimal; null: none. */
   subscriptionKeyHash: string | null;

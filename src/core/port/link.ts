@@ -13,16 +13,16 @@ export interface OwnedLink extends Install, OwnPolicy {
   providerCode: string;
   /** True if a subscription key names it too. */
   hasSubscriptionKey: boolean;
-  /** When a newcomer last replaced a slot; null: none did. */
+  /** Time at which a newcomer last replaced a slot; null: none did. */
   replacedAtMs: number | null;
 }
 
 /** Bounds of the links that `link list` shows, newest first. */
 export interface LinkFilter {
   providerCode: string | null;
-  /** Only links on which no slot is free. */
+  /** True for the links alone on which no slot is free. */
   isFull: boolean;
-  /** Only links with this status; null: with any. */
+  /** Status of the links; null: any. */
   status: number | null;
 }
 
@@ -34,13 +34,13 @@ export interface SlotEnd {
   lastSeenAtMs: number;
   endedAtMs: number;
   why: EndReason;
-  /** Who ended it, as the audit log names an actor; `device`: the newcomer. */
+  /** Name of who ended it, as the audit log has it; `device`: the newcomer. */
   actor: string;
   /** The newcomer that needed it; null: none did, or it was forgotten since. */
   forHwid: string | null;
 }
 
-/** What became of a link, beside the slots that are there. */
+/** Past of a link, beside the slots that are there. */
 export interface LinkStory {
   /** The latest first. */
   ends: SlotEnd[];

@@ -14,7 +14,7 @@ export interface ImportedSlot extends DeviceFacts {
   registeredAtMs: number;
   firstSeenAtMs: number;
   lastSeenAtMs: number;
-  /** When its slot was last seen; absent: nobody knows, and it counts from the import. */
+  /** Time at which its slot was last seen; absent: unknown, and it counts from the import. */
   slotSeenAtMs?: number;
 }
 

@@ -5,11 +5,11 @@ import type { Maybe } from './maybe.ts';
 
 export const WHEN_FULL = ['refuse', 'replace-oldest'] as const;
 
-/** What becomes of slots when a new HWID comes to a full link: see core/slot.ts. */
+/** Rule for the slots of a full link to which a new HWID comes: see core/slot.ts. */
 export interface Policy {
   /** Days after which a slot that was not seen is free for a newcomer; 0: never. */
   inactiveDays: number;
-  /** Whether a newcomer may have the slot that was not seen for longest. */
+  /** Answer to a newcomer: a refusal, or the slot that was not seen for longest. */
   whenFull: (typeof WHEN_FULL)[number];
   /** Hours from one such replacement to the next. */
   coolDownHours: number;
@@ -18,7 +18,7 @@ export interface Policy {
 /** The part of a policy that a link, or a provider, has of its own; null: it has none. */
 export type OwnPolicy = { [Field in keyof Policy]: Policy[Field] | null };
 
-/** Why a slot ended: a table of the schema knows the same words. */
+/** Reason for which a slot ended: a table of the schema knows the same words. */
 export type EndReason = 'deleted' | 'inactive' | 'replaced' | 'forgotten';
 
 /** A HWID on a link. */
@@ -26,7 +26,7 @@ export interface Slot {
   hwid: string;
   deviceName: string;
   registeredAtMs: number;
-  /** When the device last called with the link, or its provider without naming one. */
+  /** Time at which the device last called with the link, or its provider without naming one. */
   lastSeenAtMs: number;
 }
 
@@ -36,7 +36,7 @@ export type OldestSlot = Pick<Slot, 'hwid' | 'registeredAtMs' | 'lastSeenAtMs'>;
 /** A full link, for a HWID that is not on it. */
 export interface FullLink {
   policy: Policy;
-  /** When a newcomer last replaced a slot; null: none did. */
+  /** Time at which a newcomer last replaced a slot; null: none did. */
   replacedAtMs: number | null;
   oldest: OldestSlot;
 }

@@ -3,7 +3,7 @@
  * bounded number. One caller has half of the places at most, so that the others come in between.
  */
 
-export interface LineBounds {
+interface LineBounds {
   placesMax: number;
   waitingMax: number;
   /** The time that one may wait, ms. */
@@ -21,7 +21,7 @@ interface Waiter {
 export class Line {
   #heldCount = 0;
   readonly #heldBy = new Map<string, number>();
-  /** In the order in which they came. */
+  /** Callers in the order in which they came. */
   readonly #waiting = new Set<Waiter>();
 
   /** `bounds` is asked at each use, so that a change holds at once. */

@@ -38,7 +38,7 @@ export const factParams = {
   device_info: fact('x-device-info', 'what older apps say of themselves, in one text'),
 };
 
-/** What a device says of itself. */
+/** Words of a device about itself. */
 export interface DeviceWords {
   hwid: string | null;
   facts: DeviceFacts;

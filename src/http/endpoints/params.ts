@@ -91,7 +91,7 @@ export const pageParams = {
   }),
 };
 
-/** What a link may have of its own beside the contract: extensions of ours. */
+/** Terms that a link may have beside the contract: extensions of ours. */
 export const termParams = <const K extends MessageKey>(misfit: K) => ({
   inactive_days: optional(forms.inactiveDays, {
     misfit,

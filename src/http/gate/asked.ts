@@ -19,7 +19,7 @@ export interface Asked {
   providerCode: string | null;
 }
 
-/** No client asks for as much. */
+/** The longest URI, in characters: no client asks for as much. */
 const URI_LENGTH_MAX = 8192;
 
 /**

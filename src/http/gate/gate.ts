@@ -23,7 +23,7 @@ import { deviceWords } from './words.ts';
 
 /** Settings that are looked at for each request, so that a change holds at once. */
 export interface GateSettings {
-  /** Where the key of a subscription stands in a path. */
+  /** Templates of paths with the key of a subscription. */
   readonly gateKeyPaths: readonly KeyPath[];
 }
 
@@ -43,8 +43,8 @@ interface GateDeps {
 
 export const GATE_PATH = '/gate';
 
-/** What a request is told. */
-interface Said {
+/** The conclusion about a request. */
+interface Conclusion {
   says: MessageKey;
   /** Words instead of the message's own. */
   detail?: string | undefined;
@@ -62,7 +62,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   const hosts = new Hosts();
   let lastLogMs = Number.NEGATIVE_INFINITY;
 
-  function judge(request: Request): Maybe<Said> {
+  function judge(request: Request): Maybe<Conclusion> {
     const nowMs = clock.nowMs();
     const peer = deps.peerOf(request);
     if (!deps.isTrusted(peer)) {
@@ -77,7 +77,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     return answer(asked, request, nowMs);
   }
 
-  function answer(asked: Asked, request: Request, nowMs: number): Maybe<Said> {
+  function answer(asked: Asked, request: Request, nowMs: number): Maybe<Conclusion> {
     const { host, method, path, providerCode, query } = asked;
     if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };
     const words = deviceWords(request);
@@ -92,33 +92,33 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const key = keyIn(settings.gateKeyPaths, path);
     if (key === null || isRefused(key)) return decide({ installCode });
     // What the panel goes by is the key. Where a link has it, no code stands for another link.
-    return after(decide({ installCode: null, subscriptionKey: key }), (said) =>
-      said === UNKNOWN && installCode !== null ? decide({ installCode }) : said,
+    return after(decide({ installCode: null, subscriptionKey: key }), (conclusion) =>
+      conclusion === UNKNOWN && installCode !== null ? decide({ installCode }) : conclusion,
     );
   }
 
-  function admit(call: DeviceCall, facts: DeviceFacts, nowMs: number): Maybe<Said> {
+  function admit(call: DeviceCall, facts: DeviceFacts, nowMs: number): Maybe<Conclusion> {
     return after(admitDevice(core, call, facts, nowMs), (admitted) =>
       isRefused(admitted) ? admitted : ADMITTED,
     );
   }
 
   /** HEAD takes no slot: a proxy that tells no method would let everybody in who says HEAD. */
-  function lookAt(call: DeviceCall, nowMs: number): Maybe<Said> {
+  function lookAt(call: DeviceCall, nowMs: number): Maybe<Conclusion> {
     return after(judgeDevice(core, call, nowMs), (judged) => {
       if (isRefused(judged)) return judged;
       return judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' };
     });
   }
 
-  function conclude(request: Request, startMs: number, said: Said): Maybe<Response> {
-    const { says, reason = says, detail = DETAILS[says] } = said;
+  function conclude(request: Request, startMs: number, conclusion: Conclusion): Maybe<Response> {
+    const { says, reason = says, detail = DETAILS[says] } = conclusion;
     const tookMs = clock.steadyMs() - startMs;
     const requestId = traffic.count(tally, {
       request,
       says: reason,
       tookMs,
-      requestId: said.requestId,
+      requestId: conclusion.requestId,
     });
     if (says === 'ok') return new Response(null, LET_THROUGH);
     dropBody(request);
@@ -129,7 +129,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     return delayMs === 0 ? refusal : clock.sleep(delayMs).then(() => refusal);
   }
 
-  function fail(request: Request, fault: unknown): Said {
+  function fail(request: Request, fault: unknown): Conclusion {
     const requestId = traffic.requestIdOf(request);
     const detail = reportFault(log, GATE_PATH, fault, requestId);
     return { says: 'unknown_error', detail, requestId };
@@ -137,22 +137,22 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
 
   return (request) => {
     const startMs = clock.steadyMs();
-    let said: Maybe<Said>;
+    let conclusion: Maybe<Conclusion>;
     try {
-      said = judge(request);
+      conclusion = judge(request);
     } catch (fault) {
-      said = fail(request, fault);
+      conclusion = fail(request, fault);
     }
-    if (!(said instanceof Promise)) return conclude(request, startMs, said);
-    return said
+    if (!(conclusion instanceof Promise)) return conclude(request, startMs, conclusion);
+    return conclusion
       .catch((fault) => fail(request, fault))
       .then((settled) => conclude(request, startMs, settled));
   };
 }
 
-const ADMITTED: Said = { says: 'ok' };
+const ADMITTED: Conclusion = { says: 'ok' };
 /** The refusal of a key that no link has. */
-const UNKNOWN: Said = AT_DOOR.link_not_found;
+const UNKNOWN: Conclusion = AT_DOOR.link_not_found;
 
 function textIn(query: Query, name: string): string | null {
   const value = valueIn(query, name);

@@ -1,6 +1,6 @@
 /**
- * What a device says of itself in a request for a subscription: in headers alone. Its query is that
- * of the link, which people share: a HWID in it would stand for all of them.
+ * Words of a device about itself in a request for a subscription: in headers alone. Its query is
+ * that of the link, which people share: a HWID in it would stand for all of them.
  */
 
 import { type DeviceWords, factParams, wordsOf } from '../endpoints/app.ts';

@@ -28,7 +28,7 @@ export interface Provenance {
   peer: string;
   /** The client's address, behind the proxies that are trusted. */
   client: string;
-  /** Whether the peer is a proxy whose `X-Forwarded-*` are believed. */
+  /** True if the peer is a proxy whose `X-Forwarded-*` are believed. */
   isTrusted: boolean;
   scheme: 'http' | 'https';
 }

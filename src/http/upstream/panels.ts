@@ -12,6 +12,7 @@ import type { Upstream, UpstreamSettings } from './settings.ts';
 const WAITING_MAX = 1_000;
 /** The pause between two lines of the log about one panel, ms. */
 const LOG_PAUSE_MS = 60_000;
+
 /** One panel, through changes of its settings. */
 export class Panel {
   readonly hash: string;
@@ -51,7 +52,7 @@ export class Panel {
   }
 }
 
-/** What no URL holds. */
+/** A text that no URL holds. */
 const NOWHERE = ' ';
 
 export class Panels {

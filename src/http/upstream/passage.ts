@@ -1,4 +1,4 @@
-/** Who may pass to a panel: the rule of the door, asked before the panel is, and after it. */
+/** Leave to pass to a panel: the rule of the door, asked before the panel is, and after it. */
 
 import type { Core } from '../../core/core.ts';
 import {

@@ -41,7 +41,7 @@ const FALLBACK = 'en';
 const LANGUAGES_MAX = 16;
 
 /** A text and the language that it is in. */
-export interface Told {
+interface TextInLanguage {
   text: string;
   language: string;
 }
@@ -56,7 +56,7 @@ export function textFor(
   reason: GateReason,
   headers: Headers,
   fallback: string,
-): Told {
+): TextInLanguage {
   const wanted = [...accepted(headers.get('accept-language')), headers.get('x-device-locale')];
   for (const tag of [...wanted, fallback]) {
     for (const language of fromNarrow(tag ?? '')) {

@@ -58,9 +58,9 @@ interface Note {
 }
 
 export class FigureTrail implements BatchNotes {
-  /** What has been counted since it was last saved. */
+  /** Counts that are not saved yet. */
   readonly #gathered = new GatheredFigures();
-  /** What the writes of the present commit did. */
+  /** Notes of the writes of the present commit. */
   #noted: Note[] = [];
   /** The rows that the present commit saves beside; null: it saves none. */
   #saving: FigureRows | null = null;

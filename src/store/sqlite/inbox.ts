@@ -91,7 +91,7 @@ const CHANGES = sql`
           WHERE p.device_id = r.device_id AND p.provider_id = r.inbox AND p.token_id = t.id
             AND p.after_recipient_id < r.id)))`;
 
-/** Whose message it is, and 1 for each state that would be new of it. */
+/** The provider of a message, and 1 for each state that would be new of it. */
 type Change = Record<AckState, number> & { providerId: number };
 
 function acknowledgeStatements({ db }: Context) {
