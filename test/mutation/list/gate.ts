@@ -58,8 +58,11 @@ export const gate: readonly MutatedFile[] = [
       ['>= LOG_INTERVAL_MS', '>= 0'],
       ["if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };", ''],
       ["method === 'HEAD'\n", 'false\n'],
-      ['said === UNKNOWN && installCode !== null ? decide({ installCode }) : said', 'said'],
-      ['said === UNKNOWN && installCode !== null', 'installCode !== null'],
+      [
+        'conclusion === UNKNOWN && installCode !== null ? decide({ installCode }) : conclusion',
+        'said',
+      ],
+      ['conclusion === UNKNOWN && installCode !== null', 'installCode !== null'],
       ["judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' }", 'ADMITTED'],
       ["says === 'unknown_error' ? 500 : 403", '403'],
       ["says === 'link_not_found' ? deps.guessed(request) : 0", '0'],
