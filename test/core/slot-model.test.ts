@@ -45,6 +45,8 @@ class Model {
     story: [],
   }));
   readonly calledMs = new Map<string, number>();
+  /** The last sight of a device anywhere that was written. */
+  readonly sightMs = new Map<string, number>();
 
   seen({ hwid, seenMs }: ModelSlot): number {
     return Math.max(seenMs, this.calledMs.get(hwid) ?? 0);
@@ -57,12 +59,19 @@ class Model {
   knock(link: ModelLink, hwid: string, nowMs: number): string {
     const own = link.slots.find((slot) => slot.hwid === hwid);
     if (own !== undefined) {
-      if (!sameUtcDay(this.seen(own), nowMs)) own.seenMs = nowMs;
+      if (!sameUtcDay(this.seen(own), nowMs)) this.#see(own, nowMs);
       return 'in';
     }
     if (link.slots.length === link.limit && !this.#makeRoom(link, hwid, nowMs)) return 'full';
-    link.slots.push({ hwid, registeredMs: nowMs, seenMs: nowMs });
+    const slot = { hwid, registeredMs: nowMs, seenMs: nowMs };
+    link.slots.push(slot);
+    this.#see(slot, nowMs);
     return 'in';
+  }
+
+  #see(slot: ModelSlot, nowMs: number): void {
+    slot.seenMs = nowMs;
+    this.sightMs.set(slot.hwid, nowMs);
   }
 
   #makeRoom(link: ModelLink, hwid: string, nowMs: number): boolean {
@@ -87,15 +96,21 @@ class Model {
   end(link: ModelLink, hwid: string, why: string, newcomer: string | null): void {
     const kept = link.slots.filter((slot) => slot.hwid !== hwid);
     if (kept.length < link.slots.length) link.story.push(`${why} ${hwid} ${newcomer}`);
+    const hadOne = kept.length < link.slots.length;
     link.slots = kept;
+    const [last, another] = this.#slotsOf(hwid);
+    if (!hadOne || last === undefined || another !== undefined) return;
+    // The only one that is left was seen when the device was.
+    last.seenMs = Math.max(last.seenMs, this.sightMs.get(hwid) ?? 0);
   }
 
   call(hwid: string, nowMs: number): void {
     const slots = this.#slotsOf(hwid);
-    const calledMs = this.calledMs.get(hwid);
-    const times = slots.length > 0 ? slots.map((slot) => this.seen(slot)) : [calledMs ?? -DAY_MS];
-    const isNew = times.some((ms) => !sameUtcDay(ms, nowMs));
-    if (isNew) this.calledMs.set(hwid, nowMs);
+    const sightMs = this.sightMs.get(hwid) ?? -DAY_MS;
+    const times = slots.length > 0 ? slots.map((slot) => this.seen(slot)) : [sightMs];
+    if (times.every((ms) => sameUtcDay(ms, nowMs))) return;
+    this.calledMs.set(hwid, nowMs);
+    this.sightMs.set(hwid, nowMs);
   }
 }
 

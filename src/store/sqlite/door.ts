@@ -38,6 +38,15 @@ interface PolicyRow {
   replacedAtMs: number | null;
 }
 
+/**
+ * When the slot of `p` on the link `i` was seen. The only slot of a device at a provider was seen
+ * when the device was: nearly all are, and their rows need not be read.
+ */
+const SEEN_ON_LINK = sql`
+  iif(p.slot_count = 1, p.last_seen_at_ms,
+    (SELECT ${SLOT_SEEN} FROM install_device s
+     WHERE s.install_id = i.id AND s.device_id = p.device_id))`;
+
 const BY_KEY = sql`
   i.subscription_key_hash = unhex(${once('subscriptionKeyHash')})
     AND (${once('providerCode')} IS NULL OR i.provider_id =
@@ -50,12 +59,11 @@ function statements({ db }: Context) {
           i.install_limit AS "installLimit", i.device_count AS "deviceCount",
           (SELECT b.status FROM domain b
            WHERE b.provider_id = i.provider_id AND b.domain_hash = ${once('domainHash')})
-            AS "domainStatus", ${SLOT_SEEN} AS "slotSeenAtMs", ${AT_PROVIDER_COLUMNS}
+            AS "domainStatus", ${SEEN_ON_LINK} AS "slotSeenAtMs", ${AT_PROVIDER_COLUMNS}
         FROM install i
-          LEFT JOIN install_device s ON s.install_id = i.id
-            AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hwid')})
-          LEFT JOIN device_provider p
-            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+          LEFT JOIN device_provider p ON p.provider_id = i.provider_id AND p.device_id = (
+            SELECT s.device_id FROM install_device s WHERE s.install_id = i.id
+              AND s.device_id = (SELECT d.id FROM device d WHERE d.hwid = ${once('hwid')}))
         WHERE ${which}`);
   return {
     byCode: look(sql`i.install_code = ${once('installCode')}`),

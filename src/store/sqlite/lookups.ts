@@ -11,10 +11,9 @@ export const SLOT_SEEN = sql.raw('max(s.last_seen_at_ms, p.checked_in_at_ms)');
 
 /** Since when the device of row `p` has nothing at the provider that was not seen. */
 export const ALL_SEEN = sql.raw(`
-  max(p.checked_in_at_ms, coalesce(
+  iif(p.slot_count < 2, p.last_seen_at_ms, max(p.checked_in_at_ms,
     (SELECT min(s.last_seen_at_ms) FROM install_device s
-     WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id),
-    p.last_seen_at_ms))`);
+     WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id)))`);
 
 /** The policy of a row's own, of a link or a provider. */
 export const POLICY_COLUMNS =

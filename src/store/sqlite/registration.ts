@@ -148,6 +148,7 @@ export function registrationStore(context: Context): RegistrationStore {
         const named = find.provider.get({ providerCode: shown.providerCode })?.id ?? 0;
         const holds = heldId !== null && placeOf(deviceId, named).tokenId === heldId;
         keep.seeAt(deviceId, named, facts, nowMs, holds ? mergeFacts : mergeUnproven);
+        keep.checkIn(deviceId, named, nowMs);
       }
       return;
     }

@@ -32,6 +32,17 @@ function statements({ db }: Context) {
           ON p.device_id = s.device_id AND p.provider_id = s.provider_id
         WHERE s.id = ${value('slotId')}`),
     end: db.prepare(sql`DELETE FROM install_device WHERE id = ${value('slotId')}`),
+    /** The only slot that is left to a device was seen when the device was: see door.ts. */
+    seeLastOne: db.prepare(sql`
+        UPDATE install_device SET last_seen_at_ms = max(last_seen_at_ms, (
+          SELECT p.last_seen_at_ms FROM device_provider p
+          WHERE p.device_id = install_device.device_id
+            AND p.provider_id = install_device.provider_id))
+        WHERE id = ${value('leftId')}`),
+    left: db.prepare<{ leftId: number }>(sql`
+        SELECT l.id AS "leftId" FROM install_device s CROSS JOIN install_device l
+          ON l.device_id = s.device_id AND l.provider_id = s.provider_id AND l.id <> s.id
+        WHERE s.id = ${value('slotId')} LIMIT 2`),
     trimLink: db.prepare(sql`
         DELETE FROM slot_end WHERE install_id = ${value('installId')} AND id <= (
           SELECT id FROM slot_end WHERE install_id = ${value('installId')}
@@ -63,6 +74,8 @@ export function slotEnder(context: Context) {
   ): void => {
     const { slotId, installId, providerId } = slot;
     on.tell.run({ slotId, ...circumstances });
+    const [last, another] = on.left.all({ slotId });
+    if (last !== undefined && another === undefined) on.seeLastOne.run({ ...last });
     context.figures.note(providerId, 'freed', circumstances.nowMs);
     on.end.run({ slotId });
     on.trimLink.run({ installId });
