@@ -85,26 +85,24 @@ function roomStep({ door }: Case): Step {
 
 /** The two ways in which the oldest slot of a full link may be freed; null: its policy has none. */
 function freeingSteps(full: FullLink | null, nowMs: number): Step[] {
-  const from = full && freeFrom(full);
+  const { inactiveMs = null, replacedMs = null } = full === null ? {} : freeFrom(full);
+  const isPast = (fromMs: number | null) => fromMs !== null && fromMs <= nowMs;
+  const owner = full && `${full.oldest.hwid}, last seen ${showTime(full.oldest.lastSeenAtMs)}`;
   const inactive =
-    full === null || from?.inactiveMs == null
+    inactiveMs === null
       ? 'slots are never freed for being inactive'
-      : `slots are free after ${full.policy.inactiveDays} days unseen: that of ${ownerText(full)}, ` +
-        `from ${showTime(from.inactiveMs)}`;
+      : `slots are free after ${full?.policy.inactiveDays} days unseen: that of ${owner}, ` +
+        `from ${showTime(inactiveMs)}`;
   const replaced =
-    full === null || from?.replacedMs == null
+    replacedMs === null
       ? 'a full link refuses'
-      : `a newcomer replaces ${ownerText(full)}, once in ${full.policy.coolDownHours} hours: ` +
-        (from.replacedMs <= nowMs ? 'now' : `not before ${showTime(from.replacedMs)}`);
-  const isPast = (fromMs: number | null | undefined) => fromMs != null && fromMs <= nowMs;
+      : `a newcomer replaces ${owner}, once in ${full?.policy.coolDownHours} hours: ` +
+        (isPast(replacedMs) ? 'now' : `not before ${showTime(replacedMs)}`);
   return [
-    { step: 'inactive', ok: isPast(from?.inactiveMs), text: inactive },
-    { step: 'replacement', ok: isPast(from?.replacedMs), text: replaced },
+    { step: 'inactive', ok: isPast(inactiveMs), text: inactive },
+    { step: 'replacement', ok: isPast(replacedMs), text: replaced },
   ];
 }
-
-const ownerText = ({ oldest }: FullLink) =>
-  `${oldest.hwid}, last seen ${showTime(oldest.lastSeenAtMs)}`;
 
 function stepsOf(grounds: Case): Step[] {
   const { door, nowMs } = grounds;

@@ -56,6 +56,7 @@ function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
       run: async (signal) => {
         await pruneDistributions(core, settings, clock.nowMs(), signal);
         await forgetVisits(core, settings, clock.nowMs(), signal);
+        await forgetStories(core, clock.nowMs(), signal);
         await forgetFigures(core, clock.nowMs(), signal);
       },
     },
@@ -72,11 +73,6 @@ function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
       // Each minute, so that a flood of changes is no more than a minute over the bound.
       pattern: '50 * * * * *',
       run: (signal) => keepAuditBounded(core, settings, clock.nowMs(), signal),
-    },
-    {
-      name: 'forget-stories',
-      pattern: '20 17 3 * * *',
-      run: (signal) => forgetStories(core, clock.nowMs(), signal),
     },
     { name: 'audit-head', pattern: '30 0 0 * * *', run: () => logAuditHead(core, log) },
   ];

@@ -1,3 +1,4 @@
+import { INSTALL_LIMIT } from '../../core/formats.ts';
 import {
   baseUrl,
   hostOfUrl,
@@ -48,7 +49,7 @@ const upstreamKeys = {
     // How many devices somebody paid for is nothing to guess.
     default: null,
     example: '3',
-    ...integer(1, 100),
+    ...integer(INSTALL_LIMIT.minimum, INSTALL_LIMIT.maximum),
     about: ['The limit of a link that is made when its key is first seen.'],
   }),
   browsers: tableKey({

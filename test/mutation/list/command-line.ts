@@ -24,7 +24,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
     tests: ['test/cli/link-why.test.ts'],
     changes: [
       ['if (door.device !== null) return steps;', ''],
-      ['fromMs != null && fromMs <= nowMs', 'fromMs != null'],
+      ['fromMs !== null && fromMs <= nowMs', 'fromMs !== null'],
       ['ends.filter((end) => end.hwid === hwid)', 'ends'],
     ],
   },

@@ -60,7 +60,7 @@ export const gate: readonly MutatedFile[] = [
       ["method === 'HEAD'\n", 'false\n'],
       [
         'conclusion === UNKNOWN && installCode !== null ? decide({ installCode }) : conclusion',
-        'said',
+        'conclusion',
       ],
       ['conclusion === UNKNOWN && installCode !== null', 'installCode !== null'],
       ["judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' }", 'ADMITTED'],
