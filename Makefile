@@ -59,11 +59,12 @@ test: build ## run every test; the last line is the count
 
 # Without them the tests that need them are skipped, and say so. What was installed does not stay up.
 test-tools: ## install the proxies that tests put in front of a panel (Debian, Ubuntu; as root)
-	@for name in nginx caddy haproxy; do \
-	  command -v $$name >/dev/null && continue; \
-	  apt-get install --yes --no-install-recommends $$name || exit 1; \
-	  service $$name stop || true; \
-	done
+	@missing=; for name in nginx caddy haproxy; do \
+	  command -v $$name >/dev/null || missing="$$missing $$name"; \
+	done; \
+	[ -z "$$missing" ] && exit; \
+	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \
+	for name in $$missing; do service $$name stop || true; done
 
 fuzz: build ## odd requests, frames, files and commands (FUZZ_SECONDS=60, FUZZ_SEED to repeat a run)
 	@$(BUN) test/fuzz/run.ts
