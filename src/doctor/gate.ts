@@ -87,30 +87,41 @@ function isOwnAddress({ url }: Upstream, host: string, port: number): boolean {
   return isPort && (hostname === host || LOOPBACK.test(hostname));
 }
 
-async function checkPanel({ host, url }: Upstream): Promise<Finding> {
-  const fault = await faultOf(`${url}/`);
-  if (fault === null) return say.ok(`the panel of ${host} answers`);
-  return say.warning(
-    `the panel of ${host} does not answer (${fault})`,
-    'see that it runs, and that gate.upstream has its url; devices get 502 until then',
-  );
+async function checkPanel({ host, keyPaths, url }: Upstream): Promise<Finding> {
+  const answer = await ask('HEAD', `${url}/`);
+  if (typeof answer === 'string') {
+    return say.warning(
+      `the panel of ${host} does not answer (${answer})`,
+      'see that it runs, and that gate.upstream has its url; devices get 502 until then',
+    );
+  }
+  for (const { text } of keyPaths) {
+    const path = text.replace('{key}', crypto.randomUUID());
+    const status = await ask('GET', `${url}${path}`);
+    if (typeof status === 'string' || status < 200 || status >= 300) continue;
+    return say.warning(
+      `the panel of ${host} answers ${status} for a key at ${text} that nobody has`,
+      'see that key_path is right and the panel refuses such keys: each one gets a link',
+    );
+  }
+  return say.ok(`the panel of ${host} answers`);
 }
 
 /**
- * Asks for the head of a page; null: any answer. Not by `fetch`, which would ask a proxy that the
- * environment names.
+ * Asks for a page; returns the status, or the fault if there is no answer. Not by `fetch`, which
+ * would ask a proxy that the environment names.
  */
-function faultOf(url: string): Promise<string | null> {
+function ask(method: 'GET' | 'HEAD', url: string): Promise<number | string> {
   const request = url.startsWith('https:') ? requestTls : requestPlain;
   return new Promise((settle) => {
-    const asked = request(url, { method: 'HEAD', agent: false });
-    const end = (fault: string | null) => {
+    const asked = request(url, { method, agent: false });
+    const end = (outcome: number | string) => {
       clearTimeout(timer);
-      settle(fault);
+      settle(outcome);
       asked.destroy();
     };
     const timer = setTimeout(() => end(SILENCE), PROBE_MAX_MS);
-    asked.once('response', () => end(null));
+    asked.once('response', ({ statusCode }) => end(statusCode ?? 0));
     asked.on('error', (error) => end('code' in error ? String(error.code) : SILENCE));
     asked.once('close', () => end(SILENCE));
     asked.end();

@@ -120,6 +120,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const proxy = makeProxy({
     ...{ core, clock, log, settings, traffic, guessed },
     grantPatience: deps.grantPatience,
+    mayMakeLink: (request) => registrations.admits(clientOf(request), clock.nowMs()),
     provenanceOf: (request) => {
       const peer = peerOf(request);
       const scheme = options.tls ? 'https' : 'http';

@@ -31,8 +31,9 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     port: 0,
     fetch: ({ method, url }) => {
-      asked.push(`${method} ${new URL(url).pathname}`);
-      return new Response(null, { status: 500 });
+      const { pathname } = new URL(url);
+      asked.push(`${method} ${pathname}`);
+      return new Response(null, { status: pathname.startsWith('/open/') ? 200 : 500 });
     },
   });
   mute = createServer((socket) => socket.on('error', () => undefined).end('hello\r\n\r\n'));
@@ -66,6 +67,7 @@ const NONE = { GATEPOST_DATA: dataDir, GATEPOST_CONFIG: 'none' };
 interface Drafted {
   host: string;
   provider?: string;
+  key_path?: string[];
   url?: string;
 }
 
@@ -115,7 +117,21 @@ test('asks each panel for a head, and takes any answer', async () => {
     'warning: the panel of c.example.org does not answer (…)',
     'warning: the panel of d.example.org does not answer (…)',
   ]);
-  expect(asked).toEqual(['HEAD /base/']);
+  expect(asked.map((line) => line.replace(/[^/]{36}$/, 'KEY'))).toEqual([
+    'HEAD /base/',
+    'GET /base/sub/KEY',
+  ]);
+});
+
+test('finds a panel that answers for keys that nobody has: each would get a link', async () => {
+  const found = await look([
+    { host: 'bound.example.org', key_path: ['/sub/{key}', '/open/{key}'] },
+    { host: 'b.example.org', key_path: [] },
+  ]);
+  expect(found).toContain(
+    'warning: the panel of bound.example.org answers 200 for a key at /open/{key} that nobody has',
+  );
+  expect(found).toContain('ok: the panel of b.example.org answers');
 });
 
 test('finds a url that leads back to this server, which is not asked', async () => {

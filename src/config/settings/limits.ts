@@ -33,8 +33,9 @@ export const limitsSettings = {
     default: '600',
     ...integer(0, 1_000_000_000),
     about: [
-      'How many devices may register for messages, or make their first call to `/provider`,',
-      'in a minute from one address (IPv6: one /64).',
+      'How many devices may register for messages, make their first call to `/provider`, or have',
+      'a link made for a new key by Gatepost as the proxy, in a minute from one address (IPv6: one',
+      '/64).',
       'Many phones share the address of a mobile carrier.',
     ],
     isLive: true,

@@ -6,7 +6,7 @@ import type { GateReason, Upstream, UpstreamSettings } from './settings.ts';
 import { textFor } from './texts.ts';
 
 /** Answers that are no device's refusal. */
-export type Obstacle = FailureKind | 'upstream_busy' | 'fault';
+export type Obstacle = FailureKind | 'upstream_busy' | 'new_link_limit_reached' | 'fault';
 
 /** The names under which answers are counted. */
 export type Outcome =
@@ -22,6 +22,7 @@ const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = 
   // Nobody hears it.
   client_left: { status: 400, text: 'the client has left' },
   bad_request: { status: 400, text: 'this request cannot be passed on' },
+  new_link_limit_reached: { status: 429, text: 'too many new subscriptions from this address' },
   fault: { status: 500, text: 'internal fault, see the log of the server' },
   upstream_away: { status: 502, text: 'the panel cannot be reached' },
   upstream_malformed: { status: 502, text: 'the panel gave an answer that is no HTTP' },
@@ -32,9 +33,13 @@ const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = 
 
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
 
+/** Seconds until another try may do, by status. */
+const RETRY_AFTER_S: Readonly<Record<number, string>> = { 429: '60', 503: '5' };
+
 export function obstacle(kind: Obstacle): Response {
   const { status, text } = OBSTACLES[kind];
-  const headers = { ...PLAIN, ...(status === 503 && { 'retry-after': '5' }) };
+  const wait = RETRY_AFTER_S[status];
+  const headers = { ...PLAIN, ...(wait !== undefined && { 'retry-after': wait }) };
   return new Response(`${text}\n`, { status, headers });
 }
 

@@ -14,7 +14,7 @@ import type { Maybe } from '../../core/port/maybe.ts';
 import type { AdmittedLink } from '../../core/port/slot.ts';
 import type { DeviceWords } from '../endpoints/app.ts';
 import { type Query, REPEATED, valueIn } from '../request/query.ts';
-import type { Outcome } from './answers.ts';
+import type { Obstacle, Outcome } from './answers.ts';
 import type { Panel } from './panels.ts';
 import type { GateReason } from './settings.ts';
 
@@ -27,6 +27,8 @@ interface Visit extends DeviceWords {
   accepts: string;
   /** False for a request that only looks. */
   takesSlot: boolean;
+  /** Counts a link to be made; false: its client has had as many made as it may. */
+  mayMakeLink(): boolean;
 }
 
 /** A refusal in the words that people read. */
@@ -43,7 +45,7 @@ export interface Passage {
    * Takes the slot once the panel has answered, and makes the link of a new key; returns a refusal
    * that has come up since. Null: the request takes none.
    */
-  admit: (() => Promise<Denied | null>) | null;
+  admit: (() => Promise<Denied | Obstacle | null>) | null;
   /** True for a device that has its slot already: it is seen, whatever the panel has for it. */
   holdsSlot: boolean;
   /** True if the answer may be a page and nothing else. */
@@ -63,7 +65,7 @@ const TELLING_LENGTH_MIN = 12;
 export async function passageOf(
   core: Core,
   { upstream, hash: domainHash }: Panel,
-  { path, query, hwid, facts, accepts, takesSlot }: Visit,
+  { path, query, hwid, facts, accepts, takesSlot, mayMakeLink }: Visit,
   nowMs: number,
 ): Promise<Passage | Denied> {
   const key = keyIn(upstream.keyPaths, path);
@@ -76,7 +78,7 @@ export async function passageOf(
   if (isBrowser && upstream.browsers === 'pass') return FOR_PAGE;
 
   const at = { domainHash, hwid, providerCode: upstream.provider };
-  const grant = (holdsSlot: boolean, admit: () => Admission): Passage => ({
+  const grant = (holdsSlot: boolean, admit: () => Admission | Obstacle): Passage => ({
     admit: takesSlot ? async () => denialIn(await admit()) : null,
     holdsSlot,
     isForPage: false,
@@ -89,7 +91,12 @@ export async function passageOf(
       return grant(judged.holdsSlot, () => admitDevice(core, call, facts, nowMs));
     }
     const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
-    if (!code) return grant(false, () => admitNewKey(core, call, terms, facts, nowMs));
+    // Who may make up keys that the panel takes would fill the provider's links.
+    if (!code) {
+      return grant(false, () =>
+        mayMakeLink() ? admitNewKey(core, call, terms, facts, nowMs) : 'new_link_limit_reached',
+      );
+    }
   }
   const call = { ...at, installCode: code ?? null };
   const judged = await judgeDevice(core, call, nowMs);
@@ -99,7 +106,8 @@ export async function passageOf(
 
 type Admission = Maybe<AdmittedLink | RefusedAtDoor | Refused<'install_code_limit_reached'>>;
 
-function denialIn(admission: Awaited<Admission>): Denied | null {
+function denialIn(admission: Awaited<Admission> | Obstacle): Denied | Obstacle | null {
+  if (typeof admission === 'string') return admission;
   return isRefused(admission) ? denied(admission) : null;
 }
 

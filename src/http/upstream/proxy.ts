@@ -37,6 +37,8 @@ interface ProxyOptions {
   settings: UpstreamSettings;
   traffic: Traffic;
   provenanceOf(request: Request): Provenance;
+  /** Counts a link to be made for the client of a request; false: it has had as many as it may. */
+  mayMakeLink(request: Request): boolean;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
@@ -143,7 +145,10 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const words = deviceWords(request);
   if ('says' in words) return refuse({ reason: 'hwid_required' });
   const accepts = headers.get('accept') ?? '';
-  const visit = { ...words, path, query, accepts, takesSlot: method === 'GET' };
+  const visit = {
+    ...{ ...words, path, query, accepts, takesSlot: method === 'GET' },
+    mayMakeLink: () => deps.mayMakeLink(request),
+  };
   const passage = await passageOf(core, panel, visit, clock.nowMs());
   if ('reason' in passage) return refuse(passage);
 
@@ -152,7 +157,9 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const denied = await denialOf(passage, answer);
   if (denied !== null) {
     answer.cancel();
-    return refuse(denied);
+    return typeof denied === 'string'
+      ? { outcome: denied, response: obstacle(denied) }
+      : refuse(denied);
   }
   const isAdmitted = passage.admit !== null && isSuccess(answer);
   return {
@@ -192,7 +199,7 @@ async function ask(
 }
 
 /** Lets the device in, if the answer is one to be let in for; returns what speaks against it. */
-async function denialOf(passage: Passage, answer: Answer): Promise<Denied | null> {
+async function denialOf(passage: Passage, answer: Answer): Promise<Denied | Obstacle | null> {
   const { admit, holdsSlot, isForPage } = passage;
   if (isForPage) {
     const isPage = /^text\/html\b/i.test(answer.headers.get('content-type') ?? '');

@@ -86,6 +86,20 @@ test('10,000 random paths make no row', async () => {
   expect(json.data).toHaveLength(1);
 });
 
+test('one address has so many links made in a minute, whatever keys a panel takes', async () => {
+  const at = await front(undefined, {}, { registrationsPerMinuteMax: 2 });
+  const ask = (key: string, hwid = 'a') => at.get(`/sub/made-up-${key}`, hwid);
+  expect([(await ask('1')).status, (await ask('2')).status]).toEqual([200, 200]);
+  const beyond = await ask('3');
+  expect([beyond.status, beyond.headers.get('retry-after')]).toEqual([429, '60']);
+  expect(beyond.body).not.toContain(SUBSCRIPTION.trim());
+  expect(await at.links()).toHaveLength(2);
+  // Links that are there have no part in it.
+  expect([(await ask('1')).status, (await ask('2', 'b')).status]).toEqual([200, 200]);
+  at.app.clock.advance(60_000);
+  expect((await ask('3')).status).toBe(200);
+});
+
 test('of fifty devices that come first together, as many as may get in by one link', async () => {
   const at = await front();
   const comers = Array.from({ length: 50 }, (_, count) => at.get(`/sub/${KEY}`, `phone-${count}`));
@@ -129,6 +143,8 @@ describe('a link', () => {
     expect((await at.get(`/sub/${KEY}`, 'a')).status).toBe(200);
     const past = await at.get(`/sub/${KEY}?installid=${LINK}`, 'b');
     expect([past.status, past.headers.get('x-hwid-limit')]).toEqual([404, 'true']);
+    const twice = `/sub/${KEY}?installid=${LINK}&installid=${LINK}`;
+    expect((await at.get(twice, 'a')).status).toBe(404);
     expect(at.panel.calls).toHaveLength(1);
   });
 

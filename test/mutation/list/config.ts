@@ -39,7 +39,9 @@ export const config: readonly MutatedFile[] = [
       ["sources.trustedProxies.text !== ''", "sources.trustedProxies.text === ''"],
       ['isPort && (hostname === host || LOOPBACK.test(hostname))', 'isPort && hostname === host'],
       ["`*${host.slice(host.indexOf('.'))}`", '`*.${host}`'],
-      ["method: 'HEAD'", "method: 'GET'"],
+      ["await ask('HEAD',", "await ask('GET',"],
+      ['status < 200 || status >= 300', 'true'],
+      ['for (const { text } of keyPaths) {', 'for (const { text } of keyPaths.slice(0, 1)) {'],
     ],
   },
 ];

@@ -44,6 +44,7 @@ export const upstream: readonly MutatedFile[] = [
         'if (judged !== AT_DOOR.link_not_found) {',
         'if (judged !== AT_DOOR.link_not_found && !code) {',
       ],
+      ['mayMakeLink() ?', 'true ?'],
     ],
   },
   {
