@@ -22,7 +22,6 @@ export const upstream: readonly MutatedFile[] = [
       ['if (this.#bytes > this.upstream.answerBytesMax)', 'if (false)'],
       ['if (this.#message?.complete) return;', ''],
       ['setTimeout(() => this.#begin(), GATHER_MS)', 'setTimeout(() => this.#begin(), 0)'],
-      ['if (this.#bytes >= AHEAD_BYTES) this.#begin();', 'if (false) this.#begin();'],
       ['status < 200 || status > 599', 'status < 200'],
       ["else if (code.startsWith('HPE_'))", 'else if (false)'],
       ['this.#controller?.error(undefined);', 'this.#controller?.close();'],
