@@ -50,7 +50,7 @@ export const AT_DOOR = {
 } satisfies Record<AdmitRefusal, Refused<string>>;
 
 /** Stand-ins for what a call lacks, where its link alone is looked for. */
-const ANY_HWID = '?';
+export const ANY_HWID = '?';
 const NO_HASH = '0'.repeat(64);
 
 export type RefusedAtDoor = (typeof AT_DOOR)[AdmitRefusal];

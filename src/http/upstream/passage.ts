@@ -2,11 +2,14 @@
 
 import type { Core } from '../../core/core.ts';
 import {
+  ANY_HWID,
   AT_DOOR,
   admitDevice,
   admitNewKey,
+  type DeviceCall,
   judgeDevice,
   type RefusedAtDoor,
+  verdictOn,
 } from '../../core/door.ts';
 import { keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
@@ -75,9 +78,12 @@ export async function passageOf(
     return upstream.otherPaths === 'pass' ? FREELY : { reason: 'link_not_found' };
   }
   const isBrowser = hwid === null && /\btext\/html\b/i.test(accepts);
-  if (isBrowser && upstream.browsers === 'pass') return FOR_PAGE;
-
   const at = { domainHash, hwid, providerCode: upstream.provider };
+  if (isBrowser && upstream.browsers === 'pass') {
+    const somebody = { ...at, hwid: ANY_HWID };
+    const keyed = key === null ? [] : [{ ...somebody, installCode: null, subscriptionKey: key }];
+    return forPage(core, [...keyed, { ...somebody, installCode: code ?? null }], nowMs);
+  }
   const grant = (holdsSlot: boolean, admit: () => Admission | Obstacle): Passage => ({
     admit: takesSlot ? async () => denialIn(await admit()) : null,
     holdsSlot,
@@ -102,6 +108,22 @@ export async function passageOf(
   const judged = await judgeDevice(core, call, nowMs);
   if (isRefused(judged)) return { ...denied(judged), isGuess: judged.says === 'link_not_found' };
   return grant(judged.holdsSlot, () => admitDevice(core, call, facts, nowMs));
+}
+
+/** A page has no slot; but a link that is shut is so for it too. The first that is there counts. */
+async function forPage(
+  core: Core,
+  calls: readonly DeviceCall[],
+  nowMs: number,
+): Promise<Passage | Denied> {
+  for (const call of calls) {
+    const judged = await verdictOn(core, call, nowMs);
+    if (isRefused(judged)) continue;
+    const { verdict } = judged;
+    const isShut = verdict === 'link_disabled' || verdict === 'link_domain_not_bound';
+    return isShut ? denied(AT_DOOR[verdict]) : FOR_PAGE;
+  }
+  return FOR_PAGE;
 }
 
 type Admission = Maybe<AdmittedLink | RefusedAtDoor | Refused<'install_code_limit_reached'>>;

@@ -253,6 +253,26 @@ describe('a device without a HWID', () => {
     expect((await at.get('/sub/page', null)).status).toBe(404);
     expect(await at.links()).toEqual([]);
   });
+
+  test('gets no page of a link that is disabled, or of a binding', async () => {
+    const at = await front(page, { browsers: 'pass' });
+    const look = async () => {
+      const { status, body } = await at.get('/sub/page', null, browser);
+      return [status, body.includes('Panel')];
+    };
+    expect((await at.get('/sub/page', 'a')).status).toBe(200);
+    expect(await look()).toEqual([200, true]);
+    const { json } = await call(at.app, '/api/list-install', at.own);
+    const set = (status: number) =>
+      call(at.app, '/api/update-install', at.own, { id: json.data[0].id, status });
+    await set(5);
+    expect(await look()).toEqual([404, false]);
+    await set(10);
+    expect(await look()).toEqual([200, true]);
+    const domains = await call(at.app, '/api/list-domain', at.own);
+    await call(at.app, '/api/delete-domain', at.own, { id: domains.json.data[0].id });
+    expect(await look()).toEqual([404, false]);
+  });
 });
 
 test('HEAD is judged and changes nothing', async () => {

@@ -44,6 +44,8 @@ export const upstream: readonly MutatedFile[] = [
         'if (judged !== AT_DOOR.link_not_found && !code) {',
       ],
       ['mayMakeLink() ?', 'true ?'],
+      ["verdict === 'link_disabled' || ", ''],
+      [" || verdict === 'link_domain_not_bound'", ''],
     ],
   },
   {
