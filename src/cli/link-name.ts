@@ -4,7 +4,6 @@ import { InvalidArgumentError } from 'commander';
 import type { Core } from '../core/core.ts';
 import { INSTALL_CODE, readInstallCode, readSubscriptionKey } from '../core/formats.ts';
 import { isRefused } from '../core/outcome.ts';
-import type { Domain } from '../core/port/domain.ts';
 import type { OwnedLink } from '../core/port/link.ts';
 import { subscriptionKeyHash } from '../core/secret.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -46,15 +45,4 @@ export async function linkNamed({ store }: Core, name: LinkName): Promise<OwnedL
   if (others.length === 0) return found;
   const list = [found, ...others].map((link) => `${link.installCode} of ${link.providerCode}`);
   throw new OperatorError(`several links have this subscription key: ${list.join(', ')}`);
-}
-
-/** A provider's binding of a domain, active or not; null: it has none. */
-export async function bindingOf(
-  { store }: Core,
-  providerId: number,
-  hash: string,
-): Promise<Domain | null> {
-  const all = { id: null, beforeId: null, countMax: Number.MAX_SAFE_INTEGER };
-  const bindings = await store.listDomains(providerId, all);
-  return bindings.find(({ domainHash }) => domainHash === hash) ?? null;
 }

@@ -10,7 +10,7 @@ import type { OwnedLink } from '../core/port/link.ts';
 import { UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { APPS, type App, finalLink } from './final-link.ts';
-import { bindingOf, LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
+import { LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
 import { subscriptionUrlValue, titleValue } from './values.ts';
 
 interface QrOptions extends CommonOptions {
@@ -50,7 +50,7 @@ async function qr(context: CliContext, name: LinkName, options: QrOptions): Prom
 /** Reasons for which nobody who has the final link would be let in. */
 async function notesOn(core: Core, link: OwnedLink, host: string): Promise<string[]> {
   const { providerId, providerCode, installCode } = link;
-  const binding = await bindingOf(core, providerId, hostHash(hostName(host) ?? host));
+  const binding = await core.store.findDomain(providerId, hostHash(hostName(host) ?? host));
   const isBound = binding?.status === DOMAIN_ACTIVE;
   return [
     ...(isBound ? [] : [`${host} is no active binding of ${providerCode}: devices are refused`]),

@@ -12,7 +12,7 @@ import type { OwnedLink, SlotEnd } from '../core/port/link.ts';
 import type { Door, FullLink } from '../core/port/slot.ts';
 import { freeFrom, isWelcome, type Verdict } from '../core/slot.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
-import { bindingOf, LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
+import { LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
 import { refusal } from './refusal.ts';
 import { table } from './table.ts';
 import { type DomainName, domainValue, hwidValue, showTime } from './values.ts';
@@ -142,7 +142,7 @@ async function why(
     const judged = await verdictOn(core, call, nowMs);
     // It was removed between two looks: nothing else of the call can be refused.
     if (isRefused(judged)) throw refusal('link_not_found', installCode);
-    const binding = await bindingOf(core, providerId, domain.hash);
+    const binding = await core.store.findDomain(providerId, domain.hash);
     const { ends } = await core.store.storyOf(link.id);
     return {
       ...{ hwid, link, domain, binding, nowMs, ...judged },

@@ -23,26 +23,13 @@ export async function addDomain(
   | { says: 'ok' | 'domain_exists' | 'domain_activated'; id: number }
   | Refused<'domain_limit_reached' | 'domain_save_error' | 'domain_activate_error'>
 > {
-  const act = actAt(core, nowMs);
-  const added = await saving(
-    'domain_save_error',
-    core.store.addDomain(
-      {
-        providerId: provider.id,
-        domainHash,
-        domainName: domainName ?? domainHash.slice(0, 10),
-        createdAtMs: nowMs,
-        domainCountMax: core.limits.domainsPerProviderMax,
-      },
-      act,
-    ),
-  );
-  if (isRefused(added) || typeof added === 'string') return fromStore(added);
+  const added = await bind(core, provider, domainHash, domainName, nowMs);
+  if (isRefused(added)) return added;
   if (added.outcome === 'added') return { says: 'ok', id: added.id };
 
   const activated = await saving(
     'domain_activate_error',
-    core.store.activateDomain(provider.id, added.id, domainName, act),
+    core.store.activateDomain(provider.id, added.id, domainName, actAt(core, nowMs)),
   );
   if (isRefused(activated)) return activated;
   return { says: activated === 'activated' ? 'domain_activated' : 'domain_exists', id: added.id };
@@ -76,18 +63,29 @@ export async function bindHost(
 ): Promise<
   'bound' | 'active' | 'disabled' | Refused<'domain_limit_reached' | 'domain_save_error'>
 > {
+  const hash = hostHash(host);
+  const added = await bind(core, provider, hash, host, nowMs);
+  if (isRefused(added)) return added;
+  if (added.outcome === 'added') return 'bound';
+  const domain = await core.store.findDomain(provider.id, hash);
+  return domain?.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+}
+
+/** Adds an active binding, if the hash has none yet. */
+async function bind(
+  core: Core,
+  provider: Provider,
+  domainHash: string,
+  domainName: string | null,
+  nowMs: number,
+) {
   const draft = {
     providerId: provider.id,
-    domainHash: hostHash(host),
-    domainName: host,
+    domainHash,
+    domainName: domainName ?? domainHash.slice(0, 10),
     createdAtMs: nowMs,
     domainCountMax: core.limits.domainsPerProviderMax,
   };
-  const found = await saving('domain_save_error', core.store.addDomain(draft, actAt(core, nowMs)));
-  if (isRefused(found)) return found;
-  if (typeof found === 'string') return fromStore(found);
-  if (found.outcome === 'added') return 'bound';
-  const page = { id: found.id, beforeId: null, countMax: 1 };
-  const [domain] = await core.store.listDomains(provider.id, page);
-  return domain?.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+  const step = core.store.addDomain(draft, actAt(core, nowMs));
+  return fromStore(await saving('domain_save_error', step));
 }

@@ -103,10 +103,8 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
   'a domain that is disabled': {
     given: async () => {
       const { providerId } = door;
-      const all = { id: null, beforeId: null, countMax: 9 };
-      const bindings = await core.store.listDomains(providerId, all);
-      const id = bindings.find(({ domainHash }) => domainHash === HASH)?.id ?? 0;
-      await core.store.disableDomain(providerId, id, ACT);
+      const binding = await core.store.findDomain(providerId, HASH);
+      await core.store.disableDomain(providerId, binding?.id ?? 0, ACT);
     },
     verdict: 'link_domain_not_bound',
     steps: { domain: false, link: true, hwid: null, room: true },

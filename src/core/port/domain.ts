@@ -42,5 +42,7 @@ export interface DomainStore {
     act: Act,
   ): Promise<'activated' | 'was_active'>;
   disableDomain(providerId: number, id: number, act: Act): Promise<'ok' | 'domain_not_found'>;
+  /** Finds the provider's binding of a hash, active or not. */
+  findDomain(providerId: number, domainHash: string): Maybe<Domain | null>;
   listDomains(providerId: number, page: Page): Maybe<Domain[]>;
 }

@@ -6,7 +6,10 @@ import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
 
-type DomainStore = Pick<Store, 'addDomain' | 'activateDomain' | 'disableDomain' | 'listDomains'>;
+type DomainStore = Pick<
+  Store,
+  'findDomain' | 'addDomain' | 'activateDomain' | 'disableDomain' | 'listDomains'
+>;
 
 const DOMAIN = sql.raw(`
   SELECT id, domain_name AS "domainName", domain_hash AS "domainHash", status,
@@ -80,6 +83,8 @@ export function domainStore(context: Context): DomainStore {
         change(providerId, known, { status: DOMAIN_ACTIVE, ...named }, act);
         return known.status === DOMAIN_ACTIVE ? 'was_active' : 'activated';
       }),
+
+    findDomain: (providerId, domainHash) => on.findByHash.get({ providerId, domainHash }),
 
     disableDomain: (providerId, id, act) =>
       writer.run(() => {

@@ -147,7 +147,7 @@ export const coreRules: readonly MutatedFile[] = [
     file: 'src/core/domain.ts',
     tests: ['test/http/coverage.test.ts'],
     changes: [
-      ['const added = await saving(', 'const added = saving('],
+      ["await saving('domain_save_error', step)", 'await step'],
       [
         `return { says: activated === 'activated' ? 'domain_activated' : 'domain_exists', id: added.id };`,
         `return { says: activated !== 'activated' ? 'domain_activated' : 'domain_exists', id: added.id };`,

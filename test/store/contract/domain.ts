@@ -4,7 +4,7 @@ import type { Store } from '../../../src/core/port/store.ts';
 import { ACT } from '../../support/actor.ts';
 import { ALL, addProvider, bind, FACTS, HASH, NOW_MS, OTHER_HASH, type Suite } from './fixture.ts';
 
-type Method = 'addDomain' | 'activateDomain' | 'disableDomain' | 'listDomains';
+type Method = 'addDomain' | 'activateDomain' | 'findDomain' | 'disableDomain' | 'listDomains';
 
 const record = (id: number, more: object = {}) => ({
   id,
@@ -124,6 +124,20 @@ export const domainContract: Record<Method & keyof Store, Suite> = {
       expect(await store.disableDomain(stranger.id, id, ACT)).toBe('domain_not_found');
       expect(await store.disableDomain(providerId, 999, ACT)).toBe('domain_not_found');
       expect(await store.listDomains(providerId, ALL)).toEqual([record(id)]);
+    });
+  },
+
+  findDomain(opened) {
+    test("the provider's own, active or not", async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const stranger = await addProvider(store, 'Provide2');
+      const id = await bind(store, providerId);
+      expect(await store.findDomain(providerId, HASH)).toEqual(record(id));
+      expect(await store.findDomain(stranger.id, HASH)).toBeNull();
+      expect(await store.findDomain(providerId, OTHER_HASH)).toBeNull();
+      await store.disableDomain(providerId, id, ACT);
+      expect(await store.findDomain(providerId, HASH)).toEqual(record(id, { status: 5 }));
     });
   },
 
