@@ -100,8 +100,9 @@ class Model {
     link.slots = kept;
     const [last, another] = this.#slotsOf(hwid);
     if (!hadOne || last === undefined || another !== undefined) return;
-    // The only one that is left was seen when the device was.
-    last.seenMs = Math.max(last.seenMs, this.sightMs.get(hwid) ?? 0);
+    // The only one that is left was seen on the day on which the device was.
+    const sightMs = this.sightMs.get(hwid) ?? 0;
+    if (sightMs > last.seenMs && !sameUtcDay(sightMs, last.seenMs)) last.seenMs = sightMs;
   }
 
   call(hwid: string, nowMs: number): void {

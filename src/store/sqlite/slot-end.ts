@@ -1,6 +1,7 @@
 /** Ends of slots, as parts of writes: with the slots that are there, the story of a link. */
 
 import { sql } from 'drizzle-orm';
+import { DAY_MS } from '../../core/calendar.ts';
 import type { EndReason } from '../../core/port/slot.ts';
 import type { Context } from './context.ts';
 import { SLOT_SEEN } from './lookups.ts';
@@ -34,11 +35,10 @@ function statements({ db }: Context) {
     end: db.prepare(sql`DELETE FROM install_device WHERE id = ${value('slotId')}`),
     /** The only slot that is left to a device was seen when the device was: see door.ts. */
     seeLastOne: db.prepare(sql`
-        UPDATE install_device SET last_seen_at_ms = max(last_seen_at_ms, (
-          SELECT p.last_seen_at_ms FROM device_provider p
-          WHERE p.device_id = install_device.device_id
-            AND p.provider_id = install_device.provider_id))
-        WHERE id = ${value('leftId')}`),
+        UPDATE install_device SET last_seen_at_ms = p.last_seen_at_ms FROM device_provider p
+        WHERE install_device.id = ${value('leftId')} AND p.device_id = install_device.device_id
+          AND p.provider_id = install_device.provider_id
+          AND p.last_seen_at_ms / ${DAY_MS} > install_device.last_seen_at_ms / ${DAY_MS}`),
     left: db.prepare<{ leftId: number }>(sql`
         SELECT l.id AS "leftId" FROM install_device s CROSS JOIN install_device l
           ON l.device_id = s.device_id AND l.provider_id = s.provider_id AND l.id <> s.id
