@@ -152,7 +152,7 @@ async function show(
 export function addStatsCommand(program: Command, context: CliContext): void {
   program
     .command('stats')
-    .description('show figures by UTC day: of all providers and who they are, or of one')
+    .description('show figures by UTC day, of all providers or of one')
     .argument('[code]', '', providerCodeValue)
     .option('--days <number>', `days up to today, at most ${FIGURE_DAYS}`, daysValue, 30)
     .action((code: string | undefined, options: StatsOptions) => show(context, code, options));

@@ -156,7 +156,7 @@ export function subscriptionUrlValue(text: string): string {
   const url = URL.parse(text);
   // A mistake does not repeat it: there may be a key in it.
   if (!/^https?:\/\//i.test(text) || url === null) {
-    throw mistake('the URL of a subscription is an http address');
+    throw mistake('the URL of a subscription begins with http:// or https://');
   }
   if (url.username || url.password || url.hash) {
     throw mistake('the URL of a subscription has no user and no fragment');

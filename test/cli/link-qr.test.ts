@@ -125,7 +125,7 @@ test('says on stderr why nobody would be let in', async () => {
 });
 
 test.each([
-  [['--url', 'ftp://example.com/sub'], 'is an http address'],
+  [['--url', 'ftp://example.com/sub'], 'begins with http:// or https://'],
   [['--url', 'https://user@example.com/sub'], 'has no user and no fragment'],
   [['--url', `${URL_}#title`], 'has no user and no fragment'],
   [['--url', `${URL_}?InstallID=x`], 'has no installid: it is added'],

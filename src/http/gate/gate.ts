@@ -18,7 +18,7 @@ import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
 import type { Traffic } from '../traffic.ts';
-import { type Asked, readAsked } from './asked.ts';
+import { type OriginalRequest, readOriginal } from './original.ts';
 import { deviceWords } from './words.ts';
 
 /** Settings that are looked at for each request, so that a change holds at once. */
@@ -72,13 +72,16 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
       }
       return { says: 'gate_untrusted' };
     }
-    const asked = readAsked(request, hosts);
-    if (isRefused(asked)) return { says: 'gate_unclear', detail: asked.detail };
-    return answer(asked, request, nowMs);
+    const original = readOriginal(request, hosts);
+    if (isRefused(original)) return { says: 'gate_unclear', detail: original.detail };
+    return answer(original, request, nowMs);
   }
 
-  function answer(asked: Asked, request: Request, nowMs: number): Maybe<Conclusion> {
-    const { host, method, path, providerCode, query } = asked;
+  function answer(
+    { host, method, path, providerCode, query }: OriginalRequest,
+    request: Request,
+    nowMs: number,
+  ): Maybe<Conclusion> {
     if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };
     const words = deviceWords(request);
     if ('says' in words) return words;

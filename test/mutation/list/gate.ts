@@ -32,7 +32,7 @@ export const gate: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/gate/asked.ts',
+    file: 'src/http/gate/original.ts',
     tests: ['test/http/gate.test.ts'],
     changes: [
       ["    headers.get('x-original-uri'),\n", ''],
@@ -46,7 +46,7 @@ export const gate: readonly MutatedFile[] = [
       ['own.providerCode !== null && valueIn', 'false && valueIn'],
       ['?.name !== host.name) return DISAGREED;', '?.name === undefined) return DISAGREED;'],
       ["agreed(headers.get('x-forwarded-method'), ", 'agreed('],
-      ['method: asked ?? method', "method: asked ?? 'GET'"],
+      ['method: ofClient ?? method', "method: asked ?? 'GET'"],
       ['const own = uriAt < 0 ? query : query.slice(0, uriAt);', 'const own = query;'],
     ],
   },

@@ -9,7 +9,7 @@ import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { Hosts, KnownHost } from '../request/hosts.ts';
 import { parseQuery, type Query, valueIn } from '../request/query.ts';
 
-export interface Asked {
+export interface OriginalRequest {
   method: string;
   host: KnownHost;
   path: Path;
@@ -23,10 +23,13 @@ export interface Asked {
 const URI_LENGTH_MAX = 8192;
 
 /**
- * Reads what is asked. A misfit if it is not told, told twice and differently, or nothing that two
- * servers are sure to read alike.
+ * Reads the request that a proxy asks about. A misfit if it is not told, told twice and
+ * differently, or nothing that two servers are sure to read alike.
  */
-export function readAsked({ method, headers, url }: Request, hosts: Hosts): Asked | Misfit {
+export function readOriginal(
+  { method, headers, url }: Request,
+  hosts: Hosts,
+): OriginalRequest | Misfit {
   const own = ownQuery(url);
   const original = originalUrl(headers.get('x-original-url'));
   if (isRefused(original)) return original;
@@ -52,9 +55,9 @@ export function readAsked({ method, headers, url }: Request, hosts: Hosts): Aske
   if (forwardedHost !== null && original.host !== null) {
     if (hosts.find(original.host)?.name !== host.name) return DISAGREED;
   }
-  const asked = agreed(headers.get('x-forwarded-method'), headers.get('x-original-method'));
-  if (isRefused(asked)) return asked;
-  return { method: asked ?? method, host, path, query, providerCode: own.providerCode };
+  const ofClient = agreed(headers.get('x-forwarded-method'), headers.get('x-original-method'));
+  if (isRefused(ofClient)) return ofClient;
+  return { method: ofClient ?? method, host, path, query, providerCode: own.providerCode };
 }
 
 const UNTOLD = malformed(
