@@ -23,7 +23,7 @@ interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'>, Omit<AdmittedLink
   slotSeenAtMs: number | null;
 }
 
-/** As the core knows it, with the row of the slot that may be freed. */
+/** A door as the core knows it, with the row of the slot that may be freed. */
 export interface DoorHere extends Door {
   full: (FullLink & { oldest: OldestSlot & { slotId: number } }) | null;
 }
@@ -39,8 +39,8 @@ interface PolicyRow {
 }
 
 /**
- * When the slot of `p` on the link `i` was seen. The only slot of a device at a provider was seen
- * when the device was: nearly all are, and their rows need not be read.
+ * Time at which the slot of `p` on the link `i` was seen. The only slot of a device at a provider
+ * was seen when the device was: nearly all are the only ones, and their rows need not be read.
  */
 const SEEN_ON_LINK = sql`
   iif(p.slot_count = 1, p.last_seen_at_ms,
@@ -67,7 +67,7 @@ function statements({ db }: Context) {
         WHERE ${which}`);
   return {
     byCode: look(sql`i.install_code = ${once('installCode')}`),
-    /** Of two neither is meant. */
+    /** Links with the key: of two neither is meant. */
     byKey: look(sql`${BY_KEY} LIMIT 2`),
     /** Alone, so that nothing has to be sorted where nearly all are found. */
     byKeyBound: look(sql`${BY_KEY} AND "domainStatus" = ${DOMAIN_ACTIVE} LIMIT 2`),

@@ -6,10 +6,10 @@ import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
 
-/** When the slot `s` was last seen, of the device that is at its provider as the row `p` says. */
+/** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
 export const SLOT_SEEN = sql.raw('max(s.last_seen_at_ms, p.checked_in_at_ms)');
 
-/** Since when the device of row `p` has nothing at the provider that was not seen. */
+/** Time since which the device of row `p` was seen at the provider, and each slot of it there. */
 export const ALL_SEEN = sql.raw(`
   iif(p.slot_count < 2, p.last_seen_at_ms, max(p.checked_in_at_ms,
     (SELECT min(s.last_seen_at_ms) FROM install_device s

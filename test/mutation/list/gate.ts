@@ -46,7 +46,7 @@ export const gate: readonly MutatedFile[] = [
       ['own.providerCode !== null && valueIn', 'false && valueIn'],
       ['?.name !== host.name) return DISAGREED;', '?.name === undefined) return DISAGREED;'],
       ["agreed(headers.get('x-forwarded-method'), ", 'agreed('],
-      ['method: ofClient ?? method', "method: asked ?? 'GET'"],
+      ['method: ofClient ?? method', "method: ofClient ?? 'GET'"],
       ['const own = uriAt < 0 ? query : query.slice(0, uriAt);', 'const own = query;'],
     ],
   },
