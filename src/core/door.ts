@@ -43,6 +43,8 @@ export const AT_DOOR = {
   hwid_required: new Refused('hwid_required'),
   /** The answer for a key or code that no link has, and this very object. */
   link_not_found: new Refused('link_not_found'),
+  /** No code beside it stands for such a key: it would open what another provider's link guards. */
+  key_ambiguous: new Refused('link_not_found', { reason: 'key_ambiguous' }),
   /** A code tells nothing about domains: the caller hears of no link. */
   link_domain_not_bound: new Refused('link_not_found', { reason: 'link_domain_not_bound' }),
   link_disabled: new Refused('link_disabled'),
@@ -71,7 +73,7 @@ export function admitDevice(
   const key = keyOf(call);
   if (isRefused(key)) return countMisfit(core, call, key, nowMs);
   return after(core.store.findSlot(key), (door) => {
-    if (door === 'link_not_found') return AT_DOOR.link_not_found;
+    if (typeof door === 'string') return AT_DOOR[door];
     const verdict = judge(door, nowMs);
     const { link, device } = door;
     if (!isWelcome(verdict)) return turnAway(core, { says: verdict, link }, nowMs);
@@ -91,7 +93,7 @@ export function verdictOn(
   const key = keyOf(call);
   if (isRefused(key)) return key;
   return after(core.store.findSlot(key), (door) =>
-    door === 'link_not_found' ? AT_DOOR.link_not_found : { verdict: judge(door, nowMs), door },
+    typeof door === 'string' ? AT_DOOR[door] : { verdict: judge(door, nowMs), door },
   );
 }
 
@@ -187,11 +189,11 @@ function countMisfit(
 ): Maybe<RefusedAtDoor> {
   const reason = refusal.reason ?? refusal.says;
   const name = nameOf(call);
-  if (reason === 'link_not_found' || isRefused(name)) return refusal;
+  if (reason === 'link_not_found' || reason === 'key_ambiguous' || isRefused(name)) return refusal;
   const hash = readDomainHash(call.domainHash);
   const key = { ...name, hwid: ANY_HWID, domainHash: isRefused(hash) ? NO_HASH : hash };
   return after(core.store.findSlot(key), (door) => {
-    if (door !== 'link_not_found') core.store.countRefusal(door.link, reason, nowMs);
+    if (typeof door !== 'string') core.store.countRefusal(door.link, reason, nowMs);
     return refusal;
   });
 }

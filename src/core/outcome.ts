@@ -6,7 +6,7 @@
 import { WriteFailed } from './port/store.ts';
 
 /** A reason for the operator alone: the caller hears no more than the refusal `says`. */
-export type Reason = 'link_domain_not_bound';
+export type Reason = 'link_domain_not_bound' | 'key_ambiguous';
 
 interface Particulars {
   detail?: string | undefined;

@@ -333,6 +333,15 @@ describe('of two providers with one host', () => {
     expect(json.data).toHaveLength(1);
   });
 
+  test('no code of one opens a key that both have', async () => {
+    const ours = await makeLink(1, own, 'key-of-both');
+    const theirs = await makeLink(50, other, 'key-of-both');
+    for (const { code } of [ours, theirs]) {
+      const reply = await ask(nginx(`/sub/key-of-both?installid=${code}`));
+      expect([reply.status, reply.json.msg]).toEqual([403, 'Install not found']);
+    }
+  });
+
   test('a code of another provider than the proxy names is no link', async () => {
     const link = await makeLink(2, own);
     const at = (code: string) =>

@@ -1,6 +1,6 @@
 /** Figures by UTC day and provider: their names, and the part of the port that remembers them. */
 
-import type { AdmitRefusal, AdmittedLink } from './slot.ts';
+import type { AdmitRefusal, AdmittedLink, NoLink } from './slot.ts';
 
 /** Names in the order in which they are shown: see FIGURE_MEANINGS in core/figures.ts. */
 export const FIGURES = [
@@ -13,7 +13,7 @@ export type Figure = (typeof FIGURES)[number];
 export type Figures = Record<Figure, number>;
 
 /** Reason for which a device was refused at the door of a link that is known. */
-export type RefusalReason = Exclude<AdmitRefusal, 'link_not_found'>;
+export type RefusalReason = Exclude<AdmitRefusal, NoLink>;
 
 /** A link that is known, and whose it is. */
 export type KnownLink = Pick<AdmittedLink, 'installId' | 'providerId'>;

@@ -19,7 +19,7 @@ export interface PushAddress {
 }
 
 export type RegisterRefusal =
-  | AdmitRefusal
+  | Exclude<AdmitRefusal, 'key_ambiguous'>
   | 'provider_not_found'
   | 'domain_not_bound'
   | 'registration_refused';

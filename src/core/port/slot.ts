@@ -61,9 +61,12 @@ export interface Door {
   full: FullLink | null;
 }
 
+/** No link is meant: `key_ambiguous` for a key that is several providers'. */
+export type NoLink = 'link_not_found' | 'key_ambiguous';
+
 export type AdmitRefusal =
+  | NoLink
   | 'hwid_required'
-  | 'link_not_found'
   | 'link_domain_not_bound'
   | 'link_disabled'
   | 'link_limit_reached';
@@ -82,16 +85,16 @@ export type SlotKey = LinkName & { domainHash: string; hwid: string };
 
 /** A refusal at the door of a link that is there. */
 export interface TurnedAway {
-  says: Exclude<AdmitRefusal, 'hwid_required' | 'link_not_found'>;
+  says: Exclude<AdmitRefusal, 'hwid_required' | NoLink>;
   link: AdmittedLink;
 }
 
 export interface SlotStore {
   /**
-   * Finds the link at whose door a device is. `link_not_found` also for a key that several
-   * providers have whose binding of the domain is active, when none is named.
+   * Finds the link at whose door a device is. `key_ambiguous` if no provider is named, and several
+   * whose binding of the domain is active have the key.
    */
-  findSlot(key: SlotKey): Maybe<Door | 'link_not_found'>;
+  findSlot(key: SlotKey): Maybe<Door | NoLink>;
   /**
    * Takes a slot for a new HWID, or refreshes the facts of one that holds a slot, as `judge` of
    * core/slot.ts says; the slot that is freed for it gets its end in the story of the link.
@@ -100,7 +103,7 @@ export interface SlotStore {
     key: SlotKey,
     facts: DeviceFacts,
     nowMs: number,
-  ): Promise<AdmittedLink | TurnedAway | 'link_not_found'>;
+  ): Promise<AdmittedLink | TurnedAway | NoLink>;
   /**
    * Deletes some ends of slots from the story of their links, oldest first, if they were before.
    * False: none was left.

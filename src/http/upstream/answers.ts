@@ -14,6 +14,7 @@ export type Outcome =
   | 'passed'
   | 'wrong_method'
   | 'link_domain_not_bound'
+  | 'key_ambiguous'
   | 'install_code_limit_reached'
   | GateReason
   | Obstacle;

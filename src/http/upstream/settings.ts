@@ -1,6 +1,7 @@
 /** The panels that Gatepost stands in front of, as the operator names them. */
 
 import type { KeyPath } from '../../core/key-path.ts';
+import type { Reason } from '../../core/outcome.ts';
 import type { AdmitRefusal } from '../../core/port/slot.ts';
 
 export interface Upstream {
@@ -29,7 +30,7 @@ export interface Upstream {
 }
 
 /** Refusals that have a text for people. */
-export type GateReason = Exclude<AdmitRefusal, 'link_domain_not_bound'>;
+export type GateReason = Exclude<AdmitRefusal, Reason>;
 
 /** Texts by language (a tag in lower case), then by reason. */
 export type GateTexts = Readonly<Record<string, Readonly<Partial<Record<GateReason, string>>>>>;

@@ -7,6 +7,7 @@ import type {
   AdmittedLink,
   Door,
   FullLink,
+  NoLink,
   OldestSlot,
   OwnPolicy,
   SlotKey,
@@ -104,7 +105,7 @@ export function doorOf(context: Context) {
     return code;
   }
 
-  function rowOf(key: SlotKey): DoorRow | null {
+  function rowOf(key: SlotKey): DoorRow | 'key_ambiguous' | null {
     if ('installCode' in key) {
       const { providerCode = null } = key;
       const found = on.byCode.get({ ...key });
@@ -113,7 +114,7 @@ export function doorOf(context: Context) {
     }
     const bound = on.byKeyBound.all({ ...key });
     const [found = null, other] = bound.length > 0 ? bound : on.byKey.all({ ...key });
-    return other === undefined ? found : null;
+    return other === undefined ? found : 'key_ambiguous';
   }
 
   function fullLink(installId: number): DoorHere['full'] {
@@ -128,9 +129,10 @@ export function doorOf(context: Context) {
     return oldest && { policy, replacedAtMs: row.replacedAtMs, oldest };
   }
 
-  return (key: SlotKey): DoorHere | 'link_not_found' => {
+  return (key: SlotKey): DoorHere | NoLink => {
     const row = rowOf(key);
     if (row === null) return 'link_not_found';
+    if (row === 'key_ambiguous') return row;
     const { installId, providerId, status, installLimit, deviceCount } = row;
     const providerCode = codeOf(providerId);
     const link = { installId, providerId, providerCode, status, installLimit, deviceCount };

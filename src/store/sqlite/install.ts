@@ -154,7 +154,7 @@ export function installStore(context: Context): InstallStore {
       writer.run(() => {
         const { providerId } = draft;
         const entered = enter(key, facts, act.atMs);
-        if (entered !== 'link_not_found') return entered;
+        if (typeof entered !== 'string') return entered;
         if (find.activeDomain.get({ providerId, domainHash: key.domainHash }) === null) {
           return 'link_domain_not_bound';
         }

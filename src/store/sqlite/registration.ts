@@ -106,7 +106,7 @@ export function registrationStore(context: Context): RegistrationStore {
   ): Evidence | ShownRefusal {
     if (shown.kind === 'link') {
       const door = findDoor({ ...shown, hwid });
-      if (door === 'link_not_found') return door;
+      if (typeof door === 'string') return 'link_not_found';
       const { installId, providerId } = door.link;
       const welcome = judgeAtDoor(door, nowMs);
       if (!isWelcome(welcome)) return welcome;

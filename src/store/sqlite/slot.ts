@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { DeviceFacts } from '../../core/port/device.ts';
-import type { AdmittedLink, SlotKey, SlotStore, TurnedAway } from '../../core/port/slot.ts';
+import type { AdmittedLink, NoLink, SlotKey, SlotStore, TurnedAway } from '../../core/port/slot.ts';
 import { isWelcome, judge, type Welcome } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { type DoorHere, doorOf } from './door.ts';
@@ -53,9 +53,9 @@ export function slotTaker(context: Context) {
     key: SlotKey,
     facts: DeviceFacts,
     nowMs: number,
-  ): AdmittedLink | TurnedAway | 'link_not_found' {
+  ): AdmittedLink | TurnedAway | NoLink {
     const door = findDoor(key);
-    if (door === 'link_not_found') return door;
+    if (typeof door === 'string') return door;
     const { link } = door;
     const verdict = judge(door, nowMs);
     if (!isWelcome(verdict)) return { says: verdict, link };

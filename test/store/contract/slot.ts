@@ -100,9 +100,9 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       expect(await byKey('Provide2')).toBe('link_not_found');
 
       await store.updateInstall(two.providerId, two.installId, withKey, ACT);
-      expect(await byKey()).toBe('link_not_found');
+      expect(await byKey()).toBe('key_ambiguous');
       expect(await byKey('Provide2')).toMatchObject({ link: { installId: two.installId } });
-      expect(await byKey(null, KEY_HASH, OTHER_HASH)).toBe('link_not_found');
+      expect(await byKey(null, KEY_HASH, OTHER_HASH)).toBe('key_ambiguous');
       await store.disableDomain(one.providerId, one.domainId, ACT);
       expect(await byKey()).toMatchObject({ link: { installId: two.installId }, isBound: true });
       expect(await byKey('Provide1')).toMatchObject({ isBound: false });
