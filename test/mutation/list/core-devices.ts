@@ -94,7 +94,10 @@ export const coreDevices: readonly MutatedFile[] = [
         'if (isRefused(key)) return countMisfit(core, call, key, nowMs);',
         'if (isRefused(key)) return key;',
       ],
-      ["if (reason === 'link_not_found' || isRefused(name)) return refusal;", 'return refusal;'],
+      [
+        "if (reason === 'link_not_found' || reason === 'key_ambiguous' || ",
+        "if (reason !== '' || ",
+      ],
       ['if (isToday && saysNothingNew(device, facts)) return link;', ''],
       ['if (provider === null || !isActive(provider, nowMs))', 'if (provider === null)'],
       ["if (added === 'install_code_exists') continue;", ''],
