@@ -30,11 +30,8 @@ import { respond } from './answer/respond.ts';
 import { publishedAnswers } from './document/published.ts';
 import { type Endpoint, pathsOf } from './endpoint.ts';
 import { appEndpoints } from './endpoints/app.ts';
-import { domainEndpoints } from './endpoints/domain.ts';
-import { installEndpoints } from './endpoints/install.ts';
+import { endpoints } from './endpoints/index.ts';
 import { messagingEndpoints } from './endpoints/messaging.ts';
-import { remoteEndpoints } from './endpoints/remote.ts';
-import { statsEndpoints } from './endpoints/stats.ts';
 import { GATE_PATH } from './gate/gate.ts';
 import { interpret, reportFault } from './interpreter.ts';
 import type { CallDeps } from './request/call.ts';
@@ -60,12 +57,7 @@ export function mount(
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
   const paths = new Paths(elsewhereOf(traffic), proxy.answer);
-  const providerEndpoints = [
-    ...installEndpoints,
-    ...domainEndpoints,
-    ...remoteEndpoints,
-    ...statsEndpoints,
-  ];
+  const providerEndpoints = endpoints.filter(({ audience }) => audience === 'provider');
   const deviceProtocol = endpointPlugin('device-protocol', messagingEndpoints, deps, paths);
   const stream = paths.handler(STREAM_PATH, (request) => streams.answer(request));
   deviceProtocol.get(STREAM_PATH, ({ request }) => stream(request), UNREAD);

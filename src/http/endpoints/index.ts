@@ -1,6 +1,7 @@
 import type { Endpoint } from '../endpoint.ts';
 import { appEndpoints } from './app.ts';
 import { domainEndpoints } from './domain.ts';
+import { hwidEndpoints } from './hwid.ts';
 import { installEndpoints } from './install.ts';
 import { messagingEndpoints } from './messaging.ts';
 import { remoteEndpoints } from './remote.ts';
@@ -14,7 +15,7 @@ interface EndpointGroup {
 
 /** The table of endpoints: the one place that says what the API is. */
 export const groups = [
-  { name: 'Limited links', endpoints: installEndpoints },
+  { name: 'Limited links', endpoints: [...installEndpoints, ...hwidEndpoints] },
   { name: 'Domains', endpoints: domainEndpoints },
   { name: 'Notifications and commands', endpoints: remoteEndpoints },
   { name: 'Figures', endpoints: statsEndpoints },

@@ -136,6 +136,13 @@ export const WireTime = Type.String({
   examples: ['2026-11-20 15:00:00'],
 });
 
+/** The number of HWIDs on a link in an answer. */
+export const CountField = Type.Integer({
+  minimum: 0,
+  description: 'How many HWIDs are on the link: at any moment the true number.',
+  examples: [1],
+});
+
 /** The cap of a link in an answer. */
 export const LimitField = Type.Integer({
   minimum: INSTALL_LIMIT.minimum,

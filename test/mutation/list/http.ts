@@ -24,9 +24,13 @@ export const http: readonly MutatedFile[] = [
     tests: ['test/http/coverage.test.ts'],
     changes: [
       ['(value === DEFAULT ? null : value)', 'value as T'],
-      ['details === 1 && {', 'details !== null && {'],
       ['(id === null || link.id === id) && ', ''],
       [' && (beforeId === null || link.id < beforeId)', ''],
     ],
+  },
+  {
+    file: 'src/http/endpoints/hwid.ts',
+    tests: ['test/http/coverage.test.ts'],
+    changes: [['details === 1 && {', 'details !== null && {']],
   },
 ];

@@ -1,0 +1,85 @@
+/** HWIDs on limited links: specification, "Limited links". */
+
+import { type Static, Type } from '@sinclair/typebox';
+import { HWID } from '../../core/formats.ts';
+import { freeSlot, listSlots } from '../../core/install.ts';
+import type { Slot } from '../../core/port/slot.ts';
+import { wireTime } from '../answer/wire-time.ts';
+import { optional, providerEndpoint, required } from '../endpoint.ts';
+import { CountField, forms, HWID_EXAMPLE, selectorParams, WireTime } from './params.ts';
+import { LIST_COUNT_MAX, replyWith } from './reply.ts';
+
+/** A device on a link in list-hwid. */
+const LinkedHwid = Type.Object(
+  {
+    hwid: Type.RegExp(HWID.pattern, { examples: [HWID_EXAMPLE] }),
+    date: WireTime,
+    device_name: Type.String({
+      description: 'What the app called the model; empty when it did not say.',
+      examples: ['Pixel 9'],
+    }),
+    last_seen: Type.Optional({
+      ...WireTime,
+      description: 'Only with `details=1`: when the device was last seen, noted once a UTC day.',
+    }),
+  },
+  {
+    title: 'LinkedHwid',
+    examples: [{ hwid: HWID_EXAMPLE, date: WireTime.examples[0], device_name: 'Pixel 9' }],
+  },
+);
+
+const listHwidEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/list-hwid',
+  summary: 'List the HWIDs of a limited link, latest registration first',
+  description:
+    'Lists the HWIDs on a link. `date` is when the HWID took its slot. When both selectors are given, they must name the same link.',
+  params: {
+    ...selectorParams('install_code_error'),
+    hwid: optional(forms.hwid, {
+      misfit: 'unknown_error',
+      about: 'Only this HWID.',
+    }),
+    details: optional(forms.flag, {
+      misfit: 'unknown_error',
+      about: 'With 1 each HWID has `last_seen` too: an extension of the public contract.',
+    }),
+  },
+  fields: { ok: { data: Type.Array(LinkedHwid, { maxItems: LIST_COUNT_MAX }) } },
+  says: ['ok', 'install_code_error', 'unknown_error'],
+  handle({ core, provider, params, settings }) {
+    const { install_code: installCode, install_id: installId, hwid, details } = params;
+    const selector = { installCode, installId };
+    const time = (atMs: number) => wireTime(atMs, settings.outputOffsetMinutes);
+    const rowOf = (slot: Slot): Static<typeof LinkedHwid> => ({
+      hwid: slot.hwid,
+      date: time(slot.registeredAtMs),
+      device_name: slot.deviceName,
+      ...(details === 1 && { last_seen: time(slot.lastSeenAtMs) }),
+    });
+    const listed = listSlots(core, provider, selector, hwid, LIST_COUNT_MAX);
+    return replyWith(listed, (slots) => ({ data: slots.map(rowOf) }));
+  },
+});
+
+const deleteHwidEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/delete-hwid',
+  summary: 'Delete a HWID from a limited link',
+  description:
+    'Frees the slot that a HWID has on a link. A HWID that is not on the link succeeds with the unchanged count, so that a call can be repeated.',
+  params: {
+    ...selectorParams('invalid_parameters'),
+    hwid: required(forms.hwid, { misfit: 'invalid_parameters', example: HWID_EXAMPLE }),
+  },
+  fields: { ok: { install_count: CountField } },
+  says: ['ok', 'invalid_parameters', 'install_code_error'],
+  handle({ core, provider, params, nowMs }) {
+    const { install_code: installCode, install_id: installId, hwid } = params;
+    const freed = freeSlot(core, provider, { installCode, installId }, hwid, nowMs);
+    return replyWith(freed, ({ deviceCount }) => ({ install_count: deviceCount }));
+  },
+});
+
+export const hwidEndpoints = [listHwidEndpoint, deleteHwidEndpoint];
