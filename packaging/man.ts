@@ -31,7 +31,7 @@ function commandSection({ path, usage, about, options, children }: CommandFacts)
     '.PP',
     plain(sentence(about)),
     ...children.map((child) => entry(child.name, sentence(child.about))),
-    ...options.map(({ flags, about: meaning }) => entry(flags, sentence(meaning))),
+    ...options.map(({ flags, help }) => entry(flags, sentence(help))),
   ].join('\n');
 }
 
@@ -73,7 +73,7 @@ runs the appliance: an HTTP server and a delivery worker over an embedded SQLite
 The other commands work on the same data directory, also beside a running server;
 what they change holds for the next request.
 .SH OPTIONS
-${(root?.options ?? []).map(({ flags, about }) => entry(flags, sentence(about))).join('\n')}
+${(root?.options ?? []).map(({ flags, help }) => entry(flags, sentence(help))).join('\n')}
 .SH COMMANDS
 ${tree.slice(1).map(commandSection).join('\n')}
 .SH ENVIRONMENT

@@ -11,6 +11,8 @@ export interface OptionFacts {
   /** Each spelling: `--port`. */
   names: readonly string[];
   about: string;
+  /** As help has it: with its choices, its default, and whether it must be given. */
+  help: string;
   /** The value behind the option; null: it takes none. */
   value: Value | null;
 }
@@ -39,14 +41,16 @@ export function commandTree(command: Command, path: readonly string[] = []): Com
     args: command.registeredArguments.map((argument) =>
       valueNamed(argument.name(), argument.argChoices),
     ),
-    options: help.visibleOptions(command).map(optionFacts),
+    options: help
+      .visibleOptions(command)
+      .map((option) => optionFacts(option, help.optionDescription(option))),
     children: children.map((child) => ({ name: child.name(), about: child.description() })),
   };
   const below = children.map((child) => commandTree(child, [...path, child.name()]));
   return [own, ...below.flat()];
 }
 
-function optionFacts(option: Option): OptionFacts {
+function optionFacts(option: Option, inHelp: string): OptionFacts {
   const names = [option.short, option.long].filter((name) => name != null);
   const takesValue = option.required || option.optional;
   const placeholder = /[<[]([^>\]]+)/.exec(option.flags)?.[1] ?? '';
@@ -54,6 +58,7 @@ function optionFacts(option: Option): OptionFacts {
     flags: option.flags,
     names,
     about: option.description,
+    help: inHelp,
     value: takesValue ? valueNamed(placeholder, option.argChoices) : null,
   };
 }

@@ -172,7 +172,7 @@ export function addWhyCommand(link: Command, context: CliContext): void {
     .command('why')
     .description('explain whether a HWID would be let in now; nothing is changed')
     .argument(...LINK_ARGUMENT)
-    .argument('<hwid>', '', hwidValue)
+    .argument('<hwid>', 'what the app tells of its device', hwidValue)
     .requiredOption('--domain <host>', 'where it comes from: a host, or its hash', domainValue)
     .action((name: LinkName, hwid: string, options: WhyOptions) =>
       why(context, name, hwid, options),

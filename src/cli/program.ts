@@ -1,6 +1,6 @@
 /** The command line: its commands, and their exit codes. */
 
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { COMMIT, VERSION } from '../version.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
@@ -24,6 +24,12 @@ export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
 const EXIT_USAGE = 2;
 
+/** What help says of an option: commander's words do not say that it must be given. */
+function optionDescription(this: Help, option: Option): string {
+  const about = Help.prototype.optionDescription.call(this, option);
+  return option.mandatory ? `${about} (must be given)` : about;
+}
+
 /** Every command with its options; man page and completions are generated from them. */
 export function buildProgram(context: CliContext): Command {
   const program = new Command('gatepost')
@@ -38,7 +44,7 @@ export function buildProgram(context: CliContext): Command {
       // runCli prints it, as text or JSON.
       outputError: () => {},
     })
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp({ showGlobalOptions: false, optionDescription })
     .helpCommand('help [command]', 'help for a command');
 
   addServeCommand(program, context);

@@ -61,6 +61,13 @@ describe('the manual page', () => {
     expect(section.toLowerCase()).toContain(shown(about).replaceAll("'", '\\(aq').toLowerCase());
   });
 
+  test('what an option may be, and whether it must be given', () => {
+    const section = sections.find((text) => text.startsWith('link qr"')) ?? '';
+    expect(section).toContain('\nWhere the subscription is fetched (must be given).\n');
+    expect(section).toContain('(choices: "plain", "query", "happ", ');
+    expect(section).toContain('default: "plain").\n');
+  });
+
   test('every setting by its variable and key', () => {
     const missing = settingRows.filter(([, { env, key }]) => !page.includes(`${env} (${key})`));
     expect(missing).toEqual([]);
