@@ -139,7 +139,9 @@ describe('a refusal', () => {
     expect(reply.status).toBe(403);
     expect(panelHeaders(reply)).toEqual(PANEL.slice(0, 2));
     expect(reply.json).toEqual({ rc: 0, msg: 'HWID is required' });
-    expect(reply.headers.get('x-error-detail')).toStartWith('hwid must be ');
+    expect(reply.headers.get('x-error-detail')).toStartWith(
+      'the app tells no device: x-hwid must ',
+    );
   });
 
   test('of a third on a limit of 2', async () => {

@@ -6,6 +6,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { AT_DOOR, admitDevice, type DeviceCall, judgeDevice } from '../../core/door.ts';
+import { HWID } from '../../core/formats.ts';
 import { type KeyPath, keyIn } from '../../core/key-path.ts';
 import { isRefused } from '../../core/outcome.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
@@ -169,6 +170,7 @@ const LET_THROUGH = {
 
 /** Words of messages that are those of another call. */
 const DETAILS: Readonly<Partial<Record<MessageKey, string>>> = {
+  hwid_required: `the app tells no device: x-hwid must be ${HWID.rule}`,
   link_not_found:
     'the request names no limited link, or its host is not actively bound to the provider',
 };

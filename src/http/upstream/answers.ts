@@ -66,8 +66,16 @@ export function refusal(
     // Apps show this text beside the subscription.
     announce: `base64:${Buffer.from(text).toString('base64')}`,
   };
-  const body = BODILESS.has(refusedStatus) ? null : `${text}\n`;
+  const body = BODILESS.has(refusedStatus) ? null : `${readable(text)}\n`;
   return new Response(body, { status: refusedStatus, headers });
+}
+
+/**
+ * A text whose first letter is of a script from right to left, so marked: browsers show plain text
+ * from left to right, and its full stop would stand at the wrong end.
+ */
+function readable(text: string): string {
+  return /^\P{L}*[\u0590-\u08ff]/u.test(text) ? `\u2067${text}\u2069` : text;
 }
 
 /** Statuses whose answers have no body (RFC 9110). */

@@ -6,7 +6,7 @@ import type { GateReason, GateTexts } from './settings.ts';
 const BUILT_IN: Readonly<Record<string, Readonly<Record<GateReason, string>>>> = {
   en: {
     hwid_required:
-      'This app does not tell its device (HWID). Turn that on in its settings, or use another app.',
+      'Open this link in an app that tells its device (HWID). Some do once it is turned on in their settings.',
     link_not_found: 'This subscription is not known here. Ask your provider for a new link.',
     link_disabled: 'This subscription is switched off. Ask your provider.',
     link_limit_reached:
@@ -14,21 +14,21 @@ const BUILT_IN: Readonly<Record<string, Readonly<Record<GateReason, string>>>> =
   },
   ru: {
     hwid_required:
-      'Приложение не передаёт идентификатор устройства (HWID). Включите его в настройках или возьмите другое приложение.',
+      'Откройте ссылку в приложении, которое передаёт идентификатор устройства (HWID). В некоторых его нужно включить в настройках.',
     link_not_found: 'Такая подписка здесь неизвестна. Попросите у провайдера новую ссылку.',
     link_disabled: 'Эта подписка отключена. Обратитесь к провайдеру.',
     link_limit_reached:
       'Достигнут лимит устройств этой подписки. Удалите одно из них или обратитесь к провайдеру.',
   },
   zh: {
-    hwid_required: '此应用未发送设备标识（HWID）。请在其设置中启用，或换用其他应用。',
+    hwid_required: '请在会发送设备标识（HWID）的应用中打开此链接。有些应用需要先在设置中启用。',
     link_not_found: '此处没有该订阅。请向服务商索取新的链接。',
     link_disabled: '该订阅已停用。请联系服务商。',
     link_limit_reached: '该订阅的设备数量已达上限。请移除一台设备，或联系服务商。',
   },
   fa: {
     hwid_required:
-      'این برنامه شناسهٔ دستگاه (HWID) را نمی‌فرستد. آن را در تنظیمات روشن کنید یا برنامهٔ دیگری به کار ببرید.',
+      'این پیوند را در برنامه‌ای باز کنید که شناسهٔ دستگاه (HWID) را می‌فرستد. در برخی برنامه‌ها باید آن را در تنظیمات روشن کنید.',
     link_not_found: 'این اشتراک اینجا شناخته نیست. از ارائه‌دهنده پیوند تازه بخواهید.',
     link_disabled: 'این اشتراک غیرفعال است. با ارائه‌دهنده تماس بگیرید.',
     link_limit_reached:

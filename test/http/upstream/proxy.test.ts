@@ -55,6 +55,15 @@ test('the first device of a key makes its link; the fourth is refused without th
   expect(Buffer.from(refused.body, 'latin1').toString()).toBe(`${text}\n`);
 });
 
+test('a text from right to left is marked so where it is plain, and not for apps', async () => {
+  const at = await front();
+  const refused = await at.get(`/sub/${KEY}`, null, { 'Accept-Language': 'fa' });
+  const announced = refused.headers.get('announce')?.replace(/^base64:/, '') ?? '';
+  const text = Buffer.from(announced, 'base64').toString();
+  expect(text).toStartWith('این');
+  expect(Buffer.from(refused.body, 'latin1').toString()).toBe(`\u2067${text}\u2069\n`);
+});
+
 test('a key that the panel does not know makes nothing, and the answer is the panel’s', async () => {
   const at = await front(({ send }) => send(answer(404, 'no such user', { 'X-Panel': '1' })));
   const got = await at.get(`/sub/${KEY}`, 'a');

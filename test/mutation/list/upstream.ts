@@ -109,6 +109,11 @@ export const upstream: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/http/upstream/answers.ts',
+    tests: ['test/http/upstream/proxy.test.ts'],
+    changes: [['`${readable(text)}\\n`', '`${text}\\n`']],
+  },
+  {
     file: 'src/http/mount.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
     changes: [
