@@ -41,7 +41,7 @@ const upstreamKeys = {
     read: keyPaths,
     about: [
       'Where the key of a subscription is, as in `gate.key_paths`. With `[]` links are named by',
-      '`installid` in the query alone, and none is made.',
+      '`installid` in the query alone, none is made, and a URL without it is one of `other_paths`.',
     ],
   }),
   defaultLimit: tableKey({
