@@ -1,9 +1,11 @@
 /** `gatepost link qr`: the final link of a limited link, to be scanned off the terminal. */
 
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { renderUnicodeCompact } from 'uqr';
 import type { Core } from '../core/core.ts';
+import { ONE_LINE_LENGTH_MAX, readOneLine } from '../core/formats.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
+import { isRefused } from '../core/outcome.ts';
 import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 import { INSTALL_ACTIVE } from '../core/port/install.ts';
 import type { OwnedLink } from '../core/port/link.ts';
@@ -11,12 +13,35 @@ import { UsageError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
 import { APPS, type App, finalLink } from './final-link.ts';
 import { LINK_ARGUMENT, type LinkName, linkNamed } from './link-name.ts';
-import { subscriptionUrlValue, titleValue } from './values.ts';
 
 interface QrOptions extends CommonOptions {
   url: string;
   title?: string;
   app: App;
+}
+
+/** The URL of a subscription, to which the code of a link is added. */
+function subscriptionUrlValue(text: string): string {
+  const url = URL.parse(text);
+  // A mistake does not repeat it: there may be a key in it.
+  if (!/^https?:\/\//i.test(text) || url === null) {
+    throw new InvalidArgumentError('the URL of a subscription begins with http:// or https://');
+  }
+  if (url.username || url.password || url.hash) {
+    throw new InvalidArgumentError('the URL of a subscription has no user and no fragment');
+  }
+  if ([...url.searchParams.keys()].some((name) => name.toLowerCase() === 'installid')) {
+    throw new InvalidArgumentError('the URL of a subscription has no installid: it is added');
+  }
+  return url.href;
+}
+
+/** The title of a subscription. */
+function titleValue(text: string): string {
+  if (text.trim() === '' || isRefused(readOneLine(text))) {
+    throw new InvalidArgumentError(`a title is one line of 1 to ${ONE_LINE_LENGTH_MAX} characters`);
+  }
+  return text;
 }
 
 /** Bytes of the longest link that a camera still reads off a terminal: 105 modules a side. */

@@ -151,30 +151,6 @@ export function baseUrlValue(text: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** The URL of a subscription, to which the code of a link is added. */
-export function subscriptionUrlValue(text: string): string {
-  const url = URL.parse(text);
-  // A mistake does not repeat it: there may be a key in it.
-  if (!/^https?:\/\//i.test(text) || url === null) {
-    throw mistake('the URL of a subscription begins with http:// or https://');
-  }
-  if (url.username || url.password || url.hash) {
-    throw mistake('the URL of a subscription has no user and no fragment');
-  }
-  if ([...url.searchParams.keys()].some((name) => name.toLowerCase() === 'installid')) {
-    throw mistake('the URL of a subscription has no installid: it is added');
-  }
-  return url.href;
-}
-
-/** The title of a subscription. */
-export function titleValue(text: string): string {
-  if (text.trim() === '' || isRefused(readOneLine(text))) {
-    throw mistake(`a title is one line of 1 to ${ONE_LINE_LENGTH_MAX} characters`);
-  }
-  return text;
-}
-
 /** An offset from UTC such as `+03:00`, in minutes. */
 export function zoneValue(text: string): number {
   const parts = /^([+-])(0\d|1[0-4]):([0-5]\d)$/.exec(text);

@@ -60,7 +60,7 @@ export const STALE = Symbol('stale');
 /** One question under way. */
 export class Exchange {
   #message: http.IncomingMessage | null = null;
-  /** What came of the body and was not handed on. */
+  /** Parts of the body that are not handed on yet. */
   #chunks: Buffer[] = [];
   #bytes = 0;
   #hasBody = true;
