@@ -5,12 +5,10 @@
  */
 
 import type { Log } from '../../log.ts';
-import { MinuteCounter } from './limiter.ts';
+import { MinuteCounter, MinuteLine } from './limiter.ts';
 
 /** The delay of a failing answer, ms. */
 export const FAILURE_DELAY_MS = 1_000;
-
-const LOG_INTERVAL_MS = 60_000;
 
 interface AuthFailureSettings {
   readonly authFailuresPerMinuteMax: number;
@@ -22,8 +20,7 @@ export class AuthFailures {
   readonly #counter = new MinuteCounter();
   readonly #settings: AuthFailureSettings;
   readonly #log: Log;
-  #lastLogMs = Number.NEGATIVE_INFINITY;
-  #delayedSinceLog = 0;
+  readonly #line = new MinuteLine();
 
   constructor(settings: AuthFailureSettings, log: Log) {
     this.#settings = settings;
@@ -35,12 +32,8 @@ export class AuthFailures {
     const { authFailuresPerMinuteMax } = this.#settings;
     if (this.#counter.count(client, nowMs) <= authFailuresPerMinuteMax) return 0;
     this.delayedCount += 1;
-    this.#delayedSinceLog += 1;
-    if (Math.abs(nowMs - this.#lastLogMs) >= LOG_INTERVAL_MS) {
-      this.#log.warn('auth_failures_delayed', { client, answers: this.#delayedSinceLog });
-      this.#lastLogMs = nowMs;
-      this.#delayedSinceLog = 0;
-    }
+    const answers = this.#line.due(nowMs);
+    if (answers > 0) this.#log.warn('auth_failures_delayed', { client, answers });
     return FAILURE_DELAY_MS;
   }
 }

@@ -55,6 +55,20 @@ export class MinuteCounter {
   }
 }
 
+/** A line of the log that comes once a minute at most, with the number of its causes. */
+export class MinuteLine {
+  #window: Window = { startMs: Number.NEGATIVE_INFINITY, count: 0 };
+
+  /** Counts one more cause; returns how many there were since the last line. 0: none is due. */
+  due(nowMs: number): number {
+    this.#window.count += 1;
+    if (isWithin(this.#window, nowMs)) return 0;
+    const { count } = this.#window;
+    this.#window = { startMs: nowMs, count: 0 };
+    return count;
+  }
+}
+
 export class MinuteLimiter {
   /** Calls that were refused since the start. */
   refusedCount = 0;

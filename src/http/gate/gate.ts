@@ -13,6 +13,7 @@ import type { DeviceFacts } from '../../core/port/device.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Log } from '../../log.ts';
 import { respond } from '../answer/respond.ts';
+import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
 import { dropBody } from '../request/body.ts';
@@ -54,23 +55,18 @@ interface Conclusion {
   requestId?: string;
 }
 
-const LOG_INTERVAL_MS = 60_000;
-
 /** The answering of `/gate`. Nothing that it reads is in a log or a count. */
 export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> {
   const { clock, core, log, settings, traffic } = deps;
   const tally = traffic.tallyOf(GATE_PATH);
   const hosts = new Hosts();
-  let lastLogMs = Number.NEGATIVE_INFINITY;
+  const untrusted = new MinuteLine();
 
   function judge(request: Request): Maybe<Conclusion> {
     const nowMs = clock.nowMs();
     const peer = deps.peerOf(request);
     if (!deps.isTrusted(peer)) {
-      if (Math.abs(nowMs - lastLogMs) >= LOG_INTERVAL_MS) {
-        log.warn('gate_untrusted', { client: peer });
-        lastLogMs = nowMs;
-      }
+      if (untrusted.due(nowMs) > 0) log.warn('gate_untrusted', { client: peer });
       return { says: 'gate_untrusted' };
     }
     const original = readOriginal(request, hosts);

@@ -2,6 +2,7 @@
 
 import { hostHash } from '../../core/host-name.ts';
 import type { Log } from '../../log.ts';
+import { MinuteLine } from '../bound/limiter.ts';
 import { Line } from '../bound/line.ts';
 import { Hosts } from '../request/hosts.ts';
 import { Asker } from './ask.ts';
@@ -10,16 +11,13 @@ import type { Upstream, UpstreamSettings } from './settings.ts';
 
 /** Requests that may wait for one panel; each holds a connection and some kilobytes. */
 const WAITING_MAX = 1_000;
-/** The pause between two lines of the log about one panel, ms. */
-const LOG_PAUSE_MS = 60_000;
 
 /** One panel, through changes of its settings. */
 export class Panel {
   readonly hash: string;
   readonly line: Line;
   #asker: Asker;
-  #lastLogMs = Number.NEGATIVE_INFINITY;
-  #unloggedCount = 0;
+  readonly #failures = new MinuteLine();
 
   constructor(public upstream: Upstream) {
     this.hash = hostHash(upstream.host);
@@ -43,12 +41,8 @@ export class Panel {
 
   /** Tells the log that the panel failed: host and kind, no path; a line a minute. */
   logFailure({ kind, code }: Failure, log: Log, nowMs: number): void {
-    this.#unloggedCount += 1;
-    if (nowMs - this.#lastLogMs < LOG_PAUSE_MS) return;
-    const count = this.#unloggedCount;
-    log.warn('upstream_failed', { host: this.upstream.host, kind, code, count });
-    this.#lastLogMs = nowMs;
-    this.#unloggedCount = 0;
+    const count = this.#failures.due(nowMs);
+    if (count > 0) log.warn('upstream_failed', { host: this.upstream.host, kind, code, count });
   }
 }
 

@@ -55,7 +55,7 @@ export const gate: readonly MutatedFile[] = [
     tests: ['test/http/gate-trust.test.ts', 'test/http/gate.test.ts'],
     changes: [
       ['!deps.isTrusted(peer)', 'false'],
-      ['>= LOG_INTERVAL_MS', '>= 0'],
+      ['untrusted.due(nowMs) > 0', 'true'],
       ["if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };", ''],
       ["method === 'HEAD'\n", 'false\n'],
       [

@@ -81,9 +81,13 @@ export const upstream: readonly MutatedFile[] = [
     tests: [...PASSING, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
       ['if (gateUpstreams !== this.#read)', 'if (this.#read.length === 0)'],
-      ['if (nowMs - this.#lastLogMs < LOG_PAUSE_MS) return;', ''],
-      ['this.#unloggedCount = 0;\n  }', '}'],
+      ['if (count > 0) log.warn', 'log.warn'],
     ],
+  },
+  {
+    file: 'src/http/bound/limiter.ts',
+    tests: [...PASSING, 'test/http/upstream/misbehaving.test.ts'],
+    changes: [['this.#window = { startMs: nowMs, count: 0 };', 'this.#window.startMs = nowMs;']],
   },
   {
     file: 'src/http/upstream/texts.ts',
