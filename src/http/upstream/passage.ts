@@ -51,12 +51,14 @@ export interface Passage {
   admit: (() => Promise<Denied | Obstacle | null>) | null;
   /** True for a device that has its slot already: it is seen, whatever the panel has for it. */
   holdsSlot: boolean;
+  /** True for a key that no link has: it is a guess if the panel knows none either. */
+  isNewKey: boolean;
   /** True if the answer may be a page and nothing else. */
   isForPage: boolean;
 }
 
-const FREELY: Passage = { admit: null, holdsSlot: false, isForPage: false };
-const FOR_PAGE: Passage = { admit: null, holdsSlot: false, isForPage: true };
+const FREELY: Passage = { admit: null, holdsSlot: false, isNewKey: false, isForPage: false };
+const FOR_PAGE: Passage = { ...FREELY, isForPage: true };
 /** Shorter keys would be half told by their beginning. */
 const TELLING_LENGTH_MIN = 12;
 
@@ -84,30 +86,32 @@ export async function passageOf(
     const keyed = key === null ? [] : [{ ...somebody, installCode: null, subscriptionKey: key }];
     return forPage(core, [...keyed, { ...somebody, installCode: code ?? null }], nowMs);
   }
-  const grant = (holdsSlot: boolean, admit: () => Admission | Obstacle): Passage => ({
+  const grant = (admit: () => Admission | Obstacle): Passage => ({
+    ...FREELY,
     admit: takesSlot ? async () => denialIn(await admit()) : null,
-    holdsSlot,
-    isForPage: false,
   });
   if (key !== null) {
     const call = { ...at, installCode: null, subscriptionKey: key };
     const judged = await judgeDevice(core, call, nowMs);
     if (judged !== AT_DOOR.link_not_found) {
       if (isRefused(judged)) return denied(judged);
-      return grant(judged.holdsSlot, () => admitDevice(core, call, facts, nowMs));
+      const { holdsSlot } = judged;
+      return { ...grant(() => admitDevice(core, call, facts, nowMs)), holdsSlot };
     }
     const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
     // Who may make up keys that the panel takes would fill the provider's links.
     if (!code) {
-      return grant(false, () =>
+      const passage = grant(() =>
         mayMakeLink() ? admitNewKey(core, call, terms, facts, nowMs) : 'new_link_limit_reached',
       );
+      return { ...passage, isNewKey: true };
     }
   }
   const call = { ...at, installCode: code ?? null };
   const judged = await judgeDevice(core, call, nowMs);
   if (isRefused(judged)) return { ...denied(judged), isGuess: judged.says === 'link_not_found' };
-  return grant(judged.holdsSlot, () => admitDevice(core, call, facts, nowMs));
+  const { holdsSlot } = judged;
+  return { ...grant(() => admitDevice(core, call, facts, nowMs)), holdsSlot };
 }
 
 /** A page has no slot; but a link that is shut is so for it too. The first that is there counts. */

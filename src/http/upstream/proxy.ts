@@ -162,9 +162,11 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
       : refuse(denied);
   }
   const isAdmitted = passage.admit !== null && isSuccess(answer);
+  const isGuess = passage.isNewKey && answer.status >= 400 && answer.status < 500;
   return {
     outcome: isAdmitted ? 'admitted' : 'passed',
     response: passedOn(answer, isAdmitted),
+    ...(isGuess && { isGuess }),
   };
 }
 

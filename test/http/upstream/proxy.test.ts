@@ -95,6 +95,20 @@ test('10,000 random paths make no row', async () => {
   expect(json.data).toHaveLength(1);
 });
 
+test('keys that nobody has are guesses: beyond a number the answer is late', async () => {
+  let good = '/sub/good-key';
+  const known = ({ target, send }: PanelCall) => send(answer(target === good ? 200 : 404, 'x'));
+  const at = await front(known, {}, { authFailuresPerMinuteMax: 1 });
+  expect((await at.get('/sub/guess-1', 'a')).status).toBe(404);
+  const late = at.get('/sub/guess-2', 'a');
+  await until('the guess waits', () => at.app.clock.sleeperCount === 1);
+  expect((await at.get('/sub/good-key', 'a')).status).toBe(200);
+  good = '/none';
+  expect((await at.get('/sub/good-key', 'a')).status).toBe(404);
+  at.app.clock.advance(1_000);
+  expect((await late).status).toBe(404);
+});
+
 test('one address has so many links made in a minute, whatever keys a panel takes', async () => {
   const at = await front(undefined, {}, { registrationsPerMinuteMax: 2 });
   const ask = (key: string, hwid = 'a') => at.get(`/sub/made-up-${key}`, hwid);

@@ -60,6 +60,8 @@ export const upstream: readonly MutatedFile[] = [
       ['return status >= 200 && status < 300;', 'return status >= 200 && status < 400;'],
       ['(holdsSlot && answer.status === NOT_MODIFIED)', 'false'],
       ['(holdsSlot && answer', '(answer'],
+      ['passage.isNewKey && answer.status >= 400', 'answer.status >= 400'],
+      ['answer.status >= 400 && answer.status < 500', 'false'],
       ["return target.split('#', 1)[0] ?? '';", 'return target;'],
       ["upstream.hostHeader === 'upstream' ?", 'false ?'],
     ],
