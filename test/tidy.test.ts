@@ -111,7 +111,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/doctor': {
     ours: ['src/doctor/', 'src/backup/', 'src/tls/', ...LEAVES],
     types: ['src/config/', 'src/store/kind.ts'],
-    packages: ['croner', 'node:crypto', 'node:fs', 'node:http', 'node:https', 'node:path'],
+    packages: [
+      ...['croner', 'node:crypto', 'node:fs', 'node:http', 'node:https', 'node:net', 'node:path'],
+    ],
     reason: 'a diagnosis looks at the machine; at the database looks its kind of store',
   },
   'src/client': {

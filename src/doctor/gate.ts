@@ -2,6 +2,7 @@
 
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { isIP } from 'node:net';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/settings/index.ts';
 import { about, type Finding } from '../finding.ts';
@@ -87,17 +88,24 @@ function isOwnAddress({ url }: Upstream, host: string, port: number): boolean {
   return isPort && (hostname === host || LOOPBACK.test(hostname));
 }
 
-async function checkPanel({ host, keyPaths, url }: Upstream): Promise<Finding> {
-  const answer = await ask('HEAD', `${url}/`);
+/** Faults of a certificate, as OpenSSL and Node call them. */
+const OF_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL/;
+
+async function checkPanel(upstream: Upstream): Promise<Finding> {
+  const { host, keyPaths } = upstream;
+  const answer = await ask('HEAD', '/', upstream);
   if (typeof answer === 'string') {
-    return say.warning(
-      `the panel of ${host} does not answer (${answer})`,
-      'see that it runs, and that gate.upstream has its url; devices get 502 until then',
-    );
+    const todo = OF_CERTIFICATE.test(answer)
+      ? 'have one that holds for the name in its url, or trust its own by NODE_EXTRA_CA_CERTS=FILE'
+      : 'see that it runs, and that gate.upstream has its url';
+    const what = OF_CERTIFICATE.test(answer)
+      ? `the certificate of the panel of ${host} is not trusted (${answer})`
+      : `the panel of ${host} does not answer (${answer})`;
+    return say.warning(what, `${todo}; devices get 502 until then`);
   }
   for (const { text } of keyPaths) {
     const path = text.replace('{key}', crypto.randomUUID());
-    const status = await ask('GET', `${url}${path}`);
+    const status = await ask('GET', path, upstream);
     if (typeof status === 'string' || status < 200 || status >= 300) continue;
     return say.warning(
       `the panel of ${host} answers ${status} for a key at ${text} that nobody has`,
@@ -108,13 +116,28 @@ async function checkPanel({ host, keyPaths, url }: Upstream): Promise<Finding> {
 }
 
 /**
- * Asks for a page; returns the status, or the fault if there is no answer. Not by `fetch`, which
- * would ask a proxy that the environment names.
+ * Asks for a page as the proxy would: some panels answer no other host, or nobody who names no
+ * client. Returns the status, or the fault if there is no answer. Not by `fetch`, which would ask a
+ * proxy that the environment names.
  */
-function ask(method: 'GET' | 'HEAD', url: string): Promise<number | string> {
-  const request = url.startsWith('https:') ? requestTls : requestPlain;
+function ask(
+  method: 'GET' | 'HEAD',
+  path: string,
+  { host, hostHeader, url }: Upstream,
+): Promise<number | string> {
+  const { host: panelHost, hostname, protocol } = new URL(url);
+  const request = protocol === 'https:' ? requestTls : requestPlain;
+  const headers = {
+    host: hostHeader === 'original' ? host : panelHost,
+    'x-forwarded-for': '127.0.0.1',
+    'x-forwarded-host': host,
+    'x-forwarded-proto': 'https',
+    'x-real-ip': '127.0.0.1',
+  };
+  // Else it would be the host of the header. An address is no name that TLS could ask for.
+  const servername = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname : '';
   return new Promise((settle) => {
-    const asked = request(url, { method, agent: false });
+    const asked = request(`${url}${path}`, { method, headers, servername, agent: false });
     const end = (outcome: number | string) => {
       clearTimeout(timer);
       settle(outcome);

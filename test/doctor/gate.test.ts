@@ -21,6 +21,7 @@ const dataDir = join(folder, 'data');
 const PROVIDER = 'CODE1000';
 
 let asked: string[] = [];
+let told: Headers[] = [];
 let panel: ReturnType<typeof Bun.serve>;
 /** Takes connections and says nothing that is HTTP. */
 let mute: Server;
@@ -30,9 +31,10 @@ beforeAll(async () => {
   panel = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: ({ method, url }) => {
+    fetch: ({ headers, method, url }) => {
       const { pathname } = new URL(url);
       asked.push(`${method} ${pathname}`);
+      told.push(headers);
       return new Response(null, { status: pathname.startsWith('/open/') ? 200 : 500 });
     },
   });
@@ -67,6 +69,7 @@ const NONE = { GATEPOST_DATA: dataDir, GATEPOST_CONFIG: 'none' };
 interface Drafted {
   host: string;
   provider?: string;
+  host_header?: string;
   key_path?: string[];
   url?: string;
 }
@@ -74,6 +77,7 @@ interface Drafted {
 /** What is said of the gate, as `level: what`. */
 async function look(upstreams: Drafted[], env: Record<string, string> = {}): Promise<string[]> {
   asked = [];
+  told = [];
   const base = { provider: PROVIDER, url: `http://127.0.0.1:${panel.port}`, default_limit: 3 };
   const tables = JSON.stringify(upstreams.map((upstream) => ({ ...base, ...upstream })));
   const settings = { ...NONE, GATEPOST_PORT: '0', GATEPOST_GATE_UPSTREAM: tables, ...env };
@@ -183,4 +187,35 @@ test('finds templates for proxies where none is trusted', () => {
   expect(levels(keyPaths)).toEqual(['warning']);
   expect(levels({ ...keyPaths, GATEPOST_TRUSTED_PROXIES: '127.0.0.1' })).toEqual([]);
   expect(levels({})).toEqual([]);
+});
+
+test('asks as the proxy would: some panels answer nobody else', async () => {
+  await look([{ host: 'bound.example.org', key_path: [], host_header: 'upstream' }]);
+  expect(told.map((headers) => headers.get('host'))).toEqual([`127.0.0.1:${panel.port}`]);
+  await look([{ host: 'bound.example.org', key_path: [] }]);
+  expect(told.map((headers) => Object.fromEntries(headers))).toMatchObject([
+    {
+      host: 'bound.example.org',
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-host': 'bound.example.org',
+      'x-forwarded-proto': 'https',
+      'x-real-ip': '127.0.0.1',
+    },
+  ]);
+});
+
+test('tells a certificate that nobody trusts from a panel that is away', async () => {
+  const secure = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    tls: await selfSigned('panel'),
+    fetch: () => new Response(null, { status: 404 }),
+  });
+  const found = await look([
+    { host: 'bound.example.org', url: `https://127.0.0.1:${secure.port}` },
+  ]);
+  await secure.stop(true);
+  expect(found.at(-1)).toStartWith(
+    'warning: the certificate of the panel of bound.example.org is not trusted (',
+  );
 });
