@@ -137,9 +137,9 @@ export const gateSettings = {
     types: ['array'],
     read: keyPaths,
     about: [
-      'Where `/gate` finds the key of a subscription in the path that a proxy asks about, if its',
-      'query names no link: `{key}` stands for one whole segment, the rest is compared without',
-      'regard to case, and more may follow. The first that fits holds.',
+      'Where `/gate` finds the key of a subscription in the path that a proxy asks about: `{key}`',
+      'stands for one whole segment, the rest is compared without regard to case, and more may',
+      'follow. The first that fits holds.',
     ],
     isLive: true,
   }),

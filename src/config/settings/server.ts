@@ -46,7 +46,7 @@ export const serverSettings = {
     default: '',
     types: ['array'],
     read: networks,
-    about: ['Networks whose `X-Forwarded-For` is believed.'],
+    about: ['Networks whose `X-Forwarded-For` is believed, and that may ask `/gate`.'],
     isLive: true,
   }),
 } as const;
