@@ -53,9 +53,16 @@ export function failureOf(error: unknown): Failure {
   return { code: 'fault', message: stack ?? String(error) };
 }
 
+/** The commander's words for a value that is none of the choices. */
+const NO_CHOICE =
+  /^error: (?:option '([^' ]+)|command-argument .* '([\w-]+)'\.).*Allowed choices are (.*)\.$/s;
+
 /** The commander's sentence, without what our own sentences already say. */
 function plainMistake({ message }: CommanderError): string {
   return message
+    .replace(NO_CHOICE, (_, option = '', argument = '', choices) => {
+      return `${option}${argument} is one of ${choices}`;
+    })
     .replace(/^error: /, '')
     .replace(/^(option|command-argument) .* is invalid( for argument '[^']*')?\. /s, '');
 }

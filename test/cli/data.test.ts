@@ -208,6 +208,11 @@ describe('help and mistakes', () => {
     [['provider'], 'Usage: gatepost provider'],
     [['serve', '--prot', '1'], "unknown option '--prot'"],
     [['version', 'surplus'], 'too many arguments'],
+    [['completion', 'tcsh'], 'gatepost: shell is one of bash, zsh, fish\n'],
+    [
+      ['link', 'set', 'LinkCode0001', '--status', "o'ff\n"],
+      ': --status is one of active, disabled\n',
+    ],
   ] as const) {
     test(`gatepost ${words.join(' ')} is a mistake of usage`, async () => {
       const { code, stdout, stderr } = await run(words);

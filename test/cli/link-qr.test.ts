@@ -130,7 +130,7 @@ test.each([
   [['--url', `${URL_}#title`], 'has no user and no fragment'],
   [['--url', `${URL_}?InstallID=x`], 'has no installid: it is added'],
   [['--url', URL_, '--title', 'я'.repeat(255)], 'longer than 1000 bytes'],
-  [['--url', URL_, '--app', 'nobody'], 'Allowed choices are plain, query, happ'],
+  [['--url', URL_, '--app', 'nobody'], '--app is one of plain, query, happ'],
 ])('%j is a mistake of usage', async (words, part) => {
   const { code, stderr } = await line.run('link', 'qr', CODE, ...words);
   expect({ code, has: stderr.includes(part) }).toEqual({ code: 2, has: true });
