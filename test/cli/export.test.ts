@@ -80,7 +80,7 @@ function tables(line: CommandLine) {
   }
 }
 
-/** A policy of the provider, another of a link with a key, a slot that was seen on its own. */
+/** A policy of the provider, another of a link with a key where a slot was replaced. */
 async function setTerms(): Promise<void> {
   await withStore(from, async (store) => {
     const found = await store.findProvider('Provide1');
@@ -91,6 +91,9 @@ async function setTerms(): Promise<void> {
     const terms = { ...policy, subscriptionKeyHash: HASH };
     await store.updateInstall(providerId, newest?.id ?? 0, terms, ACT);
   });
+  const db = openBeside(from.dataDir);
+  db.run('UPDATE install SET replaced_at_ms = ? WHERE when_full IS NOT NULL', [NOW_MS + 5]);
+  db.close();
 }
 
 const exportIt = () => from.run('export', 'Provide1', file);
@@ -148,6 +151,7 @@ describe('there and back', () => {
       ['"cool_down_hours":12', '"cool_down_hours":0'],
       [`"subscription_key_hash":"${HASH}"`, '"subscription_key_hash":"short"'],
       [/"slot_seen_at_ms":\d+/, '"slot_seen_at_ms":-1'],
+      [/"replaced_at_ms":\d+/, '"replaced_at_ms":"now"'],
     ] as const) {
       const changed = good.replace(field, bad);
       expect(changed).not.toBe(good);

@@ -168,6 +168,11 @@ function readPolicy(fields: Fields): OwnPolicy {
   };
 }
 
+function readReplaced(fields: Fields): { replacedAtMs?: number } {
+  const replacedAtMs = fit(fields, 'replaced_at_ms', orAbsent(time));
+  return replacedAtMs === null ? {} : { replacedAtMs };
+}
+
 /** The terms of a link; files of older versions have none. */
 function readTerms(fields: Fields): { terms?: InstallTerms } {
   if (fields['subscription_key_hash'] === undefined) return {};
@@ -198,6 +203,7 @@ function readInstall(fields: Fields): ImportedInstall {
     note: fit(fields, 'note', orNull(readNote)),
     createdAtMs: fit(fields, 'created_at_ms', time),
     ...readTerms(fields),
+    ...readReplaced(fields),
     slots: hwids.map(readSlot),
   };
 }

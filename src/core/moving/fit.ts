@@ -33,9 +33,10 @@ export function past(atMs: number, nowMs: number): number {
 
 /** The link without times to come; itself if it has none. */
 export function pastInstall(install: ImportedInstall, nowMs: number): ImportedInstall {
-  const { createdAtMs, slots } = install;
+  const { createdAtMs, replacedAtMs, slots } = install;
   const times = [
     createdAtMs,
+    replacedAtMs ?? 0,
     ...slots.flatMap((slot) => [
       ...[slot.registeredAtMs, slot.firstSeenAtMs, slot.lastSeenAtMs],
       slot.slotSeenAtMs ?? 0,
@@ -45,6 +46,7 @@ export function pastInstall(install: ImportedInstall, nowMs: number): ImportedIn
   return {
     ...install,
     createdAtMs: past(createdAtMs, nowMs),
+    ...(replacedAtMs !== undefined && { replacedAtMs: past(replacedAtMs, nowMs) }),
     slots: slots.map((slot) => ({
       ...slot,
       registeredAtMs: past(slot.registeredAtMs, nowMs),

@@ -29,6 +29,8 @@ export interface ImportedInstall {
   createdAtMs: number;
   /** Absent: they were not told. A key that another link has here stays with that. */
   terms?: InstallTerms;
+  /** When a newcomer last replaced a slot: its cool-down goes on here. Absent: none did. */
+  replacedAtMs?: number;
   /** Earliest registration first. */
   slots: ImportedSlot[];
 }

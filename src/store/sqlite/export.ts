@@ -24,7 +24,8 @@ type ExportStore = Pick<Store, 'exportProvider'>;
 /** Records that are read before everything else that is ready may run. */
 const PAGE = 200;
 
-type InstallRow = Omit<ImportedInstall, 'slots' | 'terms'> & InstallTerms & { id: number };
+type InstallRow = Omit<ImportedInstall, 'slots' | 'terms' | 'replacedAtMs'> &
+  InstallTerms & { id: number; replacedAtMs: number | null };
 
 function statements(db: Connection) {
   const ofProvider = sql`provider_id = ${value('providerId')} AND id > ${value('afterId')}`;
@@ -38,7 +39,7 @@ function statements(db: Connection) {
         FROM domain WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`),
     installs: db.prepare<InstallRow>(sql`
         SELECT id, install_code AS "installCode", install_limit AS "installLimit", status, note,
-          created_at_ms AS "createdAtMs", ${TERMS_COLUMNS}
+          created_at_ms AS "createdAtMs", replaced_at_ms AS "replacedAtMs", ${TERMS_COLUMNS}
         FROM install WHERE ${ofProvider} ORDER BY id LIMIT ${PAGE}`),
     slots: db.prepare<ImportedSlot>(sql`
         SELECT d.hwid AS hwid, s.registered_at_ms AS "registeredAtMs", p.os AS os,
@@ -82,9 +83,11 @@ async function* records(file: string, code: string): AsyncGenerator<ExportRecord
     }
     for await (const row of pages((afterId) => on.installs.all({ providerId, afterId }))) {
       const slots = on.slots.all({ installId: row.id });
-      const { subscriptionKeyHash, inactiveDays, whenFull, coolDownHours, ...facts } = row;
+      const { subscriptionKeyHash, inactiveDays, whenFull, coolDownHours, ...rest } = row;
       const terms = { subscriptionKeyHash, inactiveDays, whenFull, coolDownHours };
-      yield { kind: 'install', install: { ...facts, terms, slots } };
+      const { replacedAtMs, ...facts } = rest;
+      const replaced = replacedAtMs === null ? {} : { replacedAtMs };
+      yield { kind: 'install', install: { ...facts, ...replaced, terms, slots } };
     }
   } finally {
     if (db.inTransaction) db.native.run('ROLLBACK');

@@ -30,6 +30,8 @@ function statements({ db }: Context) {
         SELECT id, provider_id AS "providerId", install_limit AS "installLimit",
           device_count AS "deviceCount", status, note, ${TERMS_COLUMNS}
         FROM install WHERE install_code = ${value('installCode')}`),
+    replaced: db.prepare(sql`
+        UPDATE install SET replaced_at_ms = ${value('replacedAtMs')} WHERE id = ${value('id')}`),
     idIsTaken: taken('install'),
     domainIdIsTaken: taken('domain'),
     change: db.prepare(sql`
@@ -129,7 +131,7 @@ export function importStore(context: Context): ImportStore {
 
     importInstall: (providerId, wanted, { installCountMax, updates }, act) =>
       writer.run(() => {
-        const { slots, id, terms, ...facts } = wanted;
+        const { slots, id, terms, replacedAtMs, ...facts } = wanted;
         const known = on.find.get({ installCode: facts.installCode });
         if (known !== null) {
           if (known.providerId !== providerId) return 'install_code_exists';
@@ -142,6 +144,7 @@ export function importStore(context: Context): ImportStore {
         const none = { ...NO_TERMS, providerId, id: null };
         const added = { ...none, ...facts, ...termsHere(terms, none) };
         const installId = on.add.insert({ ...added, id: free });
+        if (replacedAtMs !== undefined) on.replaced.run({ id: installId, replacedAtMs });
         const of = { installId, providerId };
         const counts = addSlots(of, slots, facts.installLimit, act.atMs);
         const deed = deeds.importInstall(null, { ...added, id: installId }, counts.slotsAdded);

@@ -211,6 +211,17 @@ export const importContract: Record<Method & keyof Store, Suite> = {
       expect(await termsOf(OTHER_CODE)).toEqual({ ...changed, subscriptionKeyHash: null });
     });
 
+    test('a cool-down that began elsewhere goes on', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const terms = { ...NO_TERMS, whenFull: 'replace-oldest', coolDownHours: 2 } as const;
+      const full = { id: 9, installCode: OTHER_CODE, installLimit: 2, status: 10 };
+      await store.importInstall(providerId, link({ ...full, terms, replacedAtMs: 1 }), RULES, ACT);
+      const late = (ms: number) => knock(store, 'new', OTHER_CODE, FACTS, ms);
+      expect(await late(7_200_000)).toBe('link_limit_reached');
+      expect(await late(7_200_001)).toMatchObject({ deviceCount: 2 });
+    });
+
     test('updates make room before HWIDs are added', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');
