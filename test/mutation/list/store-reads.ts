@@ -132,6 +132,7 @@ export const storeReads: readonly MutatedFile[] = [
     changes: [
       [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],
       ['audit.note(act, deeds.importDomain(null, { ...facts, ...added }), providerId);', ''],
+      ['if (replacedAtMs !== undefined) on.replaced.run({ id: installId, replacedAtMs });', ''],
     ],
   },
   {
