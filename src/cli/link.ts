@@ -8,6 +8,7 @@ import { addQrCommand } from './link-qr.ts';
 import { addSetCommand } from './link-set.ts';
 import { addShowCommand, linkView } from './link-show.ts';
 import { addWhyCommand } from './link-why.ts';
+import { refusal } from './refusal.ts';
 import { providerCodeValue } from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
@@ -23,10 +24,16 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
     status: options.disabled ? INSTALL_DISABLED : null,
   };
   const countMax = countMaxOf(options);
-  const { links, count } = await withCore(context, options, async ({ store }) => ({
-    links: await store.listLinks({ ...filter, countMax }),
-    count: await store.countLinks(filter),
-  }));
+  const { links, count } = await withCore(context, options, async ({ store }) => {
+    const { providerCode } = filter;
+    if (providerCode !== null && (await store.findProvider(providerCode)) === null) {
+      throw refusal('provider_not_found', providerCode);
+    }
+    return {
+      links: await store.listLinks({ ...filter, countMax }),
+      count: await store.countLinks(filter),
+    };
+  });
   printTable(context, options, links.map(linkView), {
     CODE: 'install_code',
     PROVIDER: 'provider_code',

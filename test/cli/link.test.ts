@@ -74,6 +74,12 @@ test('list has the links of all providers, by filters', async () => {
   });
 });
 
+test('list of a provider that is not there', async () => {
+  const { code, stderr } = await line.run('link', 'list', '--provider', 'Nobody01', '--json');
+  expect(code).toBe(1);
+  expect(JSON.parse(stderr)).toMatchObject({ error: { code: 'provider_not_found' } });
+});
+
 test('list for people ends at a limit and says so', async () => {
   const { stdout, stderr } = await link('list', '--limit', '1');
   expect(stderr).toBe('1 of 3 links: --all or --limit shows more\n');

@@ -103,12 +103,20 @@ export function exchange(
   return sendRaw(port, `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`, method === 'HEAD');
 }
 
-/** Sends bytes, and reads the one answer until the connection is closed. */
-export async function sendRaw(port: number, bytes: string, isHead = false): Promise<Got> {
+/** Sends bytes, and reads the one answer until the connection closes; `onPart` gets its parts. */
+export async function sendRaw(
+  port: number,
+  bytes: string,
+  isHead = false,
+  onPart: (part: Buffer) => void = () => {},
+): Promise<Got> {
   const chunks: Buffer[] = [];
   await new Promise<void>((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
-    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      onPart(chunk);
+    });
     socket.on('error', () => {});
     socket.on('close', () => resolve());
   });
