@@ -22,11 +22,13 @@ interface InstallDraft extends Partial<OwnPolicy> {
 export function newInstall(
   core: Core,
   provider: Provider,
-  { subscriptionKey = null, installCode, ...terms }: InstallDraft,
+  draft: InstallDraft,
   nowMs: number,
 ): NewInstall {
+  const { installCode, installLimit, note, subscriptionKey = null } = draft;
+  const { coolDownHours = null, inactiveDays = null, whenFull = null } = draft;
   return {
-    ...terms,
+    ...{ installLimit, note, coolDownHours, inactiveDays, whenFull },
     providerId: provider.id,
     installCode: installCode ?? randomCode(12),
     subscriptionKeyHash: subscriptionKey && subscriptionKeyHash(subscriptionKey),

@@ -172,9 +172,11 @@ export function pruneAudit(
 
 /** Says of terms no more than are set, and of a key no more than that there is one. */
 function newLink({ id, installLimit, subscriptionKeyHash, ...policy }: NewLink): Facts {
+  const facts = { id, install_limit: installLimit };
+  // Most links have no terms: nothing is gone through for them.
+  if (subscriptionKeyHash === null && !isSet(policy)) return facts;
   return {
-    id,
-    install_limit: installLimit,
+    ...facts,
     ...setOnly(policyFacts(policy)),
     ...(subscriptionKeyHash !== null && { subscription_key: 'set' }),
   };
@@ -200,6 +202,9 @@ const policyFacts = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): Fact
   when_full: whenFull,
   cool_down_hours: coolDownHours,
 });
+
+const isSet = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): boolean =>
+  inactiveDays !== null || whenFull !== null || coolDownHours !== null;
 
 const setOnly = (facts: Facts): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));

@@ -43,6 +43,8 @@ type Terms = Pick<LinkChange, 'inactiveDays' | 'whenFull' | 'coolDownHours' | 's
 function termsOf(params: Values<ReturnType<typeof termParams>>): Terms {
   const own = <T>(value: T | typeof DEFAULT) => (value === DEFAULT ? null : value);
   const { cool_down_hours, inactive_days, subscription_key, when_full } = params;
+  // Most links have none.
+  if ((cool_down_hours ?? inactive_days ?? subscription_key ?? when_full) === null) return {};
   return {
     ...(inactive_days !== null && { inactiveDays: own(inactive_days) }),
     ...(when_full !== null && { whenFull: own(when_full) }),

@@ -96,16 +96,18 @@ export function installStore(context: Context): InstallStore {
     return id < bound ? on.find.all({ providerId, id }) : [];
   }
 
-  function add({ installCountMax, ...wanted }: NewInstall, act: Act): { id: number } | AddRefusal {
-    const draft = { ...NO_TERMS, ...wanted, id: null };
-    const { providerId, installCode } = draft;
-    const room = on.room.get({ providerId, installCode });
+  function add(draft: NewInstall, act: Act): { id: number } | AddRefusal {
+    const link = { ...NO_TERMS, ...draft, id: null, status: INSTALL_ACTIVE };
+    const { providerId } = link;
+    const room = on.room.get(link);
     if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     if (room.takenBy !== null) return 'install_code_exists';
-    if (on.otherWithKey.get(draft) !== null) return 'subscription_key_exists';
-    if (room.installCount >= installCountMax) return 'install_code_limit_reached';
-    const id = on.add.insert({ ...draft, status: INSTALL_ACTIVE });
-    audit.note(act, deeds.addInstall({ ...draft, id }), providerId);
+    // Most have no key: nothing is looked for then.
+    const hasKey = link.subscriptionKeyHash !== null;
+    if (hasKey && on.otherWithKey.get(link) !== null) return 'subscription_key_exists';
+    if (room.installCount >= link.installCountMax) return 'install_code_limit_reached';
+    const id = on.add.insert(link);
+    audit.note(act, deeds.addInstall({ ...link, id }), providerId);
     figures.note(providerId, 'links', act.atMs);
     return { id };
   }
