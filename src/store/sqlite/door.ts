@@ -100,15 +100,17 @@ export function doorOf(context: Context) {
   const codes = new Map<number, string>();
 
   function codeOf(providerId: number): string {
-    const code = codes.get(providerId) ?? on.code.get({ providerId })?.code ?? '';
+    const known = codes.get(providerId);
+    if (known !== undefined) return known;
+    const code = on.code.get({ providerId })?.code ?? '';
     codes.set(providerId, code);
     return code;
   }
 
   function rowOf(key: SlotKey): DoorRow | 'key_ambiguous' | null {
     if ('installCode' in key) {
-      const { providerCode = null } = key;
-      const found = on.byCode.get({ ...key });
+      const { domainHash, hwid, installCode, providerCode = null } = key;
+      const found = on.byCode.get({ domainHash, hwid, installCode });
       if (found === null || providerCode === null) return found;
       return codeOf(found.providerId) === providerCode ? found : null;
     }
