@@ -64,11 +64,11 @@ export async function bindHost(
   'bound' | 'active' | 'disabled' | Refused<'domain_limit_reached' | 'domain_save_error'>
 > {
   const hash = hostHash(host);
+  // Nearly always it is there: no start of the server waits for a write then.
+  const known = await core.store.findDomain(provider.id, hash);
+  if (known !== null) return known.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
   const added = await bind(core, provider, hash, host, nowMs);
-  if (isRefused(added)) return added;
-  if (added.outcome === 'added') return 'bound';
-  const domain = await core.store.findDomain(provider.id, hash);
-  return domain?.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
+  return isRefused(added) ? added : 'bound';
 }
 
 /** Adds an active binding, if the hash has none yet. */
