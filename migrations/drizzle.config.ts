@@ -3,7 +3,11 @@ import type { Config } from 'drizzle-kit';
 /** Read by drizzle-kit alone, when `make migration NAME=…` writes the next migration. */
 export default {
   dialect: 'sqlite',
-  schema: ['./migrations/schema.ts', './migrations/schema-device.ts'],
+  schema: [
+    './migrations/schema.ts',
+    './migrations/schema-device.ts',
+    './migrations/schema-outbox.ts',
+  ],
   out: './migrations/sqlite',
   migrations: { prefix: 'index' },
   breakpoints: false,

@@ -56,6 +56,9 @@ export const deviceToken = sqliteTable(
     locale: text(),
     /** A faster way to the same inbox: `fcm`, `apns` or `webpush` and its address, as JSON. */
     push: text(),
+    /** When a gateway said that the address is dead, and why; it was dropped then. */
+    push_dropped_at_ms: integer(),
+    push_dropped_why: text(),
     /** It was registered with nothing shown: the place of nobody keeps it alive. */
     stands_alone: integer().notNull(),
     /**
@@ -208,16 +211,30 @@ export const distribution = sqliteTable(
     expired_at_ms: integer(),
     /** When its ledger was pruned. */
     pruned_at_ms: integer(),
+    /**
+     * When the last inbox had it: from then on it waits for gateways alone, in no lane. Null:
+     * before that, or there was nothing to wait for.
+     */
+    handed_over_at_ms: integer(),
+    /** Recipients for whom a gateway has not answered for good. */
+    push_waiting_count: integer().notNull().default(0),
     /** The message, as JSON: last, as it can be long and most reads are without it. */
     payload: text().notNull(),
   },
   (t) => [
     index('distribution_by_provider').on(t.provider_id),
-    index('distribution_unfinished').on(t.provider_id, t.due_at_ms).where(sql`status < 100`),
+    index('distribution_unfinished')
+      .on(t.provider_id, t.due_at_ms)
+      .where(sql`status < 100 AND handed_over_at_ms IS NULL`),
     index('distribution_unscheduled')
       .on(t.provider_id, t.due_at_ms)
-      .where(sql`status < 100 AND due_at_ms = created_at_ms`),
-    index('distribution_in_delivery').on(t.provider_id).where(sql`status IN (5, 6, 40)`),
+      .where(sql`status < 100 AND handed_over_at_ms IS NULL AND due_at_ms = created_at_ms`),
+    index('distribution_in_delivery')
+      .on(t.provider_id)
+      .where(sql`status IN (5, 6, 40) AND handed_over_at_ms IS NULL`),
+    index('distribution_at_gateways')
+      .on(t.expires_at_ms)
+      .where(sql`status = 40 AND handed_over_at_ms IS NOT NULL`),
     index('distribution_unchecked').on(t.due_at_ms).where(sql`status IN (10, 20)`),
     index('distribution_blocked').on(t.id).where(sql`status = 140 AND expired_at_ms IS NULL`),
     index('distribution_to_expire')
@@ -271,6 +288,11 @@ export const recipient = sqliteTable(
     refused_at_ms: integer(),
     /** Why it failed, here or on the device. */
     detail: text(),
+    /** At a gateway: 1 queued, 2 accepted, 3 failed; null: it was for none, or needed none. */
+    push_state: integer(),
+    pushed_at_ms: integer(),
+    /** Why the gateway failed. */
+    push_problem: text(),
   },
   (t) => [
     unique('recipient_once').on(t.distribution_id, t.device_id),
@@ -320,6 +342,9 @@ export const installRefusal = sqliteTable('install_refusal', {
   refused_at_ms: integer().notNull(),
   /** Why the last one was. */
   reason: text().notNull(),
+  /** The UTC day of the last one, as days since 1970, and how many there were that day. */
+  day: integer().notNull().default(0),
+  day_count: integer().notNull().default(0),
 });
 
 const figure = () => integer().notNull().default(0);

@@ -11,6 +11,7 @@ import { deliveryContract } from './contract/delivery.ts';
 import { deviceContract } from './contract/device.ts';
 import { distributionContract } from './contract/distribution.ts';
 import { domainContract } from './contract/domain.ts';
+import { eventContract } from './contract/event.ts';
 import { figureContract } from './contract/figure.ts';
 import {
   ALL,
@@ -32,6 +33,7 @@ import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
 import { operatorContract } from './contract/operator.ts';
+import { outboxContract } from './contract/outbox.ts';
 import { providerContract } from './contract/provider.ts';
 import { type Given, makeCalls, RACERS, type Race } from './contract/race.ts';
 import { RACES } from './contract/races.ts';
@@ -40,10 +42,14 @@ import { registrationContract } from './contract/registration.ts';
 import { slotContract } from './contract/slot.ts';
 import { targetContract } from './contract/target.ts';
 import { watchContract } from './contract/watch.ts';
+import { webhookContract } from './contract/webhook.ts';
 
 /** A method without a suite does not compile. */
 const SUITES: Record<keyof Store, Suite> = {
   ...providerContract,
+  ...outboxContract,
+  ...eventContract,
+  ...webhookContract,
   ...installContract,
   ...slotContract,
   ...linkContract,

@@ -18,6 +18,7 @@ import type { CountStore } from './count.ts';
 import type { DeviceStore } from './device.ts';
 import type { DistributionStore } from './distribution.ts';
 import type { DomainStore } from './domain.ts';
+import type { EventStore } from './event.ts';
 import type { FigureStore } from './figure.ts';
 import type { HealthStore } from './health.ts';
 import type { InboxStore } from './inbox.ts';
@@ -25,9 +26,11 @@ import type { InstallStore } from './install.ts';
 import type { KeepingStore } from './keeping.ts';
 import type { LinkStore } from './link.ts';
 import type { ImportStore } from './moving.ts';
+import type { OutboxStore } from './outbox.ts';
 import type { ProviderStore } from './provider.ts';
 import type { RegistrationStore } from './registration.ts';
 import type { SlotStore } from './slot.ts';
+import type { WebhookStore } from './webhook.ts';
 
 export interface Store
   extends ProviderStore,
@@ -44,6 +47,9 @@ export interface Store
     CountStore,
     FigureStore,
     KeepingStore,
+    OutboxStore,
+    EventStore,
+    WebhookStore,
     HealthStore {
   /**
    * Calls `onChange`, which does not throw, when another process may have left something to look

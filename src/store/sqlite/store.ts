@@ -13,6 +13,7 @@ import { countStore } from './count.ts';
 import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
+import { eventStore } from './event.ts';
 import { exportStore } from './export.ts';
 import { figureStore } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
@@ -26,6 +27,7 @@ import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
+import { outboxStore } from './outbox.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
@@ -34,6 +36,7 @@ import { slotStore } from './slot.ts';
 import { targetStore } from './targets.ts';
 import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
+import { webhookStore } from './webhook.ts';
 import { GroupWriter } from './writer.ts';
 
 /** Longest wait for another process's lock when figures alone are left to be saved, ms. */
@@ -77,6 +80,9 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...importStore(context),
     ...countStore(context),
     ...figureStore(context),
+    ...outboxStore(context),
+    ...eventStore(context),
+    ...webhookStore(context),
     ...exportStore(dataDir),
     ...watchStore(context),
     close: async () => {

@@ -15,6 +15,7 @@ import bounds from '../../../../migrations/sqlite/0005_bounds.sql' with { type: 
 import due from '../../../../migrations/sqlite/0006_due.sql' with { type: 'text' };
 import places from '../../../../migrations/sqlite/0007_places.sql' with { type: 'text' };
 import slots from '../../../../migrations/sqlite/0008_slots.sql' with { type: 'text' };
+import outbox from '../../../../migrations/sqlite/0009_outbox.sql' with { type: 'text' };
 import { OperatorError } from '../../../operator-error.ts';
 
 /** Migrations in order: never edited once released, only added to. */
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly string[] = [
   due,
   places,
   slots,
+  outbox,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,0 +1,37 @@
+/**
+ * The port between the outbox and those who hand things over: a gateway to devices, and whoever
+ * tells webhooks. They know protocols, and judge each answer by one table; the outbox knows when to
+ * try again.
+ */
+
+import type { PushContent } from '../message/push.ts';
+import type { StoredEvent } from '../port/event.ts';
+import type { PushAddress } from '../port/registration.ts';
+import type { Webhook } from '../port/webhook.ts';
+
+/** The outcome of an attempt, by the gateway's table of answers. `problem` is plain English. */
+export type Verdict =
+  | { verdict: 'accepted' }
+  /** Not now. `afterMs`: as the other side asked, from its `Retry-After`; null: it did not say. */
+  | { verdict: 'retry'; afterMs: number | null; problem: string }
+  /** The address is dead: no push to it will ever arrive; of a webhook: it wants no more. */
+  | { verdict: 'dead'; problem: string }
+  /** Our credentials are wrong: nothing gets through until somebody mends them. */
+  | { verdict: 'credentials'; problem: string }
+  /** This one is wrong, and will be. */
+  | { verdict: 'failed'; problem: string };
+
+/** A way to devices. */
+export interface Gateway {
+  /** Most pushes that are under way at a time to one destination. */
+  readonly concurrency: number;
+  /** Hands a push over once. Never throws; leaves off, with `retry`, when the signal says so. */
+  send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<Verdict>;
+}
+
+/** Tells webhooks of events. */
+export interface Teller {
+  readonly concurrency: number;
+  /** Tells once. Never throws. */
+  tell(webhook: Webhook, event: StoredEvent, nowMs: number, signal: AbortSignal): Promise<Verdict>;
+}

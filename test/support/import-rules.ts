@@ -1,0 +1,180 @@
+/** Who may import whom, for test/tidy.test.ts. */
+
+/**
+ * Who imports whom. `src/*` stands for the files directly under src. Nouns are in the middle and
+ * know no technology; the technologies know the nouns, never each other: a second database or
+ * gateway then adds a folder and edits none.
+ */
+interface Rule {
+  /** Files of ours that it may import, by the beginning of their path. */
+  ours: readonly string[];
+  /** Files of ours of which it may know the types alone. */
+  types?: readonly string[];
+  /** Packages and built-in modules. */
+  packages: readonly string[];
+  reason: string;
+}
+
+const LEAVES = [
+  ...['src/clock.ts', 'src/counts.ts', 'src/disk/', 'src/finding.ts', 'src/log.ts'],
+  ...['src/operator-error.ts', 'src/permissions.ts', 'src/version.ts', 'src/whereabouts.ts'],
+];
+
+const JSON_READER = ['src/core/json-input.ts', 'src/core/outcome.ts'];
+
+const RULES: Readonly<Record<string, Rule>> = {
+  'src/core': {
+    ours: ['src/core/'],
+    // sanitize-html is rules too: text in, text out.
+    packages: ['node:crypto', 'sanitize-html'],
+    reason: 'the core is rules without I/O: no clock, no log, no database, no HTTP',
+  },
+  'src/core/port': {
+    ours: ['src/core/port/'],
+    packages: [],
+    reason: 'the port owns the records: a rule that it took would take the port',
+  },
+  'src/http': {
+    ours: ['src/http/', 'src/core/', ...LEAVES],
+    // bun:ffi and node:fs: port-handover.ts speaks to the kernel about the listeners.
+    // node:http and node:https: ask.ts has the reason.
+    packages: [
+      ...['elysia', '@sinclair/typebox', 'node:net', 'node:http', 'node:https'],
+      ...['bun:ffi', 'node:fs'],
+    ],
+    reason: 'HTTP asks the core; where the data lies is not its business',
+  },
+  'src/store/kind.ts': {
+    ours: [],
+    types: ['src/core/port/', ...LEAVES],
+    packages: [],
+    reason: 'a kind of store is what all of them can fulfil',
+  },
+  'src/store/sqlite': {
+    ours: ['src/store/sqlite/', 'src/store/kind.ts', 'src/core/', 'migrations/sqlite/', ...LEAVES],
+    // bun:ffi: wal-index.ts reads memory that SQLite shares.
+    packages: [
+      ...['bun:ffi', 'bun:sqlite', 'drizzle-orm'],
+      ...['node:fs', 'node:os', 'node:path', 'node:url'],
+    ],
+    reason: 'a store fulfils the port in core/port/store.ts and knows no caller',
+  },
+  'src/cli': {
+    ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
+    types: ['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
+    // node:fs: an export goes into a file, with the rights and the care that such a file needs;
+    // and who runs a command, for the audit log, is in a file.
+    packages: ['commander', 'node:readline', 'node:fs', 'uqr'],
+    reason: 'commands are handed the product in CliContext, so that tests can hand them another',
+  },
+  'src/disk': {
+    ours: ['src/disk/', 'src/operator-error.ts', 'src/permissions.ts'],
+    // Bun has no call for locks between processes; SQLite has, and codes for what disks refuse.
+    packages: ['bun:sqlite', 'node:crypto', 'node:fs', 'node:path'],
+    reason: 'disks are the same for everybody who writes to them',
+  },
+  'src/outgoing': {
+    ours: ['src/outgoing/', ...LEAVES],
+    packages: ['node:dns', 'node:net'],
+    reason: 'one client makes all calls out; what it carries is not its business',
+  },
+  'src/gateway': {
+    ours: ['src/gateway/', 'src/outgoing/', 'src/core/', ...LEAVES],
+    packages: ['jose', 'node:crypto', 'node:fs', 'node:path'],
+    reason: 'a gateway speaks a protocol; when it is spoken to is the business of jobs/',
+  },
+  'src/webhook': {
+    ours: ['src/webhook/', 'src/outgoing/', 'src/core/', ...LEAVES],
+    packages: ['node:crypto'],
+    reason: 'webhooks speak a protocol; when they are told is the business of jobs/',
+  },
+  'src/tls': {
+    ours: ['src/tls/', ...LEAVES],
+    packages: ['acme-client', 'node:crypto', 'node:fs', 'node:path', 'node:tls'],
+    reason: 'certificates are had and handed on; who serves with them is not their business',
+  },
+  'src/jobs': {
+    ours: ['src/jobs/', 'src/core/', ...LEAVES],
+    packages: ['croner'],
+    reason: "a job rings; what is done then is the core's",
+  },
+  'src/monitor': {
+    ours: ['src/monitor/', 'src/core/', ...LEAVES],
+    packages: ['prom-client', 'node:fs'],
+    reason: 'the monitor is handed what the parts counted; who counts knows no monitor',
+  },
+  'src/backup': {
+    // The head of a backup is JSON from outside, which has one reader.
+    ours: ['src/backup/', 'src/core/calendar.ts', ...JSON_READER, ...LEAVES],
+    types: ['src/core/', 'src/store/kind.ts'],
+    packages: [
+      ...['age-encryption', 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:stream'],
+      'node:zlib',
+    ],
+    reason: 'a backup is a file format; what is in it is the business of the kind of store',
+  },
+  'src/doctor': {
+    ours: ['src/doctor/', 'src/backup/', 'src/tls/', ...LEAVES],
+    types: ['src/config/', 'src/store/kind.ts'],
+    packages: [
+      ...['croner', 'node:crypto', 'node:fs', 'node:http', 'node:https', 'node:net', 'node:path'],
+    ],
+    reason: 'a diagnosis looks at the machine; at the database looks its kind of store',
+  },
+  'src/client': {
+    ours: [],
+    packages: [],
+    reason: 'the reference client is there to be ported: it needs nothing of ours',
+  },
+  'src/client/provider-client.ts': {
+    ours: JSON_READER,
+    packages: [],
+    reason: 'what another server answers is JSON from outside, which has one reader',
+  },
+  'src/systemd.ts': {
+    ours: ['src/operator-error.ts'],
+    packages: ['bun:ffi'],
+    reason: 'calls into libc are in one small file, where they can be looked through',
+  },
+  'src/config': {
+    ours: [
+      ...['src/config/', 'src/core/formats.ts', 'src/core/host-name.ts', 'src/core/key-path.ts'],
+      ...JSON_READER,
+      ...['src/http/request/address.ts', ...LEAVES],
+    ],
+    // croner knows what a cron pattern is.
+    packages: ['toml-eslint-parser', 'croner', 'node:fs', 'node:path'],
+    reason:
+      'the configuration is read once and handed on; the reader of a setting may come from the part that it is for',
+  },
+  'src/app.ts': {
+    ours: ['src/'],
+    packages: [],
+    reason: 'app puts the parts together, and alone chooses the kind of store',
+  },
+  'src/*': {
+    ours: [
+      ...['src/app.ts', 'src/backup/', 'src/cli/', 'src/config/', 'src/doctor/', 'src/http/'],
+      ...['src/output.ts', 'src/systemd.ts', ...LEAVES],
+    ],
+    packages: [],
+    reason: 'main hands the commands what app has put together',
+  },
+};
+
+const RULE_OF_LEAVES: Rule = {
+  ours: ['package.json', 'src/operator-error.ts', 'src/permissions.ts'],
+  // permissions.ts looks at the modes of files.
+  packages: ['node:fs', 'node:path'],
+  reason: 'a leaf may be imported from everywhere, so it imports nothing that imports more of ours',
+};
+
+export function ruleFor(path: string): Rule | undefined {
+  if (LEAVES.includes(path)) return RULE_OF_LEAVES;
+  if (RULES[path] !== undefined) return RULES[path];
+  if (/^src\/[^/]+$/.test(path)) return RULES['src/*'];
+  const folder = Object.keys(RULES)
+    .filter((candidate) => path.startsWith(`${candidate}/`))
+    .sort((one, other) => other.length - one.length)[0];
+  return folder === undefined ? undefined : RULES[folder];
+}
