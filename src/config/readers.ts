@@ -153,3 +153,13 @@ export function schedule(given: string): string {
     throw new RangeError(`'${given}' is neither a time such as 03:30 nor a cron pattern`);
   }
 }
+
+const MAIL_ADDRESS = /^mailto:[^\s@:/?#]+@([a-z0-9-]+\.)+[a-z0-9-]{2,63}$/i;
+
+/** Where push services reach the operator (RFC 8292 section 2.1); empty for nowhere. */
+export function contactUrl(given: string): string {
+  // Apple refuses every message with another contact, and one of a host without a dot.
+  const isPage = /^https:\/\/([a-z0-9-]+\.)+[a-z0-9-]{2,63}(:\d+)?(\/\S*)?$/i.test(given);
+  if (given === '' || isPage || MAIL_ADDRESS.test(given)) return given;
+  throw new RangeError(`'${given}' is neither mailto: with an address nor an https URL`);
+}

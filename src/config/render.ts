@@ -46,7 +46,9 @@ export function exampleFile(): string {
 function bySection(): [string, string[]][] {
   const sections = new Map<string, string[]>();
   for (const [, row] of settingRows) {
-    const [name = '', section = ''] = row.key.split('.').reverse();
+    const path = row.key.split('.');
+    const name = path.pop() ?? '';
+    const section = path.join('.');
     const lines = sections.get(section) ?? (section === '' ? [] : [`[${section}]`]);
     if (lines.length > 1) lines.push('');
     lines.push(...comment(row, row.isLive ? ' SIGHUP.' : ''));

@@ -10,6 +10,7 @@ import { auditSettings } from './audit.ts';
 import { backupSettings } from './backup.ts';
 import { databaseSettings } from './database.ts';
 import { gateSettings } from './gate.ts';
+import { gatewaySettings } from './gateway.ts';
 import { limitsSettings } from './limits.ts';
 import { logSettings } from './log.ts';
 import { monitorSettings } from './monitor.ts';
@@ -27,6 +28,7 @@ export const SETTINGS = {
   ...auditSettings,
   ...tlsSettings,
   ...acmeSettings,
+  ...gatewaySettings,
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;

@@ -75,6 +75,28 @@ export function showsAnything(filtered: string): boolean {
   return text !== '' || / src="http/i.test(filtered);
 }
 
+/** Elements that stand on lines of their own, and the line break itself. */
+const BREAKS_LINE = /<(?:br|\/?(?:blockquote|div|li|p|ul))(?: [^>]*)?\/?>/g;
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+
+/**
+ * Turns filtered HTML into plain text, for platforms that show no HTML: blocks and line breaks
+ * become line breaks, an image becomes its `alt`, blanks are as a browser has them.
+ */
+export function plainText(filtered: string): string {
+  return filtered
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .replace(BREAKS_LINE, '\n')
+    .replace(/<img(?: [^>]*)? alt="([^"]*)"[^>]*>/g, '$1')
+    .replace(/<[^>]*>/g, '')
+    .replace(/&(amp|lt|gt|quot);/g, (_, name: string) => ENTITIES[name] ?? '')
+    .replace(/ *\n */g, '\n')
+    .replace(/ {2,}/g, ' ')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
 /**
  * The HTML that one form may hold before filtering, all bodies together. A quarter of a megabyte of
  * nested tags kept the filter busy for seconds, and everybody else waiting. Text and allowed tags

@@ -1,5 +1,10 @@
 /** Pushes: what of a message travels through a gateway, the same for all of them. */
 
+import { PUSH } from '../port/distribution.ts';
+import type { PushMessage } from '../port/outbox.ts';
+import { plainText } from './html.ts';
+import type { NotificationPayload } from './notification.ts';
+
 /** A message as a gateway shows it, in the device's language. */
 export interface PushContent {
   /** The distribution's id: the same in every copy and every attempt. */
@@ -7,7 +12,7 @@ export interface PushContent {
   /** A command is silent: it makes the app fetch its inbox. */
   kind: 'notification' | 'command';
   title: string | null;
-  /** Plain text. */
+  /** Plain text; null where the message shows nothing but a picture. */
   body: string | null;
   link: string | null;
   image: string | null;
@@ -17,4 +22,73 @@ export interface PushContent {
   expiresAtMs: number;
   /** The whole message as the inbox has it, as JSON, if the operator lets it travel; else null. */
   inboxMessage: string | null;
+}
+
+/** The operator's decisions about what travels. */
+export interface PushSettings {
+  /** Lets the whole message travel, import data and settings too. */
+  readonly gatewayCarryMessages: boolean;
+  /** The zone of the times in it: minutes east of UTC. */
+  readonly outputOffsetMinutes: number;
+}
+
+/**
+ * Renders a message for gateways: of a notification its texts in the language of `locale` (null:
+ * the device named none), of a command nothing but that there is one.
+ */
+export function renderPush(
+  message: PushMessage,
+  locale: string | null,
+  settings: PushSettings,
+): PushContent {
+  const { id, expiresAtMs } = message;
+  const inboxMessage = settings.gatewayCarryMessages ? inboxJson(message, settings) : null;
+  const common = { id, expiresAtMs, inboxMessage };
+  if (message.notificationType !== PUSH) {
+    const nothing = { title: null, body: null, link: null, image: null };
+    return { ...common, kind: 'command', ...nothing, isUrgent: false };
+  }
+  const payload = message.payload as NotificationPayload;
+  const own = localeOf(payload.locales ?? {}, locale);
+  return {
+    ...common,
+    kind: 'notification',
+    title: own?.title ?? payload.title ?? null,
+    body: plainText(own?.body ?? payload.body) || null,
+    link: own?.['link-for-open'] ?? payload.link_for_open ?? null,
+    image: payload.background_image ?? null,
+    isUrgent: payload.type_push === 'force',
+  };
+}
+
+/**
+ * The texts for a language tag: under the very tag, else its language alone, else the first tag of
+ * its language; undefined for none. Case does not count, and `_` is as good as `-`.
+ */
+function localeOf<T>(locales: Readonly<Record<string, T>>, locale: string | null): T | undefined {
+  if (locale === null) return undefined;
+  const tags = Object.entries(locales).map(([key, texts]) => ({ tag: tidyTag(key), texts }));
+  const wanted = tidyTag(locale);
+  const language = languageOf(wanted);
+  const found =
+    tags.find(({ tag }) => tag === wanted) ??
+    tags.find(({ tag }) => tag === language) ??
+    tags.find(({ tag }) => languageOf(tag) === language);
+  return found?.texts;
+}
+
+const tidyTag = (tag: string) => tag.toLowerCase().replaceAll('_', '-');
+const languageOf = (tag: string) => tag.split('-')[0];
+
+/** The message as `GET /device/inbox` answers it. */
+function inboxJson(message: PushMessage, { outputOffsetMinutes }: PushSettings): string {
+  const wireTime = (atMs: number) =>
+    new Date(atMs + outputOffsetMinutes * 60_000).toISOString().slice(0, 19).replace('T', ' ');
+  return JSON.stringify({
+    id: message.id,
+    notification_type: message.notificationType,
+    created_at: wireTime(message.createdAtMs),
+    expires_at: wireTime(message.expiresAtMs),
+    payload: message.payload,
+  });
 }
