@@ -4,6 +4,7 @@ import { CronPattern } from 'croner';
 import { readOneLine, readProviderCode } from '../core/formats.ts';
 import { hostName } from '../core/host-name.ts';
 import { type KeyPath, readKeyPath } from '../core/key-path.ts';
+import { type Network, readNetwork } from '../core/outbox/address.ts';
 import { isRefused } from '../core/outcome.ts';
 import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
 
@@ -69,6 +70,15 @@ export function list(given: string): string[] {
 
 export function networks(given: string): TrustedProxies {
   return parseTrustedProxies(list(given));
+}
+
+/** Networks that are called. */
+export function outgoingNetworks(given: string): Network[] {
+  return list(given).map((text) => {
+    const network = readNetwork(text);
+    if (network === null) throw new RangeError(`'${text}' is not a network such as 10.0.0.0/8`);
+    return network;
+  });
 }
 
 /** Most templates: they are tried one after the other for each request. */

@@ -14,6 +14,7 @@ import { gatewaySettings } from './gateway.ts';
 import { limitsSettings } from './limits.ts';
 import { logSettings } from './log.ts';
 import { monitorSettings } from './monitor.ts';
+import { outgoingSettings } from './outgoing.ts';
 import { serverSettings } from './server.ts';
 import { tlsSettings } from './tls.ts';
 
@@ -29,6 +30,7 @@ export const SETTINGS = {
   ...tlsSettings,
   ...acmeSettings,
   ...gatewaySettings,
+  ...outgoingSettings,
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
