@@ -59,6 +59,8 @@ export async function openCore(
     actor: () => SYSTEM,
     // Not a copy: the settings may change in flight.
     limits: config,
+    gateways: () => [],
+    pushKey: () => null,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Actor } from './port/audit.ts';
 import type { SendBounds } from './port/distribution.ts';
+import type { PushAddress } from './port/registration.ts';
 import type { Store } from './port/store.ts';
 import type { Signals } from './signals.ts';
 
@@ -11,6 +12,10 @@ export interface Core {
   actor: () => Actor;
   /** Numbers that may change in flight: the rules read each when they need it. */
   readonly limits: Readonly<Limits>;
+  /** Gateways to devices that are set up; who has an address at another is served by its inbox. */
+  gateways: () => readonly PushAddress['gateway'][];
+  /** Public key by which browsers subscribe to Web Push, base64url; null: it is not set up. */
+  pushKey: () => string | null;
 }
 
 export interface Limits extends SendBounds {

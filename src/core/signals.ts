@@ -7,6 +7,7 @@
 export class Signals {
   readonly #waiting = new Map<number, Set<() => void>>();
   #onWork: (() => void) | null = null;
+  #onOutbox: (() => void) | null = null;
 
   /** The worker of this process; at most one. */
   onWork(look: () => void): void {
@@ -16,6 +17,16 @@ export class Signals {
   /** Tells the worker that there may be something to do. */
   workAccepted(): void {
     this.#onWork?.();
+  }
+
+  /** The worker of the outbox of this process; at most one. */
+  onOutbox(look: () => void): void {
+    this.#onOutbox = look;
+  }
+
+  /** Tells that worker that there may be something to hand over. */
+  outboxFilled(): void {
+    this.#onOutbox?.();
   }
 
   /** Calls `look` whenever there may be messages for a device; returns how to stop that. */

@@ -31,6 +31,8 @@ export interface StoreOptions {
   commitBatchMax: number;
   onCommit?: CommitObserver;
   onFigure?: FigureObserver;
+  /** Hears, once on disk, that the outbox may have something to be tried at once. */
+  onOutbox?: () => void;
   /** The machine's unless a test moves one. */
   clock?: Clock;
 }

@@ -38,6 +38,8 @@ function coreOf(asked: string[]) {
     store: store as unknown as Store,
     signals: new Signals(),
     limits: WIDE_LIMITS,
+    gateways: () => [],
+    pushKey: () => null,
     actor: () => ACT.actor,
   };
 }

@@ -39,6 +39,8 @@ function coreOn(store: Partial<Store>): Core {
     signals: new Signals(),
     actor: () => ACT.actor,
     limits: WIDE_LIMITS,
+    gateways: () => [],
+    pushKey: () => null,
   };
 }
 

@@ -103,7 +103,14 @@ export async function startTestApp(
   const opened = await openSqliteStore({ ...OPENING, dataDir, onCommit, onFigure, clock });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
   const limits = { ...WIDE_LIMITS, ...bounds };
-  const core = { store, signals: new Signals(), actor: () => ACT.actor, limits };
+  const core = {
+    store,
+    signals: new Signals(),
+    actor: () => ACT.actor,
+    limits,
+    gateways: () => [],
+    pushKey: () => null,
+  };
   const log = makeLog(
     { logFormat: 'json', logLevel: 'info' },
     clock.nowMs,

@@ -61,6 +61,8 @@ export async function openCoreOn(dataDir: string, clock: Clock): Promise<Core> {
     store: await openSqliteStore({ dataDir, create: true, commitBatchMax: 1024, clock }),
     signals: new Signals(),
     limits: WIDE_LIMITS,
+    gateways: () => [],
+    pushKey: () => null,
     actor: () => ACT.actor,
   };
 }

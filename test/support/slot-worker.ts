@@ -30,6 +30,8 @@ async function work(order: SlotWorkerOrder): Promise<SlotWorkerReport> {
     store,
     signals: new Signals(),
     limits: WIDE_LIMITS,
+    gateways: () => [],
+    pushKey: () => null,
     actor: () => ACT.actor,
   };
   const random = new Random(order.seed);

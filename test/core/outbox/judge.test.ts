@@ -1,0 +1,230 @@
+/** The rules of attempts: when a dispatch is tried again, when a destination is left alone. */
+
+import { describe, expect, test } from 'bun:test';
+import type { Verdict } from '../../../src/core/outbox/carrier.ts';
+import { afterFailure, afterGood, afterStop, HEALTHY } from '../../../src/core/outbox/circuit.ts';
+import { type Judgement, judgeAttempt } from '../../../src/core/outbox/judge.ts';
+import { ATTEMPTS_MAX, backoffMs, waitMs } from '../../../src/core/outbox/retry.ts';
+import type {
+  DestinationHealth,
+  DestinationKind,
+  EventDispatch,
+  PushDispatch,
+} from '../../../src/core/port/outbox.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+const least = () => 0;
+const most = () => 1;
+
+const ADDRESS = { gateway: 'fcm', token: 'token' } as const;
+
+function push(attemptCount = 0): PushDispatch {
+  return {
+    ...{ kind: 'push', id: 7, nextAtMs: 0, queuedAtMs: NOW_MS, attemptCount },
+    ...{ distributionId: 3, deviceId: 5, moot: null },
+    token: { id: 11, push: ADDRESS, locale: null },
+  };
+}
+
+function event(attemptCount = 0): EventDispatch {
+  return {
+    ...{ kind: 'event', id: 8, nextAtMs: 0, queuedAtMs: NOW_MS, attemptCount },
+    event: { id: 9, providerId: 1, kind: 'link.created', atMs: NOW_MS, data: {} },
+  };
+}
+
+interface Given {
+  dispatch?: PushDispatch | EventDispatch;
+  kind?: DestinationKind;
+  health?: DestinationHealth;
+  expiresAtMs?: number | null;
+  random?: () => number;
+}
+
+function judge(verdict: Verdict, given: Given = {}): Judgement {
+  const {
+    dispatch = push(),
+    kind = 'fcm',
+    health = HEALTHY,
+    expiresAtMs = NOW_MS + DAY_MS,
+  } = given;
+  const attempt = { dispatch, kind, verdict, nowMs: NOW_MS, expiresAtMs };
+  return judgeAttempt(attempt, health, given.random ?? least);
+}
+
+const failing: DestinationHealth = {
+  ...HEALTHY,
+  ...{ failureCount: 4, failingSinceMs: NOW_MS - SECOND_MS, problem: 'nobody answers' },
+};
+const retry = (afterMs: number | null = null): Verdict => ({
+  ...{ verdict: 'retry', afterMs, problem: 'it is busy' },
+});
+
+describe('waits', () => {
+  test('of pushes double from a second to ten minutes, and half of each is at random', () => {
+    const waits = Array.from({ length: 9 }, (_, n) => waitMs('push', n + 1, null, most));
+    const seconds = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+    expect(waits).toEqual(seconds.map((s) => s * SECOND_MS));
+    expect(waitMs('push', 3, null, least)).toBe(2 * SECOND_MS);
+    expect(backoffMs(50, SECOND_MS, 10 * MINUTE_MS, most)).toBe(10 * MINUTE_MS);
+  });
+
+  test('of events: ten attempts over about three days', () => {
+    const waits = Array.from({ length: 9 }, (_, n) => waitMs('event', n + 1, null, least) ?? 0);
+    expect(waits.slice(0, 3)).toEqual([5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS]);
+    const wholeMs = waits.reduce((sum, ms) => sum + ms, 0);
+    expect(wholeMs).toBeGreaterThan(3 * DAY_MS);
+    expect(wholeMs).toBeLessThan(3.5 * DAY_MS);
+    expect(waitMs('event', 1, null, most)).toBe(5.5 * SECOND_MS);
+  });
+
+  test('end with the tenth attempt', () => {
+    expect(waitMs('push', ATTEMPTS_MAX, null, least)).toBeNull();
+    expect(waitMs('event', ATTEMPTS_MAX, null, least)).toBeNull();
+  });
+
+  test('are as long as the other side asks, within bounds', () => {
+    expect(waitMs('push', 1, 90 * SECOND_MS, least)).toBe(90 * SECOND_MS);
+    expect(waitMs('push', 1, 9 * DAY_MS, least)).toBe(HOUR_MS);
+    expect(waitMs('event', 1, 9 * DAY_MS, least)).toBe(DAY_MS);
+    expect(waitMs('push', 5, 1, least)).toBe(8 * SECOND_MS);
+    expect(waitMs('push', 1, -5, least)).toBe(500);
+  });
+});
+
+describe('a push', () => {
+  test('that was accepted', () => {
+    const { settlement, health } = judge({ verdict: 'accepted' }, { health: failing });
+    expect(settlement).toEqual({ id: 7, outcome: 'accepted' });
+    expect(health).toEqual(HEALTHY);
+  });
+
+  test('that failed for now is tried again, and the destination counts it', () => {
+    const { settlement, health } = judge(retry(), { dispatch: push(2) });
+    const nextAtMs = NOW_MS + 2 * SECOND_MS;
+    expect(settlement).toEqual({ id: 7, outcome: 'retry', nextAtMs, problem: 'it is busy' });
+    expect(health).toEqual({
+      ...HEALTHY,
+      ...{ failureCount: 1, failingSinceMs: NOW_MS, problem: 'it is busy' },
+    });
+  });
+
+  test('that failed for the tenth time', () => {
+    const { settlement, disables } = judge(retry(), { dispatch: push(9) });
+    const problem = '10 attempts failed, the last: it is busy';
+    expect(settlement).toEqual({ id: 7, outcome: 'failed', problem });
+    expect(disables).toBeNull();
+  });
+
+  test('is never tried when its message has ended', () => {
+    const { settlement } = judge(retry(MINUTE_MS), { expiresAtMs: NOW_MS + MINUTE_MS });
+    const problem = 'the message ends before another attempt: it is busy';
+    expect(settlement).toEqual({ id: 7, outcome: 'failed', problem });
+  });
+
+  test('to a dead address: the token loses it, the gateway is well', () => {
+    const { settlement, health } = judge({ verdict: 'dead', problem: 'gone' }, { health: failing });
+    const dead = { outcome: 'dead', problem: 'gone', tokenId: 11, push: ADDRESS } as const;
+    expect(settlement).toEqual({ id: 7, ...dead });
+    expect(health).toEqual(HEALTHY);
+  });
+
+  test('that is wrong fails alone', () => {
+    const { settlement, health } = judge({ verdict: 'failed', problem: 'too long' });
+    expect(settlement).toEqual({ id: 7, outcome: 'failed', problem: 'too long' });
+    expect(health).toEqual(HEALTHY);
+  });
+
+  test('by wrong credentials stops the gateway, and no attempt is counted', () => {
+    const { settlement, health } = judge({ verdict: 'credentials', problem: 'who are you?' });
+    expect(settlement).toBeNull();
+    expect(health).toEqual({ ...HEALTHY, stoppedAtMs: NOW_MS, problem: 'who are you?' });
+  });
+
+  test('to a browser stops nobody else, whatever its push service says of us', () => {
+    const verdict: Verdict = { verdict: 'credentials', problem: 'another key' };
+    const { settlement, health } = judge(verdict, { kind: 'webpush' });
+    expect(settlement).toEqual({ id: 7, outcome: 'failed', problem: 'another key' });
+    expect(health.stoppedAtMs).toBeNull();
+  });
+});
+
+describe('an event', () => {
+  const told = { dispatch: event(), kind: 'webhook', expiresAtMs: null } as const;
+
+  test('of which nobody was told is tried again', () => {
+    const { settlement, disables } = judge(retry(), told);
+    const nextAtMs = NOW_MS + 5 * SECOND_MS;
+    expect(settlement).toEqual({ id: 8, outcome: 'retry', nextAtMs, problem: 'it is busy' });
+    expect(disables).toBeNull();
+  });
+
+  test('that failed for the tenth time disables its webhook', () => {
+    const { settlement, disables } = judge(retry(), { ...told, dispatch: event(9) });
+    const problem = '10 attempts over three days failed, the last: it is busy';
+    expect(settlement).toEqual({ id: 8, outcome: 'failed', problem });
+    expect(disables).toBe(problem);
+  });
+
+  test.each(['dead', 'credentials'] as const)('that is answered so (%s) disables it', (verdict) => {
+    const { settlement, health, disables } = judge({ verdict, problem: 'it is gone' }, told);
+    expect(settlement).toEqual({ id: 8, outcome: 'failed', problem: 'it is gone' });
+    expect(disables).toBe('it is gone');
+    expect(health.stoppedAtMs).toBeNull();
+  });
+
+  test('whose receiver asks for a pause: all of its events wait', () => {
+    const { health } = judge(retry(7 * SECOND_MS), told);
+    expect(health.retryAtMs).toBe(NOW_MS + 7 * SECOND_MS);
+    expect(judge(retry(), told).health.retryAtMs).toBe(0);
+  });
+});
+
+describe('the circuit', () => {
+  const fail = (health: DestinationHealth, nowMs: number, random = () => 0.5) =>
+    afterFailure(health, { nowMs, problem: 'nobody answers', pauseMs: 0 }, random);
+
+  function failTimes(count: number, everyMs: number, health = HEALTHY): DestinationHealth {
+    let failed = health;
+    for (let n = 0; n < count; n++) failed = fail(failed, NOW_MS + n * everyMs);
+    return failed;
+  }
+
+  test('opens after ten failures in a row, if none was good for three seconds', () => {
+    expect(failTimes(9, SECOND_MS).retryAtMs).toBe(0);
+    // A reset of one connection fails all that was under way at once.
+    expect(failTimes(64, 1).retryAtMs).toBe(0);
+    expect(failTimes(10, SECOND_MS).retryAtMs).toBe(NOW_MS + 9 * SECOND_MS + 9 * SECOND_MS);
+  });
+
+  test('is closed by the first good attempt', () => {
+    expect(afterGood(failTimes(30, SECOND_MS))).toEqual(HEALTHY);
+  });
+
+  test('stays open for as long as it has been failing: from 5 s to 5 min', () => {
+    const open = failTimes(10, 350);
+    expect(open.retryAtMs).toBe(NOW_MS + 9 * 350 + 5 * SECOND_MS);
+    const laterMs = NOW_MS + 40 * SECOND_MS;
+    expect(fail(open, laterMs).retryAtMs).toBe(laterMs + 40 * SECOND_MS);
+    const hourLaterMs = NOW_MS + HOUR_MS;
+    expect(fail(open, hourLaterMs).retryAtMs).toBe(hourLaterMs + 5 * MINUTE_MS);
+    expect(fail(open, laterMs, least).retryAtMs).toBe(laterMs + 30 * SECOND_MS);
+  });
+
+  test('a clock that was set back begins the count anew', () => {
+    const open = failTimes(20, SECOND_MS);
+    const backMs = NOW_MS - DAY_MS;
+    const failed = fail(open, backMs);
+    expect(failed.failingSinceMs).toBe(backMs);
+    expect(fail(failed, backMs + 6 * SECOND_MS).retryAtMs).toBe(backMs + 12 * SECOND_MS);
+  });
+
+  test('what is stopped is not started by what was under way', () => {
+    const stopped = afterStop(HEALTHY, NOW_MS, 'who are you?');
+    expect(afterGood(stopped)).toEqual(stopped);
+  });
+});
