@@ -235,6 +235,9 @@ export const distribution = sqliteTable(
     index('distribution_at_gateways')
       .on(t.expires_at_ms)
       .where(sql`status = 40 AND handed_over_at_ms IS NOT NULL`),
+    index('distribution_awaits_none')
+      .on(t.id)
+      .where(sql`status = 40 AND handed_over_at_ms IS NOT NULL AND push_waiting_count = 0`),
     index('distribution_unchecked').on(t.due_at_ms).where(sql`status IN (10, 20)`),
     index('distribution_blocked').on(t.id).where(sql`status = 140 AND expired_at_ms IS NULL`),
     index('distribution_to_expire')

@@ -108,6 +108,7 @@ export const destination = sqliteTable(
   (t) => [
     uniqueIndex('destination_of_gateway').on(t.kind, t.origin).where(sql`webhook_id IS NULL`),
     uniqueIndex('destination_of_webhook').on(t.webhook_id).where(sql`webhook_id IS NOT NULL`),
+    index('destination_waiting').on(t.id).where(sql`waiting_count > 0`),
     check('destination_kind', sql`${t.kind} IN ('fcm', 'apns', 'webpush', 'webhook', 'telegram')`),
   ],
 );
@@ -120,7 +121,7 @@ export const outbox = sqliteTable(
     destination_id: integer()
       .notNull()
       .references(() => destination.id, { onDelete: 'cascade' }),
-    /** When it is tried next; the time at which it was put in, at first. */
+    /** When it is tried next; 0: at once, whatever becomes of the clock. */
     next_at_ms: integer().notNull(),
     queued_at_ms: integer().notNull(),
     attempt_count: integer().notNull().default(0),

@@ -20,6 +20,7 @@ CREATE TABLE `destination` (
 
 CREATE UNIQUE INDEX `destination_of_gateway` ON `destination` (`kind`,`origin`) WHERE webhook_id IS NULL;
 CREATE UNIQUE INDEX `destination_of_webhook` ON `destination` (`webhook_id`) WHERE webhook_id IS NOT NULL;
+CREATE INDEX `destination_waiting` ON `destination` (`id`) WHERE waiting_count > 0;
 CREATE TABLE `event` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`provider_id` integer,
@@ -98,6 +99,7 @@ DROP INDEX `distribution_in_delivery`;
 ALTER TABLE `distribution` ADD `handed_over_at_ms` integer;
 ALTER TABLE `distribution` ADD `push_waiting_count` integer DEFAULT 0 NOT NULL;
 CREATE INDEX `distribution_at_gateways` ON `distribution` (`expires_at_ms`) WHERE status = 40 AND handed_over_at_ms IS NOT NULL;
+CREATE INDEX `distribution_awaits_none` ON `distribution` (`id`) WHERE status = 40 AND handed_over_at_ms IS NOT NULL AND push_waiting_count = 0;
 CREATE INDEX `distribution_unfinished` ON `distribution` (`provider_id`,`due_at_ms`) WHERE status < 100 AND handed_over_at_ms IS NULL;
 CREATE INDEX `distribution_unscheduled` ON `distribution` (`provider_id`,`due_at_ms`) WHERE status < 100 AND handed_over_at_ms IS NULL AND due_at_ms = created_at_ms;
 CREATE INDEX `distribution_in_delivery` ON `distribution` (`provider_id`) WHERE status IN (5, 6, 40) AND handed_over_at_ms IS NULL;
