@@ -59,6 +59,18 @@ export class TestAuthority {
     return new TestAuthority(keys, certificate);
   }
 
+  /** PEM of its own certificate, for those who are to trust it. */
+  get certificatePem(): string {
+    return `${this.certificate.toString('pem')}\n`;
+  }
+
+  /** A certificate for these names, with a new key. */
+  async issue(names: readonly string[] = HERE, days = 90): Promise<TestCertificate> {
+    const keys = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+    const certificate = await this.#certify(keys.publicKey, names, days);
+    return { cert: certificate, key: await pem(keys.privateKey) };
+  }
+
   /** PEM chain for a signing request in DER, and the names that it asks for. */
   async sign(request: ArrayBuffer, days: number): Promise<{ chain: string; names: string[] }> {
     const csr = new x509.Pkcs10CertificateRequest(request);
@@ -67,23 +79,25 @@ export class TestAuthority {
       (one) => one instanceof x509.SubjectAlternativeNameExtension,
     );
     const names = extension?.names.toJSON().map(({ value }) => value) ?? [];
+    const chain = await this.#certify(await csr.publicKey.export(), names, days);
+    return { chain, names };
+  }
+
+  async #certify(publicKey: CryptoKey, names: readonly string[], days: number): Promise<string> {
     this.#serial += 1;
     const fromMs = Date.now() - 60_000;
     const certificate = await x509.X509CertificateGenerator.create({
       serialNumber: this.#serial.toString(16).padStart(4, '0'),
       subject: `CN=${names[0] ?? ''}`,
       issuer: this.certificate.subject,
-      publicKey: csr.publicKey,
+      publicKey,
       signingKey: this.keys.privateKey,
       signingAlgorithm: ALGORITHM,
       notBefore: new Date(fromMs),
       notAfter: new Date(fromMs + days * DAY_MS),
       extensions: [alternativeNames(names)],
     });
-    return {
-      chain: `${certificate.toString('pem')}\n${this.certificate.toString('pem')}\n`,
-      names,
-    };
+    return `${certificate.toString('pem')}\n${this.certificatePem}`;
   }
 }
 
