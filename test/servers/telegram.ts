@@ -44,8 +44,8 @@ const FIELDS = new Set(
   ),
 );
 /** Tags that the Bot API knows in HTML, closed in the right order. */
-const TAG =
-  /<(\/?)(b|strong|i|em|u|ins|s|strike|del|code|pre|blockquote|tg-spoiler|a)((?: href="[^"<>]*")?(?: expandable)?)>/y;
+const TAGS = 'b|strong|i|em|u|ins|s|strike|del|code|pre|blockquote|tg-spoiler|a';
+const TAG = new RegExp(`<(/?)(${TAGS})((?: href="[^"<>]*")?(?: expandable)?)>`, 'y');
 const ENTITY = /&(?:lt|gt|amp|quot|#\d{1,7}|#x[0-9a-fA-F]{1,6});/y;
 const TEXT_LENGTH_MAX = 4096;
 
