@@ -1,0 +1,50 @@
+/** Tells webhooks by the Standard Webhooks specification. */
+
+import type { Teller, Verdict } from '../core/outbox/carrier.ts';
+import type { StoredEvent } from '../core/port/event.ts';
+import type { Webhook } from '../core/port/webhook.ts';
+import type { Outgoing } from '../outgoing/outgoing.ts';
+import { VERSION } from '../version.ts';
+import { judgeAnswer } from './answers.ts';
+import { bodyOf, messageId, signedHeaders } from './signature.ts';
+
+/** Standard Webhooks, "Request timeouts": 15 to 30 s. */
+export const TELL_TIMEOUT_MS = 15_000;
+/** Calls to one origin that are under way at a time. */
+const ORIGIN_CONCURRENCY = 4;
+
+export class StandardTeller implements Teller {
+  readonly concurrency = ORIGIN_CONCURRENCY;
+
+  constructor(private readonly outgoing: Pick<Outgoing, 'send'>) {}
+
+  async tell(
+    webhook: Webhook,
+    event: StoredEvent,
+    nowMs: number,
+    signal: AbortSignal,
+  ): Promise<Verdict> {
+    const { providerId, target } = webhook;
+    if (target.kind !== 'webhook') return { verdict: 'failed', problem: 'it is no URL' };
+    const body = bodyOf(event);
+    const answer = await this.outgoing.send(
+      {
+        method: 'POST',
+        url: target.url,
+        trust: providerId === null ? 'operator' : 'anybody',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': `Gatepost/${VERSION}`,
+          ...signedHeaders(webhook, messageId(event), body, nowMs),
+        },
+        body,
+        timeoutMs: TELL_TIMEOUT_MS,
+        // The status says it all.
+        answerBytesMax: 0,
+        originConcurrency: ORIGIN_CONCURRENCY,
+      },
+      signal,
+    );
+    return judgeAnswer(answer);
+  }
+}

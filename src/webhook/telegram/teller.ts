@@ -1,0 +1,58 @@
+/** Tells chats of Telegram by `sendMessage` of the Bot API. */
+
+import type { Teller, Verdict } from '../../core/outbox/carrier.ts';
+import type { StoredEvent } from '../../core/port/event.ts';
+import type { Webhook } from '../../core/port/webhook.ts';
+import type { Outgoing } from '../../outgoing/outgoing.ts';
+import { TELL_TIMEOUT_MS } from '../standard.ts';
+import { judgeTelegram } from './answers.ts';
+import { telegramText } from './text.ts';
+
+/** Calls to Telegram that are under way at a time, for all bots together. */
+const ORIGIN_CONCURRENCY = 16;
+/** An answer repeats the message, of which its beginning would not do: it is read as JSON. */
+const ANSWER_BYTES_MAX = 65_536;
+
+export interface TelegramSettings {
+  readonly telegramEndpoint: string;
+}
+
+export class TelegramTeller implements Teller {
+  /** A chat takes one message a second, and they should come in order. */
+  readonly concurrency = 1;
+
+  constructor(
+    private readonly outgoing: Pick<Outgoing, 'send'>,
+    private readonly settings: TelegramSettings,
+  ) {}
+
+  async tell(
+    { secret, target }: Webhook,
+    event: StoredEvent,
+    _nowMs: number,
+    signal: AbortSignal,
+  ): Promise<Verdict> {
+    if (target.kind !== 'telegram') return { verdict: 'failed', problem: 'it is no chat' };
+    const message = {
+      chat_id: target.chat,
+      text: telegramText(event, target.locale),
+      parse_mode: 'HTML',
+      link_preview_options: { is_disabled: true },
+    };
+    const answer = await this.outgoing.send(
+      {
+        method: 'POST',
+        // The token is in the path: no problem says more of an address than its host.
+        url: `${this.settings.telegramEndpoint}/bot${secret}/sendMessage`,
+        trust: 'operator',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(message),
+        timeoutMs: TELL_TIMEOUT_MS,
+        answerBytesMax: ANSWER_BYTES_MAX,
+        originConcurrency: ORIGIN_CONCURRENCY,
+      },
+      signal,
+    );
+    return judgeTelegram(answer);
+  }
+}

@@ -1,0 +1,70 @@
+/** The form of a language in which Telegram is told of events: a file each. */
+
+import type { EventKind, TEST_EVENT } from '../../core/port/event.ts';
+import type { RefusalReason } from '../../core/port/figure.ts';
+
+/** Lines under the title. */
+type Label =
+  | 'provider'
+  | 'link'
+  | 'device'
+  | 'hwid'
+  | 'newHwid'
+  | 'places'
+  | 'placesMax'
+  | 'status'
+  | 'reason'
+  | 'refusals'
+  | 'message'
+  | 'messageKind'
+  | 'recipients'
+  | 'sent'
+  | 'failed'
+  | 'lastSeen'
+  | 'timeLeft'
+  | 'endsAt'
+  | 'endedAt'
+  | 'activeUntil'
+  | 'quota'
+  | 'used'
+  | 'oldKeyUntil'
+  | 'webhook'
+  | 'gateway'
+  | 'plan'
+  | 'freeSpace'
+  | 'details'
+  | 'time';
+
+/** Values that are words. */
+type Word =
+  | RefusalReason
+  | 'active'
+  | 'disabled'
+  | 'notification'
+  | 'command'
+  | 'links'
+  | 'domains'
+  | 'kept_bytes'
+  | 'ledger_rows';
+
+export interface Words {
+  /** The tag by which numbers and times are written. */
+  tag: string;
+  /** True: it is written from right to left. */
+  isRightToLeft: boolean;
+  /** Between a label and its value. */
+  colon: string;
+  /** Before the number of a record. */
+  numberSign: string;
+  /** How units of bytes are written out. */
+  unitDisplay: 'short' | 'long';
+  /** `$1` of `$2`. */
+  of: string;
+  /** The share behind that: `$1` is a percentage. */
+  share: string;
+  titles: Readonly<Record<EventKind | typeof TEST_EVENT | 'quota.near', string>>;
+  labels: Readonly<Record<Label, string>>;
+  values: Readonly<Record<Word, string>>;
+  /** The text under the title of a try. */
+  welcome: string;
+}
