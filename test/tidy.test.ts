@@ -242,6 +242,7 @@ const HOSTS = new Set([
   'toml.io',
   // The default of a setting; nothing asks it until the operator names domains.
   'acme-v02.api.letsencrypt.org',
+  'api.telegram.org',
   // Defaults too: asked when the operator has set up a gateway.
   'fcm.googleapis.com',
   'api.push.apple.com',

@@ -4,8 +4,9 @@ import { CronPattern } from 'croner';
 import { readOneLine, readProviderCode } from '../core/formats.ts';
 import { hostName } from '../core/host-name.ts';
 import { type KeyPath, readKeyPath } from '../core/key-path.ts';
-import { type Network, readNetwork } from '../core/outbox/address.ts';
+import { readNetwork } from '../core/outbox/address.ts';
 import { isRefused } from '../core/outcome.ts';
+import type { Network } from '../core/port/reach.ts';
 import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
 
 export function text(given: string): string {
@@ -172,4 +173,14 @@ export function contactUrl(given: string): string {
   const isPage = /^https:\/\/([a-z0-9-]+\.)+[a-z0-9-]{2,63}(:\d+)?(\/\S*)?$/i.test(given);
   if (given === '' || isPage || MAIL_ADDRESS.test(given)) return given;
   throw new RangeError(`'${given}' is neither mailto: with an address nor an https URL`);
+}
+
+/** Most days of a list: each is looked for by the clock. */
+const DAYS_COUNT_MAX = 10;
+
+/** Numbers of days, each once, the highest first. */
+export function wholeDays(given: string): number[] {
+  const days = [...new Set(list(given).map(wholeNumber(1, 365)))].sort((one, two) => two - one);
+  if (days.length <= DAYS_COUNT_MAX) return days;
+  throw new RangeError(`there are more than ${DAYS_COUNT_MAX} days`);
 }

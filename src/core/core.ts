@@ -1,5 +1,6 @@
 import type { Actor } from './port/audit.ts';
 import type { SendBounds } from './port/distribution.ts';
+import type { Reach } from './port/reach.ts';
 import type { PushAddress } from './port/registration.ts';
 import type { Store } from './port/store.ts';
 import type { Signals } from './signals.ts';
@@ -18,13 +19,15 @@ export interface Core {
   pushKey: () => string | null;
 }
 
-export interface Limits extends SendBounds {
+export interface Limits extends SendBounds, Reach {
   /** Cap on limited links for a provider without a cap of its own. */
   linksPerProviderMax: number;
   /** Cap on a provider's bindings. */
   domainsPerProviderMax: number;
   /** Cap on a provider's commands to unbound HWIDs in 24 hours. */
   unboundCommandsPerDayMax: number;
+  /** Cap on webhooks of a provider, and of the operator. */
+  webhooksPerOwnerMax: number;
   /** Cap on messages of one provider that wait for one device. */
   waitingPerDeviceMax: number;
 }

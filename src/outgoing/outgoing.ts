@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../clock.ts';
-import type { Reach } from '../core/outbox/address.ts';
+import type { Reach } from '../core/port/reach.ts';
 import { type OutgoingAnswer, type OutgoingCall, OutgoingFailure } from './call.ts';
 
 /** Settings that are read for each call, so that a change holds at once. */

@@ -6,10 +6,7 @@ import { StandardTeller } from './standard.ts';
 import { type TelegramSettings, TelegramTeller } from './telegram/teller.ts';
 
 /** The settings are read at each call, so that a change holds at once. */
-export function makeTellers(
-  settings: TelegramSettings,
-  outgoing: Pick<Outgoing, 'send'>,
-): Tellers {
+export function makeTellers(settings: TelegramSettings, outgoing: Pick<Outgoing, 'send'>): Tellers {
   return {
     webhook: new StandardTeller(outgoing),
     telegram: new TelegramTeller(outgoing, settings),

@@ -77,7 +77,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     // Which addresses may be called is asked again here, after a name was looked up.
     ours: [
       ...['src/outgoing/', 'src/core/outbox/address.ts', 'src/core/outbox/backoff.ts'],
-      ...LEAVES,
+      ...['src/core/port/reach.ts', ...LEAVES],
     ],
     // node:http and node:https: exchange.ts has the reason.
     packages: ['node:dns', 'node:http', 'node:https'],
@@ -144,7 +144,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/config': {
     ours: [
       ...['src/config/', 'src/core/formats.ts', 'src/core/host-name.ts', 'src/core/key-path.ts'],
-      'src/core/outbox/address.ts',
+      ...['src/core/outbox/address.ts', 'src/core/port/reach.ts'],
       ...JSON_READER,
       ...['src/http/request/address.ts', ...LEAVES],
     ],

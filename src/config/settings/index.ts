@@ -17,6 +17,7 @@ import { monitorSettings } from './monitor.ts';
 import { outgoingSettings } from './outgoing.ts';
 import { serverSettings } from './server.ts';
 import { tlsSettings } from './tls.ts';
+import { webhookSettings } from './webhook.ts';
 
 export const SETTINGS = {
   ...serverSettings,
@@ -31,6 +32,7 @@ export const SETTINGS = {
   ...acmeSettings,
   ...gatewaySettings,
   ...outgoingSettings,
+  ...webhookSettings,
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;

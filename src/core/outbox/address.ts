@@ -4,22 +4,7 @@
  */
 
 import { type Misfit, malformed } from '../outcome.ts';
-
-/** A range of addresses of one family. */
-export interface Network {
-  isV6: boolean;
-  /** The address as a number, without its last `shift` bits. */
-  prefix: bigint;
-  shift: bigint;
-}
-
-/** The operator's settings: which addresses that others supply may be called. */
-export interface Reach {
-  /** Networks that are called although they are not public. */
-  readonly outgoingAllow: readonly Network[];
-  /** Whether addresses without TLS are called. */
-  readonly outgoingAllowHttp: boolean;
-}
+import type { Network, Reach } from '../port/reach.ts';
 
 interface Address {
   isV6: boolean;

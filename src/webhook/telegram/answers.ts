@@ -3,8 +3,9 @@
  * for people, and sometimes `parameters`.
  */
 
-import { isJsonObject } from '../../core/json-input.ts';
+import { isRecord, readJsonObject } from '../../core/json-input.ts';
 import type { Verdict } from '../../core/outbox/carrier.ts';
+import { isRefused } from '../../core/outcome.ts';
 import { type OutgoingAnswer, OutgoingFailure } from '../../outgoing/call.ts';
 import { unanswered } from '../answers.ts';
 
@@ -63,6 +64,9 @@ export const TELEGRAM_ERRORS: readonly ErrorRow[] = [
   { code: 429, verdict: 'retry', about: 'Telegram wants fewer messages' },
 ];
 
+/** An answer repeats the message, of which its beginning would not do: it is read as JSON. */
+export const ANSWER_BOUNDS = { bytesMax: 65_536, valuesMax: 1000 } as const;
+
 interface TelegramError {
   code: number;
   description: string;
@@ -85,7 +89,8 @@ export function judgeTelegram(answer: OutgoingAnswer | OutgoingFailure): Verdict
       code === body.code && (description === undefined || description.test(body.description)),
   );
   const moved = body.movedTo === null ? '' : `: ${body.movedTo}`;
-  const about = row?.about ?? (body.code >= 500 ? 'it has a fault of its own' : 'it did not say why');
+  const about =
+    row?.about ?? (body.code >= 500 ? 'it has a fault of its own' : 'it did not say why');
   const problem = `Telegram answered ${body.code}: ${about}${moved}`;
   const verdict = row?.verdict ?? 'retry';
   return verdict === 'retry'
@@ -95,17 +100,12 @@ export function judgeTelegram(answer: OutgoingAnswer | OutgoingFailure): Verdict
 
 /** Null: whoever answered is not Telegram. */
 function readBody({ status, text, retryAfterMs }: OutgoingAnswer): 'ok' | TelegramError | null {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  if (!isJsonObject(body)) return null;
+  const body = readJsonObject(text, ANSWER_BOUNDS, 'the answer');
+  if (isRefused(body)) return null;
   if (body['ok'] === true) return status >= 200 && status <= 299 ? 'ok' : null;
   const code = body['error_code'];
   if (typeof code !== 'number') return null;
-  const parameters = isJsonObject(body['parameters']) ? body['parameters'] : {};
+  const parameters = isRecord(body['parameters']) ? body['parameters'] : {};
   const seconds = wholeOf(parameters['retry_after']);
   return {
     code,

@@ -5,13 +5,11 @@ import type { StoredEvent } from '../../core/port/event.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import type { Outgoing } from '../../outgoing/outgoing.ts';
 import { TELL_TIMEOUT_MS } from '../standard.ts';
-import { judgeTelegram } from './answers.ts';
+import { ANSWER_BOUNDS, judgeTelegram } from './answers.ts';
 import { telegramText } from './text.ts';
 
 /** Calls to Telegram that are under way at a time, for all bots together. */
 const ORIGIN_CONCURRENCY = 16;
-/** An answer repeats the message, of which its beginning would not do: it is read as JSON. */
-const ANSWER_BYTES_MAX = 65_536;
 
 export interface TelegramSettings {
   readonly telegramEndpoint: string;
@@ -48,7 +46,7 @@ export class TelegramTeller implements Teller {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(message),
         timeoutMs: TELL_TIMEOUT_MS,
-        answerBytesMax: ANSWER_BYTES_MAX,
+        answerBytesMax: ANSWER_BOUNDS.bytesMax,
         originConcurrency: ORIGIN_CONCURRENCY,
       },
       signal,

@@ -113,7 +113,11 @@ class Speech {
   }
 
   /** A line about a field; null: the event has none, or it is empty. */
-  field(label: Label, name: string, form: 'number' | 'days' | 'bytes' | 'instant' | 'text' = 'text') {
+  field(
+    label: Label,
+    name: string,
+    form: 'number' | 'days' | 'bytes' | 'instant' | 'text' = 'text',
+  ) {
     const value = this.data[name];
     if (value === undefined || value === null || value === '') return null;
     if (form === 'instant') return this.#instantLine(label, String(value));

@@ -1,0 +1,213 @@
+/**
+ * Webhooks: whom a provider, or the operator, wants to be told of events, and the rules of changing
+ * that. Secrets that sign are made here and shown once; the token of a Telegram bot comes from its
+ * owner and is never shown.
+ */
+
+import { actAt } from './audit/entry.ts';
+import type { Core } from './core.ts';
+import { readOperatorUrl, readPublicUrl } from './outbox/address.ts';
+import type { Teller, Verdict } from './outbox/carrier.ts';
+import { fromStore, isRefused, type Misfit, malformed, Refused, saving } from './outcome.ts';
+import { type EventKind, OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from './port/event.ts';
+import type { Webhook, WebhookChange, WebhookTarget } from './port/webhook.ts';
+import { nextTurn } from './turn.ts';
+import { newWebhookSecret } from './webhook-key.ts';
+
+/** Null: the operator. */
+export type OwnerId = number | null;
+
+/** Those who tell, by the kind of target. */
+export type Tellers = Readonly<Record<WebhookTarget['kind'], Teller>>;
+
+/** A new webhook as its owner describes it. */
+export type WebhookDraft = WebhookTarget & {
+  events: readonly EventKind[];
+  /** The token of the bot; null for a URL, whose secret is made here. */
+  token: string | null;
+};
+
+export interface WebhookEdit {
+  url?: string;
+  chat?: string;
+  locale?: (WebhookTarget & { kind: 'telegram' })['locale'];
+  events?: readonly EventKind[];
+  /** False: nothing is sent any more, until it is enabled again. */
+  isEnabled?: boolean;
+}
+
+/** The reason that stands with a webhook that its owner disabled. */
+const BY_OWNER = 'its owner disabled it';
+
+/** Reads kinds of events between commas; none, or `all`: all that the owner may have. */
+export function readEvents(text: string, ownerId: OwnerId): EventKind[] | Misfit {
+  if (text === 'all') return [];
+  const kinds: readonly EventKind[] = ownerId === null ? OPERATOR_EVENTS : PROVIDER_EVENTS;
+  const given = [...new Set(text.split(',').map((kind) => kind.trim()))].filter(Boolean);
+  const wanted = kinds.filter((kind) => given.includes(kind));
+  if (wanted.length === given.length) return wanted;
+  return malformed(`events must be all, or of ${kinds.join(', ')}`);
+}
+
+/**
+ * Adds a webhook. Returns its id and the secret, for the only time. Refuses `malformed` for a URL,
+ * a chat or a token that cannot be one, `webhook_limit_reached` and `webhook_save_error`.
+ */
+export async function addWebhook(
+  core: Core,
+  ownerId: OwnerId,
+  draft: WebhookDraft,
+  nowMs: number,
+): Promise<
+  { id: number; secret: string } | Misfit | Refused<'webhook_limit_reached' | 'webhook_save_error'>
+> {
+  const { events, token, ...wanted } = draft;
+  const target = readTarget(core, ownerId, wanted);
+  if (isRefused(target)) return target;
+  const secret = target.kind === 'webhook' ? newWebhookSecret(target.scheme) : readToken(token);
+  if (isRefused(secret)) return secret;
+  const added = core.store.addWebhook(
+    { providerId: ownerId, target, events, secret, createdAtMs: nowMs },
+    core.limits.webhooksPerOwnerMax,
+    actAt(core, nowMs),
+  );
+  const saved = fromStore(await saving('webhook_save_error', added));
+  return isRefused(saved) ? saved : { id: saved.id, secret };
+}
+
+/** Finds a webhook of the owner's; of anybody's if there is none named. */
+export async function findWebhook(
+  core: Core,
+  id: number,
+  ownerId?: OwnerId,
+): Promise<Webhook | Refused<'webhook_not_found'>> {
+  return (await core.store.findWebhook(id, ownerId)) ?? new Refused('webhook_not_found');
+}
+
+/** Changes a webhook. Refuses as {@link addWebhook} does, and what its kind of target lacks. */
+export async function editWebhook(
+  core: Core,
+  webhook: Webhook,
+  { url, chat, locale, events, isEnabled }: WebhookEdit,
+  nowMs: number,
+): Promise<Webhook | Misfit | Refused<'webhook_not_found' | 'webhook_save_error'>> {
+  const old = webhook.target;
+  if (old.kind === 'webhook' && (chat !== undefined || locale !== undefined)) {
+    return malformed('chat and locale are of Telegram: this webhook has a URL');
+  }
+  if (old.kind === 'telegram' && url !== undefined) {
+    return malformed('url is of webhooks: this one is a chat of Telegram');
+  }
+  const target = readTarget(
+    core,
+    webhook.providerId,
+    old.kind === 'webhook'
+      ? { ...old, url: url ?? old.url }
+      : { ...old, chat: chat ?? old.chat, locale: locale ?? old.locale },
+  );
+  if (isRefused(target)) return target;
+  const turned = isEnabled === undefined || isEnabled === (webhook.disabled === null);
+  const change: WebhookChange = {
+    target,
+    ...(events !== undefined && { events }),
+    ...(!turned && { disabled: isEnabled ? null : { atMs: nowMs, why: BY_OWNER } }),
+  };
+  return save(core, webhook, change, nowMs);
+}
+
+/**
+ * Gives a webhook a new secret, made here, or the token of another bot. The old secret signs too
+ * for `keepOldMs` (0: no longer). Returns the new one, for the only time.
+ */
+export async function rotateWebhook(
+  core: Core,
+  webhook: Webhook,
+  { token, keepOldMs }: { token: string | null; keepOldMs: number },
+  nowMs: number,
+): Promise<{ secret: string } | Misfit | Refused<'webhook_not_found' | 'webhook_save_error'>> {
+  const { target } = webhook;
+  if (target.kind === 'webhook' && token !== null) {
+    return malformed('the secret of a webhook is made here: a token is of Telegram');
+  }
+  const secret = target.kind === 'webhook' ? newWebhookSecret(target.scheme) : readToken(token);
+  if (isRefused(secret)) return secret;
+  const isKept = target.kind === 'webhook' && keepOldMs > 0;
+  const rotation = { secret, previousUntilMs: isKept ? nowMs + keepOldMs : null };
+  const saved = await save(core, webhook, { rotation }, nowMs);
+  return isRefused(saved) ? saved : { secret };
+}
+
+async function save(core: Core, { id, providerId }: Webhook, change: WebhookChange, nowMs: number) {
+  const step = core.store.updateWebhook(id, providerId, change, actAt(core, nowMs));
+  return fromStore(await saving('webhook_save_error', step));
+}
+
+/** Removes a webhook with all that waits for it. */
+export async function removeWebhook(
+  core: Core,
+  { id, providerId }: Pick<Webhook, 'id' | 'providerId'>,
+  nowMs: number,
+): Promise<'ok' | Refused<'webhook_not_found' | 'webhook_save_error'>> {
+  const step = core.store.removeWebhook(id, providerId, actAt(core, nowMs));
+  return fromStore(await saving('webhook_save_error', step));
+}
+
+/**
+ * Tries a webhook out: one real call, at once, whether it is enabled or not. Nothing is kept of it;
+ * neither does it count as an attempt.
+ */
+export function tryWebhook(
+  tellers: Tellers,
+  webhook: Webhook,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { id, providerId, target } = webhook;
+  const data = { webhook_id: id };
+  const event = { id: 0, providerId, kind: TEST_EVENT, atMs: nowMs, data } as const;
+  return tellers[target.kind].tell(webhook, event, nowMs, signal);
+}
+
+/**
+ * Puts kept events into the outbox again, one or all since a time, with the ids that they have had.
+ * Returns how many.
+ */
+export async function replayEvents(
+  core: Core,
+  webhook: Webhook,
+  which: { eventId: number } | { sinceMs: number },
+  nowMs: number,
+): Promise<{ count: number }> {
+  if ('eventId' in which) return core.store.replayEvents(webhook, which, nowMs);
+  let count = 0;
+  for (let afterEventId = 0; ; await nextTurn()) {
+    const step = await core.store.replayEvents(webhook, { ...which, afterEventId }, nowMs);
+    count += step.count;
+    if (step.next === null) return { count };
+    afterEventId = step.next;
+  }
+}
+
+function readTarget(core: Core, ownerId: OwnerId, target: WebhookTarget): WebhookTarget | Misfit {
+  if (target.kind === 'telegram') {
+    return TELEGRAM_CHAT.test(target.chat) ? target : malformed(`chat must be ${CHAT_RULE}`);
+  }
+  const read =
+    ownerId === null ? readOperatorUrl(target.url) : readPublicUrl(target.url, core.limits);
+  if (isRefused(read)) return malformed(`url ${read.detail}`);
+  // A receiver never sees a fragment, so that two that differ in it are one.
+  if (read.hash !== '') return malformed('url has a fragment');
+  return { ...target, url: read.href };
+}
+
+/** The id of a chat, negative for groups, or the public name of a channel or group. */
+const TELEGRAM_CHAT = /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,31})$/;
+const CHAT_RULE = 'the number of a chat, or @ and its public name';
+
+/** The number of the bot, and 35 random characters; more may come. */
+const TELEGRAM_TOKEN = /^\d{5,20}:[A-Za-z0-9_-]{30,100}$/;
+
+function readToken(token: string | null): string | Misfit {
+  if (token !== null && TELEGRAM_TOKEN.test(token)) return token;
+  return malformed('bot_token must be the token of a Telegram bot, such as 123456789:AA...');
+}
