@@ -51,6 +51,11 @@ export function readWireTime(text: string, offsetMinutes: number): number | null
   return startMs + UTC3_MS + seconds * 1000 - offsetMinutes * 60_000;
 }
 
+/** An instant in ISO 8601, UTC, to the millisecond; null: there is none. */
+export function isoTime(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString();
+}
+
 /** An instant in the names of files, `20261121T030000Z`: they sort by it. */
 export function timeInName(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;

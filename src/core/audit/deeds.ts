@@ -3,12 +3,14 @@
  * calls them within the write, and notes what they return. Null: nothing changed, no entry.
  */
 
+import { isoTime } from '../calendar.ts';
 import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import { type NewDistribution, PUSH } from '../port/distribution.ts';
 import { DOMAIN_ACTIVE, type Domain } from '../port/domain.ts';
 import type { Install, InstallTerms } from '../port/install.ts';
 import type { NewProvider, Provider } from '../port/provider.ts';
 import type { OwnPolicy } from '../port/slot.ts';
+import type { Webhook } from '../port/webhook.ts';
 import { hwidHash, keyFingerprint } from '../secret.ts';
 import { NO_POLICY } from '../slot.ts';
 import { hex } from './chain.ts';
@@ -17,6 +19,7 @@ import { type Action, type Changes, changesOf, type Deed, type Facts } from './e
 type Link = Pick<Install, 'id' | 'installLimit' | 'status' | 'note'> & InstallTerms;
 type NewLink = Pick<Link, 'id' | 'installLimit' | keyof InstallTerms>;
 type Binding = Pick<Domain, 'id' | 'status' | 'domainName'>;
+type Hook = Pick<Webhook, 'id' | 'target' | 'events' | 'disabled'>;
 interface Moved {
   id: number;
   status: number;
@@ -144,6 +147,33 @@ export function removeProvider({
   return { action: 'provider.remove', provider: code, object: { links: installCount } };
 }
 
+/** Says nothing of where a webhook goes, as the address may be a secret. */
+export function addWebhook({ id, target, events }: Omit<Hook, 'disabled'>): Deed {
+  return { action: 'webhook.add', object: { id, kind: target.kind, events: kindsIn(events) } };
+}
+
+export function updateWebhook(before: Hook, after: Hook): Deed | null {
+  const factsOf = ({ target, events, disabled }: Hook) => ({
+    kind: target.kind,
+    scheme: target.kind === 'webhook' ? target.scheme : null,
+    locale: target.kind === 'telegram' ? target.locale : null,
+    events: kindsIn(events),
+    enabled: disabled === null,
+  });
+  const isElsewhere = addressOf(before.target) !== addressOf(after.target);
+  const change = withText(changesOf(factsOf(before), factsOf(after)), 'address', isElsewhere);
+  return change && { action: 'webhook.update', object: { id: after.id }, change };
+}
+
+export function rotateWebhook(id: number, previousUntilMs: number | null): Deed {
+  const object = { id, old_secret_until: isoTime(previousUntilMs) };
+  return { action: 'webhook.rotate', object };
+}
+
+export function removeWebhook(id: number): Deed {
+  return { action: 'webhook.remove', object: { id } };
+}
+
 export function forgetDevice(hwid: string): Deed {
   return { action: 'device.forget', object: { hwid_sha256: hwidHash(hwid) } };
 }
@@ -169,6 +199,11 @@ export function pruneAudit(
     },
   };
 }
+
+const addressOf = (target: Webhook['target']) =>
+  target.kind === 'webhook' ? target.url : target.chat;
+
+const kindsIn = (events: Webhook['events']) => (events.length === 0 ? 'all' : events.join(','));
 
 /** Says of terms no more than are set, and of a key no more than that there is one. */
 function newLink({ id, installLimit, subscriptionKeyHash, ...policy }: NewLink): Facts {
@@ -231,6 +266,3 @@ function subscriptionOf({
 }: Pick<Provider, 'plan' | 'activeUntilMs' | 'installCountMax'>): Facts {
   return { plan, active_until: isoTime(activeUntilMs), max_links: installCountMax };
 }
-
-const isoTime = (epochMs: number | null) =>
-  epochMs === null ? null : new Date(epochMs).toISOString();

@@ -21,6 +21,10 @@ const REPEATABLE: ReadonlySet<Action> = new Set<Action>([
   'domain.activate',
   'domain.rename',
   'domain.delete',
+  'webhook.add',
+  'webhook.update',
+  'webhook.rotate',
+  'webhook.remove',
 ]);
 
 /** A provider's repeatable changes. */

@@ -1,5 +1,7 @@
 /** Events: that something happened, for bots that want to know. */
 
+import type { Cursor } from './page.ts';
+
 /** Kinds of events of a provider. */
 export const PROVIDER_EVENTS = [
   'link.created',
@@ -44,12 +46,16 @@ export const TEST_EVENT = 'webhook.test';
 /** Data of an event: flat, thin, never a credential. */
 export type EventData = Readonly<Record<string, string | number | boolean | null>>;
 
-export interface NewEvent {
+/** The thing that happened, whenever and to whomsoever. */
+export interface Happening {
+  kind: EventKind;
+  data: EventData;
+}
+
+export interface NewEvent extends Happening {
   /** Null: it is for the operator. */
   providerId: number | null;
-  kind: EventKind;
   atMs: number;
-  data: EventData;
 }
 
 export interface StoredEvent extends Omit<NewEvent, 'kind'> {
@@ -57,14 +63,44 @@ export interface StoredEvent extends Omit<NewEvent, 'kind'> {
   kind: EventKind | typeof TEST_EVENT;
 }
 
+/** Position of a look at events that may be over. */
+export type EventCursor = Cursor<'event'>;
+
+/** Bounds of the events that are kept though nothing waits for them. */
+export interface EventBounds {
+  beforeMs: number;
+  /** The most of one owner. */
+  countMax: number;
+}
+
+/** A subscription with an end, of a provider that has an enabled webhook. */
+export interface WatchedSubscription {
+  providerId: number;
+  /** First instant at which it is over. */
+  activeUntilMs: number;
+  /** The state of which it was told last; null: none. */
+  mark: string | null;
+}
+
+/**
+ * Other parts note events by themselves, in the commit of what they change: nothing is told that
+ * was not saved, and nothing is left out that was. An event is kept only if an enabled webhook of
+ * its owner wants its kind.
+ */
 export interface EventStore {
-  /** Notes an event that no other write is about. */
+  /** Notes an event that no other write is about. Writes nothing if nobody wants it. */
   addEvent(event: NewEvent): Promise<void>;
   /**
    * Notes an event unless one was noted for this state of the subject already: `mark` names the
-   * state. False: it was.
+   * state. False: it was, or nobody wants it, which leaves no mark.
    */
   addNotice(event: NewEvent, subject: string, mark: string): Promise<boolean>;
-  /** Deletes some events of before for which nothing waits. False: there were none. */
-  forgetEvents(beforeMs: number): Promise<boolean>;
+  /** Subscriptions that end before, with the marks of `subject`. */
+  listWatchedSubscriptions(endsBeforeMs: number, subject: string): Promise<WatchedSubscription[]>;
+  /**
+   * Deletes some events that are before, or beyond so many of an owner: for which nothing waits at
+   * an enabled webhook, or, of those that are before, at any. Says where to go on behind `after`;
+   * null: there is nothing more.
+   */
+  forgetEvents(bounds: EventBounds, after: EventCursor | null): Promise<EventCursor | null>;
 }

@@ -63,7 +63,7 @@ export interface WebhookStore {
   ): Promise<{ id: number } | 'webhook_limit_reached'>;
   /** `providerId` null: the operator's. */
   listWebhooks(providerId: number | null): Promise<Webhook[]>;
-  /** The webhook with its owner's code; of whichever owner if `providerId` is undefined. */
+  /** Of whichever owner if `providerId` is undefined. */
   findWebhook(id: number, providerId?: number | null): Promise<Webhook | null>;
   /** Enabling it lets what waits for it be tried at once. */
   updateWebhook(
@@ -78,7 +78,10 @@ export interface WebhookStore {
     providerId: number | null,
     act: Act,
   ): Promise<'ok' | 'webhook_not_found'>;
-  /** Its deliveries, the newest event first, before `beforeEventId`; `state` null: all. */
+  /**
+   * Its deliveries, the newest event first, before `beforeEventId`; `state` null: all. An event that
+   * goes out again waits, whatever became of it before.
+   */
   listDeliveries(
     webhookId: number,
     state: Delivery['state'] | null,
@@ -88,11 +91,11 @@ export interface WebhookStore {
   /**
    * One bounded step of putting kept events into the outbox again, those that do not wait already:
    * one, or those of the kinds that it wants from `sinceMs` on, after `afterEventId`. `next` is
-   * null when it is done.
+   * null when it is done; `isFull`: it left off, as so many wait for the webhook as may.
    */
   replayEvents(
     webhook: Webhook,
     which: { eventId: number } | { sinceMs: number; afterEventId: number },
     nowMs: number,
-  ): Promise<{ count: number; next: number | null }>;
+  ): Promise<{ count: number; next: number | null; isFull: boolean }>;
 }

@@ -1,7 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Connection } from './connection.ts';
+import type { EventTrail } from './event-trail.ts';
 import type { FigureTrail } from './figure-trail.ts';
+import type { OutboxBell } from './outbox-bell.ts';
 import type { GroupWriter } from './writer.ts';
 
 /** The parts that each noun's file is built on. */
@@ -12,6 +14,10 @@ export interface Context {
   audit: AuditTrail;
   /** Counts what a write did. */
   figures: FigureTrail;
+  /** Takes what a write has to tell webhooks. */
+  events: EventTrail;
+  /** To be rung by a write that puts something into the outbox. */
+  outbox: OutboxBell;
   /** The store's own: leases end by it. */
   clock: Clock;
 }

@@ -7,6 +7,7 @@ import { BLOCKED, CANCELLED, CREATED } from '../../core/message/status.ts';
 import type { Distribution, DistributionDetail, SendUsage } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
+import { distributionTeller } from './distribution-end.ts';
 import { value } from './statement.ts';
 import { literal, unscheduled } from './status.ts';
 
@@ -81,6 +82,7 @@ function statements({ db }: Context) {
 export function distributionStore(context: Context): DistributionStore {
   const { writer, audit, figures } = context;
   const on = statements(context);
+  const tellEnd = distributionTeller(context);
 
   return {
     addDistribution: (draft, guards, act) =>
@@ -115,6 +117,7 @@ export function distributionStore(context: Context): DistributionStore {
         if (on.cancel.run(wanted) === 0) return status;
         const deed = deeds.cancelDistribution({ id, status }, { id, status: CANCELLED });
         audit.note(act, deed, providerId);
+        tellEnd(id, nowMs);
         return 'ok';
       }),
 
@@ -131,6 +134,7 @@ export function distributionStore(context: Context): DistributionStore {
         if (on.block.run({ id, from: JSON.stringify(from), nowMs }) === 0) return status;
         const deed = deeds.blockDistribution({ id, status }, { id, status: BLOCKED });
         audit.note(act, deed, providerId);
+        tellEnd(id, nowMs);
         return 'ok';
       }),
   };

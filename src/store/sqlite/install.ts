@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
+import * as happenings from '../../core/event/happenings.ts';
 import type { Act } from '../../core/port/audit.ts';
 import {
   type AddRefusal,
@@ -76,7 +77,7 @@ function slotStatements({ db }: Context) {
 }
 
 export function installStore(context: Context): InstallStore {
-  const { writer, audit, figures } = context;
+  const { writer, audit, figures, events } = context;
   const on = { ...linkStatements(context), ...slotStatements(context), ...rowStatements(context) };
   const find = lookups(context);
   const { enter } = slotTaker(context);
@@ -109,6 +110,9 @@ export function installStore(context: Context): InstallStore {
     const id = on.add.insert(link);
     audit.note(act, deeds.addInstall({ ...link, id }), providerId);
     figures.note(providerId, 'links', act.atMs);
+    events.note(providerId, act.atMs, () => happenings.linkCreated({ ...link, id }));
+    const used = room.installCount + 1;
+    events.noteQuota(providerId, 'links', { used, limit: link.installCountMax }, act.atMs);
     return { id };
   }
 

@@ -14,6 +14,7 @@ import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
 import { eventStore } from './event.ts';
+import { EventTrail } from './event-trail.ts';
 import { exportStore } from './export.ts';
 import { figureStore } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
@@ -28,6 +29,7 @@ import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
 import { outboxStore } from './outbox.ts';
+import { OutboxBell } from './outbox-bell.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
@@ -47,7 +49,7 @@ const LAST_WAIT_MS = 1_000;
  * call itself: a promise is what a store over a network would need.
  */
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
-  const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure } = options;
+  const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
   const { clock = systemClock } = options;
   const opened = openDatabase(dataDir, create, migrates);
   const index = WalIndex.of(opened.db);
@@ -56,9 +58,12 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const figures = new FigureTrail(db, () => clock.steadyMs(), onFigure);
   const others = knockAt(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
-  const notes = [audit, figures];
+  const outbox = new OutboxBell(onOutbox);
+  const events = new EventTrail(db, outbox);
+  // Figures are last: they note events while they are saved.
+  const notes = [audit, events, outbox, figures];
   const writer = new GroupWriter(db, commitBatchMax, { notes, upkeep, onCommit, others });
-  const context: Context = { db, writer, audit, figures, clock };
+  const context: Context = { db, writer, audit, figures, events, outbox, clock };
   return {
     ...providerStore(context),
     ...removalStore(context),

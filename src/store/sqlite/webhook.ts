@@ -1,20 +1,223 @@
-/** To be written: see the brief. */
+/** Webhooks; webhook-delivery.ts has what became of the events that they were told of. */
 
-import type { WebhookStore } from '../../core/port/webhook.ts';
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type { EventKind } from '../../core/port/event.ts';
+import type {
+  WEBHOOK_LOCALES,
+  Webhook,
+  WebhookChange,
+  WebhookStore,
+  WebhookTarget,
+} from '../../core/port/webhook.ts';
+import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
+import { value } from './statement.ts';
+import { deliveryMethods } from './webhook-delivery.ts';
 
-const later = async (): Promise<never> => {
-  throw new Error('not written yet');
-};
+/** Dispatches that are tried at once when a webhook is enabled. */
+const RETRY_COUNT = 1_000;
+/** Rows of a webhook that go in one step when it is removed. */
+const REMOVE_STEP = 2_000;
 
-export function webhookStore(_context: Context): WebhookStore {
+interface Row {
+  id: number;
+  providerId: number | null;
+  kind: 'webhook' | 'telegram';
+  address: string;
+  events: string;
+  scheme: 'v1' | 'v1a' | '';
+  secret: string;
+  previousSecret: string | null;
+  previousUntilMs: number | null;
+  locale: string;
+  createdAtMs: number;
+  disabledAtMs: number | null;
+  disabledWhy: string | null;
+}
+
+const COLUMNS = sql.raw(`
+  id, provider_id AS "providerId", kind, address, events, scheme, secret,
+  previous_secret AS "previousSecret", previous_until_ms AS "previousUntilMs", locale,
+  created_at_ms AS "createdAtMs", disabled_at_ms AS "disabledAtMs",
+  disabled_why AS "disabledWhy"`);
+
+const OF_OWNER = sql`provider_id IS ${value('providerId')}`;
+
+function rowStatements({ db }: Context) {
   return {
-    addWebhook: later,
-    listWebhooks: later,
-    findWebhook: later,
-    updateWebhook: later,
-    removeWebhook: later,
-    listDeliveries: later,
-    replayEvents: later,
+    count: db.prepare<{ count: number }>(
+      sql`SELECT count(*) AS count FROM webhook WHERE ${OF_OWNER}`,
+    ),
+    add: db.prepare(sql`
+        INSERT INTO webhook (provider_id, kind, address, events, scheme, secret, locale,
+          created_at_ms)
+        VALUES (${value('providerId')}, ${value('kind')}, ${value('address')}, ${value('events')},
+          ${value('scheme')}, ${value('secret')}, ${value('locale')}, ${value('createdAtMs')})`),
+    addDestination: db.prepare(sql`
+        INSERT INTO destination (kind, origin, webhook_id)
+        VALUES (${value('kind')}, '', ${value('id')})`),
+    list: db.prepare<Row>(sql`SELECT ${COLUMNS} FROM webhook WHERE ${OF_OWNER} ORDER BY id`),
+    find: db.prepare<Row>(sql`SELECT ${COLUMNS} FROM webhook WHERE id = ${value('id')}`),
+    change: db.prepare(sql`
+        UPDATE webhook SET kind = ${value('kind')}, address = ${value('address')},
+          events = ${value('events')}, scheme = ${value('scheme')}, secret = ${value('secret')},
+          previous_secret = ${value('previousSecret')},
+          previous_until_ms = ${value('previousUntilMs')}, locale = ${value('locale')},
+          disabled_at_ms = ${value('disabledAtMs')}, disabled_why = ${value('disabledWhy')}
+        WHERE id = ${value('id')}`),
+    changeKind: db.prepare(sql`
+        UPDATE destination SET kind = ${value('kind')} WHERE webhook_id = ${value('id')}`),
+    /** Whoever holds it goes on holding it. */
+    recover: db.prepare(sql`
+        UPDATE destination SET failure_count = 0, failing_since_ms = NULL, retry_at_ms = 0,
+          stopped_at_ms = NULL, problem = NULL
+        WHERE webhook_id = ${value('id')}`),
+    /** Few have been tried: while attempts fail, one is made at a time. */
+    retry: db.prepare(sql`
+        UPDATE outbox SET next_at_ms = 0, attempt_count = 0 WHERE id IN (
+          SELECT o.id FROM destination d CROSS JOIN outbox o ON o.destination_id = d.id
+          WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
+          ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT})`),
+    remove: db.prepare(sql`DELETE FROM webhook WHERE id = ${value('id')}`),
+    dropWaiting: db.prepare(sql`
+        DELETE FROM outbox WHERE id IN (
+          SELECT o.id FROM destination d CROSS JOIN outbox o ON o.destination_id = d.id
+          WHERE d.webhook_id = ${value('id')} LIMIT ${REMOVE_STEP})`),
+    dropEnded: db.prepare(sql`
+        DELETE FROM webhook_delivery WHERE webhook_id = ${value('id')} AND event_id IN (
+          SELECT event_id FROM webhook_delivery WHERE webhook_id = ${value('id')}
+          LIMIT ${REMOVE_STEP})`),
+  };
+}
+
+export function webhookStore(context: Context): WebhookStore {
+  const { writer, audit, events, outbox } = context;
+  const on = rowStatements(context);
+
+  function find(id: number, providerId: number | null): Webhook | null {
+    const row = on.find.get({ id });
+    return row !== null && row.providerId === providerId ? webhookIn(row) : null;
+  }
+
+  function update(before: Webhook, change: WebhookChange, act: Act): Webhook {
+    const { rotation, ...fields } = change;
+    const { id, secret, providerId } = before;
+    const previous = rotation && previousAfter(secret, rotation);
+    const after: Webhook = {
+      ...{ ...before, ...fields },
+      ...(rotation && { secret: rotation.secret, previous: previous ?? null }),
+    };
+    on.change.run({ ...rowOf(after) });
+    on.changeKind.run({ id, kind: after.target.kind });
+    if (before.disabled !== null && after.disabled === null) {
+      on.recover.run({ id });
+      on.retry.run({ id });
+      outbox.ring();
+    }
+    events.forgetEars();
+    const owner = providerId ?? undefined;
+    audit.note(act, deeds.updateWebhook(before, after), owner);
+    if (rotation) audit.note(act, deeds.rotateWebhook(id, rotation.previousUntilMs), owner);
+    return after;
+  }
+
+  return {
+    ...deliveryMethods(context),
+
+    addWebhook: (draft, countMax, act) =>
+      writer.run(() => {
+        const { providerId } = draft;
+        if ((on.count.get({ providerId })?.count ?? 0) >= countMax) return 'webhook_limit_reached';
+        const row = rowOf({ ...draft, id: 0, previous: null, disabled: null });
+        const id = on.add.insert({ ...row });
+        on.addDestination.run({ id, kind: row.kind });
+        events.forgetEars();
+        audit.note(act, deeds.addWebhook({ ...draft, id }), providerId ?? undefined);
+        return { id };
+      }),
+
+    listWebhooks: async (providerId) => on.list.all({ providerId }).map(webhookIn),
+
+    findWebhook: async (id, providerId) => {
+      const row = on.find.get({ id });
+      const isMeant = row !== null && (providerId === undefined || row.providerId === providerId);
+      return isMeant ? webhookIn(row) : null;
+    },
+
+    updateWebhook: (id, providerId, change, act) =>
+      writer.run(() => {
+        const known = find(id, providerId);
+        return known === null ? 'webhook_not_found' : update(known, change, act);
+      }),
+
+    removeWebhook: async (id, providerId, act) => {
+      const disabled = { atMs: act.atMs, why: 'it is being removed' };
+      const isThere = await writer.run(() => {
+        const known = find(id, providerId);
+        if (known === null) return false;
+        // From now on nothing is put into its queue, which goes in steps.
+        on.change.run({ ...rowOf({ ...known, disabled }) });
+        events.forgetEars();
+        return true;
+      });
+      if (!isThere) return 'webhook_not_found';
+      for (const step of [on.dropWaiting, on.dropEnded]) {
+        while ((await writer.run(() => step.run({ id }))) > 0) await nextTurn();
+      }
+      return writer.run(() => {
+        if (on.remove.run({ id }) === 0) return 'webhook_not_found';
+        audit.note(act, deeds.removeWebhook(id), providerId ?? undefined);
+        return 'ok';
+      });
+    },
+  };
+}
+
+function previousAfter(
+  secret: string,
+  { previousUntilMs }: NonNullable<WebhookChange['rotation']>,
+): Webhook['previous'] {
+  return previousUntilMs === null ? null : { secret, untilMs: previousUntilMs };
+}
+
+function webhookIn(row: Row): Webhook {
+  const { id, providerId, secret, createdAtMs, previousSecret, previousUntilMs } = row;
+  const { disabledAtMs, disabledWhy } = row;
+  return {
+    ...{ id, providerId, secret, createdAtMs, target: targetIn(row) },
+    events: row.events === '' ? [] : (row.events.split(',') as EventKind[]),
+    previous:
+      previousSecret === null || previousUntilMs === null
+        ? null
+        : { secret: previousSecret, untilMs: previousUntilMs },
+    disabled:
+      disabledAtMs === null || disabledWhy === null
+        ? null
+        : { atMs: disabledAtMs, why: disabledWhy },
+  };
+}
+
+/** The schema lets a row of one kind have the other's fields empty alone. */
+function targetIn({ kind, address, scheme, locale }: Row): WebhookTarget {
+  if (kind === 'telegram') {
+    return { kind, chat: address, locale: locale as (typeof WEBHOOK_LOCALES)[number] };
+  }
+  return { kind, url: address, scheme: scheme === '' ? 'v1' : scheme };
+}
+
+function rowOf(webhook: Webhook): Row {
+  const { id, providerId, target, events, secret, previous, createdAtMs, disabled } = webhook;
+  const isTelegram = target.kind === 'telegram';
+  return {
+    ...{ id, providerId, secret, createdAtMs, kind: target.kind, events: events.join(',') },
+    address: isTelegram ? target.chat : target.url,
+    scheme: isTelegram ? '' : target.scheme,
+    locale: isTelegram ? target.locale : '',
+    previousSecret: previous?.secret ?? null,
+    previousUntilMs: previous?.untilMs ?? null,
+    disabledAtMs: disabled?.atMs ?? null,
+    disabledWhy: disabled?.why ?? null,
   };
 }

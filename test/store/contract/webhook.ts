@@ -1,16 +1,247 @@
-/** To be written: see the brief. */
+import { describe, expect, test } from 'bun:test';
+import type { Store } from '../../../src/core/port/store.ts';
+import type { NewWebhook, Webhook, WebhookStore } from '../../../src/core/port/webhook.ts';
+import { ACT } from '../../support/actor.ts';
+import { addLink, addProvider, NOW_MS, type Suite } from './fixture.ts';
 
-import type { WebhookStore } from '../../../src/core/port/webhook.ts';
-import type { Suite } from './fixture.ts';
+const SECRET = 'whsec_bm90IGEgcmVhbCBzZWNyZXQhISEhISE=';
+const NEW_SECRET = 'whsec_YW5vdGhlciBvbmUsIG5vdCByZWFsIQ==';
 
-const later: Suite = () => {};
+/** A webhook that wants all there is. */
+export function webhookDraft(
+  providerId: number | null,
+  more: Partial<NewWebhook> = {},
+): NewWebhook {
+  return {
+    providerId,
+    target: { kind: 'webhook', url: 'https://bot.example.com/hook', scheme: 'v1' },
+    events: [],
+    secret: SECRET,
+    createdAtMs: NOW_MS,
+    ...more,
+  };
+}
+
+export async function addWebhook(
+  store: Store,
+  providerId: number | null,
+  more: Partial<NewWebhook> = {},
+): Promise<number> {
+  const added = await store.addWebhook(webhookDraft(providerId, more), 10, ACT);
+  if (typeof added === 'string') throw new Error(added);
+  return added.id;
+}
+
+export async function webhookOf(store: Store, id: number): Promise<Webhook> {
+  const found = await store.findWebhook(id);
+  if (found === null) throw new Error(`there is no webhook ${id}`);
+  return found;
+}
+
+/** Kinds of the events that wait for a webhook, in the order in which they happened. */
+export async function waitingFor(store: Store, webhookId: number): Promise<string[]> {
+  const waiting = await store.listDeliveries(webhookId, 'waiting', null, 1_000);
+  return waiting.map(({ kind }) => kind).reverse();
+}
+
+/** Makes a link of the provider, which is an event. */
+export async function makeLink(store: Store, providerId: number, n = 1): Promise<void> {
+  await addLink(store, providerId, { installCode: `LinkCode${String(n).padStart(4, '0')}` });
+}
+
+const DISABLED = { atMs: NOW_MS, why: 'it answered 410' };
 
 export const webhookContract: Record<keyof WebhookStore, Suite> = {
-  addWebhook: later,
-  listWebhooks: later,
-  findWebhook: later,
-  updateWebhook: later,
-  removeWebhook: later,
-  listDeliveries: later,
-  replayEvents: later,
+  addWebhook(opened) {
+    test('up to so many of each owner', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      for (const owner of [providerId, null]) {
+        const draft = webhookDraft(owner);
+        expect(await store.addWebhook(draft, 2, ACT)).toEqual({ id: expect.any(Number) });
+        expect(await store.addWebhook(draft, 2, ACT)).toEqual({ id: expect.any(Number) });
+        expect(await store.addWebhook(draft, 2, ACT)).toBe('webhook_limit_reached');
+        expect(await store.listWebhooks(owner)).toHaveLength(2);
+      }
+    });
+  },
+
+  listWebhooks(opened) {
+    test("the owner's, as they were added", async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const first = webhookDraft(providerId, { events: ['link.full', 'link.created'] });
+      const second = webhookDraft(providerId, {
+        target: { kind: 'telegram', chat: '-100123', locale: 'fa' },
+        secret: '123:token',
+      });
+      const ids = [await store.addWebhook(first, 9, ACT), await store.addWebhook(second, 9, ACT)];
+      await addWebhook(store, null);
+      expect(await store.listWebhooks(providerId)).toEqual(
+        [first, second].map((draft, n) => ({
+          ...draft,
+          ...(ids[n] as { id: number }),
+          previous: null,
+          disabled: null,
+        })),
+      );
+      expect(await store.listWebhooks(null)).toMatchObject([{ providerId: null }]);
+    });
+  },
+
+  findWebhook(opened) {
+    test("of the owner that is named, or anybody's", async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const own = await addWebhook(store, providerId);
+      const operators = await addWebhook(store, null);
+      expect(await store.findWebhook(own, providerId)).toMatchObject({ id: own });
+      expect(await store.findWebhook(own, null)).toBeNull();
+      expect(await store.findWebhook(operators, null)).toMatchObject({ id: operators });
+      expect(await store.findWebhook(operators, providerId)).toBeNull();
+      expect(await store.findWebhook(own)).toMatchObject({ id: own });
+      expect(await store.findWebhook(own + operators)).toBeNull();
+    });
+  },
+
+  updateWebhook(opened) {
+    test('changes what it is told to, of the owner alone', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addWebhook(store, providerId);
+      expect(await store.updateWebhook(id, null, { events: [] }, ACT)).toBe('webhook_not_found');
+      const before = await webhookOf(store, id);
+      const target = { kind: 'webhook', url: 'https://other.example.com/', scheme: 'v1a' } as const;
+      const after = await store.updateWebhook(id, providerId, { target }, ACT);
+      expect(after).toEqual({ ...before, target });
+      expect(await webhookOf(store, id)).toEqual({ ...before, target });
+    });
+
+    test('a new secret, with the old one beside it for a while or not', async () => {
+      const { store } = opened();
+      const id = await addWebhook(store, null);
+      const rotation = { secret: NEW_SECRET, previousUntilMs: NOW_MS + 5 };
+      expect(await store.updateWebhook(id, null, { rotation }, ACT)).toMatchObject({
+        secret: NEW_SECRET,
+        previous: { secret: SECRET, untilMs: NOW_MS + 5 },
+      });
+      const atOnce = { secret: SECRET, previousUntilMs: null };
+      await store.updateWebhook(id, null, { rotation: atOnce }, ACT);
+      expect(await webhookOf(store, id)).toMatchObject({ secret: SECRET, previous: null });
+    });
+
+    test('a disabled one hears of nothing more, but what waits for it stays', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addWebhook(store, providerId);
+      await makeLink(store, providerId, 1);
+      await store.updateWebhook(id, providerId, { disabled: DISABLED }, ACT);
+      expect(await webhookOf(store, id)).toMatchObject({ disabled: DISABLED });
+      await makeLink(store, providerId, 2);
+      expect(await waitingFor(store, id)).toEqual(['link.created']);
+      await store.updateWebhook(id, providerId, { disabled: null }, ACT);
+      await makeLink(store, providerId, 3);
+      expect(await waitingFor(store, id)).toEqual(['link.created', 'link.created']);
+    });
+  },
+
+  removeWebhook(opened) {
+    test('with all that waits for it, of the owner alone', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addWebhook(store, providerId);
+      const other = await addWebhook(store, providerId);
+      await makeLink(store, providerId);
+      expect(await store.removeWebhook(id, null, ACT)).toBe('webhook_not_found');
+      expect(await store.removeWebhook(id, providerId, ACT)).toBe('ok');
+      expect(await store.findWebhook(id)).toBeNull();
+      expect(await waitingFor(store, id)).toEqual([]);
+      expect(await waitingFor(store, other)).toEqual(['link.created']);
+      expect(await store.removeWebhook(id, providerId, ACT)).toBe('webhook_not_found');
+    });
+  },
+
+  listDeliveries(opened) {
+    test('in pages, the newest first', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addWebhook(store, providerId);
+      for (let n = 1; n <= 5; n++) await makeLink(store, providerId, n);
+      const first = await store.listDeliveries(id, null, null, 3);
+      expect(first).toHaveLength(3);
+      expect(first[0]).toEqual({
+        eventId: expect.any(Number),
+        kind: 'link.created',
+        atMs: NOW_MS,
+        state: 'waiting',
+        attemptCount: 0,
+        stateAtMs: 0,
+        problem: null,
+      });
+      const before = first.at(-1)?.eventId ?? 0;
+      const rest = await store.listDeliveries(id, 'waiting', before, 3);
+      expect(rest).toHaveLength(2);
+      const ids = [...first, ...rest].map(({ eventId }) => eventId);
+      expect(ids).toEqual(ids.toSorted((a, b) => b - a));
+      expect(await store.listDeliveries(id, 'failed', null, 3)).toEqual([]);
+      expect(await store.listDeliveries(id, 'delivered', null, 3)).toEqual([]);
+    });
+  },
+
+  replayEvents(opened) {
+    describe('puts what is kept into the outbox again', () => {
+      /** A provider with events that a first webhook heard of; then a second one. */
+      async function kept(store: Store, events: NewWebhook['events'] = []) {
+        const { id: providerId } = await addProvider(store, 'Provide1');
+        await addWebhook(store, providerId);
+        for (let n = 1; n <= 3; n++) {
+          const atMs = NOW_MS + n;
+          const installCode = `LinkCode000${n}`;
+          const draft = { providerId, installCode, installLimit: 2, note: null };
+          await store.addInstall(
+            { ...draft, createdAtMs: atMs, installCountMax: 100 },
+            { ...ACT, atMs },
+          );
+        }
+        const webhook = await webhookOf(store, await addWebhook(store, providerId, { events }));
+        return { providerId, webhook };
+      }
+
+      test('one, though it wants no more of its kind; and once only', async () => {
+        const { store } = opened();
+        const { webhook } = await kept(store, ['key.rotated']);
+        const [newest] = await store.listDeliveries(webhook.id - 1, null, null, 1);
+        const which = { eventId: newest?.eventId ?? 0 };
+        const once = { count: 1, next: null, isFull: false };
+        expect(await store.replayEvents(webhook, which, NOW_MS)).toEqual(once);
+        expect(await waitingFor(store, webhook.id)).toEqual(['link.created']);
+        const never = { count: 0, next: null, isFull: false };
+        expect(await store.replayEvents(webhook, which, NOW_MS)).toEqual(never);
+        expect(await store.replayEvents(webhook, { eventId: 999 }, NOW_MS)).toEqual(never);
+      });
+
+      test('all of the kinds that it wants since a time', async () => {
+        const { store } = opened();
+        const { webhook } = await kept(store);
+        const since = { sinceMs: NOW_MS + 2, afterEventId: 0 };
+        const twice = { count: 2, next: null, isFull: false };
+        expect(await store.replayEvents(webhook, since, NOW_MS)).toEqual(twice);
+        expect(await waitingFor(store, webhook.id)).toHaveLength(2);
+        const choosy: Webhook = { ...webhook, events: ['key.rotated'] };
+        const all = { sinceMs: 0, afterEventId: 0 };
+        expect(await store.replayEvents(choosy, all, NOW_MS)).toMatchObject({ count: 0 });
+      });
+
+      test("nobody else's", async () => {
+        const { store } = opened();
+        const { webhook } = await kept(store);
+        const own = await webhookOf(store, await addWebhook(store, null));
+        const [newest] = await store.listDeliveries(webhook.id - 1, null, null, 1);
+        const one = { eventId: newest?.eventId ?? 0 };
+        expect(await store.replayEvents(own, one, NOW_MS)).toMatchObject({ count: 0 });
+        const all = { sinceMs: 0, afterEventId: 0 };
+        expect(await store.replayEvents(own, all, NOW_MS)).toMatchObject({ count: 0 });
+      });
+    });
+  },
 };

@@ -1,0 +1,195 @@
+/**
+ * Happenings: an event's share of a change, as functions of the records that it left. A store calls
+ * them within the write, and only if a webhook wants to know. Data is flat and thin: who wants more
+ * asks for it by the ids. It never holds a key, a token or the code of a link.
+ */
+
+import type { Deed } from '../audit/entry.ts';
+import { DAY_MS, isoTime } from '../calendar.ts';
+import { BLOCKED, CANCELLED, FAILED } from '../message/status.ts';
+import { type DistributionType, PUSH } from '../port/distribution.ts';
+import type { EventData, EventKind, Happening } from '../port/event.ts';
+import type { RefusalReason } from '../port/figure.ts';
+import type { DestinationKind } from '../port/outbox.ts';
+import type { EndReason } from '../port/slot.ts';
+import type { Quota } from './quota.ts';
+
+/** Characters of a reason at most: an event stays far below 20 KB. */
+const REASON_LENGTH_MAX = 500;
+
+interface Link {
+  id: number;
+  installLimit: number;
+  deviceCount: number;
+}
+
+export function linkCreated({ id, installLimit }: Pick<Link, 'id' | 'installLimit'>): Happening {
+  return { kind: 'link.created', data: { link_id: id, install_limit: installLimit } };
+}
+
+/** A change of a link that left the entry `deed`. */
+export function linkUpdated(link: Link & { status: number }, deed: Deed): Happening {
+  const data = { ...linkFacts(link), status: link.status, changed: changedIn(deed) };
+  return { kind: 'link.updated', data };
+}
+
+/** The last free slot of a link was taken. */
+export function linkFull(link: Link): Happening {
+  return { kind: 'link.full', data: linkFacts(link) };
+}
+
+/** The refusals of a UTC day at a link, with the `reason` of the last one. */
+export function linkRefused(
+  linkId: number,
+  reason: RefusalReason,
+  count: number,
+  day: number,
+): Happening {
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
+  return { kind: 'link.refused', data: { link_id: linkId, reason, count, day: date } };
+}
+
+export function deviceAdmitted(link: Link, hwid: string): Happening {
+  return { kind: 'device.admitted', data: { ...linkFacts(link), hwid } };
+}
+
+/** A slot that ended. */
+interface EndedSlot {
+  link: Link;
+  hwid: string;
+  lastSeenAtMs: number;
+  /** The newcomer that got its place. */
+  newHwid: string | null;
+}
+
+const KIND_OF_END: Readonly<Record<EndReason, EventKind>> = {
+  deleted: 'device.removed',
+  forgotten: 'device.removed',
+  inactive: 'device.inactive',
+  replaced: 'device.replaced',
+};
+
+/** The end of a slot; `link` is as it is without it. */
+export function slotEnded(
+  { link, hwid, lastSeenAtMs, newHwid }: EndedSlot,
+  why: EndReason,
+): Happening {
+  const kind = KIND_OF_END[why];
+  if (kind === 'device.removed') return { kind, data: { ...linkFacts(link), hwid, why } };
+  const last_seen_at = isoTime(lastSeenAtMs);
+  return { kind, data: { link_id: link.id, hwid, new_hwid: newHwid, last_seen_at } };
+}
+
+/** A distribution that came to its end. */
+export interface EndedDistribution {
+  id: number;
+  status: number;
+  notificationType: DistributionType;
+  recipientCount: number;
+  sentCount: number;
+  failedCount: number;
+}
+
+const KIND_OF_STATUS: Readonly<Record<number, EventKind>> = {
+  [FAILED]: 'distribution.failed',
+  [CANCELLED]: 'distribution.cancelled',
+  [BLOCKED]: 'distribution.blocked',
+};
+
+export function distributionEnded(ended: EndedDistribution): Happening {
+  return {
+    kind: KIND_OF_STATUS[ended.status] ?? 'distribution.finished',
+    data: {
+      distribution_id: ended.id,
+      type: ended.notificationType === PUSH ? 'notification' : 'command',
+      status: ended.status,
+      recipients: ended.recipientCount,
+      sent: ended.sentCount,
+      failed: ended.failedCount,
+    },
+  };
+}
+
+export function quotaReached(
+  quota: Quota,
+  percent: number,
+  used: number,
+  limit: number,
+): Happening {
+  return { kind: 'quota.reached', data: { quota, percent, used, limit } };
+}
+
+/** For the provider itself; the operator hears of it as {@link providerKeyRotated}. */
+export function keyRotated(previousKeyUntilMs: number): Happening {
+  return { kind: 'key.rotated', data: { old_key_until: isoTime(previousKeyUntilMs) } };
+}
+
+/** A webhook that got no more, as it did not take what it was told. */
+export function webhookDisabled(id: number, target: string, why: string): Happening {
+  return { kind: 'webhook.disabled', data: { webhook_id: id, target, why: shortened(why) } };
+}
+
+export function providerAdded(provider_code: string, plan: string): Happening {
+  return { kind: 'provider.added', data: { provider_code, plan } };
+}
+
+const KIND_OF_DEED: Readonly<Partial<Record<Deed['action'], EventKind>>> = {
+  'provider.suspend': 'provider.suspended',
+  'provider.resume': 'provider.resumed',
+};
+
+/** A change of a provider that left the entry `deed`. */
+export function providerChanged(
+  { code, plan, activeUntilMs }: { code: string; plan: string; activeUntilMs: number | null },
+  deed: Deed,
+): Happening {
+  const kind = KIND_OF_DEED[deed.action];
+  if (kind !== undefined) return { kind, data: { provider_code: code } };
+  const terms = { plan, active_until: isoTime(activeUntilMs) };
+  const data = { provider_code: code, ...terms, changed: changedIn(deed) };
+  return { kind: 'provider.changed', data };
+}
+
+export function providerKeyRotated(provider_code: string, previousKeyUntilMs: number): Happening {
+  const old_key_until = isoTime(previousKeyUntilMs);
+  return { kind: 'provider.key-rotated', data: { provider_code, old_key_until } };
+}
+
+export function providerRemoved(provider_code: string): Happening {
+  return { kind: 'provider.removed', data: { provider_code } };
+}
+
+export function backupFailed(reason: string): Happening {
+  return { kind: 'backup.failed', data: { reason: shortened(reason) } };
+}
+
+export function diskLow(freeBytes: number): Happening {
+  return { kind: 'disk.low', data: { free_bytes: freeBytes } };
+}
+
+/** A gateway that was stopped, as our credentials are wrong. */
+export function gatewayStopped(gateway: DestinationKind, problem: string): Happening {
+  return { kind: 'gateway.stopped', data: { gateway, problem: shortened(problem) } };
+}
+
+/** An end that comes, or came: of a subscription or a certificate. */
+export function ending(
+  kind: 'subscription.ending' | 'certificate.ending',
+  endsAtMs: number,
+  days: number,
+): Happening {
+  return { kind, data: { days, ends_at: isoTime(endsAtMs) } };
+}
+
+export function subscriptionEnded(endedAtMs: number): Happening {
+  return { kind: 'subscription.ended', data: { ended_at: isoTime(endedAtMs) } };
+}
+
+function linkFacts({ id, installLimit, deviceCount }: Link): EventData {
+  return { link_id: id, install_count: deviceCount, install_limit: installLimit };
+}
+
+const changedIn = ({ change }: Deed) => Object.keys(change ?? {}).join(',');
+
+const shortened = (text: string) =>
+  text.length <= REASON_LENGTH_MAX ? text : `${text.slice(0, REASON_LENGTH_MAX)}...`;

@@ -1,0 +1,185 @@
+/**
+ * Notes events within the write of the change that they tell of: they are rows of its transaction,
+ * so whatever takes the change back takes them back. Nearly nobody has a webhook, so a commit looks
+ * once for those of an owner, and without any nothing is made, not even the event.
+ */
+
+import { sql } from 'drizzle-orm';
+import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
+import { levelOf, type Quota } from '../../core/event/quota.ts';
+import type { EventKind, Happening } from '../../core/port/event.ts';
+import type { Connection } from './connection.ts';
+import type { OutboxBell } from './outbox-bell.ts';
+import { value } from './statement.ts';
+import type { BatchNotes } from './writer.ts';
+
+/** Events that wait for a webhook at most: with one more it is disabled. */
+export const WAITING_COUNT_MAX = 100_000;
+
+/** An enabled webhook. */
+interface Ear {
+  webhookId: number;
+  destinationId: number;
+  target: string;
+  /** Kinds that it wants, comma-separated; empty: all. */
+  events: string;
+  waitingCount: number;
+}
+
+const NO_EARS: Ear[] = [];
+
+/** The mark of the last notice about a subject, of a provider or (null) of the appliance. */
+export function noticeStatements(db: Connection) {
+  const which = sql`provider_id IS ${value('providerId')} AND subject = ${value('subject')}`;
+  return {
+    markOf: db.prepare<{ mark: string }>(sql`SELECT mark FROM notice WHERE ${which}`),
+    changeMark: db.prepare(sql`UPDATE notice SET mark = ${value('mark')} WHERE ${which}`),
+    addMark: db.prepare(sql`
+        INSERT INTO notice (provider_id, subject, mark)
+        VALUES (${value('providerId')}, ${value('subject')}, ${value('mark')})`),
+  };
+}
+
+function statements(db: Connection) {
+  return {
+    ears: db.prepare<Ear>(sql`
+        SELECT w.id AS "webhookId", d.id AS "destinationId", w.kind AS target, w.events AS events,
+          d.waiting_count AS "waitingCount"
+        FROM webhook w CROSS JOIN destination d ON d.webhook_id = w.id
+        WHERE w.provider_id IS ${value('providerId')} AND w.disabled_at_ms IS NULL
+        ORDER BY w.id`),
+    add: db.prepare(sql`
+        INSERT INTO event (provider_id, kind, at_ms, data)
+        VALUES (${value('providerId')}, ${value('kind')}, ${value('atMs')}, ${value('data')})`),
+    put: db.prepare(sql`
+        INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
+        VALUES (${value('destinationId')}, 0, ${value('atMs')}, ${value('eventId')})`),
+    enabled: db.prepare<{ providerId: number | null; target: string }>(sql`
+        SELECT provider_id AS "providerId", kind AS target FROM webhook
+        WHERE id = ${value('id')} AND disabled_at_ms IS NULL`),
+    disable: db.prepare(sql`
+        UPDATE webhook SET disabled_at_ms = ${value('atMs')}, disabled_why = ${value('why')}
+        WHERE id = ${value('id')}`),
+  };
+}
+
+export class EventTrail implements BatchNotes {
+  /** Enabled webhooks by owner, as the present commit found them; 0: the operator's. */
+  readonly #ears = new Map<number, Ear[]>();
+  readonly #bell: OutboxBell;
+  readonly #on: ReturnType<typeof statements> & ReturnType<typeof noticeStatements>;
+
+  constructor(db: Connection, bell: OutboxBell) {
+    this.#bell = bell;
+    this.#on = { ...statements(db), ...noticeStatements(db) };
+  }
+
+  /** Notes what happened, within its write, for the provider or (null) the operator. */
+  note(providerId: number | null, atMs: number, happening: () => Happening): void {
+    const ears = this.#earsOf(providerId);
+    if (ears.length > 0) this.#put(providerId, atMs, happening(), ears);
+  }
+
+  /** True if an enabled webhook of the owner wants events of the kind. To be asked in a write. */
+  isWanted(providerId: number | null, kind: EventKind): boolean {
+    return this.#earsOf(providerId).some((ear) => wants(ear, kind));
+  }
+
+  /** The same, without a write. */
+  isWantedNow(providerId: number | null, kind: EventKind): boolean {
+    return this.#on.ears.all({ providerId }).some((ear) => wants(ear, kind));
+  }
+
+  /**
+   * Notes that a provider used so much of a quota, within the write that did. It is told when that
+   * reaches a level that it was not at when it was looked at last.
+   */
+  noteQuota(
+    providerId: number,
+    quota: Quota,
+    { used, limit }: { used: number; limit: number },
+    atMs: number,
+  ): void {
+    if (!this.isWanted(providerId, 'quota.reached')) return;
+    const level = levelOf(used, limit);
+    const subject = `quota ${quota}`;
+    const before = Number(this.#on.markOf.get({ providerId, subject })?.mark ?? 0);
+    if (level === before) return;
+    this.setMark(providerId, subject, String(level));
+    if (level > before) this.note(providerId, atMs, () => quotaReached(quota, level, used, limit));
+  }
+
+  /** Notes which state of a subject a notice was given for. */
+  setMark(providerId: number | null, subject: string, mark: string): void {
+    const row = { providerId, subject, mark };
+    if (this.#on.changeMark.run(row) === 0) this.#on.addMark.run(row);
+  }
+
+  /** Disables a webhook that is enabled, and tells the others of its owner. */
+  disableWebhook(id: number, why: string, atMs: number): void {
+    const known = this.#on.enabled.get({ id });
+    if (known === null) return;
+    const { providerId, target } = known;
+    this.#on.disable.run({ id, why, atMs });
+    this.forgetEars();
+    this.note(providerId, atMs, () => webhookDisabled(id, target, why));
+  }
+
+  /** To be called in a write that changes webhooks. */
+  forgetEars(): void {
+    this.#ears.clear();
+  }
+
+  mark(): number {
+    return 0;
+  }
+
+  undo(): void {
+    this.forgetEars();
+  }
+
+  seal(): void {}
+
+  clear(): void {
+    this.forgetEars();
+  }
+
+  #earsOf(providerId: number | null): Ear[] {
+    const known = this.#ears.get(providerId ?? 0);
+    if (known !== undefined) return known;
+    const found = this.#on.ears.all({ providerId });
+    const ears = found.length === 0 ? NO_EARS : found;
+    this.#ears.set(providerId ?? 0, ears);
+    return ears;
+  }
+
+  #put(
+    providerId: number | null,
+    atMs: number,
+    { kind, data }: Happening,
+    ears: readonly Ear[],
+  ): void {
+    const listening = ears.filter((ear) => wants(ear, kind));
+    const [room, full] = partition(listening);
+    if (room.length > 0) {
+      const row = { providerId, kind, atMs, data: JSON.stringify(data) };
+      const eventId = this.#on.add.insert(row);
+      for (const ear of room) {
+        ear.waitingCount += 1;
+        this.#on.put.run({ destinationId: ear.destinationId, eventId, atMs });
+      }
+      this.#bell.ring();
+    }
+    const why = `${WAITING_COUNT_MAX} events wait for it: it does not take them`;
+    for (const { webhookId } of full) this.disableWebhook(webhookId, why, atMs);
+  }
+}
+
+/** Those that still have room, and those that have none. */
+function partition(ears: readonly Ear[]): [Ear[], Ear[]] {
+  const hasRoom = ({ waitingCount }: Ear) => waitingCount < WAITING_COUNT_MAX;
+  return [ears.filter(hasRoom), ears.filter((ear) => !hasRoom(ear))];
+}
+
+const wants = ({ events }: Pick<Ear, 'events'>, kind: EventKind) =>
+  events === '' || `,${events},`.includes(`,${kind},`);

@@ -1,0 +1,32 @@
+import type { BatchNotes } from './writer.ts';
+
+/** Tells that something waits in the outbox, once it is on disk. */
+export class OutboxBell implements BatchNotes {
+  #putCount = 0;
+  readonly #onOutbox: () => void;
+
+  constructor(onOutbox: () => void = () => {}) {
+    this.#onOutbox = onOutbox;
+  }
+
+  /** Notes that a write put something into the outbox, within it. */
+  ring(): void {
+    this.#putCount += 1;
+  }
+
+  mark(): number {
+    return this.#putCount;
+  }
+
+  undo(mark: number): void {
+    this.#putCount = mark;
+  }
+
+  seal(): void {}
+
+  clear(isSaved: boolean): void {
+    const isPut = this.#putCount > 0;
+    this.#putCount = 0;
+    if (isSaved && isPut) this.#onOutbox();
+  }
+}
