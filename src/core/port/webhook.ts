@@ -79,8 +79,8 @@ export interface WebhookStore {
     act: Act,
   ): Promise<'ok' | 'webhook_not_found'>;
   /**
-   * Its deliveries, the newest event first, before `beforeEventId`; `state` null: all. An event that
-   * goes out again waits, whatever became of it before.
+   * Its deliveries, the newest event first, before `beforeEventId`; `state` null: all. An event
+   * that goes out again waits, whatever became of it before.
    */
   listDeliveries(
     webhookId: number,

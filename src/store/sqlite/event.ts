@@ -1,4 +1,4 @@
-/** Events that no other write is about, notices, and the end of events; event-trail.ts notes them. */
+/** Events that no other write is about, notices, and the end of events. See event-trail.ts. */
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { EventStore, NewEvent, WatchedSubscription } from '../../core/port/event.ts';
