@@ -15,7 +15,7 @@ export interface OutgoingCall {
   http2?: boolean;
   /** Names in lower case; `host` and `content-length` are written here. */
   headers: Readonly<Record<string, string>>;
-  body: string | Uint8Array | null;
+  body: string | Uint8Array<ArrayBuffer> | null;
   /** Longest time for the whole exchange, and before it for a place in the queue, ms. */
   timeoutMs: number;
   /** Bytes of the answer's body that are read; the rest is cut off. */

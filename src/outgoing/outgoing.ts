@@ -4,8 +4,15 @@
  */
 
 import type { Clock } from '../clock.ts';
+import { isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/address.ts';
 import type { Reach } from '../core/port/reach.ts';
-import { type OutgoingAnswer, type OutgoingCall, OutgoingFailure } from './call.ts';
+import type { OutgoingAnswer, OutgoingCall, OutgoingFailure } from './call.ts';
+import { Deadline, unless } from './deadline.ts';
+import { exchange } from './exchange.ts';
+import { failure, failureOf, isStale, isUnreachable, Trouble } from './failure.ts';
+import { exchangeHttp2 } from './http2.ts';
+import { type Origin, Origins } from './origin.ts';
+import { type Resolve, systemResolve } from './resolve.ts';
 
 /** Settings that are read for each call, so that a change holds at once. */
 export interface OutgoingSettings extends Reach {
@@ -13,27 +20,122 @@ export interface OutgoingSettings extends Reach {
   readonly outgoingOriginRate: number;
 }
 
-/** Finds the addresses of a host name. Throws if there are none. */
-export type Resolve = (name: string) => Promise<readonly string[]>;
-
 export interface OutgoingOptions {
   settings: OutgoingSettings;
   clock: Clock;
-  /** Certificates of authorities that are believed beside the usual ones, PEM; null: none. */
-  ca: string | null;
+  /** Certificates of all authorities that are believed, PEM; null: the usual ones. */
+  ca: readonly string[] | null;
   /** For tests; else the machine's own. */
   resolve?: Resolve;
 }
 
+/** Addresses of one name that are tried in one call. */
+const ADDRESSES_TRIED_MAX = 4;
+
+/** One call on its way. */
+interface Journey {
+  call: OutgoingCall;
+  url: URL;
+  origin: Origin;
+  signal: AbortSignal;
+}
+
 export class Outgoing {
-  constructor(readonly options: OutgoingOptions) {}
+  readonly #origins: Origins;
+
+  constructor(private readonly options: OutgoingOptions) {
+    this.#origins = new Origins(options.resolve ?? systemResolve, options.clock);
+  }
 
   /** Calls once. Never throws; `signal` breaks it off. */
   async send(call: OutgoingCall, signal: AbortSignal): Promise<OutgoingAnswer | OutgoingFailure> {
-    signal.throwIfAborted();
-    return new OutgoingFailure('unreachable', `cannot reach ${new URL(call.url).host}`);
+    const { settings } = this.options;
+    const isTrusted = call.trust === 'operator';
+    const url = isTrusted ? readOperatorUrl(call.url) : readPublicUrl(call.url, settings);
+    if (!(url instanceof URL)) return failure('address', `the address ${url.detail}`);
+    const origin = this.#origins.of(url, call.trust);
+    const rate = call.originRate ?? (isTrusted ? null : settings.outgoingOriginRate);
+    const patience = this.#deadline(call, signal);
+    const hasPlace = await origin.enter(call.originConcurrency, rate, patience);
+    patience.end();
+    if (!hasPlace) {
+      if (signal.aborted) return failure('stopped', `the call to ${url.host} was stopped`);
+      return failure('busy', `too many calls to ${url.host} are under way`);
+    }
+    const deadline = this.#deadline(call, signal);
+    try {
+      const outcome = await this.#travel({ call, url, origin, signal: deadline.signal });
+      if (!(outcome instanceof Trouble)) return outcome;
+      if (deadline.isOver) {
+        return failure('timeout', `${url.host} gave no answer within ${call.timeoutMs / 1000} s`);
+      }
+      if (signal.aborted) return failure('stopped', `the call to ${url.host} was stopped`);
+      return failureOf(outcome, url.host);
+    } finally {
+      deadline.end();
+      origin.leave();
+    }
   }
 
-  /** Closes every connection. */
-  close(): void {}
+  /** Closes every idle connection. */
+  close(): void {
+    this.#origins.close();
+  }
+
+  #deadline({ timeoutMs }: OutgoingCall, signal: AbortSignal): Deadline {
+    return new Deadline(timeoutMs, signal, this.options.clock.steadyMs);
+  }
+
+  async #travel(journey: Journey): Promise<OutgoingAnswer | OutgoingFailure | Trouble> {
+    const { call, url, origin, signal } = journey;
+    if (call.http2 && call.trust === 'operator' && url.protocol === 'https:') {
+      return this.#overHttp2(journey);
+    }
+    let addresses: readonly string[] | null;
+    try {
+      addresses = await unless(signal, origin.addresses());
+    } catch {
+      addresses = [];
+    }
+    if (addresses === null) return new Trouble('ABORT_ERR');
+    if (addresses.length === 0) return failure('name', `${url.host} has no address`);
+    if (call.trust === 'anybody') {
+      // All of them: whoever has one among them that is private may mean that one.
+      const { outgoingAllow } = this.options.settings;
+      if (!addresses.every((address) => isCallable(address, outgoingAllow))) {
+        return failure('address', `${url.host} leads to a network that is not public`);
+      }
+    }
+    return this.#overHttp1(journey, addresses);
+  }
+
+  /** Calls one address after the other, until there is one that can be connected to. */
+  async #overHttp1(
+    { call, url, origin, signal }: Journey,
+    addresses: readonly string[],
+  ): Promise<OutgoingAnswer | Trouble> {
+    const { ca, clock } = this.options;
+    const common = { call, url, ca, signal, nowMs: clock.nowMs };
+    let outcome: OutgoingAnswer | Trouble = new Trouble('ABORT_ERR');
+    for (const address of addresses.slice(0, ADDRESSES_TRIED_MAX)) {
+      outcome = await exchange({ ...common, address, agent: origin.agent });
+      if (outcome instanceof Trouble && isStale(outcome)) {
+        outcome = await exchange({ ...common, address, agent: false });
+      }
+      if (!(outcome instanceof Trouble)) return outcome;
+      origin.putBehind(address);
+      if (!isUnreachable(outcome)) return outcome;
+    }
+    origin.forgetAddresses();
+    return outcome;
+  }
+
+  /** Calls; again if the server said that it has not looked at the call. */
+  async #overHttp2({ call, signal }: Journey): Promise<OutgoingAnswer | Trouble> {
+    const { ca, clock } = this.options;
+    const common = { call, ca, signal, nowMs: clock.nowMs };
+    const outcome = await exchangeHttp2(common);
+    const isRefused = outcome instanceof Trouble && outcome.code === 'HTTP2RefusedStream';
+    return isRefused ? await exchangeHttp2(common) : outcome;
+  }
 }

@@ -1,4 +1,4 @@
-/** How long to wait before the next attempt. */
+/** The wait that another server asks for. */
 
 /** Longest wait that `Retry-After` may ask for here; who calls may allow less, ms. */
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
@@ -15,26 +15,4 @@ export function retryAfterMs(header: string | null, nowMs: number): number | nul
   const atMs = Date.parse(given);
   if (Number.isNaN(atMs)) return null;
   return Math.min(Math.max(atMs - nowMs, 0), RETRY_AFTER_MS_MAX);
-}
-
-export interface Backoff {
-  /** Wait after the first failure, ms. */
-  firstMs: number;
-  /** Longest wait, ms. */
-  longestMs: number;
-}
-
-/**
- * The wait after `failureCount` failures in a row (from 1): doubled each time, and of that a random
- * part between a half and all, so that those that failed together do not come back together.
- * `random` is in [0, 1).
- */
-export function backoffMs(
-  failureCount: number,
-  { firstMs, longestMs }: Backoff,
-  random: number,
-): number {
-  const doublings = Math.min(Math.max(failureCount, 1) - 1, 50);
-  const whole = Math.min(firstMs * 2 ** doublings, longestMs);
-  return Math.round(whole * (0.5 + random / 2));
 }

@@ -1,0 +1,36 @@
+/** Certificate authorities that are believed in calls out. */
+
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { rootCertificates } from 'node:tls';
+import { OperatorError } from '../operator-error.ts';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/**
+ * The usual authorities and those of a PEM file, for `Outgoing`; null, the usual ones alone, if
+ * `path` is empty. Throws `OperatorError` if the file cannot be read or holds no certificate.
+ */
+export function readAuthorities(path: string): readonly string[] | null {
+  if (path === '') return null;
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new OperatorError(`cannot read outgoing.ca_file: ${(error as Error).message}`);
+  }
+  const certificates = text.match(CERTIFICATE) ?? [];
+  if (certificates.length === 0 || !certificates.every(isCertificate)) {
+    throw new OperatorError(`outgoing.ca_file: ${path} holds no certificate in PEM form`);
+  }
+  return [...rootCertificates, ...certificates];
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}

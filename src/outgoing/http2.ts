@@ -1,0 +1,63 @@
+/**
+ * One call by HTTP/2, to an address of the operator's: by `fetch`, which shares few connections
+ * among all calls, opens new ones when the server allows no more streams or said GOAWAY, and gives
+ * up one on which a call timed out. Its faults hold whole addresses in their messages and `path`:
+ * their code alone is taken.
+ */
+
+import { answerOf, Gathering } from './answer.ts';
+import type { OutgoingAnswer, OutgoingCall } from './call.ts';
+import { codeOf, Trouble } from './failure.ts';
+
+export interface Http2Exchange {
+  call: OutgoingCall;
+  ca: readonly string[] | null;
+  signal: AbortSignal;
+  nowMs: () => number;
+}
+
+/** Calls once. When the status is known by the time that it ends, there is an answer. */
+export async function exchangeHttp2({
+  call,
+  ca,
+  signal,
+  nowMs,
+}: Http2Exchange): Promise<OutgoingAnswer | Trouble> {
+  let answer: Response;
+  let headers: Headers;
+  try {
+    headers = new Headers({ ...call.headers, 'accept-encoding': 'identity' });
+  } catch {
+    return new Trouble('ERR_INVALID_CHAR');
+  }
+  try {
+    answer = await fetch(call.url, {
+      ...{ method: call.method, body: call.body, signal },
+      ...{ headers, protocol: 'http2', redirect: 'manual', decompress: false },
+      ...(ca !== null && { tls: { ca: [...ca] } }),
+    });
+  } catch (fault) {
+    return new Trouble(signal.aborted ? 'ABORT_ERR' : codeOf(fault));
+  }
+  const body = new Gathering(call.answerBytesMax);
+  const isWhole = await gather(answer, body);
+  const header = (name: string) => answer.headers.get(name);
+  return answerOf({ status: answer.status, header, body, isWhole }, nowMs());
+}
+
+/** Reads a body as far as it is wanted; false: there was more, or it broke off. */
+async function gather(answer: Response, body: Gathering): Promise<boolean> {
+  const reader = answer.body?.getReader();
+  if (reader === undefined) return true;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return true;
+      if (!body.take(value)) break;
+    }
+    await reader.cancel();
+  } catch {
+    // It broke off; the status came before.
+  }
+  return false;
+}
