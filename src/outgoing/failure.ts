@@ -43,7 +43,7 @@ const TLS: Readonly<Record<string, string>> = {
   UNABLE_TO_GET_ISSUER_CERT: 'its certificate is of an authority that is not known here',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is of an authority that is not known here',
 };
-/** Codes of a handshake that came to nothing: of TLS libraries, and Bun's for a server without TLS. */
+/** Codes of a handshake that came to nothing; EPROTO is Bun's for a server without TLS. */
 const TLS_CODE = /^(?:EPROTO$|ERR_(?:TLS|SSL|BORINGSSL)|CERT_|UNABLE_TO_|DEPTH_|SELF_SIGNED)/;
 
 const RESET = /^(?:ECONNRESET|EPIPE|ECONNABORTED|CLOSED|HTTP2(?:StreamReset|RefusedStream))$/;
