@@ -32,7 +32,9 @@ const WORLD_ANY = 0o007;
 const GROUP_ANY = 0o070;
 const GROUP_WRITE = 0o020;
 
-const DATABASE_FILES = /^gatepost(?:\.lock|(?:-replaced-\w+(?:-\d+)?)?\.db(?:-wal|-shm)?)$/;
+/** The database and what belongs to it, and the key that subscriptions to pushes are bound to. */
+const OWN_FILES =
+  /^(?:gatepost(?:\.lock|(?:-replaced-\w+(?:-\d+)?)?\.db(?:-wal|-shm)?)|vapid\.key)$/;
 /** Folders for the program's own use; nothing in them is for others. */
 const SECRET_FOLDERS = ['acme', 'backups'];
 
@@ -98,7 +100,7 @@ export function readSecretFile(path: string): { text: string } | { problem: stri
 export function checkDataDirectory(dataDir: string): Finding[] {
   const stats = statOf(dataDir);
   if (!stats?.isDirectory()) return [];
-  const files = namesIn(dataDir).filter((name) => DATABASE_FILES.test(name));
+  const files = namesIn(dataDir).filter((name) => OWN_FILES.test(name));
   const folders = SECRET_FOLDERS.map((name) => join(dataDir, name));
   return [
     ...checkOwn(dataDir, `the data directory ${dataDir}`),

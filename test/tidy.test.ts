@@ -247,6 +247,8 @@ const HOSTS = new Set([
   'fcm.googleapis.com',
   'api.push.apple.com',
   'api.sandbox.push.apple.com',
+  // A name, not an address: what an access token is for.
+  'www.googleapis.com',
 ]);
 const isExample = (host: string) => /^(?:.*\.)?example(?:\.(?:com|org|net))?$/.test(host);
 

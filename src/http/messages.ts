@@ -169,6 +169,7 @@ const TABLE = {
     'Device is registered',
     'show the token that the HWID has, or the link that it has been on for longest',
   ),
+  push_key_missing: refusal('Push key not found', 'the operator has not set up Web Push'),
   not_a_stream: refusal('Unknown error', 'this path takes WebSocket connections only'),
   too_many_streams: refusal('Too many requests', 'the server holds as many streams as it may'),
   too_many_requests: refusal('Too many requests', 'try again in a minute'),

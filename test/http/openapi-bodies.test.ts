@@ -24,6 +24,10 @@ afterAll(() => app.close());
 const SAMPLES: Samples = {
   date: ['2026-11-22', '2027-02-28'],
   'text/html': ['Hello', '<b>Tonight</b>', '5 > 3', '<img src="https://example.com/a.png">', 'Я'],
+  'application/octet-stream': [
+    'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+    'BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8',
+  ],
   uri: ['https://example.com', 'http://example.com:8080/a?b=c#d', 'HTTPS://example.com/', 'tg:x'],
 };
 

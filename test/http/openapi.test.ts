@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { answersOf, isNeeded } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
+import { PUSH_KEY_EXAMPLE } from '../../src/http/endpoints/messaging-bodies.ts';
 import { CODE_EXAMPLE, PROVIDER_EXAMPLE } from '../../src/http/endpoints/params.ts';
 import { messages } from '../../src/http/messages.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
@@ -175,7 +176,7 @@ describe.each(byPath)('%s', (path, endpoint) => {
 });
 
 test('the example calls work on a server that has what they name', async () => {
-  const twin = await startTestApp();
+  const twin = await startTestApp({ pushKey: PUSH_KEY_EXAMPLE });
   const own = await seedProvider(twin, { code: PROVIDER_EXAMPLE });
   try {
     await call(twin, '/api/add-install', own, { install_limit: 9, install_code: CODE_EXAMPLE });

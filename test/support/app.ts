@@ -59,6 +59,8 @@ export interface TestAppOptions
   isSlow?: boolean;
   /** A provider's limits that differ from {@link WIDE_LIMITS}. */
   bounds?: Partial<Limits>;
+  /** The public VAPID key; null: Web Push is not set up. */
+  pushKey?: string | null;
   /** Data that are there already: migrated if they are older, removed with the appliance. */
   dataDir?: string;
 }
@@ -91,6 +93,7 @@ export async function startTestApp(
     dataDir = freshFolder(),
     bounds = {},
     isSlow = false,
+    pushKey = null,
     ...options
   }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
@@ -109,7 +112,7 @@ export async function startTestApp(
     actor: () => ACT.actor,
     limits,
     gateways: () => [],
-    pushKey: () => null,
+    pushKey: () => pushKey,
   };
   const log = makeLog(
     { logFormat: 'json', logLevel: 'info' },

@@ -1,19 +1,26 @@
 import type { Core } from '../../src/core/core.ts';
 import type { Store } from '../../src/core/port/store.ts';
 
+/** A part that may give way: a method of the store, or the core's own `pushKey`. */
+export type FaultyMethod = keyof Store | 'pushKey';
+
 /** A store that gives way on demand: `startTestApp({}, faults.wrap)`, then `faults.arm(...)`. */
 export class Faults {
-  #method: keyof Store | null = null;
+  #method: FaultyMethod | null = null;
   #error: unknown = null;
 
   /** Lets `method` throw `error` from now on. */
-  arm(method: keyof Store, error: unknown): void {
+  arm(method: FaultyMethod, error: unknown): void {
     this.#method = method;
     this.#error = error;
   }
 
   wrap = (core: Core): Core => ({
     ...core,
+    pushKey: () => {
+      if (this.#method === 'pushKey') throw this.#error;
+      return core.pushKey();
+    },
     store: new Proxy(core.store, {
       get: (store, name) =>
         name === this.#method

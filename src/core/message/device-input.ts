@@ -1,17 +1,16 @@
 /** Reads what devices send in JSON: registrations and acknowledgements. */
 
 import { readHwid } from '../formats.ts';
-import { byteLength, isAbsent, isRecord, isText, readInteger } from '../json-input.ts';
+import { isAbsent, isRecord, isText, readInteger } from '../json-input.ts';
 import { isRefused, type Misfit, malformed, Refused } from '../outcome.ts';
 import { ACK_STATES, type AckItem } from '../port/inbox.ts';
-import { PUSH_GATEWAYS, type PushAddress, type PushSubscription } from '../port/registration.ts';
+import type { Reach } from '../port/reach.ts';
 import { tidyFact } from '../text.ts';
 import { ACK_COUNT_MAX } from './inbox.ts';
+import { readPush } from './push-address.ts';
 import type { Registration } from './registration.ts';
 
 const ACK_DETAIL_LENGTH_MAX = 255;
-/** The texts of a push token, all together. */
-export const PUSH_TOKEN_BYTES_MAX = 4096;
 /** BCP 47: letters and digits in groups. */
 export const LOCALE = /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}$/;
 
@@ -28,13 +27,15 @@ const TEXT_FIELDS = [
 ] as const;
 
 /**
- * Reads the body of `POST /device/register`. The formats of codes are judged with what they name.
+ * Reads the body of `POST /device/register`. The formats of codes are judged with what they name;
+ * `reach` says which push services may be called.
  *
  * Refuses `hwid_required` for a HWID that is missing or does not fit, whatever is wrong behind it;
  * anything else is `malformed`.
  */
 export function readRegistration(
   body: Readonly<Record<string, unknown>>,
+  reach: Reach,
 ): Omit<Registration, 'token'> | Refused<'hwid_required'> | Misfit {
   const hwid = readHwid(body['hwid']);
   if (isRefused(hwid)) return new Refused('hwid_required');
@@ -48,7 +49,7 @@ export function readRegistration(
   if (text.locale !== undefined && !LOCALE.test(text.locale)) {
     return malformed('locale must be a language tag such as en or pt-BR');
   }
-  const push = readPush(body['push']);
+  const push = readPush(body['push'], reach);
   if (isRefused(push)) return push;
   return {
     hwid,
@@ -64,40 +65,6 @@ export function readRegistration(
     installCode: text.install_code ?? null,
     domainHash: text.domain_hash ?? null,
     providerCode: text.provider_code ?? null,
-  };
-}
-
-function readPush(value: unknown): PushAddress | Misfit | null {
-  if (isAbsent(value)) return null;
-  if (!isRecord(value)) return malformed('push must be an object with gateway and token');
-  const gateway = PUSH_GATEWAYS.find((known) => known === value['gateway']);
-  if (gateway === undefined) return malformed(`push.gateway must be ${PUSH_GATEWAYS.join(', ')}`);
-  const token = gateway === 'webpush' ? readSubscription(value['token']) : readText(value['token']);
-  if (token === null) {
-    const kind = gateway === 'webpush' ? 'the subscription object, with its endpoint' : 'a string';
-    return malformed(`push.token must be ${kind}`);
-  }
-  const texts =
-    typeof token === 'string' ? [token] : [token.endpoint, ...Object.values(token.keys)];
-  if (texts.reduce((bytes, text) => bytes + byteLength(text), 0) > PUSH_TOKEN_BYTES_MAX) {
-    return malformed(`push.token must not be longer than ${PUSH_TOKEN_BYTES_MAX} bytes`);
-  }
-  return { gateway, token };
-}
-
-const readText = (value: unknown) => (isText(value) && value !== '' ? value : null);
-
-/** The parts of the standard subscription object (W3C Push API); others are not kept. */
-function readSubscription(value: unknown): PushSubscription | null {
-  const endpoint = isRecord(value) ? readText(value['endpoint']) : null;
-  if (!isRecord(value) || endpoint === null) return null;
-  const { expirationTime, keys } = value;
-  const ofDevice = isRecord(keys) ? keys : {};
-  const [p256dh, auth] = [readText(ofDevice['p256dh']), readText(ofDevice['auth'])];
-  return {
-    endpoint,
-    ...(Number.isFinite(expirationTime) && { expirationTime: expirationTime as number }),
-    keys: { ...(p256dh !== null && { p256dh }), ...(auth !== null && { auth }) },
   };
 }
 

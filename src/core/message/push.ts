@@ -1,28 +1,9 @@
 /** Pushes: what of a message travels through a gateway, the same for all of them. */
 
 import { PUSH } from '../port/distribution.ts';
-import type { PushMessage } from '../port/outbox.ts';
+import type { PushContent, PushMessage } from '../port/outbox.ts';
 import { plainText } from './html.ts';
 import type { NotificationPayload } from './notification.ts';
-
-/** A message as a gateway shows it, in the device's language. */
-export interface PushContent {
-  /** The distribution's id: the same in every copy and every attempt. */
-  id: number;
-  /** A command is silent: it makes the app fetch its inbox. */
-  kind: 'notification' | 'command';
-  title: string | null;
-  /** Plain text; null where the message shows nothing but a picture. */
-  body: string | null;
-  link: string | null;
-  image: string | null;
-  /** `force` of a notification: high priority and sound. */
-  isUrgent: boolean;
-  /** Time after which nobody needs it, UTC ms. */
-  expiresAtMs: number;
-  /** The whole message as the inbox has it, as JSON, if the operator lets it travel; else null. */
-  inboxMessage: string | null;
-}
 
 /** The operator's decisions about what travels. */
 export interface PushSettings {
@@ -50,11 +31,13 @@ export function renderPush(
   }
   const payload = message.payload as NotificationPayload;
   const own = localeOf(payload.locales ?? {}, locale);
+  const title = own?.title ?? payload.title ?? null;
   return {
     ...common,
     kind: 'notification',
-    title: own?.title ?? payload.title ?? null,
-    body: plainText(own?.body ?? payload.body) || null,
+    title,
+    // A picture alone; no platform shows a notification without a text.
+    body: plainText(own?.body ?? payload.body) || (title === null ? '\u2026' : null),
     link: own?.['link-for-open'] ?? payload.link_for_open ?? null,
     image: payload.background_image ?? null,
     isUrgent: payload.type_push === 'force',

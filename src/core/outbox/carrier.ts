@@ -4,8 +4,8 @@
  * try again.
  */
 
-import type { PushContent } from '../message/push.ts';
 import type { StoredEvent } from '../port/event.ts';
+import type { PushContent } from '../port/outbox.ts';
 import type { PushAddress } from '../port/registration.ts';
 import type { Webhook } from '../port/webhook.ts';
 

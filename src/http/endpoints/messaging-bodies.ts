@@ -2,8 +2,9 @@
 
 import { Type } from '@sinclair/typebox';
 import { DOMAIN_HASH, HWID, INSTALL_CODE, PROVIDER_CODE } from '../../core/formats.ts';
-import { LOCALE, PUSH_TOKEN_BYTES_MAX } from '../../core/message/device-input.ts';
+import { LOCALE } from '../../core/message/device-input.ts';
 import { ACK_COUNT_MAX } from '../../core/message/inbox.ts';
+import { APNS_TOKEN, PUSH_TOKEN_BYTES_MAX } from '../../core/message/push-address.ts';
 import { ACK_STATES } from '../../core/port/inbox.ts';
 import {
   CODE_EXAMPLE,
@@ -18,21 +19,54 @@ import {
 const ofItself = (what: string, example: string) =>
   Type.Optional(text(`${what}, as the app calls it; cut to 128 characters.`, example));
 
+/** The sender of RFC 8291, appendix A. */
+export const PUSH_KEY_EXAMPLE =
+  'BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8';
+
+const SUBSCRIPTION_EXAMPLE = {
+  endpoint: 'https://push.example/6qDl-qvIqPWVCh0u',
+  keys: {
+    // The receiver of RFC 8291, appendix A.
+    p256dh:
+      'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+    auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+  },
+};
+
 const PushAddress = Type.Unsafe<unknown>({
   title: 'PushAddress',
   description: `A faster way to the same inbox; at most ${PUSH_TOKEN_BYTES_MAX} bytes of text.`,
   oneOf: [
     Type.Object({
-      gateway: choice(['fcm', 'apns']),
+      gateway: Type.Literal('fcm'),
       token: Type.String({ minLength: 1, maxLength: PUSH_TOKEN_BYTES_MAX }),
+    }),
+    Type.Object({
+      gateway: Type.Literal('apns'),
+      token: Type.RegExp(APNS_TOKEN, { description: 'In hexadecimal digits.' }),
     }),
     Type.Object({
       gateway: Type.Literal('webpush'),
       token: Type.Object(
-        { endpoint: Type.String({ minLength: 1 }) },
+        {
+          endpoint: Type.RegExp(/^https:\/\//, {
+            format: 'uri',
+            description:
+              'An address of the public Internet; also another one, also of `http`, if the operator lists it.',
+          }),
+          keys: Type.Object({
+            p256dh: Type.String({
+              contentEncoding: 'base64url',
+              contentMediaType: 'application/octet-stream',
+              description: 'A point of P-256, uncompressed: 65 bytes in base64url.',
+            }),
+            auth: Type.RegExp(/^[A-Za-z0-9_-]{22}$/, { description: '16 bytes in base64url.' }),
+          }),
+        },
         {
           description:
             'The standard subscription object: `endpoint`, `expirationTime`, and `p256dh` and `auth` in `keys`; nothing else in it is kept.',
+          examples: [SUBSCRIPTION_EXAMPLE],
         },
       ),
     }),

@@ -11,7 +11,7 @@ import { isRefused } from '../../core/outcome.ts';
 import { nameOf } from '../answer/large.ts';
 import { messageView, senderOf } from '../answer/message-view.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
-import { AckInput, RegistrationInput } from './messaging-bodies.ts';
+import { AckInput, PUSH_KEY_EXAMPLE, RegistrationInput } from './messaging-bodies.ts';
 import { statusOf, WireTime } from './params.ts';
 import { Payload } from './remote-bodies.ts';
 
@@ -72,7 +72,7 @@ const registerEndpoint = appEndpoint({
     'registration_refused',
   ],
   async handle({ core, body, token, client, nowMs, limits }) {
-    const registration = readRegistration(body);
+    const registration = readRegistration(body, core.limits);
     if (isRefused(registration)) return registration;
     const register = () => registerDevice(core, { ...registration, token }, nowMs);
     // A token that is good is never held up.
@@ -137,4 +137,26 @@ const ackEndpoint = deviceEndpoint({
   },
 });
 
-export const messagingEndpoints = [registerEndpoint, inboxEndpoint, ackEndpoint];
+const pushKeyEndpoint = appEndpoint({
+  method: 'GET',
+  path: '/device/push-key',
+  summary: 'The key by which a browser or UnifiedPush subscribes',
+  description:
+    'The public VAPID key (RFC 8292), for `applicationServerKey`: what subscribes without it, or with another one, gets no pushes. It stays the same; a subscription that was made with another key has to be made again.',
+  params: {},
+  fields: {
+    ok: {
+      public_key: Type.RegExp(/^[A-Za-z0-9_-]{87}$/, {
+        description: 'A point of P-256, uncompressed, in base64url.',
+        examples: [PUSH_KEY_EXAMPLE],
+      }),
+    },
+  },
+  says: ['ok', 'push_key_missing'],
+  handle({ core }) {
+    const key = core.pushKey();
+    return key === null ? 'push_key_missing' : { says: 'ok', body: { public_key: key } };
+  },
+});
+
+export const messagingEndpoints = [registerEndpoint, inboxEndpoint, ackEndpoint, pushKeyEndpoint];

@@ -68,7 +68,8 @@ test('force is urgent, optional is not', () => {
 
 test('a message that is nothing but a picture has no body', () => {
   const body = '<img src="https://img.example/1.png">';
-  expect(renderPush(notification({ body }), null, SETTINGS).body).toBeNull();
+  expect(renderPush(notification({ body, title: 'News' }), null, SETTINGS).body).toBeNull();
+  expect(renderPush(notification({ body }), null, SETTINGS).body).toBe('…');
 });
 
 describe('the language of a device', () => {

@@ -1,4 +1,4 @@
-/** The calls of registered devices: /device/inbox and /device/ack. */
+/** The calls of registered devices: /device/inbox and /device/ack; and /device/push-key. */
 
 import { crowd, NOTIFICATION, toAndroid } from './remote-notification.ts';
 import {
@@ -14,6 +14,10 @@ import {
 
 const INBOX = '/device/inbox';
 const ACK = '/device/ack';
+
+const PUSH_KEY = '/device/push-key';
+const VAPID =
+  'BP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A8';
 
 const bearer = { authorization: `Bearer ${TOKEN}` };
 
@@ -159,7 +163,27 @@ const ack: Scenario[] = [
   },
 ];
 
-export const messagingScenarios = [...inbox, ...ack].map((scenario) => ({
+const pushKey: Scenario[] = [
+  {
+    name: 'the operator has set up Web Push',
+    path: PUSH_KEY,
+    options: { pushKey: VAPID },
+    says: 'ok',
+    request: {},
+    answer: `{"rc":1,"msg":"Ok","public_key":"${VAPID}"}`,
+  },
+  {
+    name: 'the operator has not',
+    path: PUSH_KEY,
+    says: 'push_key_missing',
+    request: {},
+    answer: '{"rc":0,"msg":"Push key not found"}',
+    detail: 'the operator has not set up Web Push',
+  },
+  brokenStore(PUSH_KEY, {}, [], 'pushKey'),
+];
+
+export const messagingScenarios = [...inbox, ...ack, ...pushKey].map((scenario) => ({
   ...scenario,
   credentials: null,
 }));

@@ -57,6 +57,18 @@ const NOT_FOUND_DETAIL =
   'install_code names no limited link, or domain_hash is not actively bound to its provider';
 const PUSH = 'push.gateway must be fcm, apns, webpush';
 const NO_SUBSCRIPTION = 'push.token must be the subscription object, with its endpoint';
+const BAD_KEYS =
+  'push.token.keys must hold p256dh, a point of P-256 of 65 bytes, and auth, 16 bytes, in base64url';
+/** The receiver of RFC 8291, appendix A. */
+const KEYS = {
+  p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+  auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+};
+const SUBSCRIPTION = { endpoint: 'https://push.example/1', expirationTime: null, keys: KEYS };
+const subscribed = (change: Record<string, unknown>) => ({
+  hwid: HWID,
+  push: { gateway: 'webpush', token: { ...SUBSCRIPTION, ...change } },
+});
 const PUSH_TOO_LONG = 'push.token must not be longer than 4096 bytes';
 
 const registered = (
@@ -118,7 +130,7 @@ const register: Scenario[] = [
       provider_code: null,
       domain_hash: '',
       install_code: null,
-      push: { gateway: 'webpush', token: { endpoint: 'https://push.example/1', keys: {} } },
+      push: { gateway: 'webpush', token: SUBSCRIPTION },
     },
     ['device 1 added', 'device_token 1 added'],
   ),
@@ -246,6 +258,37 @@ const register: Scenario[] = [
     hwid: HWID,
     push: { gateway: 'webpush', token: { endpoint: 'x', keys: { auth: 'я'.repeat(2048) } } },
   }),
+  malformed(
+    'a subscription whose endpoint is no address',
+    'push.token.endpoint is not an http or https address of up to 2048 characters',
+    subscribed({ endpoint: 'push.example/1' }),
+  ),
+  malformed(
+    'a subscription at an address without TLS',
+    'push.token.endpoint is not an https address',
+    subscribed({ endpoint: 'http://push.example/1' }),
+  ),
+  malformed(
+    'a subscription at this machine, in decimal digits',
+    'push.token.endpoint leads to a network that is not public',
+    subscribed({ endpoint: 'https://2130706433/1' }),
+  ),
+  malformed('a subscription without keys', BAD_KEYS, subscribed({ keys: {} })),
+  malformed(
+    'a subscription with a key that is no point of the curve',
+    BAD_KEYS,
+    subscribed({ keys: { ...KEYS, p256dh: Buffer.alloc(65, 4).toString('base64url') } }),
+  ),
+  malformed(
+    'a subscription whose secret is too short',
+    BAD_KEYS,
+    subscribed({ keys: { ...KEYS, auth: 'BTBZMqHH6r4Tts7J' } }),
+  ),
+  malformed(
+    'a token of APNs in other than hexadecimal digits',
+    'push.token of apns must be the device token in hexadecimal digits',
+    { hwid: HWID, push: { gateway: 'apns', token: '../../evil' } },
+  ),
   malformed('a subscription that nests too deep', 'the body must not nest deeper than 32 levels', {
     hwid: HWID,
     push: {

@@ -7,6 +7,7 @@ import { hashKey } from '../../../src/core/secret.ts';
 import type { MessageKey } from '../../../src/http/messages.ts';
 import { ACT } from '../../support/actor.ts';
 import { call, type TestApp, type TestAppOptions } from '../../support/app.ts';
+import type { FaultyMethod } from '../../support/faults.ts';
 
 /** The caller, and another provider whose things are none of the caller's business. */
 export const OWN: Credentials = { code: 'Provide1', authKey: 'own-key_own-key_own-key_own-key_' };
@@ -38,8 +39,8 @@ export interface Scenario {
   headers?: Readonly<Record<string, string>>;
   /** The JSON of a POST; a text goes out as it is. Absent: it is a GET. */
   body?: unknown;
-  /** The store's method that gives way, with a fault of ours or because nothing can be saved. */
-  fault?: { method: keyof Store; kind: 'broken' | 'write_failed' };
+  /** The method that gives way, with a fault of ours or because nothing can be saved. */
+  fault?: { method: FaultyMethod; kind: 'broken' | 'write_failed' };
   /** The whole body; {@link DRAWN_TOKEN} stands for a device token that was drawn. */
   answer: string;
   /** The whole `x-error-detail`; for a fault, what precedes its id. Absent: there is no header. */
@@ -170,7 +171,7 @@ export function brokenStore(
   path: string,
   request: Scenario['request'],
   given: readonly Given[],
-  method: keyof Store,
+  method: FaultyMethod,
 ): Scenario {
   return {
     name: `a fault of ours in ${method}`,

@@ -1,0 +1,97 @@
+/** How answers of gateways are judged: by a table, first row first. */
+
+import type { Verdict } from '../core/outbox/carrier.ts';
+import type { OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
+
+/** The meaning of an answer. */
+export type Meaning =
+  | Verdict['verdict']
+  /** The token that we showed is not taken any more: another one may be. */
+  | 'token'
+  /** The address is not one of our app, or the gateway is set up for another app. */
+  | 'foreign';
+
+/** A row of a table of answers. */
+export interface AnswerRow {
+  /** A status, or the first and last of some. */
+  status: number | readonly [number, number];
+  /** The gateway's own code; null: any, or none. */
+  code: string | null;
+  means: Meaning;
+  /** One sentence in plain English, for the ledger and the operator; empty for `accepted`. */
+  problem: string;
+}
+
+/** The row that an answer belongs to; null: none, so the table is of no help. */
+export function rowFor(
+  table: readonly AnswerRow[],
+  status: number,
+  code: string | null,
+): AnswerRow | null {
+  const fits = (row: AnswerRow) => {
+    const [from, to] = typeof row.status === 'number' ? [row.status, row.status] : row.status;
+    return status >= from && status <= to && (row.code === null || row.code === code);
+  };
+  return table.find(fits) ?? null;
+}
+
+/** Longest code that a problem repeats: the other side chose it. */
+const CODE_LENGTH_MAX = 60;
+
+/** A code as a problem may repeat it; null: it is none. */
+export function asCode(value: unknown): string | null {
+  return typeof value === 'string' && /^\w+$/.test(value) ? value.slice(0, CODE_LENGTH_MAX) : null;
+}
+
+/** The problem of a row with what was answered, so that it can be looked up. */
+export function problemOf(row: AnswerRow, status: number, code: string | null): string {
+  return `${row.problem} (${status}${code === null ? '' : ` ${code}`})`;
+}
+
+/** The verdict of an answer that is in no table: of a proxy, or of a page in place of a service. */
+export function strange(service: string, status: number): Verdict {
+  const problem = `what answers in place of ${service} is something else (${status})`;
+  return { verdict: 'retry', afterMs: null, problem };
+}
+
+/** The verdict of an answer, if its row leaves no doubt. */
+function verdictOf(
+  means: Exclude<Meaning, 'token' | 'foreign'>,
+  problem: string,
+  answer: Pick<OutgoingAnswer, 'retryAfterMs'>,
+): Verdict {
+  if (means === 'accepted') return { verdict: 'accepted' };
+  if (means === 'retry') return { verdict: 'retry', afterMs: answer.retryAfterMs, problem };
+  return { verdict: means, problem };
+}
+
+/** The verdict of a call that got no answer. */
+export function verdictOfFailure({ kind, problem }: OutgoingFailure): Verdict {
+  // Nothing was sent, and nothing will be: but what the operator allows may change, so the address
+  // stays.
+  if (kind === 'address' || kind === 'unsendable') return { verdict: 'failed', problem };
+  return { verdict: 'retry', afterMs: null, problem };
+}
+
+/**
+ * What is known of whether our side is set up right, by what the other side accepted since. A
+ * foreign address is any device's doing; a gateway that is set up for another app finds all of them
+ * foreign, and must not drop them. So an address is dead only once another one was accepted.
+ */
+export class Experience {
+  #hasWorked = false;
+
+  /** The verdict of an answer by its row. `onToken` says what a refused token means. */
+  judge(
+    row: AnswerRow,
+    problem: string,
+    answer: Pick<OutgoingAnswer, 'retryAfterMs'>,
+    onToken: () => Verdict,
+  ): Verdict {
+    if (row.means === 'token') return onToken();
+    if (row.means === 'accepted') this.#hasWorked = true;
+    if (row.means !== 'foreign') return verdictOf(row.means, problem, answer);
+    if (this.#hasWorked) return { verdict: 'dead', problem };
+    return { verdict: 'retry', afterMs: answer.retryAfterMs, problem };
+  }
+}

@@ -1,0 +1,128 @@
+/** APNs: pushes to Apple's devices, with a token that is signed anew every 45 minutes. */
+
+import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { isApnsToken } from '../core/message/push-address.ts';
+import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
+import type { PushContent } from '../core/port/outbox.ts';
+import type { PushAddress } from '../core/port/registration.ts';
+import { OutgoingFailure } from '../outgoing/call.ts';
+import { Experience, problemOf, rowFor, strange, verdictOfFailure } from './answer.ts';
+import { APNS_ANSWERS, apnsReason } from './apns-answers.ts';
+import { fitted, PAYLOAD_BYTES_MAX } from './fit.ts';
+import { ANSWER_BOUNDS, GATEWAY_TIMEOUT_MS, type GatewayParts, NO_ADDRESS } from './parts.ts';
+import { TokenKeeper } from './token.ts';
+
+const CONCURRENCY = 64;
+/** Apple takes a signature for an hour, and another one after 20 minutes at the earliest, ms. */
+const TOKEN_LIFE_MS = 45 * 60_000;
+
+/** The key with which Apple knows us, and the app. */
+export interface ApnsAccount {
+  key: KeyObject;
+  keyId: string;
+  teamId: string;
+  topic: string;
+}
+
+/** Reads the text of a signing key; or returns what is wrong with it, behind the file's name. */
+export function readSigningKey(text: string): KeyObject | string {
+  try {
+    const key = createPrivateKey(text);
+    const isP256 = key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+    return isP256 ? key : 'holds another kind of key: it must be one of the curve P-256';
+  } catch {
+    return 'holds no private key in PEM';
+  }
+}
+
+export class Apns implements Gateway {
+  readonly concurrency = CONCURRENCY;
+  readonly #account: ApnsAccount;
+  readonly #url: string;
+  readonly #parts: GatewayParts;
+  readonly #tokens: TokenKeeper;
+  readonly #experience = new Experience();
+
+  constructor(account: ApnsAccount, endpoint: string, parts: GatewayParts) {
+    this.#account = account;
+    this.#url = `${endpoint}/3/device/`;
+    this.#parts = parts;
+    this.#tokens = new TokenKeeper((nowMs) => this.#sign(nowMs), parts.clock.nowMs);
+  }
+
+  async send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<Verdict> {
+    const { token } = address;
+    if (typeof token !== 'string' || !isApnsToken(token)) return NO_ADDRESS;
+    const signature = await this.#tokens.get(signal);
+    if (typeof signature !== 'string') return signature;
+    const answer = await this.#parts.outgoing.send(
+      {
+        ...{ method: 'POST', url: `${this.#url}${token}`, trust: 'operator', http2: true },
+        headers: { authorization: `bearer ${signature}`, ...this.#headersOf(token, content) },
+        body: fitted(content, PAYLOAD_BYTES_MAX, compose),
+        ...{ timeoutMs: GATEWAY_TIMEOUT_MS, answerBytesMax: ANSWER_BOUNDS.bytesMax },
+        originConcurrency: CONCURRENCY,
+      },
+      signal,
+    );
+    if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
+    const reason = answer.status === 200 ? null : apnsReason(answer.text);
+    const row = rowFor(APNS_ANSWERS, answer.status, reason);
+    if (row === null) return strange('APNs', answer.status);
+    const problem = problemOf(row, answer.status, reason);
+    if (row.means === 'accepted') this.#tokens.worked(signature);
+    return this.#experience.judge(row, problem, answer, () =>
+      this.#tokens.verdictOfRefusal(signature, problem),
+    );
+  }
+
+  #headersOf(token: string, { id, kind, isUrgent, expiresAtMs }: PushContent) {
+    return {
+      'content-type': 'application/json',
+      'apns-topic': this.#account.topic,
+      'apns-push-type': kind === 'command' ? 'background' : 'alert',
+      'apns-priority': isUrgent ? '10' : '5',
+      'apns-expiration': String(Math.floor(expiresAtMs / 1000)),
+      'apns-collapse-id': String(id),
+      'apns-id': apnsId(id, token),
+    };
+  }
+
+  async #sign(nowMs: number) {
+    const { key, keyId, teamId } = this.#account;
+    const value = await new SignJWT({})
+      .setProtectedHeader({ alg: 'ES256', kid: keyId })
+      .setIssuer(teamId)
+      .setIssuedAt(Math.floor(nowMs / 1000))
+      .sign(key);
+    return { value, lifeMs: TOKEN_LIFE_MS };
+  }
+}
+
+/**
+ * The id of a message to one device: the same in every attempt. A UUID of version 8 (RFC 9562),
+ * whose last 48 bits are the distribution's id; the others tell devices apart.
+ */
+export function apnsId(distributionId: number, token: string): string {
+  const hash = createHash('sha256').update(token).digest('hex');
+  const id = distributionId.toString(16).padStart(12, '0').slice(-12);
+  return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${id}`;
+}
+
+/** The payload: Apple's own part, and beside it what the app reads. */
+function compose(content: PushContent): Record<string, unknown> {
+  const { id, kind, title, body, image, link, isUrgent, inboxMessage } = content;
+  const alert = { ...(title !== null && { title }), ...(body !== null && { body }) };
+  const aps =
+    kind === 'command'
+      ? { 'content-available': 1 }
+      : // Lets a service extension of the app fetch the picture.
+        { alert, 'mutable-content': 1, ...(isUrgent && { sound: 'default' }) };
+  return {
+    ...{ aps, id, kind },
+    ...(link !== null && { link }),
+    ...(image !== null && { image }),
+    ...(inboxMessage !== null && { message: JSON.parse(inboxMessage) as unknown }),
+  };
+}

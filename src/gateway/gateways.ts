@@ -1,0 +1,145 @@
+/** The gateways that are set up. */
+
+import { join } from 'node:path';
+import type { Gateway } from '../core/outbox/carrier.ts';
+import type { PushAddress } from '../core/port/registration.ts';
+import { OperatorError } from '../operator-error.ts';
+import { readSecretFile } from '../permissions.ts';
+import { Apns, readSigningKey } from './apns.ts';
+import { Fcm, readServiceAccount } from './fcm.ts';
+import type { GatewayParts } from './parts.ts';
+import { makeVapidFile, VapidKey } from './vapid.ts';
+import { WebPush } from './webpush.ts';
+
+type GatewayName = PushAddress['gateway'];
+
+/** The settings of gateways; docs/configuration.md says what each means. */
+export interface GatewaySettings {
+  readonly dataDir: string;
+  readonly fcmServiceAccount: string;
+  readonly fcmEndpoint: string;
+  readonly apnsKeyFile: string;
+  readonly apnsKeyId: string;
+  readonly apnsTeamId: string;
+  readonly apnsTopic: string;
+  readonly apnsSandbox: boolean;
+  readonly apnsEndpoint: string;
+  readonly webpushSubject: string;
+  readonly webpushKeyFile: string;
+}
+
+export interface Gateways {
+  readonly all: Readonly<Partial<Record<GatewayName, Gateway>>>;
+  /** The public VAPID key; null: Web Push is not set up. */
+  readonly pushKey: string | null;
+  /** For each gateway all that it was made of: while that stays, so does the gateway. */
+  readonly madeOf: Readonly<Partial<Record<GatewayName, string>>>;
+}
+
+export const NO_GATEWAYS: Gateways = { all: {}, pushKey: null, madeOf: {} };
+
+interface Plan {
+  madeOf: string;
+  make(): Gateway;
+}
+
+/**
+ * Makes the gateways that the settings name, from the files that they name. Those of `before` whose
+ * files and settings are the same are kept, with what they know: Apple takes a new signature no
+ * more than once in 20 minutes. A VAPID key that is not there is made. Throws `OperatorError`, one
+ * sentence, if a gateway cannot be made so.
+ */
+export function makeGateways(
+  settings: GatewaySettings,
+  parts: GatewayParts,
+  before: Gateways = NO_GATEWAYS,
+): Gateways {
+  const vapid = planWebPush(settings, parts);
+  const plans: Record<GatewayName, Plan | null> = {
+    fcm: planFcm(settings, parts),
+    apns: planApns(settings, parts),
+    webpush: vapid,
+  };
+  const all: Partial<Record<GatewayName, Gateway>> = {};
+  const madeOf: Partial<Record<GatewayName, string>> = {};
+  for (const [name, plan] of Object.entries(plans) as [GatewayName, Plan | null][]) {
+    if (plan === null) continue;
+    const old = before.madeOf[name] === plan.madeOf ? before.all[name] : undefined;
+    all[name] = old ?? plan.make();
+    madeOf[name] = plan.madeOf;
+  }
+  return { all, madeOf, pushKey: vapid?.key.publicKey ?? null };
+}
+
+function planFcm(settings: GatewaySettings, parts: GatewayParts): Plan | null {
+  const { fcmServiceAccount: path, fcmEndpoint: endpoint } = settings;
+  if (path === '') return null;
+  const { text, value: account } = readFile(
+    'gateway.fcm.service_account',
+    path,
+    readServiceAccount,
+  );
+  return {
+    madeOf: JSON.stringify([text, endpoint]),
+    make: () => new Fcm(account, endpoint, parts),
+  };
+}
+
+const APPLE = 'https://api.push.apple.com';
+const APPLE_SANDBOX = 'https://api.sandbox.push.apple.com';
+const APPLE_ID = /^[A-Z0-9]{10}$/;
+/** A bundle id, perhaps with the ending of another kind of push. */
+const TOPIC = /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
+
+function planApns(settings: GatewaySettings, parts: GatewayParts): Plan | null {
+  const { apnsKeyFile: path, apnsKeyId: keyId, apnsTeamId: teamId, apnsTopic: topic } = settings;
+  if ([path, keyId, teamId, topic].every((value) => value === '')) return null;
+  const wrong = (key: string, rule: string) =>
+    new OperatorError(`gateway.apns.${key} must be ${rule}`, 'config_invalid');
+  if (path === '') throw wrong('key_file', 'given beside the others of gateway.apns');
+  if (!APPLE_ID.test(keyId)) throw wrong('key_id', 'ten capital letters and digits');
+  if (!APPLE_ID.test(teamId)) throw wrong('team_id', 'ten capital letters and digits');
+  if (!TOPIC.test(topic)) throw wrong('topic', 'a bundle id such as com.example.app');
+  const { text, value: key } = readFile('gateway.apns.key_file', path, readSigningKey);
+  const apple = settings.apnsSandbox ? APPLE_SANDBOX : APPLE;
+  const endpoint = settings.apnsEndpoint === '' ? apple : settings.apnsEndpoint;
+  return {
+    madeOf: JSON.stringify([text, keyId, teamId, topic, endpoint]),
+    make: () => new Apns({ key, keyId, teamId, topic }, endpoint, parts),
+  };
+}
+
+/** The file of the VAPID key. */
+export function vapidFileOf({ dataDir, webpushKeyFile }: GatewaySettings): string {
+  return webpushKeyFile === '' ? join(dataDir, 'vapid.key') : webpushKeyFile;
+}
+
+function planWebPush(
+  settings: GatewaySettings,
+  parts: GatewayParts,
+): (Plan & { key: VapidKey }) | null {
+  const { webpushSubject: subject } = settings;
+  if (subject === '') return null;
+  const path = vapidFileOf(settings);
+  makeVapidFile(path);
+  const { text, value: key } = readFile('gateway.webpush.key_file', path, VapidKey.read);
+  return {
+    ...{ madeOf: JSON.stringify([text, subject]), key },
+    make: () => new WebPush(key, subject, parts),
+  };
+}
+
+/** Reads the file that a setting names. Throws `OperatorError`. */
+function readFile<T>(
+  setting: string,
+  path: string,
+  read: (text: string) => T | string,
+): { text: string; value: T } {
+  const file = readSecretFile(path);
+  if ('problem' in file) throw new OperatorError(`${setting}: ${file.problem}`, 'config_invalid');
+  const value = read(file.text);
+  if (typeof value === 'string') {
+    throw new OperatorError(`${setting}: ${path} ${value}`, 'config_invalid');
+  }
+  return { text: file.text, value: value as T };
+}

@@ -1,0 +1,97 @@
+/** Web Push (RFC 8030), which UnifiedPush speaks too: to whichever service a subscription names. */
+
+import { readKeys } from '../core/message/push-address.ts';
+import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
+import type { PushContent } from '../core/port/outbox.ts';
+import type { PushAddress } from '../core/port/registration.ts';
+import { OutgoingFailure } from '../outgoing/call.ts';
+import { encrypt, PLAINTEXT_BYTES_MAX } from './aes128gcm.ts';
+import { Experience, problemOf, rowFor, strange, verdictOfFailure } from './answer.ts';
+import { fitted } from './fit.ts';
+import {
+  ANSWER_BOUNDS,
+  GATEWAY_TIMEOUT_MS,
+  type GatewayParts,
+  NO_ADDRESS,
+  secondsLeft,
+} from './parts.ts';
+import type { VapidKey } from './vapid.ts';
+import { WEBPUSH_ANSWERS } from './webpush-answers.ts';
+
+const CONCURRENCY = 4;
+/** Push services keep nothing for longer: four weeks, s. */
+const TTL_SECONDS_MAX = 2_419_200;
+/** Push services of which it is known whether they take our key; of more it is found out again. */
+const ORIGINS_MAX = 1_000;
+
+export class WebPush implements Gateway {
+  readonly concurrency = CONCURRENCY;
+  readonly #parts: GatewayParts;
+  /** By origin: any device can name a service of its own, which proves nothing of others. */
+  readonly #experiences = new Map<string, Experience>();
+
+  constructor(
+    readonly key: VapidKey,
+    private readonly subject: string,
+    parts: GatewayParts,
+  ) {
+    this.#parts = parts;
+  }
+
+  async send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<Verdict> {
+    const { token } = address;
+    if (typeof token === 'string') return NO_ADDRESS;
+    const keys = readKeys(token.keys.p256dh, token.keys.auth);
+    const url = URL.parse(token.endpoint);
+    if (keys === null || url === null) return NO_ADDRESS;
+    const nowMs = this.#parts.clock.nowMs();
+    const ttlSeconds = Math.min(secondsLeft(content, nowMs), TTL_SECONDS_MAX);
+    const answer = await this.#parts.outgoing.send(
+      {
+        ...{ method: 'POST', url: token.endpoint, trust: 'anybody' },
+        headers: {
+          authorization: await this.key.authorization(url.origin, this.subject, nowMs),
+          'content-encoding': 'aes128gcm',
+          'content-type': 'application/octet-stream',
+          ttl: String(ttlSeconds),
+          urgency: content.isUrgent ? 'high' : 'normal',
+          topic: String(content.id),
+        },
+        body: encrypt(fitted(content, PLAINTEXT_BYTES_MAX, compose), keys),
+        ...{ timeoutMs: GATEWAY_TIMEOUT_MS, answerBytesMax: ANSWER_BOUNDS.bytesMax },
+        originConcurrency: CONCURRENCY,
+      },
+      signal,
+    );
+    if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
+    const row = rowFor(WEBPUSH_ANSWERS, answer.status, null);
+    if (row === null) return strange('the push service', answer.status);
+    const problem = problemOf(row, answer.status, null);
+    // No signature of ours is ever one to be fetched anew.
+    const onToken = (): Verdict => ({ verdict: 'failed', problem });
+    return this.#experienceOf(url.origin).judge(row, problem, answer, onToken);
+  }
+
+  #experienceOf(origin: string): Experience {
+    const found = this.#experiences.get(origin) ?? new Experience();
+    this.#experiences.delete(origin);
+    this.#experiences.set(origin, found);
+    const [oldest] = this.#experiences.keys();
+    if (this.#experiences.size > ORIGINS_MAX && oldest !== undefined) {
+      this.#experiences.delete(oldest);
+    }
+    return found;
+  }
+}
+
+/** What the app decrypts. */
+function compose(content: PushContent): Record<string, unknown> {
+  const { id, kind, title, body, image, link, isUrgent, inboxMessage } = content;
+  const shown = Object.entries({ title, body, link, image }).filter(([, value]) => value !== null);
+  return {
+    ...{ id, kind },
+    ...Object.fromEntries(shown),
+    ...(kind === 'notification' && { urgent: isUrgent }),
+    ...(inboxMessage !== null && { message: JSON.parse(inboxMessage) as unknown }),
+  };
+}
