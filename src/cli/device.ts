@@ -37,7 +37,7 @@ function view(device: Device) {
   };
 }
 
-function detailView({ device, installs, domains, seenBy }: DeviceDetail) {
+function detailView({ device, installs, domains, seenBy, tokens }: DeviceDetail) {
   return {
     ...view(device),
     links: installs.map((link) => ({
@@ -55,6 +55,12 @@ function detailView({ device, installs, domains, seenBy }: DeviceDetail) {
     seen_by: seenBy.map((seen) => ({
       provider_code: seen.providerCode,
       last_seen_at: showTime(seen.lastSeenAtMs),
+    })),
+    registrations: tokens.map(({ locale, gateway, dropped }) => ({
+      locale,
+      push: gateway,
+      push_dropped_at: dropped === null ? null : showTime(dropped.atMs),
+      push_dropped_why: dropped?.why ?? null,
     })),
   };
 }
@@ -84,7 +90,7 @@ async function list(context: CliContext, options: ListOptions): Promise<void> {
 async function show(context: CliContext, hwid: string, options: CommonOptions): Promise<void> {
   const found = await withCore(context, options, (core) => core.store.findDevice(hwid));
   if (found === null) throw refusal('device_not_found', hwid);
-  const { links, domains, seen_by: seenBy, ...facts } = detailView(found);
+  const { links, domains, seen_by: seenBy, registrations, ...facts } = detailView(found);
   const parts = [
     sheet(facts),
     table(links, {
@@ -100,9 +106,15 @@ async function show(context: CliContext, hwid: string, options: CommonOptions): 
       SINCE: 'linked_at',
     }),
     table(seenBy, { 'SEEN BY': 'provider_code', LAST: 'last_seen_at' }),
+    table(registrations, {
+      'PUSHED BY': ({ push }) => push ?? 'nobody',
+      LOCALE: ({ locale }) => locale ?? '',
+      'DROPPED AT': ({ push_dropped_at: at }) => at ?? '',
+      WHY: ({ push_dropped_why: why }) => why ?? '',
+    }),
   ];
   if (links.length === 0) parts[1] = 'On no link.';
-  const isFilled = [true, true, domains.length > 0, seenBy.length > 0];
+  const isFilled = [true, true, domains.length > 0, seenBy.length > 0, registrations.length > 0];
   const text = parts.filter((_, n) => isFilled[n]).join('\n\n');
   print(context, options, detailView(found), text);
 }

@@ -50,6 +50,7 @@ function view(distribution: DistributionDetail) {
     recipients: distribution.recipientCount,
     sent: distribution.sentCount,
     failed: distribution.failedCount,
+    at_gateways_since: time(distribution.handedOverAtMs),
   };
 }
 
@@ -91,9 +92,12 @@ function messageText(payload: unknown): string {
 }
 
 /** One sentence for a ledger in which everybody who is in it received the message. */
-function nobodyMissing({ status, recipientCount }: DistributionDetail, totals: LedgerTotals) {
+function nobodyMissing(distribution: DistributionDetail, totals: LedgerTotals) {
+  const { status, recipientCount, handedOverAtMs } = distribution;
   const name = STATUS_NAMES[status] ?? status;
   if (status === BLOCKED || status === CANCELLED) return `${name}: nobody gets it from now on.`;
+  if (handedOverAtMs !== null && !isTerminal(status))
+    return 'Every inbox has it; gateways do not yet.';
   if (!isTerminal(status)) return `Not delivered yet: it is ${name}.`;
   if (recipientCount === 0) return 'It had no recipients.';
   return totals.received >= recipientCount
@@ -107,7 +111,15 @@ function missingView(row: LedgerRow) {
     state: row.state,
     since: showTime(row.expiredAtMs ?? row.failedAtMs ?? row.sentAtMs ?? row.queuedAtMs),
     detail: row.detail,
+    push: row.push?.state ?? null,
+    push_problem: row.push?.problem ?? null,
   };
+}
+
+/** Nothing of gateways where none was asked. */
+function gatewayLines(counts: LedgerTotals['atGateway']): string[] {
+  if (Object.values(counts).every((count) => count === 0)) return [];
+  return ['At gateways', sheet({ ...counts }).replace(/^/gm, '  '), ''];
 }
 
 async function show(context: CliContext, id: number, options: ShowOptions): Promise<void> {
@@ -119,20 +131,24 @@ async function show(context: CliContext, id: number, options: ShowOptions): Prom
   const facts = view(distribution);
   const missing = found.missing.map(missingView);
   const payload: unknown = JSON.parse(distribution.payload);
-  const json = { ...facts, payload, ledger: totals, pruned: distribution.isPruned, missing };
+  const { atGateway, ...inboxes } = totals;
+  const ledgerOf = { ...inboxes, at_gateway: atGateway };
+  const json = { ...facts, payload, ledger: ledgerOf, pruned: distribution.isPruned, missing };
   const ledger = distribution.isPruned
     ? 'The ledger of this distribution was pruned.'
     : [
         'Ledger',
-        sheet({ ...totals }).replace(/^/gm, '  '),
+        sheet(inboxes).replace(/^/gm, '  '),
         '',
+        ...gatewayLines(atGateway),
         missing.length === 0
           ? nobodyMissing(distribution, totals)
           : table(missing, {
               'NOT RECEIVED BY': 'hwid',
               STATE: 'state',
               SINCE: 'since',
-              WHY: ({ detail }) => detail ?? '',
+              PUSH: ({ push }) => push ?? '',
+              WHY: ({ detail, push_problem: problem }) => detail ?? problem ?? '',
             }),
       ].join('\n');
   print(context, options, json, [sheet(facts), messageText(payload), ledger].join('\n\n'));

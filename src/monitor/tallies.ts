@@ -102,11 +102,12 @@ export class Tallies {
         if (isMoved && distributions.has(nameOf(to))) distributions.add(nameOf(to));
         return isMoved;
       },
-      sendRecipients: async (lease, waitingMax) => {
-        const served = await store.sendRecipients(lease, waitingMax);
+      sendRecipients: async (lease, waitingMax, gateways) => {
+        const served = await store.sendRecipients(lease, waitingMax, gateways);
         deliveries.add('sent', served?.deviceIds.length ?? 0);
+        const outcome = served?.outcome ?? null;
         // Known for all of them once the last is served.
-        deliveries.add('failed', served?.outcome?.failedCount ?? 0);
+        if (typeof outcome === 'object') deliveries.add('failed', outcome?.failedCount ?? 0);
         return served;
       },
       expireRecipients: async (nowMs) => {

@@ -12,18 +12,7 @@ import type { Core } from '../core.ts';
 import { type ClaimedDistribution, type Lease, PUSH } from '../port/distribution.ts';
 import { mayCommand, mayNotify } from '../provider.ts';
 import { nextTurn } from '../turn.ts';
-import {
-  BLOCKED,
-  CHECKING,
-  CREATED,
-  FAILED,
-  LOAD,
-  LOAD_FROM,
-  PENDING,
-  SENDING,
-  SENT,
-  SENT_WITH_ERRORS,
-} from './status.ts';
+import { BLOCKED, CHECKING, CREATED, endOf, LOAD, LOAD_FROM, PENDING, SENDING } from './status.ts';
 
 /** Time for which a worker that says nothing keeps what it holds, ms. */
 export const LEASE_MS = 5_000;
@@ -91,13 +80,14 @@ async function nextAfterChecking(
 }
 
 async function send(core: Core, lease: Lease): Promise<void> {
-  const sent = await core.store.sendRecipients(lease, core.limits.waitingPerDeviceMax);
+  const { waitingPerDeviceMax } = core.limits;
+  const sent = await core.store.sendRecipients(lease, waitingPerDeviceMax, core.gateways());
   if (sent === null) return;
   await tell(core, sent.deviceIds);
-  if (sent.outcome === null) return;
+  // From there on gateways move it, not a worker: nothing of the provider waits for them.
+  if (sent.outcome === null || sent.outcome === 'handed_over') return;
   const { sentCount, failedCount } = sent.outcome;
-  const ended = sentCount === 0 ? FAILED : failedCount > 0 ? SENT_WITH_ERRORS : SENT;
-  await core.store.moveDistribution(lease, SENDING, ended);
+  await core.store.moveDistribution(lease, SENDING, endOf(sentCount, failedCount));
 }
 
 /** Wakes everybody here who waits for messages of these devices, or of any. */

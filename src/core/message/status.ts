@@ -60,6 +60,12 @@ export function statusesBefore(to: number): number[] {
     .filter((from) => TRANSITIONS[from]?.includes(to));
 }
 
+/** The status with which a distribution ends that nothing cut off. */
+export function endOf(sentCount: number, failedCount: number): number {
+  if (sentCount === 0) return FAILED;
+  return failedCount > 0 ? SENT_WITH_ERRORS : SENT;
+}
+
 export function isTerminal(status: number): boolean {
   return TRANSITIONS[status]?.length === 0;
 }

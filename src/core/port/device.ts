@@ -2,6 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
+import type { PushGateway } from './registration.ts';
 
 /** A device's words about itself; an empty text: it did not say. */
 export interface DeviceFacts {
@@ -53,6 +54,16 @@ export interface DeviceDetail {
   }[];
   domains: { domainName: string; providerCode: string; status: number; linkedAtMs: number }[];
   seenBy: (DeviceAtProvider & { providerCode: string })[];
+  /** Its registrations, each with its way of being pushed to, if it has one. */
+  tokens: DeviceToken[];
+}
+
+/** A registration for messages, without its secrets. */
+export interface DeviceToken {
+  locale: string | null;
+  gateway: PushGateway | null;
+  /** When a gateway said that its address is dead, and why; null: none did, or there is another. */
+  dropped: { atMs: number; why: string } | null;
 }
 
 export interface DeviceStore {

@@ -2,6 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { Cursor, Page } from './page.ts';
+import type { PushGateway } from './registration.ts';
 
 /** A device that a provider names by HWID. */
 export interface TargetDevice {
@@ -106,6 +107,12 @@ export interface ClaimedDistribution {
   isTakenOver: boolean;
 }
 
+/**
+ * With the last recipient, how many of all got the message and how many did not; `handed_over`:
+ * gateways still have to answer, and the worker holds it no longer. Null: there are more.
+ */
+export type ServeOutcome = { sentCount: number; failedCount: number } | 'handed_over' | null;
+
 /** A distribution as the operator sees it. */
 export interface DistributionDetail extends Distribution {
   providerCode: string;
@@ -117,6 +124,8 @@ export interface DistributionDetail extends Distribution {
   recipientCount: number;
   sentCount: number;
   failedCount: number;
+  /** Since then it waits for gateways alone, or waited; null: it never did. */
+  handedOverAtMs: number | null;
   isPruned: boolean;
 }
 
@@ -130,7 +139,12 @@ export interface LedgerTotals {
   opened: number;
   executed: number;
   refused: number;
+  /** Of those, by what gateways said. */
+  atGateway: Record<PushState, number>;
 }
+
+/** The state of a push: it waits for a gateway, the gateway took it, or did not. */
+export type PushState = 'queued' | 'accepted' | 'failed';
 
 export interface LedgerRow {
   hwid: string;
@@ -144,6 +158,8 @@ export interface LedgerRow {
   executedAtMs: number | null;
   refusedAtMs: number | null;
   detail: string | null;
+  /** Null: no gateway has anything to do with it. `problem`: of the last attempt. */
+  push: { state: PushState; problem: string | null } | null;
 }
 
 export const PUSH = 10;
@@ -205,17 +221,16 @@ export interface DistributionStore {
   /** Writes the next recipients. Null: the distribution was lost meanwhile. */
   loadRecipients(lease: Lease): Promise<{ isDone: boolean } | null>;
   /**
-   * Hands the message to the next recipients and says to which devices; with the last of them, how
-   * many of all got it and how many did not. A device for which `waitingMax` messages of the
-   * provider wait already does not get it. Null: it was lost.
+   * Hands the message to the next recipients and says to which devices. A device for which
+   * `waitingMax` messages of the provider wait already does not get it. For one whose token has an
+   * address for one of `gateways` a push is put into the outbox, and it counts once the gateway has
+   * answered. Null: it was lost.
    */
   sendRecipients(
     lease: Lease,
     waitingMax: number,
-  ): Promise<{
-    deviceIds: number[];
-    outcome: { sentCount: number; failedCount: number } | null;
-  } | null>;
+    gateways: readonly PushGateway[],
+  ): Promise<{ deviceIds: number[]; outcome: ServeOutcome } | null>;
   /**
    * Marks some recipients expired whose message nobody fetched in time, or before it was blocked;
    * says how many. Null: there was nothing left to look at.

@@ -12,9 +12,30 @@ export const DESTINATION_KINDS = [...PUSH_GATEWAYS, 'webhook', 'telegram'] as co
 
 export type DestinationKind = (typeof DESTINATION_KINDS)[number];
 
+const PUSH_WAIT_MAX_MS = 75 * 60_000;
+const EVENT_WAIT_MAX_MS = 27 * 3_600_000;
+
+/**
+ * The longest wait before another attempt, ms. A time that is further ahead is from before the
+ * clock was set back, and holds nothing up.
+ */
+export const WAIT_MAX_MS: Readonly<Record<DestinationKind, number>> = {
+  fcm: PUSH_WAIT_MAX_MS,
+  apns: PUSH_WAIT_MAX_MS,
+  webpush: PUSH_WAIT_MAX_MS,
+  webhook: EVENT_WAIT_MAX_MS,
+  telegram: EVENT_WAIT_MAX_MS,
+};
+
+/** Push services that may have something waiting at a time; beyond, the inbox alone has it. */
+export const PUSH_SERVICES_MAX = 1_000;
+
 /** The health of a destination, as whoever tries it sees it. */
 export interface DestinationHealth {
-  /** Failed attempts since the last one that went well, and since when. */
+  /**
+   * Failed attempts since the last one that went well, and since when. A push service that is new
+   * begins with 1, and since never.
+   */
   failureCount: number;
   failingSinceMs: number | null;
   /** Nothing is tried before, UTC ms; 0: at once. */
@@ -45,9 +66,15 @@ export interface OutboxLease {
   leaseMs: number;
 }
 
-interface DispatchOf<K extends string> {
-  kind: K;
+/** Place of a dispatch in its destination's queue. */
+export interface DispatchCursor {
+  /** Time at which it is tried next, UTC ms; 0: at once. */
+  nextAtMs: number;
   id: number;
+}
+
+interface DispatchOf<K extends string> extends DispatchCursor {
+  kind: K;
   queuedAtMs: number;
   /** Attempts that failed. */
   attemptCount: number;
@@ -59,8 +86,11 @@ export interface PushDispatch extends DispatchOf<'push'> {
   deviceId: number;
   /** The token that reads the message, with its address and its language; null: none does. */
   token: { id: number; push: PushAddress | null; locale: string | null } | null;
-  /** Why no push is needed any more; null: it is. */
-  moot: 'fetched' | 'expired' | 'blocked' | null;
+  /**
+   * Why no push is needed here any more; null: it is, and the token has an address for the
+   * destination. `moved`: no token reads the message that has one.
+   */
+  moot: 'fetched' | 'expired' | 'blocked' | 'moved' | null;
 }
 
 /** An event of which a webhook is to be told. */
@@ -73,8 +103,13 @@ export type Dispatch = PushDispatch | EventDispatch;
 /** The outcome of an attempt. */
 export type Settlement = { id: number } & (
   | { outcome: 'accepted' }
-  /** It was not needed any more; for a push the device counts as reached. */
+  /**
+   * A push that is not needed here. The store looks again: who has fetched the message counts as
+   * reached, and so does a device without an address; one with another address is tried there;
+   * what expired or was blocked, and whose address was dropped, failed.
+   */
   | { outcome: 'moot' }
+  /** At most {@link WAIT_MAX_MS} from now on. */
   | { outcome: 'retry'; nextAtMs: number; problem: string }
   | { outcome: 'failed'; problem: string }
   /** The address is dead: the token loses it if it still is the same. */
@@ -124,17 +159,28 @@ export interface OutboxTotals {
 export interface OutboxStore {
   /**
    * Gets hold of destinations of these kinds that have something due, unless they are stopped, wait
-   * for their `retryAtMs`, or another process holds them: those first that were served longest ago.
-   * A lease that ends further ahead than any lasts is from before the clock was set back, and holds
-   * nothing. Looking alone writes nothing.
+   * for their `retryAtMs`, are of a webhook that is disabled, or somebody holds them, be it this
+   * owner: those first that were served longest ago. At most `failingMax` are such that failed
+   * last. A lease that ends further ahead than any lasts is from before the clock was set back, and
+   * holds nothing. Looking alone writes nothing.
    */
   claimDestinations(
     lease: OutboxLease,
     kinds: readonly DestinationKind[],
     countMax: number,
+    failingMax: number,
   ): Promise<Destination[]>;
-  /** The dispatches of a destination that are due, those first that were due first. */
-  listDispatches(destinationId: number, nowMs: number, countMax: number): Promise<Dispatch[]>;
+  /**
+   * The dispatches of a destination that are due, behind `after` (null: from the beginning). Those
+   * first that were tried already, which starve nothing as attempts are counted; then what is new,
+   * in the order in which it was put in.
+   */
+  listDispatches(
+    destinationId: number,
+    nowMs: number,
+    countMax: number,
+    after: DispatchCursor | null,
+  ): Promise<Dispatch[]>;
   /** The message of a distribution; null: it is gone. */
   findPushMessage(distributionId: number): Promise<PushMessage | null>;
   /**

@@ -5,6 +5,8 @@ import type { AdmitRefusal } from './slot.ts';
 
 export const PUSH_GATEWAYS = ['fcm', 'apns', 'webpush'] as const;
 
+export type PushGateway = (typeof PUSH_GATEWAYS)[number];
+
 /** The standard subscription object of Web Push. */
 export interface PushSubscription {
   endpoint: string;
@@ -14,7 +16,7 @@ export interface PushSubscription {
 
 /** A faster way to the same inbox; for webpush `token` is the subscription. */
 export interface PushAddress {
-  gateway: (typeof PUSH_GATEWAYS)[number];
+  gateway: PushGateway;
   token: string | PushSubscription;
 }
 

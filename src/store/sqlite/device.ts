@@ -1,7 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { CheckInKey, Device, DeviceDetail, DeviceFilter } from '../../core/port/device.ts';
+import type {
+  CheckInKey,
+  Device,
+  DeviceDetail,
+  DeviceFilter,
+  DeviceToken,
+} from '../../core/port/device.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
@@ -58,6 +64,12 @@ function operatorStatements({ db }: Context) {
   return {
     device: db.prepare<Device>(sql`
         SELECT ${DEVICE_COLUMNS} FROM ${devicesAt(sql``)} WHERE d.hwid = ${value('hwid')}`),
+    tokens: db.prepare<
+      Omit<DeviceToken, 'dropped'> & { atMs: number | null; why: string | null }
+    >(sql`
+        SELECT locale, push ->> '$.gateway' AS gateway, push_dropped_at_ms AS "atMs",
+          push_dropped_why AS why
+        FROM device_token WHERE device_id = ${ofDevice} ORDER BY id`),
     installs: db.prepare<DeviceDetail['installs'][number]>(sql`
         SELECT i.install_code AS "installCode", o.code AS "providerCode",
           s.registered_at_ms AS "registeredAtMs", ${SLOT_SEEN} AS "lastSeenAtMs"
@@ -195,6 +207,10 @@ export function deviceStore(context: Context): DeviceStore {
         installs: operator.installs.all({ deviceId }),
         domains: operator.domains.all({ deviceId }),
         seenBy: operator.seenBy.all({ deviceId }).map(atProvider),
+        tokens: operator.tokens.all({ deviceId }).map(({ atMs, why, ...token }) => ({
+          ...token,
+          dropped: atMs === null || why === null ? null : { atMs, why },
+        })),
       };
     },
 

@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './file/migrate.ts';
 import { DATABASE_FILE } from './file/open.ts';
 import { value } from './statement.ts';
-import { FINAL, IN_DELIVERY, unscheduled } from './status.ts';
+import { IN_DELIVERY, IN_LANE, unscheduled } from './status.ts';
 
 type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'queueFacts'>;
 
@@ -27,7 +27,7 @@ interface QueueCursor {
 
 /** A step along the index of what has not ended, and where it ends; null: with the last. */
 function queueStatements(db: Connection, after: SQL) {
-  const rows = sql`FROM distribution WHERE status < ${FINAL} AND ${after}
+  const rows = sql`FROM distribution WHERE ${IN_LANE} AND ${after}
     ORDER BY provider_id, due_at_ms, id`;
   return {
     facts: db.prepare<QueueFacts>(sql`

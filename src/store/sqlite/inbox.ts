@@ -14,6 +14,7 @@ import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
 import { once } from './lookups.ts';
+import { type PushTally, pushDesk } from './push-desk.ts';
 import { value } from './statement.ts';
 import { literal } from './status.ts';
 import { LINKED } from './targets.ts';
@@ -92,7 +93,7 @@ const CHANGES = sql`
             AND p.after_recipient_id < r.id)))`;
 
 /** The provider of a message, and 1 for each state that would be new of it. */
-type Change = Record<AckState, number> & { providerId: number };
+type Change = Record<AckState, number> & { providerId: number; isAtGateway: number };
 
 function acknowledgeStatements({ db }: Context) {
   return {
@@ -100,7 +101,8 @@ function acknowledgeStatements({ db }: Context) {
         SELECT abs(r.inbox) AS "providerId", r.received_at_ms IS NULL AS received,
           r.opened_at_ms IS NULL AS opened,
           r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL AS executed,
-          r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL AS failed
+          r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL AS failed,
+          r.push_state IS 1 AS "isAtGateway"
         FROM recipient r WHERE ${CHANGES}`),
     /** Set once, never unset: an acknowledgement that comes twice or late changes nothing. */
     acknowledge: db.prepare(sql`
@@ -121,6 +123,7 @@ function acknowledgeStatements({ db }: Context) {
 export function inboxStore(context: Context): InboxStore {
   const { writer, figures } = context;
   const on = { ...lookStatements(context), ...acknowledgeStatements(context) };
+  const desk = pushDesk(context);
 
   /** Places of a token; providers that address the device as unbound have one each. */
   function placesOf(token: Token, deviceId: number): Place[] {
@@ -136,12 +139,22 @@ export function inboxStore(context: Context): InboxStore {
     return found.map((place) => ({ ...place, rows: [], isRead: false }));
   }
 
+  /** Who has fetched a message needs no push any more, however long its gateway is stopped. */
+  function noPushNeeded(distributionId: number, deviceId: number, nowMs: number): void {
+    const push = desk.pushOf(distributionId, deviceId);
+    if (push === null) return;
+    const tally: PushTally = new Map();
+    desk.reach(push, tally, nowMs);
+    desk.close(tally, nowMs);
+  }
+
   /** Notes what a device says of a message. False: it is nothing new. */
   function change({ id: deviceId, tokenHash }: TokenHolder, item: AckItem, nowMs: number): boolean {
     const key = { ...item, deviceId, tokenHash, nowMs };
     const news = on.changes.get(key);
     if (news === null) return false;
     on.acknowledge.run(key);
+    if (news.isAtGateway === 1) noPushNeeded(item.id, deviceId, nowMs);
     figures.note(news.providerId, 'received', nowMs, news.received);
     if (item.state !== 'received')
       figures.note(news.providerId, item.state, nowMs, news[item.state]);

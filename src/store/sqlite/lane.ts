@@ -10,8 +10,9 @@ import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/st
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
+import { distributionTeller } from './distribution-end.ts';
 import { value } from './statement.ts';
-import { FINAL, IN_DELIVERY, literal, unscheduled } from './status.ts';
+import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from './status.ts';
 
 type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
@@ -37,16 +38,16 @@ const READY_AT = sql`
 /** Providers with something that has not ended, found by skipping along the index. */
 const LANES = sql`
   WITH RECURSIVE lane (provider_id) AS (
-    SELECT min(provider_id) FROM distribution WHERE status < ${FINAL}
+    SELECT min(provider_id) FROM distribution WHERE ${IN_LANE}
     UNION ALL
     SELECT (SELECT min(provider_id) FROM distribution
-            WHERE status < ${FINAL} AND provider_id > lane.provider_id)
+            WHERE ${IN_LANE} AND provider_id > lane.provider_id)
     FROM lane WHERE lane.provider_id IS NOT NULL)`;
 
 const inLane = (condition: SQL) => sql`
   (SELECT id FROM distribution
    WHERE provider_id = lane.provider_id AND ${condition} ORDER BY due_at_ms, id LIMIT 1)`;
-const UNSCHEDULED = sql`status < ${FINAL} AND ${unscheduled()}`;
+const UNSCHEDULED = sql`${IN_LANE} AND ${unscheduled()}`;
 
 /**
  * The first of each lane among what can be delivered now; nothing of a lane where all wait for
@@ -56,10 +57,10 @@ const UNSCHEDULED = sql`status < ${FINAL} AND ${unscheduled()}`;
  */
 const FIRST_OF_LANES = sql`${LANES}
   SELECT coalesce(
-    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND status IN ${IN_DELIVERY}
+    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND ${HAS_TURN}
      LIMIT 1),
     ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')} + ${value('leaseMs')}`)},
-    ${inLane(sql`status < ${FINAL} AND due_at_ms <= ${value('nowMs')}`)},
+    ${inLane(sql`${IN_LANE} AND due_at_ms <= ${value('nowMs')}`)},
     ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')}`)}) AS id
   FROM lane WHERE provider_id IS NOT NULL`;
 
@@ -67,11 +68,11 @@ const FIRST_OF_LANES = sql`${LANES}
 const READY_LANES = sql`${LANES}
   SELECT iif(
     EXISTS (SELECT 1 FROM distribution
-            WHERE provider_id = lane.provider_id AND status IN ${IN_DELIVERY})
+            WHERE provider_id = lane.provider_id AND ${HAS_TURN})
     OR EXISTS (SELECT 1 FROM distribution
                WHERE provider_id = lane.provider_id AND ${UNSCHEDULED}), 0,
     (SELECT min(due_at_ms) FROM distribution
-     WHERE provider_id = lane.provider_id AND status < ${FINAL})) AS ready_at_ms
+     WHERE provider_id = lane.provider_id AND ${IN_LANE})) AS ready_at_ms
   FROM lane WHERE provider_id IS NOT NULL`;
 
 interface Candidate {
@@ -134,16 +135,17 @@ function statements({ db }: Context) {
           AND (${value('to')} <> ${literal(LOAD)} OR NOT EXISTS (
             SELECT 1 FROM distribution other
             WHERE other.provider_id = distribution.provider_id
-              AND other.status IN ${IN_DELIVERY}))`),
+              AND other.status IN ${IN_DELIVERY} AND other.handed_over_at_ms IS NULL))`),
     release: db.prepare(sql`
         UPDATE distribution SET lease_owner = NULL
-        WHERE status < ${FINAL} AND lease_owner = ${value('owner')}`),
+        WHERE ${IN_LANE} AND lease_owner = ${value('owner')}`),
   };
 }
 
 export function laneStore(context: Context): LaneStore {
   const { writer, clock } = context;
   const on = statements(context);
+  const tellEnd = distributionTeller(context);
 
   /**
    * The one served longest ago comes first, so that no lane starves another. A lease from before
@@ -197,7 +199,11 @@ export function laneStore(context: Context): LaneStore {
     nextDueMs: async () => on.nextReady.get()?.readyAtMs ?? null,
 
     moveDistribution: (lease, from, to) =>
-      writer.run(() => on.move.run({ ...held(lease, clock), from, to }) > 0),
+      writer.run(() => {
+        if (on.move.run({ ...held(lease, clock), from, to }) === 0) return false;
+        tellEnd(lease.id, lease.nowMs);
+        return true;
+      }),
 
     releaseWork: (owner) =>
       writer.run(() => {

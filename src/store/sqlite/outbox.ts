@@ -1,24 +1,293 @@
-/** To be written: see the brief. */
+/** The outbox: destinations are got hold of, what is due at them is listed, and looked after. */
 
-import type { OutboxStore } from '../../core/port/outbox.ts';
+import { type SQL, sql } from 'drizzle-orm';
+import { BLOCKED } from '../../core/message/status.ts';
+import { destinationOf } from '../../core/outbox/destination.ts';
+import type { StoredEvent } from '../../core/port/event.ts';
+import {
+  type Destination,
+  type DestinationKind,
+  type Dispatch,
+  type DispatchCursor,
+  type EventDispatch,
+  type OutboxLease,
+  type OutboxStore,
+  type OutboxTotals,
+  type PushDispatch,
+  type PushMessage,
+  WAIT_MAX_MS,
+} from '../../core/port/outbox.ts';
+import type { PushAddress } from '../../core/port/registration.ts';
 import type { Context } from './context.ts';
+import { once } from './lookups.ts';
+import { settlementStore } from './outbox-settlement.ts';
+import { READER } from './push-desk.ts';
+import { value } from './statement.ts';
 
-const later = async (): Promise<never> => {
-  throw new Error('not written yet');
-};
+/** Dispatches of a destination among which the oldest is looked for: those tried first. */
+const OLDEST_OF = 1_000;
+/** Push services that a step forgets. */
+const FORGET_COUNT = 200;
 
-export function outboxStore(_context: Context): OutboxStore {
+/** Longest wait at destination `d`, ms: a time further ahead is from before a clock was set back. */
+const WAIT_MAX = sql`CASE d.kind ${sql.join(
+  Object.entries(WAIT_MAX_MS).map(([kind, ms]) => sql.raw(`WHEN '${kind}' THEN ${ms}`)),
+  sql` `,
+)} END`;
+
+/** When something at destination `d` is due first, and last. */
+const FIRST_DUE = sql`(SELECT min(o.next_at_ms) FROM outbox o WHERE o.destination_id = d.id)`;
+const LAST_DUE = sql`(SELECT max(o.next_at_ms) FROM outbox o WHERE o.destination_id = d.id)`;
+
+const OF_KINDS = sql`d.kind IN (SELECT value FROM json_each(${once('kinds')}))`;
+
+/** Something waits at `d`, nobody stopped it, and its webhook wants to be told. */
+const IS_OPEN = sql`d.waiting_count > 0 AND d.stopped_at_ms IS NULL AND NOT EXISTS (
+  SELECT 1 FROM webhook w WHERE w.id = d.webhook_id AND w.disabled_at_ms IS NOT NULL)`;
+
+/** Nothing forbids to try `d` by now. */
+const MAY_BE_TRIED = sql`(d.retry_at_ms <= ${once('nowMs')}
+  OR d.retry_at_ms > ${once('nowMs')} + ${WAIT_MAX})`;
+
+const IS_HELD_UP = sql`(d.stopped_at_ms IS NOT NULL OR d.retry_at_ms > ${once('nowMs')})`;
+
+const HAS_DUE = sql`(${FIRST_DUE} <= ${once('nowMs')}
+  OR ${LAST_DUE} > ${once('nowMs')} + ${WAIT_MAX})`;
+
+/** A lease further ahead than any lease lasts is from before the clock was set back. */
+const IS_FREE = sql`(d.lease_owner IS NULL OR d.lease_until_ms <= ${once('clockMs')}
+  OR d.lease_until_ms > ${once('clockMs')} + ${once('leaseMs')})`;
+
+const DESTINATION = sql.raw(`d.id AS id, d.kind AS kind, d.origin AS origin,
+  d.webhook_id AS "webhookId", d.waiting_count AS "waitingCount",
+  d.failure_count AS "failureCount", d.failing_since_ms AS "failingSinceMs",
+  d.retry_at_ms AS "retryAtMs", d.stopped_at_ms AS "stoppedAtMs", d.problem AS problem`);
+
+function holdStatements({ db }: Context) {
+  const claimable = (which: SQL) =>
+    db.prepare<Destination>(sql`
+        SELECT ${DESTINATION} FROM destination d
+        WHERE ${IS_OPEN} AND ${OF_KINDS} AND ${which} AND ${IS_FREE} AND ${MAY_BE_TRIED}
+          AND ${HAS_DUE}
+        ORDER BY iif(d.lease_until_ms > ${once('clockMs')} + ${once('leaseMs')},
+          0, d.lease_until_ms), d.id
+        LIMIT ${once('countMax')}`);
   return {
-    claimDestinations: later,
-    listDispatches: later,
-    findPushMessage: later,
-    settleDispatches: later,
-    releaseDestinations: later,
-    nextDispatchMs: later,
-    resumeDestinations: later,
-    listDestinations: later,
-    outboxTotals: later,
-    endHandedOver: later,
-    forgetDestinations: later,
+    failing: claimable(sql`d.failure_count > 0`),
+    healthy: claimable(sql`d.failure_count = 0`),
+    hold: db.prepare(sql`
+        UPDATE destination SET lease_owner = ${value('owner')},
+          lease_until_ms = ${value('clockMs')} + ${value('leaseMs')}
+        WHERE id = ${value('id')}`),
+    release: db.prepare(sql`
+        UPDATE destination SET lease_owner = NULL
+        WHERE lease_owner = ${value('owner')}
+          AND (${value('id')} IS NULL OR id = ${value('id')})`),
+    next: db.prepare<{ nextAtMs: number | null }>(sql`
+        SELECT min(max(
+          iif(d.retry_at_ms > ${once('nowMs')} + ${WAIT_MAX}, 0, d.retry_at_ms),
+          iif(${LAST_DUE} > ${once('nowMs')} + ${WAIT_MAX}, 0, ${FIRST_DUE}))) AS "nextAtMs"
+        FROM destination d WHERE ${IS_OPEN} AND ${OF_KINDS}`),
+    isHeldUp: db.prepare<{ id: number }>(sql`
+        SELECT d.id AS id FROM destination d WHERE ${OF_KINDS} AND ${IS_HELD_UP} LIMIT 1`),
+    resume: db.prepare(sql`
+        UPDATE destination AS d SET stopped_at_ms = NULL, retry_at_ms = 0
+        WHERE ${OF_KINDS} AND ${IS_HELD_UP}`),
   };
+}
+
+interface PushRow extends DispatchCursor {
+  queuedAtMs: number;
+  attemptCount: number;
+  distributionId: number;
+  deviceId: number;
+  isFetched: number;
+  status: number;
+  expiresAtMs: number;
+  tokenId: number | null;
+  push: string | null;
+  locale: string | null;
+}
+
+type EventRow = Omit<EventDispatch, 'kind' | 'event'> &
+  Pick<StoredEvent, 'providerId' | 'atMs'> & {
+    eventId: number;
+    eventKind: StoredEvent['kind'];
+    data: string;
+  };
+
+function listStatements({ db }: Context) {
+  const dispatch = sql.raw(`o.id AS id, o.next_at_ms AS "nextAtMs",
+    o.queued_at_ms AS "queuedAtMs", o.attempt_count AS "attemptCount"`);
+  const behind = sql`o.destination_id = ${once('destinationId')}
+    AND (o.next_at_ms, o.id) > (${once('afterMs')}, ${once('afterId')})
+    AND o.next_at_ms <= ${once('toMs')}
+    ORDER BY o.next_at_ms, o.id LIMIT ${once('countMax')}`;
+  return {
+    destination: db.prepare<{ kind: DestinationKind; origin: string }>(sql`
+        SELECT kind, origin FROM destination WHERE id = ${value('id')}`),
+    pushes: db.prepare<PushRow>(sql`
+        SELECT ${dispatch}, r.distribution_id AS "distributionId", r.device_id AS "deviceId",
+          r.received_at_ms IS NOT NULL OR r.state = 2 AND r.is_waiting = 0 AS "isFetched",
+          x.status AS status, x.expires_at_ms AS "expiresAtMs",
+          t.id AS "tokenId", t.push AS push, t.locale AS locale
+        FROM outbox o CROSS JOIN recipient r ON r.id = o.recipient_id
+          CROSS JOIN distribution x ON x.id = r.distribution_id
+          LEFT JOIN device_token t ON t.id = ${READER}
+        WHERE ${behind}`),
+    events: db.prepare<EventRow>(sql`
+        SELECT ${dispatch}, e.id AS "eventId", e.kind AS "eventKind",
+          e.provider_id AS "providerId", e.at_ms AS "atMs", e.data AS data
+        FROM outbox o CROSS JOIN event e ON e.id = o.event_id
+        WHERE ${behind}`),
+    message: db.prepare<Omit<PushMessage, 'payload'> & { payload: string }>(sql`
+        SELECT id, notification_type AS "notificationType", created_at_ms AS "createdAtMs",
+          expires_at_ms AS "expiresAtMs", payload
+        FROM distribution WHERE id = ${value('id')}`),
+  };
+}
+
+function keeperStatements({ db }: Context) {
+  const forgettable = sql`kind = 'webpush' AND webhook_id IS NULL AND waiting_count = 0
+    AND (lease_owner IS NULL OR lease_until_ms <= ${value('clockMs')})`;
+  return {
+    list: db.prepare<Destination>(sql`
+        SELECT ${DESTINATION} FROM destination d
+        WHERE ${OF_KINDS} AND (d.waiting_count > 0 OR d.problem IS NOT NULL)
+        ORDER BY d.waiting_count DESC, d.id LIMIT ${once('countMax')}`),
+    totals: db.prepare<OutboxTotals>(sql`
+        SELECT d.kind AS kind, count(*) AS "destinationCount",
+          sum(d.waiting_count) AS "waitingCount",
+          min((SELECT queued_at_ms FROM outbox WHERE id = (SELECT min(id) FROM (
+            SELECT o.id AS id FROM outbox o WHERE o.destination_id = d.id
+            ORDER BY o.next_at_ms, o.id LIMIT ${once('oldestOf')})))) AS "oldestQueuedAtMs",
+          count(d.failing_since_ms) AS "failingCount",
+          count(*) FILTER (WHERE d.stopped_at_ms IS NOT NULL) AS "stoppedCount"
+        FROM destination d GROUP BY d.kind`),
+    forgettable: db.prepare<{ id: number }>(sql`
+        SELECT id FROM destination WHERE ${forgettable} LIMIT 1`),
+    forget: db.prepare(sql`
+        DELETE FROM destination WHERE id IN (
+          SELECT id FROM destination WHERE ${forgettable} LIMIT ${FORGET_COUNT})`),
+  };
+}
+
+export function outboxStore(context: Context): OutboxStore {
+  const { writer, clock, outbox } = context;
+  const on = { ...holdStatements(context), ...keeperStatements(context) };
+  const list = listStatements(context);
+
+  function claimable(
+    lease: OutboxLease,
+    kinds: readonly DestinationKind[],
+    countMax: number,
+    failingMax: number,
+  ): Destination[] {
+    const by = { ...lease, clockMs: clock.nowMs(), kinds: JSON.stringify(kinds) };
+    const failing = on.failing.all({ ...by, countMax: Math.min(failingMax, countMax) });
+    const healthy = on.healthy.all({ ...by, countMax: countMax - failing.length });
+    return [...healthy, ...failing];
+  }
+
+  return {
+    ...settlementStore(context),
+
+    claimDestinations: async (lease, kinds, countMax, failingMax) => {
+      // Looking costs no write: an idle worker leaves the disk alone.
+      if (claimable(lease, kinds, countMax, failingMax).length === 0) return [];
+      return writer.run(() => {
+        const found = claimable(lease, kinds, countMax, failingMax);
+        const clockMs = clock.nowMs();
+        for (const { id } of found) on.hold.run({ ...lease, clockMs, id });
+        return found;
+      });
+    },
+
+    listDispatches: async (destinationId, nowMs, countMax, after) => {
+      const to = list.destination.get({ id: destinationId });
+      if (to === null) return [];
+      const isGateway = to.kind !== 'webhook' && to.kind !== 'telegram';
+      const found: Dispatch[] = [];
+      for (const range of dueRanges(WAIT_MAX_MS[to.kind], nowMs, after)) {
+        const wanted = { destinationId, ...range, countMax: countMax - found.length };
+        if (wanted.countMax === 0) break;
+        found.push(
+          ...(isGateway
+            ? list.pushes.all(wanted).map((row) => pushOf(row, to, nowMs))
+            : list.events.all(wanted).map(eventOf)),
+        );
+      }
+      return found;
+    },
+
+    findPushMessage: async (id) => {
+      const found = list.message.get({ id });
+      return found && { ...found, payload: JSON.parse(found.payload) };
+    },
+
+    releaseDestinations: (owner, id) =>
+      writer.run(() => {
+        on.release.run({ owner, id });
+      }),
+
+    nextDispatchMs: async (kinds) =>
+      on.next.get({ kinds: JSON.stringify(kinds), nowMs: clock.nowMs() })?.nextAtMs ?? null,
+
+    resumeDestinations: async (kinds) => {
+      const of = { kinds: JSON.stringify(kinds), nowMs: clock.nowMs() };
+      if (on.isHeldUp.get(of) === null) return 0;
+      return writer.run(() => {
+        const count = on.resume.run(of);
+        if (count > 0) outbox.ring();
+        return count;
+      });
+    },
+
+    listDestinations: async (kinds, countMax) =>
+      on.list.all({ kinds: JSON.stringify(kinds), countMax }),
+
+    outboxTotals: async () => on.totals.all({ oldestOf: OLDEST_OF }),
+
+    forgetDestinations: async () => {
+      if (on.forgettable.get({ clockMs: clock.nowMs() }) === null) return false;
+      return writer.run(() => on.forget.run({ clockMs: clock.nowMs() }) > 0);
+    },
+  };
+}
+
+/**
+ * Ranges of what is due, in the order in which it is tried: first what was tried already, which is
+ * older, and of which there is an end, as attempts are counted; what was to be tried later by a
+ * clock that was set back since; what is new.
+ */
+function dueRanges(waitMaxMs: number, nowMs: number, after: DispatchCursor | null) {
+  const isNew = after?.nextAtMs === 0;
+  const again = { afterMs: 1, afterId: 0, toMs: nowMs };
+  const setBack = { afterMs: nowMs + waitMaxMs + 1, afterId: 0, toMs: Number.MAX_SAFE_INTEGER };
+  const fresh = { afterMs: 0, afterId: isNew ? after.id : 0, toMs: 0 };
+  if (isNew) return [fresh];
+  if (after === null) return [again, setBack, fresh];
+  const behind = { afterMs: after.nextAtMs, afterId: after.id };
+  return after.nextAtMs < setBack.afterMs
+    ? [{ ...again, ...behind }, setBack, fresh]
+    : [{ ...setBack, ...behind }, fresh];
+}
+
+function pushOf(row: PushRow, to: { kind: string; origin: string }, nowMs: number): PushDispatch {
+  const { tokenId, push: text, locale, isFetched, status, expiresAtMs, ...dispatch } = row;
+  const push = text === null ? null : (JSON.parse(text) as PushAddress);
+  const key = push === null ? null : destinationOf(push);
+  const isHere = key?.kind === to.kind && key.origin === to.origin;
+  let moot: PushDispatch['moot'] = isHere ? null : 'moved';
+  if (expiresAtMs <= nowMs) moot = 'expired';
+  if (status === BLOCKED) moot = 'blocked';
+  if (isFetched === 1) moot = 'fetched';
+  const token = tokenId === null ? null : { id: tokenId, push, locale };
+  return { kind: 'push', ...dispatch, token, moot };
+}
+
+function eventOf(row: EventRow): EventDispatch {
+  const { eventId, eventKind, providerId, atMs, data, ...dispatch } = row;
+  const event = { id: eventId, kind: eventKind, providerId, atMs, data: JSON.parse(data) };
+  return { kind: 'event', ...dispatch, event };
 }

@@ -2,11 +2,14 @@
 
 import { sql } from 'drizzle-orm';
 import { LOAD, LOAD_FROM, SENDING } from '../../core/message/status.ts';
+import type { Lease, ServeOutcome } from '../../core/port/distribution.ts';
+import type { PushGateway } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { HELD, held, RENEWED_UNTIL } from './lane.ts';
 import { expirySteps, STEP_COUNT } from './ledger.ts';
 import { once } from './lookups.ts';
+import { pushDesk } from './push-desk.ts';
 import { value } from './statement.ts';
 import { inRange, linked, targetRanges } from './targets.ts';
 
@@ -32,6 +35,15 @@ interface InHand {
   cursorId: number;
   reachesUnbound: number;
   expiresAtMs: number;
+}
+
+const TO_SEND = sql`distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
+  AND device_id <= ${value('toId')} AND state = 1`;
+
+/** Messages that may wait for a device, and gateways that may be asked to push. */
+interface ServeBounds {
+  waitingMax: number;
+  gateways: readonly PushGateway[];
 }
 
 function workerStatements({ db }: Context) {
@@ -91,19 +103,29 @@ function workerStatements({ db }: Context) {
           AND state = ${QUEUED}`),
     send: db.prepare(sql`
         UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = ${value('nowMs')}
-        WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
-          AND device_id <= ${value('toId')} AND state = 1`),
+        WHERE ${TO_SEND}`),
+    sendAndPush: db.prepare(sql`
+        UPDATE recipient SET state = 2, is_waiting = 1, sent_at_ms = ${value('nowMs')},
+          push_state = (SELECT 1 FROM outbox o WHERE o.recipient_id = recipient.id)
+        WHERE ${TO_SEND}`),
     sent: db.prepare(sql`
         UPDATE distribution
         SET cursor_id = ${value('cursorId')}, sent_count = sent_count + ${value('sent')},
           failed_count = failed_count + ${value('failed')},
+          push_waiting_count = push_waiting_count + ${value('queued')},
           lease_until_ms = ${RENEWED_UNTIL}
         WHERE id = ${value('id')}`),
     /** Devices that were forgotten since loading have no row any more, but were recipients. */
-    settled: db.prepare<{ sentCount: number; failedCount: number }>(sql`
-        UPDATE distribution SET failed_count = recipient_count - sent_count
+    settled: db.prepare<{ sentCount: number; failedCount: number; waitingCount: number }>(sql`
+        UPDATE distribution SET failed_count = recipient_count - sent_count - push_waiting_count
         WHERE id = ${value('id')}
-        RETURNING sent_count AS "sentCount", failed_count AS "failedCount"`),
+        RETURNING sent_count AS "sentCount", failed_count AS "failedCount",
+          push_waiting_count AS "waitingCount"`),
+    /** Out of the lane: no later message of the provider waits for a gateway. */
+    handOver: db.prepare(sql`
+        UPDATE distribution
+        SET handed_over_at_ms = ${value('nowMs')}, lease_owner = NULL, cursor_id = 0
+        WHERE id = ${value('id')}`),
   };
 }
 
@@ -112,6 +134,7 @@ export function recipientStore(context: Context): RecipientStore {
   const on = workerStatements(context);
   const expiry = expirySteps(context);
   const nextRange = targetRanges(context);
+  const desk = pushDesk(context);
 
   /** All at once: there are five at most. Devices that are not known any more only count. */
   function loadNamed(id: number, work: InHand, nowMs: number): { added: number; failed: number } {
@@ -141,17 +164,30 @@ export function recipientStore(context: Context): RecipientStore {
     return run;
   }
 
-  function serveNext(id: number, cursorId: number, nowMs: number, waitingMax: number) {
+  function serveNext({ id, nowMs }: Lease, cursorId: number, bounds: ServeBounds) {
+    const { waitingMax, gateways } = bounds;
     const { toId, full, deviceIds, isDone } = nextToServe(id, cursorId, waitingMax);
     const detail = `${waitingMax} messages of the provider wait for the device already`;
     for (const deviceId of full) on.refuse.run({ id, deviceId, nowMs, detail });
-    const sent = on.send.run({ id, cursorId, toId, nowMs });
-    return { toId, deviceIds, sent, failed: full.length, isDone };
+    const queued = desk.queue({ id, cursorId, toId }, gateways, nowMs);
+    const send = queued > 0 ? on.sendAndPush : on.send;
+    const sent = send.run({ id, cursorId, toId, nowMs }) - queued;
+    return { toId, deviceIds, sent, queued, failed: full.length, isDone };
   }
 
   function expireNext(id: number, cursorId: number, nowMs: number): ReturnType<typeof serveNext> {
     const { toId, expiredCount, isDone } = expiry(id, cursorId, nowMs);
-    return { toId, deviceIds: [], sent: 0, failed: expiredCount, isDone };
+    return { toId, deviceIds: [], sent: 0, queued: 0, failed: expiredCount, isDone };
+  }
+
+  /** The end of serving, after the last recipient. */
+  function outcomeOf(id: number, nowMs: number): ServeOutcome {
+    const settled = on.settled.get({ id });
+    if (settled === null) return null;
+    const { waitingCount, ...counts } = settled;
+    if (waitingCount === 0) return counts;
+    on.handOver.run({ id, nowMs });
+    return 'handed_over';
   }
 
   return {
@@ -179,7 +215,7 @@ export function recipientStore(context: Context): RecipientStore {
         return { isDone: false };
       }),
 
-    sendRecipients: (lease, waitingMax) =>
+    sendRecipients: (lease, waitingMax, gateways) =>
       writer.run(() => {
         const { id, nowMs } = lease;
         const work = on.inHand.get({ ...lease, statuses: SERVING });
@@ -188,12 +224,12 @@ export function recipientStore(context: Context): RecipientStore {
         const isLate = expiresAtMs <= nowMs;
         const served = isLate
           ? expireNext(id, cursorId, nowMs)
-          : serveNext(id, cursorId, nowMs, waitingMax);
-        const { toId, deviceIds, sent, failed, isDone } = served;
-        on.sent.run({ ...held(lease, clock), cursorId: toId, sent, failed });
+          : serveNext(lease, cursorId, { waitingMax, gateways });
+        const { toId, deviceIds, sent, queued, failed, isDone } = served;
+        on.sent.run({ ...held(lease, clock), cursorId: toId, sent, queued, failed });
         figures.note(providerId, 'delivered', nowMs, sent);
         figures.note(providerId, isLate ? 'expired' : 'failed', nowMs, failed);
-        return { deviceIds, outcome: isDone ? on.settled.get({ id }) : null };
+        return { deviceIds, outcome: isDone ? outcomeOf(id, nowMs) : null };
       }),
   };
 }

@@ -77,7 +77,7 @@ function tokenStatements({ db }: Context) {
     /** The row stays, with its places: the token in it is another. */
     renew: db.prepare(sql`
         UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
-          push = ${value('push')}
+          push = ${value('push')}, push_dropped_at_ms = NULL, push_dropped_why = NULL
         WHERE id = ${value('id')}`),
     takeNobodys: db.prepare(sql`
         UPDATE device_token

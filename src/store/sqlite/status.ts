@@ -17,6 +17,15 @@ export const IN_DELIVERY = sql.raw(`(${LOAD}, ${LOAD_FROM}, ${SENDING})`);
 /** For `status < …` and `status >= …`: every status from here on is final. */
 export const FINAL = literal(SENT);
 
+/** In a lane of its provider: it has not ended, and does not wait for gateways alone. */
+export const IN_LANE = sql`status < ${FINAL} AND handed_over_at_ms IS NULL`;
+
+/** Of those, that which has its turn. */
+export const HAS_TURN = sql`status IN ${IN_DELIVERY} AND handed_over_at_ms IS NULL`;
+
+/** Handed to gateways, and out of its lane until they have answered. */
+export const AT_GATEWAYS = sql`status = ${literal(SENDING)} AND handed_over_at_ms IS NOT NULL`;
+
 /** The mark of a distribution that is not scheduled: it is due at the time of its creation. */
 export function unscheduled(row = 'distribution'): SQL {
   return sql.raw(`${row}.due_at_ms = ${row}.created_at_ms`);

@@ -171,7 +171,7 @@ describe('leases', () => {
     const lease = { id, owner: 'first', nowMs, leaseMs: LEASE_MS };
     const { store } = engine.core;
     expect(await store.loadRecipients(lease)).toBeNull();
-    expect(await store.sendRecipients(lease, 1_000)).toBeNull();
+    expect(await store.sendRecipients(lease, 1_000, [])).toBeNull();
     expect(await store.moveDistribution(lease, before.status, 40)).toBe(false);
     expect(await ledgerOf(engine, id)).toEqual(before);
   });

@@ -181,7 +181,7 @@ export const figureContract: Record<keyof FigureStore, Suite> = {
       await deliver(store, providerId, to('a'));
       const id = await send(store, providerId, to('a'));
       await bringTo(store, id, 40);
-      await store.sendRecipients(lease(id), 1);
+      await store.sendRecipients(lease(id), 1, []);
       expect(await figuresOf(store, providerId)).toMatchObject({ delivered: 1, failed: 1 });
     });
 

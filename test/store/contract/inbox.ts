@@ -95,7 +95,7 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       const id = await send(store, providerId, to('a'));
       await bringTo(store, id, 40);
       expect(await inboxOf(store, a)).toEqual([]);
-      await store.sendRecipients(lease(id), WAITING_MAX);
+      await store.sendRecipients(lease(id), WAITING_MAX, []);
       expect(await inboxOf(store, a)).toEqual([id]);
       expect(await inboxOf(store, b)).toEqual([]);
       await store.blockDistribution(id, [40], NOW_MS, ACT);
@@ -251,7 +251,7 @@ export const inboxContract: Record<Method & keyof Store, Suite> = {
       for (let i = 0; i < 45; i++) {
         const id = await send(store, providerId, to('a'));
         await bringTo(store, id, 40);
-        await store.sendRecipients(lease(id), WAITING_MAX);
+        await store.sendRecipients(lease(id), WAITING_MAX, []);
         await store.blockDistribution(id, [40], NOW_MS, ACT);
       }
       const open = await deliver(store, providerId, to('a'));

@@ -160,7 +160,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       await renewed((hold) => store.moveDistribution(hold, 20, 5));
       await renewed((hold) => store.loadRecipients(hold));
       await renewed((hold) => store.moveDistribution(hold, 5, 40));
-      await renewed((hold) => store.sendRecipients(hold, WAITING_MAX));
+      await renewed((hold) => store.sendRecipients(hold, WAITING_MAX, []));
       expect(await claimedIds(store, 'another', nowMs + LEASE_MS)).toEqual([id]);
     });
 

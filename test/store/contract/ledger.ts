@@ -57,7 +57,7 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
       for (const hwid of ['a', 'b']) await knock(store, hwid);
       const id = await send(store, providerId);
       await bringTo(store, id, 40);
-      await store.sendRecipients(lease(id), WAITING_MAX);
+      await store.sendRecipients(lease(id), WAITING_MAX, []);
       const open = await send(store, providerId, {
         dueAtMs: NOW_MS + 1,
       });
@@ -117,7 +117,7 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
       expect(await store.blockDistribution(loading, [5], NOW_MS, ACT)).toBe('ok');
       const sending = await send(store, providerId);
       await bringTo(store, sending, 40);
-      expect(await store.sendRecipients(lease(sending), WAITING_MAX)).toMatchObject({
+      expect(await store.sendRecipients(lease(sending), WAITING_MAX, [])).toMatchObject({
         outcome: null,
       });
       expect(await store.blockDistribution(sending, [40], NOW_MS, ACT)).toBe('ok');

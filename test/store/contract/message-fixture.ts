@@ -116,7 +116,7 @@ export async function loadAll(store: Store, hold: Lease): Promise<number> {
 /** Sends to the end; what each step said. */
 export async function sendAll(store: Store, hold: Lease) {
   for (const steps = []; ; ) {
-    const step = await store.sendRecipients(hold, WAITING_MAX);
+    const step = await store.sendRecipients(hold, WAITING_MAX, []);
     if (step === null) throw new Error('lost while sending');
     steps.push(step);
     if (step.outcome !== null) return steps;

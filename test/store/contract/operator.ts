@@ -83,6 +83,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
         opened: 1,
         executed: 1,
         refused: 1,
+        atGateway: { queued: 0, accepted: 0, failed: 0 },
       });
       const never = {
         sentAtMs: null,
@@ -94,6 +95,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
         refusedAtMs: null,
         detail: null,
         queuedAtMs: NOW_MS,
+        push: null,
       };
       expect(missing).toEqual([
         { ...never, hwid: 'silent', state: 'sent', sentAtMs: NOW_MS },
@@ -133,7 +135,7 @@ export const operatorContract: Record<Method & keyof Store, Suite> = {
         expect(distribution).toMatchObject({ status: 140, finishedAtMs: NOW_MS + 1 });
         expect(await store.moveDistribution(lease(id), status, 20)).toBe(false);
         expect(await store.loadRecipients(lease(id))).toBeNull();
-        expect(await store.sendRecipients(lease(id), WAITING_MAX)).toBeNull();
+        expect(await store.sendRecipients(lease(id), WAITING_MAX, [])).toBeNull();
         expect(await store.blockDistribution(id, FROM, NOW_MS + 2, ACT)).toBe(140);
         expect(await claim(store, 'one', EXPIRES_MS)).toEqual([]);
       }

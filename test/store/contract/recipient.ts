@@ -214,7 +214,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       expect((await detailOf(store, id)).missing[0]).toMatchObject({ sentAtMs: NOW_MS + 7 });
       expect(await countsOf(store, id)).toEqual([4, 2, 2]);
       // Once more, after a kill before the next move.
-      expect(await store.sendRecipients(hold, WAITING_MAX)).toEqual({
+      expect(await store.sendRecipients(hold, WAITING_MAX, [])).toEqual({
         deviceIds: [],
         outcome: { sentCount: 2, failedCount: 2 },
       });
@@ -230,7 +230,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const deliverTo = async (owner: number, ...hwids: string[]) => {
         const id = await send(store, owner, to(...hwids));
         await bringTo(store, id, 40);
-        const sent = await store.sendRecipients(lease(id), 2);
+        const sent = await store.sendRecipients(lease(id), 2, []);
         await store.moveDistribution(lease(id), 40, 100);
         return { id, outcome: sent?.outcome };
       };
@@ -271,7 +271,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const id = await send(store, providerId);
       await bringTo(store, id, 40);
       const nothing = { deviceIds: [], outcome: { sentCount: 0, failedCount: 0 } };
-      expect(await store.sendRecipients(lease(id), WAITING_MAX)).toEqual(nothing);
+      expect(await store.sendRecipients(lease(id), WAITING_MAX, [])).toEqual(nothing);
     });
 
     test('many in several steps; another worker goes on, and nobody is told twice', async () => {
@@ -280,11 +280,11 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await fillBinding(store);
       const id = await send(store, providerId);
       await bringTo(store, id, 40);
-      const first = await store.sendRecipients(lease(id), WAITING_MAX);
+      const first = await store.sendRecipients(lease(id), WAITING_MAX, []);
       expect(first?.outcome).toBeNull();
       expect(await countsOf(store, id)).toEqual([MANY, first?.deviceIds.length ?? 0, 0]);
       await claim(store, 'another', LATER_MS);
-      expect(await store.sendRecipients(lease(id), WAITING_MAX)).toBeNull();
+      expect(await store.sendRecipients(lease(id), WAITING_MAX, [])).toBeNull();
       const rest = await sendAll(store, lease(id, 'another', LATER_MS));
       expect(rest.at(-1)?.outcome).toEqual({ sentCount: MANY, failedCount: 0 });
       const told = [first, ...rest].flatMap((step) => step?.deviceIds ?? []);
@@ -324,12 +324,12 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       const id = await begin(store, providerId);
       await loadAll(store, lease(id));
-      expect(await store.sendRecipients(lease(id), WAITING_MAX)).toBeNull();
+      expect(await store.sendRecipients(lease(id), WAITING_MAX, [])).toBeNull();
       await bringTo(store, id, 40);
-      expect(await store.sendRecipients(lease(id, 'another'), WAITING_MAX)).toBeNull();
+      expect(await store.sendRecipients(lease(id, 'another'), WAITING_MAX, [])).toBeNull();
       expect(await ledgerOf(store, id)).toEqual({ a: 'queued' });
       await bringTo(store, id, 100);
-      expect(await store.sendRecipients(lease(id), WAITING_MAX)).toBeNull();
+      expect(await store.sendRecipients(lease(id), WAITING_MAX, [])).toBeNull();
     });
   },
 };

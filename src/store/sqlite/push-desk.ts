@@ -1,0 +1,290 @@
+/**
+ * Pushes as parts of writes: put into the outbox along with the message, taken out once a gateway
+ * has answered for good, or when nobody needs it to any more. The counts of the distribution go
+ * along, and it ends with its last push.
+ */
+
+import { sql } from 'drizzle-orm';
+import { BLOCKED, endOf } from '../../core/message/status.ts';
+import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
+import { PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
+import type { PushAddress, PushGateway } from '../../core/port/registration.ts';
+import type { Context } from './context.ts';
+import { distributionTeller } from './distribution-end.ts';
+import { once } from './lookups.ts';
+import { value } from './statement.ts';
+import { AT_GATEWAYS } from './status.ts';
+import { LINKED } from './targets.ts';
+
+/** The token that reads the message of ledger row `r`. */
+export const READER = sql`iif(r.inbox > 0,
+  (SELECT p.token_id FROM device_provider p
+   WHERE p.device_id = r.device_id AND p.provider_id = r.inbox AND p.after_recipient_id < r.id
+     AND ${LINKED}),
+  (SELECT n.id FROM device_token n
+   WHERE n.device_id = r.device_id AND n.nobody_after_distribution_id < r.distribution_id
+     AND n.nobody_after_recipient_id < r.id))`;
+
+/** `push_state` of a recipient; null: no gateway has anything to do with it. */
+const WAITS = 1;
+const ACCEPTED = 2;
+const FAILED = 3;
+
+/** A run of a distribution's recipients, by their devices. */
+interface Run {
+  id: number;
+  cursorId: number;
+  toId: number;
+}
+
+const IN_RUN = sql`r.distribution_id = ${once('id')} AND r.device_id > ${once('cursorId')}
+  AND r.device_id <= ${once('toId')}`;
+
+/** A push in the outbox. */
+export interface WaitingPush {
+  id: number;
+  recipientId: number;
+  distributionId: number;
+  destinationId: number;
+  queuedAtMs: number;
+}
+
+/** The state of things when a push turns out not to be needed where it is. */
+interface Standing {
+  isFetched: number;
+  status: number;
+  expiresAtMs: number;
+  problem: string | null;
+  push: string | null;
+  droppedAtMs: number | null;
+  droppedWhy: string | null;
+}
+
+/** Pushes that ended well, and that did not. */
+interface Ended {
+  sent: number;
+  failed: number;
+}
+
+/** Those of each distribution. */
+export type PushTally = Map<number, Ended>;
+
+function queueStatements({ db }: Context) {
+  return {
+    addressed: db.prepare<{ recipientId: number; gateway: PushGateway; endpoint: string | null }>(
+      sql`
+        SELECT r.id AS "recipientId", t.push ->> '$.gateway' AS gateway,
+          iif(t.push ->> '$.gateway' = 'webpush', t.push ->> '$.token.endpoint', NULL) AS endpoint
+        FROM recipient r CROSS JOIN device_token t ON t.id = ${READER}
+        WHERE ${IN_RUN} AND r.state = 1 AND t.push IS NOT NULL
+          AND t.push ->> '$.gateway' IN (SELECT value FROM json_each(${once('gateways')}))`,
+    ),
+    destination: db.prepare<{ id: number }>(sql`
+        SELECT id FROM destination
+        WHERE kind = ${value('kind')} AND origin = ${value('origin')} AND webhook_id IS NULL`),
+    serviceCount: db.prepare<{ count: number }>(sql`
+        SELECT count(*) AS count FROM destination WHERE kind = 'webpush' AND webhook_id IS NULL`),
+    addDestination: db.prepare(sql`
+        INSERT INTO destination (kind, origin, failure_count)
+        VALUES (${value('kind')}, ${value('origin')}, ${value('failureCount')})`),
+    add: db.prepare(sql`
+        INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, recipient_id)
+        VALUES (${value('destinationId')}, 0, ${value('nowMs')}, ${value('recipientId')})`),
+  };
+}
+
+function endStatements({ db }: Context) {
+  return {
+    remove: db.prepare(sql`DELETE FROM outbox WHERE id = ${value('id')}`),
+    mark: db.prepare(sql`
+        UPDATE recipient SET push_state = ${value('pushState')}, pushed_at_ms = ${value('nowMs')},
+          push_problem = ${value('problem')}
+        WHERE id = ${value('recipientId')}`),
+    standing: db.prepare<Standing>(sql`
+        SELECT r.received_at_ms IS NOT NULL OR r.state = 2 AND r.is_waiting = 0 AS "isFetched",
+          x.status AS status, x.expires_at_ms AS "expiresAtMs", o.problem AS problem,
+          t.push AS push, t.push_dropped_at_ms AS "droppedAtMs", t.push_dropped_why AS "droppedWhy"
+        FROM outbox o CROSS JOIN recipient r ON r.id = o.recipient_id
+          CROSS JOIN distribution x ON x.id = r.distribution_id
+          LEFT JOIN device_token t ON t.id = ${READER}
+        WHERE o.id = ${value('id')}`),
+    ofRecipient: db.prepare<WaitingPush>(sql`
+        SELECT o.id AS id, r.id AS "recipientId", r.distribution_id AS "distributionId",
+          o.destination_id AS "destinationId", o.queued_at_ms AS "queuedAtMs"
+        FROM recipient r CROSS JOIN outbox o ON o.recipient_id = r.id
+        WHERE r.distribution_id = ${value('distributionId')}
+          AND r.device_id = ${value('deviceId')}`),
+    failRun: db.prepare(sql`
+        UPDATE recipient AS r SET push_state = ${FAILED}, pushed_at_ms = ${value('nowMs')},
+          push_problem = ${value('why')} || coalesce(': ' ||
+            (SELECT o.problem FROM outbox o WHERE o.recipient_id = r.id), '')
+        WHERE ${IN_RUN} AND r.push_state = ${WAITS}`),
+    removeRun: db.prepare(sql`
+        DELETE FROM outbox WHERE recipient_id IN (
+          SELECT r.id FROM recipient r WHERE ${IN_RUN} AND r.push_state = ${FAILED})`),
+    counted: db.prepare<{
+      providerId: number;
+      waitingCount: number;
+      isAtGateways: number;
+    }>(sql`
+        UPDATE distribution
+        SET push_waiting_count = push_waiting_count - ${value('sent')} - ${value('failed')},
+          sent_count = sent_count + ${value('sent')},
+          failed_count = failed_count + ${value('failed')}
+        WHERE id = ${value('id')}
+        RETURNING provider_id AS "providerId", push_waiting_count AS "waitingCount",
+          ${AT_GATEWAYS} AS "isAtGateways"`),
+    counts: db.prepare<{ recipientCount: number; sentCount: number }>(sql`
+        SELECT recipient_count AS "recipientCount", sent_count AS "sentCount"
+        FROM distribution WHERE id = ${value('id')}`),
+    end: db.prepare(sql`
+        UPDATE distribution SET status = ${value('status')}, finished_at_ms = ${value('nowMs')},
+          failed_count = ${value('failedCount')}, cursor_id = 0
+        WHERE id = ${value('id')} AND ${AT_GATEWAYS}`),
+  };
+}
+
+/** Steps with pushes. Each is to be called within a write. */
+export function pushDesk(context: Context) {
+  const { figures, outbox } = context;
+  const on = { ...queueStatements(context), ...endStatements(context) };
+  const tellEnd = distributionTeller(context);
+
+  /** The destination of an address; null: there are as many push services as may be. */
+  function destinationId(key: GatewayKey): number | null {
+    const known = on.destination.get({ ...key });
+    if (known !== null) return known.id;
+    const isFull =
+      key.kind === 'webpush' && (on.serviceCount.get()?.count ?? 0) >= PUSH_SERVICES_MAX;
+    // Any device can name a push service: one that is new has to prove itself, among the failing.
+    const failureCount = key.kind === 'webpush' ? 1 : 0;
+    return isFull ? null : on.addDestination.insert({ ...key, failureCount });
+  }
+
+  /**
+   * Puts in pushes for those of a run who are to get the message and whose token has an address for
+   * one of the gateways; says how many.
+   */
+  function queue(run: Run, gateways: readonly PushGateway[], nowMs: number): number {
+    if (gateways.length === 0) return 0;
+    const ids = new Map<string, number | null>();
+    let count = 0;
+    for (const { recipientId, gateway, endpoint } of on.addressed.all({
+      ...run,
+      gateways: JSON.stringify(gateways),
+    })) {
+      const token = gateway === 'webpush' ? { endpoint: endpoint ?? '', keys: {} } : '';
+      const key = destinationOf({ gateway, token });
+      if (key === null) continue;
+      const name = `${key.kind} ${key.origin}`;
+      if (!ids.has(name)) ids.set(name, destinationId(key));
+      const id = ids.get(name) ?? null;
+      if (id === null) continue;
+      on.add.run({ destinationId: id, recipientId, nowMs });
+      count += 1;
+    }
+    if (count > 0) outbox.ring();
+    return count;
+  }
+
+  function leave(
+    push: WaitingPush,
+    tally: PushTally,
+    as: { pushState: number | null; problem: string | null },
+    nowMs: number,
+  ): void {
+    on.remove.run({ id: push.id });
+    on.mark.run({ recipientId: push.recipientId, nowMs, ...as });
+    add(tally, push.distributionId, as.pushState === FAILED ? { failed: 1 } : { sent: 1 });
+  }
+
+  const accept = (push: WaitingPush, tally: PushTally, nowMs: number) =>
+    leave(push, tally, { pushState: ACCEPTED, problem: null }, nowMs);
+  const fail = (push: WaitingPush, tally: PushTally, problem: string, nowMs: number) =>
+    leave(push, tally, { pushState: FAILED, problem }, nowMs);
+  /** The device has the message without a gateway. */
+  const reach = (push: WaitingPush, tally: PushTally, nowMs: number) =>
+    leave(push, tally, { pushState: null, problem: null }, nowMs);
+
+  /** Why a push fails that is not needed any more; null: the device has the message. */
+  function whyFailed(push: WaitingPush, now: Standing, nowMs: number): string | null {
+    const last = now.problem === null ? '' : `: ${now.problem}`;
+    if (now.isFetched === 1) return null;
+    if (now.status === BLOCKED) return `${WHY_BLOCKED}${last}`;
+    if (now.expiresAtMs <= nowMs) return `${WHY_EXPIRED}${last}`;
+    const isDropped = now.push === null && (now.droppedAtMs ?? 0) >= push.queuedAtMs;
+    return isDropped ? `the address was dropped: ${now.droppedWhy}` : null;
+  }
+
+  /** Looks again at a push that is not needed where it is. */
+  function reconsider(push: WaitingPush, tally: PushTally, nowMs: number): void {
+    const now = on.standing.get({ id: push.id });
+    if (now === null) return;
+    const why = whyFailed(push, now, nowMs);
+    if (why !== null) {
+      fail(push, tally, why, nowMs);
+      return;
+    }
+    const address = now.isFetched === 1 ? null : now.push;
+    const key = address && destinationOf(JSON.parse(address) as PushAddress);
+    const id = key && destinationId(key);
+    if (id === null) reach(push, tally, nowMs);
+    else if (id !== push.destinationId) {
+      on.remove.run({ id: push.id });
+      on.add.run({ destinationId: id, recipientId: push.recipientId, nowMs });
+      outbox.ring();
+    }
+  }
+
+  /** Ends a distribution that waited for gateways alone. */
+  function end(id: number, nowMs: number): void {
+    const counts = on.counts.get({ id });
+    if (counts === null) return;
+    // Devices that were forgotten meanwhile have no row any more, but were recipients.
+    const failedCount = counts.recipientCount - counts.sentCount;
+    const status = endOf(counts.sentCount, failedCount);
+    if (on.end.run({ id, status, failedCount, nowMs }) > 0) tellEnd(id, nowMs);
+  }
+
+  function count(id: number, { sent, failed }: Ended, nowMs: number): void {
+    const left = on.counted.get({ id, sent, failed });
+    if (left === null) return;
+    figures.note(left.providerId, 'delivered', nowMs, sent);
+    figures.note(left.providerId, 'failed', nowMs, failed);
+    if (left.isAtGateways === 1 && left.waitingCount === 0) end(id, nowMs);
+  }
+
+  return {
+    queue,
+    accept,
+    fail,
+    reach,
+    reconsider,
+    end,
+
+    /** The push that waits for one device; null: none does. */
+    pushOf: (distributionId: number, deviceId: number): WaitingPush | null =>
+      on.ofRecipient.get({ distributionId, deviceId }),
+
+    /** Fails all pushes of a run that wait; `why` goes before the last problem of each. */
+    failRun(run: Run, why: string, nowMs: number): void {
+      const failed = on.failRun.run({ ...run, why, nowMs });
+      if (failed === 0) return;
+      on.removeRun.run({ ...run });
+      count(run.id, { sent: 0, failed }, nowMs);
+    },
+
+    /** Counts what ended at each distribution, and ends those that wait for nothing any more. */
+    close(tally: PushTally, nowMs: number): void {
+      for (const [id, ended] of tally) count(id, ended, nowMs);
+    },
+  };
+}
+
+export const WHY_EXPIRED = 'expired before the gateway took it';
+export const WHY_BLOCKED = 'blocked before the gateway took it';
+
+function add(tally: PushTally, id: number, more: Partial<Ended>): void {
+  const { sent, failed } = tally.get(id) ?? { sent: 0, failed: 0 };
+  tally.set(id, { sent: sent + (more.sent ?? 0), failed: failed + (more.failed ?? 0) });
+}
