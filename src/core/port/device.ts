@@ -2,7 +2,6 @@
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
-import type { PushGateway } from './registration.ts';
 
 /** A device's words about itself; an empty text: it did not say. */
 export interface DeviceFacts {
@@ -61,7 +60,8 @@ export interface DeviceDetail {
 /** A registration for messages, without its secrets. */
 export interface DeviceToken {
   locale: string | null;
-  gateway: PushGateway | null;
+  /** Null: it has no address. */
+  gateway: string | null;
   /** When a gateway said that its address is dead, and why; null: none did, or there is another. */
   dropped: { atMs: number; why: string } | null;
 }

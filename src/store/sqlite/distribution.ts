@@ -29,7 +29,8 @@ export const DETAIL_COLUMNS = sql`${COLUMNS}, ${sql.raw(`
   p.code AS "providerCode", payload, due_at_ms AS "dueAtMs", expires_at_ms AS "expiresAtMs",
   began_at_ms AS "beganAtMs", finished_at_ms AS "finishedAtMs",
   recipient_count AS "recipientCount", sent_count AS "sentCount",
-  failed_count AS "failedCount", handed_over_at_ms AS "handedOverAtMs", pruned_at_ms IS NOT NULL AS "isPruned"`)}`;
+  failed_count AS "failedCount", handed_over_at_ms AS "handedOverAtMs",
+  pruned_at_ms IS NOT NULL AS "isPruned"`)}`;
 
 function statements({ db }: Context) {
   const ofProvider = sql`provider_id = ${value('providerId')}`;

@@ -29,7 +29,7 @@ const OLDEST_OF = 1_000;
 /** Push services that a step forgets. */
 const FORGET_COUNT = 200;
 
-/** Longest wait at destination `d`, ms: a time further ahead is from before a clock was set back. */
+/** Longest wait at `d`, ms: a time further ahead is from before a clock was set back. */
 const WAIT_MAX = sql`CASE d.kind ${sql.join(
   Object.entries(WAIT_MAX_MS).map(([kind, ms]) => sql.raw(`WHEN '${kind}' THEN ${ms}`)),
   sql` `,
