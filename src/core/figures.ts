@@ -91,9 +91,9 @@ interface GatheredDay extends Figures {
   day: number;
 }
 
-/** Refusals of a link that are not saved yet. */
-interface GatheredRefusals {
-  installId: number;
+/** Refusals of a link on a UTC day that are not saved yet. */
+export interface GatheredRefusals extends KnownLink {
+  day: number;
   count: number;
   refusedAtMs: number;
   reason: RefusalReason;
@@ -108,12 +108,16 @@ export interface FigureRows {
 /** Links whose refusals are gathered at most; a refusal of one more counts for its day alone. */
 export const GATHERED_LINKS_MAX = 10_000;
 
+/** More UTC days than there are since 1970. */
+const DAYS_MAX = 1_000_000;
+
 /**
  * Figures in memory. Callers decide how often it is added to, not how large it grows: it has a
  * record for each provider and day, and for {@link GATHERED_LINKS_MAX} links, all of them known.
  */
 export class GatheredFigures {
   readonly #days = new Map<string, GatheredDay>();
+  /** By link and day, in one number. */
   readonly #refusals = new Map<number, GatheredRefusals>();
 
   /** Number of rows that it would take to save all. */
@@ -128,7 +132,8 @@ export class GatheredFigures {
 
   addRefusal({ installId, providerId }: KnownLink, reason: RefusalReason, atMs: number): void {
     this.add(providerId, FIGURE_OF_REFUSAL[reason], atMs, 1);
-    this.#addToLink({ installId, count: 1, refusedAtMs: atMs, reason });
+    const day = utcDay(atMs);
+    this.#addToLink({ installId, providerId, day, count: 1, refusedAtMs: atMs, reason });
   }
 
   /** Takes up to `countMax` rows out. */
@@ -156,9 +161,10 @@ export class GatheredFigures {
   }
 
   #addToLink(added: GatheredRefusals): void {
-    const known = this.#refusals.get(added.installId);
+    const key = added.installId * DAYS_MAX + added.day;
+    const known = this.#refusals.get(key);
     if (known === undefined) {
-      if (this.#refusals.size < GATHERED_LINKS_MAX) this.#refusals.set(added.installId, added);
+      if (this.#refusals.size < GATHERED_LINKS_MAX) this.#refusals.set(key, added);
       return;
     }
     known.count += added.count;

@@ -65,7 +65,10 @@ export interface WebhookStore {
   listWebhooks(providerId: number | null): Promise<Webhook[]>;
   /** Of whichever owner if `providerId` is undefined. */
   findWebhook(id: number, providerId?: number | null): Promise<Webhook | null>;
-  /** Enabling it lets what waits for it be tried at once. */
+  /**
+   * Enabling it, another target or another secret lets what waits for it be tried at once, with all
+   * its attempts again.
+   */
   updateWebhook(
     id: number,
     providerId: number | null,

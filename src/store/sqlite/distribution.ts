@@ -4,7 +4,12 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { countSend } from '../../core/message/send-bounds.ts';
 import { BLOCKED, CANCELLED, CREATED } from '../../core/message/status.ts';
-import type { Distribution, DistributionDetail, SendUsage } from '../../core/port/distribution.ts';
+import type {
+  Distribution,
+  DistributionDetail,
+  SendBounds,
+  SendUsage,
+} from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { distributionTeller } from './distribution-end.ts';
@@ -81,9 +86,27 @@ function statements({ db }: Context) {
 }
 
 export function distributionStore(context: Context): DistributionStore {
-  const { writer, audit, figures } = context;
+  const { writer, audit, figures, events } = context;
   const on = statements(context);
   const tellEnd = distributionTeller(context);
+
+  /** Notes for the provider how much it has kept, also when that refused one more. */
+  function tellBounds(
+    providerId: number,
+    { keptBytesMax, ledgerRowsMax }: SendBounds,
+    nowMs: number,
+    refused: string | null = null,
+  ): void {
+    if (!events.isWanted(providerId, 'quota.reached')) return;
+    const usage = on.usage.get({ providerId });
+    if (usage === null) return;
+    const { keptBytes, ledgerCount } = usage;
+    // What was refused did not fit: that there is a little room left is no news.
+    const used = refused === 'kept_bytes_full' ? keptBytesMax : keptBytes;
+    events.noteQuota(providerId, 'kept_bytes', { used, limit: keptBytesMax }, nowMs);
+    const rows = { used: ledgerCount, limit: ledgerRowsMax };
+    events.noteQuota(providerId, 'ledger_rows', rows, nowMs);
+  }
 
   return {
     addDistribution: (draft, guards, act) =>
@@ -95,12 +118,16 @@ export function distributionStore(context: Context): DistributionStore {
         const unboundCount =
           sinceMs === null ? 0 : on.unboundSince.get({ providerId, sinceMs, createdAtMs })?.count;
         const counted = countSend({ ...usage, unboundCount: unboundCount ?? 0 }, draft, guards);
-        if (typeof counted === 'string') return counted;
+        if (typeof counted === 'string') {
+          tellBounds(providerId, guards.bounds, createdAtMs, counted);
+          return counted;
+        }
         on.setCount.run({ providerId, ...counted });
         const dueAtMs = draft.dueAtMs ?? createdAtMs;
         const { id } = on.add.get({ ...draft, dueAtMs }) as { id: number };
         audit.note(act, deeds.send(id, draft), providerId);
         figures.note(providerId, 'sends', createdAtMs);
+        tellBounds(providerId, guards.bounds, createdAtMs);
         return { id };
       }),
 

@@ -48,7 +48,7 @@ function statements({ db }: Context) {
 }
 
 export function domainStore(context: Context): DomainStore {
-  const { writer, audit } = context;
+  const { writer, audit, events } = context;
   const on = { ...statements(context), ...bindingStatements(context) };
 
   /** Changes a binding of the provider, within a write. */
@@ -72,6 +72,8 @@ export function domainStore(context: Context): DomainStore {
         if (owner.domainCount >= domainCountMax) return 'domain_limit_reached';
         const { id } = on.add.get({ ...draft, id: null, status: DOMAIN_ACTIVE }) as { id: number };
         audit.note(act, deeds.addDomain({ id, domainHash }), providerId);
+        const used = owner.domainCount + 1;
+        events.noteQuota(providerId, 'domains', { used, limit: domainCountMax }, act.atMs);
         return { outcome: 'added', id };
       }),
 

@@ -6,7 +6,7 @@
 
 import { sql } from 'drizzle-orm';
 import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
-import { levelOf, type Quota } from '../../core/event/quota.ts';
+import { levelAfter, type Quota } from '../../core/event/quota.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
 import type { Connection } from './connection.ts';
 import type { OutboxBell } from './outbox-bell.ts';
@@ -101,9 +101,9 @@ export class EventTrail implements BatchNotes {
     atMs: number,
   ): void {
     if (!this.isWanted(providerId, 'quota.reached')) return;
-    const level = levelOf(used, limit);
     const subject = `quota ${quota}`;
     const before = Number(this.#on.markOf.get({ providerId, subject })?.mark ?? 0);
+    const level = levelAfter(before, used, limit);
     if (level === before) return;
     this.setMark(providerId, subject, String(level));
     if (level > before) this.note(providerId, atMs, () => quotaReached(quota, level, used, limit));

@@ -5,7 +5,13 @@
  */
 
 import { sql } from 'drizzle-orm';
-import { FIGURE_OF_REFUSAL, type FigureRows, GatheredFigures } from '../../core/figures.ts';
+import { linkRefused } from '../../core/event/happenings.ts';
+import {
+  FIGURE_OF_REFUSAL,
+  type FigureRows,
+  GatheredFigures,
+  type GatheredRefusals,
+} from '../../core/figures.ts';
 import {
   FIGURES,
   type Figure,
@@ -15,6 +21,7 @@ import {
 import { WriteFailed } from '../../core/port/store.ts';
 import type { FigureObserver } from '../kind.ts';
 import type { Connection } from './connection.ts';
+import type { EventTrail } from './event-trail.ts';
 import { value } from './statement.ts';
 import type { BatchNotes, GroupWriter } from './writer.ts';
 
@@ -37,13 +44,21 @@ function statements(db: Connection) {
         SELECT id, ${value('day')}, ${added} FROM provider WHERE id = ${value('providerId')}
         ON CONFLICT (provider_id, day) DO UPDATE SET ${sql.join(sums, sql`, `)}`),
     addRefusals: db.prepare(sql`
-        INSERT INTO install_refusal (install_id, refused_count, refused_at_ms, reason)
-        SELECT id, ${value('count')}, ${value('refusedAtMs')}, ${value('reason')} FROM install
-        WHERE id = ${value('installId')}
+        INSERT INTO install_refusal (install_id, refused_count, refused_at_ms, reason, day,
+          day_count)
+        SELECT id, ${value('count')}, ${value('refusedAtMs')}, ${value('reason')},
+          ${value('day')}, ${value('count')}
+        FROM install WHERE id = ${value('installId')}
         ON CONFLICT (install_id) DO UPDATE SET
+          day_count = CASE WHEN excluded.day = day THEN day_count + excluded.day_count
+            WHEN excluded.day > day THEN excluded.day_count ELSE day_count END,
+          day = max(day, excluded.day),
           refused_count = refused_count + excluded.refused_count,
           reason = iif(excluded.refused_at_ms >= refused_at_ms, excluded.reason, reason),
           refused_at_ms = max(refused_at_ms, excluded.refused_at_ms)`),
+    refusedOn: db.prepare<{ dayCount: number }>(sql`
+        SELECT day_count AS "dayCount" FROM install_refusal
+        WHERE install_id = ${value('installId')} AND day = ${value('day')}`),
     savepoint: db.compile('SAVEPOINT figures'),
     release: db.compile('RELEASE figures'),
     rollbackTo: db.compile('ROLLBACK TO figures'),
@@ -71,10 +86,17 @@ export class FigureTrail implements BatchNotes {
   readonly #db: Connection;
   readonly #steadyMs: () => number;
   readonly #onFigure: FigureObserver;
+  readonly #events: EventTrail | null;
   readonly #on: ReturnType<typeof statements>;
 
-  constructor(db: Connection, steadyMs: () => number, onFigure: FigureObserver = () => {}) {
+  constructor(
+    db: Connection,
+    steadyMs: () => number,
+    onFigure: FigureObserver = () => {},
+    events: EventTrail | null = null,
+  ) {
     this.#db = db;
+    this.#events = events;
     this.#onFigure = onFigure;
     this.#steadyMs = steadyMs;
     this.#savedMs = steadyMs();
@@ -149,13 +171,30 @@ export class FigureTrail implements BatchNotes {
 
   #add({ days, refusals }: FigureRows): void {
     for (const row of days) this.#on.addDay.run({ ...row });
-    for (const row of refusals) this.#on.addRefusals.run({ ...row });
+    for (const row of refusals) this.#addRefusals(row);
+  }
+
+  /** The provider hears of the first of a day, and of each time that they are ten times as many. */
+  #addRefusals(row: GatheredRefusals): void {
+    const { installId, providerId, day, count, refusedAtMs, reason } = row;
+    const isAdded = this.#on.addRefusals.run({ ...row }) > 0;
+    if (!isAdded || !this.#events?.isWanted(providerId, 'link.refused')) return;
+    const after = this.#on.refusedOn.get({ installId, day })?.dayCount ?? 0;
+    if (!reachesPowerOfTen(after - count, after)) return;
+    this.#events.note(providerId, refusedAtMs, () => linkRefused(installId, reason, after, day));
   }
 }
 
 function gather(notes: readonly Note[], gathered: GatheredFigures): GatheredFigures {
   for (const { providerId, figure, atMs, by } of notes) gathered.add(providerId, figure, atMs, by);
   return gathered;
+}
+
+/** True if a count that grows so reaches 1, 10, 100 or the like. */
+function reachesPowerOfTen(before: number, after: number): boolean {
+  let power = 1;
+  while (power <= before) power *= 10;
+  return power <= after;
 }
 
 function rowsOf(notes: readonly Note[]): FigureRows {

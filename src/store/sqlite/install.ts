@@ -127,7 +127,11 @@ export function installStore(context: Context): InstallStore {
         if (on.otherWithKey.get(after) !== null) return 'subscription_key_exists';
         const changed = on.change.get(after);
         if (changed === null) return 'install_limit_below_count';
-        audit.note(act, deeds.updateInstall(known, after), providerId);
+        const deed = deeds.updateInstall(known, after);
+        audit.note(act, deed, providerId);
+        if (deed !== null) {
+          events.note(providerId, act.atMs, () => happenings.linkUpdated(after, deed));
+        }
         return { says: 'ok', installCode: changed.installCode };
       }),
 

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
+import * as happenings from '../../core/event/happenings.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
 import { NO_POLICY } from '../../core/slot.ts';
@@ -47,7 +48,7 @@ function statements({ db }: Context) {
 }
 
 export function providerStore(context: Context): ProviderStore {
-  const { db, writer, audit } = context;
+  const { db, writer, audit, events } = context;
   const on = statements(context);
   const providers = new AnswerCache(db, (code) => on.find.get({ code }));
 
@@ -58,6 +59,8 @@ export function providerStore(context: Context): ProviderStore {
       writer.run(() => {
         if (on.add.run({ ...NO_POLICY, ...draft }) === 0) return 'provider_code_exists';
         audit.note(act, deeds.addProvider(draft));
+        const { code, plan } = draft;
+        events.note(null, act.atMs, () => happenings.providerAdded(code, plan));
         return 'ok';
       }),
     updateProvider: (code, wanted, act) =>
@@ -66,7 +69,10 @@ export function providerStore(context: Context): ProviderStore {
         if (known === null) return 'provider_not_found';
         const after = { ...known, ...wanted };
         on.change.run({ ...after });
-        for (const deed of deeds.updateProvider(known, after)) audit.note(act, deed);
+        for (const deed of deeds.updateProvider(known, after)) {
+          audit.note(act, deed);
+          events.note(null, act.atMs, () => happenings.providerChanged(after, deed));
+        }
         return 'ok';
       }),
     rotateKey: (code, keyHash, previousKeyUntilMs, act) =>
@@ -76,6 +82,8 @@ export function providerStore(context: Context): ProviderStore {
         const after = { code, keyHash, previousKeyUntilMs };
         on.rotate.run(after);
         audit.note(act, deeds.rotateKey(known, after));
+        events.note(known.id, act.atMs, () => happenings.keyRotated(previousKeyUntilMs));
+        events.note(null, act.atMs, () => happenings.providerKeyRotated(code, previousKeyUntilMs));
         return 'ok';
       }),
   };

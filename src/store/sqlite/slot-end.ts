@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { DAY_MS } from '../../core/calendar.ts';
+import { slotEnded } from '../../core/event/happenings.ts';
 import type { EndReason } from '../../core/port/slot.ts';
 import type { Context } from './context.ts';
 import { SLOT_SEEN } from './lookups.ts';
@@ -19,6 +20,14 @@ interface Circumstances {
   /** The newcomer that needed the slot. */
   forDeviceId: number | null;
   nowMs: number;
+}
+
+interface EndedRow {
+  hwid: string;
+  installLimit: number;
+  deviceCount: number;
+  lastSeenAtMs: number;
+  newHwid: string | null;
 }
 
 function statements({ db }: Context) {
@@ -47,6 +56,15 @@ function statements({ db }: Context) {
         DELETE FROM slot_end WHERE install_id = ${value('installId')} AND id <= (
           SELECT id FROM slot_end WHERE install_id = ${value('installId')}
           ORDER BY id DESC LIMIT 1 OFFSET ${LINK_COUNT_MAX})`),
+    ended: db.prepare<EndedRow>(sql`
+        SELECT d.hwid AS hwid, i.install_limit AS "installLimit", i.device_count AS "deviceCount",
+          ${SLOT_SEEN} AS "lastSeenAtMs",
+          (SELECT hwid FROM device WHERE id = ${value('forDeviceId')}) AS "newHwid"
+        FROM install_device s CROSS JOIN device d ON d.id = s.device_id
+          CROSS JOIN install i ON i.id = s.install_id
+          CROSS JOIN device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+        WHERE s.id = ${value('slotId')}`),
     count: db.prepare<{ slotEndCount: number }>(sql`
         SELECT slot_end_count AS "slotEndCount" FROM provider WHERE id = ${value('providerId')}`),
     dropOldest: db.prepare(sql`
@@ -76,7 +94,14 @@ export function slotEnder(context: Context) {
     on.tell.run({ slotId, ...circumstances });
     const [last, another] = on.left.all({ slotId });
     if (last !== undefined && another === undefined) on.seeLastOne.run({ ...last });
-    context.figures.note(providerId, 'freed', circumstances.nowMs);
+    const { nowMs, forDeviceId, why } = circumstances;
+    context.figures.note(providerId, 'freed', nowMs);
+    context.events.note(providerId, nowMs, () => {
+      const row = on.ended.get({ slotId, forDeviceId }) as EndedRow;
+      const { installLimit, deviceCount, ...slot } = row;
+      const link = { id: installId, installLimit, deviceCount: deviceCount - 1 };
+      return slotEnded({ link, ...slot }, why);
+    });
     on.end.run({ slotId });
     on.trimLink.run({ installId });
     const count = on.count.get({ providerId })?.slotEndCount ?? 0;

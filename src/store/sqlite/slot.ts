@@ -1,6 +1,7 @@
 /** Slots: taken, seen, freed for another, and their ends forgotten. */
 
 import { sql } from 'drizzle-orm';
+import * as happenings from '../../core/event/happenings.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { AdmittedLink, NoLink, SlotKey, SlotStore, TurnedAway } from '../../core/port/slot.ts';
 import { isWelcome, judge, type Welcome } from '../../core/slot.ts';
@@ -20,8 +21,22 @@ export function slotTaker(context: Context) {
   const keep = deviceKeeper(context);
   const findDoor = doorOf(context);
   const end = slotEnder(context);
+  const { events } = context;
+  const hwidOf = context.db.prepare<{ hwid: string }>(
+    sql`SELECT hwid FROM device WHERE id = ${value('deviceId')}`,
+  );
   const replaced = context.db.prepare(sql`
       UPDATE install SET replaced_at_ms = ${value('nowMs')} WHERE id = ${value('installId')}`);
+
+  /** Notes for the provider that a device took a slot, and perhaps the last one. */
+  function tell(link: AdmittedLink, deviceId: number, isLast: boolean, nowMs: number): void {
+    const { installId: id, providerId, installLimit, deviceCount } = link;
+    const facts = { id, installLimit, deviceCount };
+    events.note(providerId, nowMs, () =>
+      happenings.deviceAdmitted(facts, hwidOf.get({ deviceId })?.hwid ?? ''),
+    );
+    if (isLast) events.note(providerId, nowMs, () => happenings.linkFull(facts));
+  }
 
   /** Takes the slot that a device is welcome to, or notes that it was seen on its own. */
   function take(
@@ -45,7 +60,9 @@ export function slotTaker(context: Context) {
     const times = { registeredAtMs: nowMs, lastSeenAtMs: nowMs };
     rows.takeSlot.run({ installId, deviceId, providerId, ...times });
     context.figures.note(providerId, 'admitted', nowMs);
-    return isFreed ? link : { ...link, deviceCount: deviceCount + 1 };
+    const after = isFreed ? link : { ...link, deviceCount: deviceCount + 1 };
+    tell(after, deviceId, !isFreed && after.deviceCount === after.installLimit, nowMs);
+    return after;
   }
 
   /** Lets a device in, or not, by the rule. */

@@ -55,11 +55,11 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const index = WalIndex.of(opened.db);
   const db = new Connection(opened.db, index);
   const audit = new AuditTrail(db);
-  const figures = new FigureTrail(db, () => clock.steadyMs(), onFigure);
   const others = knockAt(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
   const outbox = new OutboxBell(onOutbox);
   const events = new EventTrail(db, outbox);
+  const figures = new FigureTrail(db, () => clock.steadyMs(), onFigure, events);
   // Figures are last: they note events while they are saved.
   const notes = [audit, events, outbox, figures];
   const writer = new GroupWriter(db, commitBatchMax, { notes, upkeep, onCommit, others });

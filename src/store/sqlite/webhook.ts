@@ -21,6 +21,9 @@ const RETRY_COUNT = 1_000;
 /** Rows of a webhook that go in one step when it is removed. */
 const REMOVE_STEP = 2_000;
 
+/** `failure_count` of a destination that took nothing yet: it is tried with care. */
+const UNPROVEN = sql.raw('1');
+
 interface Row {
   id: number;
   providerId: number | null;
@@ -56,8 +59,8 @@ function rowStatements({ db }: Context) {
         VALUES (${value('providerId')}, ${value('kind')}, ${value('address')}, ${value('events')},
           ${value('scheme')}, ${value('secret')}, ${value('locale')}, ${value('createdAtMs')})`),
     addDestination: db.prepare(sql`
-        INSERT INTO destination (kind, origin, webhook_id)
-        VALUES (${value('kind')}, '', ${value('id')})`),
+        INSERT INTO destination (kind, origin, webhook_id, failure_count)
+        VALUES (${value('kind')}, '', ${value('id')}, ${UNPROVEN})`),
     list: db.prepare<Row>(sql`SELECT ${COLUMNS} FROM webhook WHERE ${OF_OWNER} ORDER BY id`),
     find: db.prepare<Row>(sql`SELECT ${COLUMNS} FROM webhook WHERE id = ${value('id')}`),
     change: db.prepare(sql`
@@ -71,8 +74,8 @@ function rowStatements({ db }: Context) {
         UPDATE destination SET kind = ${value('kind')} WHERE webhook_id = ${value('id')}`),
     /** Whoever holds it goes on holding it. */
     recover: db.prepare(sql`
-        UPDATE destination SET failure_count = 0, failing_since_ms = NULL, retry_at_ms = 0,
-          stopped_at_ms = NULL, problem = NULL
+        UPDATE destination SET failure_count = ${UNPROVEN}, failing_since_ms = NULL,
+          retry_at_ms = 0, stopped_at_ms = NULL, problem = NULL
         WHERE webhook_id = ${value('id')}`),
     /** Few have been tried: while attempts fail, one is made at a time. */
     retry: db.prepare(sql`
@@ -111,7 +114,7 @@ export function webhookStore(context: Context): WebhookStore {
     };
     on.change.run({ ...rowOf(after) });
     on.changeKind.run({ id, kind: after.target.kind });
-    if (before.disabled !== null && after.disabled === null) {
+    if (after.disabled === null && isAnother(before, after)) {
       on.recover.run({ id });
       on.retry.run({ id });
       outbox.ring();
@@ -173,6 +176,14 @@ export function webhookStore(context: Context): WebhookStore {
       });
     },
   };
+}
+
+/** True if what failed before may succeed now. */
+function isAnother(before: Webhook, after: Webhook): boolean {
+  const [was, is] = [rowOf(before), rowOf(after)];
+  const isElsewhere = was.kind !== is.kind || was.address !== is.address;
+  const isSignedAnew = was.scheme !== is.scheme || was.secret !== is.secret;
+  return before.disabled !== null || isElsewhere || isSignedAnew;
 }
 
 function previousAfter(
