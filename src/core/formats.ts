@@ -150,5 +150,8 @@ export const EXPIRE_DAYS = whole(1, 365);
 /** Number of UTC days of figures that are asked for. */
 export const STATS_DAYS = whole(1, FIGURE_DAYS);
 
+/** Hours for which the old secret of a webhook signs beside the new one. */
+export const KEEP_OLD_HOURS = whole(0, 168);
+
 /** Most bytes of an encoded push payload: specification, "Limits". */
 export const PUSH_ENCODED_MAX = 4096;

@@ -10,6 +10,7 @@ import type { AuthenticDevice } from '../core/device.ts';
 import type { Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
+import type { Tellers } from '../core/webhook.ts';
 import type { RowList } from './answer/list-text.ts';
 import type { MinuteLimiter } from './bound/limiter.ts';
 import type { Polls } from './bound/polls.ts';
@@ -104,6 +105,8 @@ export interface Call<P extends Record<string, Param>> {
   nowMs: number;
   settings: WireSettings;
   limits: Limits;
+  /** Those who tell webhooks. */
+  tellers: Tellers;
   /** The address that the caller is counted under. */
   client(): string;
   /** The bearer token, if there is one. */
@@ -123,6 +126,8 @@ interface DeviceCall<P extends Record<string, Param>> extends Call<P> {
 /** Bounds of how often a caller may do something. */
 export interface Limits {
   registrations: MinuteLimiter;
+  /** By provider: each is a call to somebody outside. */
+  webhookTests: MinuteLimiter;
   polls: Polls;
   turns: Turns;
 }

@@ -138,6 +138,17 @@ const TABLE = {
     'it was sent, cancelled or blocked already, or the change could not be saved',
   ),
 
+  webhook_not_found: refusal('Webhook not found', 'id names no webhook of this provider'),
+  webhook_limit_reached: refusal(
+    'Webhook limit reached',
+    'the provider has as many webhooks as it may have',
+  ),
+  webhook_save_error: refusal('Error save webhook', 'the change could not be saved'),
+  webhook_test_failed: refusal(
+    'Webhook test failed',
+    'the event did not get through: problem says why',
+  ),
+
   hwid_required: denial('HWID is required', `hwid must be ${HWID.rule}`, 'x-hwid-not-supported'),
   link_not_found: refusal(
     'Install not found',

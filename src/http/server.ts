@@ -2,6 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
+import type { Tellers } from '../core/webhook.ts';
 import type { Log } from '../log.ts';
 import { Large } from './answer/large.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
@@ -36,6 +37,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   clock: Clock;
   log: Log;
   settings: ServerSettings;
+  /** Those who tell webhooks. */
+  tellers: Tellers;
   /** The certificate; plain HTTP without it. */
   tls?: ListenOptions['tls'];
   /** The time for a body: {@link BODY_TIME_MAX_MS} unless a test is in a hurry. */
@@ -45,6 +48,9 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   /** The pause between two pings of a stream, ms. */
   pingIntervalMs?: number;
 }
+
+/** Tests of webhooks that a provider may make in a minute: each holds a place on the way out. */
+const WEBHOOK_TESTS_PER_MINUTE_MAX = 6;
 
 /** A limit by which callers are held up. */
 type Limit = 'answers' | 'auth_failures' | 'registrations' | 'streams';
@@ -85,6 +91,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const traffic = new Traffic({ log, settings, peerOf, addressOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
+  const webhookTests = new MinuteLimiter(() => WEBHOOK_TESTS_PER_MINUTE_MAX);
   const polls = new Polls();
   // Bun knows the address of a request until its answer is with the kernel, or the caller left.
   const large = new Large(clock, (request) => peerOf(request) === '', options.room);
@@ -93,7 +100,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
-    limits: { registrations, polls, turns: large.turns },
+    limits: { registrations, webhookTests, polls, turns: large.turns },
+    tellers: options.tellers,
     large,
     traffic,
     clientOf,

@@ -6,6 +6,7 @@ import { installEndpoints } from './install.ts';
 import { messagingEndpoints } from './messaging.ts';
 import { remoteEndpoints } from './remote.ts';
 import { statsEndpoints } from './stats.ts';
+import { webhookEndpoints } from './webhook.ts';
 
 /** Endpoints of one noun, as the documents put them together. */
 interface EndpointGroup {
@@ -19,6 +20,7 @@ export const groups = [
   { name: 'Domains', endpoints: domainEndpoints },
   { name: 'Notifications and commands', endpoints: remoteEndpoints },
   { name: 'Figures', endpoints: statsEndpoints },
+  { name: 'Webhooks', endpoints: webhookEndpoints },
   { name: 'Calls that apps make', endpoints: appEndpoints },
   { name: 'Devices that get messages', endpoints: messagingEndpoints },
 ] as const satisfies readonly EndpointGroup[];

@@ -9,6 +9,7 @@ import {
   INSTALL_CODE,
   INSTALL_LIMIT,
   INSTALL_STATUS,
+  KEEP_OLD_HOURS,
   NEW_INSTALL_CODE,
   NOTE,
   ONE_LINE,
@@ -20,7 +21,7 @@ import {
   WHEN_FULL,
   type WholeFormat,
 } from '../../core/formats.ts';
-import { optional } from '../endpoint.ts';
+import { optional, required } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
 
 /** The form of a text; `documented` stands in the documents where few languages read ours. */
@@ -69,8 +70,15 @@ export const forms = {
   coolDownHours: wholeOrDefault(COOL_DOWN_HOURS),
   /** `default` has the form of a key, and is none. */
   subscriptionKey: ofText(SUBSCRIPTION_KEY),
+  keepOldHours: ofWhole(KEEP_OLD_HOURS),
   flag: { schema: Type.Union([Type.Literal(0), Type.Literal(1)]), rule: '0 or 1' },
 };
+
+/** One of a few words. */
+export const oneOf = <const T extends string>(values: readonly T[]) => ({
+  schema: Type.Union(values.map((value) => Type.Literal(value))),
+  rule: `one of ${values.join(', ')}`,
+});
 
 /** A text that the core judges. */
 export const anyText = (rule: string) => ({ schema: Type.String(), rule });
@@ -90,6 +98,9 @@ export const pageParams = {
     about: 'Only records with a lower `id`: continues a list that was cut off.',
   }),
 };
+
+/** The webhook that a call is about. */
+export const webhookIdParam = required(forms.id, { misfit: 'webhook_not_found', example: 1 });
 
 /** Terms that a link may have beside the contract: extensions of ours. */
 export const termParams = <const K extends MessageKey>(misfit: K) => ({

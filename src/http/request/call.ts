@@ -6,6 +6,7 @@ import type { AuthenticDevice } from '../../core/device.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { keyFingerprint } from '../../core/secret.ts';
+import type { Tellers } from '../../core/webhook.ts';
 import type { Log } from '../../log.ts';
 import type { Large } from '../answer/large.ts';
 import type { Limits, WireSettings } from '../endpoint.ts';
@@ -19,6 +20,7 @@ export interface CallDeps {
   log: Log;
   settings: WireSettings;
   limits: Limits;
+  tellers: Tellers;
   traffic: Traffic;
   /** The address that a request's client is counted under. */
   clientOf(request: Request): string;
@@ -56,6 +58,7 @@ export class IncomingCall {
   device: AuthenticDevice | undefined = undefined;
   readonly settings: WireSettings;
   readonly limits: Limits;
+  readonly tellers: Tellers;
   readonly #deps: CallDeps;
 
   /** Reads the query; with `foldCase`, names of parameters may come in any case. */
@@ -67,6 +70,7 @@ export class IncomingCall {
     this.#deps = deps;
     this.settings = deps.settings;
     this.limits = deps.limits;
+    this.tellers = deps.tellers;
     this.startMs = deps.clock.steadyMs();
     this.nowMs = deps.clock.nowMs();
     this.query = parseQuery(request.url, foldCase);

@@ -1,0 +1,93 @@
+/** Records in the answers of the calls about webhooks. */
+
+import { type TSchema, Type } from '@sinclair/typebox';
+import { PROVIDER_EVENTS, TEST_EVENT } from '../../core/port/event.ts';
+import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
+import { choice, RecordId, text, WireTime } from './params.ts';
+
+export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
+
+export const nullable = <S extends TSchema>(schema: S, description?: string) =>
+  Type.Union([schema, Type.Null()], { ...(description && { description }) });
+
+/** A webhook in webhook-list. */
+export const WebhookRow = Type.Object(
+  {
+    id: RecordId,
+    kind: choice(['webhook', 'telegram']),
+    url: nullable(
+      Type.String(),
+      'The origin of the URL, and a mark if there is more behind it: a path may be a secret.',
+    ),
+    url_fingerprint: nullable(Type.String(), 'Eight digits of the SHA-256 of the whole URL.'),
+    signature: nullable(choice(SIGNATURE_SCHEMES)),
+    public_key: nullable(Type.String(), 'For `v1a`: the key that verifies.'),
+    chat: nullable(Type.String(), 'The Telegram chat.'),
+    bot: nullable(Type.String(), 'The number that its token begins with.'),
+    locale: nullable(choice(WEBHOOK_LOCALES)),
+    events: Type.Array(choice(PROVIDER_EVENTS), {
+      maxItems: PROVIDER_EVENTS.length,
+      description: 'The kinds that it wants; empty: all.',
+    }),
+    secret_fingerprint: text('Eight digits of the SHA-256 of the secret, or token.', '0a1b2c3d'),
+    old_secret_until: nullable(WireTime, 'Until then the secret of before signs too.'),
+    created_at: WireTime,
+    disabled_at: nullable(WireTime, 'Null: it is enabled.'),
+    disabled_why: nullable(Type.String()),
+  },
+  {
+    title: 'Webhook',
+    examples: [
+      {
+        id: 1,
+        kind: 'webhook',
+        url: 'https://bot.example.com/…',
+        url_fingerprint: '9f86d081',
+        signature: 'v1',
+        public_key: null,
+        chat: null,
+        bot: null,
+        locale: null,
+        events: ['link.full'],
+        secret_fingerprint: '0a1b2c3d',
+        old_secret_until: null,
+        created_at: '2026-11-20 15:00:00',
+        disabled_at: null,
+        disabled_why: null,
+      },
+    ],
+  },
+);
+
+/** A delivery in webhook-deliveries. */
+export const DeliveryRow = Type.Object(
+  {
+    id: {
+      ...RecordId,
+      description: 'The number of the event: the header `webhook-id` is `evt_` and this.',
+    },
+    type: choice([...PROVIDER_EVENTS, TEST_EVENT]),
+    happened_at: WireTime,
+    state: choice(DELIVERY_STATES),
+    attempts: Type.Integer({ minimum: 0, examples: [1] }),
+    state_at: {
+      ...WireTime,
+      description: 'Waiting: when it is tried next. Else: when it was delivered, or given up.',
+    },
+    problem: nullable(Type.String(), 'Why the last attempt failed.'),
+  },
+  {
+    title: 'Delivery',
+    examples: [
+      {
+        id: 7,
+        type: 'link.full',
+        happened_at: '2026-11-20 15:00:00',
+        state: 'waiting',
+        attempts: 2,
+        state_at: '2026-11-20 15:05:05',
+        problem: 'the receiver answered 500: it has a fault of its own',
+      },
+    ],
+  },
+);

@@ -1,0 +1,134 @@
+/** Trying webhooks out, what became of events on their way to one, and telling it again. */
+
+import { type Static, Type } from '@sinclair/typebox';
+import { readWireTime } from '../../core/calendar.ts';
+import { isRefused, Refused } from '../../core/outcome.ts';
+import type { Delivery } from '../../core/port/webhook.ts';
+import { findWebhook, replayEvents, tryWebhook } from '../../core/webhook.ts';
+import { wireTime } from '../answer/wire-time.ts';
+import { optional, providerEndpoint } from '../endpoint.ts';
+import { anyText, forms, oneOf, WireTime, webhookIdParam } from './params.ts';
+import { LIST_COUNT_MAX } from './reply.ts';
+import { DELIVERY_STATES, DeliveryRow } from './webhook-bodies.ts';
+
+/** A receiver may take 15 s, after as long in the queue before it. */
+const TEST_PATIENCE_SECONDS = 45;
+
+const testEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/webhook-test',
+  summary: 'Send a webhook a test event now',
+  description:
+    'Makes one real call at once, with an event of the type `webhook.test`, also to a webhook that is disabled, and answers when its receiver did. It is tried once and not kept.',
+  params: { id: webhookIdParam },
+  fields: {
+    webhook_test_failed: {
+      problem: Type.String({
+        description: 'Why it did not get through.',
+        examples: ['the receiver answered 404: there is nothing at this URL'],
+      }),
+    },
+  },
+  patienceSeconds: TEST_PATIENCE_SECONDS,
+  says: ['ok', 'webhook_not_found', 'webhook_test_failed', 'too_many_requests', 'unknown_error'],
+  async handle({ core, provider, params, nowMs, tellers, limits, signal }) {
+    const webhook = await findWebhook(core, params.id, provider.id);
+    if (isRefused(webhook)) return webhook;
+    if (!limits.webhookTests.admits(provider.code, nowMs)) return 'too_many_requests';
+    const verdict = await tryWebhook(tellers, webhook, nowMs, signal);
+    if (verdict.verdict === 'accepted') return 'ok';
+    return { says: 'webhook_test_failed', body: { problem: verdict.problem } };
+  },
+});
+
+const deliveriesEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/webhook-deliveries',
+  summary: 'List deliveries to a webhook, newest first',
+  description:
+    'Lists what waits for a webhook, and what was delivered or given up as long as its event is kept, the highest `id` first.',
+  params: {
+    id: webhookIdParam,
+    state: optional(oneOf(DELIVERY_STATES), {
+      misfit: 'invalid_parameters',
+      about: 'Only those in this state.',
+    }),
+    before_id: optional(forms.id, {
+      misfit: 'invalid_parameters',
+      about: 'Only those with a lower `id`: continues a list that was cut off.',
+    }),
+  },
+  fields: { ok: { data: Type.Array(DeliveryRow, { maxItems: LIST_COUNT_MAX }) } },
+  says: ['ok', 'webhook_not_found', 'invalid_parameters', 'unknown_error'],
+  async handle({ core, provider, params, settings: { outputOffsetMinutes } }) {
+    const webhook = await findWebhook(core, params.id, provider.id);
+    if (isRefused(webhook)) return webhook;
+    const read = async (beforeId: number | null, countMax: number) => {
+      const rows = await core.store.listDeliveries(webhook.id, params.state, beforeId, countMax);
+      return rows.map((delivery) => rowOf(delivery, outputOffsetMinutes));
+    };
+    const list = { beforeId: params.before_id, countMax: LIST_COUNT_MAX, isOne: false, read };
+    return { says: 'ok', list };
+  },
+});
+
+function rowOf(delivery: Delivery, offsetMinutes: number): Static<typeof DeliveryRow> {
+  return {
+    id: delivery.eventId,
+    type: delivery.kind,
+    happened_at: wireTime(delivery.atMs, offsetMinutes),
+    state: delivery.state,
+    attempts: delivery.attemptCount,
+    state_at: wireTime(delivery.stateAtMs, offsetMinutes),
+    problem: delivery.problem,
+  };
+}
+
+const replayEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/webhook-replay',
+  summary: 'Send kept events again',
+  description:
+    'Puts one event into the queue of a webhook again, or all of the kinds that it wants since a time, those that are kept and do not wait already. They have the `webhook-id` that they have had.',
+  params: {
+    id: webhookIdParam,
+    event_id: optional(forms.id, {
+      misfit: 'invalid_parameters',
+      about: 'The `id` of a delivery: this, or `since`.',
+    }),
+    since: optional(anyText('YYYY-MM-DD HH:MM:SS in the zone of the times in answers'), {
+      misfit: 'invalid_parameters',
+      about: 'The first time: this, or `event_id`.',
+      example: WireTime.examples[0],
+    }),
+  },
+  fields: {
+    ok: {
+      count: Type.Integer({
+        minimum: 0,
+        description: 'How many were put into the queue.',
+        examples: [3],
+      }),
+    },
+  },
+  says: ['ok', 'webhook_not_found', 'invalid_parameters', 'unknown_error'],
+  async handle({ core, provider, params, nowMs, settings: { outputOffsetMinutes } }) {
+    const webhook = await findWebhook(core, params.id, provider.id);
+    if (isRefused(webhook)) return webhook;
+    const { event_id: eventId, since } = params;
+    const sinceMs = since === null ? null : readWireTime(since, outputOffsetMinutes);
+    if (since !== null && sinceMs === null) {
+      const detail = 'since must be YYYY-MM-DD HH:MM:SS in the zone of the times in answers';
+      return new Refused('invalid_parameters', { detail });
+    }
+    if ((eventId === null) === (sinceMs === null)) {
+      const detail = 'event_id or since is required, one of them';
+      return new Refused('invalid_parameters', { detail });
+    }
+    const which = eventId === null ? { sinceMs: sinceMs ?? 0 } : { eventId };
+    const { count } = await replayEvents(core, webhook, which, nowMs);
+    return { says: 'ok', body: { count } };
+  },
+});
+
+export const deliveryEndpoints = [testEndpoint, deliveriesEndpoint, replayEndpoint];

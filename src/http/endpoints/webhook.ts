@@ -1,0 +1,244 @@
+/** Webhooks: an extension of ours, for providers as the contract has its calls. */
+
+import { type Static, Type } from '@sinclair/typebox';
+import { isRefused, Refused } from '../../core/outcome.ts';
+import { PROVIDER_EVENTS } from '../../core/port/event.ts';
+import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES, type Webhook } from '../../core/port/webhook.ts';
+import {
+  addWebhook,
+  editWebhook,
+  findWebhook,
+  readEvents,
+  removeWebhook,
+  rotateWebhook,
+} from '../../core/webhook.ts';
+import { verifyingKey } from '../../core/webhook-key.ts';
+import { webhookView } from '../../core/webhook-view.ts';
+import { wireTime } from '../answer/wire-time.ts';
+import { optional, providerEndpoint } from '../endpoint.ts';
+import { anyText, forms, oneOf, RecordId, webhookIdParam } from './params.ts';
+import { nullable, WebhookRow } from './webhook-bodies.ts';
+import { deliveryEndpoints } from './webhook-deliveries.ts';
+
+const URL_EXAMPLE = 'https://bot.example.com/gatepost';
+
+const eventsParam = (about: string) =>
+  optional(anyText(`all, or kinds between commas: ${PROVIDER_EVENTS.join(', ')}`), {
+    misfit: 'invalid_parameters',
+    about,
+    example: 'link.full,device.admitted',
+  });
+
+const localeParam = (about: string) =>
+  optional(oneOf(WEBHOOK_LOCALES), { misfit: 'invalid_parameters', about });
+
+const tokenParam = (about: string) =>
+  optional(anyText('the token of a Telegram bot'), { misfit: 'invalid_parameters', about });
+
+/** The keys of a fresh secret as its owner hears of them, this once. */
+const secretFields = {
+  secret: nullable(
+    Type.String({ examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfUZRe9Cto='] }),
+    'For `v1`: the secret, shown this once. Null for `v1a` and Telegram.',
+  ),
+  public_key: nullable(Type.String(), 'For `v1a`: the key that verifies, `whpk_…`.'),
+};
+
+function secretBody(secret: string, target: { kind: string; scheme?: string }) {
+  const isShown = target.kind === 'webhook';
+  const isAsymmetric = isShown && target.scheme === 'v1a';
+  return {
+    secret: isShown && !isAsymmetric ? secret : null,
+    public_key: isAsymmetric ? verifyingKey(secret) : null,
+  };
+}
+
+/** What the core found malformed is a parameter here. */
+function misfitAsParam<T>(outcome: T) {
+  if (!isRefused(outcome) || (outcome as Refused<string>).says !== 'malformed') {
+    return outcome as Exclude<T, Refused<'malformed'>>;
+  }
+  const { detail } = outcome as Refused<string>;
+  return new Refused('invalid_parameters', { detail });
+}
+
+const addEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/webhook-add',
+  summary: 'Add a webhook or a Telegram chat',
+  description:
+    'Adds a URL to which events are sent by the Standard Webhooks specification, or, with `chat` and `bot_token`, a Telegram chat that is told of them. The secret is shown this once.',
+  params: {
+    url: optional(anyText('an https address that is public'), {
+      misfit: 'invalid_parameters',
+      about: 'Where events are sent: this, or `chat` and `bot_token`.',
+      example: URL_EXAMPLE,
+    }),
+    signature: optional(oneOf(SIGNATURE_SCHEMES), {
+      misfit: 'invalid_parameters',
+      about: 'For a URL: `v1` HMAC-SHA256 (when omitted), `v1a` Ed25519.',
+    }),
+    chat: optional(anyText('the number of a Telegram chat, or @ and its public name'), {
+      misfit: 'invalid_parameters',
+    }),
+    bot_token: tokenParam('For a chat: the token of the bot that writes to it.'),
+    locale: localeParam('For a chat: the language of its texts; `en` when omitted.'),
+    events: eventsParam('The kinds that are wanted; all when omitted.'),
+  },
+  fields: { ok: { id: RecordId, ...secretFields } },
+  says: [
+    'ok',
+    'invalid_parameters',
+    'webhook_limit_reached',
+    'webhook_save_error',
+    'unknown_error',
+  ],
+  async handle({ core, provider, params, nowMs }) {
+    const { url, signature, chat, bot_token: token, locale } = params;
+    const events = misfitAsParam(readEvents(params.events ?? 'all', provider.id));
+    if (isRefused(events)) return events;
+    if ((url === null) === (chat === null)) {
+      return new Refused('invalid_parameters', { detail: 'url or chat is required, one of them' });
+    }
+    const target =
+      url === null
+        ? ({ kind: 'telegram', chat: chat ?? '', locale: locale ?? 'en' } as const)
+        : ({ kind: 'webhook', url, scheme: signature ?? 'v1' } as const);
+    const draft = { ...target, events, token };
+    const added = misfitAsParam(await addWebhook(core, provider.id, draft, nowMs));
+    if (isRefused(added)) return added;
+    return { says: 'ok', body: { id: added.id, ...secretBody(added.secret, target) } };
+  },
+});
+
+const listEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/webhook-list',
+  summary: 'List webhooks, newest first',
+  description: "Lists the provider's webhooks and Telegram chats, without their secrets.",
+  params: {},
+  fields: { ok: { data: Type.Array(WebhookRow) } },
+  says: ['ok', 'unknown_error'],
+  async handle({ core, provider, nowMs, settings: { outputOffsetMinutes } }) {
+    const webhooks = await core.store.listWebhooks(provider.id);
+    const data = webhooks
+      .map((webhook) => rowOf(webhook, nowMs, outputOffsetMinutes))
+      .sort((one, other) => other.id - one.id);
+    return { says: 'ok', body: { data } };
+  },
+});
+
+function rowOf(webhook: Webhook, nowMs: number, offsetMinutes: number): Static<typeof WebhookRow> {
+  const view = webhookView(webhook, nowMs);
+  const time = (ms: number | null) => (ms === null ? null : wireTime(ms, offsetMinutes));
+  return {
+    id: view.id,
+    kind: view.kind,
+    url: view.url,
+    url_fingerprint: view.urlFingerprint,
+    signature: view.signature,
+    public_key: view.publicKey,
+    chat: view.chat,
+    bot: view.bot,
+    locale: view.locale,
+    events: [...view.events],
+    secret_fingerprint: view.secretFingerprint,
+    old_secret_until: time(view.previousUntilMs),
+    created_at: wireTime(view.createdAtMs, offsetMinutes),
+    disabled_at: time(view.disabled?.atMs ?? null),
+    disabled_why: view.disabled?.why ?? null,
+  };
+}
+
+const updateEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/webhook-update',
+  summary: 'Change, disable or enable a webhook',
+  description:
+    'Changes what is given; what is not stays. Enabling a webhook lets what waits for it be tried at once.',
+  params: {
+    id: webhookIdParam,
+    url: optional(anyText('an https address that is public'), {
+      misfit: 'invalid_parameters',
+      about: 'Another URL, of a webhook that has one.',
+    }),
+    chat: optional(anyText('the number of a Telegram chat, or @ and its public name'), {
+      misfit: 'invalid_parameters',
+      about: 'Another chat, of the same bot.',
+    }),
+    locale: localeParam('Another language of the texts in a chat.'),
+    events: eventsParam('The kinds that are wanted from now on.'),
+    enabled: optional(forms.flag, {
+      misfit: 'invalid_parameters',
+      about: 'With 0 nothing is sent, and no event noted for it, until it is 1 again.',
+      example: 1,
+    }),
+  },
+  says: ['ok', 'webhook_not_found', 'invalid_parameters', 'webhook_save_error', 'unknown_error'],
+  async handle({ core, provider, params, nowMs }) {
+    const webhook = await findWebhook(core, params.id, provider.id);
+    if (isRefused(webhook)) return webhook;
+    const events =
+      params.events === null ? null : misfitAsParam(readEvents(params.events, provider.id));
+    if (isRefused(events)) return events;
+    const edit = {
+      ...(params.url !== null && { url: params.url }),
+      ...(params.chat !== null && { chat: params.chat }),
+      ...(params.locale !== null && { locale: params.locale }),
+      ...(events !== null && { events }),
+      ...(params.enabled !== null && { isEnabled: params.enabled === 1 }),
+    };
+    const edited = misfitAsParam(await editWebhook(core, webhook, edit, nowMs));
+    return isRefused(edited) ? edited : 'ok';
+  },
+});
+
+/** Hours for which the old secret signs too when nobody says how many. */
+const KEEP_OLD_DEFAULT = 24;
+
+const rotateEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/webhook-rotate',
+  summary: 'Give a webhook a new secret',
+  description:
+    'Makes a new secret, or takes the token of another bot for a Telegram chat. For a while both the new and the old secret of a URL sign, so that its receiver can change to the new one without losing an event.',
+  params: {
+    id: webhookIdParam,
+    keep_old_hours: optional(forms.keepOldHours, {
+      misfit: 'invalid_parameters',
+      about: `Hours for which the old secret signs too; ${KEEP_OLD_DEFAULT} when omitted.`,
+    }),
+    bot_token: tokenParam('For a chat, and only there: the new token.'),
+  },
+  fields: { ok: secretFields },
+  says: ['ok', 'webhook_not_found', 'invalid_parameters', 'webhook_save_error', 'unknown_error'],
+  async handle({ core, provider, params, nowMs }) {
+    const webhook = await findWebhook(core, params.id, provider.id);
+    if (isRefused(webhook)) return webhook;
+    const keepOldMs = (params.keep_old_hours ?? KEEP_OLD_DEFAULT) * 3_600_000;
+    const wanted = { token: params.bot_token, keepOldMs };
+    const rotated = misfitAsParam(await rotateWebhook(core, webhook, wanted, nowMs));
+    if (isRefused(rotated)) return rotated;
+    return { says: 'ok', body: secretBody(rotated.secret, webhook.target) };
+  },
+});
+
+const removeEndpoint = providerEndpoint({
+  method: 'GET',
+  path: '/api/webhook-remove',
+  summary: 'Remove a webhook',
+  description: 'Removes a webhook with all that waits for it.',
+  params: { id: webhookIdParam },
+  says: ['ok', 'webhook_not_found', 'webhook_save_error'],
+  handle: ({ core, provider, params, nowMs }) =>
+    removeWebhook(core, { id: params.id, providerId: provider.id }, nowMs),
+});
+
+export const webhookEndpoints = [
+  addEndpoint,
+  listEndpoint,
+  updateEndpoint,
+  rotateEndpoint,
+  ...deliveryEndpoints,
+  removeEndpoint,
+];
