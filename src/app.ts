@@ -24,12 +24,15 @@ import { watchEventLoop } from './monitor/process.ts';
 import { Readiness } from './monitor/readiness.ts';
 import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
 import { Tallies } from './monitor/tallies.ts';
+import { readAuthorities } from './outgoing/authorities.ts';
+import { Outgoing } from './outgoing/outgoing.ts';
 import { checkDataDirectory, refuseOpenData } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
 import type { StoreKind } from './store/kind.ts';
 import { SQLITE } from './store/sqlite/kind.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
+import { makeTellers } from './webhook/tellers.ts';
 import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
 
 /** Time for which open connections are still answered after the order to stop, ms. */
@@ -62,6 +65,15 @@ export async function openCore(
     gateways: () => [],
     pushKey: () => null,
   };
+}
+
+/** The way out of this process, by the settings as they are at each call. */
+export function openOutgoing(settings: Config): Outgoing {
+  return new Outgoing({
+    settings,
+    clock: systemClock,
+    ca: readAuthorities(settings.outgoingCaFile),
+  });
 }
 
 export interface App {
@@ -148,10 +160,13 @@ async function startParts(beginning: Beginning): Promise<App> {
   const worker = makeWorker(core, clock, log);
   parts.push({ name: 'delivery', stop: worker.stop });
   core.signals.onWork(worker.look);
+  const outgoing = openOutgoing(settings);
+  last.push({ name: 'outgoing', stop: async () => outgoing.close() });
+  const tellers = makeTellers(settings, outgoing);
   const { host, port } = settings;
   const listenOptions = { host, port, tls: tls?.first ?? null };
   await bindUpstreams(core, settings.gateUpstreams, clock, log);
-  const server = await startServer({ core, clock, log, settings, ...listenOptions });
+  const server = await startServer({ core, clock, log, settings, tellers, ...listenOptions });
   // Before all others: its requests make work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;

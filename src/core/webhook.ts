@@ -170,20 +170,20 @@ export function tryWebhook(
 
 /**
  * Puts kept events into the outbox again, one or all since a time, with the ids that they have had.
- * Returns how many.
+ * Returns how many, and whether it left some out, as so many wait already as may.
  */
 export async function replayEvents(
   core: Core,
   webhook: Webhook,
   which: { eventId: number } | { sinceMs: number },
   nowMs: number,
-): Promise<{ count: number }> {
+): Promise<{ count: number; isFull: boolean }> {
   if ('eventId' in which) return core.store.replayEvents(webhook, which, nowMs);
   let count = 0;
   for (let afterEventId = 0; ; await nextTurn()) {
     const step = await core.store.replayEvents(webhook, { ...which, afterEventId }, nowMs);
     count += step.count;
-    if (step.next === null) return { count };
+    if (step.next === null) return { count, isFull: step.isFull };
     afterEventId = step.next;
   }
 }

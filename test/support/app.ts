@@ -9,6 +9,7 @@ import { isRefused } from '../../src/core/outcome.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
+import type { Tellers } from '../../src/core/webhook.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import {
   type RunningServer,
@@ -86,6 +87,12 @@ const USUAL: Writable<ServerSettings> = {
   gateLanguage: 'en',
 };
 
+/** Receivers of webhooks that take everything. */
+const TAKING_ALL: Tellers = {
+  webhook: { concurrency: 1, tell: async () => ({ verdict: 'accepted' }) },
+  telegram: { concurrency: 1, tell: async () => ({ verdict: 'accepted' }) },
+};
+
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
   {
@@ -130,6 +137,7 @@ export async function startTestApp(
     log,
     host: '127.0.0.1',
     port: 0,
+    tellers: TAKING_ALL,
     ...options,
     settings,
   });

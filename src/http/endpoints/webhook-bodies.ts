@@ -7,8 +7,9 @@ import { choice, RecordId, text, WireTime } from './params.ts';
 
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 
+/** A field that may be null, as in the example. */
 export const nullable = <S extends TSchema>(schema: S, description?: string) =>
-  Type.Union([schema, Type.Null()], { ...(description && { description }) });
+  Type.Union([schema, Type.Null()], { examples: [null], ...(description && { description }) });
 
 /** A webhook in webhook-list. */
 export const WebhookRow = Type.Object(

@@ -79,7 +79,8 @@ function rowOf(delivery: Delivery, offsetMinutes: number): Static<typeof Deliver
     happened_at: wireTime(delivery.atMs, offsetMinutes),
     state: delivery.state,
     attempts: delivery.attemptCount,
-    state_at: wireTime(delivery.stateAtMs, offsetMinutes),
+    // What waits for its first attempt is due since ever.
+    state_at: wireTime(Math.max(delivery.stateAtMs, delivery.atMs), offsetMinutes),
     problem: delivery.problem,
   };
 }
@@ -109,6 +110,10 @@ const replayEndpoint = providerEndpoint({
         description: 'How many were put into the queue.',
         examples: [3],
       }),
+      is_full: Type.Boolean({
+        description: 'True: some were left out, as so many wait for the webhook already as may.',
+        examples: [false],
+      }),
     },
   },
   says: ['ok', 'webhook_not_found', 'invalid_parameters', 'unknown_error'],
@@ -126,8 +131,8 @@ const replayEndpoint = providerEndpoint({
       return new Refused('invalid_parameters', { detail });
     }
     const which = eventId === null ? { sinceMs: sinceMs ?? 0 } : { eventId };
-    const { count } = await replayEvents(core, webhook, which, nowMs);
-    return { says: 'ok', body: { count } };
+    const { count, isFull } = await replayEvents(core, webhook, which, nowMs);
+    return { says: 'ok', body: { count, is_full: isFull } };
   },
 });
 

@@ -37,10 +37,13 @@ const tokenParam = (about: string) =>
 
 /** The keys of a fresh secret as its owner hears of them, this once. */
 const secretFields = {
-  secret: nullable(
-    Type.String({ examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfUZRe9Cto='] }),
-    'For `v1`: the secret, shown this once. Null for `v1a` and Telegram.',
-  ),
+  secret: {
+    ...nullable(
+      Type.String(),
+      'For `v1`: the secret, shown this once. Null for `v1a` and Telegram.',
+    ),
+    examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfUZRe9Cto='],
+  },
   public_key: nullable(Type.String(), 'For `v1a`: the key that verifies, `whpk_…`.'),
 };
 

@@ -67,7 +67,6 @@ export const EN: Words = {
     gateway: 'Gateway',
     plan: 'Plan',
     freeSpace: 'Free space',
-    details: 'Details',
     time: 'Time',
   },
   values: {
@@ -75,6 +74,8 @@ export const EN: Words = {
     link_domain_not_bound: 'the domain is not bound',
     link_disabled: 'the link is disabled',
     link_limit_reached: 'the link is full',
+    deleted: 'taken off this link',
+    forgotten: 'removed everywhere',
     active: 'active',
     disabled: 'disabled',
     notification: 'notification',

@@ -67,7 +67,6 @@ export const FA: Words = {
     gateway: 'درگاه',
     plan: 'طرح',
     freeSpace: 'فضای آزاد',
-    details: 'جزئیات',
     time: 'زمان',
   },
   values: {
@@ -75,6 +74,8 @@ export const FA: Words = {
     link_domain_not_bound: 'دامنه متصل نشده است',
     link_disabled: 'لینک غیرفعال است',
     link_limit_reached: 'ظرفیت لینک تکمیل است',
+    deleted: 'از این لینک حذف شد',
+    forgotten: 'از همه جا حذف شد',
     active: 'فعال',
     disabled: 'غیرفعال',
     notification: 'اعلان',

@@ -67,7 +67,6 @@ export const RU: Words = {
     gateway: 'Шлюз',
     plan: 'Тариф',
     freeSpace: 'Свободно',
-    details: 'Подробности',
     time: 'Время',
   },
   values: {
@@ -75,6 +74,8 @@ export const RU: Words = {
     link_domain_not_bound: 'домен не привязан',
     link_disabled: 'ссылка отключена',
     link_limit_reached: 'нет свободных мест',
+    deleted: 'удалено с этой ссылки',
+    forgotten: 'удалено отовсюду',
     active: 'активна',
     disabled: 'отключена',
     notification: 'уведомление',

@@ -51,7 +51,7 @@ const LINES: readonly Line[] = [
   (say) => say.code('hwid', 'hwid'),
   (say) => say.code('newHwid', 'new_hwid'),
   places,
-  (say) => say.word('status', 'status', LINK_STATUS),
+  linkStatus,
   (say) => say.field('lastSeen', 'last_seen_at', 'instant'),
   (say) => say.word('reason', 'reason'),
   (say) => say.field('refusals', 'count', 'number'),
@@ -71,12 +71,17 @@ const LINES: readonly Line[] = [
   (say) => say.record('webhook', 'webhook_id'),
   (say) => say.word('gateway', 'gateway', NAMES),
   (say) => say.field('freeSpace', 'free_bytes', 'bytes'),
-  (say) => say.field('details', 'problem'),
-  (say) => say.field('details', 'why'),
+  (say) => say.field('reason', 'problem'),
+  (say) => say.word('reason', 'why'),
 ];
 
 /** The status of a link as the contract numbers it. */
 const LINK_STATUS: Readonly<Record<string, string>> = { 5: 'disabled', 10: 'active' };
+
+/** Distributions have a status too, which their title says. */
+function linkStatus(say: Speech): string | null {
+  return LINK_STATUS[String(say.data['status'])] ? say.word('status', 'status', LINK_STATUS) : null;
+}
 
 /** Names that are the same in every language. */
 const NAMES: Readonly<Record<string, string>> = {

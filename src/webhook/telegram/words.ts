@@ -32,12 +32,13 @@ type Label =
   | 'gateway'
   | 'plan'
   | 'freeSpace'
-  | 'details'
   | 'time';
 
 /** Values that are words. */
 type Word =
   | RefusalReason
+  | 'deleted'
+  | 'forgotten'
   | 'active'
   | 'disabled'
   | 'notification'

@@ -67,7 +67,6 @@ export const ZH: Words = {
     gateway: '网关',
     plan: '套餐',
     freeSpace: '可用空间',
-    details: '详情',
     time: '时间',
   },
   values: {
@@ -75,6 +74,8 @@ export const ZH: Words = {
     link_domain_not_bound: '域名未绑定',
     link_disabled: '链接已停用',
     link_limit_reached: '设备数已达上限',
+    deleted: '已从该链接删除',
+    forgotten: '已从所有链接删除',
     active: '启用',
     disabled: '停用',
     notification: '通知',

@@ -136,4 +136,36 @@ export const DEEDS: Readonly<Record<string, Deeds>> = {
     'one that was checked and waits': ['distribution.cancel {"id":1} {"status":[30,130]}'],
     'on the basic plan: it needs none': ['distribution.cancel {"id":1} {"status":[10,130]}'],
   },
+  '/api/webhook-add': {
+    'a URL alone: all events, signed by HMAC': [
+      'webhook.add {"id":1,"kind":"webhook","events":"all"}',
+    ],
+    'a URL with Ed25519, for two kinds of events': [
+      'webhook.add {"id":1,"kind":"webhook","events":"link.full,device.admitted"}',
+    ],
+    'a Telegram chat: its token is never shown': [
+      'webhook.add {"id":1,"kind":"telegram","events":"all"}',
+    ],
+  },
+  '/api/webhook-update': {
+    'another URL': ['webhook.update {"id":1} {"address":"changed"}'],
+    'kinds of events': ['webhook.update {"id":1} {"events":["all","link.full"]}'],
+    disabled: ['webhook.update {"id":1} {"enabled":[true,false]}'],
+    'enabled again': ['webhook.update {"id":1} {"enabled":[false,true]}'],
+    'another chat and another language': [
+      'webhook.update {"id":1} {"locale":["fa","zh"],"address":"changed"}',
+    ],
+  },
+  '/api/webhook-rotate': {
+    'a new secret: the old one signs for a day': [
+      'webhook.rotate {"id":1,"old_secret_until":"2026-11-21T12:00:00.000Z"}',
+    ],
+    'a new secret: the old one is dead at once': [
+      'webhook.rotate {"id":1,"old_secret_until":null}',
+    ],
+    'another bot of a chat': ['webhook.rotate {"id":1,"old_secret_until":null}'],
+  },
+  '/api/webhook-remove': {
+    'a webhook with its queue': ['webhook.remove {"id":1}'],
+  },
 };

@@ -1,6 +1,6 @@
 /**
- * The specification's error table, word for word. Of two listings, the later one. The last row is
- * of an extension.
+ * The specification's error table, word for word. Of two listings, the later one. The last rows are
+ * of extensions.
  */
 
 const ACCESS = ['Auth error', 'This feature requires an active subscription'];
@@ -65,6 +65,43 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Unknown error',
   ],
   '/api/stats': [...ACCESS, 'Unknown error'],
+  '/api/webhook-add': [
+    ...ACCESS,
+    'Invalid parameters',
+    'Webhook limit reached',
+    'Error save webhook',
+    'Unknown error',
+  ],
+  '/api/webhook-list': [...ACCESS, 'Unknown error'],
+  '/api/webhook-update': [
+    ...ACCESS,
+    'Webhook not found',
+    'Invalid parameters',
+    'Error save webhook',
+    'Unknown error',
+  ],
+  '/api/webhook-rotate': [
+    ...ACCESS,
+    'Webhook not found',
+    'Invalid parameters',
+    'Error save webhook',
+    'Unknown error',
+  ],
+  '/api/webhook-test': [
+    ...ACCESS,
+    'Webhook not found',
+    'Webhook test failed',
+    'Too many requests',
+    'Unknown error',
+  ],
+  '/api/webhook-deliveries': [
+    ...ACCESS,
+    'Webhook not found',
+    'Invalid parameters',
+    'Unknown error',
+  ],
+  '/api/webhook-replay': [...ACCESS, 'Webhook not found', 'Invalid parameters', 'Unknown error'],
+  '/api/webhook-remove': [...ACCESS, 'Webhook not found', 'Error save webhook', 'Unknown error'],
 };
 
 /** The `rc` 2 notices, which stand with the endpoints. */

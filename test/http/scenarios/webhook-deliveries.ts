@@ -1,0 +1,136 @@
+/** Webhooks: test, deliveries, replay. */
+
+import type { Verdict } from '../../../src/core/outbox/carrier.ts';
+import type { Tellers } from '../../../src/core/webhook.ts';
+import {
+  aLink,
+  asked,
+  FOREIGN_ID,
+  type Given,
+  gateScenarios,
+  OWN,
+  type Scenario,
+} from './scenario.ts';
+import { aDisabledWebhook, aWebhook, INVALID, notOwn, OK } from './webhook.ts';
+
+const TEST = '/api/webhook-test';
+const DELIVERIES = '/api/webhook-deliveries';
+const REPLAY = '/api/webhook-replay';
+
+const saying = (verdict: Verdict): Tellers => {
+  const teller = { concurrency: 1, tell: async () => verdict };
+  return { webhook: teller, telegram: teller };
+};
+const PROBLEM = 'the receiver answered 404: there is nothing at this URL';
+
+const testScenarios: Scenario[] = [
+  ...gateScenarios(TEST, { id: 1 }, [aWebhook()], 'findWebhook'),
+  ...notOwn(TEST),
+  {
+    name: 'a receiver that takes it: nothing is kept of it',
+    path: TEST,
+    says: 'ok',
+    given: [aWebhook()],
+    request: { id: 1 },
+    answer: OK,
+  },
+  {
+    name: 'a webhook that is disabled is called too',
+    path: TEST,
+    says: 'ok',
+    given: [aDisabledWebhook],
+    request: { id: 1 },
+    answer: OK,
+  },
+  {
+    name: 'a receiver that does not',
+    path: TEST,
+    options: { tellers: saying({ verdict: 'retry', afterMs: null, problem: PROBLEM }) },
+    says: 'webhook_test_failed',
+    given: [aWebhook()],
+    request: { id: 1 },
+    answer: `{"rc":0,"msg":"Webhook test failed","problem":"${PROBLEM}"}`,
+    detail: 'the event did not get through: problem says why',
+  },
+  {
+    name: 'a seventh within a minute',
+    path: TEST,
+    says: 'too_many_requests',
+    given: [aWebhook(), ...Array<Given>(6).fill(asked(TEST, OWN, { id: 1 }))],
+    request: { id: 1 },
+    answer: '{"rc":0,"msg":"Too many requests"}',
+    detail: 'try again in a minute',
+  },
+];
+
+const aDelivery = (id: number, more: object = {}) =>
+  JSON.stringify({
+    id,
+    type: 'link.created',
+    happened_at: '2026-11-20 15:00:00',
+    state: 'waiting',
+    attempts: 0,
+    state_at: '2026-11-20 15:00:00',
+    problem: null,
+    ...more,
+  });
+const listed = (...rows: string[]) => `{"rc":1,"msg":"Ok","data":[${rows.join(',')}]}`;
+
+const THREE_LINKS = [1, 2, 3].map((n) => aLink(`LinkCode000${n}`));
+
+const deliveryScenarios: Scenario[] = [
+  ...gateScenarios(DELIVERIES, { id: 1 }, [aWebhook()], 'listDeliveries'),
+  ...notOwn(DELIVERIES),
+  {
+    name: 'further back',
+    path: DELIVERIES,
+    says: 'ok',
+    given: [aWebhook(), ...THREE_LINKS],
+    request: { id: 1, before_id: 3 },
+    answer: listed(aDelivery(2), aDelivery(1)),
+  },
+  {
+    name: 'a state that is none',
+    path: DELIVERIES,
+    says: 'invalid_parameters',
+    given: [aWebhook()],
+    request: { id: 1, state: 'lost' },
+    answer: INVALID,
+    detail: 'state must be one of waiting, delivered, failed',
+  },
+];
+
+const misfit = (name: string, request: Scenario['request'], detail: string): Scenario => ({
+  ...{ name, path: REPLAY, says: 'invalid_parameters', given: [aWebhook()] },
+  ...{ request: { id: 1, ...request }, answer: INVALID, detail },
+});
+
+const replayScenarios: Scenario[] = [
+  ...gateScenarios(REPLAY, { id: 1, event_id: 1 }, [aWebhook()], 'replayEvents'),
+  ...notOwn(REPLAY, { event_id: 1 }),
+  {
+    name: "another provider's event",
+    path: REPLAY,
+    says: 'ok',
+    given: [aWebhook(), aWebhook({ providerId: FOREIGN_ID }), ...THREE_LINKS],
+    request: { id: 1, event_id: 99 },
+    answer: '{"rc":1,"msg":"Ok","count":0,"is_full":false}',
+  },
+  misfit('neither an event nor a time', {}, 'event_id or since is required, one of them'),
+  misfit(
+    'both an event and a time',
+    { event_id: 1, since: '2026-11-20 15:00:00' },
+    'event_id or since is required, one of them',
+  ),
+  misfit(
+    'no time',
+    { since: 'yesterday' },
+    'since must be YYYY-MM-DD HH:MM:SS in the zone of the times in answers',
+  ),
+];
+
+export const deliveryScenariosOfWebhooks = [
+  ...testScenarios,
+  ...deliveryScenarios,
+  ...replayScenarios,
+];
