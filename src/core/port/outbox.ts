@@ -198,6 +198,11 @@ export interface OutboxStore {
   ): Promise<boolean>;
   /** Gives back a destination, or (null) all that the owner holds. */
   releaseDestinations(owner: string, destinationId: number | null): Promise<void>;
+  /**
+   * Makes some dispatches due at once that were put off, those first that would be due first; they
+   * go in the order in which they were put in again. Returns how many.
+   */
+  hastenDispatches(destinationId: number, countMax: number): Promise<number>;
   /** Says when something of these kinds is due that may be tried; null: nothing waits. */
   nextDispatchMs(kinds: readonly DestinationKind[]): Promise<number | null>;
   /** Lets what was stopped or waits for its `retryAtMs` be tried at once; returns how many. */

@@ -57,4 +57,6 @@ export interface RegistrationStore {
   findDeviceByToken(
     tokenHash: Uint8Array,
   ): Promise<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number } | null>;
+  /** The addresses of a device's tokens, for an operator's trial push. Null: nobody knows it. */
+  listPushAddresses(hwid: string): Promise<{ push: PushAddress; locale: string | null }[] | null>;
 }

@@ -83,6 +83,10 @@ function holdStatements({ db }: Context) {
         UPDATE destination SET lease_owner = NULL
         WHERE lease_owner = ${value('owner')}
           AND (${value('id')} IS NULL OR id = ${value('id')})`),
+    hasten: db.prepare(sql`
+        UPDATE outbox SET next_at_ms = 0 WHERE id IN (
+          SELECT id FROM outbox WHERE destination_id = ${value('id')} AND next_at_ms > 0
+          ORDER BY next_at_ms, id LIMIT ${value('countMax')})`),
     next: db.prepare<{ nextAtMs: number | null }>(sql`
         SELECT min(max(
           iif(d.retry_at_ms > ${once('nowMs')} + ${WAIT_MAX}, 0, d.retry_at_ms),
@@ -228,6 +232,13 @@ export function outboxStore(context: Context): OutboxStore {
     releaseDestinations: (owner, id) =>
       writer.run(() => {
         on.release.run({ owner, id });
+      }),
+
+    hastenDispatches: (id, countMax) =>
+      writer.run(() => {
+        const count = on.hasten.run({ id, countMax });
+        if (count > 0) outbox.ring();
+        return count;
       }),
 
     nextDispatchMs: async (kinds) =>

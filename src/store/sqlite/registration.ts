@@ -21,7 +21,7 @@ import { ALL_SEEN, lookups } from './lookups.ts';
 import { slotTaker } from './slot.ts';
 import { value } from './statement.ts';
 
-type RegistrationStore = Pick<Store, 'registerDevice' | 'findDeviceByToken'>;
+type RegistrationStore = Pick<Store, 'registerDevice' | 'findDeviceByToken' | 'listPushAddresses'>;
 
 type ShownRefusal = Exclude<RegisterRefusal, 'hwid_required' | 'registration_refused'>;
 
@@ -74,6 +74,9 @@ function tokenStatements({ db }: Context) {
         VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')},
           ${value('push')}, 0)
         RETURNING id`),
+    addresses: db.prepare<{ push: string; locale: string | null }>(sql`
+        SELECT push, locale FROM device_token
+        WHERE device_id = ${value('deviceId')} AND push IS NOT NULL ORDER BY id`),
     /** The row stays, with its places: the token in it is another. */
     renew: db.prepare(sql`
         UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
@@ -189,5 +192,12 @@ export function registrationStore(context: Context): RegistrationStore {
       }),
 
     findDeviceByToken: async (tokenHash) => tokens.find.get({ tokenHash }),
+
+    listPushAddresses: async (hwid) => {
+      const known = find.deviceId.get({ hwid });
+      if (known === null) return null;
+      const found = tokens.addresses.all({ deviceId: known.id });
+      return found.map(({ push, locale }) => ({ push: JSON.parse(push), locale }));
+    },
   };
 }

@@ -262,6 +262,30 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
     });
   },
 
+  hastenDispatches(opened) {
+    test('what was put off is due at once, in the order in which it was put in', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await registerAt(store, 'a', fcm('token a'));
+      for (let n = 0; n < 3; n++) await serve(store, providerId);
+      const { id } = await claimOne(store);
+      const [first, second, third] = await dueAt(store, id);
+      await settle(store, id, [first as { id: number }], retryAt(NOW_MS + 3 * SECOND_MS));
+      await settle(store, id, [second as { id: number }], retryAt(NOW_MS + SECOND_MS));
+      await settle(store, id, [third as { id: number }], retryAt(NOW_MS + 2 * SECOND_MS));
+      const idsNow = async () => (await dueAt(store, id)).map((due) => due.id);
+      expect(await idsNow()).toEqual([]);
+      expect(await store.hastenDispatches(id + 1, 9)).toBe(0);
+      expect(await store.hastenDispatches(id, 2)).toBe(2);
+      expect(await idsNow()).toEqual([2, 3]);
+      expect(await store.hastenDispatches(id, 2)).toBe(1);
+      expect(await store.hastenDispatches(id, 2)).toBe(0);
+      expect(await dueAt(store, id)).toMatchObject(
+        [1, 2, 3].map((n) => ({ id: n, attemptCount: 1 })),
+      );
+    });
+  },
+
   nextDispatchMs(opened) {
     test('the first time at which something may be tried', async () => {
       const { store } = opened();

@@ -29,7 +29,7 @@ import {
   tokenHash,
 } from './message-fixture.ts';
 
-type Method = 'registerDevice' | 'findDeviceByToken';
+type Method = 'registerDevice' | 'findDeviceByToken' | 'listPushAddresses';
 
 const REFUSED = 'registration_refused';
 
@@ -323,6 +323,21 @@ export const registrationContract: Record<Method & keyof Store, Suite> = {
       const u = await register(store, 'u');
       const id = await deliver(store, providerId, data);
       expect(await inboxOf(store, u)).toEqual([id]);
+    });
+  },
+
+  listPushAddresses(opened) {
+    test('those of a device that has tokens with one; nothing of one that nobody knows', async () => {
+      const { store } = opened();
+      expect(await store.listPushAddresses('a')).toBeNull();
+      await addDoor(store);
+      await knock(store, 'a');
+      expect(await store.listPushAddresses('a')).toEqual([]);
+      const push = { gateway: 'fcm', token: 'address' } as const;
+      await store.registerDevice(registration('a', { push, locale: 'ru', shown: onLink() }));
+      await store.registerDevice(registration('b', { push: { ...push, token: 'of b' } }));
+      await attempt(store, 'a', NOTHING_SHOWN);
+      expect(await store.listPushAddresses('a')).toEqual([{ push, locale: 'ru' }]);
     });
   },
 
