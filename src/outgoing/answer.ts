@@ -3,19 +3,29 @@
 import { retryAfterMs } from '../core/outbox/retry-after.ts';
 import type { OutgoingAnswer } from './call.ts';
 
+/** Bytes that are let by so that the connection can be used again, beyond what is wanted. */
+const LET_BY_BYTES = 64 * 1024;
+
 /** A body as it comes in, up to a number of bytes. */
 export class Gathering {
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
+  #wholeBytes = 0;
 
   constructor(private readonly bytesMax: number) {}
 
-  /** Takes a part; false: the body is longer than is wanted. */
+  /** Tells whether all that came was wanted. */
+  get isAll(): boolean {
+    return this.#bytes === this.#wholeBytes;
+  }
+
+  /** Takes a part; false: the rest is not worth waiting for. */
   take(chunk: Uint8Array): boolean {
-    const room = this.bytesMax - this.#bytes;
-    this.#chunks.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
-    this.#bytes += Math.min(chunk.length, room);
-    return chunk.length <= room;
+    const wanted = chunk.subarray(0, this.bytesMax - this.#bytes);
+    if (wanted.length > 0) this.#chunks.push(wanted);
+    this.#bytes += wanted.length;
+    this.#wholeBytes += chunk.length;
+    return this.isAll || this.#wholeBytes <= LET_BY_BYTES;
   }
 
   /** The text; a sign that is cut in two, or is none, becomes U+FFFD. */
@@ -28,16 +38,20 @@ export interface AnswerParts {
   status: number;
   header(name: string): string | null;
   body: Gathering;
-  isWhole: boolean;
+  /** Whether its end came. */
+  isOver: boolean;
 }
 
 /** Makes an answer; `nowMs` is the time at which it came. */
 export function answerOf(
-  { status, header, body, isWhole }: AnswerParts,
+  { status, header, body, isOver }: AnswerParts,
   nowMs: number,
 ): OutgoingAnswer {
   // What was compressed against our wish stays packed: a small body can hold a huge one.
   const isPlain = (header('content-encoding') ?? 'identity').trim().toLowerCase() === 'identity';
-  const asked = retryAfterMs(header('retry-after'), nowMs);
-  return { status, header, text: isPlain ? body.text() : '', isWhole, retryAfterMs: asked };
+  return {
+    ...{ status, header, text: isPlain ? body.text() : '' },
+    isWhole: isOver && body.isAll,
+    retryAfterMs: retryAfterMs(header('retry-after'), nowMs),
+  };
 }

@@ -18,7 +18,7 @@ export interface OutgoingCall {
   body: string | Uint8Array<ArrayBuffer> | null;
   /** Longest time for the whole exchange, and before it for a place in the queue, ms. */
   timeoutMs: number;
-  /** Bytes of the answer's body that are read; the rest is cut off. */
+  /** Bytes of the answer's body that are kept; 0: its status says enough. */
   answerBytesMax: number;
   /** Most calls to its origin that are under way at a time. */
   originConcurrency: number;

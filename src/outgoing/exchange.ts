@@ -47,13 +47,13 @@ export function exchange(options: Exchange): Promise<OutgoingAnswer | Trouble> {
     }
     const body = new Gathering(call.answerBytesMax);
     let message: http.IncomingMessage | null = null;
-    const end = (isWhole: boolean, code: string) => {
+    const end = (isOver: boolean, code: string) => {
       signal.removeEventListener('abort', leave);
-      if (!isWhole) request.destroy();
+      if (!isOver) request.destroy();
       if (message === null) return resolve(new Trouble(code, request.reusedSocket));
       const { statusCode: status = 0, headers } = message;
       const header = (name: string) => [headers[name] ?? []].flat()[0] ?? null;
-      resolve(answerOf({ status, header, body, isWhole }, nowMs()));
+      resolve(answerOf({ status, header, body, isOver }, nowMs()));
     };
     const leave = () => end(false, 'ABORT_ERR');
     signal.addEventListener('abort', leave);

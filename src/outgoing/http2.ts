@@ -40,9 +40,9 @@ export async function exchangeHttp2({
     return new Trouble(signal.aborted ? 'ABORT_ERR' : codeOf(fault));
   }
   const body = new Gathering(call.answerBytesMax);
-  const isWhole = await gather(answer, body);
+  const isOver = await gather(answer, body);
   const header = (name: string) => answer.headers.get(name);
-  return answerOf({ status: answer.status, header, body, isWhole }, nowMs());
+  return answerOf({ status: answer.status, header, body, isOver }, nowMs());
 }
 
 /** Reads a body as far as it is wanted; false: there was more, or it broke off. */

@@ -50,7 +50,8 @@ export class Origin {
     const atMs = Math.max(this.#nextAtMs, nowMs);
     if (atMs - nowMs <= deadline.leftMs()) {
       this.#nextAtMs = atMs + 1000 / rate;
-      if (atMs > nowMs) await unless(deadline.signal, this.clock.sleep(atMs - nowMs));
+      // Timers have no less; what is owed is waited for with the next calls.
+      if (atMs - nowMs >= 1) await unless(deadline.signal, this.clock.sleep(atMs - nowMs));
       if (!deadline.signal.aborted) return true;
     }
     this.leave();
@@ -136,7 +137,7 @@ export class Origins {
     // Last among those of the map, which is in the order of their use.
     this.#byKey.delete(key);
     this.#byKey.set(key, origin);
-    if (this.#byKey.size > ORIGINS_MAX) this.#forgetOldest(origin);
+    if (this.#byKey.size > ORIGINS_MAX) this.#forgetIdle(origin);
     return origin;
   }
 
@@ -146,12 +147,12 @@ export class Origins {
     this.#byKey.clear();
   }
 
-  #forgetOldest(except: Origin): void {
+  #forgetIdle(except: Origin): void {
     for (const [key, origin] of this.#byKey) {
+      if (this.#byKey.size <= ORIGINS_MAX) return;
       if (!origin.isIdle || origin === except) continue;
       origin.agent.destroy();
       this.#byKey.delete(key);
-      return;
     }
   }
 }

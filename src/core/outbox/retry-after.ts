@@ -11,8 +11,9 @@ export function retryAfterMs(header: string | null, nowMs: number): number | nul
   const given = header?.trim() ?? '';
   if (/^\d{1,10}$/.test(given)) return Math.min(Number(given) * 1000, RETRY_AFTER_MS_MAX);
   // Date.parse takes much more than the dates of HTTP, bare numbers among it.
-  if (!/^[A-Z][a-z]{2,8},? /.test(given)) return null;
-  const atMs = Date.parse(given);
+  if (!/^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d(?: \d{4}| GMT)+$/.test(given)) return null;
+  // The oldest of the three forms does not say its zone.
+  const atMs = Date.parse(given.endsWith('GMT') ? given : `${given} GMT`);
   if (Number.isNaN(atMs)) return null;
   return Math.min(Math.max(atMs - nowMs, 0), RETRY_AFTER_MS_MAX);
 }

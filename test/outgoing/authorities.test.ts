@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { OperatorError } from '../../src/operator-error.ts';
+import { readAuthorities } from '../../src/outgoing/authorities.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { callTo, outgoingTo, PATIENT, saying, startStranger } from './stranger.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gatepost-authorities-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+test('without a file the usual authorities are believed', () => {
+  expect(readAuthorities('')).toBeNull();
+});
+
+test('the authorities of a file are believed beside the usual ones', async () => {
+  const stranger = await startStranger({ '/ok': saying('ok') });
+  const { cert } = await selfSigned('another');
+  const path = file('two.pem', `# of the house\n${cert}\n${stranger.ca}\n`);
+  const authorities = readAuthorities(path) ?? [];
+  expect(authorities).toHaveLength(rootCertificates.length + 2);
+  const answer = await outgoingTo({ ca: authorities.join('\n') }).send(
+    callTo(stranger.url('/ok')),
+    PATIENT,
+  );
+  expect(answer).toMatchObject({ status: 200 });
+  stranger.stop();
+});
+
+test.each([
+  ['empty.pem', ''],
+  ['words.pem', 'no certificate\n'],
+  ['broken.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+])('a file without a certificate, %s, is a mistake', (name, text) => {
+  const path = file(name, text);
+  expect(() => readAuthorities(path)).toThrow(
+    new OperatorError(`outgoing.ca_file: ${path} holds no certificate in PEM form`),
+  );
+});
+
+test('a file that is not there is a mistake', () => {
+  expect(() => readAuthorities(join(folder, 'nowhere.pem'))).toThrow(OperatorError);
+});
