@@ -102,7 +102,8 @@ const BANS: readonly Ban[] = [
   },
   {
     pattern: /\b(?:process|Bun|import\.meta)\.env\b/,
-    except: ['src/main.ts'],
+    // fetch itself reads there whether a proxy is to be used, and can be told so nowhere else.
+    except: ['src/main.ts', 'src/outgoing/http2.ts'],
     reason: 'a setting that is read elsewhere is in no table and no document',
   },
   {

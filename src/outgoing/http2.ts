@@ -16,6 +16,22 @@ export interface Http2Exchange {
   nowMs: () => number;
 }
 
+/** Hosts to which `fetch` goes without a proxy. */
+const direct = new Set<string>();
+
+/**
+ * Keeps `fetch` from a proxy that the environment names: it cannot be told otherwise, and speaks no
+ * HTTP/2 through one. Other hosts stay as the environment has them.
+ */
+function goDirectly(host: string): void {
+  if (direct.has(host)) return;
+  direct.add(host);
+  const env = process.env;
+  // In this order `fetch` reads them.
+  const before = env['no_proxy'] || env['NO_PROXY'];
+  env['no_proxy'] = before ? `${before},${host}` : host;
+}
+
 /** Calls once. When the status is known by the time that it ends, there is an answer. */
 export async function exchangeHttp2({
   call,
@@ -30,6 +46,7 @@ export async function exchangeHttp2({
   } catch {
     return new Trouble('ERR_INVALID_CHAR');
   }
+  goDirectly(new URL(call.url).hostname);
   try {
     answer = await fetch(call.url, {
       ...{ method: call.method, body: call.body, signal },

@@ -1,6 +1,7 @@
 /** What comes back from a call by HTTP/1.1, whatever the other side does. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { TLSSocket } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { OutgoingFailure } from '../../src/outgoing/call.ts';
 import { until } from '../support/until.ts';
@@ -22,7 +23,7 @@ const SHORT_MS = 1_500;
 
 /** Writes again and again for as long as the other side takes it. */
 function pouring(first: string, part: string) {
-  return (socket: import('node:tls').TLSSocket) => {
+  return (socket: TLSSocket) => {
     socket.write(first);
     const pour = () => {
       while (!socket.destroyed && socket.write(part)) {}
@@ -34,7 +35,7 @@ function pouring(first: string, part: string) {
 
 /** Writes a little from time to time. */
 function dripping(first: string, part: string) {
-  return (socket: import('node:tls').TLSSocket) => {
+  return (socket: TLSSocket) => {
     socket.write(first);
     const timer = setInterval(() => socket.write(part), STRETCH_MS / 10);
     socket.on('close', () => clearInterval(timer));
@@ -67,7 +68,7 @@ beforeAll(async () => {
     '/nonsense': (socket) => socket.write('220 mail.example.com ESMTP\r\n'),
     '/redirect': (socket) => {
       socket.write(
-        'HTTP/1.1 302 Found\r\nlocation: https://10.0.0.1/\r\ncontent-length: 0\r\n\r\n',
+        'HTTP/1.1 302 Found\r\nlocation: https://127.0.0.1/\r\ncontent-length: 0\r\n\r\n',
       );
     },
     '/upgrade': (socket) => {

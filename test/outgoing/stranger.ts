@@ -1,4 +1,4 @@
-/** A server of somebody else's: it speaks TLS and answers each request by its path, as tests say. */
+/** A server of somebody else's: it speaks TLS and answers each request by its path. */
 
 import { createServer, type TLSSocket } from 'node:tls';
 import { systemClock } from '../../src/clock.ts';

@@ -1,0 +1,20 @@
+/** Makes calls in a process of its own, and prints how they ended. */
+
+import { systemClock } from '../../src/clock.ts';
+import { OutgoingFailure } from '../../src/outgoing/call.ts';
+import { Outgoing } from '../../src/outgoing/outgoing.ts';
+import { callTo, PATIENT, SETTINGS } from './stranger.ts';
+
+const [caFile = '', ...urls] = process.argv.slice(2);
+const outgoing = new Outgoing({
+  ...{ settings: SETTINGS, clock: systemClock, ca: [await Bun.file(caFile).text()] },
+});
+const ends: string[] = [];
+for (const url of urls) {
+  for (const http2 of [true, false]) {
+    const call = callTo(url, { trust: 'operator', http2, timeoutMs: 2_000 });
+    const outcome = await outgoing.send(call, PATIENT);
+    ends.push(outcome instanceof OutgoingFailure ? outcome.kind : String(outcome.status));
+  }
+}
+process.stdout.write(ends.join(' '));
