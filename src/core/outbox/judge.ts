@@ -12,6 +12,15 @@ import type { Verdict } from './carrier.ts';
 import { afterFailure, afterGood, afterStop } from './circuit.ts';
 import { ATTEMPTS_MAX, heededMs, type Random, waitMs } from './retry.ts';
 
+const HOUR_MS = 3_600_000;
+
+/** Failures in a row from which on a destination fails as a whole. */
+const FAILING_COUNT_MIN = 5;
+/** Age at which a push is given up for which the gateway never was well, ms. */
+const PUSH_AGE_MAX_MS = 24 * HOUR_MS;
+/** Age before which no event is given up, ms: the ten attempts are planned over some 76 hours. */
+const EVENT_AGE_MIN_MS = 60 * HOUR_MS;
+
 /** The consequences of an attempt. */
 export interface Judgement {
   /** Null: it does not count as an attempt, and the dispatch waits as it did. */
@@ -71,12 +80,14 @@ function judgePush(
       const { problem, afterMs } = verdict;
       const failure = { nowMs, problem, pauseMs: 0 };
       const after = { health: afterFailure(health, failure, random), disables: null };
-      const delayMs = waitMs('push', dispatch.attemptCount + 1, afterMs, random);
-      if (delayMs === null) {
-        const gaveUp = `${ATTEMPTS_MAX} attempts failed, the last: ${problem}`;
-        return { ...after, settlement: { id, outcome: 'failed', problem: gaveUp } };
+      const nextAtMs = nowMs + waitMs('push', dispatch.attemptCount + 1, afterMs, random);
+      const gaveUp = whyNoMorePush(dispatch, health, nowMs);
+      if (gaveUp !== null) {
+        return {
+          ...after,
+          settlement: { id, outcome: 'failed', problem: `${gaveUp}: ${problem}` },
+        };
       }
-      const nextAtMs = nowMs + delayMs;
       if (expiresAtMs !== null && nextAtMs >= expiresAtMs) {
         const late = `the message ends before another attempt: ${problem}`;
         return { ...after, settlement: { id, outcome: 'failed', problem: late } };
@@ -84,6 +95,18 @@ function judgePush(
       return { ...after, settlement: { id, outcome: 'retry', nextAtMs, problem } };
     }
   }
+}
+
+/** Why a push that failed once more is given up; null: it is tried again. */
+function whyNoMorePush(
+  { attemptCount, queuedAtMs }: PushDispatch,
+  { failureCount }: DestinationHealth,
+  nowMs: number,
+): string | null {
+  if (nowMs - queuedAtMs >= PUSH_AGE_MAX_MS) return 'no attempt of a day went well, the last';
+  // While nothing at all gets through it is no fault of this one.
+  if (attemptCount + 1 < ATTEMPTS_MAX || failureCount >= FAILING_COUNT_MIN) return null;
+  return `${ATTEMPTS_MAX} attempts failed, the last`;
 }
 
 function judgeEvent(
@@ -108,18 +131,19 @@ function judgeEvent(
     }
     case 'retry': {
       const { problem, afterMs } = verdict;
-      const delayMs = waitMs('event', dispatch.attemptCount + 1, afterMs, random);
       // One receiver is behind a webhook: who asks for a pause asks for all of its events.
       const pauseMs = heededMs('event', afterMs);
       const after = afterFailure(health, { nowMs, problem, pauseMs }, random);
-      if (delayMs !== null) {
-        const nextAtMs = nowMs + delayMs;
-        const settlement = { id, outcome: 'retry', nextAtMs, problem } as const;
-        return { settlement, health: after, disables: null };
+      const hasHadAll = dispatch.attemptCount + 1 >= ATTEMPTS_MAX;
+      // Of a receiver that is up and down all the time, attempts come sooner than planned.
+      if (hasHadAll && nowMs - dispatch.queuedAtMs >= EVENT_AGE_MIN_MS) {
+        const gaveUp = `${ATTEMPTS_MAX} attempts over three days failed, the last: ${problem}`;
+        const settlement = { id, outcome: 'failed', problem: gaveUp } as const;
+        return { settlement, health: after, disables: gaveUp };
       }
-      const gaveUp = `${ATTEMPTS_MAX} attempts over three days failed, the last: ${problem}`;
-      const settlement = { id, outcome: 'failed', problem: gaveUp } as const;
-      return { settlement, health: after, disables: gaveUp };
+      const nextAtMs = nowMs + waitMs('event', dispatch.attemptCount + 1, afterMs, random);
+      const settlement = { id, outcome: 'retry', nextAtMs, problem } as const;
+      return { settlement, health: after, disables: null };
     }
   }
 }

@@ -11,13 +11,13 @@ const HOUR_MS = 60 * MINUTE_MS;
 /** Attempts at one dispatch before it counts as failed. */
 export const ATTEMPTS_MAX = 10;
 
-const PUSH_WAIT_MIN_MS = SECOND_MS;
-const PUSH_WAIT_MAX_MS = 10 * MINUTE_MS;
+const PUSH_BACKOFF = { firstMs: SECOND_MS, longestMs: 10 * MINUTE_MS };
 
+const EVENT_WAITS_LAST_MS = 24 * HOUR_MS;
 /** Waits after each failed attempt to tell a webhook: about three days in all. */
 const EVENT_WAITS_MS = [
   ...[5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS],
-  ...[14 * HOUR_MS, 20 * HOUR_MS, 24 * HOUR_MS],
+  ...[14 * HOUR_MS, 20 * HOUR_MS, EVENT_WAITS_LAST_MS],
 ];
 /** The most by which such a wait is made longer. */
 const EVENT_SPREAD = 0.1;
@@ -28,9 +28,9 @@ const ASKED_MAX_MS = { push: HOUR_MS, event: 24 * HOUR_MS } as const;
 /** Gives a number from 0 up to 1, as `Math.random` does. */
 export type Random = () => number;
 
-/** Exponential backoff: the `nth` wait, from 1 on, of which the last half is at random; ms. */
-export function backoffMs(nth: number, minMs: number, maxMs: number, random: Random): number {
-  const wholeMs = Math.min(maxMs, minMs * 2 ** Math.min(nth - 1, 30));
+/** Exponential backoff: the wait after `nth` failures, of which the last half is at random; ms. */
+function backoffMs(nth: number, { firstMs, longestMs }: typeof PUSH_BACKOFF, random: Random) {
+  const wholeMs = Math.min(longestMs, firstMs * 2 ** Math.min(nth - 1, 30));
   return Math.round(wholeMs * (0.5 + random() / 2));
 }
 
@@ -40,20 +40,17 @@ export function heededMs(kind: 'push' | 'event', askedMs: number | null): number
 }
 
 /**
- * Wait after the `nth` failed attempt, from 1 on, ms; null: that was the last. `askedMs`: as the
- * other side asked, null if it did not.
+ * Wait after the `nth` failed attempt, from 1 on, ms. `askedMs`: as the other side asked, null if
+ * it did not.
  */
 export function waitMs(
   kind: 'push' | 'event',
   nth: number,
   askedMs: number | null,
   random: Random,
-): number | null {
-  if (nth >= ATTEMPTS_MAX) return null;
+): number {
   const leastMs = heededMs(kind, askedMs);
-  if (kind === 'push') {
-    return Math.max(backoffMs(nth, PUSH_WAIT_MIN_MS, PUSH_WAIT_MAX_MS, random), leastMs);
-  }
-  const plannedMs = EVENT_WAITS_MS[nth - 1] ?? 0;
+  if (kind === 'push') return Math.max(backoffMs(nth, PUSH_BACKOFF, random), leastMs);
+  const plannedMs = EVENT_WAITS_MS[nth - 1] ?? EVENT_WAITS_LAST_MS;
   return Math.max(Math.round(plannedMs * (1 + EVENT_SPREAD * random())), leastMs);
 }

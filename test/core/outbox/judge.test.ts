@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Verdict } from '../../../src/core/outbox/carrier.ts';
 import { afterFailure, afterGood, afterStop, HEALTHY } from '../../../src/core/outbox/circuit.ts';
 import { type Judgement, judgeAttempt } from '../../../src/core/outbox/judge.ts';
-import { ATTEMPTS_MAX, backoffMs, waitMs } from '../../../src/core/outbox/retry.ts';
+import { waitMs } from '../../../src/core/outbox/retry.ts';
 import type {
   DestinationHealth,
   DestinationKind,
@@ -70,7 +70,6 @@ describe('waits', () => {
     const seconds = [1, 2, 4, 8, 16, 32, 64, 128, 256];
     expect(waits).toEqual(seconds.map((s) => s * SECOND_MS));
     expect(waitMs('push', 3, null, least)).toBe(2 * SECOND_MS);
-    expect(backoffMs(50, SECOND_MS, 10 * MINUTE_MS, most)).toBe(10 * MINUTE_MS);
   });
 
   test('of events: ten attempts over about three days', () => {
@@ -80,11 +79,6 @@ describe('waits', () => {
     expect(wholeMs).toBeGreaterThan(3 * DAY_MS);
     expect(wholeMs).toBeLessThan(3.5 * DAY_MS);
     expect(waitMs('event', 1, null, most)).toBe(5.5 * SECOND_MS);
-  });
-
-  test('end with the tenth attempt', () => {
-    expect(waitMs('push', ATTEMPTS_MAX, null, least)).toBeNull();
-    expect(waitMs('event', ATTEMPTS_MAX, null, least)).toBeNull();
   });
 
   test('are as long as the other side asks, within bounds', () => {
@@ -118,6 +112,16 @@ describe('a push', () => {
     const problem = '10 attempts failed, the last: it is busy';
     expect(settlement).toEqual({ id: 7, outcome: 'failed', problem });
     expect(disables).toBeNull();
+  });
+
+  test('is tried on while the gateway as a whole is away, until a day is over', () => {
+    const away = { ...failing, failureCount: 40 };
+    const waited = judge(retry(), { dispatch: push(200), health: away }).settlement;
+    expect(waited).toMatchObject({ outcome: 'retry', nextAtMs: NOW_MS + 5 * MINUTE_MS });
+    const old = { ...push(200), queuedAtMs: NOW_MS - DAY_MS };
+    const problem = 'no attempt of a day went well, the last: it is busy';
+    const ended = judge(retry(), { dispatch: old, health: away, expiresAtMs: null }).settlement;
+    expect(ended).toEqual({ id: 7, outcome: 'failed', problem });
   });
 
   test('is never tried when its message has ended', () => {
@@ -164,10 +168,17 @@ describe('an event', () => {
   });
 
   test('that failed for the tenth time disables its webhook', () => {
-    const { settlement, disables } = judge(retry(), { ...told, dispatch: event(9) });
+    const old = { ...event(9), queuedAtMs: NOW_MS - 3 * DAY_MS };
+    const { settlement, disables } = judge(retry(), { ...told, dispatch: old });
     const problem = '10 attempts over three days failed, the last: it is busy';
     expect(settlement).toEqual({ id: 8, outcome: 'failed', problem });
     expect(disables).toBe(problem);
+  });
+
+  test('of a receiver that is up and down all the time is given up no sooner', () => {
+    const { settlement, disables } = judge(retry(), { ...told, dispatch: event(30) });
+    expect(settlement).toMatchObject({ outcome: 'retry', nextAtMs: NOW_MS + DAY_MS });
+    expect(disables).toBeNull();
   });
 
   test.each(['dead', 'credentials'] as const)('that is answered so (%s) disables it', (verdict) => {

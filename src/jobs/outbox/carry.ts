@@ -1,0 +1,107 @@
+/** One attempt: a dispatch is given to whoever carries such. */
+
+import type { Clock } from '../../clock.ts';
+import type { Gateway, Teller, Verdict } from '../../core/outbox/carrier.ts';
+import type { DestinationKind, EventDispatch, PushDispatch } from '../../core/port/outbox.ts';
+import type { PushAddress } from '../../core/port/registration.ts';
+import type { Webhook } from '../../core/port/webhook.ts';
+import type { PushContents } from './contents.ts';
+
+/** An attempt that has ended. */
+export interface Carried {
+  /** Null: it does not count, as it was broken off, or ours has been mended meanwhile. */
+  verdict: Verdict | null;
+  /** Time after which nobody needs it, UTC ms; null: there is none. */
+  expiresAtMs: number | null;
+}
+
+export type Gateways = Readonly<Partial<Record<PushAddress['gateway'], Gateway>>>;
+export type Tellers = Readonly<Record<'webhook' | 'telegram', Teller>>;
+
+/** Hears of each attempt: how it ended, and after how many seconds. */
+export type AttemptObserver = (
+  kind: DestinationKind,
+  outcome: Verdict['verdict'],
+  seconds: number,
+) => void;
+
+export interface CarrierDeps {
+  /** Gateways as they are set up now. */
+  gateways(): Gateways;
+  tellers: Tellers;
+  contents: PushContents;
+  clock: Clock;
+  /** Breaks off what is under way. */
+  signal: AbortSignal;
+  onAttempt: AttemptObserver;
+  onFault(fault: unknown): void;
+}
+
+const FAULT = 'an internal fault, see the log of the server';
+const GONE: Carried = {
+  verdict: { verdict: 'failed', problem: 'the message is gone' },
+  expiresAtMs: null,
+};
+
+export class Carrier {
+  constructor(private readonly deps: CarrierDeps) {}
+
+  /** Kinds of destinations for which there is somebody who carries. */
+  kinds(): DestinationKind[] {
+    const gateways = this.deps.gateways();
+    const kinds: (keyof Gateways)[] = ['fcm', 'apns', 'webpush'];
+    return [...kinds.filter((kind) => gateways[kind] !== undefined), 'webhook', 'telegram'];
+  }
+
+  /** Most attempts at a time to one destination of a kind. */
+  concurrencyOf(kind: DestinationKind): number {
+    const { gateways, tellers } = this.deps;
+    const isTold = kind === 'webhook' || kind === 'telegram';
+    return (isTold ? tellers[kind] : gateways()[kind])?.concurrency ?? 1;
+  }
+
+  /** Hands a push over once; null: its gateway is not set up any more. Never rejects. */
+  async push({ distributionId, token }: PushDispatch): Promise<Carried | null> {
+    if (token?.push == null) return GONE;
+    const { push, locale } = token;
+    const gateway = this.deps.gateways()[push.gateway];
+    if (gateway === undefined) return null;
+    const { contents } = this.deps;
+    return this.#try(push.gateway, async (signal) => {
+      const content =
+        contents.known(distributionId, locale) ?? (await contents.render(distributionId, locale));
+      if (content === null) return GONE;
+      const verdict = await gateway.send(push, content, signal);
+      const isReplaced = this.deps.gateways()[push.gateway] !== gateway;
+      const isMended = isReplaced && verdict.verdict === 'credentials';
+      return { verdict: isMended ? null : verdict, expiresAtMs: content.expiresAtMs };
+    });
+  }
+
+  /** Tells a webhook of an event once. Never rejects. */
+  tell({ event }: EventDispatch, webhook: Webhook): Promise<Carried> {
+    const { tellers, clock } = this.deps;
+    const { kind } = webhook.target;
+    return this.#try(kind, async (signal) => ({
+      verdict: await tellers[kind].tell(webhook, event, clock.nowMs(), signal),
+      expiresAtMs: null,
+    }));
+  }
+
+  async #try(
+    kind: DestinationKind,
+    attempt: (signal: AbortSignal) => Promise<Carried>,
+  ): Promise<Carried> {
+    const { clock, signal, onAttempt, onFault } = this.deps;
+    const beganMs = clock.steadyMs();
+    const carried = await attempt(signal).catch((fault: unknown): Carried => {
+      onFault(fault);
+      return { verdict: { verdict: 'retry', afterMs: null, problem: FAULT }, expiresAtMs: null };
+    });
+    const { verdict } = carried;
+    const isBrokenOff = signal.aborted && verdict?.verdict === 'retry';
+    if (verdict === null || isBrokenOff) return { ...carried, verdict: null };
+    onAttempt(kind, verdict.verdict, (clock.steadyMs() - beganMs) / 1000);
+    return carried;
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * The worker of the outbox: gets hold of destinations that have something due, and runs each. Woken
+ * by commits and by the bell; where nothing waits it asks nothing and writes nothing. Gateways have
+ * places of their own each, push services share theirs, and so do webhooks, so that whoever hangs
+ * holds up nobody else.
+ */
+
+import type { Clock } from '../../clock.ts';
+import type { Core } from '../../core/core.ts';
+import type { PushSettings } from '../../core/message/push.ts';
+import type { Destination, DestinationHealth, DestinationKind } from '../../core/port/outbox.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { type Log, reasonOf } from '../../log.ts';
+import { type AttemptObserver, Carrier, type Gateways, type Tellers } from './carry.ts';
+import { PushContents } from './contents.ts';
+import { LEASE_MS } from './outcomes.ts';
+import { Places } from './places.ts';
+import { OutboxRun, type RunHost } from './run.ts';
+
+export interface OutboxDeps {
+  core: Core;
+  clock: Clock;
+  log: Log;
+  /** Gateways as they are set up now. */
+  gateways(): Gateways;
+  tellers: Tellers;
+  /** Settings; a change of theirs holds from `resume` on. */
+  settings: PushSettings;
+  onAttempt: AttemptObserver;
+  /** Gives a number from 0 up to 1. */
+  random: () => number;
+}
+
+export interface OutboxWorker {
+  /** Looks for something to hand over, unless it is at it already. */
+  look(): void;
+  /** Looks, once a second, if something is due, and makes up for what failed. */
+  ring(): void;
+  /** Lets what was stopped be tried again: carriers or settings are others now. */
+  resume(): Promise<void>;
+  /** Begins nothing more, gives what is under way a moment, saves, and leaves the rest. */
+  stop(): Promise<void>;
+}
+
+/** Kinds that share places. */
+interface Pool {
+  kinds: readonly DestinationKind[];
+  places: Places;
+  runs: Set<OutboxRun>;
+  /** Most runs at a time, and of such that fail. */
+  runsMax: number;
+  failingMax: number;
+}
+
+/** Places of a gateway; of push services, and of webhooks, in all. */
+const GATEWAY_PLACES = 64;
+const SHARED_PLACES = 48;
+/** The share of those that fail, or of which nothing is known yet. */
+const FAILING_SHARE = 1 / 4;
+
+/** Time for which outcomes wait to be saved together, ms. */
+const SAVE_SOON_MS = 20;
+/** Time that a run has before it gives way to others, ms. */
+const RUN_MS = 1_000;
+/** Time that what is under way has when the process stops, then to break off, ms. */
+const FINISH_MS = 2_500;
+const BREAK_OFF_MS = 1_000;
+
+function pools(): Pool[] {
+  const own = (kind: DestinationKind): Pool => ({
+    ...{ kinds: [kind], places: new Places(GATEWAY_PLACES), runs: new Set<OutboxRun>() },
+    ...{ runsMax: 1, failingMax: 1 },
+  });
+  const shared = (kinds: readonly DestinationKind[]): Pool => ({
+    ...{ kinds, places: new Places(SHARED_PLACES), runs: new Set<OutboxRun>() },
+    ...{ runsMax: SHARED_PLACES, failingMax: SHARED_PLACES * FAILING_SHARE },
+  });
+  return [own('fcm'), own('apns'), shared(['webpush']), shared(['webhook', 'telegram'])];
+}
+
+/** A worker under a name of its own, so that its leases are told from another process's. */
+export class Outbox implements OutboxWorker {
+  readonly #owner = `${process.pid}-${crypto.randomUUID()}`;
+  readonly #pools = pools();
+  readonly #contents: PushContents;
+  readonly #carrier: Carrier;
+  readonly #breakingOff = new AbortController();
+  readonly #stopWatching: () => void;
+  /** Runs whose outcomes are saved together soon. */
+  readonly #unsaved = new Set<OutboxRun>();
+  #isStopping = false;
+  #mustLook = false;
+  #looking: Promise<void> | null = null;
+  /** Time before which nothing is due (null: nothing is): a bell for nothing costs no query. */
+  #nextLookMs: number | null = Number.NEGATIVE_INFINITY;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+  /** A fault was logged, and nothing was written since. */
+  #hasFault = false;
+  #onQuiet: (() => void) | null = null;
+
+  constructor(private readonly deps: OutboxDeps) {
+    const { core, clock, settings, gateways, tellers, onAttempt } = deps;
+    this.#contents = new PushContents((id) => core.store.findPushMessage(id), settings);
+    this.#carrier = new Carrier({
+      ...{ gateways, tellers, contents: this.#contents, clock, onAttempt },
+      signal: this.#breakingOff.signal,
+      onFault: (fault) => this.#onFault(fault),
+    });
+    core.signals.onOutbox(() => this.look());
+    this.#stopWatching = core.store.watch(() => this.look());
+  }
+
+  look(): void {
+    if (this.#isStopping) return;
+    this.#mustLook = true;
+    this.#looking ??= this.#lookAround()
+      .catch((fault: unknown) => {
+        // The rest stays in the store; the next bell tries again.
+        this.#nextLookMs = Number.NEGATIVE_INFINITY;
+        this.#onFault(fault);
+      })
+      .finally(() => {
+        this.#looking = null;
+        if (this.#mustLook) setImmediate(() => this.look());
+      });
+  }
+
+  ring(): void {
+    if (this.#nextLookMs === null) return;
+    const nowMs = this.deps.clock.nowMs();
+    // After a clock was set back it would wait for as long as that was.
+    if (this.#nextLookMs <= nowMs || nowMs < this.#lookedMs) this.look();
+  }
+
+  async resume(): Promise<void> {
+    const { core, log } = this.deps;
+    this.#contents.forget();
+    try {
+      const count = await core.store.resumeDestinations(this.#carrier.kinds());
+      if (count > 0) log.info('outbox_resumed', { destinations: count });
+    } catch (fault) {
+      this.#onFault(fault);
+    }
+    this.look();
+  }
+
+  async stop(): Promise<void> {
+    const { core, clock } = this.deps;
+    this.#isStopping = true;
+    this.#stopWatching();
+    for (const run of this.#runs()) run.close();
+    await this.#looking;
+    const quiet = new Promise<void>((resolve) => {
+      this.#onQuiet = resolve;
+    });
+    this.#sayIfQuiet();
+    for (const run of this.#runs()) run.close();
+    await Promise.race([quiet, clock.sleep(FINISH_MS)]);
+    this.#breakingOff.abort();
+    for (const run of this.#runs()) run.abandon();
+    await Promise.race([quiet, clock.sleep(BREAK_OFF_MS)]);
+    await core.store.releaseDestinations(this.#owner, null);
+  }
+
+  async #lookAround(): Promise<void> {
+    const { core, clock } = this.deps;
+    while (this.#mustLook && !this.#isStopping) {
+      this.#mustLook = false;
+      this.#lookedMs = clock.nowMs();
+      const kinds = this.#carrier.kinds();
+      for (const pool of this.#pools) {
+        const carried = pool.kinds.filter((kind) => kinds.includes(kind));
+        if (carried.length > 0) await this.#claim(pool, carried);
+      }
+      this.#nextLookMs = await core.store.nextDispatchMs(kinds);
+      await nextTurn();
+    }
+  }
+
+  async #claim(pool: Pool, kinds: readonly DestinationKind[]): Promise<void> {
+    const roomCount = pool.runsMax - pool.runs.size;
+    if (roomCount <= 0) return;
+    const { core, clock } = this.deps;
+    const failingCount = [...pool.runs].filter(({ isFailing }) => isFailing).length;
+    const failingMax = Math.max(0, pool.failingMax - failingCount);
+    const lease = { owner: this.#owner, nowMs: clock.nowMs(), leaseMs: LEASE_MS };
+    const found = await core.store.claimDestinations(lease, kinds, roomCount, failingMax);
+    if (found.length > 0) this.#hasFault = false;
+    for (const destination of found) {
+      const run = new OutboxRun(destination, this.#hostOf(pool, destination));
+      pool.runs.add(run);
+      run.start();
+    }
+  }
+
+  #runs(): OutboxRun[] {
+    return this.#pools.flatMap(({ runs }) => [...runs]);
+  }
+
+  #sayIfQuiet(): void {
+    if (this.#runs().length === 0) this.#onQuiet?.();
+  }
+
+  #hostOf(pool: Pool, { kind }: Destination): RunHost {
+    const { core, clock, random, log } = this.deps;
+    const isFull = () => pool.runs.size >= pool.runsMax;
+    return {
+      ...{ store: core.store, clock, owner: this.#owner, random, places: pool.places },
+      concurrency: this.#carrier.concurrencyOf(kind),
+      isShared: pool.runsMax > 1,
+      mustYield: (beganMs) => pool.runsMax > 1 && isFull() && clock.steadyMs() - beganMs >= RUN_MS,
+      findWebhook: async (id) => {
+        const webhook = await core.store.findWebhook(id);
+        return webhook?.disabled === null ? webhook : null;
+      },
+      carry: async (dispatch, webhook) => {
+        if (dispatch.kind === 'push') return this.#carrier.push(dispatch);
+        return webhook === null ? null : this.#carrier.tell(dispatch, webhook);
+      },
+      saveSoon: (run) => this.#saveSoon(run),
+      onHealth: (destination, before, after) => this.#sayHealth(destination, before, after),
+      onDisabled: ({ webhookId }, why) => log.info('webhook_disabled', { webhook: webhookId, why }),
+      onFault: (fault) => this.#onFault(fault),
+      onSaved: () => {
+        this.#hasFault = false;
+      },
+      onEnd: (run) => void this.#end(pool, run),
+    };
+  }
+
+  async #end(pool: Pool, run: OutboxRun): Promise<void> {
+    this.#unsaved.delete(run);
+    try {
+      await this.deps.core.store.releaseDestinations(this.#owner, run.destination.id);
+    } catch (fault) {
+      // Its lease ends by itself.
+      this.#onFault(fault);
+    }
+    pool.runs.delete(run);
+    this.#sayIfQuiet();
+    this.look();
+  }
+
+  /** Has the outcomes of all runs saved in one commit. */
+  #saveSoon(run: OutboxRun): void {
+    this.#unsaved.add(run);
+    if (this.#unsaved.size > 1) return;
+    void this.deps.clock.sleep(SAVE_SOON_MS).then(() => {
+      const runs = [...this.#unsaved];
+      this.#unsaved.clear();
+      for (const each of runs) each.save();
+    });
+  }
+
+  /** Tells the log of a gateway that stops, fails or is well again: once for each. */
+  #sayHealth({ kind, id }: Destination, before: DestinationHealth, after: DestinationHealth): void {
+    const { log } = this.deps;
+    const { problem } = after;
+    if (after.stoppedAtMs !== null && before.stoppedAtMs === null) {
+      log.error('gateway_stopped', { gateway: kind, problem });
+    }
+    const isPaused = before.retryAtMs === 0 && after.retryAtMs > 0;
+    const isBack = before.retryAtMs > 0 && after.retryAtMs === 0;
+    if (kind === 'fcm' || kind === 'apns') {
+      if (isPaused) log.warn('gateway_failing', { gateway: kind, problem });
+      if (isBack) log.info('gateway_recovered', { gateway: kind });
+    } else if (isPaused) {
+      // Anybody can name a push service or a receiver that fails.
+      log.debug('destination_failing', { kind, destination: id, problem });
+    }
+  }
+
+  #onFault(fault: unknown): void {
+    if (!this.#hasFault) this.deps.log.error('outbox_fault', { reason: reasonOf(fault) });
+    this.#hasFault = true;
+  }
+}
