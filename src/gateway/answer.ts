@@ -48,6 +48,15 @@ export function problemOf(row: AnswerRow, status: number, code: string | null): 
   return `${row.problem} (${status}${code === null ? '' : ` ${code}`})`;
 }
 
+/**
+ * The verdict of an answer that broke off, or that is longer than any should be: not even its status
+ * says whether the message was taken. A repeat has the same id.
+ */
+export function brokenOff(service: string, status: number): Verdict {
+  const problem = `the answer of ${service} broke off (${status})`;
+  return { verdict: 'retry', afterMs: null, problem };
+}
+
 /** The verdict of an answer that is in no table: of a proxy, or of a page in place of a service. */
 export function strange(service: string, status: number): Verdict {
   const problem = `what answers in place of ${service} is something else (${status})`;

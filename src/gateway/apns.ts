@@ -7,7 +7,7 @@ import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { OutgoingFailure } from '../outgoing/call.ts';
-import { Experience, problemOf, rowFor, strange, verdictOfFailure } from './answer.ts';
+import { brokenOff, Experience, problemOf, rowFor, strange, verdictOfFailure } from './answer.ts';
 import { APNS_ANSWERS, apnsReason } from './apns-answers.ts';
 import { fitted, PAYLOAD_BYTES_MAX } from './fit.ts';
 import { ANSWER_BOUNDS, GATEWAY_TIMEOUT_MS, type GatewayParts, NO_ADDRESS } from './parts.ts';
@@ -67,6 +67,7 @@ export class Apns implements Gateway {
       signal,
     );
     if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
+    if (!answer.isWhole) return brokenOff('APNs', answer.status);
     const reason = answer.status === 200 ? null : apnsReason(answer.text);
     const row = rowFor(APNS_ANSWERS, answer.status, reason);
     if (row === null) return strange('APNs', answer.status);

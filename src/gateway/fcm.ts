@@ -8,7 +8,15 @@ import { isRefused } from '../core/outcome.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { OutgoingFailure } from '../outgoing/call.ts';
-import { asCode, Experience, problemOf, rowFor, strange, verdictOfFailure } from './answer.ts';
+import {
+  asCode,
+  brokenOff,
+  Experience,
+  problemOf,
+  rowFor,
+  strange,
+  verdictOfFailure,
+} from './answer.ts';
 import { FCM_ANSWERS, fcmCode } from './fcm-answers.ts';
 import { fitted, PAYLOAD_BYTES_MAX } from './fit.ts';
 import {
@@ -97,6 +105,7 @@ export class Fcm implements Gateway {
       signal,
     );
     if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
+    if (!answer.isWhole) return brokenOff('FCM', answer.status);
     const code = answer.status < 300 ? null : fcmCode(answer.text);
     const row = rowFor(FCM_ANSWERS, answer.status, code);
     if (row === null) return strange('FCM', answer.status);

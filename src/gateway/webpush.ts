@@ -6,7 +6,7 @@ import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { OutgoingFailure } from '../outgoing/call.ts';
 import { encrypt, PLAINTEXT_BYTES_MAX } from './aes128gcm.ts';
-import { Experience, problemOf, rowFor, strange, verdictOfFailure } from './answer.ts';
+import { brokenOff, Experience, problemOf, rowFor, strange, verdictOfFailure } from './answer.ts';
 import { fitted } from './fit.ts';
 import {
   ANSWER_BOUNDS,
@@ -64,6 +64,7 @@ export class WebPush implements Gateway {
       signal,
     );
     if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
+    if (!answer.isWhole) return brokenOff('the push service', answer.status);
     const row = rowFor(WEBPUSH_ANSWERS, answer.status, null);
     if (row === null) return strange('the push service', answer.status);
     const problem = problemOf(row, answer.status, null);

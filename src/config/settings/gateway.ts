@@ -40,7 +40,7 @@ export const gatewaySettings = {
     default: '',
     read: text,
     about: [
-      'The file with the signing key that Apple gave out (`AuthKey_….p8`, mode 0600).',
+      'The file with the signing key that Apple gave out (`AuthKey_ID.p8`, mode 0600).',
       'With it pushes go through APNs. Empty: they do not.',
     ],
     isLive: true,
