@@ -49,8 +49,8 @@ export function problemOf(row: AnswerRow, status: number, code: string | null): 
 }
 
 /**
- * The verdict of an answer that broke off, or that is longer than any should be: not even its status
- * says whether the message was taken. A repeat has the same id.
+ * The verdict of an answer that broke off, or that is longer than any should be: not even its
+ * status says whether the message was taken. A repeat has the same id.
  */
 export function brokenOff(service: string, status: number): Verdict {
   const problem = `the answer of ${service} broke off (${status})`;
