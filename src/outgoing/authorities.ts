@@ -2,16 +2,15 @@
 
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { rootCertificates } from 'node:tls';
 import { OperatorError } from '../operator-error.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * The usual authorities and those of a PEM file, for `Outgoing`; null, the usual ones alone, if
- * `path` is empty. Throws `OperatorError` if the file cannot be read or holds no certificate.
+ * The certificates of a PEM file, for `Outgoing`; null if `path` is empty. Throws `OperatorError`
+ * if the file cannot be read or holds no certificate.
  */
-export function readAuthorities(path: string): readonly string[] | null {
+export function readAuthorities(path: string): string | null {
   if (path === '') return null;
   let text: string;
   try {
@@ -23,7 +22,7 @@ export function readAuthorities(path: string): readonly string[] | null {
   if (certificates.length === 0 || !certificates.every(isCertificate)) {
     throw new OperatorError(`outgoing.ca_file: ${path} holds no certificate in PEM form`);
   }
-  return [...rootCertificates, ...certificates];
+  return certificates.join('\n');
 }
 
 function isCertificate(pem: string): boolean {

@@ -23,7 +23,8 @@ export interface Exchange {
   address: string;
   /** False: on a connection of its own. */
   agent: http.Agent | false;
-  ca: readonly string[] | null;
+  /** Authorities that are believed, PEM; null: the usual ones. */
+  ca: string | null;
   signal: AbortSignal;
   nowMs: () => number;
 }
@@ -90,7 +91,7 @@ function requestOf({ call, url, address, agent, ca }: Exchange): http.ClientRequ
     },
     // An address is no name that TLS could ask for; the certificate must have it all the same.
     ...(isSecure && { servername: isNamed ? url.hostname.replace(/\.$/, '') : '' }),
-    ...(isSecure && ca !== null && { ca: [...ca] }),
+    ...(isSecure && ca !== null && { ca }),
     maxHeaderSize: HEAD_BYTES_MAX,
   });
 }

@@ -58,6 +58,11 @@ export function isStale({ code, isReused }: Trouble): boolean {
   return isReused && RESET.test(code);
 }
 
+/** Tells whether a certificate is of an authority that is not believed; nothing was sent. */
+export function isDistrusted({ code }: Trouble): boolean {
+  return /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code);
+}
+
 /** The failure of a call to a host. */
 export function failureOf({ code }: Trouble, host: string): OutgoingFailure {
   const why = UNREACHABLE[code];

@@ -11,7 +11,10 @@ import { codeOf, Trouble } from './failure.ts';
 
 export interface Http2Exchange {
   call: OutgoingCall;
-  ca: readonly string[] | null;
+  /** Host of its URL. */
+  host: string;
+  /** Authorities that are believed, PEM; null: the usual ones. */
+  ca: string | null;
   signal: AbortSignal;
   nowMs: () => number;
 }
@@ -35,6 +38,7 @@ function goDirectly(host: string): void {
 /** Calls once. When the status is known by the time that it ends, there is an answer. */
 export async function exchangeHttp2({
   call,
+  host,
   ca,
   signal,
   nowMs,
@@ -46,12 +50,12 @@ export async function exchangeHttp2({
   } catch {
     return new Trouble('ERR_INVALID_CHAR');
   }
-  goDirectly(new URL(call.url).hostname);
+  goDirectly(host);
   try {
     answer = await fetch(call.url, {
       ...{ method: call.method, body: call.body, signal },
       ...{ headers, protocol: 'http2', redirect: 'manual', decompress: false },
-      ...(ca !== null && { tls: { ca: [...ca] } }),
+      ...(ca !== null && { tls: { ca } }),
     });
   } catch (fault) {
     return new Trouble(signal.aborted ? 'ABORT_ERR' : codeOf(fault));

@@ -17,6 +17,8 @@ interface Waiter {
 
 export class Origin {
   readonly agent: http.Agent;
+  /** Whether its certificate is of one of the authorities that the operator added. */
+  isOurs = false;
   #running = 0;
   readonly #waiting: Waiter[] = [];
   /** Steady time before which no further call begins. */
@@ -37,6 +39,14 @@ export class Origin {
     return this.#running === 0 && this.#waiting.length === 0;
   }
 
+  /** Takes a place as {@link enter} does, if there is nothing to wait for. */
+  enterAtOnce(concurrency: number, rate: number | null): boolean {
+    if (this.#waiting.length > 0 || this.#running >= concurrency) return false;
+    if (rate !== null && this.#paceMs(rate) > 0) return false;
+    this.#running += 1;
+    return true;
+  }
+
   /**
    * Takes a place as soon as fewer than `concurrency` calls are under way and, unless `rate` is
    * null, the last one began long enough ago. False: none became free in time. Who has one gives it
@@ -46,16 +56,25 @@ export class Origin {
     if (this.#waiting.length === 0 && this.#running < concurrency) this.#running += 1;
     else if (!(await this.#wait(concurrency, deadline.signal))) return false;
     if (rate === null) return true;
-    const nowMs = this.clock.steadyMs();
-    const atMs = Math.max(this.#nextAtMs, nowMs);
-    if (atMs - nowMs <= deadline.leftMs()) {
-      this.#nextAtMs = atMs + 1000 / rate;
-      // Timers have no less; what is owed is waited for with the next calls.
-      if (atMs - nowMs >= 1) await unless(deadline.signal, this.clock.sleep(atMs - nowMs));
-      if (!deadline.signal.aborted) return true;
+    for (;;) {
+      const waitMs = this.#paceMs(rate);
+      if (waitMs === 0) return true;
+      if (waitMs > deadline.leftMs()) break;
+      await unless(deadline.signal, this.clock.sleep(waitMs));
+      if (deadline.signal.aborted) break;
     }
     this.leave();
     return false;
+  }
+
+  /** The wait before the next call may begin, ms; 0: it begins now. */
+  #paceMs(rate: number): number {
+    const nowMs = this.clock.steadyMs();
+    // Timers have no less than 1 ms; what is owed is waited for with the next calls.
+    const waitMs = Math.floor(this.#nextAtMs - nowMs);
+    if (waitMs > 0) return waitMs;
+    this.#nextAtMs = Math.max(this.#nextAtMs, nowMs) + 1000 / rate;
+    return 0;
   }
 
   leave(): void {

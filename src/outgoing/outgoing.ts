@@ -9,7 +9,7 @@ import type { Reach } from '../core/port/reach.ts';
 import type { OutgoingAnswer, OutgoingCall, OutgoingFailure } from './call.ts';
 import { Deadline, unless } from './deadline.ts';
 import { exchange } from './exchange.ts';
-import { failure, failureOf, isStale, isUnreachable, Trouble } from './failure.ts';
+import { failure, failureOf, isDistrusted, isStale, isUnreachable, Trouble } from './failure.ts';
 import { exchangeHttp2 } from './http2.ts';
 import { type Origin, Origins } from './origin.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
@@ -23,8 +23,8 @@ export interface OutgoingSettings extends Reach {
 export interface OutgoingOptions {
   settings: OutgoingSettings;
   clock: Clock;
-  /** Certificates of all authorities that are believed, PEM; null: the usual ones. */
-  ca: readonly string[] | null;
+  /** Certificates of authorities that are believed beside the usual ones, PEM; null: none. */
+  ca: string | null;
   /** For tests; else the machine's own. */
   resolve?: Resolve;
 }
@@ -55,12 +55,13 @@ export class Outgoing {
     if (!(url instanceof URL)) return failure('address', `the address ${url.detail}`);
     const origin = this.#origins.of(url, call.trust);
     const rate = call.originRate ?? (isTrusted ? null : settings.outgoingOriginRate);
-    const patience = this.#deadline(call, signal);
-    const hasPlace = await origin.enter(call.originConcurrency, rate, patience);
-    patience.end();
-    if (!hasPlace) {
+    if (!origin.enterAtOnce(call.originConcurrency, rate)) {
+      const patience = this.#deadline(call, signal);
+      const hasPlace = await origin.enter(call.originConcurrency, rate, patience);
+      patience.end();
+      if (signal.aborted && hasPlace) origin.leave();
       if (signal.aborted) return failure('stopped', `the call to ${url.host} was stopped`);
-      return failure('busy', `too many calls to ${url.host} are under way`);
+      if (!hasPlace) return failure('busy', `too many calls to ${url.host} are under way`);
     }
     const deadline = this.#deadline(call, signal);
     try {
@@ -111,17 +112,18 @@ export class Outgoing {
 
   /** Calls one address after the other, until there is one that can be connected to. */
   async #overHttp1(
-    { call, url, origin, signal }: Journey,
+    journey: Journey,
     addresses: readonly string[],
   ): Promise<OutgoingAnswer | Trouble> {
-    const { ca, clock } = this.options;
-    const common = { call, url, ca, signal, nowMs: clock.nowMs };
+    const { call, url, origin, signal } = journey;
+    const common = { call, url, signal, nowMs: this.options.clock.nowMs };
     let outcome: OutgoingAnswer | Trouble = new Trouble('ABORT_ERR');
     for (const address of addresses.slice(0, ADDRESSES_TRIED_MAX)) {
-      outcome = await exchange({ ...common, address, agent: origin.agent });
-      if (outcome instanceof Trouble && isStale(outcome)) {
-        outcome = await exchange({ ...common, address, agent: false });
-      }
+      outcome = await this.#trusting(origin, async (ca) => {
+        const first = await exchange({ ...common, ca, address, agent: origin.agent });
+        const isAgain = first instanceof Trouble && isStale(first);
+        return isAgain ? await exchange({ ...common, ca, address, agent: false }) : first;
+      });
       if (!(outcome instanceof Trouble)) return outcome;
       origin.putBehind(address);
       if (!isUnreachable(outcome)) return outcome;
@@ -131,11 +133,30 @@ export class Outgoing {
   }
 
   /** Calls; again if the server said that it has not looked at the call. */
-  async #overHttp2({ call, signal }: Journey): Promise<OutgoingAnswer | Trouble> {
-    const { ca, clock } = this.options;
-    const common = { call, ca, signal, nowMs: clock.nowMs };
-    const outcome = await exchangeHttp2(common);
-    const isRefused = outcome instanceof Trouble && outcome.code === 'HTTP2RefusedStream';
-    return isRefused ? await exchangeHttp2(common) : outcome;
+  #overHttp2({ call, url, origin, signal }: Journey): Promise<OutgoingAnswer | Trouble> {
+    const common = { call, host: url.hostname, signal, nowMs: this.options.clock.nowMs };
+    return this.#trusting(origin, async (ca) => {
+      const first = await exchangeHttp2({ ...common, ca });
+      const isAgain = first instanceof Trouble && first.code === 'HTTP2RefusedStream';
+      return isAgain ? await exchangeHttp2({ ...common, ca }) : first;
+    });
+  }
+
+  /**
+   * Calls as one who believes the usual authorities, or else as one who believes our own: what did
+   * for the origin last comes first. (All of them together would be gone through for each call.)
+   */
+  async #trusting(
+    origin: Origin,
+    act: (ca: string | null) => Promise<OutgoingAnswer | Trouble>,
+  ): Promise<OutgoingAnswer | Trouble> {
+    const { ca } = this.options;
+    const isOurs = ca !== null && origin.isOurs;
+    const first = await act(isOurs ? ca : null);
+    // Nothing was sent: the handshake came before.
+    if (ca === null || !(first instanceof Trouble) || !isDistrusted(first)) return first;
+    const second = await act(isOurs ? null : ca);
+    if (!(second instanceof Trouble) || !isDistrusted(second)) origin.isOurs = !isOurs;
+    return second;
   }
 }

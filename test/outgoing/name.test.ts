@@ -29,7 +29,7 @@ function scene({ names, settings = {}, clock }: Scene) {
   const outgoing = new Outgoing({
     settings: { ...SETTINGS, ...settings },
     clock: clock ?? systemClock,
-    ca: [stranger.ca],
+    ca: stranger.ca,
     resolve: (name) => {
       lookUps += 1;
       return names(name);
@@ -106,7 +106,7 @@ test('a network that the operator no longer lists is closed at once', async () =
   const settings = { outgoingAllow: SETTINGS.outgoingAllow, outgoingAllowHttp: false };
   const live = { ...settings, outgoingOriginRate: 1000 };
   const outgoing = new Outgoing({
-    ...{ settings: live, clock: systemClock, ca: [stranger.ca] },
+    ...{ settings: live, clock: systemClock, ca: stranger.ca },
     resolve: async () => ['127.0.0.1'],
   });
   const call = callTo(stranger.url('/ok'));

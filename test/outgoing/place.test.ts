@@ -34,7 +34,7 @@ afterAll(() => {
 function client(clock: FakeClock | typeof systemClock = systemClock, rate = 100_000) {
   const outgoing = new Outgoing({
     ...{ settings: { ...SETTINGS, outgoingOriginRate: rate }, clock },
-    ...{ ca: [stranger.ca, other.ca], resolve: async () => ['127.0.0.1'] },
+    ...{ ca: `${stranger.ca}\n${other.ca}`, resolve: async () => ['127.0.0.1'] },
   });
   return {
     send: (path: string, changes: Partial<OutgoingCall> = {}, signal = PATIENT, to = stranger) =>

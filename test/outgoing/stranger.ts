@@ -85,7 +85,7 @@ export function outgoingTo(
   settings: OutgoingSettings = SETTINGS,
 ): Outgoing {
   return new Outgoing({
-    ...{ settings, clock: systemClock, ca: stranger === null ? null : [stranger.ca] },
+    ...{ settings, clock: systemClock, ca: stranger?.ca ?? null },
     resolve: async (name) => names[name] ?? ['127.0.0.1'],
   });
 }
