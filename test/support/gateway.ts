@@ -49,7 +49,7 @@ export function outgoingTo({ ca }: StrictServers, clock: Clock): Outgoing {
     outgoingAllowHttp: false,
     outgoingOriginRate: 100_000,
   };
-  return new Outgoing({ settings, clock, ca: [ca] });
+  return new Outgoing({ settings, clock, ca });
 }
 
 /** A notification that is good for an hour. */
