@@ -12,6 +12,7 @@ import {
 import type { Config } from './config/settings/index.ts';
 import { SYSTEM } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
+import { backupFailed } from './core/event/happenings.ts';
 import { Signals } from './core/signals.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
@@ -148,7 +149,7 @@ async function startParts(beginning: Beginning): Promise<App> {
     certificateExpiresAtMs,
     lastBackup: () => backups.history.lastSuccess,
   });
-  const backups = scheduleBackups(settings, log);
+  const backups = scheduleBackups(core, settings, log);
   parts.push({ name: 'backup', stop: backups.stop });
   const tls = await startTls(settings, clock, log, signal);
   if (tls) parts.push({ name: 'certificate', stop: tls.stop });
@@ -199,12 +200,14 @@ async function startParts(beginning: Beginning): Promise<App> {
   };
 }
 
-function scheduleBackups(settings: Config, log: Log): BackupJob {
+function scheduleBackups(core: Core, settings: Config, log: Log): BackupJob {
   const run = backupByChild(ownCommand());
   return startBackupJob({
     settings,
     newest: () => newestScheduled(settings),
     make: (nowMs, signal) => addScheduledBackup(settings, nowMs, run, signal),
+    onFailure: (reason, atMs) =>
+      core.store.addEvent({ providerId: null, atMs, ...backupFailed(reason) }),
     clock: systemClock,
     log,
   });

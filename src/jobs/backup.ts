@@ -19,6 +19,8 @@ interface BackupJobDeps {
   newest(): { file: string; atMs: number; bytes: number } | null;
   /** Makes one; null: another process does it. Throws `OperatorError`. */
   make(nowMs: number, signal: AbortSignal): Promise<Made | null>;
+  /** Hears of one that failed, unless that is because the job was stopped. */
+  onFailure(reason: string, atMs: number): Promise<void>;
   clock: Clock;
   log: Log;
 }
@@ -42,7 +44,8 @@ export interface BackupJob {
   stop(): Promise<void>;
 }
 
-export function startBackupJob({ settings, newest, make, clock, log }: BackupJobDeps): BackupJob {
+export function startBackupJob(deps: BackupJobDeps): BackupJob {
+  const { settings, newest, make, onFailure, clock, log } = deps;
   const history: BackupHistory = { lastSuccess: null, lastFailure: null };
   const stopping = new AbortController();
   let pattern = '';
@@ -66,6 +69,15 @@ export function startBackupJob({ settings, newest, make, clock, log }: BackupJob
       const reason = fault instanceof OperatorError ? fault.message : reasonOf(fault);
       history.lastFailure = { atMs, reason };
       log.error('backup_failed', { reason });
+      if (!stopping.signal.aborted) await tell(reason, atMs);
+    }
+  }
+
+  async function tell(reason: string, atMs: number): Promise<void> {
+    try {
+      await onFailure(reason, atMs);
+    } catch (fault) {
+      log.error('job_fault', { job: 'backup', reason: reasonOf(fault) });
     }
   }
 

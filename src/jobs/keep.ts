@@ -10,6 +10,7 @@ import { pruneAudit } from '../core/audit/prune.ts';
 import { DAY_MS } from '../core/calendar.ts';
 import type { Core } from '../core/core.ts';
 import { FIGURE_DAYS, lastDays } from '../core/figures.ts';
+import type { EventCursor } from '../core/port/event.ts';
 import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Log } from '../log.ts';
@@ -102,6 +103,29 @@ export async function forgetStrangers(
   let at: StrangerCursor | null = null;
   await repeat(async () => {
     at = await core.store.forgetStrangers(bounds, at);
+    return at !== null;
+  }, signal);
+}
+
+/** Days for which events are kept. */
+export interface EventDays {
+  readonly webhookKeepDays: number;
+}
+
+/** Events of a provider, or of the operator, that are kept at most though nothing waits for them. */
+const EVENTS_MAX = 100_000;
+
+/** Deletes events that are older than `webhookKeepDays` days or more than {@link EVENTS_MAX}. */
+export async function forgetEvents(
+  core: Core,
+  { webhookKeepDays }: EventDays,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const bounds = { beforeMs: nowMs - webhookKeepDays * DAY_MS, countMax: EVENTS_MAX };
+  let at: EventCursor | null = null;
+  await repeat(async () => {
+    at = await core.store.forgetEvents(bounds, at);
     return at !== null;
   }, signal);
 }

@@ -7,7 +7,9 @@ import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
 import {
   type AuditBounds,
+  type EventDays,
   expireMessages,
+  forgetEvents,
   forgetFigures,
   forgetStories,
   forgetStrangers,
@@ -18,6 +20,7 @@ import {
   pruneDistributions,
   type StrangerBounds,
 } from './keep.ts';
+import { type NoticeSettings, noticeAppliance, noticeSubscriptions } from './notice.ts';
 
 interface JobDeps {
   core: Core;
@@ -25,9 +28,9 @@ interface JobDeps {
   log: Log;
   worker: Worker;
   /** Null: plain HTTP. */
-  tls: { look(): Promise<void> } | null;
+  tls: { look(): Promise<void>; expiresAtMs(): number } | null;
   /** Settings, read whenever a job runs: a change holds at once. */
-  settings: AuditBounds & KeepDays & StrangerBounds;
+  settings: AuditBounds & EventDays & KeepDays & NoticeSettings & StrangerBounds;
 }
 
 interface Job {
@@ -73,6 +76,20 @@ function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
       // Each minute, so that a flood of changes is no more than a minute over the bound.
       pattern: '50 * * * * *',
       run: (signal) => keepAuditBounded(core, settings, clock.nowMs(), signal),
+    },
+    {
+      name: 'notices',
+      pattern: '30 * * * * *',
+      run: async (signal) => {
+        await noticeSubscriptions(core, settings, clock.nowMs(), signal);
+        await noticeAppliance(core, tls?.expiresAtMs() ?? null, clock.nowMs());
+      },
+    },
+    {
+      name: 'forget-events',
+      // Each minute, as a provider can make them at full speed.
+      pattern: '25 * * * * *',
+      run: (signal) => forgetEvents(core, settings, clock.nowMs(), signal),
     },
     { name: 'audit-head', pattern: '30 0 0 * * *', run: () => logAuditHead(core, log) },
   ];

@@ -178,6 +178,7 @@ test('the job tells the log, and remembers how it went', async () => {
   const at = { backupAt: '' };
   const lying = { file: 'y.backup', atMs: clock.nowMs() - 1, bytes: 5 };
   let isFull = false;
+  const told: object[] = [];
   const job = startBackupJob({
     settings: at,
     newest: () => lying,
@@ -186,6 +187,7 @@ test('the job tells the log, and remembers how it went', async () => {
       if (isFull) throw new OperatorError('no space left');
       return { file: 'x.backup', bytes: 6, removed: [] };
     },
+    onFailure: async (reason, atMs) => void told.push({ reason, atMs }),
     clock,
     log,
   });
@@ -203,6 +205,7 @@ test('the job tells the log, and remembers how it went', async () => {
     expect(job.history.lastFailure).toMatchObject({ reason: 'no space left' });
     expect(lines.join('')).toContain('info backup_made file=x.backup bytes=6 took_ms=1500');
     expect(lines.join('')).toContain('error backup_failed reason="no space left"');
+    expect(told).toEqual([{ reason: 'no space left', atMs: expect.any(Number) }]);
   } finally {
     await job.stop();
   }

@@ -11,6 +11,7 @@ import { DAY_MS, type Engine, openEngine } from '../support/delivery.ts';
 const SETTINGS = {
   ...{ auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
   ...{ distributionDays: 1, deviceDays: 1, strangersMax: 1 },
+  ...{ webhookKeepDays: 7, webhookEndingDays: [] },
 };
 
 let engine: Engine;

@@ -31,6 +31,7 @@ const log = makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, (line
 const SETTINGS = {
   ...{ auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
   ...{ distributionDays: 1, deviceDays: 1, strangersMax: 1 },
+  ...{ webhookKeepDays: 7, webhookEndingDays: [] },
 };
 
 function coreOn(store: Partial<Store>): Core {
@@ -134,6 +135,7 @@ test('a backup in a process that does not listen', async () => {
   const run = backupByChild([program], 10);
   const backups = startBackupJob({
     ...{ clock, log, settings: { backupAt: '' }, newest: () => null },
+    onFailure: async () => {},
     make: async (_, signal) => {
       await run(join(folder, 'backup'), folder, null, signal);
       return null;

@@ -24,6 +24,7 @@ import {
   removeProvider,
   type Suite,
 } from './contract/fixture.ts';
+import { happeningContract } from './contract/happening.ts';
 import { healthContract } from './contract/health.ts';
 import { importContract } from './contract/import.ts';
 import { inboxContract } from './contract/inbox.ts';
@@ -85,6 +86,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     for (const [method, suite] of Object.entries(SUITES)) {
       describe(method, () => suite(() => opened));
     }
+
+    describe('events', () => happeningContract(() => opened));
 
     describe('a race', () => {
       const racers = Array.from({ length: RACERS }, (_, racer) => racer);
