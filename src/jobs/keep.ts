@@ -112,7 +112,7 @@ export interface EventDays {
   readonly webhookKeepDays: number;
 }
 
-/** Events of a provider, or of the operator, that are kept at most though nothing waits for them. */
+/** Events of one owner that are kept at most though nothing waits for them. */
 const EVENTS_MAX = 100_000;
 
 /** Deletes events that are older than `webhookKeepDays` days or more than {@link EVENTS_MAX}. */

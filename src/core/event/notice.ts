@@ -12,7 +12,7 @@ export interface Notice {
   happening: Happening;
 }
 
-/** Days before its end at which a certificate is told of; that of an authority is renewed before. */
+/** Days before the end of a certificate; one of an authority is renewed before. */
 const CERTIFICATE_DAYS = [14, 7, 3, 1];
 
 /** Room below which a disk is low: an alert for it begins there too. */
