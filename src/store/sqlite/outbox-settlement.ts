@@ -11,6 +11,7 @@ import {
 } from '../../core/port/outbox.ts';
 import type { Context } from './context.ts';
 import { recipientSteps } from './ledger.ts';
+import { once } from './lookups.ts';
 import { type PushTally, pushDesk, WHY_EXPIRED } from './push-desk.ts';
 import { value } from './statement.ts';
 import { AT_GATEWAYS } from './status.ts';
@@ -54,7 +55,7 @@ function statements({ db }: Context) {
           o.attempt_count AS "attemptCount", o.recipient_id AS "recipientId",
           r.distribution_id AS "distributionId", o.event_id AS "eventId"
         FROM outbox o LEFT JOIN recipient r ON r.id = o.recipient_id
-        WHERE o.id = ${value('id')}`),
+        WHERE o.id = ${once('id')}`),
     retry: db.prepare(sql`
         UPDATE outbox SET next_at_ms = ${value('nextAtMs')}, attempt_count = attempt_count + 1,
           problem = ${value('problem')}

@@ -107,13 +107,13 @@ function endStatements({ db }: Context) {
         FROM outbox o CROSS JOIN recipient r ON r.id = o.recipient_id
           CROSS JOIN distribution x ON x.id = r.distribution_id
           LEFT JOIN device_token t ON t.id = ${READER}
-        WHERE o.id = ${value('id')}`),
+        WHERE o.id = ${once('id')}`),
     ofRecipient: db.prepare<WaitingPush>(sql`
         SELECT o.id AS id, r.id AS "recipientId", r.distribution_id AS "distributionId",
           o.destination_id AS "destinationId", o.queued_at_ms AS "queuedAtMs"
         FROM recipient r CROSS JOIN outbox o ON o.recipient_id = r.id
-        WHERE r.distribution_id = ${value('distributionId')}
-          AND r.device_id = ${value('deviceId')}`),
+        WHERE r.distribution_id = ${once('distributionId')}
+          AND r.device_id = ${once('deviceId')}`),
     failRun: db.prepare(sql`
         UPDATE recipient AS r SET push_state = ${FAILED}, pushed_at_ms = ${value('nowMs')},
           push_problem = ${value('why')} || coalesce(': ' ||
