@@ -79,10 +79,11 @@ function holdStatements({ db }: Context) {
         UPDATE destination SET lease_owner = ${value('owner')},
           lease_until_ms = ${value('clockMs')} + ${value('leaseMs')}
         WHERE id = ${value('id')}`),
+    releaseAll: db.prepare(sql`
+        UPDATE destination SET lease_owner = NULL WHERE lease_owner = ${value('owner')}`),
     release: db.prepare(sql`
         UPDATE destination SET lease_owner = NULL
-        WHERE lease_owner = ${value('owner')}
-          AND (${value('id')} IS NULL OR id = ${value('id')})`),
+        WHERE id = ${value('id')} AND lease_owner = ${value('owner')}`),
     hasten: db.prepare(sql`
         UPDATE outbox SET next_at_ms = 0 WHERE id IN (
           SELECT id FROM outbox WHERE destination_id = ${value('id')} AND next_at_ms > 0
@@ -231,7 +232,8 @@ export function outboxStore(context: Context): OutboxStore {
 
     releaseDestinations: (owner, id) =>
       writer.run(() => {
-        on.release.run({ owner, id });
+        if (id === null) on.releaseAll.run({ owner });
+        else on.release.run({ owner, id });
       }),
 
     hastenDispatches: (id, countMax) =>

@@ -17,6 +17,8 @@ type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 
 /** Recipients whose waiting messages are counted at a time. */
 const SERVE_COUNT = 50;
+/** Recipients that a step serves where each may get a push. */
+const PUSH_STEP_COUNT = 300;
 /** Number of waiting rows looked at after which a step ends. */
 const SERVE_ROWS = 20_000;
 /** State of a recipient whose message is still to be sent. */
@@ -148,9 +150,10 @@ export function recipientStore(context: Context): RecipientStore {
   }
 
   /** A run of recipients: whose inboxes are full, and whom the message reaches. */
-  function nextToServe(id: number, cursorId: number, waitingMax: number) {
+  function nextToServe(id: number, cursorId: number, { waitingMax, gateways }: ServeBounds) {
+    const countMax = gateways.length === 0 ? STEP_COUNT : PUSH_STEP_COUNT;
     const run = { toId: cursorId, full: [] as number[], deviceIds: [] as number[], isDone: false };
-    for (let count = 0, rows = 0; count < STEP_COUNT && rows < SERVE_ROWS; ) {
+    for (let count = 0, rows = 0; count < countMax && rows < SERVE_ROWS; ) {
       const batch = on.nextToServe.all({ id, cursorId: run.toId, waitingMax });
       for (const { deviceId, state, waitingCount } of batch) {
         run.toId = deviceId;
@@ -166,7 +169,7 @@ export function recipientStore(context: Context): RecipientStore {
 
   function serveNext({ id, nowMs }: Lease, cursorId: number, bounds: ServeBounds) {
     const { waitingMax, gateways } = bounds;
-    const { toId, full, deviceIds, isDone } = nextToServe(id, cursorId, waitingMax);
+    const { toId, full, deviceIds, isDone } = nextToServe(id, cursorId, bounds);
     const detail = `${waitingMax} messages of the provider wait for the device already`;
     for (const deviceId of full) on.refuse.run({ id, deviceId, nowMs, detail });
     const queued = desk.queue({ id, cursorId, toId }, gateways, nowMs);

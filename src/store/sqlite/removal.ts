@@ -8,8 +8,8 @@ import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
 
-/** Rows that a step deletes. */
-const REMOVE_STEP = 2_000;
+/** Rows that a step deletes; with a recipient may go the push that waits for it. */
+const REMOVE_STEP = 1_000;
 /** Parents that it looks at: most have few rows. */
 const PARENT_STEP = 100;
 
