@@ -13,7 +13,10 @@ import type { Config } from './config/settings/index.ts';
 import { SYSTEM } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
 import { backupFailed } from './core/event/happenings.ts';
+import type { PushContent } from './core/port/outbox.ts';
+import type { PushAddress } from './core/port/registration.ts';
 import { Signals } from './core/signals.ts';
+import { makeGateways } from './gateway/gateways.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
 import { type BackupHistory, type BackupJob, startBackupJob } from './jobs/backup.ts';
@@ -25,6 +28,7 @@ import { watchEventLoop } from './monitor/process.ts';
 import { Readiness } from './monitor/readiness.ts';
 import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
 import { Tallies } from './monitor/tallies.ts';
+import { OperatorError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import { Outgoing } from './outgoing/outgoing.ts';
 import { checkDataDirectory, refuseOpenData } from './permissions.ts';
@@ -75,6 +79,18 @@ export function openOutgoing(settings: Config): Outgoing {
     clock: systemClock,
     ca: readAuthorities(settings.outgoingCaFile),
   });
+}
+
+/** Opens one gateway, to try it. Throws `OperatorError` if it is not set up, or cannot be. */
+export async function openGateway(config: Config, name: PushAddress['gateway']) {
+  const outgoing = openOutgoing(config);
+  const gateway = makeGateways(config, { outgoing, clock: systemClock }).all[name];
+  if (gateway === undefined) {
+    throw new OperatorError(`${name} is not set up: see [gateway.${name}] in the configuration`);
+  }
+  const send = (address: PushAddress, content: PushContent) =>
+    gateway.send(address, content, new AbortController().signal);
+  return Object.assign(send, { close: () => outgoing.close() });
 }
 
 export interface App {

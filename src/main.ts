@@ -1,4 +1,4 @@
-import { openCore, STORE_KIND, startApp } from './app.ts';
+import { openCore, openGateway, STORE_KIND, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
@@ -34,6 +34,7 @@ const exitCode = await runCli(process.argv.slice(2), {
     }),
   operator: () => operatorActor(process.env),
   backup: backupTools(STORE_KIND),
+  openGateway,
   examine: (loaded) =>
     examine({
       ...{ loaded, kind: STORE_KIND },

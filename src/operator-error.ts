@@ -23,6 +23,7 @@ export const ERROR_CODES = {
   backup_damaged: 'The backup is damaged, or the file is none.',
   source_unusable: 'The server that a provider moves in from refuses or fails.',
   audit_not_verified: 'The audit log is not what was written.',
+  test_failed: 'The call that was tried out did not get through; the message says why.',
   fault: 'A mistake of Gatepost itself; the message is its stack.',
   failed: 'Anything else: the message says what.',
 } as const;

@@ -6,7 +6,10 @@ import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import { actingAs, type Core } from '../core/core.ts';
+import type { Verdict } from '../core/outbox/carrier.ts';
 import type { Actor } from '../core/port/audit.ts';
+import type { PushContent } from '../core/port/outbox.ts';
+import type { PushAddress } from '../core/port/registration.ts';
 import type { Finding } from '../finding.ts';
 import type { ServiceManager } from '../systemd.ts';
 import { type Columns, table } from './table.ts';
@@ -25,6 +28,8 @@ export interface CliContext {
   /** The actor of the audit log. */
   operator: () => Actor;
   backup: BackupTools;
+  /** Opens a way to devices, to try it. Throws `OperatorError` if it is not set up. */
+  openGateway(config: Config, gateway: PushAddress['gateway']): Promise<OpenGateway>;
   /** Looks at data, machine and settings. */
   examine(loaded: LoadedConfig): Promise<Finding[]>;
   /**
@@ -40,6 +45,12 @@ export interface CliContext {
   isProgressDrawn: boolean;
   /** Columns of the terminal that stdout is; null: it is none. */
   columns: number | null;
+}
+
+/** A gateway that is open: hands a message over once. */
+export interface OpenGateway {
+  (address: PushAddress, content: PushContent): Promise<Verdict>;
+  close(): void;
 }
 
 /** Options that every command takes. */

@@ -11,6 +11,7 @@ import { addDeviceCommands } from './device.ts';
 import { addDistributionCommands } from './distribution.ts';
 import { addDoctorCommand } from './doctor.ts';
 import { addExportCommand } from './export.ts';
+import { addGatewayCommands } from './gateway.ts';
 import { addImportCommands } from './import.ts';
 import { addLinkCommands } from './link.ts';
 import { addOpenApiCommand } from './openapi.ts';
@@ -52,6 +53,7 @@ export function buildProgram(context: CliContext): Command {
   addLinkCommands(program, context);
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
+  addGatewayCommands(program, context);
   addStatsCommand(program, context);
   addReadyCommand(program, context);
   addCompletionCommand(program, context);

@@ -9,10 +9,11 @@ import { loadConfig } from '../../src/config/load.ts';
 import { subscriptionKeyHash as hashOfKey } from '../../src/core/secret.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/operator-error.ts';
 import { addLink, knock } from '../store/contract/fixture.ts';
-import { send } from '../store/contract/message-fixture.ts';
+import { registration, send } from '../store/contract/message-fixture.ts';
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { FakeSource } from '../support/fake-source.ts';
+import { serviceAccount } from '../support/gateway.ts';
 import { makeLink } from '../support/links.ts';
 import { cleanUp, shell } from '../support/process.ts';
 import { MAY_MOUNT, mountSmallDisk } from '../support/small-disk.ts';
@@ -39,9 +40,9 @@ async function addProvider(): Promise<void> {
   });
 }
 
-function openStore() {
+function openStore(create = false) {
   const { config } = loadConfig({ dataDir: line.dataDir }, { GATEPOST_CONFIG: 'none' });
-  return openCore(config, false);
+  return openCore(config, create);
 }
 
 function spoil(sql: string): void {
@@ -246,6 +247,17 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       await addProvider();
       spoil("UPDATE audit SET entries = entries || ' '");
       return ['audit', 'verify'];
+    },
+  ],
+  test_failed: [
+    async () => {
+      const account = line.secretFile(serviceAccount('https://127.0.0.1:1/token'));
+      writeFileSync(file, `[gateway.fcm]\nservice_account = "${account}"\n`);
+      const { store } = await openStore(true);
+      const push = { gateway: 'fcm', token: 'phone-1' } as const;
+      await store.registerDevice(registration('phone', { push }));
+      await store.close();
+      return ['gateway', 'test', 'fcm', '--hwid', 'phone', '--config', file];
     },
   ],
   fault: [async () => ['serve']],

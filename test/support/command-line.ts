@@ -2,7 +2,7 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openCore, STORE_KIND } from '../../src/app.ts';
+import { openCore, openGateway, STORE_KIND } from '../../src/app.ts';
 import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -67,6 +67,7 @@ export function commandLine(
         exampleConfig: exampleFile,
         openApiDocument,
         openCore,
+        openGateway,
         operator: () => ACT.actor,
         backup: backupTools(STORE_KIND),
         examine: (loaded) =>

@@ -1,5 +1,6 @@
 /** Gateways for tests: on scripted answers, or on the strict servers. */
 
+import { generateKeyPairSync } from 'node:crypto';
 import type { Clock } from '../../src/clock.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
 import type { PushContent } from '../../src/core/port/outbox.ts';
@@ -39,6 +40,17 @@ export function settingsFor({ fcm, apns, origin }: StrictServers, dataDir: strin
     apnsEndpoint: origin('apns'),
     webpushSubject: 'mailto:operator@example.com',
   };
+}
+
+/** The text of a service account whose tokens are to be fetched there, with a key of its own. */
+export function serviceAccount(tokenUri: string): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return JSON.stringify({
+    project_id: 'shop-1',
+    client_email: 'push@shop-1.example',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    token_uri: tokenUri,
+  });
 }
 
 /** Calls out to this machine, whose certificates the authority of the strict servers signed. */

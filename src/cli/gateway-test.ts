@@ -1,0 +1,108 @@
+/** `gatepost gateway test`: one real message to a device, and what its gateway says of it. */
+
+import { Argument, type Command } from 'commander';
+import type { Verdict } from '../core/outbox/carrier.ts';
+import type { PushContent } from '../core/port/outbox.ts';
+import { PUSH_GATEWAYS, type PushAddress } from '../core/port/registration.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
+import { refusal } from './refusal.ts';
+import { hwidValue } from './values.ts';
+
+type GatewayName = PushAddress['gateway'];
+
+interface TestOptions extends CommonOptions {
+  hwid: string;
+}
+
+const NAMES: Readonly<Record<GatewayName, string>> = {
+  fcm: 'FCM',
+  apns: 'APNs',
+  webpush: 'the push service',
+};
+
+/** Time for which the message is worth anything, ms. */
+const TEST_LIFE_MS = 600_000;
+/** A signature or an access token that is not taken any more is made anew once. */
+const ATTEMPTS_MAX = 2;
+
+/** The message; no distribution has the id 0, so nothing lies in the inbox. */
+function testContent(nowMs: number): PushContent {
+  return {
+    id: 0,
+    kind: 'notification',
+    title: 'Gatepost',
+    body: 'This is a test: pushes arrive.',
+    link: null,
+    image: null,
+    isUrgent: true,
+    expiresAtMs: nowMs + TEST_LIFE_MS,
+    inboxMessage: null,
+  };
+}
+
+async function test(
+  context: CliContext,
+  gateway: GatewayName,
+  options: TestOptions,
+): Promise<void> {
+  const { hwid } = options;
+  const found = await withCore(context, options, ({ store }) => store.listPushAddresses(hwid));
+  if (found === null) throw refusal('device_not_found', hwid);
+  const address = found.find(({ push }) => push.gateway === gateway)?.push;
+  if (address === undefined) throw new OperatorError(withoutAddress(hwid, gateway, found));
+  const { config } = context.loadConfig(flagsOf(options));
+  const send = await context.openGateway(config, gateway);
+  try {
+    let verdict = await send(address, testContent(context.nowMs()));
+    for (let n = 1; n < ATTEMPTS_MAX && verdict.verdict === 'retry' && verdict.afterMs === 0; n++) {
+      verdict = await send(address, testContent(context.nowMs()));
+    }
+    if (verdict.verdict !== 'accepted') {
+      throw new OperatorError(explained(gateway, verdict), 'test_failed');
+    }
+    const text = `${NAMES[gateway]} accepted the message.\n${IF_NOTHING_SHOWS}`;
+    print(context, options, { gateway, hwid, verdict: 'accepted' }, text);
+  } finally {
+    send.close();
+  }
+}
+
+const IF_NOTHING_SHOWS =
+  'If the device shows nothing within a minute: does its user let the app show notifications, and is it online?';
+
+function withoutAddress(
+  hwid: string,
+  gateway: GatewayName,
+  found: readonly { push: PushAddress }[],
+): string {
+  const others = [...new Set(found.map(({ push }) => push.gateway))];
+  const has =
+    others.length === 0 ? 'the app registered none' : `the app registered at ${others.join(', ')}`;
+  return `device '${hwid}' has no address at ${gateway}: ${has}`;
+}
+
+/** The meaning of an answer for the operator, who has to do something about it. */
+function explained(gateway: GatewayName, given: Exclude<Verdict, { verdict: 'accepted' }>): string {
+  const { problem } = given;
+  switch (given.verdict) {
+    case 'credentials':
+      return `${gateway} does not work, and all its pushes wait: ${problem}. Mend it, then run 'systemctl reload gatepost'`;
+    case 'dead':
+      return `the address of this device is dead, and is dropped with the next push: ${problem}. The app gets another one when it registers again`;
+    case 'failed':
+      return `this message does not get through: ${problem}`;
+    case 'retry':
+      return `not accepted for now: ${problem}. A push is tried again by itself, ten times at most`;
+  }
+}
+
+/** Adds the command to its group. */
+export function addGatewayTestCommand(group: Command, context: CliContext): void {
+  group
+    .command('test')
+    .description('send a real message to a device, and explain the answer of its gateway')
+    .addArgument(new Argument('<gateway>', 'its gateway').choices(PUSH_GATEWAYS))
+    .requiredOption('--hwid <hwid>', 'the device, whose app has registered a push token', hwidValue)
+    .action((gateway: GatewayName, options: TestOptions) => test(context, gateway, options));
+}

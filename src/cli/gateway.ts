@@ -1,0 +1,12 @@
+/** `gatepost gateway …`: the ways to devices. */
+
+import type { Command } from 'commander';
+import type { CliContext } from './context.ts';
+import { addGatewayTestCommand } from './gateway-test.ts';
+
+export function addGatewayCommands(program: Command, context: CliContext): void {
+  const gateway = program
+    .command('gateway')
+    .description('look at the gateways to devices, try one');
+  addGatewayTestCommand(gateway, context);
+}
