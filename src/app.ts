@@ -31,6 +31,7 @@ import { Tallies } from './monitor/tallies.ts';
 import { OperatorError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import { Outgoing } from './outgoing/outgoing.ts';
+import { Outward } from './outward.ts';
 import { checkDataDirectory, refuseOpenData } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
 import type { StoreKind } from './store/kind.ts';
@@ -55,20 +56,23 @@ export async function openCore(
   create: boolean,
   migrates = false,
   tallies = new Tallies(),
+  outward: Pick<Outward, 'names' | 'pushKey'> = { names: () => [], pushKey: () => null },
 ): Promise<Core> {
   const { dataDir, commitBatchMax } = config;
   refuseOpenData(dataDir, create);
   const { onCommit, onFigure } = tallies;
-  const options = { dataDir, create, migrates, commitBatchMax, onCommit, onFigure };
+  const signals = new Signals();
+  const onOutbox = () => signals.outboxFilled();
+  const options = { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox };
   const store = await STORE_KIND.open(options);
   return {
     store: tallies.counting(store),
-    signals: new Signals(),
+    signals,
     actor: () => SYSTEM,
     // Not a copy: the settings may change in flight.
     limits: config,
-    gateways: () => [],
-    pushKey: () => null,
+    gateways: outward.names,
+    pushKey: outward.pushKey,
   };
 }
 
@@ -101,7 +105,10 @@ export interface App {
   monitorUrl: string | null;
   /** History of the scheduled backups. */
   backups: Readonly<BackupHistory>;
-  /** Takes up settings that may change in flight; returns those, and those that need a restart. */
+  /**
+   * Takes up settings that may change in flight; returns those, and those that need a restart.
+   * Throws `OperatorError`, and changes nothing, if a file that they name is not what it should be.
+   */
   reload(next: LoadedConfig): Change;
   /** Time at which the served certificate ends, UTC ms; null: plain HTTP. */
   certificateExpiresAtMs(): number | null;
@@ -117,13 +124,19 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   // One object for everybody, read at each use: a reload changes it in place.
   const settings: Config = { ...loaded.config };
   const tallies = new Tallies();
-  const core = await openCore(settings, true, true, tallies);
+  const outgoing = openOutgoing(settings);
+  const outward = new Outward({ settings, outgoing, clock: systemClock });
+  const core = await openCore(settings, true, true, tallies, outward);
   const log = makeLog(settings, systemClock.nowMs, undefined, tallies.onEvent);
   const parts: Part[] = [];
-  const last: Part[] = [{ name: 'store', stop: () => core.store.close() }];
+  const last: Part[] = [
+    { name: 'store', stop: () => core.store.close() },
+    { name: 'outgoing', stop: async () => outgoing.close() },
+  ];
   const stop = () => stopInOrder(parts, last, log);
   try {
-    return await startParts({ loaded, settings, tallies, core, log, parts, last, stop, signal });
+    const outer = { outgoing, outward, core, log, signal };
+    return await startParts({ loaded, settings, tallies, parts, last, stop, ...outer });
   } catch (error) {
     await stop();
     throw error;
@@ -134,6 +147,8 @@ interface Beginning {
   loaded: LoadedConfig;
   settings: Config;
   tallies: Tallies;
+  outgoing: Outgoing;
+  outward: Outward;
   core: Core;
   log: Log;
   /** Parts that run, each added as soon as it does: they are stopped side by side. */
@@ -145,7 +160,8 @@ interface Beginning {
 }
 
 async function startParts(beginning: Beginning): Promise<App> {
-  const { loaded, settings, tallies, core, log, parts, last, stop, signal } = beginning;
+  const { loaded, settings, tallies, outgoing, outward, core, log, parts, last, stop, signal } =
+    beginning;
   const clock = systemClock;
   const startedAtMs = clock.nowMs();
   let current = loaded;
@@ -177,9 +193,10 @@ async function startParts(beginning: Beginning): Promise<App> {
   const worker = makeWorker(core, clock, log);
   parts.push({ name: 'delivery', stop: worker.stop });
   core.signals.onWork(worker.look);
-  const outgoing = openOutgoing(settings);
-  last.push({ name: 'outgoing', stop: async () => outgoing.close() });
   const tellers = makeTellers(settings, outgoing);
+  outward.prepare(settings)();
+  const outbox = outward.worker(core, tellers, log, tallies);
+  parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const { host, port } = settings;
   const listenOptions = { host, port, tls: tls?.first ?? null };
   await bindUpstreams(core, settings.gateUpstreams, clock, log);
@@ -188,9 +205,10 @@ async function startParts(beginning: Beginning): Promise<App> {
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;
   tls?.begin(server.replaceCertificate);
-  const jobs = startJobs({ core, clock, log, worker, tls, settings });
+  const jobs = startJobs({ core, clock, log, worker, outbox, tls, settings });
   parts.push({ name: 'jobs', stop: jobs.stop });
   worker.look();
+  void outbox.resume();
   readiness.serving();
   const { url } = server;
   const monitorUrl = monitor?.url ?? null;
@@ -199,7 +217,11 @@ async function startParts(beginning: Beginning): Promise<App> {
     ...{ core, log, url, monitorUrl, backups: backups.history, certificateExpiresAtMs },
     reload: (next) => {
       const change = changeBetween(current, next);
-      Object.assign(settings, withLiveSettings(settings, next.config));
+      const live = withLiveSettings(settings, next.config);
+      const replaceGateways = outward.prepare(live);
+      Object.assign(settings, live);
+      replaceGateways();
+      void outbox.resume();
       backups.reschedule();
       current = next;
       void tls?.look();

@@ -24,6 +24,20 @@ export async function expireMessages(
   await repeat(async () => (await core.store.expireRecipients(nowMs)) !== null, signal);
 }
 
+/** Ends distributions that wait for gateways alone, and in vain. */
+export async function endHandedOver(
+  core: Core,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  await repeat(() => core.store.endHandedOver(nowMs), signal);
+}
+
+/** Forgets push services for which nothing waits. */
+export async function forgetDestinations(core: Core, signal?: AbortSignal): Promise<void> {
+  await repeat(() => core.store.forgetDestinations(), signal);
+}
+
 /** Days for which things are remembered that are over. */
 export interface KeepDays {
   readonly ledgerDays: number;

@@ -8,7 +8,9 @@ import type { Worker } from './deliver.ts';
 import {
   type AuditBounds,
   type EventDays,
+  endHandedOver,
   expireMessages,
+  forgetDestinations,
   forgetEvents,
   forgetFigures,
   forgetStories,
@@ -21,12 +23,14 @@ import {
   type StrangerBounds,
 } from './keep.ts';
 import { type NoticeSettings, noticeAppliance, noticeSubscriptions } from './notice.ts';
+import type { Outbox } from './outbox/worker.ts';
 
 interface JobDeps {
   core: Core;
   clock: Clock;
   log: Log;
   worker: Worker;
+  outbox: Pick<Outbox, 'ring'>;
   /** Null: plain HTTP. */
   tls: { look(): Promise<void>; expiresAtMs(): number } | null;
   /** Settings, read whenever a job runs: a change holds at once. */
@@ -41,10 +45,16 @@ interface Job {
   run(signal: AbortSignal): Promise<void>;
 }
 
-function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
+function jobs({ core, clock, log, worker, outbox, tls, settings }: JobDeps): Job[] {
   return [
     // No deferred work waits for longer than a second.
     { name: 'deliver', pattern: '* * * * * *', run: () => worker.ring() },
+    { name: 'outbox', pattern: '* * * * * *', run: async () => outbox.ring() },
+    {
+      name: 'end-handed-over',
+      pattern: '30 * * * * *',
+      run: (signal) => endHandedOver(core, clock.nowMs(), signal),
+    },
     {
       name: 'expire',
       pattern: '20 * * * * *',
@@ -61,6 +71,7 @@ function jobs({ core, clock, log, worker, tls, settings }: JobDeps): Job[] {
         await forgetVisits(core, settings, clock.nowMs(), signal);
         await forgetStories(core, clock.nowMs(), signal);
         await forgetFigures(core, clock.nowMs(), signal);
+        await forgetDestinations(core, signal);
       },
     },
     // Without a commit they would wait for one; a kill loses no more than ten seconds of them.

@@ -3,14 +3,15 @@
 import { type Metric, Registry } from 'prom-client';
 import type { Store } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
-import { type BackupFacts, type HttpFacts, type Look, METRICS } from './metric-table.ts';
+import type { BackupFacts, HttpFacts, Look } from './metric-row.ts';
+import { METRICS } from './metric-table.ts';
 import { processFacts } from './process.ts';
 import type { Tallies } from './tallies.ts';
 
 interface MetricSources {
   nowMs(): number;
   startedAtMs: number;
-  store: Pick<Store, 'storageFacts' | 'queueFacts'>;
+  store: Pick<Store, 'storageFacts' | 'queueFacts' | 'outboxTotals'>;
   /** Figures of the listener; null: it does not listen yet. */
   http(): HttpFacts | null;
   /** Time at which the certificate ends, UTC ms; null: plain HTTP. */
@@ -55,14 +56,15 @@ async function lookAround(sources: MetricSources): Promise<Look> {
     log.warn('metrics_incomplete', { reason: reasonOf(fault) });
     return null;
   };
-  const [storage, queue, processNow] = await Promise.all([
+  const [storage, queue, outbox, processNow] = await Promise.all([
     store.storageFacts().catch(orNull),
     store.queueFacts(nowMs).catch(orNull),
+    store.outboxTotals().catch(orNull),
     processFacts(),
   ]);
   const certificateExpiresAtMs = sources.certificateExpiresAtMs();
   return {
-    ...{ nowMs, startedAtMs, storage, queue, process: processNow, http: http(), tallies },
+    ...{ nowMs, startedAtMs, storage, queue, outbox, process: processNow, http: http(), tallies },
     certificateExpiresAtMs,
     lastBackup: sources.lastBackup(),
   };

@@ -2,6 +2,7 @@
 
 import { CANCELLED, STATUS_NAMES } from '../core/message/status.ts';
 import { FIGURES, type Figure } from '../core/port/figure.ts';
+import { DESTINATION_KINDS, type DestinationKind } from '../core/port/outbox.ts';
 import { type Store, withMethods } from '../core/port/store.ts';
 import { Counts, Histogram } from '../counts.ts';
 import type { LogLevel } from '../log.ts';
@@ -20,6 +21,7 @@ const WARNINGS = [
   'certificate_expires',
   'config_needs_restart',
   'gate_untrusted',
+  'gateway_failing',
   'metrics_incomplete',
   'monitor_moved',
   'monitor_not_noted',
@@ -39,8 +41,10 @@ const ERRORS = [
   'config_not_reloaded',
   'delivery_fault',
   'fault',
+  'gateway_stopped',
   'job_fault',
   'monitor_fault',
+  'outbox_fault',
   'stop_fault',
 ];
 
@@ -63,6 +67,8 @@ export class Tallies {
   readonly acknowledgements = new Counts(['received', 'opened', 'executed', 'failed']);
   /** Figures by day, without the day. */
   readonly figures = new Counts(FIGURES);
+  /** Attempts to hand something over: how they ended, and their lengths, seconds. */
+  readonly attempts: Readonly<Record<DestinationKind, AttemptTally>> = attemptTallies();
   /** Warnings and errors. */
   readonly logEvents: Readonly<Record<'warn' | 'error', Counts>> = {
     warn: new Counts(WARNINGS),
@@ -75,6 +81,11 @@ export class Tallies {
     this.commits.add(isSaved ? 'saved' : 'failed');
     this.commitWrites.observe(writeCount);
     this.commitSeconds.observe(tookMs / 1000);
+  };
+
+  onAttempt = (kind: DestinationKind, outcome: string, seconds: number): void => {
+    this.attempts[kind].outcomes.add(outcome);
+    this.attempts[kind].seconds.observe(seconds);
   };
 
   onFigure = (figure: Figure, by: number): void => this.figures.add(figure, by);
@@ -122,6 +133,20 @@ export class Tallies {
       },
     });
   }
+}
+
+interface AttemptTally {
+  outcomes: Counts;
+  seconds: Histogram;
+}
+
+function attemptTallies(): Record<DestinationKind, AttemptTally> {
+  const tally = (): AttemptTally => ({
+    outcomes: new Counts(['accepted', 'retry', 'dead', 'credentials', 'failed']),
+    seconds: new Histogram([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]),
+  });
+  const tallies = DESTINATION_KINDS.map((kind) => [kind, tally()]);
+  return Object.fromEntries(tallies) as Record<DestinationKind, AttemptTally>;
 }
 
 /** "Sent with errors" as a label has it. */

@@ -25,6 +25,7 @@ function jobsOf({ core, clock }: Engine) {
     ...{ core, clock, tls: null, settings: SETTINGS },
     log: makeLog({ logFormat: 'human', logLevel: 'error' }, clock.nowMs, () => {}),
     worker: { look: () => undefined, ring: async () => undefined, stop: async () => undefined },
+    outbox: { ring: () => undefined },
   });
 }
 

@@ -63,6 +63,7 @@ test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
     const jobs = startJobs({
       ...{ core, clock, log, tls: null },
       worker: { look: () => undefined, ring: async () => undefined, stop: async () => undefined },
+      outbox: { ring: () => undefined },
       settings: SETTINGS,
     });
     const running = jobs.ring(name);
@@ -84,6 +85,7 @@ test('a job that fails, however it does, is run again at its next time', async (
   const jobs = startJobs({
     ...{ core: coreOn({}), clock, log, tls: null },
     worker: { look: () => undefined, ring, stop: async () => undefined },
+    outbox: { ring: () => undefined },
     settings: SETTINGS,
   });
   await jobs.ring('deliver');

@@ -1,0 +1,68 @@
+/** The metrics of what goes out, by the kind of destination. */
+
+import type { OutboxTotals } from '../core/port/outbox.ts';
+import { type Look, type MetricRow, row, spread } from './metric-row.ts';
+
+type Read = (totals: OutboxTotals, nowMs: number) => number;
+
+/** A value for each kind that has destinations. */
+const ofKinds =
+  (read: Read) =>
+  ({ outbox, nowMs }: Look) =>
+    (outbox ?? []).map((totals) => ({
+      labels: { kind: totals.kind },
+      value: read(totals, nowMs),
+    }));
+
+export const OUTBOX: MetricRow[] = [
+  row({
+    name: 'gatepost_outbox_waiting',
+    type: 'gauge',
+    labels: ['kind'],
+    help: 'Pushes and events that wait to be handed over, those that are tried again included.',
+    read: ofKinds(({ waitingCount }) => waitingCount),
+  }),
+  row({
+    name: 'gatepost_outbox_oldest_seconds',
+    type: 'gauge',
+    labels: ['kind'],
+    help: 'For how long the oldest of them has waited; 0: none does.',
+    read: ofKinds(
+      ({ oldestQueuedAtMs }, nowMs) => Math.max(0, nowMs - (oldestQueuedAtMs ?? nowMs)) / 1000,
+    ),
+  }),
+  row({
+    name: 'gatepost_outbox_failing',
+    type: 'gauge',
+    labels: ['kind'],
+    help: 'Gateways, push services or webhooks whose last attempt failed.',
+    read: ofKinds(({ failingCount }) => failingCount),
+  }),
+  row({
+    name: 'gatepost_outbox_stopped',
+    type: 'gauge',
+    labels: ['kind'],
+    help: 'Gateways that are stopped, as our credentials were refused.',
+    read: ofKinds(({ stoppedCount }) => stoppedCount),
+  }),
+  row({
+    name: 'gatepost_outbox_attempts_total',
+    type: 'counter',
+    labels: ['kind', 'outcome'],
+    help: 'Attempts to hand over a push or an event, by how they ended.',
+    read: ({ tallies }) =>
+      Object.entries(tallies.attempts).flatMap(([kind, { outcomes }]) =>
+        [...outcomes.entries()].map(([outcome, value]) => ({ labels: { kind, outcome }, value })),
+      ),
+  }),
+  row({
+    name: 'gatepost_outbox_attempt_duration_seconds',
+    type: 'histogram',
+    labels: ['kind'],
+    help: 'Time from the beginning of an attempt to its end.',
+    read: ({ tallies }, name) =>
+      Object.entries(tallies.attempts).flatMap(([kind, { seconds }]) =>
+        spread(name, seconds, { kind }),
+      ),
+  }),
+];

@@ -1,0 +1,54 @@
+/** The half of the program that reaches out, put together: gateways, tellers, their worker. */
+
+import type { Clock } from './clock.ts';
+import type { Config } from './config/settings/index.ts';
+import type { Core } from './core/core.ts';
+import type { PushAddress } from './core/port/registration.ts';
+import { type Gateways, makeGateways, NO_GATEWAYS } from './gateway/gateways.ts';
+import type { Tellers } from './jobs/outbox/carry.ts';
+import { Outbox } from './jobs/outbox/worker.ts';
+import type { Log } from './log.ts';
+import type { Tallies } from './monitor/tallies.ts';
+import type { Outgoing } from './outgoing/outgoing.ts';
+
+interface OutwardParts {
+  /** One object, which a reload changes in place. */
+  settings: Config;
+  outgoing: Outgoing;
+  clock: Clock;
+}
+
+/** The gateways of this process, which a reload may replace. */
+export class Outward {
+  #gateways: Gateways = NO_GATEWAYS;
+
+  constructor(private readonly parts: OutwardParts) {}
+
+  /** Names of the gateways that are set up. */
+  names = (): readonly PushAddress['gateway'][] =>
+    Object.keys(this.#gateways.all) as PushAddress['gateway'][];
+
+  pushKey = (): string | null => this.#gateways.pushKey;
+
+  /**
+   * Makes the gateways that these settings name, and says how to put them in place. Throws
+   * `OperatorError`, and changes nothing, if one of them cannot be made.
+   */
+  prepare(settings: Config): () => void {
+    const { outgoing, clock } = this.parts;
+    const gateways = makeGateways(settings, { outgoing, clock }, this.#gateways);
+    return () => {
+      this.#gateways = gateways;
+    };
+  }
+
+  /** The worker; `resume` begins its work. */
+  worker(core: Core, tellers: Tellers, log: Log, { onAttempt }: Tallies): Outbox {
+    const { settings, clock } = this.parts;
+    const gateways = () => this.#gateways.all;
+    return new Outbox({
+      ...{ core, clock, log, settings, gateways, tellers, onAttempt },
+      random: Math.random,
+    });
+  }
+}
