@@ -5,6 +5,10 @@ import { settingRows } from '../src/config/settings/index.ts';
 import type { TableKeys } from '../src/config/tables.ts';
 import { ACTIONS } from '../src/core/audit/entry.ts';
 import { SETTING_KEYS, settingRule } from '../src/core/message/settings.ts';
+import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
+import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
+import { FCM_ANSWERS } from '../src/gateway/fcm-answers.ts';
+import { WEBPUSH_ANSWERS } from '../src/gateway/webpush-answers.ts';
 import { METRICS } from '../src/monitor/metric-table.ts';
 import { ERROR_CODES } from '../src/operator-error.ts';
 
@@ -26,6 +30,27 @@ function keyRows(keys: TableKeys): string[][] {
     code(row.key),
     standard(row.default),
     row.about.join(' '),
+  ]);
+}
+
+/** The effect of an answer, in the words of docs/gateways.md. */
+const EFFECTS: Readonly<Record<Meaning, string>> = {
+  accepted: 'accepted',
+  retry: 'tried again',
+  dead: 'dropped',
+  credentials: 'stops',
+  failed: 'fails',
+  token: 'tried again with a new token; if that is refused too, stops',
+  foreign: 'kept, dropped later',
+};
+
+/** Rows of a table of answers; services without codes have no column for them. */
+function answerRows(answers: readonly AnswerRow[], hasCodes: boolean): string[][] {
+  return answers.map(({ status, code: word, means, problem }) => [
+    typeof status === 'number' ? String(status) : status.join(' to '),
+    ...(hasCodes ? [word === null ? '' : code(word)] : []),
+    EFFECTS[means],
+    problem,
   ]);
 }
 
@@ -81,6 +106,21 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
       ['Action', 'What was done'],
       Object.entries(ACTIONS).map(([action, about]) => [code(action), about]),
     ),
+  },
+  {
+    page: 'docs/gateways.md',
+    head: 'FCM',
+    table: table(['FCM', 'Code', 'Effect', 'In the ledger'], answerRows(FCM_ANSWERS, true)),
+  },
+  {
+    page: 'docs/gateways.md',
+    head: 'APNs',
+    table: table(['APNs', 'Reason', 'Effect', 'In the ledger'], answerRows(APNS_ANSWERS, true)),
+  },
+  {
+    page: 'docs/gateways.md',
+    head: 'Web Push',
+    table: table(['Web Push', 'Effect', 'In the ledger'], answerRows(WEBPUSH_ANSWERS, false)),
   },
   {
     page: 'docs/monitoring.md',
