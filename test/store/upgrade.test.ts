@@ -12,6 +12,9 @@ import { freshFolder, startTestApp } from '../support/app.ts';
 import { makeBackup, restoreBackup } from '../support/backup.ts';
 import { commandLine } from '../support/command-line.ts';
 import { readText } from '../support/tree.ts';
+import { CLOCK, provider } from './contract/fixture.ts';
+import { to } from './contract/message-fixture.ts';
+import { claimGateways, serve } from './contract/outbox-fixture.ts';
 
 interface Listed {
   /** Answers by path and query. */
@@ -27,6 +30,7 @@ const RELEASES = [
   { release: '0-2-0', schema: 4, madeAtMs: Date.UTC(2026, 10, 21, 21) },
   { release: '0-3-0', schema: 6, madeAtMs: Date.UTC(2026, 10, 21, 23, 8) },
   { release: '0-4-0', schema: 8, madeAtMs: Date.UTC(2026, 10, 22, 1, 28) },
+  { release: '0-5-0', schema: 9, madeAtMs: Date.UTC(2026, 10, 22, 6, 21) },
 ];
 
 /** The tables with rows, and how many; what a migration adds may be empty. */
@@ -213,4 +217,29 @@ test('a slot of 0.4.0 was last seen when its provider saw the device', () => {
   const seen = db.query('SELECT last_seen_at_ms FROM install_device ORDER BY device_id');
   expect(seen.values()).toEqual([[11], [5]]);
   db.close();
+});
+
+test('addresses that devices gave to 0.5.0 are pushed to', async () => {
+  const dataDir = dataOf('0-5-0');
+  const nowMs = Date.UTC(2026, 10, 22, 7);
+  CLOCK.set(nowMs);
+  const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1, clock: CLOCK });
+  try {
+    const { id: providerId } = await provider(store, 'Example1');
+    const more = { createdAtMs: nowMs, expiresAtMs: nowMs + 1_000 };
+    await serve(store, providerId, {
+      ...to('pushed-by-fcm', 'pushed-by-apns', 'second-of-0-5-0', 'by-link'),
+      ...more,
+    });
+    const found = await claimGateways(store, 'one', nowMs);
+    expect(found.map(({ kind, origin, waitingCount }) => [kind, origin, waitingCount])).toEqual([
+      ['fcm', '', 1],
+      ['apns', '', 1],
+      // Its keys are none: that is for the gateway to say.
+      ['webpush', 'https://push.example', 1],
+    ]);
+  } finally {
+    await store.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
 });
