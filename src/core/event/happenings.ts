@@ -12,6 +12,7 @@ import type { EventData, EventKind, Happening } from '../port/event.ts';
 import type { RefusalReason } from '../port/figure.ts';
 import type { DestinationKind } from '../port/outbox.ts';
 import type { EndReason } from '../port/slot.ts';
+import { tidyFact } from '../text.ts';
 import type { Quota } from './quota.ts';
 
 /** Characters of a reason at most: an event stays far below 20 KB. */
@@ -191,5 +192,4 @@ function linkFacts({ id, installLimit, deviceCount }: Link): EventData {
 
 const changedIn = ({ change }: Deed) => Object.keys(change ?? {}).join(',');
 
-const shortened = (text: string) =>
-  text.length <= REASON_LENGTH_MAX ? text : `${text.slice(0, REASON_LENGTH_MAX)}...`;
+const shortened = (text: string) => tidyFact(text.toWellFormed(), REASON_LENGTH_MAX);

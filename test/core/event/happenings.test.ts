@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test';
+import * as happenings from '../../../src/core/event/happenings.ts';
+import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../../../src/core/port/event.ts';
+
+const LINK = { id: 1, installLimit: 100, deviceCount: 100 };
+/** As long as a HWID or a reason may come. */
+const LONG = '\u{10ffff}'.repeat(5_000);
+const ENDED = {
+  id: 1,
+  recipientCount: 1,
+  sentCount: 1,
+  failedCount: 0,
+  notificationType: 10,
+} as const;
+const DEED = { action: 'provider.set', object: {}, change: { plan: ['basic', 'pro'] } } as const;
+const OWNER = { code: 'Provide1', plan: 'pro', activeUntilMs: null };
+
+/** One of every kind. */
+const ALL = [
+  happenings.linkCreated(LINK),
+  happenings.linkUpdated({ ...LINK, status: 5 }, { ...DEED, action: 'install.update' }),
+  happenings.linkFull(LINK),
+  happenings.linkRefused(1, 'link_disabled', 1, 20_000),
+  happenings.deviceAdmitted(LINK, 'a'),
+  ...(['deleted', 'inactive', 'replaced'] as const).map((why) =>
+    happenings.slotEnded({ link: LINK, hwid: 'a', lastSeenAtMs: 0, newHwid: 'b' }, why),
+  ),
+  ...[100, 120, 130, 140].map((status) => happenings.distributionEnded({ ...ENDED, status })),
+  happenings.ending('subscription.ending', 0, 3),
+  happenings.ending('certificate.ending', 0, 3),
+  happenings.subscriptionEnded(0),
+  happenings.quotaReached('links', 80, 8, 10),
+  happenings.keyRotated(0),
+  happenings.webhookDisabled(1, 'webhook', LONG),
+  happenings.backupFailed(LONG),
+  happenings.diskLow(1),
+  happenings.gatewayStopped('fcm', LONG),
+  happenings.providerAdded('Provide1', 'pro'),
+  happenings.providerChanged(OWNER, DEED),
+  happenings.providerChanged(OWNER, { ...DEED, action: 'provider.suspend' }),
+  happenings.providerChanged(OWNER, { ...DEED, action: 'provider.resume' }),
+  happenings.providerKeyRotated('Provide1', 0),
+  happenings.providerRemoved('Provide1'),
+];
+
+test('there is a function for every kind', () => {
+  const kinds = new Set<string>([...PROVIDER_EVENTS, ...OPERATOR_EVENTS]);
+  expect(new Set(ALL.map(({ kind }) => kind as string))).toEqual(kinds);
+});
+
+test('data is flat, and far below 20 KB', () => {
+  for (const { data } of ALL) {
+    for (const [name, fact] of Object.entries(data)) {
+      expect(name).toMatch(/^[a-z_]+$/);
+      expect(fact === null || typeof fact !== 'object').toBe(true);
+    }
+    expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThan(4_000);
+  }
+});
+
+test('a shortened reason ends at a character', () => {
+  const { data } = happenings.backupFailed(`x${LONG}`);
+  expect(String(data['reason']).isWellFormed()).toBe(true);
+});

@@ -1,0 +1,198 @@
+/** An event is there if, and only if, the change that it tells of is: whatever becomes of a write. */
+
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Happening } from '../../src/core/port/event.ts';
+import { Connection } from '../../src/store/sqlite/connection.ts';
+import { EventTrail, WAITING_COUNT_MAX } from '../../src/store/sqlite/event-trail.ts';
+import { migrate } from '../../src/store/sqlite/file/migrate.ts';
+import { OutboxBell } from '../../src/store/sqlite/outbox-bell.ts';
+import { GroupWriter } from '../../src/store/sqlite/writer.ts';
+import { freshFolder } from '../support/app.ts';
+
+const PROVIDER = 1;
+let folder: string;
+let native: Database;
+let events: EventTrail;
+let writer: GroupWriter;
+/** Events on disk at each ring of the bell, as another connection sees them. */
+let rings: number[];
+
+beforeEach(() => {
+  folder = freshFolder();
+  const file = join(folder, 'gatepost.db');
+  native = new Database(file, { create: true, strict: true });
+  migrate(native);
+  native.run('PRAGMA journal_mode = WAL');
+  native.run('PRAGMA foreign_keys = ON');
+  native.run(`INSERT INTO provider (id, code, name, plan, key_hash, created_at_ms)
+    VALUES (1, 'Provide1', 'one', 'basic', zeroblob(32), 0)`);
+  rings = [];
+  const bell = new OutboxBell(() => {
+    const beside = new Database(file, { readonly: true });
+    rings.push(countOf('event', beside));
+    beside.close();
+  });
+  const db = new Connection(native);
+  events = new EventTrail(db, bell);
+  writer = new GroupWriter(db, 100, { notes: [events, bell] });
+});
+
+afterEach(() => {
+  native.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function addWebhook(id: number, kinds = ''): void {
+  native.run(
+    `INSERT INTO webhook (id, provider_id, kind, address, events, scheme, secret, locale,
+       created_at_ms) VALUES (?, 1, 'webhook', 'https://bot.example.com/', ?, 'v1', 's', '', 0)`,
+    [id, kinds],
+  );
+  native.run(
+    `INSERT INTO destination (id, kind, origin, webhook_id) VALUES (?, 'webhook', '', ?)`,
+    [id, id],
+  );
+}
+
+const countOf = (table: string, db = native): number =>
+  db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
+
+const linkFull = (id: number): Happening => ({ kind: 'link.full', data: { link_id: id } });
+
+/** A write that notes an event; then a fault of its own, if it has one. */
+const write = (id: number, then: () => void = () => undefined) =>
+  writer.run(() => {
+    events.note(PROVIDER, 5, () => linkFull(id));
+    then();
+  });
+
+const failing = () => {
+  throw new Error('a rule was broken');
+};
+
+/** The links that wait to be told of at a destination. */
+const told = (destinationId = 1) =>
+  native
+    .query<{ data: string }, [number]>(
+      `SELECT e.data FROM outbox o JOIN event e ON e.id = o.event_id
+       WHERE o.destination_id = ? ORDER BY o.id`,
+    )
+    .all(destinationId)
+    .map(({ data }) => (JSON.parse(data) as { link_id: number }).link_id);
+
+const disabledOf = (id: number) =>
+  native
+    .query<{ why: string | null }, [number]>('SELECT disabled_why AS why FROM webhook WHERE id = ?')
+    .get(id)?.why;
+
+test('a write that fails leaves none, and those in the same commit leave theirs, once', async () => {
+  addWebhook(1);
+  addWebhook(2);
+  const writes = [write(1), write(2, failing), write(3), write(4, failing), write(5)];
+  await Promise.allSettled(writes);
+  for (const id of [1, 2]) expect(told(id)).toEqual([1, 3, 5]);
+  expect(countOf('event')).toBe(3);
+  expect(rings).toEqual([3]);
+});
+
+test('a commit that fails leaves none, and rings no bell', async () => {
+  addWebhook(1);
+  const [lost] = await Promise.allSettled([
+    write(1, () => {
+      native.run('PRAGMA defer_foreign_keys = ON');
+      native.run('INSERT INTO webhook_delivery VALUES (77, 77, 1, 1, 1, NULL)');
+    }),
+  ]);
+  expect(lost?.status).toBe('rejected');
+  expect(countOf('event')).toBe(0);
+  expect(rings).toEqual([]);
+  await write(2);
+  expect(told()).toEqual([2]);
+});
+
+test('where nobody listens no event is even made', async () => {
+  let madeCount = 0;
+  const note = () =>
+    events.note(PROVIDER, 5, () => {
+      madeCount += 1;
+      return linkFull(1);
+    });
+  await Promise.all([writer.run(note), writer.run(note)]);
+  expect([madeCount, countOf('event'), rings]).toEqual([0, 0, []]);
+});
+
+test('a webhook that a failed write added is told nothing by those beside it', async () => {
+  const adding = writer.run(() => {
+    addWebhook(1);
+    events.forgetEars();
+    events.note(PROVIDER, 5, () => linkFull(1));
+    failing();
+  });
+  await Promise.allSettled([adding, write(2)]);
+  expect(countOf('event')).toBe(0);
+});
+
+test('a write hears of webhooks that one before it in the commit changed', async () => {
+  addWebhook(1);
+  await Promise.all([
+    write(1),
+    writer.run(() => {
+      native.run(`UPDATE webhook SET disabled_at_ms = 1, disabled_why = 'x' WHERE id = 1`);
+      addWebhook(2);
+      events.forgetEars();
+    }),
+    write(2),
+  ]);
+  expect([told(1), told(2)]).toEqual([[1], [2]]);
+});
+
+describe('a webhook for which as many wait as may', () => {
+  /** As if so many waited already. */
+  const fill = (id: number, room: number) =>
+    native.run('UPDATE destination SET waiting_count = ? WHERE id = ?', [
+      WAITING_COUNT_MAX - room,
+      id,
+    ]);
+
+  test('is disabled, and the others are told so', async () => {
+    addWebhook(1);
+    addWebhook(2, 'webhook.disabled');
+    fill(1, 2);
+    await Promise.all([write(1), write(2), write(3), write(4)]);
+    expect(told(1)).toEqual([1, 2]);
+    expect(disabledOf(1)).toStartWith('100000 events wait for it');
+    const [only, ...more] = native
+      .query<{ kind: string; data: string }, []>(
+        `SELECT e.kind, e.data FROM outbox o JOIN event e ON e.id = o.event_id
+         WHERE o.destination_id = 2`,
+      )
+      .all();
+    expect(more).toEqual([]);
+    expect(only?.kind).toBe('webhook.disabled');
+    expect(JSON.parse(only?.data ?? '')).toMatchObject({ webhook_id: 1, target: 'webhook' });
+  });
+
+  test('is not, if the write that was one too many fails', async () => {
+    addWebhook(1);
+    fill(1, 1);
+    await Promise.allSettled([write(1), write(2, failing)]);
+    expect(told(1)).toEqual([1]);
+    expect(disabledOf(1)).toBeNull();
+    await write(3);
+    expect(disabledOf(1)).not.toBeNull();
+  });
+
+  test('takes none of its fellows along but those as full', async () => {
+    for (const id of [1, 2, 3]) addWebhook(id);
+    fill(1, 0);
+    fill(2, 0);
+    await write(1);
+    expect([disabledOf(1), disabledOf(2)]).not.toContain(null);
+    expect(disabledOf(3)).toBeNull();
+    // The link, and two webhooks.
+    expect(told(3)).toHaveLength(3);
+  });
+});
