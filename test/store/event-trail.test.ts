@@ -1,4 +1,4 @@
-/** An event is there if, and only if, the change that it tells of is: whatever becomes of a write. */
+/** An event is there if, and only if, its change is: whatever becomes of a write. */
 
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
