@@ -13,6 +13,9 @@ export const TELL_TIMEOUT_MS = 15_000;
 /** Calls to one origin that are under way at a time. */
 const ORIGIN_CONCURRENCY = 4;
 
+/** The status says it all, but what is read to its end leaves the connection to the next call. */
+const ANSWER_BYTES_MAX = 16_384;
+
 export class StandardTeller implements Teller {
   readonly concurrency = ORIGIN_CONCURRENCY;
 
@@ -39,8 +42,7 @@ export class StandardTeller implements Teller {
         },
         body,
         timeoutMs: TELL_TIMEOUT_MS,
-        // The status says it all.
-        answerBytesMax: 0,
+        answerBytesMax: ANSWER_BYTES_MAX,
         originConcurrency: ORIGIN_CONCURRENCY,
       },
       signal,

@@ -1,0 +1,180 @@
+/** Texts for Telegram: every kind of event in every language, whatever the values hold. */
+
+import { describe, expect, test } from 'bun:test';
+import {
+  type EventData,
+  OPERATOR_EVENTS,
+  PROVIDER_EVENTS,
+  type StoredEvent,
+  TEST_EVENT,
+} from '../../src/core/port/event.ts';
+import { WEBHOOK_LOCALES } from '../../src/core/port/webhook.ts';
+import { telegramText } from '../../src/webhook/telegram/text.ts';
+
+const AT_MS = Date.UTC(2026, 10, 30, 12, 5);
+const KINDS = [
+  ...new Set<StoredEvent['kind']>([...PROVIDER_EVENTS, ...OPERATOR_EVENTS, TEST_EVENT]),
+];
+
+const event = (kind: StoredEvent['kind'], data: EventData = {}): StoredEvent => ({
+  ...{ id: 1, providerId: 1, kind, atMs: AT_MS, data },
+});
+/** The text without tags and without the marks of direction. */
+const plain = (html: string) =>
+  html
+    .replace(/<[^>]+>/g, '')
+    .replace(/[\u200F\u2068\u2069]/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
+/** Every field that an event may have, as long and as odd as it may be. */
+const EVERYTHING: EventData = {
+  provider_code: 'Provide1',
+  link_id: 3,
+  device_name: '<b>&'.repeat(500),
+  hwid: 'h'.repeat(128),
+  new_hwid: '&'.repeat(128),
+  install_count: 2,
+  install_limit: 3,
+  status: 10,
+  last_seen_at: '2026-11-29T10:00:00.000Z',
+  reason: '<'.repeat(500),
+  count: 1000,
+  distribution_id: 5,
+  type: 'command',
+  recipients: 12_345,
+  sent: 12_000,
+  failed: 345,
+  quota: 'kept_bytes',
+  percent: 80,
+  used: 214_748_364,
+  limit: 268_435_456,
+  days: 3,
+  ends_at: '2026-12-03T21:00:00.000Z',
+  ended_at: '2026-12-04T21:00:00.000Z',
+  active_until: '2026-12-03T21:00:00.000Z',
+  plan: 'pro',
+  old_key_until: '2026-12-03T21:00:00.000Z',
+  webhook_id: 9,
+  gateway: 'fcm',
+  free_bytes: 1_230_000_000,
+  problem: '>'.repeat(500),
+  why: '\u202Eevil\u0007',
+};
+
+describe.each(WEBHOOK_LOCALES)('%s', (locale) => {
+  test('every kind has a title of its own', () => {
+    const titles = KINDS.map((kind) => telegramText(event(kind), locale).split('\n')[0] ?? '');
+    expect(new Set(titles).size).toBe(KINDS.length);
+    for (const title of titles) expect(title).toMatch(/^\u200F?<b>[^<]{4,60}<\/b>$/);
+  });
+
+  test('every kind, with all that any event may say, is HTML that Telegram takes', () => {
+    for (const kind of KINDS) {
+      const html = telegramText(event(kind, EVERYTHING), locale);
+      expect(plain(html).length).toBeLessThanOrEqual(4096);
+      const withoutTags = html.replace(/<\/?(?:b|code)>/g, '');
+      expect(withoutTags).not.toMatch(/[<>]|&(?!lt;|gt;|amp;)/);
+      expect(html.split('<code>').length).toBe(html.split('</code>').length);
+    }
+  });
+
+  test('no value turns the text around it, or holds a control', () => {
+    const html = telegramText(event('webhook.disabled', EVERYTHING), locale);
+    expect(html).not.toMatch(/[\u202A-\u202E\u0007]/);
+    expect(plain(html)).toContain('evil');
+  });
+
+  test('what an event does not say has no line', () => {
+    const lines = telegramText(event('link.created', { link_id: 3, hwid: '', why: null }), locale);
+    expect(lines.split('\n')).toHaveLength(3);
+  });
+
+  test('no line is said twice, and none is empty', () => {
+    const lines = plain(telegramText(event('link.updated', EVERYTHING), locale)).split('\n');
+    expect(
+      lines.filter((line) => line.trim() === '' || /(?:null|undefined|NaN)/.test(line)),
+    ).toEqual([]);
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+});
+
+describe('whole texts', () => {
+  const admitted = event('device.admitted', {
+    ...{ link_id: 3, hwid: 'my-phone', install_count: 2, install_limit: 3 },
+  });
+  const TEXTS = {
+    en: 'New device\nLink: #3\nHWID: my-phone\nDevices: 2 of 3\nTime: Nov 30, 2026, 12:05 UTC',
+    ru: 'Подключено новое устройство\nСсылка: №3\nHWID: my-phone\nУстройств: 2 из 3\nВремя: 30 нояб. 2026 г., 12:05 UTC',
+    zh: '新设备已接入\n链接：#3\nHWID：my-phone\n设备数：2 / 3\n时间：2026年11月30日 12:05 UTC',
+    fa: 'دستگاه جدید اضافه شد\nلینک: #3\nHWID: my-phone\nدستگاه‌ها: ۲ از ۳\nزمان: ۹ آذر ۱۴۰۵، ۱۲:۰۵ UTC',
+  };
+  test.each(WEBHOOK_LOCALES)('%s', (locale) => {
+    expect(plain(telegramText(admitted, locale))).toBe(TEXTS[locale]);
+  });
+
+  test('numbers, sizes and days are those of the language', () => {
+    const low = event('disk.low', { free_bytes: 1_230_000_000 });
+    const ending = event('subscription.ending', { days: 3 });
+    const line = (one: StoredEvent, locale: (typeof WEBHOOK_LOCALES)[number]) =>
+      plain(telegramText(one, locale)).split('\n')[1];
+    expect(WEBHOOK_LOCALES.map((locale) => line(low, locale))).toEqual([
+      'Free space: 1.2 GB',
+      'Свободно: 1,2 ГБ',
+      '可用空间：1.2 GB',
+      'فضای آزاد: ۱٫۲ گیگابایت',
+    ]);
+    expect(WEBHOOK_LOCALES.map((locale) => line(ending, locale))).toEqual([
+      'Time left: 3 days',
+      'Осталось: 3 дня',
+      '剩余时间：3天',
+      'زمان باقی‌مانده: ۳ روز',
+    ]);
+  });
+
+  test('a quota that is nearly used up is no limit that is reached', () => {
+    const used = (percent: number) =>
+      plain(
+        telegramText(
+          event('quota.reached', { quota: 'links', percent, used: percent, limit: 100 }),
+          'ru',
+        ),
+      ).split('\n');
+    expect(used(80).slice(0, 3)).toEqual([
+      'Лимит почти исчерпан',
+      'Лимит: ссылки',
+      'Использовано: 80 из 100 (80\u00A0%)',
+    ]);
+    expect(used(100)[0]).toBe('Лимит исчерпан');
+  });
+
+  test('the status of a link is a word; that of a distribution is in its title', () => {
+    const status = (kind: StoredEvent['kind'], value: number) =>
+      plain(telegramText(event(kind, { status: value }), 'en')).split('\n');
+    expect(status('link.updated', 5)).toContain('Status: disabled');
+    expect(status('distribution.finished', 110)).toHaveLength(2);
+  });
+});
+
+describe('Persian', () => {
+  const html = telegramText(event('device.admitted', EVERYTHING), 'fa');
+
+  test('every line runs from right to left, whatever it begins with', () => {
+    for (const line of html.split('\n')) expect(line).toStartWith('\u200F');
+  });
+
+  test('values from left to right are set apart, each set-apart is closed', () => {
+    expect(html).toContain('\u2068<code>');
+    for (const line of html.split('\n')) {
+      expect(line.split('\u2068').length).toBe(line.split('\u2069').length);
+    }
+  });
+
+  test('is written in its own letters, with the joiners that it needs', () => {
+    const ARABIC_FORMS = /[\u064A\u0643\u0629\u0660-\u0669]/;
+    for (const kind of KINDS) {
+      expect(telegramText(event(kind, EVERYTHING), 'fa')).not.toMatch(ARABIC_FORMS);
+    }
+  });
+});

@@ -1,0 +1,278 @@
+/** Both tellers against strict servers: signatures verified, HTML checked, misdeeds on command. */
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { systemClock } from '../../src/clock.ts';
+import { readNetwork } from '../../src/core/outbox/address.ts';
+import type { Verdict } from '../../src/core/outbox/carrier.ts';
+import type { StoredEvent } from '../../src/core/port/event.ts';
+import type { Webhook } from '../../src/core/port/webhook.ts';
+import { type Tellers, tryWebhook } from '../../src/core/webhook.ts';
+import { newWebhookSecret, verifyingKey } from '../../src/core/webhook-key.ts';
+import { Outgoing } from '../../src/outgoing/outgoing.ts';
+import { makeTellers } from '../../src/webhook/tellers.ts';
+import type { Misdeed } from '../servers/misdeed.ts';
+import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
+
+const { nowMs } = systemClock;
+const LOOPBACK = readNetwork('127.0.0.0/8');
+const settings = {
+  outgoingAllow: LOOPBACK === null ? [] : [LOOPBACK],
+  outgoingAllowHttp: false,
+  outgoingOriginRate: 100_000,
+  telegramEndpoint: '',
+};
+
+let servers: StrictServers;
+let outgoing: Outgoing;
+let tellers: Tellers;
+beforeAll(async () => {
+  servers = await startStrictServers();
+  settings.telegramEndpoint = servers.origin('telegram');
+  outgoing = new Outgoing({ settings, clock: systemClock, ca: [servers.ca] });
+  tellers = makeTellers(settings, outgoing);
+});
+afterAll(async () => {
+  outgoing.close();
+  await servers.stop();
+});
+beforeEach(async () => {
+  for (const name of ['webhook', 'telegram'] as const) {
+    await servers.behave(name, {});
+    await servers.forget(name);
+  }
+});
+
+const EVENT: StoredEvent = {
+  id: 7,
+  providerId: 1,
+  kind: 'device.admitted',
+  atMs: Date.UTC(2026, 10, 20, 12),
+  data: { link_id: 3, install_count: 1, install_limit: 2, hwid: 'a<b>&"c' },
+};
+
+function hook(secret: string, more: Partial<Webhook> = {}): Webhook {
+  const scheme = secret.startsWith('whsk_') ? 'v1a' : 'v1';
+  const url = `${servers.origin('webhook')}/hook/shop`;
+  return {
+    ...{ id: 1, providerId: 1, target: { kind: 'webhook', url, scheme }, events: [] },
+    ...{ secret, previous: null, createdAtMs: 0, disabled: null, ...more },
+  };
+}
+
+function chat(more: Partial<Webhook> = {}): Webhook {
+  const { botToken, chat: id } = servers.telegram;
+  const target = { kind: 'telegram', chat: id, locale: 'fa' } as const;
+  return hook(botToken, { target, ...more });
+}
+
+const never = new AbortController().signal;
+const tell = (webhook: Webhook, event = EVENT): Promise<Verdict> =>
+  tellers[webhook.target.kind].tell(webhook, event, nowMs(), never);
+
+async function expectNoViolations(name: 'webhook' | 'telegram'): Promise<void> {
+  expect((await servers.totals(name)).violations).toEqual([]);
+}
+
+describe('a webhook', () => {
+  test.each(['v1', 'v1a'] as const)('takes an event that is signed by %s', async (scheme) => {
+    const secret = newWebhookSecret(scheme);
+    await servers.setHook('shop', [verifyingKey(secret)]);
+    expect(await tell(hook(secret))).toEqual({ verdict: 'accepted' });
+    await expectNoViolations('webhook');
+    const [visit] = await servers.visits('webhook');
+    expect(visit).toMatchObject({
+      id: 'evt_7',
+      headers: { 'content-type': 'application/json' },
+      content: { type: 'device.admitted', timestamp: '2026-11-20T12:00:00.000Z', data: EVENT.data },
+    });
+    expect(visit?.headers['user-agent']).toMatch(/^Gatepost\/\d/);
+  });
+
+  test('is sent both signatures while an old secret is good', async () => {
+    const [old, fresh] = [newWebhookSecret('v1'), newWebhookSecret('v1')];
+    await servers.setHook('shop', [old, fresh]);
+    const previous = { secret: old, untilMs: nowMs() + 60_000 };
+    expect(await tell(hook(fresh, { previous }))).toEqual({ verdict: 'accepted' });
+    await expectNoViolations('webhook');
+    const over = { secret: old, untilMs: nowMs() - 1 };
+    expect(await tell(hook(fresh, { previous: over }))).toMatchObject({ verdict: 'retry' });
+  });
+
+  test('gets the same id in each attempt, another time of the attempt', async () => {
+    const secret = newWebhookSecret('v1');
+    await servers.setHook('shop', [secret]);
+    await servers.behave('webhook', { next: [{ kind: 'refuse', name: '503', delivers: true }] });
+    expect(await tell(hook(secret))).toMatchObject({ verdict: 'retry' });
+    expect(await tell(hook(secret))).toEqual({ verdict: 'accepted' });
+    expect(await servers.deliveries('webhook')).toEqual([['shop', 'evt_7', 2]]);
+  });
+
+  test('that wants another time is asked again then', async () => {
+    const misdeed: Misdeed = { kind: 'refuse', name: '429', retryAfter: '120' };
+    await servers.behave('webhook', { next: [misdeed] });
+    expect(await tell(hook(newWebhookSecret('v1')))).toEqual({
+      verdict: 'retry',
+      afterMs: 120_000,
+      problem: 'the receiver answered 429: it wants fewer calls',
+    });
+  });
+
+  test('that has gone wants no more', async () => {
+    await servers.behave('webhook', { next: [{ kind: 'refuse', name: '410' }] });
+    expect(await tell(hook(newWebhookSecret('v1')))).toEqual({
+      verdict: 'dead',
+      problem: 'the receiver answered 410: it wants no more events',
+    });
+  });
+
+  const BREAKS: [name: string, misdeed: Misdeed][] = [
+    ['a reset', { kind: 'reset-connection' }],
+    ['a redirect', { kind: 'answer', status: 302, headers: { location: 'https://example.com/' } }],
+    ['a long fault', { kind: 'answer', status: 500, body: 'x'.repeat(100_000) }],
+  ];
+  test.each(BREAKS)('is tried again after %s', async (_, misdeed) => {
+    await servers.behave('webhook', { next: [misdeed] });
+    expect(await tell(hook(newWebhookSecret('v1')))).toMatchObject({ verdict: 'retry' });
+  });
+
+  test('takes an event with a status alone: what it says about it does not matter', async () => {
+    await servers.behave('webhook', { next: [{ kind: 'huge', bytes: 1_000_000 }] });
+    expect(await tell(hook(newWebhookSecret('v1')))).toEqual({ verdict: 'accepted' });
+  });
+
+  test("of a provider never leads to what only this machine reaches; the operator's may", async () => {
+    const secret = newWebhookSecret('v1');
+    await servers.setHook('shop', [secret]);
+    const allow = settings.outgoingAllow;
+    settings.outgoingAllow = [];
+    try {
+      expect(await tell(hook(secret))).toMatchObject({ verdict: 'retry' });
+      expect((await servers.totals('webhook')).requests).toBe(0);
+      expect(await tell(hook(secret, { providerId: null }))).toEqual({ verdict: 'accepted' });
+    } finally {
+      settings.outgoingAllow = allow;
+    }
+  });
+
+  test('says no more of its address than the host when it cannot be reached', async () => {
+    const secret = newWebhookSecret('v1');
+    const url = `${servers.origin('otherName')}/hook/s3cret?token=s3cret`;
+    const target = { kind: 'webhook', url, scheme: 'v1' } as const;
+    const verdict = await tell(hook(secret, { target }));
+    expect(verdict).toMatchObject({ verdict: 'retry' });
+    expect(JSON.stringify(verdict)).not.toContain('s3cret');
+  });
+
+  test('is left off when the signal says so', async () => {
+    await servers.behave('webhook', { next: [{ kind: 'blackhole' }] });
+    const stop = new AbortController();
+    const told = tellers.webhook.tell(hook(newWebhookSecret('v1')), EVENT, nowMs(), stop.signal);
+    stop.abort();
+    expect(await told).toMatchObject({ verdict: 'retry' });
+  });
+});
+
+describe('a Telegram chat', () => {
+  test('is told in HTML that the Bot API takes', async () => {
+    expect(await tell(chat())).toEqual({ verdict: 'accepted' });
+    await expectNoViolations('telegram');
+    const [visit] = await servers.visits('telegram');
+    expect(visit?.content).toMatchObject({
+      chat_id: servers.telegram.chat,
+      parse_mode: 'HTML',
+      text: expect.stringContaining('a&lt;b&gt;&amp;"c'),
+      link_preview_options: { is_disabled: true },
+    });
+  });
+
+  const CASES: [name: string, Verdict][] = [
+    [
+      'too-many',
+      {
+        verdict: 'retry',
+        afterMs: 1_000,
+        problem: 'Telegram answered 429: Telegram wants fewer messages',
+      },
+    ],
+    [
+      'blocked',
+      { verdict: 'dead', problem: 'Telegram answered 403: the user has blocked the bot' },
+    ],
+    [
+      'kicked',
+      { verdict: 'dead', problem: 'Telegram answered 403: the bot is no member of the chat' },
+    ],
+    [
+      'chat-not-found',
+      {
+        verdict: 'dead',
+        problem: 'Telegram answered 400: there is no such chat, or the bot never was in it',
+      },
+    ],
+    [
+      'cannot-parse',
+      { verdict: 'failed', problem: 'Telegram answered 400: Telegram does not take this text' },
+    ],
+    [
+      'unauthorized',
+      {
+        verdict: 'credentials',
+        problem: 'Telegram answered 401: the token of the bot is wrong, or was revoked',
+      },
+    ],
+    [
+      'not-found',
+      { verdict: 'credentials', problem: 'Telegram answered 404: the token of the bot is wrong' },
+    ],
+    [
+      'internal',
+      {
+        verdict: 'retry',
+        afterMs: null,
+        problem: 'Telegram answered 500: it has a fault of its own',
+      },
+    ],
+  ];
+  test.each(CASES)('answers %s', async (name, verdict) => {
+    await servers.behave('telegram', { next: [{ kind: 'refuse', name }] });
+    expect(await tell(chat())).toEqual(verdict);
+  });
+
+  test('of another bot: nobody hears its token', async () => {
+    const secret = `987654321:${'s3cret'.repeat(6)}`;
+    const wrong = await tell(chat({ secret }));
+    expect(wrong).toMatchObject({ verdict: 'credentials' });
+    settings.telegramEndpoint = servers.origin('otherName');
+    const broken = await tell(chat({ secret }));
+    settings.telegramEndpoint = servers.origin('telegram');
+    expect(broken).toMatchObject({ verdict: 'retry' });
+    expect(JSON.stringify([wrong, broken])).not.toContain('s3cret');
+  });
+
+  test('at an endpoint that is no Bot API', async () => {
+    const answers: Misdeed[] = [
+      { kind: 'answer', status: 200, body: '<html>' },
+      { kind: 'answer', status: 200, body: '{}' },
+      { kind: 'answer', status: 502, body: '' },
+    ];
+    for (const misdeed of answers) {
+      await servers.behave('telegram', { next: [misdeed] });
+      expect(await tell(chat())).toMatchObject({ verdict: 'retry' });
+    }
+  });
+});
+
+describe('a try', () => {
+  test('is an event of its own kind, with a name of its own', async () => {
+    const secret = newWebhookSecret('v1');
+    await servers.setHook('shop', [secret]);
+    const at = nowMs();
+    expect(await tryWebhook(tellers, hook(secret), at, never)).toEqual({ verdict: 'accepted' });
+    await expectNoViolations('webhook');
+    expect(await servers.visits('webhook')).toMatchObject([
+      { id: `evt_test_${at}`, content: { type: 'webhook.test', data: { webhook_id: 1 } } },
+    ]);
+    expect(await tryWebhook(tellers, chat(), at, never)).toEqual({ verdict: 'accepted' });
+    await expectNoViolations('telegram');
+  });
+});
