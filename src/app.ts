@@ -16,6 +16,7 @@ import { backupFailed } from './core/event/happenings.ts';
 import type { PushContent } from './core/port/outbox.ts';
 import type { PushAddress } from './core/port/registration.ts';
 import { Signals } from './core/signals.ts';
+import type { Tellers } from './core/webhook.ts';
 import { makeGateways } from './gateway/gateways.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
@@ -95,6 +96,12 @@ export async function openGateway(config: Config, name: PushAddress['gateway']) 
   const send = (address: PushAddress, content: PushContent) =>
     gateway.send(address, content, new AbortController().signal);
   return Object.assign(send, { close: () => outgoing.close() });
+}
+
+/** Those who tell webhooks, for a command that tries one out. */
+export function openTellers(settings: Config): { tellers: Tellers; close(): void } {
+  const outgoing = openOutgoing(settings);
+  return { tellers: makeTellers(settings, outgoing), close: () => outgoing.close() };
 }
 
 export interface App {

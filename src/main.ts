@@ -1,4 +1,4 @@
-import { openCore, openGateway, STORE_KIND, startApp } from './app.ts';
+import { openCore, openGateway, openTellers, STORE_KIND, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
@@ -26,6 +26,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   openApiDocument,
   openCore,
   startApp,
+  openTellers,
   serviceManager: () =>
     serviceManager({
       notifySocket: process.env['NOTIFY_SOCKET'],

@@ -19,6 +19,8 @@ export const ERROR_CODES = {
   device_not_found: 'No device has this HWID.',
   distribution_not_found: 'No distribution has this id.',
   distribution_ended: 'The distribution has ended and cannot be blocked.',
+  webhook_not_found: 'No webhook has this id.',
+  webhook_limit_reached: 'The provider, or the operator, has as many webhooks as it may have.',
   file_exists: 'The file to be made exists.',
   backup_damaged: 'The backup is damaged, or the file is none.',
   source_unusable: 'The server that a provider moves in from refuses or fails.',

@@ -10,6 +10,7 @@ import type { Verdict } from '../core/outbox/carrier.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
+import type { Tellers } from '../core/webhook.ts';
 import type { Finding } from '../finding.ts';
 import type { ServiceManager } from '../systemd.ts';
 import { type Columns, table } from './table.ts';
@@ -23,6 +24,8 @@ export interface CliContext {
   openApiDocument(): unknown;
   openCore(config: Config, create: boolean): Promise<Core>;
   startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App>;
+  /** Those who tell webhooks. */
+  openTellers(config: Config): { tellers: Tellers; close(): void };
   /** The manager that started the program and wants to hear how it is. */
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */

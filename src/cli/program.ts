@@ -20,6 +20,7 @@ import { addReadyCommand } from './ready.ts';
 import { failureOf, failureText } from './refusal.ts';
 import { addServeCommand } from './serve.ts';
 import { addStatsCommand } from './stats.ts';
+import { addWebhookCommands } from './webhook.ts';
 
 export const EXIT_OK = 0;
 export const EXIT_ERROR = 1;
@@ -54,6 +55,7 @@ export function buildProgram(context: CliContext): Command {
   addDeviceCommands(program, context);
   addDistributionCommands(program, context);
   addGatewayCommands(program, context);
+  addWebhookCommands(program, context);
   addStatsCommand(program, context);
   addReadyCommand(program, context);
   addCompletionCommand(program, context);

@@ -19,6 +19,9 @@ const SENTENCES = {
   device_not_found: (hwid) => `there is no device '${hwid}': see 'gatepost device list'`,
   distribution_not_found: (id) =>
     `there is no distribution ${id}: see 'gatepost distribution list'`,
+  webhook_not_found: (id) => `there is no webhook ${id}: see 'gatepost webhook list'`,
+  webhook_limit_reached: (owner) =>
+    `${owner} has as many webhooks as the setting webhook.per_owner_max allows`,
 } as const satisfies Partial<Record<ErrorCode, (subject: string | number) => string>>;
 
 type Refusal = keyof typeof SENTENCES;

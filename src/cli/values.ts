@@ -14,6 +14,7 @@ import {
   ONE_LINE_LENGTH_MAX,
   PLAN,
   PROVIDER_CODE,
+  RECORD_ID,
   readDomainHash,
   readHwid,
   readOneLine,
@@ -123,6 +124,10 @@ export function distributionIdValue(text: string): number {
   if (isRefused(id)) throw mistake(`'${text}' is not the id of a distribution`);
   return id;
 }
+
+export const webhookIdValue = argument('the id of a webhook', RECORD_ID);
+
+export const eventIdValue = argument('the number of an event', RECORD_ID);
 
 /** An action of the audit log. */
 export function actionValue(text: string): Action {

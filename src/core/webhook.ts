@@ -209,5 +209,5 @@ const TELEGRAM_TOKEN = /^\d{5,20}:[A-Za-z0-9_-]{30,100}$/;
 
 function readToken(token: string | null): string | Misfit {
   if (token !== null && TELEGRAM_TOKEN.test(token)) return token;
-  return malformed('bot_token must be the token of a Telegram bot, such as 123456789:AA...');
+  return malformed('the token must be that of a Telegram bot, such as 123456789:AA...');
 }

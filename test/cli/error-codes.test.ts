@@ -147,6 +147,8 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
     async () => ['provider', 'rotate-key', CODE],
     async () => ['provider', 'remove', CODE, '--yes'],
     async () => ['export', CODE],
+    async () => ['webhook', 'list', '--provider', CODE],
+    async () => ['webhook', 'add', '--provider', CODE, '--url', 'https://bot.example.com/'],
   ].map((words) => async () => {
     expect(await line.run('provider', 'add', '--name', 'n')).toMatchObject({ code: 0 });
     return words();
@@ -218,6 +220,25 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
       return ['distribution', 'block', String(id)];
     },
   ],
+  webhook_not_found: [
+    async () => ['webhook', 'set', '7', '--enable'],
+    async () => ['webhook', 'rotate', '7'],
+    async () => ['webhook', 'test', '7'],
+    async () => ['webhook', 'deliveries', '7'],
+    async () => ['webhook', 'replay', '7', '--event', '1'],
+    async () => ['webhook', 'remove', '7', '--yes'],
+  ].map((words) => async () => {
+    await addProvider();
+    return words();
+  }),
+  webhook_limit_reached: [
+    async () => {
+      await addProvider();
+      const words = ['webhook', 'add', '--provider', CODE, '--url', 'https://bot.example.com/'];
+      for (let n = 0; n < 10; n++) expect(await line.run(...words)).toMatchObject({ code: 0 });
+      return words;
+    },
+  ],
   file_exists: [
     async () => {
       await addProvider();
@@ -250,6 +271,13 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
     },
   ],
   test_failed: [
+    async () => {
+      await addProvider();
+      // Nobody listens there.
+      const words = ['webhook', 'add', '--url', 'http://127.0.0.1:1/'];
+      expect(await line.run(...words)).toMatchObject({ code: 0 });
+      return ['webhook', 'test', '1'];
+    },
     async () => {
       const account = line.secretFile(serviceAccount('https://127.0.0.1:1/token'));
       writeFileSync(file, `[gateway.fcm]\nservice_account = "${account}"\n`);

@@ -2,11 +2,12 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openCore, openGateway, STORE_KIND } from '../../src/app.ts';
+import { openCore, openGateway, openTellers, STORE_KIND } from '../../src/app.ts';
 import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
+import type { Tellers } from '../../src/core/webhook.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';
@@ -41,6 +42,8 @@ export function commandLine(
     dataDir?: string;
     answers?: (string | null)[];
     columns?: number;
+    /** Those who tell webhooks. */
+    tellers?: Tellers;
   } = {},
 ): CommandLine {
   const folder = freshFolder();
@@ -73,6 +76,8 @@ export function commandLine(
         examine: (loaded) =>
           examine({ loaded, kind: STORE_KIND, nowMs, uid: process.getuid?.() ?? 0 }),
         startApp: () => Promise.reject(new Error('no server is started here')),
+        openTellers: (config) =>
+          more.tellers ? { tellers: more.tellers, close: () => {} } : openTellers(config),
         serviceManager: () => {
           throw new Error('no server is started here');
         },

@@ -28,7 +28,7 @@ let tellers: Tellers;
 beforeAll(async () => {
   servers = await startStrictServers();
   settings.telegramEndpoint = servers.origin('telegram');
-  outgoing = new Outgoing({ settings, clock: systemClock, ca: [servers.ca] });
+  outgoing = new Outgoing({ settings, clock: systemClock, ca: servers.ca });
   tellers = makeTellers(settings, outgoing);
 });
 afterAll(async () => {

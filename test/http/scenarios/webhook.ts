@@ -160,7 +160,7 @@ const addScenarios: Scenario[] = [
   misfit(
     'a chat without a token',
     { chat: '@channel' },
-    'bot_token must be the token of a Telegram bot, such as 123456789:AA...',
+    'the token must be that of a Telegram bot, such as 123456789:AA...',
   ),
   misfit(
     'a chat that is none',
@@ -372,7 +372,7 @@ const rotateScenarios: Scenario[] = [
     given: [aChat],
     request: { id: 1 },
     answer: INVALID,
-    detail: 'bot_token must be the token of a Telegram bot, such as 123456789:AA...',
+    detail: 'the token must be that of a Telegram bot, such as 123456789:AA...',
   },
   {
     name: 'a token for a URL',

@@ -1,0 +1,50 @@
+/** `gatepost webhook test`: one real call, and what came of it in plain words. */
+
+import type { Command } from 'commander';
+import type { Verdict } from '../core/outbox/carrier.ts';
+import { isRefused } from '../core/outcome.ts';
+import { findWebhook, tryWebhook } from '../core/webhook.ts';
+import { OperatorError } from '../operator-error.ts';
+import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
+import { refusal } from './refusal.ts';
+import { webhookIdValue } from './values.ts';
+
+/** What would become of an event that met such an answer. */
+const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, string>> = {
+  retry: 'An event would be tried again, 10 times over about three days.',
+  failed: 'An event would be given up.',
+  dead: 'An event would disable the webhook.',
+  credentials: 'An event would disable the webhook.',
+};
+
+async function attempt(context: CliContext, id: number, options: CommonOptions): Promise<void> {
+  const webhook = await withCore(context, options, (core) => findWebhook(core, id));
+  if (isRefused(webhook)) throw refusal('webhook_not_found', id);
+  const { tellers, close } = context.openTellers(context.loadConfig(flagsOf(options)).config);
+  const { signal } = new AbortController();
+  const verdict = await tryWebhook(tellers, webhook, context.nowMs(), signal).finally(close);
+  if (verdict.verdict !== 'accepted') {
+    const { problem } = verdict;
+    const sentence = `webhook ${id} did not take the test event: ${problem}.`;
+    const disabled = webhook.disabled === null ? '' : ' It is disabled, and gets none.';
+    throw new OperatorError(
+      `${sentence} ${CONSEQUENCES[verdict.verdict]}${disabled}`.replace(/\.$/, ''),
+      'test_failed',
+    );
+  }
+  const whom = webhook.target.kind === 'webhook' ? 'the receiver' : 'the chat';
+  const note =
+    webhook.disabled === null
+      ? ''
+      : `\nIt is disabled (${webhook.disabled.why}): --enable ends that.`;
+  const text = `webhook ${id} works: ${whom} took the test event${note}`;
+  print(context, options, { id, done: 'delivered' }, text);
+}
+
+export function addTryCommand(webhook: Command, context: CliContext): void {
+  webhook
+    .command('test')
+    .description('send one event now, and say what came of it')
+    .argument('<id>', '', webhookIdValue)
+    .action((id: number, options: CommonOptions) => attempt(context, id, options));
+}

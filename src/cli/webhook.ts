@@ -1,0 +1,283 @@
+/** `gatepost webhook …`: whom the operator and the providers want to be told of events. */
+
+import { type Command, Option } from 'commander';
+import type { Core } from '../core/core.ts';
+import { isRefused, type Refused } from '../core/outcome.ts';
+import type { EventKind } from '../core/port/event.ts';
+import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES, type Webhook } from '../core/port/webhook.ts';
+import {
+  addWebhook,
+  editWebhook,
+  findWebhook,
+  type OwnerId,
+  readEvents,
+  removeWebhook,
+  rotateWebhook,
+  type WebhookDraft,
+} from '../core/webhook.ts';
+import { verifyingKey } from '../core/webhook-key.ts';
+import { shownUrl, webhookView } from '../core/webhook-view.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
+import { readSecretFile } from '../permissions.ts';
+import { confirm } from './confirm.ts';
+import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
+import { refusal } from './refusal.ts';
+import { sheet } from './table.ts';
+import { durationValue, fileValue, providerCodeValue, showTime, webhookIdValue } from './values.ts';
+import { addDeliveryCommands } from './webhook-deliveries.ts';
+import { addTryCommand } from './webhook-try.ts';
+
+interface OwnerOptions extends CommonOptions {
+  provider?: string;
+}
+
+interface AddOptions extends OwnerOptions {
+  url?: string;
+  telegram?: string;
+  tokenFile?: string;
+  events: string;
+  signature: (typeof SIGNATURE_SCHEMES)[number];
+  locale: (typeof WEBHOOK_LOCALES)[number];
+}
+
+interface SetOptions extends CommonOptions {
+  url?: string;
+  telegram?: string;
+  locale?: (typeof WEBHOOK_LOCALES)[number];
+  events?: string;
+  enable?: boolean;
+  disable?: boolean;
+}
+
+interface RotateOptions extends CommonOptions {
+  keepOld: number;
+  tokenFile?: string;
+}
+
+/** The value that the core gave. Throws a refusal in the words of the command line. */
+function accepted<T>(outcome: T, subject: string | number): Exclude<T, Refused<string>> {
+  if (!isRefused(outcome)) return outcome as Exclude<T, Refused<string>>;
+  const { says, detail, fault } = outcome as Refused<string>;
+  if (fault !== undefined) throw fault;
+  if (says === 'malformed') throw new UsageError(detail ?? says);
+  throw refusal(says as 'webhook_not_found' | 'webhook_limit_reached', subject);
+}
+
+/** Null without a code: the operator. */
+async function ownerOf({ store }: Core, code: string | undefined): Promise<OwnerId> {
+  if (code === undefined) return null;
+  const provider = await store.findProvider(code);
+  if (provider === null) throw refusal('provider_not_found', code);
+  return provider.id;
+}
+
+/** The token in a file; null: none is named. */
+function readToken(path: string | undefined): string | null {
+  if (path === undefined) return null;
+  const read = readSecretFile(path);
+  if ('problem' in read) throw new OperatorError(read.problem);
+  return read.text.trim();
+}
+
+function draftOf(options: AddOptions, events: readonly EventKind[]): WebhookDraft {
+  const { url, telegram, tokenFile, signature, locale } = options;
+  if ((url === undefined) === (telegram === undefined)) {
+    throw new UsageError('give --url or --telegram, one of them');
+  }
+  if (url !== undefined) {
+    if (tokenFile !== undefined) throw new UsageError('--token-file goes with --telegram');
+    return { kind: 'webhook', url, scheme: signature, events, token: null };
+  }
+  if (tokenFile === undefined) throw new UsageError('--telegram needs --token-file');
+  return { kind: 'telegram', chat: telegram ?? '', locale, events, token: readToken(tokenFile) };
+}
+
+const SHOWN_ONCE = 'The secret is shown this once. It goes to the receiver, who verifies by it.';
+const PUBLIC_KEY = 'The receiver verifies by the public key; its other half stays here.';
+
+/** Prints a fresh secret, for the only time, if there is one to be shown. */
+function printSecret(
+  context: CliContext,
+  options: CommonOptions,
+  { id, target }: Pick<Webhook, 'id' | 'target'>,
+  secret: string,
+): void {
+  const isUrl = target.kind === 'webhook';
+  const isAsymmetric = isUrl && target.scheme === 'v1a';
+  const json = {
+    id,
+    secret: isUrl && !isAsymmetric ? secret : null,
+    public_key: isAsymmetric ? verifyingKey(secret) : null,
+  };
+  const shown = isAsymmetric
+    ? [sheet({ id, public_key: json.public_key }), PUBLIC_KEY]
+    : isUrl
+      ? [sheet({ id, secret }), SHOWN_ONCE]
+      : [sheet({ id })];
+  const next = `'gatepost webhook test ${id}' tries it out.`;
+  print(context, options, json, [...shown, next].join('\n'));
+}
+
+async function add(context: CliContext, options: AddOptions): Promise<void> {
+  const nowMs = context.nowMs();
+  const added = await withCore(context, options, async (core) => {
+    const owner = await ownerOf(core, options.provider);
+    const draft = draftOf(options, accepted(readEvents(options.events, owner), ''));
+    const outcome = await addWebhook(core, owner, draft, nowMs);
+    const whose = options.provider === undefined ? 'the operator' : `provider ${options.provider}`;
+    return { ...accepted(outcome, whose), target: draft };
+  });
+  printSecret(context, options, added, added.secret);
+}
+
+function view(webhook: Webhook, nowMs: number) {
+  const shown = webhookView(webhook, nowMs);
+  return {
+    id: shown.id,
+    kind: shown.kind,
+    url: shown.url,
+    url_fingerprint: shown.urlFingerprint,
+    signature: shown.signature,
+    public_key: shown.publicKey,
+    chat: shown.chat,
+    bot: shown.bot,
+    locale: shown.locale,
+    events: shown.events,
+    secret_fingerprint: shown.secretFingerprint,
+    old_secret_until: shown.previousUntilMs === null ? null : showTime(shown.previousUntilMs),
+    created_at: showTime(shown.createdAtMs),
+    disabled_at: shown.disabled === null ? null : showTime(shown.disabled.atMs),
+    disabled_why: shown.disabled?.why ?? null,
+  };
+}
+
+async function list(context: CliContext, options: OwnerOptions): Promise<void> {
+  const webhooks = await withCore(context, options, async (core) =>
+    core.store.listWebhooks(await ownerOf(core, options.provider)),
+  );
+  const nowMs = context.nowMs();
+  const rows = webhooks.map((webhook) => view(webhook, nowMs));
+  printTable(context, options, rows, {
+    ID: 'id',
+    KIND: 'kind',
+    TO: ({ url, chat }) => url ?? `chat ${chat}`,
+    EVENTS: ({ events }) => (events.length === 0 ? 'all' : events.join(',')),
+    STATE: ({ disabled_why: why }) => (why === null ? 'enabled' : `disabled: ${why}`),
+  });
+}
+
+async function set(context: CliContext, id: number, options: SetOptions): Promise<void> {
+  const { url, telegram, locale, enable, disable } = options;
+  const isNothing = [url, telegram, locale, options.events, enable, disable].every(
+    (option) => option === undefined,
+  );
+  if (isNothing) {
+    throw new UsageError('nothing to set: give --url, --events, --enable or another option');
+  }
+  await withCore(context, options, async (core) => {
+    const webhook = accepted(await findWebhook(core, id), id);
+    const edit = {
+      ...(url !== undefined && { url }),
+      ...(telegram !== undefined && { chat: telegram }),
+      ...(locale !== undefined && { locale }),
+      ...(options.events !== undefined && {
+        events: accepted(readEvents(options.events, webhook.providerId), id),
+      }),
+      ...((enable || disable) && { isEnabled: enable === true }),
+    };
+    return accepted(await editWebhook(core, webhook, edit, context.nowMs()), id);
+  });
+  print(context, options, { id, done: 'changed' }, `webhook ${id} changed`);
+}
+
+async function rotate(context: CliContext, id: number, options: RotateOptions): Promise<void> {
+  const wanted = { token: readToken(options.tokenFile), keepOldMs: options.keepOld };
+  const { webhook, secret } = await withCore(context, options, async (core) => {
+    const found = accepted(await findWebhook(core, id), id);
+    const rotated = await rotateWebhook(core, found, wanted, context.nowMs());
+    return { webhook: found, ...accepted(rotated, id) };
+  });
+  printSecret(context, options, webhook, secret);
+}
+
+interface RemoveOptions extends CommonOptions {
+  yes?: boolean;
+}
+
+async function remove(context: CliContext, id: number, options: RemoveOptions): Promise<void> {
+  await withCore(context, options, async (core) => {
+    const webhook = accepted(await findWebhook(core, id), id);
+    const { target } = webhook;
+    const to = target.kind === 'webhook' ? shownUrl(target.url) : `chat ${target.chat}`;
+    await confirm(context, options, `Remove webhook ${id} to ${to} with all that waits for it`);
+    return accepted(await removeWebhook(core, webhook, context.nowMs()), id);
+  });
+  print(context, options, { id, done: 'removed' }, `webhook ${id} removed`);
+}
+
+const EVENTS = ['--events <kinds>', 'kinds of events between commas, or all'] as const;
+const TOKEN_FILE = [
+  '--token-file <file>',
+  'the token of the Telegram bot from a file, - for stdin',
+  fileValue,
+] as const;
+const locale = () =>
+  new Option('--locale <language>', 'the language of the texts in a chat').choices(WEBHOOK_LOCALES);
+
+export function addWebhookCommands(program: Command, context: CliContext): void {
+  const webhook = program
+    .command('webhook')
+    .description('tell bots and Telegram chats what happens');
+
+  webhook
+    .command('add')
+    .description("add a webhook or a Telegram chat, the operator's own or a provider's")
+    .option('--url <url>', 'where events are sent by the Standard Webhooks specification')
+    .option('--telegram <chat>', 'the number of a chat, or @ and its public name')
+    .option(...TOKEN_FILE)
+    .option('--provider <code>', 'for this provider', providerCodeValue)
+    .option(...EVENTS, 'all')
+    .addOption(
+      new Option('--signature <scheme>', 'v1 is HMAC-SHA256, v1a Ed25519')
+        .choices(SIGNATURE_SCHEMES)
+        .default('v1'),
+    )
+    .addOption(locale().default('en'))
+    .action((options: AddOptions) => add(context, options));
+
+  webhook
+    .command('list')
+    .description("list the operator's own webhooks, or a provider's")
+    .option('--provider <code>', 'of this provider', providerCodeValue)
+    .action((options: OwnerOptions) => list(context, options));
+
+  webhook
+    .command('set')
+    .description('change, disable or enable a webhook')
+    .argument('<id>', '', webhookIdValue)
+    .option('--url <url>', 'another URL')
+    .option('--telegram <chat>', 'another chat of the same bot')
+    .addOption(locale())
+    .option(...EVENTS)
+    .option('--enable', 'let what waits be tried at once')
+    .addOption(new Option('--disable', 'send nothing, note no events').conflicts('enable'))
+    .action((id: number, options: SetOptions) => set(context, id, options));
+
+  webhook
+    .command('rotate')
+    .description('make a new secret, or take the token of another bot')
+    .argument('<id>', '', webhookIdValue)
+    .option('--keep-old <time>', 'how long the old secret signs too', durationValue, 86_400_000)
+    .option(...TOKEN_FILE)
+    .action((id: number, options: RotateOptions) => rotate(context, id, options));
+
+  addTryCommand(webhook, context);
+  addDeliveryCommands(webhook, context);
+
+  webhook
+    .command('remove')
+    .description('remove a webhook with all that waits for it')
+    .argument('<id>', '', webhookIdValue)
+    .option('--yes', 'do not ask')
+    .action((id: number, options: RemoveOptions) => remove(context, id, options));
+}
