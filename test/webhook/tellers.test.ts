@@ -140,7 +140,7 @@ describe('a webhook', () => {
     expect(await tell(hook(newWebhookSecret('v1')))).toEqual({ verdict: 'accepted' });
   });
 
-  test("of a provider never leads to what only this machine reaches; the operator's may", async () => {
+  test("of a provider never leads into this machine; the operator's may", async () => {
     const secret = newWebhookSecret('v1');
     await servers.setHook('shop', [secret]);
     const allow = settings.outgoingAllow;
