@@ -19,6 +19,9 @@ export interface Http2Exchange {
   nowMs: () => number;
 }
 
+/** Longest body that is read in one piece. */
+const ONE_PIECE_BYTES_MAX = 16 * 1024;
+
 /** Hosts to which `fetch` goes without a proxy. */
 const direct = new Set<string>();
 
@@ -68,17 +71,22 @@ export async function exchangeHttp2({
 
 /** Reads a body as far as it is wanted; false: there was more, or it broke off. */
 async function gather(answer: Response, body: Gathering): Promise<boolean> {
-  const reader = answer.body?.getReader();
-  if (reader === undefined) return true;
   try {
-    for (;;) {
+    // No more is read than the length that was told: for the many short answers, in one piece.
+    if (Number(answer.headers.get('content-length') ?? Number.NaN) <= ONE_PIECE_BYTES_MAX) {
+      return body.take(await answer.bytes());
+    }
+    const reader = answer.body?.getReader();
+    while (reader !== undefined) {
       const { done, value } = await reader.read();
       if (done) return true;
-      if (!body.take(value)) break;
+      if (body.take(value)) continue;
+      await reader.cancel();
+      return false;
     }
-    await reader.cancel();
+    return true;
   } catch {
     // It broke off; the status came before.
+    return false;
   }
-  return false;
 }
