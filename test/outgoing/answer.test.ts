@@ -149,6 +149,31 @@ describe('an answer', () => {
   });
 });
 
+describe('without TLS', () => {
+  const plain = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('plain') });
+  afterAll(() => plain.stop(true));
+  const url = `http://127.0.0.1:${plain.port}/`;
+
+  test('what the operator chose is called, by HTTP/1.1 alone', async () => {
+    const changes = { trust: 'operator', http2: true } as const;
+    const answer = await outgoingTo(null).send(callTo(url, changes), PATIENT);
+    expect(answer).toMatchObject({ status: 200, text: 'plain' });
+  });
+
+  test('what anybody supplied is called only if the operator allows it', async () => {
+    expect(await outgoingTo(null).send(callTo(url), PATIENT)).toMatchObject({
+      ...{ kind: 'address', problem: 'the address is not an https address' },
+    });
+    const open = outgoingTo(null, {}, { ...SETTINGS, outgoingAllowHttp: true });
+    expect(await open.send(callTo(url), PATIENT)).toMatchObject({ status: 200, text: 'plain' });
+  });
+
+  test('a server without TLS is none that could be trusted', async () => {
+    const outcome = await outgoingTo(null).send(callTo(url.replace('http:', 'https:')), PATIENT);
+    expect(outcome).toBeInstanceOf(OutgoingFailure);
+  });
+});
+
 describe('no answer', () => {
   test.each([
     ['/silent', 'timeout', 'gave no answer within 1.5 s'],

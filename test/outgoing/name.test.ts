@@ -1,12 +1,15 @@
 /** Names: looked up, checked, and connected to as checked. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Outgoing, type OutgoingSettings } from '../../src/outgoing/outgoing.ts';
 import type { Resolve } from '../../src/outgoing/resolve.ts';
-import { systemResolve } from '../../src/outgoing/resolve.ts';
+import { resolveWith } from '../../src/outgoing/resolve.ts';
 import { FakeClock } from '../support/clock.ts';
 import type { Stranger } from './stranger.ts';
 import { callTo, NAME, PATIENT, SETTINGS, saying, startStranger } from './stranger.ts';
@@ -144,7 +147,19 @@ test('an address that nobody listens on', async () => {
   expect(lookUps()).toBe(2);
 });
 
-test('the machine looks names up without a thread that others wait for', async () => {
-  expect(await systemResolve('localhost')).toContain('127.0.0.1');
-  expect(await systemResolve('127.0.0.1')).toEqual(['127.0.0.1']);
+test('the file of hosts comes before the name servers', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatepost-hosts-'));
+  const file = join(folder, 'hosts');
+  writeFileSync(
+    file,
+    [
+      '# 10.0.0.1 bot.example.com',
+      '10.0.0.2\tother.example.com Bot.Example.com # the bot',
+      'fd00::2 bot.example.com',
+      '10.0.0.3 my-bot.example.com bot.example.com.example',
+    ].join('\r\n'),
+  );
+  expect(await resolveWith(file)('bot.example.com')).toEqual(['10.0.0.2', 'fd00::2']);
+  expect(await resolveWith(file)('other.example.com')).toEqual(['10.0.0.2']);
+  rmSync(folder, { recursive: true });
 });
