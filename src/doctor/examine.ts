@@ -10,6 +10,7 @@ import { checkBackups } from './backups.ts';
 import { certifiedNames, checkCertificate } from './certificate.ts';
 import { checkDirectory } from './directory.ts';
 import { checkNames, checkProxies, checkUpstreams } from './gate.ts';
+import { checkGateways } from './gateway.ts';
 import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } from './machine.ts';
 
 interface Patient {
@@ -23,7 +24,7 @@ interface Patient {
 
 /**
  * Looks at everything; changes nothing but a file that it makes and removes, and asks nobody but
- * the panels behind the gate.
+ * the panels behind the gate, and the gateways that are set up.
  */
 export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Finding[]> {
   const { config } = loaded;
@@ -48,6 +49,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...checkProxies(loaded),
     ...checkNames(config, certifiedNames(config, nowMs)),
     ...(await checkUpstreams(config, database.hosts)),
+    ...(await checkGateways(config)),
   ];
 }
 

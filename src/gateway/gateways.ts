@@ -101,12 +101,17 @@ function planApns(settings: GatewaySettings, parts: GatewayParts): Plan | null {
   if (!APPLE_ID.test(teamId)) throw wrong('team_id', 'ten capital letters and digits');
   if (!TOPIC.test(topic)) throw wrong('topic', 'a bundle id such as com.example.app');
   const { text, value: key } = readFile('gateway.apns.key_file', path, readSigningKey);
-  const apple = settings.apnsSandbox ? APPLE_SANDBOX : APPLE;
-  const endpoint = settings.apnsEndpoint === '' ? apple : settings.apnsEndpoint;
+  const endpoint = apnsEndpointOf(settings);
   return {
     madeOf: JSON.stringify([text, keyId, teamId, topic, endpoint]),
     make: () => new Apns({ key, keyId, teamId, topic }, endpoint, parts),
   };
+}
+
+/** Where APNs answers. */
+export function apnsEndpointOf({ apnsEndpoint, apnsSandbox }: GatewaySettings): string {
+  if (apnsEndpoint !== '') return apnsEndpoint;
+  return apnsSandbox ? APPLE_SANDBOX : APPLE;
 }
 
 /** The file of the VAPID key. */

@@ -1,0 +1,93 @@
+/** The checks of gateways: their files, and whether they can be reached from here. */
+
+import { existsSync } from 'node:fs';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config/settings/index.ts';
+import { about, type Finding } from '../finding.ts';
+import { apnsEndpointOf, makeGateways, vapidFileOf } from '../gateway/gateways.ts';
+import { OperatorError } from '../operator-error.ts';
+import { readAuthorities } from '../outgoing/authorities.ts';
+import { OutgoingFailure } from '../outgoing/call.ts';
+import { Outgoing } from '../outgoing/outgoing.ts';
+
+const say = about('gateways');
+/** Time in which a gateway that is there says something, ms. */
+const PROBE_MAX_MS = 5_000;
+const MEND = "mend it: 'gatepost serve' does not start with it";
+
+/** Settings that turn every gateway off. */
+const NONE = {
+  ...{ fcmServiceAccount: '', webpushSubject: '' },
+  ...{ apnsKeyFile: '', apnsKeyId: '', apnsTeamId: '', apnsTopic: '' },
+};
+
+/** Checks each gateway that is set up; one that is not has no finding. */
+export async function checkGateways(config: Config): Promise<Finding[]> {
+  const { fcmServiceAccount, fcmEndpoint, webpushSubject } = config;
+  const { apnsKeyFile, apnsKeyId, apnsTeamId, apnsTopic } = config;
+  const apns = { apnsKeyFile, apnsKeyId, apnsTeamId, apnsTopic };
+  const hasApns = Object.values(apns).some((value) => value !== '');
+  if (fcmServiceAccount === '' && webpushSubject === '' && !hasApns) return [];
+  const outgoing = openOutgoing(config);
+  if (!(outgoing instanceof Outgoing)) return [outgoing];
+  /** Checks one alone, so that each has its own finding. */
+  const check = async (name: string, own: Partial<Config>, endpoint: string | null) => {
+    const problem = problemOf({ ...config, ...NONE, ...own }, outgoing);
+    if (problem !== null) return say.problem(problem, MEND);
+    return endpoint === null ? say.ok(`${name} is set up`) : reach(name, endpoint, outgoing);
+  };
+  try {
+    return await Promise.all([
+      ...(fcmServiceAccount === '' ? [] : [check('FCM', { fcmServiceAccount }, fcmEndpoint)]),
+      ...(hasApns ? [check('APNs', apns, apnsEndpointOf(config))] : []),
+      ...(webpushSubject === '' ? [] : [checkWebPush(config, check)]),
+    ]);
+  } finally {
+    outgoing.close();
+  }
+}
+
+async function checkWebPush(
+  config: Config,
+  check: (name: string, own: Partial<Config>, endpoint: null) => Promise<Finding>,
+): Promise<Finding> {
+  const path = vapidFileOf(config);
+  // To look at it would make it.
+  if (!existsSync(path)) return say.ok(`Web Push is set up; 'gatepost serve' makes ${path}`);
+  return check('Web Push', { webpushSubject: config.webpushSubject }, null);
+}
+
+function openOutgoing(settings: Config): Outgoing | Finding {
+  try {
+    const ca = readAuthorities(settings.outgoingCaFile);
+    return new Outgoing({ settings, clock: systemClock, ca });
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return say.problem(error.message, MEND);
+  }
+}
+
+function problemOf(settings: Config, outgoing: Outgoing): string | null {
+  try {
+    makeGateways(settings, { outgoing, clock: systemClock });
+    return null;
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return error.message;
+  }
+}
+
+/** Asks for nothing in particular: whatever it answers, it is there. */
+async function reach(name: string, endpoint: string, outgoing: Outgoing): Promise<Finding> {
+  const answer = await outgoing.send(
+    {
+      ...{ method: 'GET', url: `${endpoint}/`, trust: 'operator', headers: {}, body: null },
+      ...{ timeoutMs: PROBE_MAX_MS, answerBytesMax: 1_024, originConcurrency: 1 },
+      http2: endpoint.startsWith('https:'),
+    },
+    new AbortController().signal,
+  );
+  if (!(answer instanceof OutgoingFailure)) return say.ok(`${name} is set up, and answers`);
+  const todo = 'open the way to it for this machine; pushes wait until then';
+  return say.warning(`${name} cannot be reached: ${answer.problem}`, todo);
+}

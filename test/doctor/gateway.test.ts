@@ -1,0 +1,65 @@
+/** The doctor at the gateways: their files, and the way to them. */
+
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config/load.ts';
+import { checkGateways } from '../../src/doctor/gateway.ts';
+import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
+import { freshFolder } from '../support/app.ts';
+import { settingsFor } from '../support/gateway.ts';
+
+const dataDir = freshFolder();
+const { config } = loadConfig({ dataDir }, { GATEPOST_CONFIG: 'none' });
+let servers: StrictServers;
+
+beforeAll(async () => {
+  servers = await startStrictServers();
+});
+afterAll(async () => {
+  await servers.stop();
+  rmSync(dataDir, { recursive: true });
+});
+
+/** The findings for all three, but for what is given. */
+async function findings(change: Partial<ReturnType<typeof settingsFor>> = {}) {
+  const settings = { ...settingsFor(servers, dataDir), ...change };
+  const found = await checkGateways({ ...config, ...settings, outgoingCaFile: servers.caFile });
+  return found.map(({ check, level, what }) => `${check} ${level}: ${what}`);
+}
+
+test('says nothing where none is set up', async () => {
+  expect(await checkGateways(config)).toEqual([]);
+});
+
+test('finds all three well, and makes no key', async () => {
+  const key = join(dataDir, 'vapid.key');
+  expect(await findings()).toEqual([
+    'gateways ok: FCM is set up, and answers',
+    'gateways ok: APNs is set up, and answers',
+    `gateways ok: Web Push is set up; 'gatepost serve' makes ${key}`,
+  ]);
+  expect(existsSync(key)).toBe(false);
+});
+
+test('names a file that is not what it should be, and goes on to the others', async () => {
+  const fcmServiceAccount = join(dataDir, 'missing.json');
+  const [fcm, apns] = await findings({ fcmServiceAccount });
+  expect(fcm).toStartWith('gateways problem: gateway.fcm.service_account: cannot read');
+  expect(apns).toBe('gateways ok: APNs is set up, and answers');
+});
+
+test('names what of APNs is not set', async () => {
+  const [, apns] = await findings({ apnsTopic: '' });
+  expect(apns).toStartWith('gateways problem: gateway.apns.topic must be a bundle id');
+});
+
+test('warns of a gateway that cannot be reached, and of a certificate of another name', async () => {
+  const closed = 'https://127.0.0.1:1';
+  const [fcm, apns] = await findings({
+    fcmEndpoint: closed,
+    apnsEndpoint: servers.origin('otherName'),
+  });
+  expect(fcm).toStartWith('gateways warning: FCM cannot be reached: ');
+  expect(apns).toStartWith('gateways warning: APNs cannot be reached: ');
+});
