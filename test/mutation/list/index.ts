@@ -9,6 +9,7 @@ import { figures } from './figures.ts';
 import { gate } from './gate.ts';
 import { http } from './http.ts';
 import { known } from './known.ts';
+import { outgoing } from './outgoing.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
 import { storeReads } from './store-reads.ts';
@@ -31,4 +32,5 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...figures,
   ...upstream,
   ...http,
+  ...outgoing,
 ];
