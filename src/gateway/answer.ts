@@ -11,6 +11,14 @@ export type Meaning =
   /** The address is not one of our app, or the gateway is set up for another app. */
   | 'foreign';
 
+/** Meanings of answers that are given only to who is known. */
+export const TAKES_TOKEN: ReadonlySet<Meaning> = new Set<Meaning>([
+  'accepted',
+  'dead',
+  'failed',
+  'foreign',
+]);
+
 /** A row of a table of answers. */
 export interface AnswerRow {
   /** A status, or the first and last of some. */

@@ -7,7 +7,15 @@ import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { OutgoingFailure } from '../outgoing/call.ts';
-import { brokenOff, Experience, problemOf, rowFor, strange, verdictOfFailure } from './answer.ts';
+import {
+  brokenOff,
+  Experience,
+  problemOf,
+  rowFor,
+  strange,
+  TAKES_TOKEN,
+  verdictOfFailure,
+} from './answer.ts';
 import { APNS_ANSWERS, apnsReason } from './apns-answers.ts';
 import { fitted, PAYLOAD_BYTES_MAX } from './fit.ts';
 import { ANSWER_BOUNDS, GATEWAY_TIMEOUT_MS, type GatewayParts, NO_ADDRESS } from './parts.ts';
@@ -72,7 +80,7 @@ export class Apns implements Gateway {
     const row = rowFor(APNS_ANSWERS, answer.status, reason);
     if (row === null) return strange('APNs', answer.status);
     const problem = problemOf(row, answer.status, reason);
-    if (row.means === 'accepted') this.#tokens.worked(signature);
+    if (TAKES_TOKEN.has(row.means)) this.#tokens.worked(signature);
     return this.#experience.judge(row, problem, answer, () =>
       this.#tokens.verdictOfRefusal(signature, problem),
     );

@@ -15,6 +15,7 @@ import {
   problemOf,
   rowFor,
   strange,
+  TAKES_TOKEN,
   verdictOfFailure,
 } from './answer.ts';
 import { FCM_ANSWERS, fcmCode } from './fcm-answers.ts';
@@ -110,7 +111,7 @@ export class Fcm implements Gateway {
     const row = rowFor(FCM_ANSWERS, answer.status, code);
     if (row === null) return strange('FCM', answer.status);
     const problem = problemOf(row, answer.status, code);
-    if (row.means === 'accepted') this.#tokens.worked(access);
+    if (TAKES_TOKEN.has(row.means)) this.#tokens.worked(access);
     return this.#experience.judge(row, problem, answer, () =>
       this.#tokens.verdictOfRefusal(access, problem),
     );

@@ -7,7 +7,7 @@ export const PUSH_GATEWAYS = ['fcm', 'apns', 'webpush'] as const;
 
 export type PushGateway = (typeof PUSH_GATEWAYS)[number];
 
-/** The standard subscription object of Web Push. */
+/** The standard subscription object of Web Push; 0.5.0 and before took it without keys too. */
 export interface PushSubscription {
   endpoint: string;
   expirationTime?: number;

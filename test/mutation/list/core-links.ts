@@ -27,10 +27,6 @@ export const coreLinks: readonly MutatedFile[] = [
         `if (isRefused(hwid)) return new Refused('hwid_required');`,
         `if (!isRefused(hwid)) return new Refused('hwid_required');`,
       ],
-      [
-        'if (!isRecord(value) || endpoint === null) return null;',
-        'if (!isRecord(value) && endpoint === null) return null;',
-      ],
     ],
   },
   {

@@ -7,6 +7,7 @@ import { coreRules } from './core-rules.ts';
 import { coreWords } from './core-words.ts';
 import { figures } from './figures.ts';
 import { gate } from './gate.ts';
+import { gateways } from './gateways.ts';
 import { http } from './http.ts';
 import { known } from './known.ts';
 import { outgoing } from './outgoing.ts';
@@ -33,4 +34,5 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...upstream,
   ...http,
   ...outgoing,
+  ...gateways,
 ];

@@ -1,0 +1,127 @@
+import type { MutatedFile } from '../mutation.ts';
+
+export const gateways: readonly MutatedFile[] = [
+  {
+    file: 'src/core/message/push.ts',
+    tests: ['test/core/message/push.test.ts'],
+    changes: [
+      ['settings.gatewayCarryMessages ? inboxJson', 'true ? inboxJson'],
+      ["isUrgent: payload.type_push === 'force',", 'isUrgent: true,'],
+      ["tag.toLowerCase().replaceAll('_', '-')", 'tag.toLowerCase()'],
+      ['    tags.find(({ tag }) => tag === language) ??\n', ''],
+      ['own?.title ?? payload.title', 'payload.title'],
+    ],
+  },
+  {
+    file: 'src/core/message/push-address.ts',
+    tests: ['test/http/coverage.test.ts'],
+    changes: [
+      ["gateway === 'apns' && !isApnsToken(token)", "gateway === 'apns' && false"],
+      ['secret?.length !== 16', 'false'],
+      ["    ECDH.convertKey(publicKey, 'prime256v1');\n", ''],
+      ['if (isRefused(url))', 'if (false as boolean)'],
+    ],
+  },
+  {
+    file: 'src/gateway/answer.ts',
+    tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
+    changes: [
+      ['row.code === null || row.code === code', 'true'],
+      ["if (row.means === 'accepted') this.#hasWorked = true;", 'this.#hasWorked = true;'],
+      ['status >= from && status <= to', 'status >= from && status < to'],
+      ['afterMs: answer.retryAfterMs, problem };\n  return', 'afterMs: null, problem };\n  return'],
+      ["  'foreign',\n]", ']'],
+      ["  'dead',\n", ''],
+      ["kind === 'address' || kind === 'unsendable'", "kind === 'address'"],
+    ],
+  },
+  {
+    file: 'src/gateway/token.ts',
+    tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
+    changes: [
+      ['const REFUSED_MAX = 2;', 'const REFUSED_MAX = 1;'],
+      ['nowMs >= held.fromMs && ', ''],
+      ['this.#making ??= ', 'this.#making = '],
+      ['if (this.#held?.value === value) this.#refusedInARow = 0;', ''],
+    ],
+  },
+  {
+    file: 'src/gateway/fcm.ts',
+    tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
+    changes: [
+      ['if (!answer.isWhole)', 'if (false as boolean)'],
+      ['const RENEWAL_MS = 300_000;', 'const RENEWAL_MS = 0;'],
+      ['const TTL_SECONDS_MAX = 2_419_200;', 'const TTL_SECONDS_MAX = 2_419_201;'],
+      ['...(!isSilent && { notification }),', '...{ notification },'],
+      ['status !== 429 && ', ''],
+      ["priority: isUrgent ? 'high' : 'normal', ttl", "priority: 'high', ttl"],
+    ],
+  },
+  {
+    file: 'src/gateway/apns.ts',
+    tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
+    changes: [
+      ['const TOKEN_LIFE_MS = 45 * 60_000;', 'const TOKEN_LIFE_MS = 40 * 60_000;'],
+      ["'apns-priority': isUrgent ? '10' : '5'", "'apns-priority': '10'"],
+      ["kind === 'command' ? 'background' : 'alert'", "'alert'"],
+      [' || !isApnsToken(token)', ''],
+      ['.update(token)', '.update(String(distributionId))'],
+    ],
+  },
+  {
+    file: 'src/gateway/webpush.ts',
+    tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
+    changes: [
+      [
+        'this.#experiences.get(origin) ?? new Experience()',
+        'this.#experiences.get("") ?? new Experience()',
+      ],
+      ['fitted(content, PLAINTEXT_BYTES_MAX', 'fitted(content, PLAINTEXT_BYTES_MAX + 1'],
+      ["urgency: content.isUrgent ? 'high' : 'normal'", "urgency: 'high'"],
+    ],
+  },
+  {
+    file: 'src/gateway/aes128gcm.ts',
+    tests: ['test/gateway/encryption.test.ts'],
+    changes: [
+      ['const LAST_RECORD = Buffer.of(2);', 'const LAST_RECORD = Buffer.of(1);'],
+      ['receiver.publicKey, own]', 'own, receiver.publicKey]'],
+    ],
+  },
+  {
+    file: 'src/gateway/vapid.ts',
+    tests: ['test/gateway/encryption.test.ts', 'test/gateway/gateways.test.ts'],
+    changes: [
+      ['age >= 0 && ', ''],
+      ['if (this.#tokens.size > ORIGINS_MAX && oldest !== undefined)', 'if (oldest === "")'],
+      ["openSync(draft, 'wx', 0o600)", "openSync(draft, 'wx', 0o644)"],
+      ["if ((error as { code?: unknown }).code === 'EEXIST') return;", ''],
+    ],
+  },
+  {
+    file: 'src/gateway/gateways.ts',
+    tests: ['test/gateway/gateways.test.ts'],
+    changes: [
+      ['before.madeOf[name] === plan.madeOf', 'true'],
+      ['if (!APPLE_ID.test(teamId))', 'if (false as boolean)'],
+    ],
+  },
+  {
+    file: 'src/gateway/fit.ts',
+    tests: ['test/gateway/fit.test.ts'],
+    changes: [
+      ['const short = { ...content, inboxMessage: null };', 'const short = content;'],
+      ['.trimEnd()', ''],
+      ['const characters = [...text];', "const characters = text.split('');"],
+      ['if (fits(cut(middle))) least = middle;', 'if (fits(cut(middle + 1))) least = middle;'],
+    ],
+  },
+  {
+    file: 'src/cli/gateway-test.ts',
+    tests: ['test/cli/gateway-test.test.ts'],
+    changes: [
+      ['const ATTEMPTS_MAX = 2;', 'const ATTEMPTS_MAX = 3;'],
+      ['push.gateway === gateway', 'true'],
+    ],
+  },
+];
