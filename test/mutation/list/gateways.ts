@@ -14,7 +14,7 @@ export const gateways: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/push-address.ts',
-    tests: ['test/http/coverage.test.ts'],
+    tests: ['test/core/message/push-address.test.ts'],
     changes: [
       ["gateway === 'apns' && !isApnsToken(token)", "gateway === 'apns' && false"],
       ['secret?.length !== 16', 'false'],
