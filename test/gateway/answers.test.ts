@@ -271,9 +271,12 @@ describe('tokens by which we are known', () => {
 
   test('FCM: so does an answer about the device, which nobody gets who is not known', async () => {
     const gone = answer(404, fcmBody(404, 'NOT_FOUND', 'UNREGISTERED'));
-    const { send } = scripted('fcm', REFUSED, ACCESS, gone, REFUSED, ACCESS, answer(200));
-    const verdicts = [await send(), await send(), await send(), await send()];
-    expect(verdicts.map(({ verdict }) => verdict)).toEqual(['retry', 'dead', 'retry', 'accepted']);
+    const other = answer(403, fcmBody(403, 'PERMISSION_DENIED', 'SENDER_ID_MISMATCH'));
+    for (const about of [gone, other]) {
+      const { send } = scripted('fcm', REFUSED, ACCESS, about, REFUSED, ACCESS, answer(200));
+      const verdicts = [await send(), await send(), await send(), await send()];
+      expect(verdicts.map(({ verdict }) => verdict)).not.toContain('credentials');
+    }
   });
 
   test('FCM: an access token is fetched again five minutes before its end', async () => {

@@ -24,11 +24,16 @@ test('the whole message is left out first', () => {
 });
 
 test('then the body is cut at a character', () => {
-  const sent = fit({ body: '😀'.repeat(2_000) }, 1_000);
-  expect(sent.body).toMatch(/^(?:😀)+…$/u);
-  expect(sent).toMatchObject({ link: 'https://news.example/1', title: 'News' });
-  // One more would be too many.
-  expect(JSON.stringify(sent).length).toBeGreaterThan(500);
+  for (let bytesMax = 1_000; bytesMax < 1_008; bytesMax++) {
+    const sent = fit({ body: '😀'.repeat(2_000) }, bytesMax);
+    expect(sent.body).toMatch(/^(?:😀)+…$/u);
+    expect(sent).toMatchObject({ link: 'https://news.example/1', title: 'News' });
+  }
+});
+
+test('as much of it stays as fits', () => {
+  const json = fitted(contentAt(0, { body: 'x'.repeat(5_000) }), 1_000, compose);
+  expect(Buffer.byteLength(json)).toBe(1_000);
 });
 
 test('no blank stands before the mark of the cut', () => {

@@ -25,9 +25,9 @@ test('no address is no mistake', () => {
 });
 
 test('tokens of FCM and APNs are kept as they come', () => {
-  const fcm = { gateway: 'fcm', token: 'dGVzd:APA91b-_x' };
+  const fcm = { gateway: 'fcm', token: 'dGVzd:APA91b-_x' } as const;
   expect(readPush(fcm, REACH)).toEqual(fcm);
-  const apns = { gateway: 'apns', token: 'aB'.repeat(32) };
+  const apns = { gateway: 'apns' as const, token: 'aB'.repeat(32) };
   expect(readPush(apns, REACH)).toEqual(apns);
 });
 
