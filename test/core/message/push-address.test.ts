@@ -3,6 +3,8 @@ import { readKeys, readPush } from '../../../src/core/message/push-address.ts';
 import { readNetwork } from '../../../src/core/outbox/address.ts';
 import { isRefused } from '../../../src/core/outcome.ts';
 
+/** An address in a network of the operator's. */
+const OWN = '10.0.0.1';
 const REACH = { outgoingAllow: [], outgoingAllowHttp: false };
 /** The receiver of RFC 8291, appendix A. */
 const P256DH =
@@ -58,14 +60,12 @@ describe('a subscription', () => {
     'http://push.example/',
     'ftp://push.example/',
     'https://user@push.example/',
-    'https://localhost/',
-    'https://127.1/',
-    'https://2130706433/',
-    'https://[::ffff:7f00:1]/',
-    'https://169.254.169.254/latest',
-    'https://10.0.0.1/',
     'https:push.example',
     `https://push.example/${'x'.repeat(2048)}`,
+    // In parts: the test of addresses lets in those alone that the product calls.
+    ...['localhost', '127.1', '2130706433', '[::ffff:7f00:1]', '169.254.169.254', '10.0.0.1'].map(
+      (host) => `https://${host}/`,
+    ),
   ])('is not called at %s', (endpoint) => {
     expect(reasonAgainst(webpush({ endpoint }))).toStartWith('push.token.endpoint ');
   });
@@ -73,9 +73,7 @@ describe('a subscription', () => {
   test('in a network of the operator’s, or without TLS, if the operator says so', () => {
     const own = readNetwork('10.0.0.0/8');
     const reach = { outgoingAllow: own === null ? [] : [own], outgoingAllowHttp: true };
-    expect(reasonAgainst(webpush({ endpoint: 'http://10.0.0.1:8080/up' }), reach as never)).toBe(
-      '',
-    );
+    expect(reasonAgainst(webpush({ endpoint: `http://${OWN}:8080/up` }), reach as never)).toBe('');
   });
 
   const raw = Buffer.from(P256DH, 'base64url');
