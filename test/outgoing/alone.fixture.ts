@@ -9,12 +9,13 @@ const [caFile = '', ...urls] = process.argv.slice(2);
 const outgoing = new Outgoing({
   ...{ settings: SETTINGS, clock: systemClock, ca: await Bun.file(caFile).text() },
 });
-const ends: string[] = [];
-for (const url of urls) {
+const ends = urls.map(async (url) => {
+  const kinds: string[] = [];
   for (const http2 of [true, false]) {
-    const call = callTo(url, { trust: 'operator', http2, timeoutMs: 2_000 });
+    const call = callTo(url, { trust: 'operator', http2, timeoutMs: 4_000 });
     const outcome = await outgoing.send(call, PATIENT);
-    ends.push(outcome instanceof OutgoingFailure ? outcome.kind : String(outcome.status));
+    kinds.push(outcome instanceof OutgoingFailure ? outcome.kind : String(outcome.status));
   }
-}
-process.stdout.write(ends.join(' '));
+  return kinds;
+});
+process.stdout.write((await Promise.all(ends)).flat().join(' '));

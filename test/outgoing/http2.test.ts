@@ -68,7 +68,7 @@ test('an answer that is huge, or drips, is cut off, and its status holds', async
   expect(huge).toMatchObject({ isWhole: false });
   expect((huge as { text: string }).text.length).toBeLessThanOrEqual(1024);
   await servers.behave('fcm', { next: [{ kind: 'drip', everyMs: 50 }] });
-  expect(await send({ timeoutMs: 1_000 })).toMatchObject({ isWhole: false });
+  expect(await send({ timeoutMs: 4_000 })).toMatchObject({ isWhole: false });
   expect(await send()).toMatchObject({ status: 401 });
 });
 
