@@ -9,6 +9,8 @@ import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
 import { levelAfter, type Quota } from '../../core/event/quota.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
 import type { Connection } from './connection.ts';
+import { once } from './lookups.ts';
+import { NoticeMarks } from './notice.ts';
 import type { OutboxBell } from './outbox-bell.ts';
 import { value } from './statement.ts';
 import type { BatchNotes } from './writer.ts';
@@ -28,25 +30,13 @@ interface Ear {
 
 const NO_EARS: Ear[] = [];
 
-/** The mark of the last notice about a subject, of a provider or (null) of the appliance. */
-export function noticeStatements(db: Connection) {
-  const which = sql`provider_id IS ${value('providerId')} AND subject = ${value('subject')}`;
-  return {
-    markOf: db.prepare<{ mark: string }>(sql`SELECT mark FROM notice WHERE ${which}`),
-    changeMark: db.prepare(sql`UPDATE notice SET mark = ${value('mark')} WHERE ${which}`),
-    addMark: db.prepare(sql`
-        INSERT INTO notice (provider_id, subject, mark)
-        VALUES (${value('providerId')}, ${value('subject')}, ${value('mark')})`),
-  };
-}
-
 function statements(db: Connection) {
   return {
     ears: db.prepare<Ear>(sql`
         SELECT w.id AS "webhookId", d.id AS "destinationId", w.kind AS target, w.events AS events,
           d.waiting_count AS "waitingCount"
         FROM webhook w CROSS JOIN destination d ON d.webhook_id = w.id
-        WHERE w.provider_id IS ${value('providerId')} AND w.disabled_at_ms IS NULL
+        WHERE w.provider_id IS ${once('providerId')} AND w.disabled_at_ms IS NULL
         ORDER BY w.id`),
     add: db.prepare(sql`
         INSERT INTO event (provider_id, kind, at_ms, data)
@@ -67,11 +57,14 @@ export class EventTrail implements BatchNotes {
   /** Enabled webhooks by owner, as the present commit found them; 0: the operator's. */
   readonly #ears = new Map<number, Ear[]>();
   readonly #bell: OutboxBell;
-  readonly #on: ReturnType<typeof statements> & ReturnType<typeof noticeStatements>;
+  /** States for which notices were given. */
+  readonly notices: NoticeMarks;
+  readonly #on: ReturnType<typeof statements>;
 
   constructor(db: Connection, bell: OutboxBell) {
     this.#bell = bell;
-    this.#on = { ...statements(db), ...noticeStatements(db) };
+    this.notices = new NoticeMarks(db);
+    this.#on = statements(db);
   }
 
   /** Notes what happened, within its write, for the provider or (null) the operator. */
@@ -102,17 +95,11 @@ export class EventTrail implements BatchNotes {
   ): void {
     if (!this.isWanted(providerId, 'quota.reached')) return;
     const subject = `quota ${quota}`;
-    const before = Number(this.#on.markOf.get({ providerId, subject })?.mark ?? 0);
+    const before = Number(this.notices.markOf(providerId, subject) ?? 0);
     const level = levelAfter(before, used, limit);
     if (level === before) return;
-    this.setMark(providerId, subject, String(level));
+    this.notices.set(providerId, subject, String(level));
     if (level > before) this.note(providerId, atMs, () => quotaReached(quota, level, used, limit));
-  }
-
-  /** Notes which state of a subject a notice was given for. */
-  setMark(providerId: number | null, subject: string, mark: string): void {
-    const row = { providerId, subject, mark };
-    if (this.#on.changeMark.run(row) === 0) this.#on.addMark.run(row);
   }
 
   /** Disables a webhook that is enabled, and tells the others of its owner. */

@@ -4,11 +4,10 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { EventStore, NewEvent, WatchedSubscription } from '../../core/port/event.ts';
 import type { Context } from './context.ts';
 import { cursorAt, positionOf } from './cursor.ts';
-import { noticeStatements } from './event-trail.ts';
 import { value } from './statement.ts';
 
-/** Events that a step looks at. */
-const LOOK_COUNT = 500;
+/** Events that a step looks at or deletes: some 5 ms. */
+const LOOK_COUNT = 200;
 
 /** Position of a look: at those that are too old, then at those of one owner after the other. */
 interface Position {
@@ -65,8 +64,9 @@ function statements({ db }: Context) {
 }
 
 export function eventStore(context: Context): EventStore {
-  const { db, writer, events } = context;
-  const on = { ...statements(context), ...noticeStatements(db) };
+  const { writer, events } = context;
+  const { notices } = events;
+  const on = statements(context);
 
   /** The events to look at next, and where to go on behind them; null: there are none left. */
   function look(at: Position, { beforeMs, countMax }: { beforeMs: number; countMax: number }) {
@@ -95,12 +95,12 @@ export function eventStore(context: Context): EventStore {
 
     addNotice: async (event, subject, mark) => {
       const { providerId, kind } = event;
-      const isTold = () => on.markOf.get({ providerId, subject })?.mark === mark;
+      const isTold = () => notices.markOf(providerId, subject) === mark;
       // Looking costs no write.
       if (isTold() || !events.isWantedNow(providerId, kind)) return false;
       return writer.run(() => {
         if (isTold() || !events.isWanted(providerId, kind)) return false;
-        events.setMark(providerId, subject, mark);
+        notices.set(providerId, subject, mark);
         add(event);
         return true;
       });

@@ -19,7 +19,7 @@ import { deliveryMethods } from './webhook-delivery.ts';
 /** Dispatches that are tried at once when a webhook is enabled. */
 const RETRY_COUNT = 1_000;
 /** Rows of a webhook that go in one step when it is removed. */
-const REMOVE_STEP = 2_000;
+const REMOVE_STEP = 500;
 
 /** `failure_count` of a destination that took nothing yet: it is tried with care. */
 const UNPROVEN = sql.raw('1');
