@@ -14,8 +14,8 @@ import type {
 } from '../../core/port/slot.ts';
 import { freesSlots, policyOf } from '../../core/slot.ts';
 import type { Context } from './context.ts';
-import { AT_PROVIDER_COLUMNS, once, type RowAtProvider, SLOT_SEEN } from './lookups.ts';
-import { value } from './statement.ts';
+import { AT_PROVIDER_COLUMNS, type RowAtProvider, SLOT_SEEN } from './lookups.ts';
+import { once, value } from './statement.ts';
 
 interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'>, Omit<AdmittedLink, 'providerCode'> {
   /** Status of the provider's binding of the hash; null: there is none. */

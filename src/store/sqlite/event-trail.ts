@@ -9,10 +9,9 @@ import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
 import { levelAfter, type Quota } from '../../core/event/quota.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
 import type { Connection } from './connection.ts';
-import { once } from './lookups.ts';
 import { NoticeMarks } from './notice.ts';
 import type { OutboxBell } from './outbox-bell.ts';
-import { value } from './statement.ts';
+import { once, value } from './statement.ts';
 import type { BatchNotes } from './writer.ts';
 
 /** Events that wait for a webhook at most: with one more it is disabled. */

@@ -13,9 +13,8 @@ import type { AckItem, AckState, Message, TokenHolder } from '../../core/port/in
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
-import { once } from './lookups.ts';
 import { type PushTally, pushDesk } from './push-desk.ts';
-import { value } from './statement.ts';
+import { once, value } from './statement.ts';
 import { literal } from './status.ts';
 import { LINKED } from './targets.ts';
 

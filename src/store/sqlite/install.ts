@@ -16,10 +16,10 @@ import type { Slot } from '../../core/port/slot.ts';
 import { NO_TERMS } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { rowStatements, SET_LINK, TERMS_COLUMNS } from './install-rows.ts';
-import { lookups, once, SLOT_SEEN } from './lookups.ts';
+import { lookups, SLOT_SEEN } from './lookups.ts';
 import { slotTaker } from './slot.ts';
 import { slotEnder } from './slot-end.ts';
-import { value } from './statement.ts';
+import { once, value } from './statement.ts';
 
 const COLUMNS = sql.raw(`
   id, install_code AS "installCode", install_limit AS "installLimit",

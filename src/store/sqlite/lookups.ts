@@ -36,12 +36,6 @@ export function atProvider<Row extends RowAtProvider>(row: Row) {
   return { ...row, isRegistered: row.isRegistered === 1 };
 }
 
-/**
- * A value that SQLite cannot see while it plans. With those that it sees, in LIMIT too, it plans a
- * join anew at each run, which took 37 of 40 us here.
- */
-export const once = (name: string) => sql`(SELECT ${value(name)})`;
-
 export function lookups({ db }: Context) {
   return {
     deviceId: db.prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = ${value('hwid')}`),

@@ -11,9 +11,8 @@ import {
 } from '../../core/port/outbox.ts';
 import type { Context } from './context.ts';
 import { recipientSteps } from './ledger.ts';
-import { once } from './lookups.ts';
 import { type PushTally, pushDesk, WHY_EXPIRED } from './push-desk.ts';
-import { value } from './statement.ts';
+import { once, value } from './statement.ts';
 import { AT_GATEWAYS } from './status.ts';
 
 type SettlementStore = Pick<OutboxStore, 'settleDispatches' | 'endHandedOver'>;

@@ -19,10 +19,9 @@ import {
 } from '../../core/port/outbox.ts';
 import type { PushAddress } from '../../core/port/registration.ts';
 import type { Context } from './context.ts';
-import { once } from './lookups.ts';
 import { settlementStore } from './outbox-settlement.ts';
 import { READER } from './push-desk.ts';
-import { value } from './statement.ts';
+import { once, value } from './statement.ts';
 
 /** Dispatches of a destination among which the oldest is looked for: those tried first. */
 const OLDEST_OF = 1_000;

@@ -11,8 +11,7 @@ import { PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../../core/port/registration.ts';
 import type { Context } from './context.ts';
 import { distributionTeller } from './distribution-end.ts';
-import { once } from './lookups.ts';
-import { value } from './statement.ts';
+import { once, value } from './statement.ts';
 import { AT_GATEWAYS } from './status.ts';
 import { LINKED } from './targets.ts';
 

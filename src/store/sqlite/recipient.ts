@@ -8,9 +8,8 @@ import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { HELD, held, RENEWED_UNTIL } from './lane.ts';
 import { expirySteps, STEP_COUNT } from './ledger.ts';
-import { once } from './lookups.ts';
 import { pushDesk } from './push-desk.ts';
-import { value } from './statement.ts';
+import { once, value } from './statement.ts';
 import { inRange, linked, targetRanges } from './targets.ts';
 
 type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;

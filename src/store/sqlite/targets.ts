@@ -4,8 +4,7 @@ import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { cursorAt, positionOf } from './cursor.ts';
-import { once } from './lookups.ts';
-import { value } from './statement.ts';
+import { once, value } from './statement.ts';
 import { ACTIVE_BINDING } from './status.ts';
 
 type TargetStore = Pick<Store, 'findTargets' | 'scanTargets'>;
