@@ -263,8 +263,10 @@ export class Scripted implements Gateway, Teller {
     this.underWayCount += 1;
     this.mostUnderWay = Math.max(this.mostUnderWay, this.underWayCount);
     return new Promise((resolve) => {
+      let isAnswered = false;
       const answer = (verdict: Verdict) => {
-        this.underWayCount -= 1;
+        if (!isAnswered) this.underWayCount -= 1;
+        isAnswered = true;
         resolve(verdict);
       };
       signal.addEventListener('abort', () =>
