@@ -133,6 +133,7 @@ export const outbox = sqliteTable(
   (t) => [
     index('outbox_due').on(t.destination_id, t.next_at_ms, t.id),
     uniqueIndex('outbox_push').on(t.recipient_id).where(sql`recipient_id IS NOT NULL`),
+    index('outbox_of_webhook').on(t.destination_id, t.event_id).where(sql`event_id IS NOT NULL`),
     uniqueIndex('outbox_event').on(t.event_id, t.destination_id).where(sql`event_id IS NOT NULL`),
     check('outbox_one_thing', sql`(${t.recipient_id} IS NULL) <> (${t.event_id} IS NULL)`),
   ],

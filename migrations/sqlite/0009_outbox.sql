@@ -59,6 +59,7 @@ CREATE TABLE `outbox` (
 
 CREATE INDEX `outbox_due` ON `outbox` (`destination_id`,`next_at_ms`,`id`);
 CREATE UNIQUE INDEX `outbox_push` ON `outbox` (`recipient_id`) WHERE recipient_id IS NOT NULL;
+CREATE INDEX `outbox_of_webhook` ON `outbox` (`destination_id`,`event_id`) WHERE event_id IS NOT NULL;
 CREATE UNIQUE INDEX `outbox_event` ON `outbox` (`event_id`,`destination_id`) WHERE event_id IS NOT NULL;
 CREATE TABLE `webhook` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
