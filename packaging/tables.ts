@@ -4,13 +4,17 @@ import { GATE_TABLES } from '../src/config/settings/gate.ts';
 import { settingRows } from '../src/config/settings/index.ts';
 import type { TableKeys } from '../src/config/tables.ts';
 import { ACTIONS } from '../src/core/audit/entry.ts';
+import { EVENT_MEANINGS } from '../src/core/event/meanings.ts';
 import { SETTING_KEYS, settingRule } from '../src/core/message/settings.ts';
+import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../src/core/port/event.ts';
 import type { AnswerRow, Meaning } from '../src/gateway/answer.ts';
 import { APNS_ANSWERS } from '../src/gateway/apns-answers.ts';
 import { FCM_ANSWERS } from '../src/gateway/fcm-answers.ts';
 import { WEBPUSH_ANSWERS } from '../src/gateway/webpush-answers.ts';
 import { METRICS } from '../src/monitor/metric-table.ts';
 import { ERROR_CODES } from '../src/operator-error.ts';
+import { WEBHOOK_ANSWERS } from '../src/webhook/answers.ts';
+import { TELEGRAM_ERRORS } from '../src/webhook/telegram/answers.ts';
 
 const code = (text: string) => `\`${text}\``;
 
@@ -53,6 +57,20 @@ function answerRows(answers: readonly AnswerRow[], hasCodes: boolean): string[][
     problem,
   ]);
 }
+
+const WHAT_FOLLOWS = {
+  accepted: 'delivered',
+  retry: 'tried again',
+  failed: 'this event is given up',
+  dead: 'the webhook is disabled at once',
+  credentials: 'the webhook is disabled at once',
+} as const;
+
+const eventRows = (kinds: readonly (keyof typeof EVENT_MEANINGS)[]) =>
+  kinds.map((kind) => {
+    const { about, fields } = EVENT_MEANINGS[kind];
+    return [code(kind), about, fields.map(code).join(', ')];
+  });
 
 /** Tables by the document that has them; the first cell of the head tells where they are. */
 export const TABLES: readonly { page: string; head: string; table: string }[] = [
@@ -134,5 +152,39 @@ export const TABLES: readonly { page: string; head: string; table: string }[] = 
         help,
       ]),
     ),
+  },
+  {
+    page: 'docs/webhooks.md',
+    head: 'Answer',
+    table: table(
+      ['Answer', 'What it means', 'What follows'],
+      WEBHOOK_ANSWERS.map(({ from, to, about, verdict }) => [
+        from === to ? `${from}` : `${from} to ${to}`,
+        about,
+        WHAT_FOLLOWS[verdict],
+      ]),
+    ),
+  },
+  {
+    page: 'docs/webhooks.md',
+    head: 'Telegram',
+    table: table(
+      ['Telegram', 'What it means', 'What follows'],
+      TELEGRAM_ERRORS.map(({ code: status, about, verdict }) => [
+        `${status}`,
+        about,
+        WHAT_FOLLOWS[verdict],
+      ]),
+    ),
+  },
+  {
+    page: 'docs/webhooks.md',
+    head: 'Event',
+    table: table(['Event', 'What happened', '`data`'], eventRows([...PROVIDER_EVENTS])),
+  },
+  {
+    page: 'docs/webhooks.md',
+    head: "Operator's",
+    table: table(["Operator's", 'What happened', '`data`'], eventRows([...OPERATOR_EVENTS])),
   },
 ];

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import * as happenings from '../../../src/core/event/happenings.ts';
+import { EVENT_MEANINGS } from '../../../src/core/event/meanings.ts';
 import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../../../src/core/port/event.ts';
 
 const LINK = { id: 1, installLimit: 100, deviceCount: 100 };
@@ -46,6 +47,11 @@ const ALL = [
 test('there is a function for every kind', () => {
   const kinds = new Set<string>([...PROVIDER_EVENTS, ...OPERATOR_EVENTS]);
   expect(new Set(ALL.map(({ kind }) => kind as string))).toEqual(kinds);
+});
+
+test('every kind has the fields that the documents name, in their order', () => {
+  const told = ALL.map(({ kind, data }) => [kind, Object.keys(data)]);
+  expect(told).toEqual(ALL.map(({ kind }) => [kind, [...EVENT_MEANINGS[kind].fields]]));
 });
 
 test('data is flat, and far below 20 KB', () => {

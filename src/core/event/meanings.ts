@@ -1,0 +1,86 @@
+/** Meanings of events, for the documents: what happened, and what their data says of it. */
+
+import type { EventKind, TEST_EVENT } from '../port/event.ts';
+
+interface Meaning {
+  about: string;
+  /** Fields of its data, in their order. */
+  fields: readonly string[];
+}
+
+const LINK = ['link_id', 'install_count', 'install_limit'] as const;
+const ENDED = ['distribution_id', 'type', 'status', 'recipients', 'sent', 'failed'] as const;
+
+export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Meaning>> = {
+  'link.created': { about: 'a limited link was made', fields: ['link_id', 'install_limit'] },
+  'link.updated': {
+    about: 'limit, note, status, policy or subscription key of a link changed',
+    fields: [...LINK, 'status', 'changed'],
+  },
+  'link.full': { about: 'the last free slot of a link was taken', fields: LINK },
+  'link.refused': {
+    about: 'a link refused a device: for the first, 10th, 100th … time on a UTC day',
+    fields: ['link_id', 'reason', 'count', 'day'],
+  },
+  'device.admitted': { about: 'a new device took a slot', fields: [...LINK, 'hwid'] },
+  'device.removed': {
+    about: 'a device lost its slot: deleted, or forgotten by the operator',
+    fields: [...LINK, 'hwid', 'why'],
+  },
+  'device.replaced': {
+    about: 'a newcomer took the place of the device not seen for longest',
+    fields: ['link_id', 'hwid', 'new_hwid', 'last_seen_at'],
+  },
+  'device.inactive': {
+    about: 'a newcomer took the place of a device that was inactive',
+    fields: ['link_id', 'hwid', 'new_hwid', 'last_seen_at'],
+  },
+  'distribution.finished': {
+    about: 'a notification or command was sent, to some devices at least',
+    fields: ENDED,
+  },
+  'distribution.failed': { about: 'it could be sent to no device', fields: ENDED },
+  'distribution.blocked': {
+    about: 'it was blocked: by the operator, or as the subscription or plan had ended',
+    fields: ENDED,
+  },
+  'distribution.cancelled': { about: 'the provider cancelled it', fields: ENDED },
+  'subscription.ending': {
+    about: 'the subscription of the provider ends in so many days',
+    fields: ['days', 'ends_at'],
+  },
+  'subscription.ended': { about: 'it has ended', fields: ['ended_at'] },
+  'quota.reached': {
+    about:
+      '80 or 100 percent of what the provider may have are used: `links`, `domains`, `kept_bytes` or `ledger_rows`',
+    fields: ['quota', 'percent', 'used', 'limit'],
+  },
+  'key.rotated': { about: 'the provider got a new key', fields: ['old_key_until'] },
+  'webhook.disabled': {
+    about: 'another webhook of the same owner was disabled, as it did not take what it was told',
+    fields: ['webhook_id', 'target', 'why'],
+  },
+  'backup.failed': { about: 'a scheduled backup was not made', fields: ['reason'] },
+  'certificate.ending': {
+    about: 'the served certificate ends soon, and was not renewed',
+    fields: ['days', 'ends_at'],
+  },
+  'disk.low': { about: 'the disk of the data is nearly full', fields: ['free_bytes'] },
+  'gateway.stopped': {
+    about: 'a gateway refuses our credentials: pushes wait until they are mended',
+    fields: ['gateway', 'problem'],
+  },
+  'provider.added': { about: 'a provider was added', fields: ['provider_code', 'plan'] },
+  'provider.changed': {
+    about: 'plan, end, cap, policy or name of a provider changed',
+    fields: ['provider_code', 'plan', 'active_until', 'changed'],
+  },
+  'provider.suspended': { about: 'a subscription was suspended', fields: ['provider_code'] },
+  'provider.resumed': { about: 'a suspension ended', fields: ['provider_code'] },
+  'provider.key-rotated': {
+    about: 'a provider got a new key',
+    fields: ['provider_code', 'old_key_until'],
+  },
+  'provider.removed': { about: 'the removal of a provider began', fields: ['provider_code'] },
+  'webhook.test': { about: 'somebody tries the webhook out', fields: ['webhook_id'] },
+};
