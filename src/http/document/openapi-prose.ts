@@ -32,6 +32,10 @@ export const INFO = {
   license: { name: 'MIT', identifier: 'MIT' },
 };
 
+const EVENT_LIST = PROVIDER_EVENTS.map(
+  (kind) => `\`${kind}\` (${EVENT_MEANINGS[kind].about})`,
+).join('; ');
+
 type GroupName = (typeof groups)[number]['name'];
 
 export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
@@ -44,7 +48,7 @@ export const GROUP_DESCRIPTIONS: Readonly<Record<GroupName, string>> = {
   Figures: 'What happened at a provider by day: an extension of the public contract.',
   Webhooks: paragraphs(
     'Whom to tell of events: an extension of the public contract. Events are sent as the Standard Webhooks specification has it: a POST of JSON with `type`, `timestamp` and `data`, signed in the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. 2xx is success; what fails is tried 10 times over about three days, always with the same `webhook-id`.',
-    `The types of events: ${PROVIDER_EVENTS.map((kind) => `\`${kind}\` (${EVENT_MEANINGS[kind].about})`).join('; ')}.`,
+    `The types of events: ${EVENT_LIST}.`,
   ),
   'Calls that apps make':
     'Two calls that apps make by themselves, without credentials. The HWID and what a device says about itself come from headers, else from the query; names of query parameters may come in any case. What a device says of itself is cut to 128 characters and is never a reason to turn it away. Older apps say it in one text, the header `x-device-info`: a JSON object, names with values (`os=Android; model=Pixel 9`), values in the order system, version, model, version of the app, or the model alone, in at most 2,048 characters; it counts where a fact is not said otherwise.',

@@ -5,6 +5,7 @@ import type { Tellers } from '../../../src/core/webhook.ts';
 import {
   aLink,
   asked,
+  FOREIGN,
   FOREIGN_ID,
   type Given,
   gateScenarios,
@@ -76,11 +77,50 @@ const aDelivery = (id: number, more: object = {}) =>
   });
 const listed = (...rows: string[]) => `{"rc":1,"msg":"Ok","data":[${rows.join(',')}]}`;
 
+/** The first event was delivered, the second was given up. */
+const ended: Given = async ({ core, clock }) => {
+  const nowMs = clock.nowMs();
+  const lease = { owner: 'test', nowMs, leaseMs: 30_000 };
+  const [destination] = await core.store.claimDestinations(lease, ['webhook'], 1, 1);
+  if (destination === undefined) throw new Error('given: nothing waits');
+  const [first, second] = await core.store.listDispatches(destination.id, nowMs, 2, null);
+  await core.store.settleDispatches(
+    { ...lease, destinationId: destination.id },
+    [
+      { id: first?.id ?? 0, outcome: 'accepted' },
+      { id: second?.id ?? 0, outcome: 'failed', problem: PROBLEM },
+    ],
+    { failureCount: 1, failingSinceMs: nowMs, retryAtMs: 0, stoppedAtMs: null, problem: PROBLEM },
+    null,
+  );
+  await core.store.releaseDestinations('test', null);
+};
+
 const THREE_LINKS = [1, 2, 3].map((n) => aLink(`LinkCode000${n}`));
 
 const deliveryScenarios: Scenario[] = [
   ...gateScenarios(DELIVERIES, { id: 1 }, [aWebhook()], 'listDeliveries'),
   ...notOwn(DELIVERIES),
+  {
+    name: 'newest first: one waits, one was given up, one was delivered',
+    path: DELIVERIES,
+    says: 'ok',
+    given: [aWebhook(), ...THREE_LINKS, ended],
+    request: { id: 1 },
+    answer: listed(
+      aDelivery(3),
+      aDelivery(2, { state: 'failed', attempts: 1, problem: PROBLEM }),
+      aDelivery(1, { state: 'delivered', attempts: 1 }),
+    ),
+  },
+  {
+    name: 'those that were given up',
+    path: DELIVERIES,
+    says: 'ok',
+    given: [aWebhook(), ...THREE_LINKS, ended],
+    request: { id: 1, state: 'failed' },
+    answer: listed(aDelivery(2, { state: 'failed', attempts: 1, problem: PROBLEM })),
+  },
   {
     name: 'further back',
     path: DELIVERIES,
@@ -109,11 +149,39 @@ const replayScenarios: Scenario[] = [
   ...gateScenarios(REPLAY, { id: 1, event_id: 1 }, [aWebhook()], 'replayEvents'),
   ...notOwn(REPLAY, { event_id: 1 }),
   {
-    name: "another provider's event",
+    name: 'one that was given up',
     path: REPLAY,
     says: 'ok',
-    given: [aWebhook(), aWebhook({ providerId: FOREIGN_ID }), ...THREE_LINKS],
-    request: { id: 1, event_id: 99 },
+    given: [aWebhook(), ...THREE_LINKS, ended],
+    request: { id: 1, event_id: 2 },
+    answer: '{"rc":1,"msg":"Ok","count":1,"is_full":false}',
+    changed: [
+      'destination 1 waiting_count: 1 -> 2',
+      'outbox 4 added',
+      'webhook_delivery 1/2 removed',
+    ],
+  },
+  {
+    name: 'all since a time: those that wait already are not put in twice',
+    path: REPLAY,
+    says: 'ok',
+    given: [aWebhook(), ...THREE_LINKS, ended],
+    request: { id: 1, since: '2026-11-20 15:00:00' },
+    answer: '{"rc":1,"msg":"Ok","count":2,"is_full":false}',
+    changed: [
+      'destination 1 waiting_count: 1 -> 3',
+      'outbox 4 added',
+      'outbox 5 added',
+      'webhook_delivery 1/1 removed',
+      'webhook_delivery 1/2 removed',
+    ],
+  },
+  {
+    name: "another provider's event is not told",
+    path: REPLAY,
+    says: 'ok',
+    given: [aWebhook(), aWebhook({ providerId: FOREIGN_ID }), aLink('LinkCode0001', 2, FOREIGN)],
+    request: { id: 1, event_id: 1 },
     answer: '{"rc":1,"msg":"Ok","count":0,"is_full":false}',
   },
   misfit('neither an event nor a time', {}, 'event_id or since is required, one of them'),
