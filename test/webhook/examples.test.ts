@@ -1,4 +1,4 @@
-/** The examples of docs/webhooks.md verify what is really sent, in the language that they are in. */
+/** The examples of docs/webhooks.md verify what is really sent, each in its own language. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
