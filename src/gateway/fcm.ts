@@ -60,8 +60,8 @@ export function readServiceAccount(text: string): ServiceAccount | string {
   if (missing !== undefined) return `is not the JSON file of a service account: no ${missing}`;
   const [projectId, clientEmail, pem, tokenUri] = fields.map((name) => String(account[name]));
   if (!/^[\w.:-]+$/.test(projectId ?? '')) return 'names no project that could be one';
-  if (!/^https?:\/\//.test(tokenUri ?? '') || !URL.canParse(tokenUri ?? '')) {
-    return 'has a token_uri that is no address';
+  if (!/^https:\/\//.test(tokenUri ?? '') || !URL.canParse(tokenUri ?? '')) {
+    return 'has a token_uri that is no https address';
   }
   try {
     const key = createPrivateKey(pem ?? '');

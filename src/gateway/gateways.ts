@@ -71,9 +71,18 @@ export function makeGateways(
   return { all, madeOf, pushKey: vapid?.key.publicKey ?? null };
 }
 
+/** HTTP/2, and what we are known by, go over TLS alone. */
+const isSafe = (url: string) => url.startsWith('https://');
+const SAFE = 'an https address';
+
+function wrong(key: string, rule: string): OperatorError {
+  return new OperatorError(`gateway.${key} must be ${rule}`, 'config_invalid');
+}
+
 function planFcm(settings: GatewaySettings, parts: GatewayParts): Plan | null {
   const { fcmServiceAccount: path, fcmEndpoint: endpoint } = settings;
   if (path === '') return null;
+  if (!isSafe(endpoint)) throw wrong('fcm.endpoint', SAFE);
   const { text, value: account } = readFile(
     'gateway.fcm.service_account',
     path,
@@ -94,14 +103,13 @@ const TOPIC = /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 function planApns(settings: GatewaySettings, parts: GatewayParts): Plan | null {
   const { apnsKeyFile: path, apnsKeyId: keyId, apnsTeamId: teamId, apnsTopic: topic } = settings;
   if ([path, keyId, teamId, topic].every((value) => value === '')) return null;
-  const wrong = (key: string, rule: string) =>
-    new OperatorError(`gateway.apns.${key} must be ${rule}`, 'config_invalid');
-  if (path === '') throw wrong('key_file', 'given beside the others of gateway.apns');
-  if (!APPLE_ID.test(keyId)) throw wrong('key_id', 'ten capital letters and digits');
-  if (!APPLE_ID.test(teamId)) throw wrong('team_id', 'ten capital letters and digits');
-  if (!TOPIC.test(topic)) throw wrong('topic', 'a bundle id such as com.example.app');
+  if (path === '') throw wrong('apns.key_file', 'given beside the others of gateway.apns');
+  if (!APPLE_ID.test(keyId)) throw wrong('apns.key_id', 'ten capital letters and digits');
+  if (!APPLE_ID.test(teamId)) throw wrong('apns.team_id', 'ten capital letters and digits');
+  if (!TOPIC.test(topic)) throw wrong('apns.topic', 'a bundle id such as com.example.app');
   const { text, value: key } = readFile('gateway.apns.key_file', path, readSigningKey);
   const endpoint = apnsEndpointOf(settings);
+  if (!isSafe(endpoint)) throw wrong('apns.endpoint', SAFE);
   return {
     madeOf: JSON.stringify([text, keyId, teamId, topic, endpoint]),
     make: () => new Apns({ key, keyId, teamId, topic }, endpoint, parts),

@@ -102,7 +102,7 @@ describe('a mistake is one sentence', () => {
     [() => account({ private_key: 'x' }), 'has a private key that cannot be read'],
     [() => account({ private_key: pem(ec) }), 'has a private key that is no RSA key'],
     [() => account({ project_id: '../x' }), 'names no project that could be one'],
-    [() => account({ token_uri: 'ftp://x.example' }), 'has a token_uri that is no address'],
+    [() => account({ token_uri: 'http://x.example/' }), 'has a token_uri that is no https address'],
     [() => apns({ apnsKeyFile: file('k', 'x') }), 'holds no private key in PEM'],
     [
       () => apns({ apnsKeyFile: file('k', pem(other)) }),
@@ -119,9 +119,17 @@ describe('a mistake is one sentence', () => {
     [{ apnsKeyFile: '' }, 'gateway.apns.key_file must be given beside the others of gateway.apns'],
     [{ apnsKeyId: 'short' }, 'gateway.apns.key_id must be ten capital letters and digits'],
     [{ apnsTeamId: '' }, 'gateway.apns.team_id must be ten capital letters and digits'],
+    [{ apnsEndpoint: 'http://apns.example' }, 'gateway.apns.endpoint must be an https address'],
     [{ apnsTopic: 'app' }, 'gateway.apns.topic must be a bundle id such as com.example.app'],
   ])('%j', (change, problem) => {
     expect(reasonAgainst(apns(change))).toBe(problem);
+  });
+
+  test('FCM without TLS', () => {
+    const fcmEndpoint = 'http://fcm.example';
+    expect(reasonAgainst({ ...account({}), fcmEndpoint })).toBe(
+      'gateway.fcm.endpoint must be an https address',
+    );
   });
 
   test('a file that is not there', () => {
