@@ -1,6 +1,11 @@
 /** Every race of the contract, by a name that another process can be told. */
 
+import { OUTBOX_RACES } from './outbox-race.ts';
 import { type Race, SINGLE_RACES } from './race.ts';
 import { SERIAL_RACES } from './serial-race.ts';
 
-export const RACES: Readonly<Record<string, Race>> = { ...SINGLE_RACES, ...SERIAL_RACES };
+export const RACES: Readonly<Record<string, Race>> = {
+  ...SINGLE_RACES,
+  ...SERIAL_RACES,
+  ...OUTBOX_RACES,
+};
