@@ -61,11 +61,11 @@ export async function openCore(
 ): Promise<Core> {
   const { dataDir, commitBatchMax } = config;
   refuseOpenData(dataDir, create);
-  const { onCommit, onFigure } = tallies;
+  const { onCommit, onFigure, onDistributionEnd } = tallies;
   const signals = new Signals();
   const onOutbox = () => signals.outboxFilled();
-  const options = { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox };
-  const store = await STORE_KIND.open(options);
+  const observers = { onCommit, onFigure, onOutbox, onDistributionEnd };
+  const store = await STORE_KIND.open({ dataDir, create, migrates, commitBatchMax, ...observers });
   return {
     store: tallies.counting(store),
     signals,

@@ -1,6 +1,6 @@
 /** Counts beside those of requests: commits, deliveries, events of the log. */
 
-import { CANCELLED, STATUS_NAMES } from '../core/message/status.ts';
+import { STATUS_NAMES } from '../core/message/status.ts';
 import { FIGURES, type Figure } from '../core/port/figure.ts';
 import { DESTINATION_KINDS, type DestinationKind } from '../core/port/outbox.ts';
 import { type Store, withMethods } from '../core/port/store.ts';
@@ -90,6 +90,9 @@ export class Tallies {
 
   onFigure = (figure: Figure, by: number): void => this.figures.add(figure, by);
 
+  /** Hears of every distribution that ends, whoever ends it. */
+  onDistributionEnd = (status: number): void => this.distributions.add(nameOf(status));
+
   onEvent = (level: LogLevel, event: string): void => {
     if (level === 'warn' || level === 'error') this.logEvents[level].add(event);
   };
@@ -102,16 +105,6 @@ export class Tallies {
         const added = await store.addDistribution(draft, guards, act);
         if (typeof added !== 'string') distributions.add('accepted');
         return added;
-      },
-      cancelDistribution: async (providerId, id, guard, act) => {
-        const outcome = await store.cancelDistribution(providerId, id, guard, act);
-        if (outcome === 'ok') distributions.add(nameOf(CANCELLED));
-        return outcome;
-      },
-      moveDistribution: async (lease, from, to) => {
-        const isMoved = await store.moveDistribution(lease, from, to);
-        if (isMoved && distributions.has(nameOf(to))) distributions.add(nameOf(to));
-        return isMoved;
       },
       sendRecipients: async (lease, waitingMax, gateways) => {
         const served = await store.sendRecipients(lease, waitingMax, gateways);

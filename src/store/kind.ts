@@ -33,6 +33,8 @@ export interface StoreOptions {
   onFigure?: FigureObserver;
   /** Hears, once on disk, that the outbox may have something to be tried at once. */
   onOutbox?: () => void;
+  /** Hears, once on disk, with which status a distribution ended. */
+  onDistributionEnd?: (status: number) => void;
   /** The machine's unless a test moves one. */
   clock?: Clock;
 }

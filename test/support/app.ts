@@ -109,8 +109,9 @@ export async function startTestApp(
   const logLines: string[] = [];
   const expectedFaults: string[] = [];
   const tallies = new Tallies();
-  const { onCommit, onFigure } = tallies;
-  const opened = await openSqliteStore({ ...OPENING, dataDir, onCommit, onFigure, clock });
+  const { onCommit, onFigure, onDistributionEnd } = tallies;
+  const observers = { onCommit, onFigure, onDistributionEnd };
+  const opened = await openSqliteStore({ ...OPENING, dataDir, ...observers, clock });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
   const limits = { ...WIDE_LIMITS, ...bounds };
   const core = {

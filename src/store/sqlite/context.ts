@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { Announcements } from './announcements.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Connection } from './connection.ts';
 import type { EventTrail } from './event-trail.ts';
@@ -18,6 +19,8 @@ export interface Context {
   events: EventTrail;
   /** To be rung by a write that puts something into the outbox. */
   outbox: OutboxBell;
+  /** Takes the status with which a distribution ended. */
+  ends: Announcements<number>;
   /** The store's own: leases end by it. */
   clock: Clock;
 }

@@ -8,7 +8,7 @@ import { FINAL } from './status.ts';
  * Returns the function that notes the end of a distribution for its provider. To be called within
  * the write that ends it, once its counts are final; it says nothing of one that has not ended.
  */
-export function distributionTeller({ db, events }: Context) {
+export function distributionTeller({ db, ends, events }: Context) {
   const ended = db.prepare<EndedDistribution & { providerId: number }>(sql`
       SELECT id, provider_id AS "providerId", status, notification_type AS "notificationType",
         recipient_count AS "recipientCount", sent_count AS "sentCount",
@@ -16,6 +16,8 @@ export function distributionTeller({ db, events }: Context) {
       FROM distribution WHERE id = ${value('id')} AND status >= ${FINAL}`);
   return (id: number, nowMs: number): void => {
     const found = ended.get({ id });
-    if (found !== null) events.note(found.providerId, nowMs, () => distributionEnded(found));
+    if (found === null) return;
+    ends.note(found.status);
+    events.note(found.providerId, nowMs, () => distributionEnded(found));
   };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
+import { Announcements } from './announcements.ts';
 import { auditStore } from './audit.ts';
 import { AuditTrail } from './audit-trail.ts';
 import { Checkpoints } from './checkpoint.ts';
@@ -50,7 +51,7 @@ const LAST_WAIT_MS = 1_000;
  */
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
-  const { clock = systemClock } = options;
+  const { clock = systemClock, onDistributionEnd } = options;
   const opened = openDatabase(dataDir, create, migrates);
   const index = WalIndex.of(opened.db);
   const db = new Connection(opened.db, index);
@@ -59,11 +60,12 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
   const outbox = new OutboxBell(onOutbox);
   const events = new EventTrail(db, outbox);
+  const ends = new Announcements(onDistributionEnd);
   const figures = new FigureTrail(db, () => clock.steadyMs(), onFigure, events);
   // Figures are last: they note events while they are saved.
-  const notes = [audit, events, outbox, figures];
+  const notes = [audit, events, outbox, ends, figures];
   const writer = new GroupWriter(db, commitBatchMax, { notes, upkeep, onCommit, others });
-  const context: Context = { db, writer, audit, figures, events, outbox, clock };
+  const context: Context = { db, writer, audit, figures, events, outbox, ends, clock };
   return {
     ...providerStore(context),
     ...removalStore(context),

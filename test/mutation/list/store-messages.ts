@@ -50,8 +50,10 @@ export const storeMessages: readonly MutatedFile[] = [
         'return (of: { providerId: number }) => rows.run(of) || own.run(of);',
         'return (of: { providerId: number }) => rows.run(of) && own.run(of);',
       ],
-      [`if (found === null) return 'provider_not_found';`, ''],
-      ["return remove.run({ id }) > 0 ? 'ok' : 'provider_not_found';", "return 'ok';"],
+      [
+        "const found = find.get({ code });\n        if (found === null) return 'provider_not_found';",
+        'const found = find.get({ code });',
+      ],
     ],
   },
   {
@@ -81,10 +83,59 @@ export const storeMessages: readonly MutatedFile[] = [
         "recipient_count = recipient_count - ${value('added')},",
       ],
       [
-        'for (let count = 0, rows = 0; count < STEP_COUNT && rows < SERVE_ROWS; ) {',
-        'for (let count = 0, rows = 0; count < STEP_COUNT || rows < SERVE_ROWS; ) {',
+        'for (let count = 0, rows = 0; count < countMax && rows < SERVE_ROWS; ) {',
+        'for (let count = 0, rows = 0; count < countMax || rows < SERVE_ROWS; ) {',
       ],
       ['on.loaded.run({ ...held(lease, clock), source, cursorId: NAMED_LOADED, ...counts });', ''],
+      ['const send = queued > 0 ? on.sendAndPush : on.send;', 'const send = on.send;'],
+      ['recipient_count - sent_count - push_waiting_count\n', 'recipient_count - sent_count\n'],
+      [
+        "handed_over_at_ms = ${value('nowMs')}, lease_owner = NULL,",
+        "handed_over_at_ms = ${value('nowMs')},",
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/push-desk.ts',
+    tests: ['test/store/sqlite.test.ts', 'test/core/message/push-model.test.ts'],
+    changes: [
+      ['AND p.after_recipient_id < r.id', ''],
+      ['n.nobody_after_distribution_id < r.distribution_id', 'n.nobody_after_distribution_id > 0'],
+      ['if (now.isFetched === 1) return null;', ''],
+      ['if (now.expiresAtMs <= nowMs) return `${WHY_EXPIRED}${last}`;', ''],
+      ['if (now.status === BLOCKED) return `${WHY_BLOCKED}${last}`;', ''],
+      ['else if (id !== push.destinationId) {', 'else {'],
+      ['if (left.isAtGateways === 1 && left.waitingCount === 0)', 'if (left.waitingCount === 0)'],
+      ['      on.removeRun.run({ ...run });', ''],
+      ["const failureCount = key.kind === 'webpush' ? 1 : 0;", 'const failureCount = 0;'],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/outbox.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      ['if (isNew) return [fresh];', ''],
+      [
+        'if (after === null) return [again, setBack, fresh];',
+        'if (after === null) return [fresh, again];',
+      ],
+      [
+        'const isHere = key?.kind === to.kind && key.origin === to.origin;',
+        'const isHere = key !== null;',
+      ],
+      ["if (isFetched === 1) moot = 'fetched';", ''],
+      ['AND d.stopped_at_ms IS NULL AND NOT EXISTS', 'AND NOT EXISTS'],
+      ['countMax: countMax - failing.length', 'countMax'],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/outbox-settlement.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      ["AND push = ${value('push')}", ''],
+      ['if (place.leaseOwner !== owner) return false;', ''],
+      ['attempt_count = attempt_count + 1,', 'attempt_count = attempt_count,'],
+      ['if (isDone) desk.end(id, nowMs);', ''],
     ],
   },
 ];

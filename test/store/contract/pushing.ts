@@ -237,6 +237,21 @@ export const pushingSuite: Suite = (opened) => {
     expect(await countsOf(store, id)).toEqual([100, 1, 1, 0]);
   });
 
+  test('who comes back later is not pushed to what was sent before', async () => {
+    const { store } = opened();
+    const { providerId, installId } = await addDoor(store);
+    await registerAt(store, 'a', fcm('before'));
+    const { id } = await serve(store, providerId);
+    await store.freeSlot(providerId, { installCode: CODE, installId }, 'a', ACT);
+    await registerAt(store, 'a', fcm('after'));
+    const { id: destinationId } = await claimOne(store);
+    const due = await pushesAt(store, destinationId);
+    expect(due).toMatchObject([{ distributionId: id, token: null, moot: 'moved' }]);
+    const { id: next } = await serve(store, providerId);
+    const [, fresh] = await pushesAt(store, destinationId);
+    expect(fresh).toMatchObject({ distributionId: next, token: { push: fcm('after') } });
+  });
+
   test('forgotten while it waits: nobody waits for it any more', async () => {
     const { store } = opened();
     const { providerId } = await addDoor(store);
