@@ -201,7 +201,7 @@ async function startParts(beginning: Beginning): Promise<App> {
   parts.push({ name: 'delivery', stop: worker.stop });
   core.signals.onWork(worker.look);
   const tellers = makeTellers(settings, outgoing);
-  outward.prepare(settings)();
+  outward.prepare(settings, log)();
   const outbox = outward.worker(core, tellers, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const { host, port } = settings;
@@ -225,7 +225,7 @@ async function startParts(beginning: Beginning): Promise<App> {
     reload: (next) => {
       const change = changeBetween(current, next);
       const live = withLiveSettings(settings, next.config);
-      const replaceGateways = outward.prepare(live);
+      const replaceGateways = outward.prepare(live, log);
       Object.assign(settings, live);
       replaceGateways();
       void outbox.resume();

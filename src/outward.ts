@@ -34,11 +34,13 @@ export class Outward {
    * Makes the gateways that these settings name, and says how to put them in place. Throws
    * `OperatorError`, and changes nothing, if one of them cannot be made.
    */
-  prepare(settings: Config): () => void {
+  prepare(settings: Config, log: Log): () => void {
     const { outgoing, clock } = this.parts;
     const gateways = makeGateways(settings, { outgoing, clock }, this.#gateways);
     return () => {
       this.#gateways = gateways;
+      const { newKeyFile: path } = gateways;
+      if (path !== null) log.info('vapid_key_made', { path });
     };
   }
 

@@ -32,11 +32,13 @@ export interface Gateways {
   readonly all: Readonly<Partial<Record<GatewayName, Gateway>>>;
   /** The public VAPID key; null: Web Push is not set up. */
   readonly pushKey: string | null;
+  /** The file of a VAPID key that was made just now; null: none was. */
+  readonly newKeyFile: string | null;
   /** For each gateway all that it was made of: while that stays, so does the gateway. */
   readonly madeOf: Readonly<Partial<Record<GatewayName, string>>>;
 }
 
-export const NO_GATEWAYS: Gateways = { all: {}, pushKey: null, madeOf: {} };
+export const NO_GATEWAYS: Gateways = { all: {}, pushKey: null, newKeyFile: null, madeOf: {} };
 
 interface Plan {
   madeOf: string;
@@ -68,7 +70,8 @@ export function makeGateways(
     all[name] = old ?? plan.make();
     madeOf[name] = plan.madeOf;
   }
-  return { all, madeOf, pushKey: vapid?.key.publicKey ?? null };
+  const pushKey = vapid?.key.publicKey ?? null;
+  return { all, madeOf, pushKey, newKeyFile: vapid?.newKeyFile ?? null };
 }
 
 /** HTTP/2, and what we are known by, go over TLS alone. */
@@ -130,14 +133,14 @@ export function vapidFileOf({ dataDir, webpushKeyFile }: GatewaySettings): strin
 function planWebPush(
   settings: GatewaySettings,
   parts: GatewayParts,
-): (Plan & { key: VapidKey }) | null {
+): (Plan & { key: VapidKey; newKeyFile: string | null }) | null {
   const { webpushSubject: subject } = settings;
   if (subject === '') return null;
   const path = vapidFileOf(settings);
-  makeVapidFile(path);
+  const newKeyFile = makeVapidFile(path) ? path : null;
   const { text, value: key } = readFile('gateway.webpush.key_file', path, VapidKey.read);
   return {
-    ...{ madeOf: JSON.stringify([text, subject]), key },
+    ...{ madeOf: JSON.stringify([text, subject]), key, newKeyFile },
     make: () => new WebPush(key, subject, parts),
   };
 }

@@ -1,7 +1,7 @@
 /** The VAPID key (RFC 8292): by it push services know who sends. */
 
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SignJWT } from 'jose';
 import { messageOf, OperatorError } from '../operator-error.ts';
@@ -62,10 +62,13 @@ function pointOf(key: KeyObject): Buffer {
 }
 
 /**
- * Makes the file with a new key, for its owner alone. One that is there stays: whoever was first,
- * also of two processes, made the key that subscriptions are bound to. Throws `OperatorError`.
+ * Makes the file with a new key, for its owner alone, and tells whether it did. One that is there
+ * stays: whoever was first, also of two processes, made the key that subscriptions are bound to.
+ * Throws `OperatorError`.
  */
-export function makeVapidFile(path: string): void {
+export function makeVapidFile(path: string): boolean {
+  // In a folder that we may not write, or on a full disk, the key is as good as before.
+  if (existsSync(path)) return false;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
   const draft = join(dirname(path), `.vapid-${randomBytes(6).toString('hex')}`);
@@ -80,8 +83,9 @@ export function makeVapidFile(path: string): void {
     giveToOwnerOfFolder(draft);
     // Unlike a rename, it replaces nothing.
     linkSync(draft, path);
+    return true;
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'EEXIST') return;
+    if ((error as { code?: unknown }).code === 'EEXIST') return false;
     throw new OperatorError(`cannot make the VAPID key ${path}: ${messageOf(error)}`);
   } finally {
     rmSync(draft, { force: true });

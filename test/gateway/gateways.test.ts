@@ -157,12 +157,20 @@ describe('the VAPID key', () => {
   const webpush = { webpushSubject: 'mailto:operator@example.com' };
 
   test('is made when it is first needed, for the owner alone, and stays', () => {
-    const { pushKey } = make(webpush);
     const path = join(dataDir, 'vapid.key');
+    const { pushKey, newKeyFile } = make(webpush);
+    expect(newKeyFile).toBe(path);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(readFileSync(path, 'utf8')).toStartWith('-----BEGIN PRIVATE KEY-----');
     expect(readdirSync(dataDir)).toEqual(['vapid.key']);
-    expect(make(webpush).pushKey).toBe(pushKey);
+    expect(make(webpush)).toMatchObject({ pushKey, newKeyFile: null });
+  });
+
+  test('that is there is enough: nothing is written beside it', () => {
+    make(webpush);
+    const { mtimeMs } = statSync(dataDir);
+    make(webpush);
+    expect(statSync(dataDir).mtimeMs).toBe(mtimeMs);
   });
 
   test('is in the file that is named', () => {
