@@ -72,6 +72,22 @@ describe('handing over', () => {
     await bench.stop(worker);
   });
 
+  test('a destination that is claimed in vain is not claimed again at once', async () => {
+    const bench = new OutboxBench();
+    const fcm = bench.outbox.addDestination('fcm');
+    bench.outbox.add(fcm);
+    bench.outbox.listDispatches = async () => [];
+    const worker = bench.worker();
+    worker.look();
+    for (let n = 0; n < 5; n++) {
+      await bench.rest();
+      bench.clock.advance(SECOND_MS);
+      worker.ring();
+    }
+    expect(bench.outbox.calls.filter((method) => method === 'claim').length).toBeLessThan(25);
+    await bench.stop(worker);
+  });
+
   test('what nobody needs takes no place', async () => {
     const bench = new OutboxBench();
     const fcm = bench.outbox.addDestination('fcm');
@@ -323,6 +339,36 @@ describe('beside each other', () => {
     for (const call of bench.webhook.calls.slice(1)) call.answer(ACCEPTED);
     await bench.until('all were told', () => bench.outbox.waiting.length === 0);
     expect(bench.webhook.mostUnderWay).toBe(4);
+    await bench.stop(worker);
+  });
+
+  test('push services that accept after nine seconds keep half of the places at most', async () => {
+    const bench = new OutboxBench();
+    const slow = Array.from({ length: 20 }, () => bench.outbox.addDestination('webpush'));
+    for (const id of slow) bench.outbox.add(id, 40);
+    const quick = bench.outbox.addDestination('webpush');
+    const quickTokens = new Set<string>();
+    const webpush = new Scripted(4);
+    bench.gateways = { webpush };
+    const worker = bench.worker();
+    worker.look();
+    const answerSlow = () => {
+      for (const call of webpush.calls.splice(0)) {
+        const isQuick = quickTokens.has(call.to);
+        void bench.clock.sleep(isQuick ? 20 : 9_000).then(() => call.answer(ACCEPTED));
+      }
+      return true;
+    };
+    const knownMs = bench.clock.nowMs() + 20 * SECOND_MS;
+    await bench.until('they are known', () => answerSlow() && bench.clock.nowMs() > knownMs);
+    for (const id of bench.outbox.add(quick, 200)) quickTokens.add(`token ${id}`);
+    const ids = [...quickTokens].map((token) => Number(token.split(' ')[1]));
+    bench.signals.outboxFilled();
+    const beganMs = bench.clock.nowMs();
+    await bench.until('the quick one has all', () => {
+      return answerSlow() && ids.every((id) => bench.outbox.settled.has(id));
+    });
+    expect(bench.clock.nowMs() - beganMs).toBeLessThan(5 * SECOND_MS);
     await bench.stop(worker);
   });
 

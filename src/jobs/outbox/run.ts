@@ -18,6 +18,7 @@ import type { Webhook } from '../../core/port/webhook.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Carried } from './carry.ts';
 import { Outcomes } from './outcomes.ts';
+import type { Paces } from './paces.ts';
 import type { Places, Taker } from './places.ts';
 
 /** Dispatches that are read in one step: some four for each attempt at a time. */
@@ -35,6 +36,7 @@ export interface RunHost {
   owner: string;
   random: () => number;
   places: Places;
+  paces: Paces;
   /** Most attempts at a time. */
   concurrency: number;
   /** True: others of its kind share the places, so that a failing one has one of them. */
@@ -62,6 +64,7 @@ export class OutboxRun implements Taker {
   /** True: another page may follow; false: the last one was read, and it begins anew at the end. */
   #hasNextPage = true;
   #isLoading = false;
+  #hasFound = false;
   #underWayCount = 0;
   #health: DestinationHealth;
   /** Failures that are left before others have their turn. */
@@ -94,6 +97,15 @@ export class OutboxRun implements Taker {
 
   get isFailing(): boolean {
     return this.#health.failureCount > 0;
+  }
+
+  /** True: there was something to do. */
+  get hasFound(): boolean {
+    return this.#hasFound;
+  }
+
+  get isSlow(): boolean {
+    return this.host.isShared && this.host.paces.isSlow(this.destination.id);
   }
 
   /** Begins; to be called once. */
@@ -169,7 +181,7 @@ export class OutboxRun implements Taker {
     const { concurrency, isShared } = this.host;
     const { failureCount, retryAtMs } = this.#health;
     if (retryAtMs > 0) return 1;
-    if (failureCount === 0) return concurrency;
+    if (failureCount === 0) return this.isSlow ? Math.ceil(concurrency / 2) : concurrency;
     return isShared ? 1 : Math.max(1, Math.floor(concurrency / 4));
   }
 
@@ -204,7 +216,8 @@ export class OutboxRun implements Taker {
       if (webhookId !== null) this.#webhook = await findWebhook(webhookId);
       const isGone = webhookId !== null && this.#webhook === null;
       const page = isGone ? [] : await store.listDispatches(id, clock.nowMs(), size, after);
-      if (page.length === 0 && after === null) this.#isClosed = true;
+      if (page.length > 0) this.#hasFound = true;
+      else if (after === null) this.#isClosed = true;
       if (!this.#isClosed) this.#queue.push(...this.#settleMoot(page));
       this.#cursor = page.at(-1) ?? null;
       this.#hasNextPage = page.length === size;
@@ -238,9 +251,11 @@ export class OutboxRun implements Taker {
   }
 
   async #attempt(dispatch: Dispatch): Promise<void> {
-    const { host, destination } = this;
+    const { host, destination, isSlow } = this;
+    const beganMs = host.clock.steadyMs();
     const carried = await host.carry(dispatch, this.#webhook);
     this.#underWayCount -= 1;
+    host.paces.note(destination.id, host.clock.steadyMs() - beganMs);
     if (carried === null) this.#isClosed = true;
     else if (carried.verdict !== null) {
       const { verdict, expiresAtMs } = carried;
@@ -250,7 +265,7 @@ export class OutboxRun implements Taker {
     }
     if (this.#isClosed) this.#queue = [];
     this.#turn();
-    host.places.giveBack();
+    host.places.giveBack(isSlow);
   }
 
   #take({ settlement, health, disables }: Judgement, nowMs: number): void {

@@ -14,6 +14,7 @@ import { type Log, reasonOf } from '../../log.ts';
 import { type AttemptObserver, Carrier, type Gateways, type Tellers } from './carry.ts';
 import { PushContents } from './contents.ts';
 import { LEASE_MS } from './outcomes.ts';
+import { Paces } from './paces.ts';
 import { Places } from './places.ts';
 import { OutboxRun, type RunHost } from './run.ts';
 
@@ -58,8 +59,11 @@ const SHARED_PLACES = 48;
 /** The share of those that fail, or of which nothing is known yet. */
 const FAILING_SHARE = 1 / 4;
 
-/** Time for which outcomes wait to be saved together, ms. */
-const SAVE_SOON_MS = 20;
+/** The share of those that take long, in places and runs. */
+const SLOW_SHARE = 1 / 2;
+
+/** Time for which outcomes wait to be saved together, ms: a commit holds up all attempts. */
+const SAVE_SOON_MS = 40;
 /** Time that a run has before it gives way to others, ms. */
 const RUN_MS = 1_000;
 /** Time that what is under way has when the process stops, then to break off, ms. */
@@ -68,12 +72,13 @@ const BREAK_OFF_MS = 1_000;
 
 function pools(): Pool[] {
   const own = (kind: DestinationKind): Pool => ({
-    ...{ kinds: [kind], places: new Places(GATEWAY_PLACES), runs: new Set<OutboxRun>() },
-    ...{ runsMax: 1, failingMax: 1 },
+    ...{ kinds: [kind], runs: new Set<OutboxRun>(), runsMax: 1, failingMax: 1 },
+    places: new Places(GATEWAY_PLACES, GATEWAY_PLACES),
   });
   const shared = (kinds: readonly DestinationKind[]): Pool => ({
-    ...{ kinds, places: new Places(SHARED_PLACES), runs: new Set<OutboxRun>() },
+    ...{ kinds, runs: new Set<OutboxRun>() },
     ...{ runsMax: SHARED_PLACES, failingMax: SHARED_PLACES * FAILING_SHARE },
+    places: new Places(SHARED_PLACES, SHARED_PLACES * SLOW_SHARE),
   });
   return [own('fcm'), own('apns'), shared(['webpush']), shared(['webhook', 'telegram'])];
 }
@@ -82,6 +87,7 @@ function pools(): Pool[] {
 export class Outbox implements OutboxWorker {
   readonly #owner = `${process.pid}-${crypto.randomUUID()}`;
   readonly #pools = pools();
+  readonly #paces = new Paces();
   readonly #contents: PushContents;
   readonly #carrier: Carrier;
   readonly #breakingOff = new AbortController();
@@ -205,7 +211,14 @@ export class Outbox implements OutboxWorker {
     const { core, clock, random, log } = this.deps;
     const isFull = () => pool.runs.size >= pool.runsMax;
     return {
-      ...{ store: core.store, clock, owner: this.#owner, random, places: pool.places },
+      ...{
+        store: core.store,
+        clock,
+        owner: this.#owner,
+        random,
+        places: pool.places,
+        paces: this.#paces,
+      },
       concurrency: this.#carrier.concurrencyOf(kind),
       isShared: pool.runsMax > 1,
       mustYield: (beganMs) => pool.runsMax > 1 && isFull() && clock.steadyMs() - beganMs >= RUN_MS,
@@ -238,7 +251,8 @@ export class Outbox implements OutboxWorker {
     }
     pool.runs.delete(run);
     this.#sayIfQuiet();
-    this.look();
+    // One that found nothing, although something was due, leaves it to the bell.
+    if (run.hasFound) this.look();
   }
 
   /** Has the outcomes of all runs saved in one commit. */
