@@ -46,7 +46,8 @@ const TLS: Readonly<Record<string, string>> = {
 /** Codes of a handshake that came to nothing; EPROTO is Bun's for a server without TLS. */
 const TLS_CODE = /^(?:EPROTO$|ERR_(?:TLS|SSL|BORINGSSL)|CERT_|UNABLE_TO_|DEPTH_|SELF_SIGNED)/;
 
-const RESET = /^(?:ECONNRESET|EPIPE|ECONNABORTED|CLOSED|HTTP2(?:StreamReset|RefusedStream))$/;
+const RESET =
+  /^(?:ECONNRESET|EPIPE|ECONNABORTED|CLOSED|HTTP2(?:GoAway|StreamReset|RefusedStream))$/;
 
 /** Tells whether nothing was sent, as there was no connection. */
 export function isUnreachable({ code }: Trouble): boolean {
