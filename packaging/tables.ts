@@ -46,6 +46,7 @@ const EFFECTS: Readonly<Record<Meaning, string>> = {
   failed: 'fails',
   token: 'tried again with a new token; if that is refused too, stops',
   foreign: 'kept, dropped later',
+  throttled: 'this one is tried again, the others go on',
 };
 
 /** Rows of a table of answers; services without codes have no column for them. */

@@ -9,7 +9,9 @@ export type Meaning =
   /** The token that we showed is not taken any more: another one may be. */
   | 'token'
   /** The address is not one of our app, or the gateway is set up for another app. */
-  | 'foreign';
+  | 'foreign'
+  /** The address gets more than it may; others do not. */
+  | 'throttled';
 
 /** Meanings of answers that are given only to who is known. */
 export const TAKES_TOKEN: ReadonlySet<Meaning> = new Set<Meaning>([
@@ -73,7 +75,7 @@ export function strange(service: string, status: number): Verdict {
 
 /** The verdict of an answer, if its row leaves no doubt. */
 function verdictOf(
-  means: Exclude<Meaning, 'token' | 'foreign'>,
+  means: Exclude<Meaning, 'token' | 'foreign' | 'throttled'>,
   problem: string,
   answer: Pick<OutgoingAnswer, 'retryAfterMs'>,
 ): Verdict {
@@ -89,6 +91,9 @@ export function verdictOfFailure({ kind, problem }: OutgoingFailure): Verdict {
   if (kind === 'address' || kind === 'unsendable') return { verdict: 'failed', problem };
   return { verdict: 'retry', afterMs: null, problem };
 }
+
+/** Wait before an address that may be foreign is tried again: others may have told by then, ms. */
+const FOREIGN_WAIT_MS = 15 * 60_000;
 
 /**
  * What is known of whether our side is set up right, by what the other side accepted since. A
@@ -107,8 +112,10 @@ export class Experience {
   ): Verdict {
     if (row.means === 'token') return onToken();
     if (row.means === 'accepted') this.#hasWorked = true;
-    if (row.means !== 'foreign') return verdictOf(row.means, problem, answer);
-    if (this.#hasWorked) return { verdict: 'dead', problem };
-    return { verdict: 'retry', afterMs: answer.retryAfterMs, problem };
+    const { means } = row;
+    if (means === 'foreign' && this.#hasWorked) return { verdict: 'dead', problem };
+    if (means !== 'foreign' && means !== 'throttled') return verdictOf(means, problem, answer);
+    const afterMs = means === 'foreign' ? FOREIGN_WAIT_MS : answer.retryAfterMs;
+    return { verdict: 'retry', afterMs, problem, isOfOne: true };
   }
 }

@@ -62,7 +62,7 @@ export const APNS_ANSWERS: readonly AnswerRow[] = [
     'retry',
     'Apple gets a new signature too often: another process may use the same key',
   ),
-  { status: 429, code: null, means: 'retry', problem: 'the device gets more than APNs takes' },
+  { status: 429, code: null, means: 'throttled', problem: 'the device gets more than APNs takes' },
   { status: [500, 599], code: null, means: 'retry', problem: OUTAGE },
 ];
 

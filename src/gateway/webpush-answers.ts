@@ -17,7 +17,7 @@ export const WEBPUSH_ANSWERS: readonly AnswerRow[] = [
     means: 'dead',
     problem: 'the push service knows no such subscription',
   },
-  { status: 406, code: null, means: 'retry', problem: THROTTLED },
+  { status: 406, code: null, means: 'throttled', problem: THROTTLED },
   { status: 408, code: null, means: 'retry', problem: 'the push service waited for too long' },
   { status: 410, code: null, means: 'dead', problem: 'the subscription was ended' },
   {
@@ -26,7 +26,7 @@ export const WEBPUSH_ANSWERS: readonly AnswerRow[] = [
     means: 'failed',
     problem: 'the message is too large for the push service',
   },
-  { status: 429, code: null, means: 'retry', problem: THROTTLED },
+  { status: 429, code: null, means: 'throttled', problem: THROTTLED },
   {
     status: [400, 499],
     code: null,

@@ -47,7 +47,11 @@ export class Deadline {
 
 /** Waits for `step` until the signal is aborted; null: it was. */
 export async function unless<T>(signal: AbortSignal, step: Promise<T>): Promise<T | null> {
-  if (signal.aborted) return null;
+  if (signal.aborted) {
+    // Nobody waits for it, so that its failure would end the process.
+    step.catch(() => {});
+    return null;
+  }
   let leave = () => {};
   const left = new Promise<null>((resolve) => {
     leave = () => resolve(null);

@@ -233,6 +233,14 @@ describe('an address that may be another app’s', () => {
     },
   );
 
+  test.each([
+    ...FOREIGN,
+    ['apns', answer(429, { reason: 'TooManyRequests' })] as const,
+    ['webpush', answer(429)] as const,
+  ])('%s: whatever is said of it says nothing of the others', async (name, no) => {
+    expect(await scripted(name, no).send()).toMatchObject({ verdict: 'retry', isOfOne: true });
+  });
+
   test('what one push service accepts proves nothing of another', async () => {
     const { send, gateway, clock } = scripted('webpush', GOOD, answer(403));
     expect((await send()).verdict).toBe('accepted');

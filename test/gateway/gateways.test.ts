@@ -2,7 +2,16 @@
 
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import {
   type GatewaySettings,
@@ -189,6 +198,14 @@ describe('the VAPID key', () => {
       Buffer.from(y, 'base64url'),
     ]);
     expect(make({ ...webpush, webpushKeyFile }).pushKey).toBe(point.toString('base64url'));
+  });
+
+  test('is only read when it is there: its folder may be one that we cannot write', () => {
+    const own = openSync(file('own.pem', pem(ec)), 'r');
+    // Nobody can make a file in this folder.
+    const webpushKeyFile = `/proc/self/fd/${own}`;
+    expect(make({ ...webpush, webpushKeyFile }).pushKey).toMatch(/^B[\w-]{86}$/);
+    closeSync(own);
   });
 
   test('cannot be made in a folder that is not there', () => {

@@ -56,6 +56,21 @@ test('no more calls are under way than their origin may have; the others wait', 
   expect(await Promise.all(calls)).toMatchObject(Array(7).fill({ status: 200 }));
 });
 
+test('who is told to stop before the call leaves no fault behind', async () => {
+  const faults: unknown[] = [];
+  const note = (fault: unknown) => faults.push(fault);
+  process.on('unhandledRejection', note);
+  const outgoing = new Outgoing({
+    ...{ settings: SETTINGS, clock: systemClock, ca: null },
+    resolve: () => Promise.reject(new Error('nobody knows')),
+  });
+  const stopped = await outgoing.send(callTo(stranger.url('/ok')), AbortSignal.abort());
+  expect(stopped).toMatchObject({ kind: 'stopped' });
+  await Bun.sleep(0);
+  process.off('unhandledRejection', note);
+  expect(faults).toEqual([]);
+});
+
 test('who finds no place in time, or is told to stop, has sent nothing', async () => {
   const { send } = client();
   const first = stranger.heard.length;

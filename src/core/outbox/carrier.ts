@@ -12,8 +12,11 @@ import type { Webhook } from '../port/webhook.ts';
 /** The outcome of an attempt, by the gateway's table of answers. `problem` is plain English. */
 export type Verdict =
   | { verdict: 'accepted' }
-  /** Not now. `afterMs`: as the other side asked, from its `Retry-After`; null: it did not say. */
-  | { verdict: 'retry'; afterMs: number | null; problem: string }
+  /**
+   * Not now. `afterMs`: as the other side asked, from its `Retry-After`; null: it did not say.
+   * `isOfOne`: the answer is about this address alone, and the other side is well.
+   */
+  | { verdict: 'retry'; afterMs: number | null; problem: string; isOfOne?: true }
   /** The address is dead: no push to it will ever arrive; of a webhook: it wants no more. */
   | { verdict: 'dead'; problem: string }
   /** Our credentials are wrong: nothing gets through until somebody mends them. */

@@ -79,9 +79,13 @@ function judgePush(
     case 'retry': {
       const { problem, afterMs } = verdict;
       const failure = { nowMs, problem, pauseMs: 0 };
-      const after = { health: afterFailure(health, failure, random), disables: null };
+      // Whoever has such addresses registered, by the hundred, must not close the gateway to all.
+      const healthAfter = verdict.isOfOne
+        ? afterGood(health)
+        : afterFailure(health, failure, random);
+      const after = { health: healthAfter, disables: null };
       const nextAtMs = nowMs + waitMs('push', dispatch.attemptCount + 1, afterMs, random);
-      const gaveUp = whyNoMorePush(dispatch, health, nowMs);
+      const gaveUp = whyNoMorePush(dispatch, verdict.isOfOne === true, health, nowMs);
       if (gaveUp !== null) {
         return {
           ...after,
@@ -100,12 +104,15 @@ function judgePush(
 /** Why a push that failed once more is given up; null: it is tried again. */
 function whyNoMorePush(
   { attemptCount, queuedAtMs }: PushDispatch,
+  isOfOne: boolean,
   { failureCount }: DestinationHealth,
   nowMs: number,
 ): string | null {
   if (nowMs - queuedAtMs >= PUSH_AGE_MAX_MS) return 'no attempt of a day went well, the last';
+  // Such an answer may be about our set-up, which somebody mends within a day.
+  if (isOfOne || attemptCount + 1 < ATTEMPTS_MAX) return null;
   // While nothing at all gets through it is no fault of this one.
-  if (attemptCount + 1 < ATTEMPTS_MAX || failureCount >= FAILING_COUNT_MIN) return null;
+  if (failureCount >= FAILING_COUNT_MIN) return null;
   return `${ATTEMPTS_MAX} attempts failed, the last`;
 }
 

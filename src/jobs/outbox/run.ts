@@ -26,6 +26,8 @@ const PAGE_MIN = 16;
 const PAGE_MAX = 256;
 /** Dispatches that are made due in one step. */
 const HASTEN_COUNT = 1_000;
+/** The place before what was not tried yet. */
+const BEFORE_NEW: DispatchCursor = { nextAtMs: 0, id: 0 };
 /** Failures in a row after which others have their turn. */
 const FAILURES_MAX = 4;
 
@@ -85,6 +87,9 @@ export class OutboxRun implements Taker {
     const { store, clock, owner, onFault, onSaved } = host;
     this.#health = destination;
     this.#patience = destination.failureCount > 0 ? 1 : FAILURES_MAX;
+    // A probe tries what is new every other time: what failed before may fail by its own fault.
+    const { failureCount, retryAtMs } = destination;
+    if (retryAtMs > 0 && failureCount % 2 === 0) this.#cursor = BEFORE_NEW;
     this.#beganMs = clock.steadyMs();
     const outcomes = {
       ...{ store, clock, owner, destinationId: destination.id, onFault, onSaved },

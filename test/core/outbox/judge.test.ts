@@ -124,6 +124,19 @@ describe('a push', () => {
     expect(ended).toEqual({ id: 7, outcome: 'failed', problem });
   });
 
+  test('that waits for its own sake closes the gateway to nobody', () => {
+    const own: Verdict = { ...retry(), isOfOne: true } as Verdict;
+    let health = HEALTHY;
+    for (let nth = 0; nth < 40; nth++) {
+      const judged = judge(own, { dispatch: push(nth), health });
+      expect(judged.settlement).toMatchObject({ outcome: 'retry' });
+      health = judged.health;
+    }
+    expect(health).toEqual(HEALTHY);
+    const old = { ...push(40), queuedAtMs: NOW_MS - DAY_MS };
+    expect(judge(own, { dispatch: old }).settlement).toMatchObject({ outcome: 'failed' });
+  });
+
   test('is never tried when its message has ended', () => {
     const { settlement } = judge(retry(MINUTE_MS), { expiresAtMs: NOW_MS + MINUTE_MS });
     const problem = 'the message ends before another attempt: it is busy';
