@@ -72,6 +72,7 @@ export function failureOf({ code }: Trouble, host: string): OutgoingFailure {
     const known = TLS[code] ?? `the TLS handshake failed (${code})`;
     return failure('tls', `cannot trust ${host}: ${known}`);
   }
+  if (RESET.test(code)) return failure('reset', `${host} broke the connection off`);
   if (code === 'HTTP2Unsupported') return failure('protocol', `${host} does not speak HTTP/2`);
   if (code === 'HPE_HEADER_OVERFLOW') {
     return failure('protocol', `the answer of ${host} has too many headers`);
@@ -81,7 +82,6 @@ export function failureOf({ code }: Trouble, host: string): OutgoingFailure {
   if (/^ERR_(?:INVALID|HTTP_INVALID|UNESCAPED)/.test(code)) {
     return failure('unsendable', `the call to ${host} has signs that cannot be sent`);
   }
-  if (RESET.test(code)) return failure('reset', `${host} broke the connection off`);
   if (code === 'ETIMEDOUT') return failure('timeout', `${host} does not answer`);
   return failure('reset', `the call to ${host} failed (${code})`);
 }
