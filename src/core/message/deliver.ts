@@ -58,7 +58,8 @@ async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promis
     case LOAD:
     case LOAD_FROM:
       if (work.status === LOAD && work.isTakenOver) await move(LOAD_FROM);
-      else if ((await store.loadRecipients(lease))?.isDone) await move(SENDING);
+      else if ((await store.loadRecipients(lease, core.limits.ledgerRowsMax))?.isDone)
+        await move(SENDING);
       return;
     case SENDING:
       await send(core, lease);

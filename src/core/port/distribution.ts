@@ -218,8 +218,11 @@ export interface DistributionStore {
   moveDistribution(lease: Lease, from: number, to: number): Promise<boolean>;
   /** Gives back what a worker holds, so that another need not wait for its leases to end. */
   releaseWork(owner: string): Promise<void>;
-  /** Writes the next recipients. Null: the distribution was lost meanwhile. */
-  loadRecipients(lease: Lease): Promise<{ isDone: boolean } | null>;
+  /**
+   * Writes the next recipients, though they be more than `ledgerRowsMax` of the provider: that is
+   * an event alone. Null: the distribution was lost meanwhile.
+   */
+  loadRecipients(lease: Lease, ledgerRowsMax: number): Promise<{ isDone: boolean } | null>;
   /**
    * Hands the message to the next recipients and says to which devices. A device for which
    * `waitingMax` messages of the provider wait already does not get it. For one whose token has an

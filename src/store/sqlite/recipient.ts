@@ -83,6 +83,8 @@ function workerStatements({ db }: Context) {
           failed_count = failed_count + ${value('failed')},
           lease_until_ms = ${RENEWED_UNTIL}
         WHERE id = ${value('id')}`),
+    ledgerOf: db.prepare<{ count: number }>(sql`
+        SELECT ledger_count AS count FROM provider WHERE id = ${value('providerId')}`),
     failedOf: db.prepare<{ count: number }>(sql`
         SELECT count(*) AS count FROM recipient
         WHERE distribution_id = ${value('id')} AND state = 3`),
@@ -131,7 +133,7 @@ function workerStatements({ db }: Context) {
 }
 
 export function recipientStore(context: Context): RecipientStore {
-  const { writer, figures, clock } = context;
+  const { writer, figures, events, clock } = context;
   const on = workerStatements(context);
   const expiry = expirySteps(context);
   const nextRange = targetRanges(context);
@@ -192,8 +194,15 @@ export function recipientStore(context: Context): RecipientStore {
     return 'handed_over';
   }
 
+  /** Notes for the provider how many rows its ledgers have by now. */
+  function tellLedger(providerId: number, limit: number, nowMs: number): void {
+    if (!events.isWanted(providerId, 'quota.reached')) return;
+    const used = on.ledgerOf.get({ providerId })?.count ?? 0;
+    events.noteQuota(providerId, 'ledger_rows', { used, limit }, nowMs);
+  }
+
   return {
-    loadRecipients: (lease) =>
+    loadRecipients: (lease, ledgerRowsMax) =>
       writer.run(() => {
         const { id, nowMs } = lease;
         const work = on.inHand.get({ ...lease, statuses: LOADING });
@@ -206,6 +215,7 @@ export function recipientStore(context: Context): RecipientStore {
           figures.note(providerId, 'recipients', nowMs, counts.added);
           figures.note(providerId, 'failed', nowMs, counts.failed);
           on.loaded.run({ ...held(lease, clock), source, cursorId: NAMED_LOADED, ...counts });
+          tellLedger(providerId, ledgerRowsMax, nowMs);
           return { isDone: true };
         }
         const found = nextRange(providerId, targetOs.split(','), { source, id: cursorId });
@@ -213,6 +223,7 @@ export function recipientStore(context: Context): RecipientStore {
         const added = on.loadRange.run({ id, providerId, nowMs, ...found.range });
         const at = { source: found.next.source, cursorId: found.next.id };
         on.loaded.run({ ...held(lease, clock), ...at, added, failed: 0 });
+        tellLedger(providerId, ledgerRowsMax, nowMs);
         figures.note(providerId, 'recipients', nowMs, added);
         return { isDone: false };
       }),

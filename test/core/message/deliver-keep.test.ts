@@ -7,6 +7,7 @@ import { removeProvider } from '../../../src/core/provider.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { expireMessages, pruneDistributions } from '../../../src/jobs/keep.ts';
 import { ACT } from '../../support/actor.ts';
+import { WIDE_LIMITS } from '../../support/bounds.ts';
 import {
   bindDevices,
   command,
@@ -107,7 +108,7 @@ describe('what disappears during delivery', () => {
     engine.db.run('DELETE FROM install_device WHERE device_id = ?', [first]);
     const { store } = engine.core;
     const lease = { id, owner: 'first', nowMs: engine.clock.nowMs(), leaseMs: LEASE_MS };
-    expect(await store.loadRecipients(lease)).toEqual({ isDone: true });
+    expect(await store.loadRecipients(lease, WIDE_LIMITS.ledgerRowsMax)).toEqual({ isDone: true });
     engine.clock.advance(LEASE_MS);
     await deliver(engine, 'second');
     expect(await ledgerOf(engine, id)).toMatchObject({

@@ -7,6 +7,7 @@ import { withMethods } from '../../../src/core/port/store.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { makeWorker, type Worker } from '../../../src/jobs/deliver.ts';
 import { makeLog } from '../../../src/log.ts';
+import { WIDE_LIMITS } from '../../support/bounds.ts';
 import {
   command,
   deliver,
@@ -170,7 +171,7 @@ describe('leases', () => {
     const before = await ledgerOf(engine, id);
     const lease = { id, owner: 'first', nowMs, leaseMs: LEASE_MS };
     const { store } = engine.core;
-    expect(await store.loadRecipients(lease)).toBeNull();
+    expect(await store.loadRecipients(lease, WIDE_LIMITS.ledgerRowsMax)).toBeNull();
     expect(await store.sendRecipients(lease, 1_000, [])).toBeNull();
     expect(await store.moveDistribution(lease, before.status, 40)).toBe(false);
     expect(await ledgerOf(engine, id)).toEqual(before);

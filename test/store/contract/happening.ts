@@ -281,6 +281,17 @@ const quotas: Suite = (opened) => {
     ]);
   });
 
+  test('of ledger rows, while they are written', async () => {
+    const { store } = opened();
+    const { providerId, told } = await listening(store, { installLimit: 100 });
+    for (let n = 0; n < 10; n++) await knock(store, `device-${n}`);
+    const id = await send(store, providerId, { targetOs: 'android' });
+    await bringTo(store, id, 5);
+    await store.loadRecipients(lease(id), 12);
+    const rows = { quota: 'ledger_rows', limit: 12 };
+    expect(await reached(told)).toEqual([{ ...rows, percent: 80, used: 10 }]);
+  });
+
   test('of what is kept, also when it refused a send; up and down is no news', async () => {
     const { store } = opened();
     const { providerId, told } = await listening(store);

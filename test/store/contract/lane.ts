@@ -11,6 +11,7 @@ import {
   EXPIRES_MS,
   HOUR_MS,
   LEASE_MS,
+  LEDGER_MAX,
   lease,
   send,
   sentAt,
@@ -158,7 +159,7 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       await renewed((hold) => store.claimWork(hold));
       await renewed((hold) => store.moveDistribution(hold, 10, 20));
       await renewed((hold) => store.moveDistribution(hold, 20, 5));
-      await renewed((hold) => store.loadRecipients(hold));
+      await renewed((hold) => store.loadRecipients(hold, LEDGER_MAX));
       await renewed((hold) => store.moveDistribution(hold, 5, 40));
       await renewed((hold) => store.sendRecipients(hold, WAITING_MAX, []));
       expect(await claimedIds(store, 'another', nowMs + LEASE_MS)).toEqual([id]);

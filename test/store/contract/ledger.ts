@@ -9,6 +9,7 @@ import {
   EXPIRES_MS,
   fillBinding,
   holderOf,
+  LEDGER_MAX,
   lease,
   ledgerOf,
   MANY,
@@ -113,7 +114,8 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
       const loading = await send(store, providerId);
       await bringTo(store, loading, 5);
       const isEmpty = async () => (await detailOf(store, loading)).totals.queued === 0;
-      while (await isEmpty()) expect(await store.loadRecipients(lease(loading))).not.toBeNull();
+      while (await isEmpty())
+        expect(await store.loadRecipients(lease(loading), LEDGER_MAX)).not.toBeNull();
       expect(await store.blockDistribution(loading, [5], NOW_MS, ACT)).toBe('ok');
       const sending = await send(store, providerId);
       await bringTo(store, sending, 40);

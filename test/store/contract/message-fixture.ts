@@ -107,7 +107,7 @@ export async function deliver(
 /** Loads to the end; says in how many steps. */
 export async function loadAll(store: Store, hold: Lease): Promise<number> {
   for (let steps = 1; ; steps++) {
-    const step = await store.loadRecipients(hold);
+    const step = await store.loadRecipients(hold, LEDGER_MAX);
     if (step === null) throw new Error('lost while loading');
     if (step.isDone) return steps;
   }
@@ -153,6 +153,9 @@ export async function inboxOf(store: Store, holder: TokenHolder, nowMs = NOW_MS,
   const { messages } = await store.listInbox(holder, nowMs, limits);
   return messages.map((message) => message.id);
 }
+
+/** The most rows of ledgers, where no test asks for that. */
+export const LEDGER_MAX = GUARD_BOUNDS.ledgerRowsMax;
 
 /** The most that may wait for a device, where a test does not ask for that. */
 export const WAITING_MAX = 1_000;

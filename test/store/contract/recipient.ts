@@ -27,6 +27,7 @@ import {
   IMPORT_DATA,
   inboxOf,
   LEASE_MS,
+  LEDGER_MAX,
   lease,
   ledgerOf,
   loadAll,
@@ -166,12 +167,12 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await fillBinding(store, { count: MANY / 2 });
       await fillBinding(store, { count: MANY, prefix: 'bound' });
       const id = await begin(store, providerId);
-      expect(await store.loadRecipients(lease(id))).toEqual({ isDone: false });
+      expect(await store.loadRecipients(lease(id), LEDGER_MAX)).toEqual({ isDone: false });
       const [first = 0] = await countsOf(store, id);
       expect(first).toBeGreaterThan(0);
       expect(first).toBeLessThan(2 * MANY);
       await claim(store, 'another', LATER_MS);
-      expect(await store.loadRecipients(lease(id))).toBeNull();
+      expect(await store.loadRecipients(lease(id), LEDGER_MAX)).toBeNull();
       expect(await countsOf(store, id)).toEqual([first, 0, 0]);
       expect(await loadAll(store, lease(id, 'another', LATER_MS))).toBeGreaterThan(1);
       expect(await countsOf(store, id)).toEqual([2 * MANY, 0, 0]);
@@ -183,14 +184,14 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const { providerId } = await addDoor(store);
       await knock(store, 'a');
       const id = await send(store, providerId);
-      expect(await store.loadRecipients(lease(id))).toBeNull();
+      expect(await store.loadRecipients(lease(id), LEDGER_MAX)).toBeNull();
       await bringTo(store, id, 20);
-      expect(await store.loadRecipients(lease(id))).toBeNull();
+      expect(await store.loadRecipients(lease(id), LEDGER_MAX)).toBeNull();
       await bringTo(store, id, 5);
-      expect(await store.loadRecipients(lease(id, 'another'))).toBeNull();
+      expect(await store.loadRecipients(lease(id, 'another'), LEDGER_MAX)).toBeNull();
       expect(await ledgerOf(store, id)).toEqual({});
       await bringTo(store, id, 40);
-      expect(await store.loadRecipients(lease(id))).toBeNull();
+      expect(await store.loadRecipients(lease(id), LEDGER_MAX)).toBeNull();
     });
   },
 
