@@ -11,6 +11,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -206,6 +207,15 @@ describe('the VAPID key', () => {
     const webpushKeyFile = `/proc/self/fd/${own}`;
     expect(make({ ...webpush, webpushKeyFile }).pushKey).toMatch(/^B[\w-]{86}$/);
     closeSync(own);
+  });
+
+  test('is not made where a link leads nowhere: a disk may be missing', () => {
+    const webpushKeyFile = join(dataDir, 'own.pem');
+    symlinkSync(join(dataDir, 'missing'), webpushKeyFile);
+    expect(reasonAgainst({ ...webpush, webpushKeyFile })).toStartWith(
+      'gateway.webpush.key_file: cannot read DIR/own.pem: ',
+    );
+    expect(readdirSync(dataDir)).toEqual(['own.pem']);
   });
 
   test('cannot be made in a folder that is not there', () => {

@@ -95,7 +95,8 @@ export const gateways: readonly MutatedFile[] = [
       ['age >= 0 && ', ''],
       ['if (this.#tokens.size > ORIGINS_MAX && oldest !== undefined)', 'if (oldest === "")'],
       ["openSync(draft, 'wx', 0o600)", "openSync(draft, 'wx', 0o644)"],
-      ["if ((error as { code?: unknown }).code === 'EEXIST') return;", ''],
+      ["if ((error as { code?: unknown }).code === 'EEXIST') return false;", ''],
+      ['  if (existsSync(path)) return false;\n', ''],
     ],
   },
   {
@@ -112,7 +113,6 @@ export const gateways: readonly MutatedFile[] = [
     changes: [
       ['const short = { ...content, inboxMessage: null };', 'const short = content;'],
       ['.trimEnd()', ''],
-      ['const characters = [...text];', "const characters = text.split('');"],
       ['if (fits(cut(middle))) least = middle;', 'if (fits(cut(middle + 1))) least = middle;'],
     ],
   },
