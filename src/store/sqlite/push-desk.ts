@@ -29,6 +29,9 @@ const WAITS = 1;
 const ACCEPTED = 2;
 const FAILED = 3;
 
+/** Pushes that follow a device to another address at once; more do once it is their turn. */
+const MOVED_COUNT = 100;
+
 /** A run of a distribution's recipients, by their devices. */
 interface Run {
   id: number;
@@ -113,6 +116,12 @@ function endStatements({ db }: Context) {
         FROM recipient r CROSS JOIN outbox o ON o.recipient_id = r.id
         WHERE r.distribution_id = ${once('distributionId')}
           AND r.device_id = ${once('deviceId')}`),
+    ofDevice: db.prepare<WaitingPush>(sql`
+        SELECT o.id AS id, r.id AS "recipientId", r.distribution_id AS "distributionId",
+          o.destination_id AS "destinationId", o.queued_at_ms AS "queuedAtMs"
+        FROM recipient r CROSS JOIN outbox o ON o.recipient_id = r.id
+        WHERE r.device_id = ${once('deviceId')} AND r.is_waiting = 1 AND r.push_state = ${WAITS}
+        ORDER BY r.id LIMIT ${MOVED_COUNT}`),
     failRun: db.prepare(sql`
         UPDATE recipient AS r SET push_state = ${FAILED}, pushed_at_ms = ${value('nowMs')},
           push_problem = ${value('why')} || coalesce(': ' ||
@@ -245,6 +254,18 @@ export function pushDesk(context: Context) {
     if (on.end.run({ id, status, failedCount, nowMs }) > 0) tellEnd(id, nowMs);
   }
 
+  /** Lets what waits for a device follow it to another address, also from a stopped gateway. */
+  function follow(deviceId: number, nowMs: number): void {
+    const tally: PushTally = new Map();
+    for (const push of on.ofDevice.all({ deviceId })) reconsider(push, tally, nowMs);
+    close(tally, nowMs);
+  }
+
+  /** Counts what ended at each distribution, and ends those that wait for nothing any more. */
+  function close(tally: PushTally, nowMs: number): void {
+    for (const [id, ended] of tally) count(id, ended, nowMs);
+  }
+
   function count(id: number, { sent, failed }: Ended, nowMs: number): void {
     const left = on.counted.get({ id, sent, failed });
     if (left === null) return;
@@ -259,6 +280,8 @@ export function pushDesk(context: Context) {
     fail,
     reach,
     reconsider,
+    follow,
+    close,
     end,
 
     /** The push that waits for one device; null: none does. */
@@ -271,11 +294,6 @@ export function pushDesk(context: Context) {
       if (failed === 0) return;
       on.removeRun.run({ ...run });
       count(run.id, { sent: 0, failed }, nowMs);
-    },
-
-    /** Counts what ended at each distribution, and ends those that wait for nothing any more. */
-    close(tally: PushTally, nowMs: number): void {
-      for (const [id, ended] of tally) count(id, ended, nowMs);
     },
   };
 }

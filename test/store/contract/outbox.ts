@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { type OutboxStore, WAIT_MAX_MS } from '../../../src/core/port/outbox.ts';
 import { PUSH_GATEWAYS } from '../../../src/core/port/registration.ts';
 import { ACT } from '../../support/actor.ts';
-import { addDoor, addLink, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
+import { addDoor, addLink, CODE, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
 import { draft, send, to } from './message-fixture.ts';
 import {
   ACCEPTED,
@@ -209,8 +209,8 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
 
     test('says why no push is needed', async () => {
       const { store } = opened();
-      const { providerId } = await addDoor(store);
-      const a = await registerAt(store, 'a', fcm('token a'));
+      const { providerId, installId } = await addDoor(store);
+      await registerAt(store, 'a', fcm('token a'));
       await registerAt(store, 'b', fcm('token b'));
       const { id: blocked } = await serve(store, providerId);
       const { id: expiring } = await serve(store, providerId, { expiresAtMs: NOW_MS + SECOND_MS });
@@ -223,7 +223,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       expect(await mootOf(blocked)).toEqual(['blocked', 'blocked']);
       expect(await mootOf(expiring)).toEqual([null, null]);
       expect(await mootOf(expiring, NOW_MS + SECOND_MS)).toEqual(['expired', 'expired']);
-      await registerAt(store, 'a', apns('token a'), { heldTokenHash: a.tokenHash });
+      await store.freeSlot(providerId, { installCode: CODE, installId }, 'a', ACT);
       expect(await mootOf(expiring)).toEqual(['moved', null]);
     });
   },

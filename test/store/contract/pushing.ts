@@ -38,6 +38,7 @@ import {
 } from './message-fixture.ts';
 import {
   ACCEPTED,
+  apns,
   claimGateways,
   claimOne,
   countsOf,
@@ -49,6 +50,7 @@ import {
   registerAt,
   serve,
   settle,
+  WELL,
   webpush,
 } from './outbox-fixture.ts';
 
@@ -224,6 +226,28 @@ export const pushingSuite: Suite = (opened) => {
     ]);
   });
 
+  test('another gateway, or none, by then: it is tried there at once, or counts', async () => {
+    const { store } = opened();
+    const { providerId } = await addDoor(store);
+    const a = await registerAt(store, 'a', fcm('first'));
+    const { id: first } = await serve(store, providerId);
+    const { id: second } = await serve(store, providerId);
+    const { id: stopped } = await claimOne(store);
+    const health = { ...WELL, stoppedAtMs: NOW_MS, problem: 'wrong key' };
+    await settle(store, stopped, [], ACCEPTED, { health });
+    const again = await registerAt(store, 'a', apns('second'), { heldTokenHash: a.tokenHash });
+    const next = await claimOne(store);
+    expect(next).toMatchObject({ kind: 'apns', waitingCount: 2 });
+    const [push = { id: 0 }] = await pushesAt(store, next.id);
+    expect(push).toMatchObject({ distributionId: first, moot: null });
+    await settle(store, next.id, [push], ACCEPTED);
+    expect(await countsOf(store, first)).toEqual([100, 1, 1, 0]);
+    await registerAt(store, 'a', null, { heldTokenHash: again.tokenHash });
+    expect(await countsOf(store, second)).toEqual([100, 1, 1, 0]);
+    const { totals } = await detailOf(store, second);
+    expect(totals.atGateway).toEqual({ queued: 0, accepted: 0, failed: 0 });
+  });
+
   test('a device that lost its link is not pushed to, and counts', async () => {
     const { store } = opened();
     const { providerId, installId } = await addDoor(store);
@@ -244,12 +268,12 @@ export const pushingSuite: Suite = (opened) => {
     const { id } = await serve(store, providerId);
     await store.freeSlot(providerId, { installCode: CODE, installId }, 'a', ACT);
     await registerAt(store, 'a', fcm('after'));
-    const { id: destinationId } = await claimOne(store);
-    const due = await pushesAt(store, destinationId);
-    expect(due).toMatchObject([{ distributionId: id, token: null, moot: 'moved' }]);
+    expect(await countsOf(store, id)).toEqual([100, 1, 1, 0]);
     const { id: next } = await serve(store, providerId);
-    const [, fresh] = await pushesAt(store, destinationId);
-    expect(fresh).toMatchObject({ distributionId: next, token: { push: fcm('after') } });
+    const { id: destinationId } = await claimOne(store);
+    expect(await pushesAt(store, destinationId)).toMatchObject([
+      { distributionId: next, token: { push: fcm('after') } },
+    ]);
   });
 
   test('forgotten while it waits: nobody waits for it any more', async () => {
