@@ -190,7 +190,7 @@ export class Outbox implements OutboxWorker {
     const failingCount = [...pool.runs].filter(({ isFailing }) => isFailing).length;
     const failingMax = Math.max(0, pool.failingMax - failingCount);
     const lease = { owner: this.#owner, nowMs: clock.nowMs(), leaseMs: LEASE_MS };
-    const found = await core.store.claimDestinations(lease, kinds, roomCount, failingMax);
+    const found = await core.store.claimDestinations(lease, kinds, roomCount, failingMax, []);
     if (found.length > 0) this.#hasFault = false;
     for (const destination of found) {
       const run = new OutboxRun(destination, this.#hostOf(pool, destination));

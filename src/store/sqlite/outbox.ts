@@ -10,7 +10,6 @@ import {
   type Dispatch,
   type DispatchCursor,
   type EventDispatch,
-  type OutboxLease,
   type OutboxStore,
   type OutboxTotals,
   type PushDispatch,
@@ -67,7 +66,7 @@ function holdStatements({ db }: Context) {
     db.prepare<Destination>(sql`
         SELECT ${DESTINATION} FROM destination d
         WHERE ${IS_OPEN} AND ${OF_KINDS} AND ${which} AND ${IS_FREE} AND ${MAY_BE_TRIED}
-          AND ${HAS_DUE}
+          AND d.id NOT IN (SELECT value FROM json_each(${once('except')})) AND ${HAS_DUE}
         ORDER BY iif(d.lease_until_ms > ${once('clockMs')} + ${once('leaseMs')},
           0, d.lease_until_ms), d.id
         LIMIT ${once('countMax')}`);
@@ -182,12 +181,10 @@ export function outboxStore(context: Context): OutboxStore {
   const list = listStatements(context);
 
   function claimable(
-    lease: OutboxLease,
-    kinds: readonly DestinationKind[],
-    countMax: number,
-    failingMax: number,
+    ...[lease, kinds, countMax, failingMax, except]: Parameters<OutboxStore['claimDestinations']>
   ): Destination[] {
-    const by = { ...lease, clockMs: clock.nowMs(), kinds: JSON.stringify(kinds) };
+    const which = { kinds: JSON.stringify(kinds), except: JSON.stringify(except) };
+    const by = { ...lease, ...which, clockMs: clock.nowMs() };
     const failing = on.failing.all({ ...by, countMax: Math.min(failingMax, countMax) });
     const healthy = on.healthy.all({ ...by, countMax: countMax - failing.length });
     return [...healthy, ...failing];
@@ -196,11 +193,11 @@ export function outboxStore(context: Context): OutboxStore {
   return {
     ...settlementStore(context),
 
-    claimDestinations: async (lease, kinds, countMax, failingMax) => {
+    claimDestinations: async (lease, ...wanted) => {
       // Looking costs no write: an idle worker leaves the disk alone.
-      if (claimable(lease, kinds, countMax, failingMax).length === 0) return [];
+      if (claimable(lease, ...wanted).length === 0) return [];
       return writer.run(() => {
-        const found = claimable(lease, kinds, countMax, failingMax);
+        const found = claimable(lease, ...wanted);
         const clockMs = clock.nowMs();
         for (const { id } of found) on.hold.run({ ...lease, clockMs, id });
         return found;

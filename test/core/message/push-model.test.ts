@@ -177,7 +177,7 @@ class World {
       nowMs: this.#nowMs,
       leaseMs: LEASE_MS,
     };
-    for (const { id } of await store.claimDestinations(lease, PUSH_GATEWAYS, 9, 9)) {
+    for (const { id } of await store.claimDestinations(lease, PUSH_GATEWAYS, 9, 9, [])) {
       const due = await store.listDispatches(id, this.#nowMs, 9, null);
       if (this.#random.chance(0.2)) await this.change();
       const settled = due.map((each) => this.#settlement(each)).filter((each) => each !== null);
@@ -272,7 +272,7 @@ class World {
     while (await deliverStep(core, 'last', this.#nowMs)) await store.releaseWork('another');
     for (let round = 0; round < 200; round++) {
       const lease = { owner: `last ${round}`, nowMs: this.#nowMs, leaseMs: LEASE_MS };
-      const found = await store.claimDestinations(lease, PUSH_GATEWAYS, 99, 99);
+      const found = await store.claimDestinations(lease, PUSH_GATEWAYS, 99, 99, []);
       for (const { id } of found) {
         const due = await store.listDispatches(id, this.#nowMs, 99, null);
         const settled = due.map(({ id: dispatchId, ...each }): Settlement => {

@@ -81,7 +81,7 @@ const listed = (...rows: string[]) => `{"rc":1,"msg":"Ok","data":[${rows.join(',
 const ended: Given = async ({ core, clock }) => {
   const nowMs = clock.nowMs();
   const lease = { owner: 'test', nowMs, leaseMs: 30_000 };
-  const [destination] = await core.store.claimDestinations(lease, ['webhook'], 1, 1);
+  const [destination] = await core.store.claimDestinations(lease, ['webhook'], 1, 1, []);
   if (destination === undefined) throw new Error('given: nothing waits');
   const [first, second] = await core.store.listDispatches(destination.id, nowMs, 2, null);
   await core.store.settleDispatches(

@@ -44,7 +44,7 @@ type Told = [kind: string, data: EventData];
 /** All that waits for a webhook, as it would hear it; its time must be that of the change. */
 async function toldTo(store: Store, webhookId: number, nowMs = NOW_MS): Promise<Told[]> {
   const kinds = ['webhook', 'telegram'] as const;
-  const held = await store.claimDestinations(hold('ear', nowMs), kinds, 100, 100);
+  const held = await store.claimDestinations(hold('ear', nowMs), kinds, 100, 100, []);
   const own = held.find((destination) => destination.webhookId === webhookId);
   const due = own ? await store.listDispatches(own.id, nowMs, 1_000, null) : [];
   await store.releaseDestinations('ear', null);
@@ -249,7 +249,7 @@ const distributions: Suite = (opened) => {
     await registerAt(store, 'a', fcm('one'));
     const { id } = await serve(store, providerId, to('a'));
     expect((await told()).slice(1)).toEqual([]);
-    const [gateway] = await store.claimDestinations(hold(), ['fcm'], 9, 9);
+    const [gateway] = await store.claimDestinations(hold(), ['fcm'], 9, 9, []);
     const destinationId = gateway?.id ?? 0;
     const [push] = await store.listDispatches(destinationId, NOW_MS, 9, null);
     const lost = { id: push?.id ?? 0, outcome: 'failed', problem: 'no' } as const;
@@ -360,7 +360,7 @@ const owners: Suite = (opened) => {
     const { own, providerId, toldOperator } = await listening(store);
     const other = await addWebhook(store, providerId);
     await knock(store, 'a');
-    const held = await store.claimDestinations(hold(), ['webhook'], 9, 9);
+    const held = await store.claimDestinations(hold(), ['webhook'], 9, 9, []);
     const { id: destinationId = 0 } = held.find(({ webhookId }) => webhookId === own) ?? {};
     const at = { ...hold(), destinationId };
     await store.settleDispatches(at, [], WELL, 'it answered 410');
@@ -372,7 +372,7 @@ const owners: Suite = (opened) => {
 
     await registerAt(store, 'a', fcm('one'));
     await serve(store, providerId, to('a'));
-    const [gateway] = await store.claimDestinations(hold(), ['fcm'], 9, 9);
+    const [gateway] = await store.claimDestinations(hold(), ['fcm'], 9, 9, []);
     const stopped = { ...WELL, stoppedAtMs: NOW_MS, problem: 'wrong key' };
     const there = { ...hold(), destinationId: gateway?.id ?? 0 };
     for (let n = 0; n < 2; n++) await store.settleDispatches(there, [], stopped, null);

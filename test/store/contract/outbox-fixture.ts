@@ -86,7 +86,7 @@ export async function claimGateways(
   owner = 'one',
   nowMs = NOW_MS,
 ): Promise<Destination[]> {
-  return store.claimDestinations(hold(owner, nowMs), PUSH_GATEWAYS, 100, 100);
+  return store.claimDestinations(hold(owner, nowMs), PUSH_GATEWAYS, 100, 100, []);
 }
 
 /** Gets hold of the only destination that has something due. */

@@ -41,7 +41,7 @@ export const OUTBOX_RACES: Readonly<Record<string, Race>> = {
       return { id };
     },
     call: (store, _given, n) =>
-      store.claimDestinations(hold(`worker ${n}`), PUSH_GATEWAYS, 1, PUSH_SERVICES_MAX),
+      store.claimDestinations(hold(`worker ${n}`), PUSH_GATEWAYS, 1, PUSH_SERVICES_MAX, []),
     async check(_store, _given, answers) {
       const ids = (answers as Destination[][]).flat().map(({ id }) => id);
       expect(ids).toHaveLength(DEVICES);

@@ -54,11 +54,20 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
     test('of the kinds that are asked for alone, and no more than asked for', async () => {
       const { store, providerId } = await given();
       await serve(store, providerId);
-      expect(await store.claimDestinations(hold(), ['webpush', 'webhook'], 9, 9)).toEqual([]);
-      expect(await store.claimDestinations(hold(), PUSH_GATEWAYS, 1, 9)).toHaveLength(1);
-      const [left, ...more] = await store.claimDestinations(hold(), PUSH_GATEWAYS, 9, 9);
+      expect(await store.claimDestinations(hold(), ['webpush', 'webhook'], 9, 9, [])).toEqual([]);
+      expect(await store.claimDestinations(hold(), PUSH_GATEWAYS, 1, 9, [])).toHaveLength(1);
+      const [left, ...more] = await store.claimDestinations(hold(), PUSH_GATEWAYS, 9, 9, []);
       expect(more).toEqual([]);
       expect(left?.kind).toBe('apns');
+    });
+
+    test('none of those that are not wanted now', async () => {
+      const { store, providerId } = await given();
+      await serve(store, providerId);
+      const [first] = await store.listDestinations(PUSH_GATEWAYS, 1);
+      const found = await store.claimDestinations(hold(), PUSH_GATEWAYS, 9, 9, [first?.id ?? 0]);
+      expect(found).toHaveLength(1);
+      expect(found[0]?.id).not.toBe(first?.id);
     });
 
     test('looking alone writes nothing', async () => {
@@ -98,11 +107,11 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       await addThird(store);
       await serve(store, providerId);
       // A push service that is new has to prove itself.
-      const first = await store.claimDestinations(hold(), PUSH_GATEWAYS, 9, 1);
+      const first = await store.claimDestinations(hold(), PUSH_GATEWAYS, 9, 1, []);
       expect(first.map(({ origin }) => origin)).toEqual(['', 'https://one.example']);
       await settle(store, first[1]?.id ?? 0, [], ACCEPTED);
       await store.releaseDestinations('one', null);
-      const second = await store.claimDestinations(hold(), PUSH_GATEWAYS, 9, 1);
+      const second = await store.claimDestinations(hold(), PUSH_GATEWAYS, 9, 1, []);
       const two = 'https://two.example';
       expect(second.map(({ origin }) => origin)).toEqual(['https://one.example', '', two]);
     });
@@ -116,13 +125,13 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
     test('first the one that was served longest ago', async () => {
       const { store, providerId } = await given();
       await serve(store, providerId);
-      const [first] = await store.claimDestinations(hold(), PUSH_GATEWAYS, 1, 9);
+      const [first] = await store.claimDestinations(hold(), PUSH_GATEWAYS, 1, 9, []);
       await store.releaseDestinations('one', null);
-      const [second] = await store.claimDestinations(hold(), PUSH_GATEWAYS, 1, 9);
+      const [second] = await store.claimDestinations(hold(), PUSH_GATEWAYS, 1, 9, []);
       expect(second?.kind).not.toBe(first?.kind);
       await store.releaseDestinations('one', null);
       const later = hold('one', NOW_MS + SECOND_MS);
-      const [third] = await store.claimDestinations(later, PUSH_GATEWAYS, 1, 9);
+      const [third] = await store.claimDestinations(later, PUSH_GATEWAYS, 1, 9, []);
       expect(third?.kind).toBe(first?.kind);
     });
 
