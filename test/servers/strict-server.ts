@@ -71,7 +71,17 @@ export class StrictServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Throws for a refusal that the service never gives. */
   behave(behaviour: Behaviour): void {
+    const { next = [], to = {}, some = [], always = [] } = behaviour;
+    for (const misdeed of [
+      next,
+      Object.values(to),
+      some.map((one) => one.misdeed),
+      always,
+    ].flat()) {
+      if (misdeed.kind === 'refuse') this.service.refusal(misdeed.name);
+    }
     this.#temper.set(behaviour);
     if (this.#resetting !== null) clearInterval(this.#resetting);
     const { resetEveryMs } = behaviour;

@@ -256,6 +256,11 @@ test.each(['blackhole', 'drip'] as const)(
   },
 );
 
+test('a refusal that a service never gives is none to be had here', async () => {
+  const behaving = servers.behave('apns', { next: [{ kind: 'refuse', name: '418' }] });
+  expect(behaving).rejects.toThrow('APNs never answers 418');
+});
+
 test('a certificate of another name is refused by a client that looks', async () => {
   const refused = post(`${servers.origin('otherName')}/token`, {}, '', {});
   expect(refused).rejects.toThrow();

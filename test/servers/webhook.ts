@@ -21,7 +21,7 @@ export interface Hook {
   secrets: string[];
 }
 
-const PATH = /^\/hook\/([A-Za-z0-9_-]+)$/;
+const PATH = /^\/hook\/([A-Za-z0-9_-]+)(?:\?.*)?$/;
 const BODY_BYTES_MAX = 20 * 1024;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 const TOLERANCE_S = 300;

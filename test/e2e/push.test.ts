@@ -1,0 +1,216 @@
+/**
+ * Messages through gateways, from the executable to strict servers: what travels, and that every
+ * device is accounted for whatever the gateways do.
+ *
+ * PUSH_COUNT=100000 bun test test/e2e/push.test.ts sends so many through FCM and APNs each.
+ */
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { reachEnv } from '../servers/reach-env.ts';
+import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
+import { call } from '../support/app.ts';
+import { openBeside } from '../support/database.ts';
+import { byBinding, notify, order, register } from '../support/messaging.ts';
+import {
+  addProviderByCommand,
+  run,
+  type ServerProcess,
+  startServe,
+  temporaryFolder,
+} from '../support/process.ts';
+import { addPushDevices, pushToken } from '../support/push-devices.ts';
+import { ended, expectNoViolations, metricsOf, statusOf } from '../support/reach.ts';
+import { expectOk, HASH } from '../support/shop.ts';
+import { until } from '../support/until.ts';
+import { useProcesses } from '../support/use-processes.ts';
+
+const COUNT = Number(process.env['PUSH_COUNT'] ?? 1_500);
+const isBig = COUNT > 10_000;
+/** A gateway that fails is asked again after seconds, some pushes several times. */
+const STORM_MS = 60_000 + COUNT * 2;
+
+useProcesses(2 * STORM_MS);
+
+let servers: StrictServers;
+beforeAll(async () => {
+  servers = await startStrictServers();
+});
+afterAll(() => servers.stop());
+beforeEach(async () => {
+  for (const name of ['fcm', 'apns', 'webpush'] as const) {
+    await servers.behave(name, {});
+    await servers.forget(name);
+  }
+});
+
+/** A provider with a binding at a server of its own. */
+async function open(env: Record<string, string> = {}) {
+  const dataDir = join(temporaryFolder(), 'data');
+  const by = await addProviderByCommand(dataDir, '--plan', 'enterprise');
+  const server = await startServe({ dataDir, env: { ...reachEnv(servers), ...env } });
+  await expectOk(call(server, '/api/add-domain', by, { domain_hash: HASH }));
+  return { server, by };
+}
+
+async function registerThree(server: ServerProcess, by: { code: string; authKey: string }) {
+  const [subscription] = await servers.subscribe(1);
+  const at = (hwid: string, os: string, locale: string, gateway: string, token: unknown) =>
+    register(server, { ...byBinding(hwid, by), os, locale, push: { gateway, token } });
+  await at('phone', 'android', 'ru-RU', 'fcm', pushToken('fcm', 1));
+  await at('tablet', 'ios', 'en', 'apns', pushToken('apns', 2));
+  await at('browser', 'web', 'de', 'webpush', subscription);
+}
+
+const FORM = {
+  title: 'Hello',
+  body: '<b>News</b> &amp; more',
+  link_for_open: 'https://example.com/a',
+  locales: { RU: { title: 'Привет', body: '<i>Новости</i>' } },
+  type_push: 'force',
+  expire_days: 1,
+};
+
+test('a notification goes through each gateway in the language of the device', async () => {
+  const { server, by } = await open();
+  await registerThree(server, by);
+  const id = await notify(server, by, FORM.body, { hwid: 'phone,tablet,browser' }, FORM);
+  expect(await ended(server, by, id)).toBe(100);
+
+  const [phone] = await servers.visits('fcm').then((all) => all.filter(({ to }) => to !== null));
+  expect(phone).toMatchObject({ to: pushToken('fcm', 1), protocol: 'h2', delivered: true });
+  expect(phone?.content).toMatchObject({
+    notification: { title: 'Привет', body: 'Новости' },
+    data: { id: String(id) },
+    android: { collapse_key: String(id), priority: 'high' },
+  });
+  const [tablet] = await servers.visits('apns');
+  expect(tablet).toMatchObject({ to: pushToken('apns', 2), delivered: true });
+  expect(tablet?.content).toMatchObject({
+    aps: { alert: { title: 'Hello', body: 'News & more' }, sound: 'default' },
+  });
+  expect(tablet?.headers).toMatchObject({ 'apns-priority': '10', 'apns-collapse-id': String(id) });
+  const [browser] = await servers.visits('webpush');
+  expect(browser).toMatchObject({ delivered: true });
+  expect(browser?.content).toMatchObject({ id, title: 'Hello', body: 'News & more' });
+  await expectNoViolations(servers);
+  expect(server.troubles()).toEqual([]);
+});
+
+test('of a command nothing travels but that there is one', async () => {
+  const { server, by } = await open();
+  await registerThree(server, by);
+  const id = await order(server, by, {
+    action_type: 'import-data',
+    import_data: 'vless-very-secret',
+    specific_device_toggle: true,
+    hwid: 'phone,tablet,browser',
+  });
+  expect(await ended(server, by, id)).toBe(100);
+  for (const name of ['fcm', 'apns', 'webpush'] as const) {
+    const sent = (await servers.visits(name)).filter(({ delivered }) => delivered);
+    expect(sent).toHaveLength(1);
+    const text = JSON.stringify(sent[0]?.content);
+    expect(text).toContain(String(id));
+    expect(text).not.toContain('vless');
+    expect(text).not.toContain(Buffer.from('vless-very-secret').toString('base64').slice(0, 12));
+    expect(text).not.toContain('import');
+  }
+  await expectNoViolations(servers);
+});
+
+test(`${COUNT} messages through each of FCM and APNs that fail and are reset`, async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  const by = await addProviderByCommand(dataDir, '--plan', 'enterprise');
+  const db = openBeside(dataDir);
+  addPushDevices(db, { id: 1 }, 'fcm', COUNT);
+  addPushDevices(db, { id: 1 }, 'apns', COUNT);
+  const server = await startServe({ dataDir, env: reachEnv(servers) });
+  const some = [
+    { share: 0.02, misdeed: { kind: 'refuse', name: '429', retryAfter: '1' } as const },
+    { share: 0.02, misdeed: { kind: 'refuse', name: '503' } as const },
+    // FCM can answer 503 after delivering.
+    { share: 0.002, misdeed: { kind: 'refuse', name: '503', delivers: true } as const },
+  ];
+  for (const name of ['fcm', 'apns'] as const) {
+    await servers.keepVisits(name, 0);
+    await servers.behave(name, { some, resetEveryMs: isBig ? 1_000 : 400 });
+  }
+  const id = await notify(server, by, 'Hello', { os: ['android', 'ios'] });
+  expect(await ended(server, by, id, STORM_MS)).toBe(100);
+
+  for (const gateway of ['fcm', 'apns'] as const) {
+    const got = await servers.deliveries(gateway);
+    const expected = Array.from({ length: COUNT }, (_, n) => pushToken(gateway, n));
+    // None is lost, and nobody has copies with two ids.
+    expect(got.map(([to]) => to).sort()).toEqual(expected);
+    expect(new Set(got.map(([, of]) => of.split(' ').at(-1)))).toEqual(new Set([String(id)]));
+    const { deliveries, answers, connections } = await servers.totals(gateway);
+    if (isBig) {
+      console.log({ gateway, deliveries, repeats: deliveries - COUNT, answers, connections });
+      expect((deliveries - COUNT) / COUNT).toBeLessThan(0.02);
+    }
+    await servers.behave(gateway, {});
+    await servers.keepVisits(gateway, 2_000);
+  }
+  const ledger = db
+    .query('SELECT push_state, count(*) AS count FROM recipient GROUP BY push_state')
+    .all();
+  expect(ledger).toEqual([{ push_state: 2, count: 2 * COUNT }]);
+  expect(db.query('SELECT count(*) AS count FROM outbox').get()).toEqual({ count: 0 });
+  db.close();
+  await expectNoViolations(servers);
+});
+
+test('a dead token is dropped and said; who has another way is accounted for as before', async () => {
+  const { server, by } = await open();
+  await registerThree(server, by);
+  await servers.behave('fcm', { to: { [pushToken('fcm', 1)]: { kind: 'refuse', name: '404' } } });
+  const first = await notify(server, by, 'One', { hwid: 'phone,tablet' });
+  expect(await ended(server, by, first)).toBe(110);
+  const shown = await run(['device', 'show', 'phone', '--json', '--data', server.dataDir]);
+  const [registration] = JSON.parse(shown.stdout).registrations;
+  expect(registration.push).toBeNull();
+  expect(registration.push_dropped_why).toContain('404');
+  // It has no address any more: its inbox is all that there is, as before.
+  const second = await notify(server, by, 'Two', { hwid: 'phone' });
+  expect(await ended(server, by, second)).toBe(100);
+  expect((await servers.totals('fcm')).answers['404']).toBe(1);
+  await expectNoViolations(servers);
+});
+
+test('wrong FCM credentials: one line, all of it is kept, and goes out once they are mended', async () => {
+  const account = join(temporaryFolder(), 'service-account.json');
+  copyFileSync(servers.fcm.wrongServiceAccountFile, account);
+  const { server, by } = await open({ GATEPOST_GATEWAY_FCM_SERVICE_ACCOUNT: account });
+  await registerThree(server, by);
+  const ids = [];
+  for (const body of ['One', 'Two', 'Three']) {
+    ids.push(await notify(server, by, body, { hwid: 'phone,tablet' }));
+  }
+  const stopped = () => server.troubles().filter((line) => line.includes('gateway_stopped'));
+  await until('the line in the log', () => stopped().length > 0);
+  // The others are not held up by it.
+  await until('APNs to have all of them', async () => {
+    return (await servers.totals('apns')).deliveries === 3;
+  });
+  expect(server.troubles()).toEqual(stopped());
+  expect(stopped()).toHaveLength(1);
+  for (const id of ids) expect(await statusOf(server, by, id)).toBe(40);
+  const metrics = await metricsOf(server);
+  const waiting = [...metrics].filter(([name]) => /outbox.*waiting.*fcm|fcm.*waiting/.test(name));
+  expect(waiting.map(([, value]) => value)).toEqual([3]);
+  const list = await run(['gateway', 'list', '--data', server.dataDir], {
+    env: { ...reachEnv(servers), GATEPOST_GATEWAY_FCM_SERVICE_ACCOUNT: account },
+  });
+  expect(list.stdout).toMatch(/fcm.*stopped/);
+  expect((await servers.totals('fcm')).deliveries).toBe(0);
+
+  copyFileSync(servers.fcm.serviceAccountFile, account);
+  process.kill(server.pid, 'SIGHUP');
+  for (const id of ids) expect(await ended(server, by, id)).toBe(100);
+  expect((await servers.totals('fcm')).deliveries).toBe(3);
+  expect(stopped()).toHaveLength(1);
+  await expectNoViolations(servers);
+});
