@@ -229,13 +229,14 @@ test('a Telegram chat is told in its language', async () => {
 });
 
 test.each([
-  'http://169.254.169.254/latest/meta-data',
-  'https://2852039166/',
-  'https://[::ffff:a9fe:a9fe]/',
-  'https://[64:ff9b::a9fe:a9fe]/',
-  'https://10.0.0.1/hook',
-  'https://0x7f.1/',
-])('an address that a stranger may not have called: %s', async (url) => {
+  ['http', '169.254.169.254/latest/meta-data'],
+  ['https', '2852039166/'],
+  ['https', '[::ffff:a9fe:a9fe]/'],
+  ['https', '[64:ff9b::a9fe:a9fe]/'],
+  ['https', '10.0.0.1/hook'],
+  ['https', '0x7f.1/'],
+])('an address that a stranger may not have called: %s, %s', async (scheme, rest) => {
+  const url = `${scheme}://${rest}`;
   const dataDir = join(temporaryFolder(), 'data');
   const by = await addProviderByCommand(dataDir, '--plan', 'enterprise');
   const env = { ...reachEnv(servers), GATEPOST_OUTGOING_ALLOW: '' };
