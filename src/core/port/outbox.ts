@@ -161,8 +161,8 @@ export interface OutboxStore {
    * Gets hold of destinations of these kinds that have something due, unless they are stopped, wait
    * for their `retryAtMs`, are of a webhook that is disabled, or somebody holds them, be it this
    * owner: those first that were served longest ago. At most `failingMax` are such that failed
-   * last, and none is of `except`. A lease that ends further ahead than any lasts is from before the clock was set back, and
-   * holds nothing. Looking alone writes nothing.
+   * last, and none is of `except`. A lease that ends further ahead than any lasts is from before
+   * the clock was set back, and holds nothing. Looking alone writes nothing.
    */
   claimDestinations(
     lease: OutboxLease,
