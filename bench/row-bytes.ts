@@ -85,6 +85,26 @@ const KINDS: readonly [string, string][] = [
     `INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms,
        sent_at_ms, received_at_ms, executed_at_ms) VALUES (1, :n, 2, 1, 0, :now, :now, :now, :now)`,
   ],
+  [
+    'event',
+    `INSERT INTO event (provider_id, kind, at_ms, data) VALUES (1, 'device.admitted', :now + :n,
+       '{"link_id":1234,"install_count":2,"install_limit":3,"hwid":"0f8fad5b-d9cb-469f-a165"}')`,
+  ],
+  [
+    'its wait for a webhook',
+    `INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id) VALUES (1, 0, :now, :n)`,
+  ],
+  [
+    'the end of that',
+    `INSERT INTO webhook_delivery (webhook_id, event_id, is_delivered, attempt_count, ended_at_ms)
+     VALUES (1, :n, 1, 1, :now)`,
+  ],
+];
+
+const WEBHOOK = [
+  `INSERT INTO webhook (id, provider_id, kind, address, events, scheme, secret, locale,
+     created_at_ms) VALUES (1, 1, 'webhook', 'https://bot.example.com/', '', 'v1', '', '', 0)`,
+  `INSERT INTO destination (id, kind, origin, webhook_id) VALUES (1, 'webhook', '', 1)`,
 ];
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gatepost-rows-'));
@@ -95,6 +115,7 @@ try {
   const actor = { kind: 'system', name: 'bench', from: 'local' } as const;
   await store.addProvider({ ...provider, ...rest, createdAtMs: NOW_MS }, { actor, atMs: NOW_MS });
   const db = new Database(join(dataDir, 'gatepost.db'), { strict: true });
+  for (const sql of WEBHOOK) db.run(sql);
   const used = db.query<{ count: number }, []>(
     `SELECT page_count - freelist_count AS count FROM pragma_page_count, pragma_freelist_count`,
   );

@@ -81,6 +81,9 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
     about: 'a provider got a new key',
     fields: ['provider_code', 'old_key_until'],
   },
-  'provider.removed': { about: 'the removal of a provider began', fields: ['provider_code'] },
+  'provider.removed': {
+    about: 'a provider was removed, with all that was its own',
+    fields: ['provider_code'],
+  },
   'webhook.test': { about: 'somebody tries the webhook out', fields: ['webhook_id'] },
 };

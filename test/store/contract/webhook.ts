@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
 import type { NewWebhook, Webhook, WebhookStore } from '../../../src/core/port/webhook.ts';
 import { ACT } from '../../support/actor.ts';
+import { auditEntries, deedOf } from '../../support/audit.ts';
 import { addLink, addProvider, NOW_MS, type Suite } from './fixture.ts';
 
 const SECRET = 'whsec_bm90IGEgcmVhbCBzZWNyZXQhISEhISE=';
@@ -50,6 +51,12 @@ export async function makeLink(store: Store, providerId: number, n = 1): Promise
 }
 
 const DISABLED = { atMs: NOW_MS, why: 'it answered 410' };
+
+/** The deeds about webhooks, in their order. */
+async function deedsIn(store: Store): Promise<string[]> {
+  const deeds = (await auditEntries({ store })).map(deedOf);
+  return deeds.filter((deed) => deed.startsWith('webhook.'));
+}
 
 export const webhookContract: Record<keyof WebhookStore, Suite> = {
   addWebhook(opened) {
@@ -146,6 +153,25 @@ export const webhookContract: Record<keyof WebhookStore, Suite> = {
   },
 
   removeWebhook(opened) {
+    test('as every other change leaves an entry that tells no address and no secret', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addWebhook(store, providerId, { events: ['link.full'] });
+      const target = { kind: 'webhook', url: 'https://x.example/TOKEN', scheme: 'v1a' } as const;
+      const rotation = { secret: NEW_SECRET, previousUntilMs: NOW_MS };
+      for (const change of [{ target }, { target }, { rotation }, { disabled: DISABLED }]) {
+        await store.updateWebhook(id, providerId, change, ACT);
+      }
+      await store.removeWebhook(id, providerId, ACT);
+      expect(await deedsIn(store)).toEqual([
+        `webhook.add {"id":${id},"kind":"webhook","events":"link.full"}`,
+        `webhook.update {"id":${id}} {"scheme":["v1","v1a"],"address":"changed"}`,
+        `webhook.rotate {"id":${id},"old_secret_until":"${new Date(NOW_MS).toISOString()}"}`,
+        `webhook.update {"id":${id}} {"enabled":[true,false]}`,
+        `webhook.remove {"id":${id}}`,
+      ]);
+    });
+
     test('with all that waits for it, of the owner alone', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
