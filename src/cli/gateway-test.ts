@@ -93,7 +93,7 @@ function explained(gateway: GatewayName, given: Exclude<Verdict, { verdict: 'acc
     case 'failed':
       return `this message does not get through: ${problem}`;
     case 'retry':
-      return `not accepted for now: ${problem}. A push is tried again by itself, ten times at most`;
+      return `not accepted for now: ${problem}. A push is tried again by itself`;
   }
 }
 
