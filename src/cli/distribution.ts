@@ -116,10 +116,29 @@ function missingView(row: LedgerRow) {
   };
 }
 
-/** Nothing of gateways where none was asked. */
-function gatewayLines(counts: LedgerTotals['atGateway']): string[] {
-  if (Object.values(counts).every((count) => count === 0)) return [];
-  return ['At gateways', sheet({ ...counts }).replace(/^/gm, '  '), ''];
+type Missing = ReturnType<typeof missingView>;
+
+/** The ledger for people; nothing of gateways where none was asked. */
+function ledgerText(distribution: DistributionDetail, totals: LedgerTotals, rows: LedgerRow[]) {
+  if (distribution.isPruned) return 'The ledger of this distribution was pruned.';
+  const { atGateway, ...inboxes } = totals;
+  const isPushed = Object.values(atGateway).some((count) => count > 0);
+  const indented = (counts: Record<string, number>) => sheet(counts).replace(/^/gm, '  ');
+  const push = { PUSH: ({ push: state }: Missing) => state ?? '' };
+  const missing = table(rows.map(missingView), {
+    'NOT RECEIVED BY': 'hwid',
+    STATE: 'state',
+    SINCE: 'since',
+    ...(isPushed ? push : {}),
+    WHY: ({ detail, push_problem: problem }) => detail ?? problem ?? '',
+  });
+  return [
+    'Ledger',
+    indented(inboxes),
+    '',
+    ...(isPushed ? ['At gateways', indented({ ...atGateway }), ''] : []),
+    rows.length === 0 ? nobodyMissing(distribution, totals) : missing,
+  ].join('\n');
 }
 
 async function show(context: CliContext, id: number, options: ShowOptions): Promise<void> {
@@ -134,23 +153,7 @@ async function show(context: CliContext, id: number, options: ShowOptions): Prom
   const { atGateway, ...inboxes } = totals;
   const ledgerOf = { ...inboxes, at_gateway: atGateway };
   const json = { ...facts, payload, ledger: ledgerOf, pruned: distribution.isPruned, missing };
-  const ledger = distribution.isPruned
-    ? 'The ledger of this distribution was pruned.'
-    : [
-        'Ledger',
-        sheet(inboxes).replace(/^/gm, '  '),
-        '',
-        ...gatewayLines(atGateway),
-        missing.length === 0
-          ? nobodyMissing(distribution, totals)
-          : table(missing, {
-              'NOT RECEIVED BY': 'hwid',
-              STATE: 'state',
-              SINCE: 'since',
-              PUSH: ({ push }) => push ?? '',
-              WHY: ({ detail, push_problem: problem }) => detail ?? problem ?? '',
-            }),
-      ].join('\n');
+  const ledger = ledgerText(distribution, totals, found.missing);
   print(context, options, json, [sheet(facts), messageText(payload), ledger].join('\n\n'));
   const { queued, sent, failed, expired, received } = totals;
   noteRest(context, missing.length, queued + sent + failed + expired - received, 'recipients');
