@@ -9,11 +9,13 @@ import { OperatorError } from '../operator-error.ts';
 import { readAuthorities } from '../outgoing/authorities.ts';
 import { OutgoingFailure } from '../outgoing/call.ts';
 import { Outgoing } from '../outgoing/outgoing.ts';
+import type { DatabaseReport } from '../store/kind.ts';
 
 const say = about('gateways');
 /** Time in which a gateway that is there says something, ms. */
 const PROBE_MAX_MS = 5_000;
 const MEND = "mend it: 'gatepost serve' does not start with it";
+const RELOAD = "mend it, then run 'systemctl reload gatepost'; its pushes wait until then";
 
 /** Settings that turn every gateway off. */
 const NONE = {
@@ -21,8 +23,14 @@ const NONE = {
   ...{ apnsKeyFile: '', apnsKeyId: '', apnsTeamId: '', apnsTopic: '' },
 };
 
-/** Checks each gateway that is set up; one that is not has no finding. */
-export async function checkGateways(config: Config): Promise<Finding[]> {
+/**
+ * Checks each gateway that is set up; one that is not has no finding. `stopped`: those that a
+ * server has stopped, as they refused our credentials.
+ */
+export async function checkGateways(
+  config: Config,
+  stopped: DatabaseReport['stopped'],
+): Promise<Finding[]> {
   const { fcmServiceAccount, fcmEndpoint, webpushSubject } = config;
   const { apnsKeyFile, apnsKeyId, apnsTeamId, apnsTopic } = config;
   const apns = { apnsKeyFile, apnsKeyId, apnsTeamId, apnsTopic };
@@ -36,12 +44,16 @@ export async function checkGateways(config: Config): Promise<Finding[]> {
     if (problem !== null) return say.problem(problem, MEND);
     return endpoint === null ? say.ok(`${name} is set up`) : reach(name, endpoint, outgoing);
   };
+  const halted = stopped.map(({ gateway, problem }) =>
+    say.problem(`${gateway} is stopped: ${problem}`, RELOAD),
+  );
   try {
-    return await Promise.all([
+    const checked = await Promise.all([
       ...(fcmServiceAccount === '' ? [] : [check('FCM', { fcmServiceAccount }, fcmEndpoint)]),
       ...(hasApns ? [check('APNs', apns, apnsEndpointOf(config))] : []),
       ...(webpushSubject === '' ? [] : [checkWebPush(config, check)]),
     ]);
+    return [...halted, ...checked];
   } finally {
     outgoing.close();
   }

@@ -61,6 +61,8 @@ export interface DatabaseReport {
   findings: Finding[];
   /** The hosts that were asked for, in their order; empty if the database cannot be read. */
   hosts: BoundHost[];
+  /** Gateways that are stopped, and why. */
+  stopped: { gateway: string; problem: string }[];
   /** The latest time in it, UTC ms; null: unknown. */
   newestMs: number | null;
   /** Its size; 0: there is none. */

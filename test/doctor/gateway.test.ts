@@ -5,8 +5,11 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { checkGateways } from '../../src/doctor/gateway.ts';
+import { SQLITE } from '../../src/store/sqlite/kind.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
 import { freshFolder } from '../support/app.ts';
+import { openBeside } from '../support/database.ts';
 import { settingsFor } from '../support/gateway.ts';
 
 const dataDir = freshFolder();
@@ -22,14 +25,18 @@ afterAll(async () => {
 });
 
 /** The findings for all three, but for what is given. */
-async function findings(change: Partial<ReturnType<typeof settingsFor>> = {}) {
+async function findings(
+  change: Partial<ReturnType<typeof settingsFor>> = {},
+  stopped: { gateway: string; problem: string }[] = [],
+) {
   const settings = { ...settingsFor(servers, dataDir), ...change };
-  const found = await checkGateways({ ...config, ...settings, outgoingCaFile: servers.caFile });
+  const own = { ...config, ...settings, outgoingCaFile: servers.caFile };
+  const found = await checkGateways(own, stopped);
   return found.map(({ check, level, what }) => `${check} ${level}: ${what}`);
 }
 
 test('says nothing where none is set up', async () => {
-  expect(await checkGateways(config)).toEqual([]);
+  expect(await checkGateways(config, [])).toEqual([]);
 });
 
 test('finds all three well, and makes no key', async () => {
@@ -62,4 +69,25 @@ test('warns of a gateway that cannot be reached, and of a certificate of another
   });
   expect(fcm).toStartWith('gateways warning: FCM cannot be reached: ');
   expect(apns).toStartWith('gateways warning: APNs cannot be reached: ');
+});
+
+test('tells of a gateway that a server has stopped, as its files alone would look well', async () => {
+  const [first, second] = await findings({}, [{ gateway: 'fcm', problem: 'no such key' }]);
+  expect(first).toBe('gateways problem: fcm is stopped: no such key');
+  expect(second).toBe('gateways ok: FCM is set up, and answers');
+});
+
+test('the survey of a database finds what is stopped', async () => {
+  const folder = freshFolder();
+  const store = await openSqliteStore({ dataDir: folder, create: true, commitBatchMax: 1 });
+  const db = openBeside(folder);
+  db.run(
+    "INSERT INTO destination (kind, origin, stopped_at_ms, problem) VALUES ('apns', '', 1, 'x')",
+  );
+  db.run("INSERT INTO destination (kind, origin) VALUES ('fcm', '')");
+  const { stopped } = await SQLITE.survey(folder, []);
+  expect(stopped).toEqual([{ gateway: 'apns', problem: 'x' }]);
+  db.close();
+  await store.close();
+  rmSync(folder, { recursive: true });
 });

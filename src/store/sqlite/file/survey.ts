@@ -26,13 +26,14 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
     findings: Finding[],
     newestMs: number | null = null,
     hosts: BoundHost[] = [],
-  ) => ({ findings, newestMs, hosts, bytes });
+    stopped: DatabaseReport['stopped'] = [],
+  ) => ({ findings, newestMs, hosts, stopped, bytes });
   if (!existsSync(file)) {
     const todo = "'gatepost serve' makes one, 'gatepost restore' puts a backup there";
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
   }
   try {
-    const { schema, foreign, damage, newestMs, hosts } = look(file, asked);
+    const { schema, foreign, damage, newestMs, hosts, stopped } = look(file, asked);
     const findings = [
       ...schemaFindings(schema),
       ...foreignFindings(foreign),
@@ -40,7 +41,7 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
       ...logFindings(sizeOf(`${file}-wal`)),
     ];
     const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
-    return report(findings.length > 0 ? findings : [fine], newestMs, hosts);
+    return report(findings.length > 0 ? findings : [fine], newestMs, hosts, stopped);
   } catch (error) {
     const todo =
       "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
@@ -88,6 +89,7 @@ interface Look {
   newestMs: number | null;
   /** Hosts that were asked for; empty if it is damaged. */
   hosts: BoundHost[];
+  stopped: DatabaseReport['stopped'];
 }
 
 /** Time to wait for another process, ms. */
@@ -123,10 +125,20 @@ function look(file: string, asked: readonly HostOfProvider[]): Look {
             .get()
         : null;
     const hosts = damage === null ? asked.map((host) => lookUp(db, host)) : [];
-    return { schema, foreign, damage, newestMs: newest?.ms ?? null, hosts };
+    const stopped = damage === null && schema === SCHEMA_VERSION ? findStopped(db) : [];
+    return { schema, foreign, damage, newestMs: newest?.ms ?? null, hosts, stopped };
   } finally {
     db.close();
   }
+}
+
+function findStopped(db: Database): DatabaseReport['stopped'] {
+  return db
+    .query<DatabaseReport['stopped'][number], []>(
+      `SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
+       WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`,
+    )
+    .all();
 }
 
 function lookUp(db: Database, { host, provider }: HostOfProvider): BoundHost {
