@@ -88,11 +88,13 @@ export class FakeOutbox implements Part {
     return [...this.settled.values()].map(({ outcome }) => outcome);
   }
 
-  claimDestinations: Part['claimDestinations'] = async (lease, kinds, countMax, failingMax) => {
+  claimDestinations: Part['claimDestinations'] = async (...asked) => {
+    const [lease, kinds, countMax, failingMax, except] = asked;
     this.#begin('claim');
     let failingCount = 0;
     const found = [...this.destinations.values()]
-      .filter((at) => kinds.includes(at.kind) && this.#isFree(at) && this.#due(at.id).length > 0)
+      .filter(({ id, kind }) => kinds.includes(kind) && !except.includes(id))
+      .filter((at) => this.#isFree(at) && this.#due(at.id).length > 0)
       .sort((one, other) => one.servedNo - other.servedNo || one.id - other.id)
       .filter(({ failureCount }) => failureCount === 0 || ++failingCount <= failingMax)
       .slice(0, countMax);

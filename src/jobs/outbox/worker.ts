@@ -187,12 +187,20 @@ export class Outbox implements OutboxWorker {
     const roomCount = pool.runsMax - pool.runs.size;
     if (roomCount <= 0) return;
     const { core, clock } = this.deps;
-    const failingCount = [...pool.runs].filter(({ isFailing }) => isFailing).length;
+    const runs = [...pool.runs];
+    const failingCount = runs.filter(({ isFailing }) => isFailing).length;
     const failingMax = Math.max(0, pool.failingMax - failingCount);
+    let slowRoomCount = pool.runsMax * SLOW_SHARE - runs.filter(({ isSlow }) => isSlow).length;
+    const except = slowRoomCount <= 0 ? this.#paces.slow() : [];
     const lease = { owner: this.#owner, nowMs: clock.nowMs(), leaseMs: LEASE_MS };
-    const found = await core.store.claimDestinations(lease, kinds, roomCount, failingMax, []);
+    const found = await core.store.claimDestinations(lease, kinds, roomCount, failingMax, except);
     if (found.length > 0) this.#hasFault = false;
     for (const destination of found) {
+      const isSlow = pool.runsMax > 1 && this.#paces.isSlow(destination.id);
+      if (isSlow && slowRoomCount-- <= 0) {
+        await core.store.releaseDestinations(this.#owner, destination.id);
+        continue;
+      }
       const run = new OutboxRun(destination, this.#hostOf(pool, destination));
       pool.runs.add(run);
       run.start();
