@@ -18,7 +18,7 @@ interface TestOptions extends CommonOptions {
 const NAMES: Readonly<Record<GatewayName, string>> = {
   fcm: 'FCM',
   apns: 'APNs',
-  webpush: 'the push service',
+  webpush: 'The push service',
 };
 
 /** Time for which the message is worth anything, ms. */

@@ -84,7 +84,7 @@ async function failureOf(...words: string[]): Promise<string> {
 test.each([
   ['fcm', 'phone', 'FCM'],
   ['apns', 'tablet', 'APNs'],
-  ['webpush', 'browser', 'the push service'],
+  ['webpush', 'browser', 'The push service'],
 ] as const)('%s: a message arrives', async (gateway, hwid, name) => {
   expect(await run(gateway, '--hwid', hwid)).toEqual({
     code: 0,
