@@ -106,11 +106,11 @@ export async function editWebhook(
       : { ...old, chat: chat ?? old.chat, locale: locale ?? old.locale },
   );
   if (isRefused(target)) return target;
-  const turned = isEnabled === undefined || isEnabled === (webhook.disabled === null);
+  const isAsBefore = isEnabled === undefined || isEnabled === (webhook.disabled === null);
   const change: WebhookChange = {
     target,
     ...(events !== undefined && { events }),
-    ...(!turned && { disabled: isEnabled ? null : { atMs: nowMs, why: BY_OWNER } }),
+    ...(!isAsBefore && { disabled: isEnabled ? null : { atMs: nowMs, why: BY_OWNER } }),
   };
   return save(core, webhook, change, nowMs);
 }

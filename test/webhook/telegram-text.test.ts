@@ -86,6 +86,13 @@ describe.each(WEBHOOK_LOCALES)('%s', (locale) => {
     expect(plain(html)).toContain('evil');
   });
 
+  test('a long value is cut at a character', () => {
+    const html = telegramText(event('disk.low', { why: '\u{1F600}'.repeat(5_000) }), locale);
+    expect(html.isWellFormed()).toBe(true);
+    expect(plain(html)).toContain('\u{1F600}…');
+    expect(plain(html).length).toBeLessThan(600);
+  });
+
   test('what an event does not say has no line', () => {
     const lines = telegramText(event('link.created', { link_id: 3, hwid: '', why: null }), locale);
     expect(lines.split('\n')).toHaveLength(3);

@@ -16,6 +16,7 @@ import { storeMessages } from './store-messages.ts';
 import { storeReads } from './store-reads.ts';
 import { storeWrites } from './store-writes.ts';
 import { upstream } from './upstream.ts';
+import { webhooks } from './webhooks.ts';
 
 export const mutatedFiles: readonly MutatedFile[] = [
   ...known,
@@ -35,4 +36,5 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...http,
   ...outgoing,
   ...gateways,
+  ...webhooks,
 ];

@@ -1,0 +1,81 @@
+import type { MutatedFile } from '../mutation.ts';
+
+/** Webhooks: signatures, secrets, answers, who may have what. */
+export const webhooks: readonly MutatedFile[] = [
+  {
+    file: 'src/webhook/signature.ts',
+    tests: ['test/webhook/signature.test.ts'],
+    changes: [
+      ['nowMs < previous.untilMs', 'true'],
+      ['[secret, previous.secret]', '[secret]'],
+      ["signatureOf(one, content)).join(' ')", "signatureOf(one, content)).join(',')"],
+      ['`${id}.${timestamp}.${body}`', '`${timestamp}.${body}`'],
+      ['Math.floor(nowMs / 1000)', 'nowMs'],
+      ['`evt_test_${atMs}`', '`evt_${id}`'],
+    ],
+  },
+  {
+    file: 'src/core/webhook-key.ts',
+    tests: ['test/webhook/signature.test.ts'],
+    changes: [
+      ['subarray(HALF_BYTES)', 'subarray(0, HALF_BYTES)'],
+      ['const SYMMETRIC_BYTES = 32;', 'const SYMMETRIC_BYTES = 16;'],
+    ],
+  },
+  {
+    file: 'src/webhook/answers.ts',
+    tests: ['test/webhook/answers.test.ts'],
+    changes: [
+      ['{ from: 200, to: 299', '{ from: 200, to: 399'],
+      ["from: 410, to: 410, verdict: 'dead'", "from: 410, to: 410, verdict: 'retry'"],
+      ['afterMs: retryAfterMs', 'afterMs: null'],
+    ],
+  },
+  {
+    file: 'src/webhook/telegram/answers.ts',
+    tests: ['test/webhook/answers.test.ts'],
+    changes: [
+      ["{ code: 401, verdict: 'credentials'", "{ code: 401, verdict: 'retry'"],
+      ['seconds * 1000', 'seconds'],
+      ['seconds === null || seconds < 0', 'seconds === null'],
+      ["status >= 200 && status <= 299 ? 'ok' : null", "'ok'"],
+    ],
+  },
+  {
+    file: 'src/webhook/telegram/text.ts',
+    tests: ['test/webhook/telegram-text.test.ts'],
+    changes: [
+      [".replaceAll('<', '&lt;')", ''],
+      ["replace(UNREADABLE, ' ')", "replace('', '')"],
+      ['characters.length > VALUE_LENGTH_MAX', 'false'],
+      ["words.isRightToLeft ? RIGHT_TO_LEFT_MARK : ''", "''"],
+      ['if (!this.words.isRightToLeft) return value;', 'return value;'],
+      ["< 100 ? 'quota.near'", "< 0 ? 'quota.near'"],
+    ],
+  },
+  {
+    file: 'src/webhook/standard.ts',
+    tests: ['test/webhook/tellers.test.ts'],
+    changes: [["providerId === null ? 'operator' : 'anybody'", "'operator'"]],
+  },
+  {
+    file: 'src/core/webhook.ts',
+    tests: ['test/cli/webhook.test.ts'],
+    changes: [
+      ['readPublicUrl(target.url, core.limits)', 'readOperatorUrl(target.url)'],
+      [
+        'ownerId === null ? OPERATOR_EVENTS : PROVIDER_EVENTS',
+        '[...OPERATOR_EVENTS, ...PROVIDER_EVENTS]',
+      ],
+      ["if (read.hash !== '')", 'if (false)'],
+    ],
+  },
+  {
+    file: 'src/core/webhook-view.ts',
+    tests: ['test/http/webhook-secrets.test.ts'],
+    changes: [
+      ['isUrl ? shownUrl(target.url) : null', 'isUrl ? target.url : null'],
+      ["secret.replace(/:.*/s, '')", 'secret'],
+    ],
+  },
+];
