@@ -12,6 +12,7 @@ import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { Tellers } from '../core/webhook.ts';
 import type { RowList } from './answer/list-text.ts';
+import type { Alone } from './bound/alone.ts';
 import type { MinuteLimiter } from './bound/limiter.ts';
 import type { Polls } from './bound/polls.ts';
 import type { Turns } from './bound/turns.ts';
@@ -128,6 +129,8 @@ export interface Limits {
   registrations: MinuteLimiter;
   /** By provider: each is a call to somebody outside. */
   webhookTests: MinuteLimiter;
+  /** By provider: each may go through all events that are kept. */
+  webhookReplays: { perMinute: MinuteLimiter; alone: Alone };
   polls: Polls;
   turns: Turns;
 }

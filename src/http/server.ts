@@ -5,6 +5,7 @@ import type { Core } from '../core/core.ts';
 import type { Tellers } from '../core/webhook.ts';
 import type { Log } from '../log.ts';
 import { Large } from './answer/large.ts';
+import { Alone } from './bound/alone.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
@@ -51,6 +52,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
 
 /** Tests of webhooks that a provider may make in a minute: each holds a place on the way out. */
 const WEBHOOK_TESTS_PER_MINUTE_MAX = 6;
+/** Replays since a time: one may be some hundred commits. */
+const WEBHOOK_REPLAYS_PER_MINUTE_MAX = 6;
 
 /** A limit by which callers are held up. */
 type Limit = 'answers' | 'auth_failures' | 'registrations' | 'streams';
@@ -92,6 +95,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const traffic = new Traffic({ log, settings, peerOf, addressOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const webhookTests = new MinuteLimiter(() => WEBHOOK_TESTS_PER_MINUTE_MAX);
+  const webhookReplays = {
+    perMinute: new MinuteLimiter(() => WEBHOOK_REPLAYS_PER_MINUTE_MAX),
+    alone: new Alone(),
+  };
   const polls = new Polls();
   // Bun knows the address of a request until its answer is with the kernel, or the caller left.
   const large = new Large(clock, (request) => peerOf(request) === '', options.room);
@@ -100,7 +107,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
-    limits: { registrations, webhookTests, polls, turns: large.turns },
+    limits: { registrations, webhookTests, webhookReplays, polls, turns: large.turns },
     tellers: options.tellers,
     large,
     traffic,

@@ -6,7 +6,7 @@ import { isRefused, Refused } from '../../core/outcome.ts';
 import type { Delivery } from '../../core/port/webhook.ts';
 import { findWebhook, replayEvents, tryWebhook } from '../../core/webhook.ts';
 import { wireTime } from '../answer/wire-time.ts';
-import { optional, providerEndpoint } from '../endpoint.ts';
+import { type Limits, optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, WireTime, webhookIdParam } from './params.ts';
 import { LIST_COUNT_MAX } from './reply.ts';
 import { DELIVERY_STATES, DeliveryRow } from './webhook-bodies.ts';
@@ -116,8 +116,8 @@ const replayEndpoint = providerEndpoint({
       }),
     },
   },
-  says: ['ok', 'webhook_not_found', 'invalid_parameters', 'unknown_error'],
-  async handle({ core, provider, params, nowMs, settings: { outputOffsetMinutes } }) {
+  says: ['ok', 'webhook_not_found', 'invalid_parameters', 'too_many_requests', 'unknown_error'],
+  async handle({ core, provider, params, nowMs, limits, settings: { outputOffsetMinutes } }) {
     const webhook = await findWebhook(core, params.id, provider.id);
     if (isRefused(webhook)) return webhook;
     const { event_id: eventId, since } = params;
@@ -130,10 +130,27 @@ const replayEndpoint = providerEndpoint({
       const detail = 'event_id or since is required, one of them';
       return new Refused('invalid_parameters', { detail });
     }
-    const which = eventId === null ? { sinceMs: sinceMs ?? 0 } : { eventId };
-    const { count, isFull } = await replayEvents(core, webhook, which, nowMs);
-    return { says: 'ok', body: { count, is_full: isFull } };
+    const replay = (which: Parameters<typeof replayEvents>[2]) =>
+      replayEvents(core, webhook, which, nowMs);
+    const replayed =
+      eventId === null
+        ? await atLeisure(limits.webhookReplays, provider.code, nowMs, () =>
+            replay({ sinceMs: sinceMs ?? 0 }),
+          )
+        : await replay({ eventId });
+    if (replayed === null) return 'too_many_requests';
+    return { says: 'ok', body: { count: replayed.count, is_full: replayed.isFull } };
   },
 });
+
+/** Runs what is long: one at a time for a provider, and few in a minute. Null: it has to wait. */
+function atLeisure<T>(
+  { alone, perMinute }: Limits['webhookReplays'],
+  provider: string,
+  nowMs: number,
+  act: () => Promise<T>,
+): Promise<T | null> {
+  return alone.run(provider, async () => (perMinute.admits(provider, nowMs) ? act() : null));
+}
 
 export const deliveryEndpoints = [testEndpoint, deliveriesEndpoint, replayEndpoint];

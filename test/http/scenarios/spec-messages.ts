@@ -100,7 +100,13 @@ export const SPEC_MESSAGES: Readonly<Record<string, readonly string[]>> = {
     'Invalid parameters',
     'Unknown error',
   ],
-  '/api/webhook-replay': [...ACCESS, 'Webhook not found', 'Invalid parameters', 'Unknown error'],
+  '/api/webhook-replay': [
+    ...ACCESS,
+    'Webhook not found',
+    'Invalid parameters',
+    'Too many requests',
+    'Unknown error',
+  ],
   '/api/webhook-remove': [...ACCESS, 'Webhook not found', 'Error save webhook', 'Unknown error'],
 };
 

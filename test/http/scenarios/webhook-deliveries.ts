@@ -140,6 +140,8 @@ const deliveryScenarios: Scenario[] = [
   },
 ];
 
+const SINCE = '2026-11-20 15:00:00';
+
 const misfit = (name: string, request: Scenario['request'], detail: string): Scenario => ({
   ...{ name, path: REPLAY, says: 'invalid_parameters', given: [aWebhook()] },
   ...{ request: { id: 1, ...request }, answer: INVALID, detail },
@@ -183,6 +185,15 @@ const replayScenarios: Scenario[] = [
     given: [aWebhook(), aWebhook({ providerId: FOREIGN_ID }), aLink('LinkCode0001', 2, FOREIGN)],
     request: { id: 1, event_id: 1 },
     answer: '{"rc":1,"msg":"Ok","count":0,"is_full":false}',
+  },
+  {
+    name: 'a seventh within a minute',
+    path: REPLAY,
+    says: 'too_many_requests',
+    given: [aWebhook(), ...Array<Given>(6).fill(asked(REPLAY, OWN, { id: 1, since: SINCE }))],
+    request: { id: 1, since: SINCE },
+    answer: '{"rc":0,"msg":"Too many requests"}',
+    detail: 'try again in a minute',
   },
   misfit('neither an event nor a time', {}, 'event_id or since is required, one of them'),
   misfit(

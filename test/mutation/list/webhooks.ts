@@ -78,4 +78,12 @@ export const webhooks: readonly MutatedFile[] = [
       ["secret.replace(/:.*/s, '')", 'secret'],
     ],
   },
+  {
+    file: 'src/http/bound/alone.ts',
+    tests: ['test/http/webhook-replay.test.ts'],
+    changes: [
+      ['if (this.#working.has(caller)) return null;', ''],
+      ['this.#working.delete(caller);', ''],
+    ],
+  },
 ];
