@@ -10,7 +10,7 @@ import { AuthFailures } from './bound/auth-failures.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
-import type { WireSettings } from './endpoint.ts';
+import type { Limits, WireSettings } from './endpoint.ts';
 import { type GateSettings, makeGate } from './gate/gate.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { mount } from './mount.ts';
@@ -55,6 +55,14 @@ const WEBHOOK_TESTS_PER_MINUTE_MAX = 6;
 /** Replays since a time: one may be some hundred commits. */
 const WEBHOOK_REPLAYS_PER_MINUTE_MAX = 6;
 
+function webhookLimits(): Pick<Limits, 'webhookTests' | 'webhookReplays'> {
+  const perMinute = new MinuteLimiter(() => WEBHOOK_REPLAYS_PER_MINUTE_MAX);
+  return {
+    webhookTests: new MinuteLimiter(() => WEBHOOK_TESTS_PER_MINUTE_MAX),
+    webhookReplays: { perMinute, alone: new Alone() },
+  };
+}
+
 /** A limit by which callers are held up. */
 type Limit = 'answers' | 'auth_failures' | 'registrations' | 'streams';
 
@@ -94,11 +102,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const traffic = new Traffic({ log, settings, peerOf, addressOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
-  const webhookTests = new MinuteLimiter(() => WEBHOOK_TESTS_PER_MINUTE_MAX);
-  const webhookReplays = {
-    perMinute: new MinuteLimiter(() => WEBHOOK_REPLAYS_PER_MINUTE_MAX),
-    alone: new Alone(),
-  };
   const polls = new Polls();
   // Bun knows the address of a request until its answer is with the kernel, or the caller left.
   const large = new Large(clock, (request) => peerOf(request) === '', options.room);
@@ -107,7 +110,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
-    limits: { registrations, webhookTests, webhookReplays, polls, turns: large.turns },
+    limits: { registrations, ...webhookLimits(), polls, turns: large.turns },
     tellers: options.tellers,
     large,
     traffic,
