@@ -86,6 +86,11 @@ const KINDS: readonly [string, string][] = [
        sent_at_ms, received_at_ms, executed_at_ms) VALUES (1, :n, 2, 1, 0, :now, :now, :now, :now)`,
   ],
   [
+    'push that waits',
+    `INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, recipient_id)
+     VALUES (1, 0, :now, :n)`,
+  ],
+  [
     'event',
     `INSERT INTO event (provider_id, kind, at_ms, data) VALUES (1, 'device.admitted', :now + :n,
        '{"link_id":1234,"install_count":2,"install_limit":3,"hwid":"0f8fad5b-d9cb-469f-a165"}')`,
