@@ -46,6 +46,7 @@ const EVERYTHING: EventData = {
   recipients: 12_345,
   sent: 12_000,
   failed: 345,
+  changed: 'install_limit,note,x'.repeat(50),
   quota: 'kept_bytes',
   percent: 80,
   used: 214_748_364,
@@ -154,6 +155,18 @@ describe('whole texts', () => {
       'Использовано: 80 из 100 (80\u00A0%)',
     ]);
     expect(used(100)[0]).toBe('Лимит исчерпан');
+  });
+
+  test('what changed is named', () => {
+    const changed = event('link.updated', { changed: 'install_limit,note' });
+    const line = (locale: (typeof WEBHOOK_LOCALES)[number]) =>
+      plain(telegramText(changed, locale)).split('\n')[1];
+    expect(WEBHOOK_LOCALES.map(line)).toEqual([
+      'Changed: device limit, note',
+      'Изменено: лимит устройств, заметка',
+      '修改内容：设备数上限、备注',
+      'تغییرات: حداکثر دستگاه‌ها، یادداشت',
+    ]);
   });
 
   test('the status of a link is a word; that of a distribution is in its title', () => {

@@ -15,6 +15,9 @@ const LANGUAGES: Readonly<Record<Locale, Words>> = { en: EN, ru: RU, zh: ZH, fa:
 /** Most characters of a value that somebody chose: all lines together stay far below 4096. */
 const VALUE_LENGTH_MAX = 200;
 
+/** Most words of a list; there are not as many. */
+const WORDS_MAX = 20;
+
 /** The first character of a line makes its direction, whatever a value begins with. */
 const RIGHT_TO_LEFT_MARK = '\u200F';
 const FIRST_STRONG_ISOLATE = '\u2068';
@@ -52,6 +55,7 @@ const LINES: readonly Line[] = [
   (say) => say.code('newHwid', 'new_hwid'),
   places,
   linkStatus,
+  (say) => say.words('changed', 'changed'),
   (say) => say.field('lastSeen', 'last_seen_at', 'instant'),
   (say) => say.word('reason', 'reason'),
   (say) => say.field('refusals', 'count', 'number'),
@@ -109,12 +113,12 @@ const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 /** Lines in one language about the data of one event. */
 class Speech {
   constructor(
-    private readonly words: Words,
+    private readonly language: Words,
     readonly data: EventData,
   ) {}
 
   line(label: Label, value: string): string {
-    return `${this.words.labels[label]}${this.words.colon}${value}`;
+    return `${this.language.labels[label]}${this.language.colon}${value}`;
   }
 
   /** A line about a field; null: the event has none, or it is empty. */
@@ -141,21 +145,26 @@ class Speech {
   record(label: Label, name: string): string | null {
     const value = this.data[name];
     if (typeof value !== 'number') return null;
-    return this.line(label, this.#foreign(`${this.words.numberSign}${value}`));
+    return this.line(label, this.#foreign(`${this.language.numberSign}${value}`));
   }
 
   /** A value that is one of a few, which `keys` may translate first; else as it is. */
   word(label: Label, name: string, keys: Readonly<Record<string, string>> = {}): string | null {
     const value = this.data[name];
     if (value === undefined || value === null || value === '') return null;
-    const key = keys[String(value)] ?? String(value);
-    const values: Readonly<Record<string, string>> = this.words.values;
-    const known = Object.hasOwn(values, key) ? values[key] : undefined;
-    return this.line(label, known ?? this.#foreign(escaped(key)));
+    return this.line(label, this.#inWords(keys[String(value)] ?? String(value)));
+  }
+
+  /** Several of those, which the data has between commas. */
+  words(label: Label, name: string): string | null {
+    const value = this.data[name];
+    if (typeof value !== 'string' || value === '') return null;
+    const shown = value.split(',', WORDS_MAX).map((key) => this.#inWords(key));
+    return this.line(label, shown.join(this.language.separator));
   }
 
   number(value: number): string {
-    return new Intl.NumberFormat(this.words.tag).format(value);
+    return new Intl.NumberFormat(this.language.tag).format(value);
   }
 
   days(value: number): string {
@@ -165,22 +174,28 @@ class Speech {
   bytes(value: number): string {
     const power = Math.floor(Math.log10(Math.max(value, 1)) / 3);
     const at = Math.min(power, UNITS.length - 1);
-    return this.#unit(value / 1000 ** at, UNITS[at] ?? 'byte', this.words.unitDisplay);
+    return this.#unit(value / 1000 ** at, UNITS[at] ?? 'byte', this.language.unitDisplay);
   }
 
   instant(epochMs: number): string {
     const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
-    const text = new Intl.DateTimeFormat(this.words.tag, { ...format, hourCycle: 'h23' });
+    const text = new Intl.DateTimeFormat(this.language.tag, { ...format, hourCycle: 'h23' });
     return `${text.format(epochMs)} ${this.#foreign('UTC')}`;
   }
 
   of(part: string, whole: string): string {
-    return this.words.of.replace('$1', part).replace('$2', whole);
+    return this.language.of.replace('$1', part).replace('$2', whole);
   }
 
   share(percent: number): string {
-    const format = new Intl.NumberFormat(this.words.tag, { style: 'percent' });
-    return this.words.share.replace('$1', format.format(percent / 100));
+    const format = new Intl.NumberFormat(this.language.tag, { style: 'percent' });
+    return this.language.share.replace('$1', format.format(percent / 100));
+  }
+
+  #inWords(key: string): string {
+    const values: Readonly<Record<string, string>> = this.language.values;
+    const known = Object.hasOwn(values, key) ? values[key] : undefined;
+    return known ?? this.#foreign(escaped(key));
   }
 
   #instantLine(label: Label, text: string): string | null {
@@ -190,12 +205,12 @@ class Speech {
 
   #unit(value: number, unit: string, unitDisplay: 'short' | 'long'): string {
     const format = { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 } as const;
-    return new Intl.NumberFormat(this.words.tag, format).format(value);
+    return new Intl.NumberFormat(this.language.tag, format).format(value);
   }
 
   /** Keeps a value that may run from left to right from moving what stands around it. */
   #foreign(value: string): string {
-    if (!this.words.isRightToLeft) return value;
+    if (!this.language.isRightToLeft) return value;
     return `${FIRST_STRONG_ISOLATE}${value}${POP_DIRECTIONAL_ISOLATE}`;
   }
 }

@@ -13,6 +13,7 @@ type Label =
   | 'places'
   | 'placesMax'
   | 'status'
+  | 'changed'
   | 'reason'
   | 'refusals'
   | 'message'
@@ -34,6 +35,20 @@ type Label =
   | 'freeSpace'
   | 'time';
 
+/** Things of a link or a provider that change, as `changed` in the data names them. */
+type Changed =
+  | 'install_limit'
+  | 'status'
+  | 'note'
+  | 'inactive_days'
+  | 'when_full'
+  | 'cool_down_hours'
+  | 'subscription_key'
+  | 'plan'
+  | 'active_until'
+  | 'max_links'
+  | 'name';
+
 /** Values that are words. */
 type Word =
   | RefusalReason
@@ -43,6 +58,7 @@ type Word =
   | 'disabled'
   | 'notification'
   | 'command'
+  | Changed
   | 'links'
   | 'domains'
   | 'kept_bytes'
@@ -55,6 +71,8 @@ export interface Words {
   isRightToLeft: boolean;
   /** Between a label and its value. */
   colon: string;
+  /** Between the members of a list. */
+  separator: string;
   /** Before the number of a record. */
   numberSign: string;
   /** How units of bytes are written out. */

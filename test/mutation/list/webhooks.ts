@@ -49,7 +49,7 @@ export const webhooks: readonly MutatedFile[] = [
       ["replace(UNREADABLE, ' ')", "replace('', '')"],
       ['characters.length > VALUE_LENGTH_MAX', 'false'],
       ["words.isRightToLeft ? RIGHT_TO_LEFT_MARK : ''", "''"],
-      ['if (!this.words.isRightToLeft) return value;', 'return value;'],
+      ['if (!this.language.isRightToLeft) return value;', 'return value;'],
       ["< 100 ? 'quota.near'", "< 0 ? 'quota.near'"],
     ],
   },
