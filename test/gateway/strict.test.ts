@@ -255,6 +255,24 @@ const OUTAGES: [string, Misdeed][] = [
 ];
 
 describe.each(NAMES)('%s', (name) => {
+  test('the whole message travels if the operator lets it, and if it fits', async () => {
+    const message = { id: 7, notification_type: 20, payload: { action_type: 'x' } };
+    const command = { ...commandAt(Date.now()), inboxMessage: JSON.stringify(message) };
+    const { verdict, content } = await push(name, command);
+    expect(verdict).toEqual(ACCEPTED);
+    // FCM carries texts alone.
+    const data = content['data'] as { message?: string } | undefined;
+    expect(name === 'fcm' ? JSON.parse(data?.message ?? '') : content['message']).toEqual(message);
+    const large = {
+      ...command,
+      inboxMessage: JSON.stringify({ ...message, more: 'x'.repeat(4096) }),
+    };
+    const sent = await push(name, large);
+    expect(sent.verdict).toEqual(ACCEPTED);
+    expect(JSON.stringify(sent.content)).not.toContain('message');
+    await noBreaches(name);
+  });
+
   test.each(OUTAGES)('%s: later', async (_, misdeed) => {
     await servers.behave(name, { next: [misdeed] });
     const { verdict } = await push(name);
