@@ -79,6 +79,9 @@ export const pushingSuite: Suite = (opened) => {
     await knock(store, 'b');
     const { id, outcome } = await serve(store, providerId);
     expect(outcome).toBe('handed_over');
+    // Its worker has no more to do with it.
+    expect(await store.moveDistribution(lease(id), 40, 100)).toBe(false);
+    expect(await store.sendRecipients(lease(id), WAITING_MAX, PUSH_GATEWAYS)).toBeNull();
     expect(await countsOf(store, id)).toEqual([40, 2, 1, 0]);
     expect(await inboxOf(store, a)).toEqual([id]);
     const { distribution, totals, missing } = await detailOf(store, id);
