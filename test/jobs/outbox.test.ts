@@ -91,7 +91,7 @@ describe('handing over', () => {
   test('what nobody needs takes no place', async () => {
     const bench = new OutboxBench();
     const fcm = bench.outbox.addDestination('fcm');
-    bench.outbox.add(fcm, 300, { moot: 'fetched' });
+    bench.outbox.add(fcm, 300, { moot: 'moved' });
     const [needed = 0] = bench.outbox.add(fcm);
     bench.fcm.auto = () => ACCEPTED;
     const worker = bench.worker();

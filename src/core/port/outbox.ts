@@ -90,7 +90,7 @@ export interface PushDispatch extends DispatchOf<'push'> {
    * Why no push is needed here any more; null: it is, and the token has an address for the
    * destination. `moved`: no token reads the message that has one.
    */
-  moot: 'fetched' | 'expired' | 'blocked' | 'moved' | null;
+  moot: 'expired' | 'blocked' | 'moved' | null;
 }
 
 /** An event of which a webhook is to be told. */
@@ -104,9 +104,9 @@ export type Dispatch = PushDispatch | EventDispatch;
 export type Settlement = { id: number } & (
   | { outcome: 'accepted' }
   /**
-   * A push that is not needed here. The store looks again: who has fetched the message counts as
-   * reached, and so does a device without an address; one with another address is tried there;
-   * what expired or was blocked, and whose address was dropped, failed.
+   * A push that is not needed here. The store looks again: a device without an address counts as
+   * reached; one with another address is tried there; what expired or was blocked, and whose
+   * address was dropped, failed.
    */
   | { outcome: 'moot' }
   /** At most {@link WAIT_MAX_MS} from now on. */

@@ -104,7 +104,6 @@ interface PushRow extends DispatchCursor {
   attemptCount: number;
   distributionId: number;
   deviceId: number;
-  isFetched: number;
   status: number;
   expiresAtMs: number;
   tokenId: number | null;
@@ -131,7 +130,6 @@ function listStatements({ db }: Context) {
         SELECT kind, origin FROM destination WHERE id = ${value('id')}`),
     pushes: db.prepare<PushRow>(sql`
         SELECT ${dispatch}, r.distribution_id AS "distributionId", r.device_id AS "deviceId",
-          r.received_at_ms IS NOT NULL OR r.state = 2 AND r.is_waiting = 0 AS "isFetched",
           x.status AS status, x.expires_at_ms AS "expiresAtMs",
           t.id AS "tokenId", t.push AS push, t.locale AS locale
         FROM outbox o CROSS JOIN recipient r ON r.id = o.recipient_id
@@ -283,14 +281,13 @@ function dueRanges(waitMaxMs: number, nowMs: number, after: DispatchCursor | nul
 }
 
 function pushOf(row: PushRow, to: { kind: string; origin: string }, nowMs: number): PushDispatch {
-  const { tokenId, push: text, locale, isFetched, status, expiresAtMs, ...dispatch } = row;
+  const { tokenId, push: text, locale, status, expiresAtMs, ...dispatch } = row;
   const push = text === null ? null : (JSON.parse(text) as PushAddress);
   const key = push === null ? null : destinationOf(push);
   const isHere = key?.kind === to.kind && key.origin === to.origin;
   let moot: PushDispatch['moot'] = isHere ? null : 'moved';
   if (expiresAtMs <= nowMs) moot = 'expired';
   if (status === BLOCKED) moot = 'blocked';
-  if (isFetched === 1) moot = 'fetched';
   const token = tokenId === null ? null : { id: tokenId, push, locale };
   return { kind: 'push', ...dispatch, token, moot };
 }

@@ -53,7 +53,6 @@ export interface WaitingPush {
 
 /** The state of things when a push turns out not to be needed where it is. */
 interface Standing {
-  isFetched: number;
   status: number;
   expiresAtMs: number;
   problem: string | null;
@@ -103,8 +102,7 @@ function endStatements({ db }: Context) {
           push_problem = ${value('problem')}
         WHERE id = ${value('recipientId')}`),
     standing: db.prepare<Standing>(sql`
-        SELECT r.received_at_ms IS NOT NULL OR r.state = 2 AND r.is_waiting = 0 AS "isFetched",
-          x.status AS status, x.expires_at_ms AS "expiresAtMs", o.problem AS problem,
+        SELECT x.status AS status, x.expires_at_ms AS "expiresAtMs", o.problem AS problem,
           t.push AS push, t.push_dropped_at_ms AS "droppedAtMs", t.push_dropped_why AS "droppedWhy"
         FROM outbox o CROSS JOIN recipient r ON r.id = o.recipient_id
           CROSS JOIN distribution x ON x.id = r.distribution_id
@@ -217,7 +215,6 @@ export function pushDesk(context: Context) {
   /** Why a push fails that is not needed any more; null: the device has the message. */
   function whyFailed(push: WaitingPush, now: Standing, nowMs: number): string | null {
     const last = now.problem === null ? '' : `: ${now.problem}`;
-    if (now.isFetched === 1) return null;
     if (now.status === BLOCKED) return `${WHY_BLOCKED}${last}`;
     if (now.expiresAtMs <= nowMs) return `${WHY_EXPIRED}${last}`;
     const isDropped = now.push === null && (now.droppedAtMs ?? 0) >= push.queuedAtMs;
@@ -233,9 +230,8 @@ export function pushDesk(context: Context) {
       fail(push, tally, why, nowMs);
       return;
     }
-    const address = now.isFetched === 1 ? null : now.push;
-    const key = address && destinationOf(JSON.parse(address) as PushAddress);
-    const id = key && destinationId(key);
+    const key = now.push && destinationOf(JSON.parse(now.push) as PushAddress);
+    const id = key ? destinationId(key) : null;
     if (id === null) reach(push, tally, nowMs);
     else if (id !== push.destinationId) {
       on.remove.run({ id: push.id });

@@ -101,7 +101,6 @@ export const storeMessages: readonly MutatedFile[] = [
     changes: [
       ['AND p.after_recipient_id < r.id', ''],
       ['n.nobody_after_distribution_id < r.distribution_id', 'n.nobody_after_distribution_id > 0'],
-      ['if (now.isFetched === 1) return null;', ''],
       ['if (now.expiresAtMs <= nowMs) return `${WHY_EXPIRED}${last}`;', ''],
       ['if (now.status === BLOCKED) return `${WHY_BLOCKED}${last}`;', ''],
       ['else if (id !== push.destinationId) {', 'else {'],
@@ -123,7 +122,7 @@ export const storeMessages: readonly MutatedFile[] = [
         'const isHere = key?.kind === to.kind && key.origin === to.origin;',
         'const isHere = key !== null;',
       ],
-      ["if (isFetched === 1) moot = 'fetched';", ''],
+      ["if (status === BLOCKED) moot = 'blocked';", ''],
       ['AND d.stopped_at_ms IS NULL AND NOT EXISTS', 'AND NOT EXISTS'],
       ['countMax: countMax - failing.length', 'countMax'],
     ],

@@ -145,6 +145,17 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       expect(await countsOf(store, id)).toEqual([100, 2, 2, 0]);
     });
 
+    test('not needed: over by then, with the reason of the last attempt', async () => {
+      const { store, id, destinationId, first, second } = await given();
+      await settle(store, destinationId, [first], retryAt(EXPIRES_MS, '503'));
+      await settle(store, destinationId, [first, second], MOOT, { nowMs: EXPIRES_MS });
+      expect(await countsOf(store, id)).toEqual([120, 2, 0, 2]);
+      expect((await detailOf(store, id)).missing).toMatchObject([
+        { push: { problem: 'expired before the gateway took it: 503' } },
+        { push: { problem: 'expired before the gateway took it' } },
+      ]);
+    });
+
     test('not needed: blocked by then, and its counts stay whole', async () => {
       const { store, id, destinationId, first, second } = await given();
       await settle(store, destinationId, [first], ACCEPTED);
