@@ -90,7 +90,7 @@ function queueStatements({ db }: Context) {
         VALUES (${value('kind')}, ${value('origin')}, ${value('failureCount')})`),
     add: db.prepare(sql`
         INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, recipient_id)
-        VALUES (${value('destinationId')}, 0, ${value('nowMs')}, ${value('recipientId')})`),
+        VALUES (${value('destinationId')}, 0, ${value('queuedAtMs')}, ${value('recipientId')})`),
   };
 }
 
@@ -186,7 +186,7 @@ export function pushDesk(context: Context) {
       if (!ids.has(name)) ids.set(name, destinationId(key));
       const id = ids.get(name) ?? null;
       if (id === null) continue;
-      on.add.run({ destinationId: id, recipientId, nowMs });
+      on.add.run({ destinationId: id, recipientId, queuedAtMs: nowMs });
       count += 1;
     }
     if (count > 0) outbox.ring();
@@ -235,7 +235,9 @@ export function pushDesk(context: Context) {
     if (id === null) reach(push, tally, nowMs);
     else if (id !== push.destinationId) {
       on.remove.run({ id: push.id });
-      on.add.run({ destinationId: id, recipientId: push.recipientId, nowMs });
+      // As old as it is: a device that goes on moving would keep it waiting for ever.
+      const { recipientId, queuedAtMs } = push;
+      on.add.run({ destinationId: id, recipientId, queuedAtMs });
       outbox.ring();
     }
   }

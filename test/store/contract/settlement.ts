@@ -135,12 +135,14 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       const { store, a, b, id, destinationId, first, second } = await given();
       await registerAt(store, 'a', apns('now'), { heldTokenHash: a.tokenHash });
       await registerAt(store, 'b', null, { heldTokenHash: b.tokenHash });
-      await settle(store, destinationId, [first, second], MOOT);
+      await settle(store, destinationId, [first, second], MOOT, { nowMs: NOW_MS + 1_000 });
       expect(await countsOf(store, id)).toEqual([40, 2, 1, 0]);
       const next = await claimOne(store);
       expect(next.kind).toBe('apns');
       const [moved] = await pushesAt(store, next.id);
       expect(moved).toMatchObject({ moot: null, token: { push: apns('now') }, attemptCount: 0 });
+      // Moving makes it no younger: it is given up at the same age.
+      expect(moved?.queuedAtMs).toBe(NOW_MS);
       await settle(store, next.id, [moved as { id: number }], ACCEPTED);
       expect(await countsOf(store, id)).toEqual([100, 2, 2, 0]);
     });
