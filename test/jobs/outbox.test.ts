@@ -239,6 +239,43 @@ describe('failures', () => {
     await bench.stop(worker);
   });
 
+  test('of a receiver that is another one by now are nobody\u2019s: the new one is told', async () => {
+    const bench = new OutboxBench();
+    const hook = bench.outbox.addDestination('webhook');
+    const [event = 0] = bench.outbox.add(hook);
+    const worker = bench.worker();
+    worker.look();
+    await bench.until('the old one is asked', () => bench.webhook.calls.length === 1);
+    const url = 'https://bot.example/new';
+    const before = bench.outbox.webhooks.get(hook);
+    if (before)
+      bench.outbox.webhooks.set(hook, {
+        ...before,
+        target: { kind: 'webhook', url, scheme: 'v1' },
+      });
+    bench.webhook.auto = () => ACCEPTED;
+    bench.webhook.calls[0]?.answer({ verdict: 'dead', problem: '410 Gone' });
+    await bench.until('the new one was told', () => bench.outbox.settled.has(event));
+    expect(bench.outbox.webhooks.has(hook)).toBe(true);
+    expect(bench.outbox.settled.get(event)?.outcome).toBe('accepted');
+    await bench.stop(worker);
+  });
+
+  test('a webhook that is disabled is told nothing more, from the next attempt on', async () => {
+    const bench = new OutboxBench();
+    const hook = bench.outbox.addDestination('webhook');
+    bench.outbox.add(hook, 16);
+    const worker = bench.worker();
+    worker.look();
+    await bench.until('some are under way', () => bench.webhook.calls.length === 4);
+    bench.outbox.webhooks.delete(hook);
+    bench.webhook.auto = () => ACCEPTED;
+    for (const call of bench.webhook.calls.slice()) call.answer(ACCEPTED);
+    await bench.rest();
+    expect(bench.webhook.calls.length).toBe(4);
+    await bench.stop(worker);
+  });
+
   test('inside of a carrier are a failed attempt like another', async () => {
     const bench = new OutboxBench();
     const fcm = bench.outbox.addDestination('fcm');

@@ -30,11 +30,18 @@ export interface CarrierDeps {
   gateways(): Gateways;
   tellers: Tellers;
   contents: PushContents;
+  findWebhook(id: number): Promise<Webhook | null>;
   clock: Clock;
   /** Breaks off what is under way. */
   signal: AbortSignal;
   onAttempt: AttemptObserver;
   onFault(fault: unknown): void;
+}
+
+/** Tells if an answer to the one is about the other too. */
+function isSameReceiver(tried: Webhook, now: Webhook | null): boolean {
+  if (now === null || tried.secret !== now.secret) return false;
+  return JSON.stringify(tried.target) === JSON.stringify(now.target);
 }
 
 const FAULT = 'an internal fault, see the log of the server';
@@ -78,14 +85,30 @@ export class Carrier {
     });
   }
 
-  /** Tells a webhook of an event once. Never rejects. */
-  tell({ event }: EventDispatch, webhook: Webhook): Promise<Carried> {
+  /** Tells a webhook of an event once; null: it is gone, or disabled. Never rejects. */
+  async tell({ event }: EventDispatch, webhookId: number): Promise<Carried | null> {
     const { tellers, clock } = this.deps;
+    // Anew each time: what its owner changes holds for the next attempt.
+    const webhook = await this.#enabledWebhook(webhookId);
+    if (webhook === null) return null;
     const { kind } = webhook.target;
-    return this.#try(kind, async (signal) => ({
-      verdict: await tellers[kind].tell(webhook, event, clock.nowMs(), signal),
-      expiresAtMs: null,
-    }));
+    return this.#try(kind, async (signal) => {
+      const verdict = await tellers[kind].tell(webhook, event, clock.nowMs(), signal);
+      const isOld =
+        verdict.verdict !== 'accepted' &&
+        !isSameReceiver(webhook, await this.#enabledWebhook(webhookId));
+      return { verdict: isOld ? null : verdict, expiresAtMs: null };
+    });
+  }
+
+  async #enabledWebhook(id: number): Promise<Webhook | null> {
+    try {
+      const webhook = await this.deps.findWebhook(id);
+      return webhook?.disabled === null ? webhook : null;
+    } catch (fault) {
+      this.deps.onFault(fault);
+      return null;
+    }
   }
 
   async #try(

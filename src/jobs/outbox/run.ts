@@ -14,7 +14,6 @@ import type {
   DispatchCursor,
   OutboxStore,
 } from '../../core/port/outbox.ts';
-import type { Webhook } from '../../core/port/webhook.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Carried } from './carry.ts';
 import { Outcomes } from './outcomes.ts';
@@ -45,10 +44,8 @@ export interface RunHost {
   isShared: boolean;
   /** True: more may wait for a run than there may be, and this one, begun then, had its time. */
   mustYield(beganMs: number): boolean;
-  /** The webhook as it is now; null: it is gone, or disabled. */
-  findWebhook(id: number): Promise<Webhook | null>;
-  /** Hands over once; null: there is nobody who could. Never rejects. */
-  carry(dispatch: Dispatch, webhook: Webhook | null): Promise<Carried | null>;
+  /** Hands over once; null: there is nobody who could, or who wants it. Never rejects. */
+  carry(dispatch: Dispatch): Promise<Carried | null>;
   /** Has `save` of the run called soon, together with those of other runs. */
   saveSoon(run: OutboxRun): void;
   /** Hears of the health before and after an attempt. */
@@ -71,7 +68,6 @@ export class OutboxRun implements Taker {
   #health: DestinationHealth;
   /** Failures that are left before others have their turn. */
   #patience: number;
-  #webhook: Webhook | null = null;
   /** It is well again: whatever was put off while it was not is due now. */
   #hasRecovered = false;
   /** Nothing more is begun. */
@@ -210,17 +206,15 @@ export class OutboxRun implements Taker {
   }
 
   async #load(): Promise<void> {
-    const { store, clock, findWebhook, onFault } = this.host;
-    const { id, webhookId } = this.destination;
+    const { store, clock, onFault } = this.host;
+    const { id } = this.destination;
     const size = this.#pageSize();
     this.#isLoading = true;
     try {
       if (this.#hasRecovered) await this.#hasten();
       // Nothing that is under way, or not saved yet, is there when it begins anew.
       const after = this.#hasNextPage ? this.#cursor : null;
-      if (webhookId !== null) this.#webhook = await findWebhook(webhookId);
-      const isGone = webhookId !== null && this.#webhook === null;
-      const page = isGone ? [] : await store.listDispatches(id, clock.nowMs(), size, after);
+      const page = await store.listDispatches(id, clock.nowMs(), size, after);
       if (page.length > 0) this.#hasFound = true;
       else if (after === null) this.#isClosed = true;
       if (!this.#isClosed) this.#queue.push(...this.#settleMoot(page));
@@ -258,7 +252,7 @@ export class OutboxRun implements Taker {
   async #attempt(dispatch: Dispatch): Promise<void> {
     const { host, destination, isSlow } = this;
     const beganMs = host.clock.steadyMs();
-    const carried = await host.carry(dispatch, this.#webhook);
+    const carried = await host.carry(dispatch);
     this.#underWayCount -= 1;
     host.paces.note(destination.id, host.clock.steadyMs() - beganMs);
     if (carried === null) this.#isClosed = true;

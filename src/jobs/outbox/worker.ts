@@ -109,6 +109,7 @@ export class Outbox implements OutboxWorker {
     this.#contents = new PushContents((id) => core.store.findPushMessage(id), settings);
     this.#carrier = new Carrier({
       ...{ gateways, tellers, contents: this.#contents, clock, onAttempt },
+      findWebhook: (id) => core.store.findWebhook(id),
       signal: this.#breakingOff.signal,
       onFault: (fault) => this.#onFault(fault),
     });
@@ -215,7 +216,7 @@ export class Outbox implements OutboxWorker {
     if (this.#runs().length === 0) this.#onQuiet?.();
   }
 
-  #hostOf(pool: Pool, { kind }: Destination): RunHost {
+  #hostOf(pool: Pool, { kind, webhookId }: Destination): RunHost {
     const { core, clock, random, log } = this.deps;
     const isFull = () => pool.runs.size >= pool.runsMax;
     return {
@@ -230,13 +231,9 @@ export class Outbox implements OutboxWorker {
       concurrency: this.#carrier.concurrencyOf(kind),
       isShared: pool.runsMax > 1,
       mustYield: (beganMs) => pool.runsMax > 1 && isFull() && clock.steadyMs() - beganMs >= RUN_MS,
-      findWebhook: async (id) => {
-        const webhook = await core.store.findWebhook(id);
-        return webhook?.disabled === null ? webhook : null;
-      },
-      carry: async (dispatch, webhook) => {
+      carry: async (dispatch) => {
         if (dispatch.kind === 'push') return this.#carrier.push(dispatch);
-        return webhook === null ? null : this.#carrier.tell(dispatch, webhook);
+        return webhookId === null ? null : this.#carrier.tell(dispatch, webhookId);
       },
       saveSoon: (run) => this.#saveSoon(run),
       onHealth: (destination, before, after) => this.#sayHealth(destination, before, after),
