@@ -25,7 +25,10 @@ afterAll(() => servers.stop());
 
 beforeEach(async () => {
   folder = freshFolder();
-  for (const name of ['fcm', 'apns', 'webpush'] as const) await servers.forget(name);
+  for (const name of ['fcm', 'apns', 'webpush'] as const) {
+    await servers.behave(name, {});
+    await servers.forget(name);
+  }
 });
 afterEach(async () => {
   await app.close();
@@ -152,6 +155,21 @@ test('a start with a file that is wrong says so in one sentence', async () => {
   expect(starting).rejects.toThrow(/^gateway\.fcm\.service_account: cannot read [^\n]+$/);
   await starting.catch(() => undefined);
   await start(configured());
+});
+
+test('a gateway that hangs does not hold up a stop, and the next start sends what waits', async () => {
+  await start(configured());
+  await register('phone', { gateway: 'fcm', token: 'phone-1' });
+  await servers.behave('fcm', { always: { kind: 'blackhole' } });
+  await notify();
+  await until('it hangs', async () => (await servers.totals('fcm')).requests > 0);
+  const beganMs = performance.now();
+  await app.close();
+  expect(performance.now() - beganMs).toBeLessThan(8_000);
+  await servers.behave('fcm', {});
+  app = await startApp(configured(), new AbortController().signal);
+  await until('it is sent', async () => (await statusOf()) === 100);
+  expect(await metric('gatepost_outbox_attempts_total{kind="fcm",outcome="retry"}')).toBe(0);
 });
 
 test('with gateways set up and nothing to do, nothing is written', async () => {
