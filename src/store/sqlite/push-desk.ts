@@ -131,15 +131,13 @@ function endStatements({ db }: Context) {
     counted: db.prepare<{
       providerId: number;
       waitingCount: number;
-      isAtGateways: number;
     }>(sql`
         UPDATE distribution
         SET push_waiting_count = push_waiting_count - ${value('sent')} - ${value('failed')},
           sent_count = sent_count + ${value('sent')},
           failed_count = failed_count + ${value('failed')}
         WHERE id = ${value('id')}
-        RETURNING provider_id AS "providerId", push_waiting_count AS "waitingCount",
-          ${AT_GATEWAYS} AS "isAtGateways"`),
+        RETURNING provider_id AS "providerId", push_waiting_count AS "waitingCount"`),
     counts: db.prepare<{ recipientCount: number; sentCount: number }>(sql`
         SELECT recipient_count AS "recipientCount", sent_count AS "sentCount"
         FROM distribution WHERE id = ${value('id')}`),
@@ -242,7 +240,7 @@ export function pushDesk(context: Context) {
     }
   }
 
-  /** Ends a distribution that waited for gateways alone. */
+  /** Ends a distribution that waits for gateways alone; others are their worker's. */
   function end(id: number, nowMs: number): void {
     const counts = on.counts.get({ id });
     if (counts === null) return;
@@ -269,7 +267,7 @@ export function pushDesk(context: Context) {
     if (left === null) return;
     figures.note(left.providerId, 'delivered', nowMs, sent);
     figures.note(left.providerId, 'failed', nowMs, failed);
-    if (left.isAtGateways === 1 && left.waitingCount === 0) end(id, nowMs);
+    if (left.waitingCount === 0) end(id, nowMs);
   }
 
   return {

@@ -104,7 +104,7 @@ export const storeMessages: readonly MutatedFile[] = [
       ['if (now.expiresAtMs <= nowMs) return `${WHY_EXPIRED}${last}`;', ''],
       ['if (now.status === BLOCKED) return `${WHY_BLOCKED}${last}`;', ''],
       ['else if (id !== push.destinationId) {', 'else {'],
-      ['if (left.isAtGateways === 1 && left.waitingCount === 0)', 'if (left.waitingCount === 0)'],
+      ['if (left.waitingCount === 0)', 'if (left.waitingCount >= 0)'],
       ['      on.removeRun.run({ ...run });', ''],
       ["const failureCount = key.kind === 'webpush' ? 1 : 0;", 'const failureCount = 0;'],
     ],

@@ -251,6 +251,20 @@ export const pushingSuite: Suite = (opened) => {
     expect(totals.atGateway).toEqual({ queued: 0, accepted: 0, failed: 0 });
   });
 
+  test('more than follow the device at once are found out when it is their turn', async () => {
+    const { store } = opened();
+    const { providerId } = await addDoor(store);
+    const a = await registerAt(store, 'a', fcm('first'));
+    const sentCount = 103;
+    for (let n = 0; n < sentCount; n++) await serve(store, providerId);
+    const { id: destinationId } = await claimOne(store);
+    await registerAt(store, 'a', apns('second'), { heldTokenHash: a.tokenHash });
+    const left = await pushesAt(store, destinationId);
+    expect(left).toMatchObject(Array(3).fill({ moot: 'moved', token: { push: apns('second') } }));
+    await settle(store, destinationId, left, MOOT);
+    expect(await claimOne(store)).toMatchObject({ kind: 'apns', waitingCount: sentCount });
+  });
+
   test('a device that lost its link is not pushed to, and counts', async () => {
     const { store } = opened();
     const { providerId, installId } = await addDoor(store);
