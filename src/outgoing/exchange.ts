@@ -13,6 +13,8 @@ import { codeOf, Trouble } from './failure.ts';
 
 /** Largest head of an answer, bytes. */
 const HEAD_BYTES_MAX = 16 * 1024;
+/** Answers of 1xx before the true one; a flood of them would keep a processor busy. */
+const INTERIM_COUNT_MAX = 16;
 /** Idle connections are closed before most servers would (Node: 5 s). */
 const IDLE_MS = 4_000;
 
@@ -71,6 +73,13 @@ export function exchange(options: Exchange): Promise<OutgoingAnswer | Trouble> {
       message = answer;
       end(false, '');
     });
+    let interimCount = 0;
+    const passInterim = () => {
+      interimCount += 1;
+      if (interimCount > INTERIM_COUNT_MAX) end(false, 'HPE_TOO_MANY_INTERIM');
+    };
+    request.on('continue', passInterim);
+    request.on('information', passInterim);
     request.on('error', (fault) => end(false, codeOf(fault)));
     request.on('close', () => end(false, 'CLOSED'));
     request.end(call.body ?? undefined);
