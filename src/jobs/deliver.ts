@@ -66,6 +66,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
 
   const stopWatching = core.store.watch((deviceIds) => {
     look();
+    core.signals.outboxFilled();
     void tellOf(deviceIds);
   });
 

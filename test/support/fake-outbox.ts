@@ -296,8 +296,6 @@ export class OutboxBench {
   };
   readonly webhook = new Scripted(4);
   readonly signals = new Signals();
-  /** A change by another process. */
-  onChange: () => void = () => undefined;
 
   get fcm(): Scripted {
     return this.gateways.fcm as Scripted;
@@ -308,10 +306,6 @@ export class OutboxBench {
     const store = {
       ...outbox,
       findWebhook: async (id: number) => outbox.webhooks.get(id) ?? null,
-      watch: (onChange: () => void) => {
-        this.onChange = onChange;
-        return () => undefined;
-      },
     } as unknown as Store;
     const core: Core = {
       ...{ store, signals: this.signals, actor: () => ACT.actor, limits: WIDE_LIMITS },

@@ -91,7 +91,6 @@ export class Outbox implements OutboxWorker {
   readonly #contents: PushContents;
   readonly #carrier: Carrier;
   readonly #breakingOff = new AbortController();
-  readonly #stopWatching: () => void;
   /** Runs whose outcomes are saved together soon. */
   readonly #unsaved = new Set<OutboxRun>();
   #isStopping = false;
@@ -114,7 +113,6 @@ export class Outbox implements OutboxWorker {
       onFault: (fault) => this.#onFault(fault),
     });
     core.signals.onOutbox(() => this.look());
-    this.#stopWatching = core.store.watch(() => this.look());
   }
 
   look(): void {
@@ -154,7 +152,6 @@ export class Outbox implements OutboxWorker {
   async stop(): Promise<void> {
     const { core, clock } = this.deps;
     this.#isStopping = true;
-    this.#stopWatching();
     for (const run of this.#runs()) run.close();
     await this.#looking;
     const quiet = new Promise<void>((resolve) => {
