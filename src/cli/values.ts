@@ -22,10 +22,14 @@ import {
   readRecordId,
   STATS_DAYS,
   SUBSCRIPTION_KEY,
+  TELEGRAM_CHAT,
 } from '../core/formats.ts';
 import { hostHash, hostName } from '../core/host-name.ts';
+import { readOperatorUrl } from '../core/outbox/address.ts';
 import { isRefused } from '../core/outcome.ts';
+import { OPERATOR_EVENTS, PROVIDER_EVENTS } from '../core/port/event.ts';
 import type { Plan } from '../core/port/provider.ts';
+import { readEvents } from '../core/webhook.ts';
 
 const mistake = (text: string) => new InvalidArgumentError(text);
 
@@ -123,6 +127,25 @@ export function distributionIdValue(text: string): number {
   const id = readRecordId(text);
   if (isRefused(id)) throw mistake(`'${text}' is not the id of a distribution`);
   return id;
+}
+
+/** A URL that somebody may have us call; the core decides who may call what. */
+export function calledUrlValue(text: string): string {
+  const url = readOperatorUrl(text);
+  if (isRefused(url)) throw mistake(`a URL ${url.detail}`);
+  return text;
+}
+
+export const telegramChatValue = argument('a Telegram chat', TELEGRAM_CHAT);
+
+/** Kinds of events between commas, whosoever's. */
+export function eventsValue(text: string): string {
+  const outcomes = [readEvents(text, null), readEvents(text, 0)];
+  if (outcomes.every((outcome) => isRefused(outcome))) {
+    const kinds = new Set([...PROVIDER_EVENTS, ...OPERATOR_EVENTS]);
+    throw mistake(`events are all, or of one owner: ${[...kinds].join(', ')}`);
+  }
+  return text;
 }
 
 export const webhookIdValue = argument('the id of a webhook', RECORD_ID);

@@ -3,7 +3,6 @@
 import { type Command, Option } from 'commander';
 import type { Core } from '../core/core.ts';
 import { isRefused, type Refused } from '../core/outcome.ts';
-import type { EventKind } from '../core/port/event.ts';
 import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES, type Webhook } from '../core/port/webhook.ts';
 import {
   addWebhook,
@@ -23,7 +22,16 @@ import { confirm } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { refusal } from './refusal.ts';
 import { sheet } from './table.ts';
-import { durationValue, fileValue, providerCodeValue, showTime, webhookIdValue } from './values.ts';
+import {
+  calledUrlValue,
+  durationValue,
+  eventsValue,
+  fileValue,
+  providerCodeValue,
+  showTime,
+  telegramChatValue,
+  webhookIdValue,
+} from './values.ts';
 import { addDeliveryCommands } from './webhook-deliveries.ts';
 import { addTryCommand } from './webhook-try.ts';
 
@@ -79,17 +87,23 @@ function readToken(path: string | undefined): string | null {
   return read.text.trim();
 }
 
-function draftOf(options: AddOptions, events: readonly EventKind[]): WebhookDraft {
+function draftOf(options: AddOptions): WebhookDraft {
   const { url, telegram, tokenFile, signature, locale } = options;
   if ((url === undefined) === (telegram === undefined)) {
     throw new UsageError('give --url or --telegram, one of them');
   }
   if (url !== undefined) {
     if (tokenFile !== undefined) throw new UsageError('--token-file goes with --telegram');
-    return { kind: 'webhook', url, scheme: signature, events, token: null };
+    return { kind: 'webhook', url, scheme: signature, events: [], token: null };
   }
   if (tokenFile === undefined) throw new UsageError('--telegram needs --token-file');
-  return { kind: 'telegram', chat: telegram ?? '', locale, events, token: readToken(tokenFile) };
+  return {
+    kind: 'telegram',
+    chat: telegram ?? '',
+    locale,
+    events: [],
+    token: readToken(tokenFile),
+  };
 }
 
 const SHOWN_ONCE = 'The secret is shown this once. It goes to the receiver, who verifies by it.';
@@ -120,10 +134,11 @@ function printSecret(
 
 async function add(context: CliContext, options: AddOptions): Promise<void> {
   const nowMs = context.nowMs();
+  const draft = draftOf(options);
   const added = await withCore(context, options, async (core) => {
     const owner = await ownerOf(core, options.provider);
-    const draft = draftOf(options, accepted(readEvents(options.events, owner), ''));
-    const outcome = await addWebhook(core, owner, draft, nowMs);
+    const events = accepted(readEvents(options.events, owner), '');
+    const outcome = await addWebhook(core, owner, { ...draft, events }, nowMs);
     const whose = options.provider === undefined ? 'the operator' : `provider ${options.provider}`;
     return { ...accepted(outcome, whose), target: draft };
   });
@@ -215,7 +230,7 @@ async function remove(context: CliContext, id: number, options: RemoveOptions): 
   print(context, options, { id, done: 'removed' }, `webhook ${id} removed`);
 }
 
-const EVENTS = ['--events <kinds>', 'kinds of events between commas, or all'] as const;
+const EVENTS = ['--events <kinds>', 'kinds of events between commas, or all', eventsValue] as const;
 const TOKEN_FILE = [
   '--token-file <file>',
   'the token of the Telegram bot from a file, - for stdin',
@@ -232,8 +247,16 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
   webhook
     .command('add')
     .description("add a webhook or a Telegram chat, the operator's own or a provider's")
-    .option('--url <url>', 'where events are sent by the Standard Webhooks specification')
-    .option('--telegram <chat>', 'the number of a chat, or @ and its public name')
+    .option(
+      '--url <url>',
+      'where events are sent by the Standard Webhooks specification',
+      calledUrlValue,
+    )
+    .option(
+      '--telegram <chat>',
+      'the number of a chat, or @ and its public name',
+      telegramChatValue,
+    )
     .option(...TOKEN_FILE)
     .option('--provider <code>', 'for this provider', providerCodeValue)
     .option(...EVENTS, 'all')
@@ -255,8 +278,8 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .command('set')
     .description('change, disable or enable a webhook')
     .argument('<id>', '', webhookIdValue)
-    .option('--url <url>', 'another URL')
-    .option('--telegram <chat>', 'another chat of the same bot')
+    .option('--url <url>', 'another URL', calledUrlValue)
+    .option('--telegram <chat>', 'another chat of the same bot', telegramChatValue)
     .addOption(locale())
     .option(...EVENTS)
     .option('--enable', 'let what waits be tried at once')

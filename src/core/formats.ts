@@ -150,6 +150,12 @@ export const EXPIRE_DAYS = whole(1, 365);
 /** Number of UTC days of figures that are asked for. */
 export const STATS_DAYS = whole(1, FIGURE_DAYS);
 
+/** A chat of Telegram, as its Bot API names it; the numbers of groups are negative. */
+export const TELEGRAM_CHAT = text(
+  /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,31})$/,
+  'the number of a chat, or @ and its public name',
+);
+
 /** Hours for which the old secret of a webhook signs beside the new one. */
 export const KEEP_OLD_HOURS = whole(0, 168);
 

@@ -6,6 +6,7 @@
 
 import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
+import { TELEGRAM_CHAT } from './formats.ts';
 import { readOperatorUrl, readPublicUrl } from './outbox/address.ts';
 import type { Teller, Verdict } from './outbox/carrier.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused, saving } from './outcome.ts';
@@ -190,7 +191,8 @@ export async function replayEvents(
 
 function readTarget(core: Core, ownerId: OwnerId, target: WebhookTarget): WebhookTarget | Misfit {
   if (target.kind === 'telegram') {
-    return TELEGRAM_CHAT.test(target.chat) ? target : malformed(`chat must be ${CHAT_RULE}`);
+    const chat = TELEGRAM_CHAT.read(target.chat);
+    return isRefused(chat) ? malformed(`chat ${chat.detail}`) : target;
   }
   const read =
     ownerId === null ? readOperatorUrl(target.url) : readPublicUrl(target.url, core.limits);
@@ -199,10 +201,6 @@ function readTarget(core: Core, ownerId: OwnerId, target: WebhookTarget): Webhoo
   if (read.hash !== '') return malformed('url has a fragment');
   return { ...target, url: read.href };
 }
-
-/** The id of a chat, negative for groups, or the public name of a channel or group. */
-const TELEGRAM_CHAT = /^(?:-?[1-9]\d{0,18}|@[A-Za-z][A-Za-z0-9_]{3,31})$/;
-const CHAT_RULE = 'the number of a chat, or @ and its public name';
 
 /** The number of the bot, and 35 random characters; more may come. */
 const TELEGRAM_TOKEN = /^\d{5,20}:[A-Za-z0-9_-]{30,100}$/;

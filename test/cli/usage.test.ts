@@ -39,10 +39,26 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   export: ['Provide1'],
   import: ['file.jsonl'],
   completion: ['bash'],
+  'webhook add': ['--url', 'https://bot.example.com/'],
+  'webhook set': ['1', '--enable'],
+  'webhook rotate': ['1'],
+  'webhook test': ['1'],
+  'webhook deliveries': ['1'],
+  'webhook replay': ['1', '--event', '1'],
+  'webhook remove': ['1', '--yes'],
 };
 
 /** Where any text is as good as another, or the file decides. */
-const FREE = ['--data', '--config', '--name', '--os', '--key-file', '--passphrase-file', '--host'];
+const FREE = [
+  '--data',
+  '--config',
+  '--name',
+  '--os',
+  '--key-file',
+  '--passphrase-file',
+  '--host',
+  '--token-file',
+];
 
 async function mistake(words: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await line.run(...words);
