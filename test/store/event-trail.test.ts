@@ -131,7 +131,8 @@ test('a webhook that a failed write added is told nothing by those beside it', a
     events.note(PROVIDER, 5, () => linkFull(1));
     failing();
   });
-  await Promise.allSettled([adding, write(2)]);
+  const settled = await Promise.allSettled([adding, write(2)]);
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
   expect(countOf('event')).toBe(0);
 });
 
@@ -147,6 +148,26 @@ test('a write hears of webhooks that one before it in the commit changed', async
     write(2),
   ]);
   expect([told(1), told(2)]).toEqual([[1], [2]]);
+});
+
+test('one that is disabled hears of nothing behind that in the commit', async () => {
+  addWebhook(1);
+  addWebhook(2);
+  await Promise.all([
+    write(1),
+    writer.run(() => events.disableWebhook(1, 'it answered 410', 5)),
+    write(2),
+  ]);
+  expect(told(1)).toEqual([1]);
+  // Between the two it is told of the first.
+  expect(told(2)).toHaveLength(3);
+});
+
+test('the bell rings for nothing but what a commit put in', async () => {
+  addWebhook(1);
+  await write(1);
+  await writer.run(() => native.run('UPDATE provider SET name = ?', ['two']));
+  expect(rings).toEqual([1]);
 });
 
 describe('a webhook for which as many wait as may', () => {

@@ -171,6 +171,8 @@ export function webhookStore(context: Context): WebhookStore {
       }
       return writer.run(() => {
         if (on.remove.run({ id }) === 0) return 'webhook_not_found';
+        // Somebody may have enabled it meanwhile.
+        events.forgetEars();
         audit.note(act, deeds.removeWebhook(id), providerId ?? undefined);
         return 'ok';
       });

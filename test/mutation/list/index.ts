@@ -5,6 +5,7 @@ import { coreDevices } from './core-devices.ts';
 import { coreLinks } from './core-links.ts';
 import { coreRules } from './core-rules.ts';
 import { coreWords } from './core-words.ts';
+import { events } from './events.ts';
 import { figures } from './figures.ts';
 import { gate } from './gate.ts';
 import { gateways } from './gateways.ts';
@@ -32,6 +33,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...storeMessages,
   ...storeDevices,
   ...figures,
+  ...events,
   ...upstream,
   ...http,
   ...outgoing,

@@ -1,0 +1,74 @@
+import type { MutatedFile } from '../mutation.ts';
+
+/** Events: told if, and only if, the change was made, to who wants to know, and within bounds. */
+export const events: readonly MutatedFile[] = [
+  {
+    file: 'src/store/sqlite/event-trail.ts',
+    tests: ['test/store/event-trail.test.ts', 'test/jobs/notice.test.ts'],
+    changes: [
+      ['AND w.disabled_at_ms IS NULL\n', '\n'],
+      ['  undo(): void {\n    this.forgetEars();', '  undo(): void {'],
+      ['  clear(): void {\n    this.forgetEars();', '  clear(): void {'],
+      ['waitingCount < WAITING_COUNT_MAX', 'waitingCount <= WAITING_COUNT_MAX'],
+      ['        ear.waitingCount += 1;\n', ''],
+      ['      this.#bell.ring();\n', ''],
+      ["events === '' || ", ''],
+      ['if (known === null) return;', 'if (known === null) throw new Error();'],
+      [
+        '    this.#on.disable.run({ id, why, atMs });\n    this.forgetEars();',
+        '    this.#on.disable.run({ id, why, atMs });',
+      ],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/outbox-bell.ts',
+    tests: ['test/store/event-trail.test.ts'],
+    changes: [
+      ['if (isSaved && isPut)', 'if (isPut)'],
+      ['    this.#putCount = 0;\n', ''],
+    ],
+  },
+  {
+    file: 'src/core/event/quota.ts',
+    tests: ['test/core/event/quota.test.ts'],
+    changes: [
+      ['used * 100 < limit * percent', 'used * 100 <= limit * percent'],
+      ['before - SLACK', 'before'],
+      ['level < before && ', ''],
+    ],
+  },
+  {
+    file: 'src/core/event/notice.ts',
+    tests: ['test/core/event/notice.test.ts', 'test/jobs/notice.test.ts'],
+    changes: [
+      ['nowMs < activeUntilMs', 'nowMs <= activeUntilMs'],
+      ['nowMs >= endsAtMs - before', 'nowMs > endsAtMs - before'],
+      ['Math.min(...reached)', 'Math.max(...reached)'],
+      ['freeBytes >= DISK_LOW_BYTES', 'freeBytes > DISK_LOW_BYTES'],
+      ['Math.max(0, Math.ceil(', 'Math.max(1, Math.ceil('],
+    ],
+  },
+  {
+    file: 'src/jobs/notice.ts',
+    tests: ['test/jobs/notice.test.ts'],
+    changes: [['Math.max(0, ...days)', 'Math.min(...days)']],
+  },
+  {
+    file: 'src/store/sqlite/event.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      ['if (isTold() || !events.isWanted(providerId, kind)) return false;', ''],
+      ['o.event_id = e.id AND w.disabled_at_ms IS NULL', 'o.event_id = e.id'],
+      ["e.id <= ${value('lastId')}", "e.id < ${value('lastId')}"],
+      ['if (isOver === 1) on.forget', 'on.forget'],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/figure-trail.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      ['WHEN excluded.day > day THEN excluded.day_count', 'WHEN excluded.day > day THEN day_count'],
+      ['while (power <= before)', 'while (power < before)'],
+    ],
+  },
+];
