@@ -93,7 +93,7 @@ const KINDS: readonly [string, string][] = [
   [
     'event',
     `INSERT INTO event (provider_id, kind, at_ms, data) VALUES (1, 'device.admitted', :now + :n,
-       '{"link_id":1234,"install_count":2,"install_limit":3,"hwid":"0f8fad5b-d9cb-469f-a165"}')`,
+       '{"install_id":1234,"install_count":2,"install_limit":3,"hwid":"0f8fad5b-d9cb-469f-a165"}')`,
   ],
   [
     'its wait for a webhook',

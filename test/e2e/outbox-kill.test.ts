@@ -227,7 +227,7 @@ function difference(got: ReadonlySet<string>, expected: ReadonlySet<string>) {
 
 interface EventBody {
   type: string;
-  data: { link_id: number; hwid: string; distribution_id: number };
+  data: { install_id: number; hwid: string; distribution_id: number };
 }
 
 /** The changes in the database are those that the webhook was told of, each by one event. */
@@ -240,7 +240,7 @@ async function checkEvents(
   for (const { delivered, id, content } of await servers.visits(name)) {
     if (!delivered) continue;
     const { type, data } = content as EventBody;
-    const subject = { 'link.created': `link ${data.link_id}` }[type];
+    const subject = { 'link.created': `link ${data.install_id}` }[type];
     const admitted = type === 'device.admitted' ? `device ${data.hwid}` : undefined;
     const ended = type === 'distribution.finished' ? `message ${data.distribution_id}` : undefined;
     const what = subject ?? admitted ?? ended;

@@ -45,28 +45,28 @@ async function killInTheMiddle(providerId: number, random: Random): Promise<void
 }
 
 /** Number of events of a kind by the link that they tell of. */
-const TOLD = `SELECT kind, data ->> '$.link_id' AS link_id, count(*) AS told FROM event
-  GROUP BY kind, link_id`;
+const TOLD = `SELECT kind, data ->> '$.install_id' AS install_id, count(*) AS told FROM event
+  GROUP BY kind, install_id`;
 
 function expectNoDifference(db: Database): void {
   const wrong = (sql: string) => db.query(sql).all();
   // A link is made once and told of once.
   expect(
     wrong(`WITH t AS (${TOLD}) SELECT i.id, t.told FROM install i
-      FULL JOIN (SELECT * FROM t WHERE kind = 'link.created') t ON t.link_id = i.id
+      FULL JOIN (SELECT * FROM t WHERE kind = 'link.created') t ON t.install_id = i.id
       WHERE i.id IS NULL OR t.told IS NOT 1`),
   ).toEqual([]);
   // Its note says how often it was changed.
   expect(
     wrong(`WITH t AS (${TOLD}) SELECT i.id, i.note, t.told FROM install i
-      LEFT JOIN t ON t.kind = 'link.updated' AND t.link_id = i.id
+      LEFT JOIN t ON t.kind = 'link.updated' AND t.install_id = i.id
       WHERE i.note <> 'changed ' || coalesce(t.told, 0)`),
   ).toEqual([]);
   // Who came and did not go is there.
   expect(
     wrong(`WITH t AS (${TOLD}) SELECT i.id, i.device_count FROM install i
-      LEFT JOIN t a ON a.kind = 'device.admitted' AND a.link_id = i.id
-      LEFT JOIN t r ON r.kind = 'device.removed' AND r.link_id = i.id
+      LEFT JOIN t a ON a.kind = 'device.admitted' AND a.install_id = i.id
+      LEFT JOIN t r ON r.kind = 'device.removed' AND r.install_id = i.id
       WHERE i.device_count <> coalesce(a.told, 0) - coalesce(r.told, 0)`),
   ).toEqual([]);
   // All of it waits for the webhook that wants all, and of the other what that wants.

@@ -60,7 +60,7 @@ function addWebhook(id: number, kinds = ''): void {
 const countOf = (table: string, db = native): number =>
   db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? -1;
 
-const linkFull = (id: number): Happening => ({ kind: 'link.full', data: { link_id: id } });
+const linkFull = (id: number): Happening => ({ kind: 'link.full', data: { install_id: id } });
 
 /** A write that notes an event; then a fault of its own, if it has one. */
 const write = (id: number, then: () => void = () => undefined) =>
@@ -81,7 +81,7 @@ const told = (destinationId = 1) =>
        WHERE o.destination_id = ? ORDER BY o.id`,
     )
     .all(destinationId)
-    .map(({ data }) => (JSON.parse(data) as { link_id: number }).link_id);
+    .map(({ data }) => (JSON.parse(data) as { install_id: number }).install_id);
 
 const disabledOf = (id: number) =>
   native

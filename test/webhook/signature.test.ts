@@ -12,10 +12,10 @@ const EVENT: StoredEvent = {
   providerId: 1,
   kind: 'link.created',
   atMs: Date.UTC(2026, 10, 20, 12),
-  data: { link_id: 3, install_limit: 2 },
+  data: { install_id: 3, install_limit: 2 },
 };
 const BODY =
-  '{"type":"link.created","timestamp":"2026-11-20T12:00:00.000Z","data":{"link_id":3,"install_limit":2}}';
+  '{"type":"link.created","timestamp":"2026-11-20T12:00:00.000Z","data":{"install_id":3,"install_limit":2}}';
 
 test('the body is compact JSON in the order of the specification', () => {
   expect(bodyOf(EVENT)).toBe(BODY);

@@ -31,7 +31,7 @@ const plain = (html: string) =>
 /** Every field that an event may have, as long and as odd as it may be. */
 const EVERYTHING: EventData = {
   provider_code: 'Provide1',
-  link_id: 3,
+  install_id: 3,
   device_name: '<b>&'.repeat(500),
   hwid: 'h'.repeat(128),
   new_hwid: '&'.repeat(128),
@@ -95,7 +95,10 @@ describe.each(WEBHOOK_LOCALES)('%s', (locale) => {
   });
 
   test('what an event does not say has no line', () => {
-    const lines = telegramText(event('link.created', { link_id: 3, hwid: '', why: null }), locale);
+    const lines = telegramText(
+      event('link.created', { install_id: 3, hwid: '', why: null }),
+      locale,
+    );
     expect(lines.split('\n')).toHaveLength(3);
   });
 
@@ -110,7 +113,7 @@ describe.each(WEBHOOK_LOCALES)('%s', (locale) => {
 
 describe('whole texts', () => {
   const admitted = event('device.admitted', {
-    ...{ link_id: 3, hwid: 'my-phone', install_count: 2, install_limit: 3 },
+    ...{ install_id: 3, hwid: 'my-phone', install_count: 2, install_limit: 3 },
   });
   const TEXTS = {
     en: 'New device\nLink: #3\nHWID: my-phone\nDevices: 2 of 3\nTime: Nov 30, 2026, 12:05 UTC',

@@ -47,7 +47,7 @@ const EVENT: StoredEvent = {
   providerId: 1,
   kind: 'device.admitted',
   atMs: Date.UTC(2026, 10, 20, 12),
-  data: { link_id: 3, install_count: 1, install_limit: 2, hwid: 'a<b>&"c' },
+  data: { install_id: 3, install_count: 1, install_limit: 2, hwid: 'a<b>&"c' },
 };
 
 function hook(secret: string, more: Partial<Webhook> = {}): Webhook {

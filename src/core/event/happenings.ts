@@ -25,7 +25,7 @@ interface Link {
 }
 
 export function linkCreated({ id, installLimit }: Pick<Link, 'id' | 'installLimit'>): Happening {
-  return { kind: 'link.created', data: { link_id: id, install_limit: installLimit } };
+  return { kind: 'link.created', data: { install_id: id, install_limit: installLimit } };
 }
 
 /** A change of a link that left the entry `deed`. */
@@ -47,7 +47,7 @@ export function linkRefused(
   day: number,
 ): Happening {
   const date = new Date(day * DAY_MS).toISOString().slice(0, 10);
-  return { kind: 'link.refused', data: { link_id: linkId, reason, count, day: date } };
+  return { kind: 'link.refused', data: { install_id: linkId, reason, count, day: date } };
 }
 
 export function deviceAdmitted(link: Link, hwid: string): Happening {
@@ -78,7 +78,7 @@ export function slotEnded(
   const kind = KIND_OF_END[why];
   if (kind === 'device.removed') return { kind, data: { ...linkFacts(link), hwid, why } };
   const last_seen_at = isoTime(lastSeenAtMs);
-  return { kind, data: { link_id: link.id, hwid, new_hwid: newHwid, last_seen_at } };
+  return { kind, data: { install_id: link.id, hwid, new_hwid: newHwid, last_seen_at } };
 }
 
 /** A distribution that came to its end. */
@@ -187,7 +187,7 @@ export function subscriptionEnded(endedAtMs: number): Happening {
 }
 
 function linkFacts({ id, installLimit, deviceCount }: Link): EventData {
-  return { link_id: id, install_count: deviceCount, install_limit: installLimit };
+  return { install_id: id, install_count: deviceCount, install_limit: installLimit };
 }
 
 const changedIn = ({ change }: Deed) => Object.keys(change ?? {}).join(',');

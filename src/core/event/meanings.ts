@@ -8,11 +8,11 @@ interface Meaning {
   fields: readonly string[];
 }
 
-const LINK = ['link_id', 'install_count', 'install_limit'] as const;
+const LINK = ['install_id', 'install_count', 'install_limit'] as const;
 const ENDED = ['distribution_id', 'type', 'status', 'recipients', 'sent', 'failed'] as const;
 
 export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Meaning>> = {
-  'link.created': { about: 'a limited link was made', fields: ['link_id', 'install_limit'] },
+  'link.created': { about: 'a limited link was made', fields: ['install_id', 'install_limit'] },
   'link.updated': {
     about: 'limit, note, status, policy or subscription key of a link changed',
     fields: [...LINK, 'status', 'changed'],
@@ -20,7 +20,7 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
   'link.full': { about: 'the last free slot of a link was taken', fields: LINK },
   'link.refused': {
     about: 'a link refused a device: for the first, 10th, 100th … time on a UTC day',
-    fields: ['link_id', 'reason', 'count', 'day'],
+    fields: ['install_id', 'reason', 'count', 'day'],
   },
   'device.admitted': { about: 'a new device took a slot', fields: [...LINK, 'hwid'] },
   'device.removed': {
@@ -29,11 +29,11 @@ export const EVENT_MEANINGS: Readonly<Record<EventKind | typeof TEST_EVENT, Mean
   },
   'device.replaced': {
     about: 'a newcomer took the place of the device not seen for longest',
-    fields: ['link_id', 'hwid', 'new_hwid', 'last_seen_at'],
+    fields: ['install_id', 'hwid', 'new_hwid', 'last_seen_at'],
   },
   'device.inactive': {
     about: 'a newcomer took the place of a device that was inactive',
-    fields: ['link_id', 'hwid', 'new_hwid', 'last_seen_at'],
+    fields: ['install_id', 'hwid', 'new_hwid', 'last_seen_at'],
   },
   'distribution.finished': {
     about: 'a notification or command was sent, to some devices at least',

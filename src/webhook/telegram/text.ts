@@ -49,7 +49,7 @@ type Line = (say: Speech) => string | null;
 /** Lines in their order; null: the event does not say it. */
 const LINES: readonly Line[] = [
   (say) => say.field('provider', 'provider_code'),
-  (say) => say.record('link', 'link_id'),
+  (say) => say.record('link', 'install_id'),
   (say) => say.field('device', 'device_name'),
   (say) => say.code('hwid', 'hwid'),
   (say) => say.code('newHwid', 'new_hwid'),

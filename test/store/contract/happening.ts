@@ -79,9 +79,9 @@ const links: Suite = (opened) => {
     const wanted = { installLimit: 6, note: 'new', inactiveDays: 3 };
     await store.updateInstall(providerId, id, wanted, ACT);
     await store.updateInstall(providerId, id, wanted, ACT);
-    const facts = { link_id: id, install_count: 0, install_limit: 6, status: 10 };
+    const facts = { install_id: id, install_count: 0, install_limit: 6, status: 10 };
     expect(await told()).toEqual([
-      ['link.created', { link_id: id, install_limit: 5 }],
+      ['link.created', { install_id: id, install_limit: 5 }],
       ['link.updated', { ...facts, changed: 'install_limit,inactive_days,note' }],
     ]);
     expect(await toldOperator()).toEqual([]);
@@ -89,10 +89,10 @@ const links: Suite = (opened) => {
 
   test('full with the device that took the last slot, once', async () => {
     const { store } = opened();
-    const { installId: link_id, told } = await listening(store);
+    const { installId: install_id, told } = await listening(store);
     for (const hwid of ['a', 'a', 'b', 'b', 'c']) await knock(store, hwid);
     const [one, two] = [1, 2].map((install_count) => ({
-      ...{ link_id, install_count },
+      ...{ install_id, install_count },
       install_limit: 2,
     }));
     expect(await told()).toEqual([
@@ -150,7 +150,7 @@ const links: Suite = (opened) => {
     await refuse(3, NOW_MS);
     const on = (day: string, count: number): Told => [
       'link.refused',
-      { link_id: installId, reason: 'link_limit_reached', count, day },
+      { install_id: installId, reason: 'link_limit_reached', count, day },
     ];
     const [first, second] = [NOW_MS, NOW_MS + DAY_MS].map((ms) =>
       new Date(ms).toISOString().slice(0, 10),
@@ -173,12 +173,12 @@ const devices: Suite = (opened) => {
 
   test('taken off a link, and forgotten', async () => {
     const { store } = opened();
-    const { providerId, installId: link_id, told } = await listening(store, { installLimit: 9 });
+    const { providerId, installId: install_id, told } = await listening(store, { installLimit: 9 });
     for (const hwid of ['a', 'b']) await knock(store, hwid);
     await store.freeSlot(providerId, SELECTOR, 'a', ACT);
     await store.freeSlot(providerId, SELECTOR, 'a', ACT);
     await store.forgetDevice('b', ACT);
-    const facts = { link_id, install_limit: 9 };
+    const facts = { install_id, install_limit: 9 };
     expect((await told()).slice(2)).toEqual([
       ['device.removed', { ...facts, install_count: 1, hwid: 'a', why: 'deleted' }],
       ['device.removed', { ...facts, install_count: 0, hwid: 'b', why: 'forgotten' }],
@@ -194,7 +194,7 @@ const devices: Suite = (opened) => {
     await knock(store, 'b', CODE, FACTS, NOW_MS + 1);
     await knock(store, 'c', CODE, FACTS, NOW_MS + 3 * DAY_MS);
     const ended = (hwid: string, new_hwid: string, seenMs: number): EventData => ({
-      ...{ link_id: installId, hwid, new_hwid },
+      ...{ install_id: installId, hwid, new_hwid },
       last_seen_at: new Date(seenMs).toISOString(),
     });
     const after = (await told()).slice(3);
