@@ -40,13 +40,13 @@ export interface WebhookEdit {
 /** The reason that stands with a webhook that its owner disabled. */
 const BY_OWNER = 'its owner disabled it';
 
-/** Reads kinds of events between commas; none, or `all`: all that the owner may have. */
+/** Reads kinds of events between commas, or `all` that the owner may have: none in particular. */
 export function readEvents(text: string, ownerId: OwnerId): EventKind[] | Misfit {
   if (text === 'all') return [];
   const kinds: readonly EventKind[] = ownerId === null ? OPERATOR_EVENTS : PROVIDER_EVENTS;
   const given = [...new Set(text.split(',').map((kind) => kind.trim()))].filter(Boolean);
   const wanted = kinds.filter((kind) => given.includes(kind));
-  if (wanted.length === given.length) return wanted;
+  if (given.length > 0 && wanted.length === given.length) return wanted;
   return malformed(`events must be all, or of ${kinds.join(', ')}`);
 }
 

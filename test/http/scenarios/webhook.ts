@@ -156,6 +156,7 @@ const addScenarios: Scenario[] = [
     { url: URL, events: 'backup.failed' },
     `events must be all, or of ${KINDS}`,
   ),
+  misfit('no kind of events', { url: URL, events: ' ,' }, `events must be all, or of ${KINDS}`),
   misfit('another signature', { url: URL, signature: 'v2' }, 'signature must be one of v1, v1a'),
   misfit(
     'a chat without a token',
