@@ -108,9 +108,11 @@ function whyNoMorePush(
   { failureCount }: DestinationHealth,
   nowMs: number,
 ): string | null {
+  // Also of one that is old, as its gateway was stopped for days.
+  if (attemptCount + 1 < ATTEMPTS_MAX) return null;
   if (nowMs - queuedAtMs >= PUSH_AGE_MAX_MS) return 'no attempt of a day went well, the last';
   // Such an answer may be about our set-up, which somebody mends within a day.
-  if (isOfOne || attemptCount + 1 < ATTEMPTS_MAX) return null;
+  if (isOfOne) return null;
   // While nothing at all gets through it is no fault of this one.
   if (failureCount >= FAILING_COUNT_MIN) return null;
   return `${ATTEMPTS_MAX} attempts failed, the last`;

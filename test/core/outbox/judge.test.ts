@@ -137,6 +137,12 @@ describe('a push', () => {
     expect(judge(own, { dispatch: old }).settlement).toMatchObject({ outcome: 'failed' });
   });
 
+  test('that waited for days, as its gateway was stopped, has all its attempts', () => {
+    const old = { ...push(8), queuedAtMs: NOW_MS - 3 * DAY_MS };
+    const { settlement } = judge(retry(), { dispatch: old, expiresAtMs: null });
+    expect(settlement).toMatchObject({ outcome: 'retry' });
+  });
+
   test('is never tried when its message has ended', () => {
     const { settlement } = judge(retry(MINUTE_MS), { expiresAtMs: NOW_MS + MINUTE_MS });
     const problem = 'the message ends before another attempt: it is busy';

@@ -11,6 +11,7 @@ import { gate } from './gate.ts';
 import { gateways } from './gateways.ts';
 import { http } from './http.ts';
 import { known } from './known.ts';
+import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
 import { storeDevices } from './store-devices.ts';
 import { storeMessages } from './store-messages.ts';
@@ -36,6 +37,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...events,
   ...upstream,
   ...http,
+  ...outbox,
   ...outgoing,
   ...gateways,
   ...webhooks,

@@ -1,0 +1,112 @@
+import type { MutatedFile } from '../mutation.ts';
+
+const RULES = ['test/core/outbox/judge.test.ts'];
+const WORKER = [
+  ...['test/jobs/outbox.test.ts', 'test/jobs/outbox-stop.test.ts'],
+  'test/jobs/outbox-fair.test.ts',
+];
+
+/** What goes out: attempts, circuits, runs. */
+export const outbox: readonly MutatedFile[] = [
+  {
+    file: 'src/core/outbox/judge.ts',
+    tests: RULES,
+    changes: [
+      ["if (kind === 'webpush') return { ...good,", 'if (false) return { ...good,'],
+      ['nextAtMs >= expiresAtMs', 'false'],
+      ['if (attemptCount + 1 < ATTEMPTS_MAX) return null;', ''],
+      ['failureCount >= FAILING_COUNT_MIN', 'false'],
+      ['nowMs - queuedAtMs >= PUSH_AGE_MAX_MS', 'false'],
+      [' && nowMs - dispatch.queuedAtMs >= EVENT_AGE_MIN_MS', ''],
+      ['health: good, disables: problem }', 'health: good, disables: null }'],
+      ['disables: gaveUp }', 'disables: null }'],
+      ["const pauseMs = heededMs('event', afterMs);", 'const pauseMs = 0;'],
+    ],
+  },
+  {
+    file: 'src/core/outbox/circuit.ts',
+    tests: RULES,
+    changes: [
+      ['const FAILURES_MIN = 10', 'const FAILURES_MIN = 9'],
+      [' && failingMs >= FAILING_MIN_MS', ''],
+      ['Math.min(health.failingSinceMs ?? nowMs, nowMs)', '(health.failingSinceMs ?? nowMs)'],
+      ['Math.max(failingMs, PAUSE_MIN_MS)', 'failingMs'],
+      [', PAUSE_MAX_MS)', ', 1e12)'],
+      ['health.stoppedAtMs !== null || ', ''],
+    ],
+  },
+  {
+    file: 'src/core/outbox/retry.ts',
+    tests: RULES,
+    changes: [
+      ['10 * MINUTE_MS', '20 * MINUTE_MS'],
+      ['push: HOUR_MS, ', 'push: 2 * HOUR_MS, '],
+      ['event: 24 * HOUR_MS', 'event: 48 * HOUR_MS'],
+      ['Math.max(askedMs ?? 0, 0)', '(askedMs ?? 0)'],
+      ['30 * MINUTE_MS, ', ''],
+    ],
+  },
+  {
+    file: 'src/jobs/outbox/run.ts',
+    tests: WORKER,
+    changes: [
+      ['if (retryAtMs > 0) return 1;', ''],
+      ['this.#patience <= 0', 'false'],
+      ['this.#underWayCount < this.#concurrency()', 'true'],
+      ['this.#hasRecovered = true;', ''],
+      [
+        'if (page.length > 0) this.#hasFound = true;',
+        'this.#hasFound = true; if (page.length > 0);',
+      ],
+      ['isBlocked || hasFailedLong', 'hasFailedLong'],
+      [
+        '!this.#outcomes.mayGrow) return false;\n    return this.#under',
+        'false) return false;\n    return this.#under',
+      ],
+    ],
+  },
+  {
+    file: 'src/jobs/outbox/outcomes.ts',
+    tests: WORKER,
+    changes: [
+      ['!this.#hasFailed && ', ''],
+      [
+        '      if (this.#isAbandoned) this.#forget();\n      else this.#putOff();',
+        '      this.#putOff();',
+      ],
+      ['this.#pending.unshift(...batch);', ''],
+      ['count < STEP_COUNT_MAX && this.isLeaseFresh', 'count < STEP_COUNT_MAX'],
+    ],
+  },
+  {
+    file: 'src/jobs/outbox/places.ts',
+    tests: WORKER,
+    changes: [
+      ['if (isSlow && this.#freeOfSlow === 0) continue;', ''],
+      ['if (isSlow) this.#freeOfSlow += 1;', ''],
+      ['if (this.#freeCount === 0) break;', ''],
+    ],
+  },
+  {
+    file: 'src/jobs/outbox/carry.ts',
+    tests: WORKER,
+    changes: [
+      ['verdict: isMended ? null : verdict', 'verdict'],
+      ['verdict: isOld ? null : verdict', 'verdict'],
+      ['verdict === null || isBrokenOff', 'verdict === null'],
+      ['webhook?.disabled === null ? webhook : null', 'webhook'],
+    ],
+  },
+  {
+    file: 'src/jobs/outbox/worker.ts',
+    tests: WORKER,
+    changes: [
+      [' || nowMs < this.#lookedMs', ''],
+      ['if (run.hasFound) this.look();', 'this.look();'],
+      ['if (!this.#hasFault) this.deps', 'this.deps'],
+      ['this.#breakingOff.abort();', ''],
+      ['clock.steadyMs() - beganMs >= RUN_MS', 'false'],
+      ['slowRoomCount <= 0 ? this.#paces.slow() : []', '[]'],
+    ],
+  },
+];
