@@ -27,8 +27,12 @@ export const WAIT_MAX_MS: Readonly<Record<DestinationKind, number>> = {
   telegram: EVENT_WAIT_MAX_MS,
 };
 
-/** Push services that may have something waiting at a time; beyond, the inbox alone has it. */
+/**
+ * Push services that are new or fail, and that have something waiting, at a time; and those that
+ * are known in all. Beyond, of a service that is not known the inbox alone has it.
+ */
 export const PUSH_SERVICES_MAX = 1_000;
+export const KNOWN_SERVICES_MAX = 5_000;
 
 /** The health of a destination, as whoever tries it sees it. */
 export interface DestinationHealth {
@@ -216,6 +220,9 @@ export interface OutboxStore {
    * their time is over. False: there were none.
    */
   endHandedOver(nowMs: number): Promise<boolean>;
-  /** Deletes some push services for which nothing waits. False: there were none. */
+  /**
+   * Deletes some push services for which nothing waits: one that took its last push stays for a
+   * week. False: there were none.
+   */
   forgetDestinations(): Promise<boolean>;
 }

@@ -24,6 +24,11 @@ import { once, value } from './statement.ts';
 
 /** Dispatches of a destination among which the oldest is looked for: those tried first. */
 const OLDEST_OF = 1_000;
+/**
+ * Time for which a push service that took its last push stays known without another, ms: those that
+ * somebody makes up keep out new ones at most.
+ */
+const KNOWN_MS = sql.raw(String(7 * 86_400_000));
 /** Push services that a step forgets. */
 const FORGET_COUNT = 200;
 
@@ -150,7 +155,8 @@ function listStatements({ db }: Context) {
 
 function keeperStatements({ db }: Context) {
   const forgettable = sql`kind = 'webpush' AND webhook_id IS NULL AND waiting_count = 0
-    AND (lease_owner IS NULL OR lease_until_ms <= ${value('clockMs')})`;
+    AND (lease_owner IS NULL OR lease_until_ms <= ${value('clockMs')})
+    AND (failure_count > 0 OR lease_until_ms <= ${value('clockMs')} - ${KNOWN_MS})`;
   return {
     list: db.prepare<Destination>(sql`
         SELECT ${DESTINATION} FROM destination d

@@ -7,7 +7,7 @@
 import { sql } from 'drizzle-orm';
 import { BLOCKED, endOf } from '../../core/message/status.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
-import { PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
+import { KNOWN_SERVICES_MAX, PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../../core/port/registration.ts';
 import type { Context } from './context.ts';
 import { distributionTeller } from './distribution-end.ts';
@@ -83,8 +83,9 @@ function queueStatements({ db }: Context) {
     destination: db.prepare<{ id: number }>(sql`
         SELECT id FROM destination
         WHERE kind = ${value('kind')} AND origin = ${value('origin')} AND webhook_id IS NULL`),
-    serviceCount: db.prepare<{ count: number }>(sql`
-        SELECT count(*) AS count FROM destination WHERE kind = 'webpush' AND webhook_id IS NULL`),
+    serviceCount: db.prepare<{ count: number; unprovenCount: number }>(sql`
+        SELECT count(*) AS count, count(*) FILTER (WHERE failure_count > 0) AS "unprovenCount"
+        FROM destination WHERE kind = 'webpush' AND webhook_id IS NULL`),
     addDestination: db.prepare(sql`
         INSERT INTO destination (kind, origin, failure_count)
         VALUES (${value('kind')}, ${value('origin')}, ${value('failureCount')})`),
@@ -154,12 +155,16 @@ export function pushDesk(context: Context) {
   const on = { ...queueStatements(context), ...endStatements(context) };
   const tellEnd = distributionTeller(context);
 
+  function isFullOfServices(): boolean {
+    const { count, unprovenCount } = on.serviceCount.get() ?? { count: 0, unprovenCount: 0 };
+    return unprovenCount >= PUSH_SERVICES_MAX || count >= KNOWN_SERVICES_MAX;
+  }
+
   /** The destination of an address; null: there are as many push services as may be. */
   function destinationId(key: GatewayKey): number | null {
     const known = on.destination.get({ ...key });
     if (known !== null) return known.id;
-    const isFull =
-      key.kind === 'webpush' && (on.serviceCount.get()?.count ?? 0) >= PUSH_SERVICES_MAX;
+    const isFull = key.kind === 'webpush' && isFullOfServices();
     // Any device can name a push service: one that is new has to prove itself, among the failing.
     const failureCount = key.kind === 'webpush' ? 1 : 0;
     return isFull ? null : on.addDestination.insert({ ...key, failureCount });

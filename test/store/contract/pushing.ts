@@ -341,4 +341,30 @@ export const pushingSuite: Suite = (opened) => {
     expect(await countsOf(store, id)).toEqual([40, count, 10, 0]);
     expect(await store.outboxTotals()).toMatchObject([{ destinationCount: PUSH_SERVICES_MAX }]);
   });
+
+  test('push services that were made up keep out none that took a push before', async () => {
+    const { store } = opened();
+    const { providerId } = await addDoor(store);
+    await registerAt(store, 'a', webpush('https://known.example/a'));
+    await serve(store, providerId);
+    const { id: knownId } = await claimOne(store);
+    await settle(store, knownId, await pushesAt(store, knownId), ACCEPTED);
+    await store.releaseDestinations('one', null);
+    while (await store.forgetDestinations()) {}
+
+    await fillBinding(store, { count: PUSH_SERVICES_MAX });
+    await Promise.all(
+      Array.from({ length: PUSH_SERVICES_MAX }, (_, n) => {
+        const push = webpush(`https://push-${n}.example/1`);
+        const more = { shown: onBinding(), tokenHash: tokenHash(`${n}`), push };
+        return store.registerDevice(registration(`device-${n}`, more));
+      }),
+    );
+    await serve(store, providerId);
+    expect(await pushesAt(store, knownId)).toHaveLength(1);
+    await registerAt(store, 'b', webpush('https://new.example/b'));
+    const { id } = await serve(store, providerId);
+    // The new one is kept out: its device has the message in its inbox alone.
+    expect((await countsOf(store, id))[2]).toBe(1);
+  });
 };
