@@ -109,9 +109,8 @@ export class Tallies {
       sendRecipients: async (lease, waitingMax, gateways) => {
         const served = await store.sendRecipients(lease, waitingMax, gateways);
         deliveries.add('sent', served?.deviceIds.length ?? 0);
-        const outcome = served?.outcome ?? null;
         // Known for all of them once the last is served.
-        if (typeof outcome === 'object') deliveries.add('failed', outcome?.failedCount ?? 0);
+        deliveries.add('failed', served?.outcome?.failedCount ?? 0);
         return served;
       },
       expireRecipients: async (nowMs) => {

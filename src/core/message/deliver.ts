@@ -86,7 +86,7 @@ async function send(core: Core, lease: Lease): Promise<void> {
   if (sent === null) return;
   await tell(core, sent.deviceIds);
   // From there on gateways move it, not a worker: nothing of the provider waits for them.
-  if (sent.outcome === null || sent.outcome === 'handed_over') return;
+  if (sent.outcome === null || sent.outcome.isHandedOver) return;
   const { sentCount, failedCount } = sent.outcome;
   await core.store.moveDistribution(lease, SENDING, endOf(sentCount, failedCount));
 }

@@ -108,10 +108,14 @@ export interface ClaimedDistribution {
 }
 
 /**
- * With the last recipient, how many of all got the message and how many did not; `handed_over`:
- * gateways still have to answer, and the worker holds it no longer. Null: there are more.
+ * With the last recipient: how many of all got the message and how many did not. `isHandedOver`:
+ * gateways have yet to answer for others, and the worker holds it no longer. Null: there are more.
  */
-export type ServeOutcome = { sentCount: number; failedCount: number } | 'handed_over' | null;
+export type ServeOutcome = {
+  sentCount: number;
+  failedCount: number;
+  isHandedOver: boolean;
+} | null;
 
 /** A distribution as the operator sees it. */
 export interface DistributionDetail extends Distribution {

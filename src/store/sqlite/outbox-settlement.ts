@@ -179,6 +179,7 @@ export function settlementStore(context: Context): SettlementStore {
     const { toId, isDone } = nextRun(id, cursorId);
     desk.failRun({ id, cursorId, toId }, WHY_EXPIRED, nowMs);
     on.moved.run({ id, cursorId: toId });
+    // Its last push ended it already, unless the counts are wrong: it would be late for ever.
     if (isDone) desk.end(id, nowMs);
   }
 }

@@ -61,6 +61,10 @@ const HAS_DUE = sql`(${FIRST_DUE} <= ${once('nowMs')}
 const IS_FREE = sql`(d.lease_owner IS NULL OR d.lease_until_ms <= ${once('clockMs')}
   OR d.lease_until_ms > ${once('clockMs')} + ${once('leaseMs')})`;
 
+/** When `d` was served last, as the end of its lease has it; 0: never, or nobody knows. */
+const SERVED_AT = sql`iif(d.lease_until_ms > ${once('clockMs')} + ${once('leaseMs')},
+  0, coalesce(d.lease_until_ms, 0))`;
+
 const DESTINATION = sql.raw(`d.id AS id, d.kind AS kind, d.origin AS origin,
   d.webhook_id AS "webhookId", d.waiting_count AS "waitingCount",
   d.failure_count AS "failureCount", d.failing_since_ms AS "failingSinceMs",
@@ -68,13 +72,11 @@ const DESTINATION = sql.raw(`d.id AS id, d.kind AS kind, d.origin AS origin,
 
 function holdStatements({ db }: Context) {
   const claimable = (which: SQL) =>
-    db.prepare<Destination>(sql`
-        SELECT ${DESTINATION} FROM destination d
+    db.prepare<Destination & { servedAtMs: number }>(sql`
+        SELECT ${DESTINATION}, ${SERVED_AT} AS "servedAtMs" FROM destination d
         WHERE ${IS_OPEN} AND ${OF_KINDS} AND ${which} AND ${IS_FREE} AND ${MAY_BE_TRIED}
           AND d.id NOT IN (SELECT value FROM json_each(${once('except')})) AND ${HAS_DUE}
-        ORDER BY iif(d.lease_until_ms > ${once('clockMs')} + ${once('leaseMs')},
-          0, d.lease_until_ms), d.id
-        LIMIT ${once('countMax')}`);
+        ORDER BY ${SERVED_AT}, d.id LIMIT ${once('countMax')}`);
   return {
     failing: claimable(sql`d.failure_count > 0`),
     healthy: claimable(sql`d.failure_count = 0`),
@@ -189,9 +191,13 @@ export function outboxStore(context: Context): OutboxStore {
   ): Destination[] {
     const which = { kinds: JSON.stringify(kinds), except: JSON.stringify(except) };
     const by = { ...lease, ...which, clockMs: clock.nowMs() };
-    const failing = on.failing.all({ ...by, countMax: Math.min(failingMax, countMax) });
-    const healthy = on.healthy.all({ ...by, countMax: countMax - failing.length });
-    return [...healthy, ...failing];
+    const found = [
+      ...on.healthy.all({ ...by, countMax }),
+      ...on.failing.all({ ...by, countMax: Math.min(failingMax, countMax) }),
+    ];
+    // Neither kind takes the last places for ever.
+    found.sort((a, b) => a.servedAtMs - b.servedAtMs || a.id - b.id);
+    return found.slice(0, countMax).map(({ servedAtMs: _, ...destination }) => destination);
   }
 
   return {

@@ -189,9 +189,8 @@ export function recipientStore(context: Context): RecipientStore {
     const settled = on.settled.get({ id });
     if (settled === null) return null;
     const { waitingCount, ...counts } = settled;
-    if (waitingCount === 0) return counts;
-    on.handOver.run({ id, nowMs });
-    return 'handed_over';
+    if (waitingCount > 0) on.handOver.run({ id, nowMs });
+    return { ...counts, isHandedOver: waitingCount > 0 };
   }
 
   /** Notes for the provider how many rows its ledgers have by now. */

@@ -12,6 +12,7 @@ import { deliverStep } from '../../../src/core/message/deliver.ts';
 import { BLOCKED, endOf, statusesBefore } from '../../../src/core/message/status.ts';
 import type { Dispatch, Settlement } from '../../../src/core/port/outbox.ts';
 import { PUSH_GATEWAYS, type PushAddress } from '../../../src/core/port/registration.ts';
+import { nextTurn } from '../../../src/core/turn.ts';
 import {
   addLink,
   bind,
@@ -269,6 +270,12 @@ class World {
     this.#nowMs += LEASE_MS;
     engine.clock.set(this.#nowMs);
     await store.resumeDestinations(PUSH_GATEWAYS);
+    if (this.#seed % 2 === 0) {
+      // Nobody answers before everything is over.
+      this.#nowMs += 366 * DAY_MS;
+      engine.clock.set(this.#nowMs);
+      while (await store.endHandedOver(this.#nowMs)) await nextTurn();
+    }
     while (await deliverStep(core, 'last', this.#nowMs)) await store.releaseWork('another');
     for (let round = 0; round < 200; round++) {
       const lease = { owner: `last ${round}`, nowMs: this.#nowMs, leaseMs: LEASE_MS };

@@ -124,7 +124,7 @@ export const storeMessages: readonly MutatedFile[] = [
       ],
       ["if (status === BLOCKED) moot = 'blocked';", ''],
       ['AND d.stopped_at_ms IS NULL AND NOT EXISTS', 'AND NOT EXISTS'],
-      ['countMax: countMax - failing.length', 'countMax'],
+      ['return found.slice(0, countMax)', 'return found'],
     ],
   },
   {
@@ -134,7 +134,6 @@ export const storeMessages: readonly MutatedFile[] = [
       ["AND push = ${value('push')}", ''],
       ['if (place.leaseOwner !== owner) return false;', ''],
       ['attempt_count = attempt_count + 1,', 'attempt_count = attempt_count,'],
-      ['if (isDone) desk.end(id, nowMs);', ''],
     ],
   },
 ];

@@ -68,7 +68,7 @@ export async function serve(
     const step = await store.sendRecipients(lease(id, 'one', nowMs), WAITING_MAX, gateways);
     if (step === null) throw new Error('lost while sending');
     if (step.outcome === null) continue;
-    if (step.outcome !== 'handed_over') {
+    if (!step.outcome.isHandedOver) {
       await store.moveDistribution(lease(id, 'one', nowMs), 40, 100);
     }
     return { id, outcome: step.outcome };

@@ -87,7 +87,7 @@ export const OUTBOX_RACES: Readonly<Record<string, Race>> = {
       store.sendRecipients(lease(idOf(given, 'id')), WAITING_MAX, PUSH_GATEWAYS),
     async check(store, given, answers) {
       expect(answers.filter((answer) => answer !== null)).toMatchObject([
-        { outcome: 'handed_over' },
+        { outcome: { isHandedOver: true } },
       ]);
       expect(await countsOf(store, idOf(given, 'id'))).toEqual([40, DEVICES, 0, 0]);
       expect(await store.outboxTotals()).toMatchObject([

@@ -108,12 +108,15 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       await serve(store, providerId);
       // A push service that is new has to prove itself.
       const first = await store.claimDestinations(hold(), PUSH_GATEWAYS, 9, 1, []);
-      expect(first.map(({ origin }) => origin)).toEqual(['', 'https://one.example']);
-      await settle(store, first[1]?.id ?? 0, [], ACCEPTED);
+      expect(first.map(({ origin }) => origin)).toEqual(['https://one.example', '']);
+      await settle(store, first[0]?.id ?? 0, [], ACCEPTED);
       await store.releaseDestinations('one', null);
       const second = await store.claimDestinations(hold(), PUSH_GATEWAYS, 9, 1, []);
       const two = 'https://two.example';
-      expect(second.map(({ origin }) => origin)).toEqual(['https://one.example', '', two]);
+      expect(second.map(({ origin }) => origin)).toEqual([two, 'https://one.example', '']);
+      await store.releaseDestinations('one', null);
+      const few = await store.claimDestinations(hold(), PUSH_GATEWAYS, 2, 1, []);
+      expect(few).toHaveLength(2);
     });
 
     const addThird = async (store: Awaited<ReturnType<typeof given>>['store']) => {

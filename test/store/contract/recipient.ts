@@ -213,7 +213,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const hold = lease(id, 'one', NOW_MS + 7);
       const [sent] = await sendAll(store, hold);
       expect(sent?.deviceIds.sort()).toEqual(ids.sort());
-      expect(sent?.outcome).toEqual({ sentCount: 2, failedCount: 2 });
+      expect(sent?.outcome).toEqual({ sentCount: 2, failedCount: 2, isHandedOver: false });
       for (const holder of holders) expect(await inboxOf(store, holder)).toEqual([id]);
       expect(await ledgerOf(store, id)).toEqual({ a: 'sent', b: 'sent', unbound: 'failed' });
       expect((await detailOf(store, id)).missing[0]).toMatchObject({ sentAtMs: NOW_MS + 7 });
@@ -221,7 +221,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       // Once more, after a kill before the next move.
       expect(await store.sendRecipients(hold, WAITING_MAX, [])).toEqual({
         deviceIds: [],
-        outcome: { sentCount: 2, failedCount: 2 },
+        outcome: { sentCount: 2, failedCount: 2, isHandedOver: false },
       });
     });
 
@@ -239,12 +239,12 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
         await store.moveDistribution(lease(id), 40, 100);
         return { id, outcome: sent?.outcome };
       };
-      const got = { sentCount: 2, failedCount: 0 };
+      const got = { sentCount: 2, failedCount: 0, isHandedOver: false };
       const first = await deliverTo(providerId, 'a', 'b');
       expect(first.outcome).toEqual(got);
       await deliverTo(providerId, 'a');
       const third = await deliverTo(providerId, 'a', 'b');
-      expect(third.outcome).toEqual({ sentCount: 1, failedCount: 1 });
+      expect(third.outcome).toEqual({ sentCount: 1, failedCount: 1, isHandedOver: false });
       const { missing } = await detailOf(store, third.id);
       expect(missing.find(({ hwid }) => hwid === 'a')).toMatchObject({
         state: 'failed',
@@ -267,7 +267,11 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await bringTo(store, id, 40);
       const steps = await sendAll(store, lease(id));
       expect(steps.length).toBeGreaterThan(1);
-      expect(steps.at(-1)?.outcome).toEqual({ sentCount: 300, failedCount: 0 });
+      expect(steps.at(-1)?.outcome).toEqual({
+        sentCount: 300,
+        failedCount: 0,
+        isHandedOver: false,
+      });
     });
 
     test('nobody to send to is done at once', async () => {
@@ -275,7 +279,10 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const { providerId } = await addDoor(store);
       const id = await send(store, providerId);
       await bringTo(store, id, 40);
-      const nothing = { deviceIds: [], outcome: { sentCount: 0, failedCount: 0 } };
+      const nothing = {
+        deviceIds: [],
+        outcome: { sentCount: 0, failedCount: 0, isHandedOver: false },
+      };
       expect(await store.sendRecipients(lease(id), WAITING_MAX, [])).toEqual(nothing);
     });
 
@@ -291,7 +298,11 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await claim(store, 'another', LATER_MS);
       expect(await store.sendRecipients(lease(id), WAITING_MAX, [])).toBeNull();
       const rest = await sendAll(store, lease(id, 'another', LATER_MS));
-      expect(rest.at(-1)?.outcome).toEqual({ sentCount: MANY, failedCount: 0 });
+      expect(rest.at(-1)?.outcome).toEqual({
+        sentCount: MANY,
+        failedCount: 0,
+        isHandedOver: false,
+      });
       const told = [first, ...rest].flatMap((step) => step?.deviceIds ?? []);
       expect(told).toHaveLength(MANY);
       expect(new Set(told).size).toBe(MANY);
@@ -307,7 +318,7 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       await bringTo(store, id, 40);
       await store.forgetDevice('a', ACT);
       const [sent] = await sendAll(store, lease(id));
-      expect(sent?.outcome).toEqual({ sentCount: 1, failedCount: 1 });
+      expect(sent?.outcome).toEqual({ sentCount: 1, failedCount: 1, isHandedOver: false });
       expect(await countsOf(store, id)).toEqual([2, 1, 1]);
     });
 
@@ -318,7 +329,10 @@ export const recipientContract: Record<Method & keyof Store, Suite> = {
       const id = await begin(store, providerId);
       await bringTo(store, id, 40);
       const [sent] = await sendAll(store, lease(id, 'one', EXPIRES_MS));
-      expect(sent).toEqual({ deviceIds: [], outcome: { sentCount: 0, failedCount: 1 } });
+      expect(sent).toEqual({
+        deviceIds: [],
+        outcome: { sentCount: 0, failedCount: 1, isHandedOver: false },
+      });
       expect(await ledgerOf(store, id)).toEqual({ a: 'expired' });
       expect(await inboxOf(store, await holderOf(store, 'a'))).toEqual([]);
     });
