@@ -4,6 +4,7 @@ import { type EventData, type StoredEvent, TEST_EVENT } from '../../core/port/ev
 import type { WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
 import { EN } from './en.ts';
 import { FA } from './fa.ts';
+import { Formats } from './formats.ts';
 import { RU } from './ru.ts';
 import type { Words } from './words.ts';
 import { ZH } from './zh.ts';
@@ -11,6 +12,8 @@ import { ZH } from './zh.ts';
 type Locale = (typeof WEBHOOK_LOCALES)[number];
 
 const LANGUAGES: Readonly<Record<Locale, Words>> = { en: EN, ru: RU, zh: ZH, fa: FA };
+/** Made when a language is first spoken. */
+const FORMATS: { [L in Locale]?: Formats } = {};
 
 /** Most characters of a value that somebody chose: all lines together stay far below 4096. */
 const VALUE_LENGTH_MAX = 200;
@@ -29,7 +32,8 @@ const UNREADABLE = /[\p{Cc}\u200E\u200F\u061C\u202A-\u202E\u2066-\u2069\u2028\u2
 /** HTML of the Bot API (`parse_mode` HTML). */
 export function telegramText(event: StoredEvent, locale: Locale): string {
   const words = LANGUAGES[locale];
-  const say = new Speech(words, event.data);
+  FORMATS[locale] ??= new Formats(words);
+  const say = new Speech(words, FORMATS[locale], event.data);
   const lines = LINES.map((line) => line(say)).filter((line) => line !== null);
   if (event.kind === TEST_EVENT) lines.unshift(words.welcome);
   const title = `<b>${words.titles[titleOf(event)]}</b>`;
@@ -108,12 +112,11 @@ function used(say: Speech): string | null {
   return say.line('used', say.of(show(count), show(limit)) + share);
 }
 
-const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
-
 /** Lines in one language about the data of one event. */
 class Speech {
   constructor(
     private readonly language: Words,
+    private readonly formats: Formats,
     readonly data: EventData,
   ) {}
 
@@ -164,23 +167,19 @@ class Speech {
   }
 
   number(value: number): string {
-    return new Intl.NumberFormat(this.language.tag).format(value);
+    return this.formats.number(value);
   }
 
   days(value: number): string {
-    return this.#unit(value, 'day', 'long');
+    return this.formats.days(value);
   }
 
   bytes(value: number): string {
-    const power = Math.floor(Math.log10(Math.max(value, 1)) / 3);
-    const at = Math.min(power, UNITS.length - 1);
-    return this.#unit(value / 1000 ** at, UNITS[at] ?? 'byte', this.language.unitDisplay);
+    return this.formats.bytes(value);
   }
 
   instant(epochMs: number): string {
-    const format = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
-    const text = new Intl.DateTimeFormat(this.language.tag, { ...format, hourCycle: 'h23' });
-    return `${text.format(epochMs)} ${this.#foreign('UTC')}`;
+    return `${this.formats.instant(epochMs)} ${this.#foreign('UTC')}`;
   }
 
   of(part: string, whole: string): string {
@@ -188,8 +187,7 @@ class Speech {
   }
 
   share(percent: number): string {
-    const format = new Intl.NumberFormat(this.language.tag, { style: 'percent' });
-    return this.language.share.replace('$1', format.format(percent / 100));
+    return this.language.share.replace('$1', this.formats.percent(percent));
   }
 
   #inWords(key: string): string {
@@ -201,11 +199,6 @@ class Speech {
   #instantLine(label: Label, text: string): string | null {
     const epochMs = Date.parse(text);
     return Number.isNaN(epochMs) ? null : this.line(label, this.instant(epochMs));
-  }
-
-  #unit(value: number, unit: string, unitDisplay: 'short' | 'long'): string {
-    const format = { style: 'unit', unit, unitDisplay, maximumFractionDigits: 1 } as const;
-    return new Intl.NumberFormat(this.language.tag, format).format(value);
   }
 
   /** Keeps a value that may run from left to right from moving what stands around it. */

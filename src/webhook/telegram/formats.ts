@@ -1,0 +1,53 @@
+/** Numbers, sizes and times as a language writes them. */
+
+import type { Words } from './words.ts';
+
+const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+
+/** The formatters of one language. To make one takes half a millisecond, to use it nearly none. */
+export class Formats {
+  readonly #number: Intl.NumberFormat;
+  readonly #percent: Intl.NumberFormat;
+  readonly #instant: Intl.DateTimeFormat;
+  readonly #days: Intl.NumberFormat;
+  readonly #sizes: readonly Intl.NumberFormat[];
+
+  constructor({ tag, unitDisplay }: Pick<Words, 'tag' | 'unitDisplay'>) {
+    const unit = (name: string, display: 'short' | 'long') => {
+      const of = { style: 'unit', unit: name, unitDisplay: display } as const;
+      return new Intl.NumberFormat(tag, { ...of, maximumFractionDigits: 1 });
+    };
+    this.#number = new Intl.NumberFormat(tag);
+    this.#percent = new Intl.NumberFormat(tag, { style: 'percent' });
+    this.#instant = new Intl.DateTimeFormat(tag, {
+      ...({ dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const),
+      hourCycle: 'h23',
+    });
+    this.#days = unit('day', 'long');
+    this.#sizes = UNITS.map((name) => unit(name, unitDisplay));
+  }
+
+  number(value: number): string {
+    return this.#number.format(value);
+  }
+
+  percent(value: number): string {
+    return this.#percent.format(value / 100);
+  }
+
+  days(value: number): string {
+    return this.#days.format(value);
+  }
+
+  /** In units of a thousand each. */
+  bytes(value: number): string {
+    const power = Math.floor(Math.log10(Math.max(value, 1)) / 3);
+    const at = Math.min(power, UNITS.length - 1);
+    return this.#sizes[at]?.format(value / 1000 ** at) ?? '';
+  }
+
+  /** In UTC, without saying so. */
+  instant(epochMs: number): string {
+    return this.#instant.format(epochMs);
+  }
+}
