@@ -13,10 +13,10 @@ import type { Config } from './config/settings/index.ts';
 import { SYSTEM } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
 import { backupFailed } from './core/event/happenings.ts';
+import type { Tellers } from './core/outbox/carrier.ts';
 import type { PushContent } from './core/port/outbox.ts';
-import type { PushAddress } from './core/port/registration.ts';
+import type { PushAddress, PushGateway } from './core/port/registration.ts';
 import { Signals } from './core/signals.ts';
-import type { Tellers } from './core/webhook.ts';
 import { makeGateways } from './gateway/gateways.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
@@ -87,7 +87,7 @@ export function openOutgoing(settings: Config): Outgoing {
 }
 
 /** Opens one gateway, to try it. Throws `OperatorError` if it is not set up, or cannot be. */
-export async function openGateway(config: Config, name: PushAddress['gateway']) {
+export async function openGateway(config: Config, name: PushGateway) {
   const outgoing = openOutgoing(config);
   const gateway = makeGateways(config, { outgoing, clock: systemClock }).all[name];
   if (gateway === undefined) {

@@ -3,9 +3,9 @@
 import type { Clock } from './clock.ts';
 import type { Config } from './config/settings/index.ts';
 import type { Core } from './core/core.ts';
-import type { PushAddress } from './core/port/registration.ts';
-import { type Gateways, makeGateways, NO_GATEWAYS } from './gateway/gateways.ts';
-import type { Tellers } from './jobs/outbox/carry.ts';
+import type { Tellers } from './core/outbox/carrier.ts';
+import type { PushGateway } from './core/port/registration.ts';
+import { type GatewaySet, makeGateways, NO_GATEWAYS } from './gateway/gateways.ts';
 import { Outbox } from './jobs/outbox/worker.ts';
 import type { Log } from './log.ts';
 import type { Tallies } from './monitor/tallies.ts';
@@ -20,13 +20,12 @@ interface OutwardParts {
 
 /** The gateways of this process, which a reload may replace. */
 export class Outward {
-  #gateways: Gateways = NO_GATEWAYS;
+  #gateways: GatewaySet = NO_GATEWAYS;
 
   constructor(private readonly parts: OutwardParts) {}
 
   /** Names of the gateways that are set up. */
-  names = (): readonly PushAddress['gateway'][] =>
-    Object.keys(this.#gateways.all) as PushAddress['gateway'][];
+  names = (): readonly PushGateway[] => Object.keys(this.#gateways.all) as PushGateway[];
 
   pushKey = (): string | null => this.#gateways.pushKey;
 

@@ -6,11 +6,10 @@ import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import { actingAs, type Core } from '../core/core.ts';
-import type { Verdict } from '../core/outbox/carrier.ts';
+import type { Tellers, Verdict } from '../core/outbox/carrier.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
-import type { PushAddress } from '../core/port/registration.ts';
-import type { Tellers } from '../core/webhook.ts';
+import type { PushAddress, PushGateway } from '../core/port/registration.ts';
 import type { Finding } from '../finding.ts';
 import type { ServiceManager } from '../systemd.ts';
 import { type Columns, table } from './table.ts';
@@ -32,7 +31,7 @@ export interface CliContext {
   operator: () => Actor;
   backup: BackupTools;
   /** Opens a way to devices, to try it. Throws `OperatorError` if it is not set up. */
-  openGateway(config: Config, gateway: PushAddress['gateway']): Promise<OpenGateway>;
+  openGateway(config: Config, gateway: PushGateway): Promise<OpenGateway>;
   /** Looks at data, machine and settings. */
   examine(loaded: LoadedConfig): Promise<Finding[]>;
   /**

@@ -3,12 +3,10 @@
 import type { Command } from 'commander';
 import type { Config } from '../config/settings/index.ts';
 import type { Destination, OutboxTotals } from '../core/port/outbox.ts';
-import { PUSH_GATEWAYS, type PushAddress } from '../core/port/registration.ts';
+import { PUSH_GATEWAYS, type PushGateway } from '../core/port/registration.ts';
 import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
 import { table } from './table.ts';
 import { showTime } from './values.ts';
-
-type GatewayName = PushAddress['gateway'];
 
 /** Push services with a problem that are shown. */
 const SERVICES_MAX = 20;
@@ -50,14 +48,14 @@ async function list(context: CliContext, options: CommonOptions): Promise<void> 
   print(context, options, gateways, text);
 }
 
-function isSetUp(config: Config, gateway: GatewayName): boolean {
+function isSetUp(config: Config, gateway: PushGateway): boolean {
   const { fcmServiceAccount, apnsKeyFile, webpushSubject } = config;
   return { fcm: fcmServiceAccount, apns: apnsKeyFile, webpush: webpushSubject }[gateway] !== '';
 }
 
 /** A gateway as it is shown; of Web Push also the services that have a problem. */
 function view(
-  gateway: GatewayName,
+  gateway: PushGateway,
   isOn: boolean,
   totals: OutboxTotals | undefined,
   destinations: readonly Destination[],

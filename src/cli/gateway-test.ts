@@ -3,19 +3,17 @@
 import { Argument, type Command } from 'commander';
 import type { Verdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
-import { PUSH_GATEWAYS, type PushAddress } from '../core/port/registration.ts';
+import { PUSH_GATEWAYS, type PushAddress, type PushGateway } from '../core/port/registration.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
 import { refusal } from './refusal.ts';
 import { hwidValue } from './values.ts';
 
-type GatewayName = PushAddress['gateway'];
-
 interface TestOptions extends CommonOptions {
   hwid: string;
 }
 
-const NAMES: Readonly<Record<GatewayName, string>> = {
+const NAMES: Readonly<Record<PushGateway, string>> = {
   fcm: 'FCM',
   apns: 'APNs',
   webpush: 'The push service',
@@ -43,7 +41,7 @@ function testContent(nowMs: number): PushContent {
 
 async function test(
   context: CliContext,
-  gateway: GatewayName,
+  gateway: PushGateway,
   options: TestOptions,
 ): Promise<void> {
   const { hwid } = options;
@@ -73,7 +71,7 @@ const IF_NOTHING_SHOWS =
 
 function withoutAddress(
   hwid: string,
-  gateway: GatewayName,
+  gateway: PushGateway,
   found: readonly { push: PushAddress }[],
 ): string {
   const others = [...new Set(found.map(({ push }) => push.gateway))];
@@ -83,7 +81,7 @@ function withoutAddress(
 }
 
 /** The meaning of an answer for the operator, who has to do something about it. */
-function explained(gateway: GatewayName, given: Exclude<Verdict, { verdict: 'accepted' }>): string {
+function explained(gateway: PushGateway, given: Exclude<Verdict, { verdict: 'accepted' }>): string {
   const { problem } = given;
   switch (given.verdict) {
     case 'credentials':
@@ -104,5 +102,5 @@ export function addGatewayTestCommand(group: Command, context: CliContext): void
     .description('send a real message to a device, and explain the answer of its gateway')
     .addArgument(new Argument('<gateway>', 'its gateway').choices(PUSH_GATEWAYS))
     .requiredOption('--hwid <hwid>', 'the device, whose app has registered a push token', hwidValue)
-    .action((gateway: GatewayName, options: TestOptions) => test(context, gateway, options));
+    .action((gateway: PushGateway, options: TestOptions) => test(context, gateway, options));
 }

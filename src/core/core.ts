@@ -1,7 +1,7 @@
 import type { Actor } from './port/audit.ts';
 import type { SendBounds } from './port/distribution.ts';
 import type { Reach } from './port/reach.ts';
-import type { PushAddress } from './port/registration.ts';
+import type { PushGateway } from './port/registration.ts';
 import type { Store } from './port/store.ts';
 import type { Signals } from './signals.ts';
 
@@ -14,7 +14,7 @@ export interface Core {
   /** Numbers that may change in flight: the rules read each when they need it. */
   readonly limits: Readonly<Limits>;
   /** Gateways to devices that are set up; who has an address at another is served by its inbox. */
-  gateways: () => readonly PushAddress['gateway'][];
+  gateways: () => readonly PushGateway[];
   /** Public key by which browsers subscribe to Web Push, base64url; null: it is not set up. */
   pushKey: () => string | null;
 }

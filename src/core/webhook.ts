@@ -8,7 +8,7 @@ import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { TELEGRAM_CHAT } from './formats.ts';
 import { readOperatorUrl, readPublicUrl } from './outbox/address.ts';
-import type { Teller, Verdict } from './outbox/carrier.ts';
+import type { Tellers, Verdict } from './outbox/carrier.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused, saving } from './outcome.ts';
 import { type EventKind, OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from './port/event.ts';
 import type { Webhook, WebhookChange, WebhookTarget } from './port/webhook.ts';
@@ -17,9 +17,6 @@ import { newWebhookSecret } from './webhook-key.ts';
 
 /** Null: the operator. */
 export type OwnerId = number | null;
-
-/** Those who tell, by the kind of target. */
-export type Tellers = Readonly<Record<WebhookTarget['kind'], Teller>>;
 
 /** A new webhook as its owner describes it. */
 export type WebhookDraft = WebhookTarget & {

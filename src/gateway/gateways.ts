@@ -1,8 +1,8 @@
 /** The gateways that are set up. */
 
 import { join } from 'node:path';
-import type { Gateway } from '../core/outbox/carrier.ts';
-import type { PushAddress } from '../core/port/registration.ts';
+import type { Gateway, Gateways } from '../core/outbox/carrier.ts';
+import type { PushGateway } from '../core/port/registration.ts';
 import { OperatorError } from '../operator-error.ts';
 import { readSecretFile } from '../permissions.ts';
 import { Apns, readSigningKey } from './apns.ts';
@@ -10,8 +10,6 @@ import { Fcm, readServiceAccount } from './fcm.ts';
 import type { GatewayParts } from './parts.ts';
 import { makeVapidFile, VapidKey } from './vapid.ts';
 import { WebPush } from './webpush.ts';
-
-type GatewayName = PushAddress['gateway'];
 
 /** The settings of gateways; docs/configuration.md says what each means. */
 export interface GatewaySettings {
@@ -28,17 +26,17 @@ export interface GatewaySettings {
   readonly webpushKeyFile: string;
 }
 
-export interface Gateways {
-  readonly all: Readonly<Partial<Record<GatewayName, Gateway>>>;
+export interface GatewaySet {
+  readonly all: Gateways;
   /** The public VAPID key; null: Web Push is not set up. */
   readonly pushKey: string | null;
   /** The file of a VAPID key that was made just now; null: none was. */
   readonly newKeyFile: string | null;
   /** For each gateway all that it was made of: while that stays, so does the gateway. */
-  readonly madeOf: Readonly<Partial<Record<GatewayName, string>>>;
+  readonly madeOf: Readonly<Partial<Record<PushGateway, string>>>;
 }
 
-export const NO_GATEWAYS: Gateways = { all: {}, pushKey: null, newKeyFile: null, madeOf: {} };
+export const NO_GATEWAYS: GatewaySet = { all: {}, pushKey: null, newKeyFile: null, madeOf: {} };
 
 interface Plan {
   madeOf: string;
@@ -54,17 +52,17 @@ interface Plan {
 export function makeGateways(
   settings: GatewaySettings,
   parts: GatewayParts,
-  before: Gateways = NO_GATEWAYS,
-): Gateways {
+  before: GatewaySet = NO_GATEWAYS,
+): GatewaySet {
   const vapid = planWebPush(settings, parts);
-  const plans: Record<GatewayName, Plan | null> = {
+  const plans: Record<PushGateway, Plan | null> = {
     fcm: planFcm(settings, parts),
     apns: planApns(settings, parts),
     webpush: vapid,
   };
-  const all: Partial<Record<GatewayName, Gateway>> = {};
-  const madeOf: Partial<Record<GatewayName, string>> = {};
-  for (const [name, plan] of Object.entries(plans) as [GatewayName, Plan | null][]) {
+  const all: Partial<Record<PushGateway, Gateway>> = {};
+  const madeOf: Partial<Record<PushGateway, string>> = {};
+  for (const [name, plan] of Object.entries(plans) as [PushGateway, Plan | null][]) {
     if (plan === null) continue;
     const old = before.madeOf[name] === plan.madeOf ? before.all[name] : undefined;
     all[name] = old ?? plan.make();

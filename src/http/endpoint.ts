@@ -7,10 +7,10 @@
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/device.ts';
+import type { Tellers } from '../core/outbox/carrier.ts';
 import type { Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
-import type { Tellers } from '../core/webhook.ts';
 import type { RowList } from './answer/list-text.ts';
 import type { Alone } from './bound/alone.ts';
 import type { MinuteLimiter } from './bound/limiter.ts';

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
-import type { Tellers } from '../core/webhook.ts';
+import type { Tellers } from '../core/outbox/carrier.ts';
 import type { Log } from '../log.ts';
 import { Large } from './answer/large.ts';
 import { Alone } from './bound/alone.ts';

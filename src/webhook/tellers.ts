@@ -1,6 +1,6 @@
 /** Those who tell webhooks of events, by the kind of target. */
 
-import type { Tellers } from '../core/webhook.ts';
+import type { Tellers } from '../core/outbox/carrier.ts';
 import type { Outgoing } from '../outgoing/outgoing.ts';
 import { StandardTeller } from './standard.ts';
 import { type TelegramSettings, TelegramTeller } from './telegram/teller.ts';

@@ -1,9 +1,8 @@
 /** `gatepost webhook …`. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { Verdict } from '../../src/core/outbox/carrier.ts';
+import type { Tellers, Verdict } from '../../src/core/outbox/carrier.ts';
 import type { Webhook } from '../../src/core/port/webhook.ts';
-import type { Tellers } from '../../src/core/webhook.ts';
 import { addLink } from '../store/contract/fixture.ts';
 import { auditEntries, deedOf } from '../support/audit.ts';
 import { type CommandLine, commandLine, failureLine } from '../support/command-line.ts';

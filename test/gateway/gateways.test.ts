@@ -15,8 +15,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import {
+  type GatewaySet,
   type GatewaySettings,
-  type Gateways,
   makeGateways,
   NO_GATEWAYS,
   vapidFileOf,
@@ -51,7 +51,7 @@ const ACCOUNT = {
   token_uri: 'https://token.example/token',
 };
 
-function make(change: Partial<GatewaySettings>, before?: Gateways): Gateways {
+function make(change: Partial<GatewaySettings>, before?: GatewaySet): GatewaySet {
   const parts = { outgoing: new ScriptedOutgoing([]), clock: new FakeClock() };
   return makeGateways({ ...NO_GATEWAY, dataDir, ...change }, parts, before);
 }

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Gateway, Verdict } from '../../src/core/outbox/carrier.ts';
 import type { PushAddress } from '../../src/core/port/registration.ts';
 import { apnsId } from '../../src/gateway/apns.ts';
-import { type Gateways, makeGateways } from '../../src/gateway/gateways.ts';
+import { type GatewaySet, makeGateways } from '../../src/gateway/gateways.ts';
 import type { Outgoing } from '../../src/outgoing/outgoing.ts';
 import type { Misdeed } from '../servers/misdeed.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
@@ -20,7 +20,7 @@ const IPHONE: PushAddress = { gateway: 'apns', token: DEVICE };
 
 let servers: StrictServers;
 let outgoing: Outgoing;
-let gateways: Gateways;
+let gateways: GatewaySet;
 const dataDir = freshFolder();
 
 beforeAll(async () => {

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Core, Limits } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
+import type { Tellers } from '../../src/core/outbox/carrier.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import type { Tellers } from '../../src/core/webhook.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import {
   type RunningServer,

@@ -7,7 +7,7 @@ import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
-import type { Tellers } from '../../src/core/webhook.ts';
+import type { Tellers } from '../../src/core/outbox/carrier.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';

@@ -3,10 +3,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { systemClock } from '../../src/clock.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
-import type { Verdict } from '../../src/core/outbox/carrier.ts';
+import type { Tellers, Verdict } from '../../src/core/outbox/carrier.ts';
 import type { StoredEvent } from '../../src/core/port/event.ts';
 import type { Webhook } from '../../src/core/port/webhook.ts';
-import { type Tellers, tryWebhook } from '../../src/core/webhook.ts';
+import { tryWebhook } from '../../src/core/webhook.ts';
 import { newWebhookSecret, verifyingKey } from '../../src/core/webhook-key.ts';
 import { Outgoing } from '../../src/outgoing/outgoing.ts';
 import { makeTellers } from '../../src/webhook/tellers.ts';

@@ -6,8 +6,8 @@
 
 import type { StoredEvent } from '../port/event.ts';
 import type { PushContent } from '../port/outbox.ts';
-import type { PushAddress } from '../port/registration.ts';
-import type { Webhook } from '../port/webhook.ts';
+import type { PushAddress, PushGateway } from '../port/registration.ts';
+import type { Webhook, WebhookTarget } from '../port/webhook.ts';
 
 /** The outcome of an attempt, by the gateway's table of answers. `problem` is plain English. */
 export type Verdict =
@@ -38,3 +38,9 @@ export interface Teller {
   /** Tells once. Never throws. */
   tell(webhook: Webhook, event: StoredEvent, nowMs: number, signal: AbortSignal): Promise<Verdict>;
 }
+
+/** Gateways that are set up. */
+export type Gateways = Readonly<Partial<Record<PushGateway, Gateway>>>;
+
+/** Those who tell, by the kind of target. */
+export type Tellers = Readonly<Record<WebhookTarget['kind'], Teller>>;

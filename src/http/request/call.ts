@@ -3,10 +3,10 @@
 import type { Clock } from '../../clock.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
+import type { Tellers } from '../../core/outbox/carrier.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { keyFingerprint } from '../../core/secret.ts';
-import type { Tellers } from '../../core/webhook.ts';
 import type { Log } from '../../log.ts';
 import type { Large } from '../answer/large.ts';
 import type { Limits, WireSettings } from '../endpoint.ts';

@@ -1,9 +1,9 @@
 /** One attempt: a dispatch is given to whoever carries such. */
 
 import type { Clock } from '../../clock.ts';
-import type { Gateway, Teller, Verdict } from '../../core/outbox/carrier.ts';
+import type { Gateways, Tellers, Verdict } from '../../core/outbox/carrier.ts';
 import type { DestinationKind, EventDispatch, PushDispatch } from '../../core/port/outbox.ts';
-import type { PushAddress } from '../../core/port/registration.ts';
+import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import type { PushContents } from './contents.ts';
 
@@ -14,9 +14,6 @@ export interface Carried {
   /** Time after which nobody needs it, UTC ms; null: there is none. */
   expiresAtMs: number | null;
 }
-
-export type Gateways = Readonly<Partial<Record<PushAddress['gateway'], Gateway>>>;
-export type Tellers = Readonly<Record<'webhook' | 'telegram', Teller>>;
 
 /** Hears of each attempt: how it ended, and after how many seconds. */
 export type AttemptObserver = (
@@ -56,8 +53,7 @@ export class Carrier {
   /** Kinds of destinations for which there is somebody who carries. */
   kinds(): DestinationKind[] {
     const gateways = this.deps.gateways();
-    const kinds: (keyof Gateways)[] = ['fcm', 'apns', 'webpush'];
-    return [...kinds.filter((kind) => gateways[kind] !== undefined), 'webhook', 'telegram'];
+    return [...PUSH_GATEWAYS.filter((kind) => gateways[kind] !== undefined), 'webhook', 'telegram'];
   }
 
   /** Most attempts at a time to one destination of a kind. */

@@ -8,10 +8,11 @@
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import type { PushSettings } from '../../core/message/push.ts';
+import type { Gateways, Tellers } from '../../core/outbox/carrier.ts';
 import type { Destination, DestinationHealth, DestinationKind } from '../../core/port/outbox.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Log, reasonOf } from '../../log.ts';
-import { type AttemptObserver, Carrier, type Gateways, type Tellers } from './carry.ts';
+import { type AttemptObserver, Carrier } from './carry.ts';
 import { PushContents } from './contents.ts';
 import { LEASE_MS } from './outcomes.ts';
 import { Paces } from './paces.ts';

@@ -1,7 +1,6 @@
 /** Webhooks: test, deliveries, replay. */
 
-import type { Verdict } from '../../../src/core/outbox/carrier.ts';
-import type { Tellers } from '../../../src/core/webhook.ts';
+import type { Tellers, Verdict } from '../../../src/core/outbox/carrier.ts';
 import {
   aLink,
   asked,
