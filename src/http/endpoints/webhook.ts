@@ -158,7 +158,7 @@ const updateEndpoint = providerEndpoint({
   path: '/api/webhook-update',
   summary: 'Change, disable or enable a webhook',
   description:
-    'Changes what is given; what is not stays. Enabling a webhook lets what waits for it be tried at once.',
+    'Changes what is given; what is not stays. Enabling a webhook, or another URL or chat, lets what waits for it be tried at once.',
   params: {
     id: webhookIdParam,
     url: optional(anyText('an https address that is public'), {
