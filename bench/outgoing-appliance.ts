@@ -38,7 +38,9 @@ export interface Appliance {
 export function makeAppliance({ executable, dataDir, counts, hooks = [] }: Order): Appliance {
   const run = (...words: string[]) => {
     const argv = [executable, ...words, '--json', '--data', dataDir];
-    const made = Bun.spawnSync(argv, { env: { GATEPOST_CONFIG: 'none' } });
+    // The receivers of the webhooks are on this machine.
+    const env = { GATEPOST_CONFIG: 'none', GATEPOST_OUTGOING_ALLOW: '127.0.0.0/8' };
+    const made = Bun.spawnSync(argv, { env });
     if (made.exitCode !== 0) throw new Error(made.stderr.toString());
     return JSON.parse(made.stdout.toString()) as { secret?: string };
   };
@@ -53,7 +55,7 @@ export function makeAppliance({ executable, dataDir, counts, hooks = [] }: Order
   db.close(true);
   const secrets = new Map<string, string>();
   for (const [name, url] of hooks) {
-    secrets.set(name, run('webhook', 'add', url, '--provider', CODE).secret ?? '');
+    secrets.set(name, run('webhook', 'add', '--url', url, '--provider', CODE).secret ?? '');
   }
   const urlOf = (server: Pick<Server, 'url'>, path: string, query = '') =>
     `${server.url}${path}?provider_code=${CODE}&auth_key=${AUTH_KEY}${query}`;

@@ -3,7 +3,8 @@
  * events to webhooks, all of which misbehave. Afterwards every device is accounted for, no push and
  * no event is lost or made up, and every repeat has the id of the first copy.
  *
- * OUTBOX_KILLS=50 bun test test/e2e/outbox-kill.test.ts runs it longer, OUTBOX_SEED=n otherwise.
+ * OUTBOX_KILLS=50 bun test test/e2e/outbox-kill.test.ts runs it longer, OUTBOX_SEED=n otherwise,
+ * OUTBOX_DEVICES=2000 with more pushes between two kills.
  */
 
 import type { Database } from 'bun:sqlite';
@@ -29,8 +30,8 @@ import { useProcesses } from '../support/use-processes.ts';
 
 const KILLS = Number(process.env['OUTBOX_KILLS'] ?? 5);
 const SEED = Number(process.env['OUTBOX_SEED'] ?? 7);
-/** Devices at each of FCM and APNs. */
-const DEVICES = 150;
+/** Devices at each of FCM and APNs, all of which get each command. */
+const DEVICES = Number(process.env['OUTBOX_DEVICES'] ?? 150);
 /** A kill repeats what was under way, and what was answered but not yet saved. */
 const REPEATS_MAX = { fcm: 64 + 512, apns: 64 + 512, webhook: 4 + 64, webhook2: 4 + 64 };
 const GATEWAYS = ['fcm', 'apns'] as const;
@@ -53,6 +54,8 @@ class Traffic {
   constructor(
     private readonly by: Credentials,
     private readonly random: Random,
+    /** Whether the gateways have caught up. */
+    private readonly mayPush: () => boolean,
   ) {}
 
   /** Until the server is gone. */
@@ -65,7 +68,7 @@ class Traffic {
 
   async #step(server: ServerProcess): Promise<boolean> {
     try {
-      if (this.random.chance(0.1)) await this.#command(server);
+      if (this.random.chance(0.1) && this.mayPush()) await this.#command(server);
       else await this.#link(server);
       return true;
     } catch {
@@ -108,7 +111,7 @@ async function misbehave(): Promise<void> {
     { share: 0.01, misdeed: { kind: 'reset-stream', delivers: true } as const },
   ];
   for (const name of [...GATEWAYS, ...HOOKS]) {
-    await servers.keepVisits(name, 100_000);
+    await servers.keepVisits(name, name.startsWith('webhook') ? 100_000 : 0);
     await servers.behave(name, { some, delayMs: 10 });
   }
 }
@@ -121,14 +124,18 @@ test(`${KILLS} kills while pushes and events go out`, async () => {
   for (const gateway of GATEWAYS) addPushDevices(db, { id: 1 }, gateway, DEVICES);
   await misbehave();
   const env = reachEnv(servers);
-  const traffic = new Traffic(by, random);
+  const waitingPushes = db.query<{ count: number }, []>(
+    `SELECT total(waiting_count) AS count FROM destination WHERE kind IN ('fcm', 'apns')`,
+  );
+  const mayPush = () => (waitingPushes.get()?.count ?? 0) < 2 * DEVICES;
+  const traffic = new Traffic(by, random, mayPush);
   for (let kill = 0; kill < KILLS; kill++) {
     const server = await startServe({ dataDir, env });
     if (kill === 0) await setUp(server, by);
     const running = traffic.run(server);
     const before = await sent();
     // In the middle of it, whatever else the machine does.
-    const enough = random.int(50, 600);
+    const enough = random.int(50, 4 * DEVICES);
     await until('calls out', async () => (await sent()) - before >= enough);
     await server.stop('SIGKILL');
     await running;
@@ -148,7 +155,7 @@ test(`${KILLS} kills while pushes and events go out`, async () => {
       await Bun.sleep(100);
       return waiting.get()?.count === 0 && open.get() === null;
     },
-    2 * PATIENCE_MS,
+    2 * PATIENCE_MS + DEVICES * KILLS,
   );
   await last.stop();
   expect(last.troubles()).toEqual([]);
