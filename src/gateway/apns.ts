@@ -1,6 +1,6 @@
 /** APNs: pushes to Apple's devices, with a token that is signed anew every 45 minutes. */
 
-import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { isApnsToken } from '../core/message/push-address.ts';
 import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
@@ -17,7 +17,7 @@ import {
   verdictOfFailure,
 } from './answer.ts';
 import { APNS_ANSWERS, apnsReason } from './apns-answers.ts';
-import { fitted, PAYLOAD_BYTES_MAX } from './fit.ts';
+import { fitted, KeptTexts, PAYLOAD_BYTES_MAX } from './fit.ts';
 import { ANSWER_BOUNDS, GATEWAY_TIMEOUT_MS, type GatewayParts, NO_ADDRESS } from './parts.ts';
 import { TokenKeeper } from './token.ts';
 
@@ -51,6 +51,7 @@ export class Apns implements Gateway {
   readonly #parts: GatewayParts;
   readonly #tokens: TokenKeeper;
   readonly #experience = new Experience();
+  readonly #texts = new KeptTexts();
 
   constructor(account: ApnsAccount, endpoint: string, parts: GatewayParts) {
     this.#account = account;
@@ -68,7 +69,7 @@ export class Apns implements Gateway {
       {
         ...{ method: 'POST', url: `${this.#url}${token}`, trust: 'operator', http2: true },
         headers: { authorization: `bearer ${signature}`, ...this.#headersOf(token, content) },
-        body: fitted(content, PAYLOAD_BYTES_MAX, compose),
+        body: this.#texts.of(content, 0, () => fitted(content, PAYLOAD_BYTES_MAX, compose)),
         ...{ timeoutMs: GATEWAY_TIMEOUT_MS, answerBytesMax: ANSWER_BOUNDS.bytesMax },
         originConcurrency: CONCURRENCY,
       },
@@ -114,7 +115,7 @@ export class Apns implements Gateway {
  * whose last 48 bits are the distribution's id; the others tell devices apart.
  */
 export function apnsId(distributionId: number, token: string): string {
-  const hash = createHash('sha256').update(token).digest('hex');
+  const hash = Bun.CryptoHasher.hash('sha256', token, 'hex');
   const id = distributionId.toString(16).padStart(12, '0').slice(-12);
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${id}`;
 }

@@ -19,7 +19,7 @@ import {
   verdictOfFailure,
 } from './answer.ts';
 import { FCM_ANSWERS, fcmCode } from './fcm-answers.ts';
-import { fitted, PAYLOAD_BYTES_MAX } from './fit.ts';
+import { fitted, KeptTexts, PAYLOAD_BYTES_MAX } from './fit.ts';
 import {
   ANSWER_BOUNDS,
   GATEWAY_TIMEOUT_MS,
@@ -83,6 +83,7 @@ export class Fcm implements Gateway {
   readonly #parts: GatewayParts;
   readonly #tokens: TokenKeeper;
   readonly #experience = new Experience();
+  readonly #texts = new KeptTexts();
 
   constructor(account: ServiceAccount, endpoint: string, parts: GatewayParts) {
     this.#account = account;
@@ -119,7 +120,9 @@ export class Fcm implements Gateway {
 
   #bodyOf(token: string, content: PushContent): string {
     const ttlSeconds = Math.min(secondsLeft(content, this.#parts.clock.nowMs()), TTL_SECONDS_MAX);
-    const message = fitted(content, PAYLOAD_BYTES_MAX, (what) => composeMessage(what, ttlSeconds));
+    const message = this.#texts.of(content, ttlSeconds, () =>
+      fitted(content, PAYLOAD_BYTES_MAX, (what) => composeMessage(what, ttlSeconds)),
+    );
     // The token is no part of what is measured.
     return `{"message":{"token":${JSON.stringify(token)},${message.slice(1)}}`;
   }

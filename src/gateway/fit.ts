@@ -49,3 +49,17 @@ function longest(
   }
   return cut(least);
 }
+
+/** Texts of contents that go to many devices, one after the other: each is written once. */
+export class KeptTexts {
+  readonly #kept = new WeakMap<PushContent, { mark: number; text: string }>();
+
+  /** The text of a content, as `write` gave it last for the same `mark`. */
+  of(content: PushContent, mark: number, write: () => string): string {
+    const kept = this.#kept.get(content);
+    if (kept?.mark === mark) return kept.text;
+    const text = write();
+    this.#kept.set(content, { mark, text });
+    return text;
+  }
+}
