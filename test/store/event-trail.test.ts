@@ -8,7 +8,7 @@ import type { Happening } from '../../src/core/port/event.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { EventTrail, WAITING_COUNT_MAX } from '../../src/store/sqlite/event-trail.ts';
 import { migrate } from '../../src/store/sqlite/file/migrate.ts';
-import { OutboxBell } from '../../src/store/sqlite/outbox-bell.ts';
+import { OutboxSignal } from '../../src/store/sqlite/outbox-signal.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { freshFolder } from '../support/app.ts';
 
@@ -17,8 +17,8 @@ let folder: string;
 let native: Database;
 let events: EventTrail;
 let writer: GroupWriter;
-/** Events on disk at each ring of the bell, as another connection sees them. */
-let rings: number[];
+/** Events on disk at each signal, as another connection sees them. */
+let signals: number[];
 
 beforeEach(() => {
   folder = freshFolder();
@@ -29,15 +29,15 @@ beforeEach(() => {
   native.run('PRAGMA foreign_keys = ON');
   native.run(`INSERT INTO provider (id, code, name, plan, key_hash, created_at_ms)
     VALUES (1, 'Provide1', 'one', 'basic', zeroblob(32), 0)`);
-  rings = [];
-  const bell = new OutboxBell(() => {
+  signals = [];
+  const signal = new OutboxSignal(() => {
     const beside = new Database(file, { readonly: true });
-    rings.push(countOf('event', beside));
+    signals.push(countOf('event', beside));
     beside.close();
   });
   const db = new Connection(native);
-  events = new EventTrail(db, bell);
-  writer = new GroupWriter(db, 100, { notes: [events, bell] });
+  events = new EventTrail(db, signal);
+  writer = new GroupWriter(db, 100, { notes: [events, signal] });
 });
 
 afterEach(() => {
@@ -95,10 +95,10 @@ test('a write that fails leaves none, and those in the same commit leave theirs,
   await Promise.allSettled(writes);
   for (const id of [1, 2]) expect(told(id)).toEqual([1, 3, 5]);
   expect(countOf('event')).toBe(3);
-  expect(rings).toEqual([3]);
+  expect(signals).toEqual([3]);
 });
 
-test('a commit that fails leaves none, and rings no bell', async () => {
+test('a commit that fails leaves none, and signals no signal', async () => {
   addWebhook(1);
   const [lost] = await Promise.allSettled([
     write(1, () => {
@@ -108,7 +108,7 @@ test('a commit that fails leaves none, and rings no bell', async () => {
   ]);
   expect(lost?.status).toBe('rejected');
   expect(countOf('event')).toBe(0);
-  expect(rings).toEqual([]);
+  expect(signals).toEqual([]);
   await write(2);
   expect(told()).toEqual([2]);
 });
@@ -121,13 +121,13 @@ test('where nobody listens no event is even made', async () => {
       return linkFull(1);
     });
   await Promise.all([writer.run(note), writer.run(note)]);
-  expect([madeCount, countOf('event'), rings]).toEqual([0, 0, []]);
+  expect([madeCount, countOf('event'), signals]).toEqual([0, 0, []]);
 });
 
 test('a webhook that a failed write added is told nothing by those beside it', async () => {
   const adding = writer.run(() => {
     addWebhook(1);
-    events.forgetEars();
+    events.forgetWebhooks();
     events.note(PROVIDER, 5, () => linkFull(1));
     failing();
   });
@@ -143,7 +143,7 @@ test('a write hears of webhooks that one before it in the commit changed', async
     writer.run(() => {
       native.run(`UPDATE webhook SET disabled_at_ms = 1, disabled_why = 'x' WHERE id = 1`);
       addWebhook(2);
-      events.forgetEars();
+      events.forgetWebhooks();
     }),
     write(2),
   ]);
@@ -163,11 +163,11 @@ test('one that is disabled hears of nothing behind that in the commit', async ()
   expect(told(2)).toHaveLength(3);
 });
 
-test('the bell rings for nothing but what a commit put in', async () => {
+test('the signal signals for nothing but what a commit put in', async () => {
   addWebhook(1);
   await write(1);
   await writer.run(() => native.run('UPDATE provider SET name = ?', ['two']));
-  expect(rings).toEqual([1]);
+  expect(signals).toEqual([1]);
 });
 
 describe('a webhook for which as many wait as may', () => {

@@ -26,11 +26,11 @@ export const HEALTHY: DestinationHealth = {
 /** Health after an attempt that the other side answered as it should, whatever it said of it. */
 export function afterGood(health: DestinationHealth): DestinationHealth {
   // What is stopped stays so until somebody mends it.
-  if (health.stoppedAtMs !== null || isWhole(health)) return health;
+  if (health.stoppedAtMs !== null || isWell(health)) return health;
   return HEALTHY;
 }
 
-function isWhole({ failureCount, retryAtMs, problem }: DestinationHealth): boolean {
+function isWell({ failureCount, retryAtMs, problem }: DestinationHealth): boolean {
   return failureCount === 0 && retryAtMs === 0 && problem === null;
 }
 

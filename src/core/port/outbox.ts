@@ -70,7 +70,7 @@ export interface OutboxLease {
   leaseMs: number;
 }
 
-/** Place of a dispatch in its destination's queue. */
+/** Position of a dispatch in its destination's queue. */
 export interface DispatchCursor {
   /** Time at which it is tried next, UTC ms; 0: at once. */
   nextAtMs: number;

@@ -25,7 +25,7 @@ const PAGE_MIN = 16;
 const PAGE_MAX = 256;
 /** Dispatches that are made due in one step. */
 const HASTEN_COUNT = 1_000;
-/** The place before what was not tried yet. */
+/** The position before what was not tried yet. */
 const BEFORE_NEW: DispatchCursor = { nextAtMs: 0, id: 0 };
 /** Failures in a row after which others have their turn. */
 const FAILURES_MAX = 4;

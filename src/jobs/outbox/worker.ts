@@ -1,8 +1,8 @@
 /**
  * The worker of the outbox: gets hold of destinations that have something due, and runs each. Woken
- * by commits and by the bell; where nothing waits it asks nothing and writes nothing. Gateways have
- * places of their own each, push services share theirs, and so do webhooks, so that whoever hangs
- * holds up nobody else.
+ * by commits, and once a second by the bell of the clock; where nothing waits it asks nothing and
+ * writes nothing. Gateways have places of their own each, push services share theirs, and so do
+ * webhooks, so that whoever hangs holds up nobody else.
  */
 
 import type { Clock } from '../../clock.ts';

@@ -4,7 +4,7 @@ import type { AuditTrail } from './audit-trail.ts';
 import type { Connection } from './connection.ts';
 import type { EventTrail } from './event-trail.ts';
 import type { FigureTrail } from './figure-trail.ts';
-import type { OutboxBell } from './outbox-bell.ts';
+import type { OutboxSignal } from './outbox-signal.ts';
 import type { GroupWriter } from './writer.ts';
 
 /** The parts that each noun's file is built on. */
@@ -17,8 +17,8 @@ export interface Context {
   figures: FigureTrail;
   /** Takes what a write has to tell webhooks. */
   events: EventTrail;
-  /** To be rung by a write that puts something into the outbox. */
-  outbox: OutboxBell;
+  /** To be raised by a write that puts something into the outbox. */
+  outbox: OutboxSignal;
   /** Takes the status with which a distribution ended. */
   ends: Announcements<number>;
   /** The store's own: leases end by it. */

@@ -1,3 +1,5 @@
+/** The end of a distribution, told to its provider's webhooks. */
+
 import { sql } from 'drizzle-orm';
 import { distributionEnded, type EndedDistribution } from '../../core/event/happenings.ts';
 import type { Context } from './context.ts';
@@ -8,7 +10,7 @@ import { FINAL } from './status.ts';
  * Returns the function that notes the end of a distribution for its provider. To be called within
  * the write that ends it, once its counts are final; it says nothing of one that has not ended.
  */
-export function distributionTeller({ db, ends, events }: Context) {
+export function endNoter({ db, ends, events }: Context) {
   const ended = db.prepare<EndedDistribution & { providerId: number }>(sql`
       SELECT id, provider_id AS "providerId", status, notification_type AS "notificationType",
         recipient_count AS "recipientCount", sent_count AS "sentCount",

@@ -12,7 +12,7 @@ import type {
 } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
-import { distributionTeller } from './distribution-end.ts';
+import { endNoter } from './distribution-end.ts';
 import { value } from './statement.ts';
 import { literal, unscheduled } from './status.ts';
 
@@ -88,7 +88,7 @@ function statements({ db }: Context) {
 export function distributionStore(context: Context): DistributionStore {
   const { writer, audit, figures, events } = context;
   const on = statements(context);
-  const tellEnd = distributionTeller(context);
+  const noteEnd = endNoter(context);
 
   /** Notes for the provider how much it has kept, also when that refused one more. */
   function tellBounds(
@@ -145,7 +145,7 @@ export function distributionStore(context: Context): DistributionStore {
         if (on.cancel.run(wanted) === 0) return status;
         const deed = deeds.cancelDistribution({ id, status }, { id, status: CANCELLED });
         audit.note(act, deed, providerId);
-        tellEnd(id, nowMs);
+        noteEnd(id, nowMs);
         return 'ok';
       }),
 
@@ -162,7 +162,7 @@ export function distributionStore(context: Context): DistributionStore {
         if (on.block.run({ id, from: JSON.stringify(from), nowMs }) === 0) return status;
         const deed = deeds.blockDistribution({ id, status }, { id, status: BLOCKED });
         audit.note(act, deed, providerId);
-        tellEnd(id, nowMs);
+        noteEnd(id, nowMs);
         return 'ok';
       }),
   };

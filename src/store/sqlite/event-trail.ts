@@ -10,7 +10,7 @@ import { levelAfter, type Quota } from '../../core/event/quota.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
 import type { Connection } from './connection.ts';
 import { NoticeMarks } from './notice.ts';
-import type { OutboxBell } from './outbox-bell.ts';
+import type { OutboxSignal } from './outbox-signal.ts';
 import { once, value } from './statement.ts';
 import type { BatchNotes } from './writer.ts';
 
@@ -18,7 +18,7 @@ import type { BatchNotes } from './writer.ts';
 export const WAITING_COUNT_MAX = 100_000;
 
 /** An enabled webhook. */
-interface Ear {
+interface EnabledWebhook {
   webhookId: number;
   destinationId: number;
   target: string;
@@ -27,11 +27,11 @@ interface Ear {
   waitingCount: number;
 }
 
-const NO_EARS: Ear[] = [];
+const NONE: EnabledWebhook[] = [];
 
 function statements(db: Connection) {
   return {
-    ears: db.prepare<Ear>(sql`
+    ofOwner: db.prepare<EnabledWebhook>(sql`
         SELECT w.id AS "webhookId", d.id AS "destinationId", w.kind AS target, w.events AS events,
           d.waiting_count AS "waitingCount"
         FROM webhook w CROSS JOIN destination d ON d.webhook_id = w.id
@@ -54,32 +54,32 @@ function statements(db: Connection) {
 
 export class EventTrail implements BatchNotes {
   /** Enabled webhooks by owner, as the present commit found them; 0: the operator's. */
-  readonly #ears = new Map<number, Ear[]>();
-  readonly #bell: OutboxBell;
+  readonly #byOwner = new Map<number, EnabledWebhook[]>();
+  readonly #outbox: OutboxSignal;
   /** States for which notices were given. */
   readonly notices: NoticeMarks;
   readonly #on: ReturnType<typeof statements>;
 
-  constructor(db: Connection, bell: OutboxBell) {
-    this.#bell = bell;
+  constructor(db: Connection, outbox: OutboxSignal) {
+    this.#outbox = outbox;
     this.notices = new NoticeMarks(db);
     this.#on = statements(db);
   }
 
   /** Notes what happened, within its write, for the provider or (null) the operator. */
   note(providerId: number | null, atMs: number, happening: () => Happening): void {
-    const ears = this.#earsOf(providerId);
-    if (ears.length > 0) this.#put(providerId, atMs, happening(), ears);
+    const webhooks = this.#enabledOf(providerId);
+    if (webhooks.length > 0) this.#put(providerId, atMs, happening(), webhooks);
   }
 
   /** True if an enabled webhook of the owner wants events of the kind. To be asked in a write. */
   isWanted(providerId: number | null, kind: EventKind): boolean {
-    return this.#earsOf(providerId).some((ear) => wants(ear, kind));
+    return this.#enabledOf(providerId).some((webhook) => wants(webhook, kind));
   }
 
   /** The same, without a write. */
   isWantedNow(providerId: number | null, kind: EventKind): boolean {
-    return this.#on.ears.all({ providerId }).some((ear) => wants(ear, kind));
+    return this.#on.ofOwner.all({ providerId }).some((webhook) => wants(webhook, kind));
   }
 
   /**
@@ -107,13 +107,13 @@ export class EventTrail implements BatchNotes {
     if (known === null) return;
     const { providerId, target } = known;
     this.#on.disable.run({ id, why, atMs });
-    this.forgetEars();
+    this.forgetWebhooks();
     this.note(providerId, atMs, () => webhookDisabled(id, target, why));
   }
 
   /** To be called in a write that changes webhooks. */
-  forgetEars(): void {
-    this.#ears.clear();
+  forgetWebhooks(): void {
+    this.#byOwner.clear();
   }
 
   mark(): number {
@@ -121,40 +121,40 @@ export class EventTrail implements BatchNotes {
   }
 
   undo(): void {
-    this.forgetEars();
+    this.forgetWebhooks();
   }
 
   seal(): void {}
 
   clear(): void {
-    this.forgetEars();
+    this.forgetWebhooks();
   }
 
-  #earsOf(providerId: number | null): Ear[] {
-    const known = this.#ears.get(providerId ?? 0);
+  #enabledOf(providerId: number | null): EnabledWebhook[] {
+    const known = this.#byOwner.get(providerId ?? 0);
     if (known !== undefined) return known;
-    const found = this.#on.ears.all({ providerId });
-    const ears = found.length === 0 ? NO_EARS : found;
-    this.#ears.set(providerId ?? 0, ears);
-    return ears;
+    const found = this.#on.ofOwner.all({ providerId });
+    const webhooks = found.length === 0 ? NONE : found;
+    this.#byOwner.set(providerId ?? 0, webhooks);
+    return webhooks;
   }
 
   #put(
     providerId: number | null,
     atMs: number,
     { kind, data }: Happening,
-    ears: readonly Ear[],
+    webhooks: readonly EnabledWebhook[],
   ): void {
-    const listening = ears.filter((ear) => wants(ear, kind));
-    const [room, full] = partition(listening);
+    const wanting = webhooks.filter((webhook) => wants(webhook, kind));
+    const [room, full] = partition(wanting);
     if (room.length > 0) {
       const row = { providerId, kind, atMs, data: JSON.stringify(data) };
       const eventId = this.#on.add.insert(row);
-      for (const ear of room) {
-        ear.waitingCount += 1;
-        this.#on.put.run({ destinationId: ear.destinationId, eventId, atMs });
+      for (const webhook of room) {
+        webhook.waitingCount += 1;
+        this.#on.put.run({ destinationId: webhook.destinationId, eventId, atMs });
       }
-      this.#bell.ring();
+      this.#outbox.raise();
     }
     const why = `${WAITING_COUNT_MAX} events wait for it: it does not take them`;
     for (const { webhookId } of full) this.disableWebhook(webhookId, why, atMs);
@@ -162,10 +162,10 @@ export class EventTrail implements BatchNotes {
 }
 
 /** Those that still have room, and those that have none. */
-function partition(ears: readonly Ear[]): [Ear[], Ear[]] {
-  const hasRoom = ({ waitingCount }: Ear) => waitingCount < WAITING_COUNT_MAX;
-  return [ears.filter(hasRoom), ears.filter((ear) => !hasRoom(ear))];
+function partition(webhooks: readonly EnabledWebhook[]): [EnabledWebhook[], EnabledWebhook[]] {
+  const hasRoom = ({ waitingCount }: EnabledWebhook) => waitingCount < WAITING_COUNT_MAX;
+  return [webhooks.filter(hasRoom), webhooks.filter((webhook) => !hasRoom(webhook))];
 }
 
-const wants = ({ events }: Pick<Ear, 'events'>, kind: EventKind) =>
+const wants = ({ events }: Pick<EnabledWebhook, 'events'>, kind: EventKind) =>
   events === '' || `,${events},`.includes(`,${kind},`);

@@ -13,7 +13,7 @@ import type { AckItem, AckState, Message, TokenHolder } from '../../core/port/in
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import type { Context } from './context.ts';
-import { type PushTally, pushDesk } from './push-desk.ts';
+import { type PushTally, pushSteps } from './push-steps.ts';
 import { once, value } from './statement.ts';
 import { literal } from './status.ts';
 import { LINKED } from './targets.ts';
@@ -122,7 +122,7 @@ function acknowledgeStatements({ db }: Context) {
 export function inboxStore(context: Context): InboxStore {
   const { writer, figures } = context;
   const on = { ...lookStatements(context), ...acknowledgeStatements(context) };
-  const desk = pushDesk(context);
+  const pushes = pushSteps(context);
 
   /** Places of a token; providers that address the device as unbound have one each. */
   function placesOf(token: Token, deviceId: number): Place[] {
@@ -140,11 +140,11 @@ export function inboxStore(context: Context): InboxStore {
 
   /** Who has fetched a message needs no push any more, however long its gateway is stopped. */
   function noPushNeeded(distributionId: number, deviceId: number, nowMs: number): void {
-    const push = desk.pushOf(distributionId, deviceId);
+    const push = pushes.pushOf(distributionId, deviceId);
     if (push === null) return;
     const tally: PushTally = new Map();
-    desk.reach(push, tally, nowMs);
-    desk.close(tally, nowMs);
+    pushes.reach(push, tally, nowMs);
+    pushes.close(tally, nowMs);
   }
 
   /** Notes what a device says of a message. False: it is nothing new. */

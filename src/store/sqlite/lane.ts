@@ -10,7 +10,7 @@ import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/st
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
-import { distributionTeller } from './distribution-end.ts';
+import { endNoter } from './distribution-end.ts';
 import { value } from './statement.ts';
 import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from './status.ts';
 
@@ -145,7 +145,7 @@ function statements({ db }: Context) {
 export function laneStore(context: Context): LaneStore {
   const { writer, clock } = context;
   const on = statements(context);
-  const tellEnd = distributionTeller(context);
+  const noteEnd = endNoter(context);
 
   /**
    * The one served longest ago comes first, so that no lane starves another. A lease from before
@@ -201,7 +201,7 @@ export function laneStore(context: Context): LaneStore {
     moveDistribution: (lease, from, to) =>
       writer.run(() => {
         if (on.move.run({ ...held(lease, clock), from, to }) === 0) return false;
-        tellEnd(lease.id, lease.nowMs);
+        noteEnd(lease.id, lease.nowMs);
         return true;
       }),
 

@@ -11,7 +11,7 @@ import type {
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { DETAIL_COLUMNS } from './distribution.ts';
-import { pushDesk, WHY_BLOCKED } from './push-desk.ts';
+import { pushSteps, WHY_BLOCKED } from './push-steps.ts';
 import { value } from './statement.ts';
 import { FINAL, literal } from './status.ts';
 
@@ -112,7 +112,7 @@ export function ledgerStore(context: Context): LedgerStore {
   const { writer, figures } = context;
   const keeper = keeperStatements(context);
   const expire = expirySteps(context);
-  const desk = pushDesk(context);
+  const pushes = pushSteps(context);
   return {
     expireRecipients: async (nowMs) => {
       if (keeper.toExpire.get({ nowMs }) === null) return null;
@@ -121,7 +121,7 @@ export function ledgerStore(context: Context): LedgerStore {
         if (found === null) return null;
         const { id, providerId, cursorId, waitingCount } = found;
         const { toId, expiredCount, isDone } = expire(id, cursorId, nowMs);
-        if (waitingCount > 0) desk.failRun({ id, cursorId, toId }, WHY_BLOCKED, nowMs);
+        if (waitingCount > 0) pushes.failRun({ id, cursorId, toId }, WHY_BLOCKED, nowMs);
         keeper.expireMoved.run({ id, cursorId: toId, expiredAtMs: isDone ? nowMs : null });
         figures.note(providerId, 'expired', nowMs, expiredCount);
         return expiredCount;

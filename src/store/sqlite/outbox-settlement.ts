@@ -11,7 +11,7 @@ import {
 } from '../../core/port/outbox.ts';
 import type { Context } from './context.ts';
 import { recipientSteps } from './ledger.ts';
-import { type PushTally, pushDesk, WHY_EXPIRED } from './push-desk.ts';
+import { type PushTally, pushSteps, WHY_EXPIRED } from './push-steps.ts';
 import { once, value } from './statement.ts';
 import { AT_GATEWAYS } from './status.ts';
 
@@ -30,7 +30,7 @@ interface Row {
   eventId: number | null;
 }
 
-interface Place {
+interface DestinationRow {
   kind: DestinationKind;
   webhookId: number | null;
   leaseOwner: string | null;
@@ -39,7 +39,7 @@ interface Place {
 
 function statements({ db }: Context) {
   return {
-    place: db.prepare<Place>(sql`
+    destination: db.prepare<DestinationRow>(sql`
         SELECT kind, webhook_id AS "webhookId", lease_owner AS "leaseOwner",
           stopped_at_ms AS "stoppedAtMs"
         FROM destination WHERE id = ${value('id')}`),
@@ -93,7 +93,7 @@ function endStatements({ db }: Context) {
 export function settlementStore(context: Context): SettlementStore {
   const { writer, clock, events } = context;
   const on = { ...statements(context), ...endStatements(context) };
-  const desk = pushDesk(context);
+  const pushes = pushSteps(context);
   const nextRun = recipientSteps(context);
 
   function settlePush(
@@ -102,12 +102,17 @@ export function settlementStore(context: Context): SettlementStore {
     tally: PushTally,
     nowMs: number,
   ): void {
-    if (settlement.outcome === 'accepted') desk.accept(row, tally, nowMs);
-    else if (settlement.outcome === 'moot') desk.reconsider(row, tally, nowMs);
-    else desk.fail(row, tally, settlement.problem, nowMs);
+    if (settlement.outcome === 'accepted') pushes.accept(row, tally, nowMs);
+    else if (settlement.outcome === 'moot') pushes.reconsider(row, tally, nowMs);
+    else pushes.fail(row, tally, settlement.problem, nowMs);
   }
 
-  function settle(place: Place, settlement: Settlement, tally: PushTally, nowMs: number): void {
+  function settle(
+    destination: DestinationRow,
+    settlement: Settlement,
+    tally: PushTally,
+    nowMs: number,
+  ): void {
     const { id, outcome } = settlement;
     if (outcome === 'dead') {
       const { tokenId, problem } = settlement;
@@ -116,7 +121,7 @@ export function settlementStore(context: Context): SettlementStore {
     const row = on.find.get({ id });
     if (row === null) return;
     if (outcome === 'retry') {
-      const nextAtMs = Math.min(settlement.nextAtMs, nowMs + WAIT_MAX_MS[place.kind]);
+      const nextAtMs = Math.min(settlement.nextAtMs, nowMs + WAIT_MAX_MS[destination.kind]);
       on.retry.run({ id, nextAtMs, problem: settlement.problem });
       return;
     }
@@ -127,7 +132,7 @@ export function settlementStore(context: Context): SettlementStore {
     }
     on.remove.run({ id });
     on.delivery.run({
-      webhookId: place.webhookId,
+      webhookId: destination.webhookId,
       eventId,
       isDelivered: outcome === 'accepted' ? 1 : 0,
       attemptCount: row.attemptCount + 1,
@@ -140,18 +145,18 @@ export function settlementStore(context: Context): SettlementStore {
     settleDispatches: (lease, settlements, health, disables) =>
       writer.run(() => {
         const { destinationId, owner, nowMs, leaseMs } = lease;
-        const place = on.place.get({ id: destinationId });
-        if (place === null) return false;
+        const destination = on.destination.get({ id: destinationId });
+        if (destination === null) return false;
         const tally: PushTally = new Map();
-        for (const settlement of settlements) settle(place, settlement, tally, nowMs);
-        desk.close(tally, nowMs);
-        if (disables !== null && place.webhookId !== null) {
-          events.disableWebhook(place.webhookId, disables, nowMs);
+        for (const settlement of settlements) settle(destination, settlement, tally, nowMs);
+        pushes.close(tally, nowMs);
+        if (disables !== null && destination.webhookId !== null) {
+          events.disableWebhook(destination.webhookId, disables, nowMs);
         }
-        if (place.leaseOwner !== owner) return false;
+        if (destination.leaseOwner !== owner) return false;
         noteHealth(destinationId, health, clock.nowMs() + leaseMs);
-        if (health.stoppedAtMs !== null && place.stoppedAtMs === null) {
-          events.note(null, nowMs, () => gatewayStopped(place.kind, health.problem ?? ''));
+        if (health.stoppedAtMs !== null && destination.stoppedAtMs === null) {
+          events.note(null, nowMs, () => gatewayStopped(destination.kind, health.problem ?? ''));
         }
         return true;
       }),
@@ -160,7 +165,7 @@ export function settlementStore(context: Context): SettlementStore {
       if (on.awaitingNone.get() === null && on.late.get({ nowMs }) === null) return false;
       return writer.run(() => {
         const ended = on.awaitingNone.all();
-        for (const { id } of ended) desk.end(id, nowMs);
+        for (const { id } of ended) pushes.end(id, nowMs);
         const late = on.late.get({ nowMs });
         if (late !== null) endNext(late.id, late.cursorId, nowMs);
         return ended.length > 0 || late !== null;
@@ -177,9 +182,9 @@ export function settlementStore(context: Context): SettlementStore {
   /** A step of ending what is over while gateways have it. */
   function endNext(id: number, cursorId: number, nowMs: number): void {
     const { toId, isDone } = nextRun(id, cursorId);
-    desk.failRun({ id, cursorId, toId }, WHY_EXPIRED, nowMs);
+    pushes.failRun({ id, cursorId, toId }, WHY_EXPIRED, nowMs);
     on.moved.run({ id, cursorId: toId });
     // Its last push ended it already, unless the counts are wrong: it would be late for ever.
-    if (isDone) desk.end(id, nowMs);
+    if (isDone) pushes.end(id, nowMs);
   }
 }

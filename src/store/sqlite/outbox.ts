@@ -19,7 +19,7 @@ import {
 import type { PushAddress } from '../../core/port/registration.ts';
 import type { Context } from './context.ts';
 import { settlementStore } from './outbox-settlement.ts';
-import { READER } from './push-desk.ts';
+import { READER } from './push-steps.ts';
 import { once, value } from './statement.ts';
 
 /** Dispatches of a destination among which the oldest is looked for: those tried first. */
@@ -245,7 +245,7 @@ export function outboxStore(context: Context): OutboxStore {
     hastenDispatches: (id, countMax) =>
       writer.run(() => {
         const count = on.hasten.run({ id, countMax });
-        if (count > 0) outbox.ring();
+        if (count > 0) outbox.raise();
         return count;
       }),
 
@@ -257,7 +257,7 @@ export function outboxStore(context: Context): OutboxStore {
       if (on.isHeldUp.get(of) === null) return 0;
       return writer.run(() => {
         const count = on.resume.run(of);
-        if (count > 0) outbox.ring();
+        if (count > 0) outbox.raise();
         return count;
       });
     },

@@ -8,7 +8,7 @@ import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import { HELD, held, RENEWED_UNTIL } from './lane.ts';
 import { expirySteps, STEP_COUNT } from './ledger.ts';
-import { pushDesk } from './push-desk.ts';
+import { pushSteps } from './push-steps.ts';
 import { once, value } from './statement.ts';
 import { inRange, linked, targetRanges } from './targets.ts';
 
@@ -137,7 +137,7 @@ export function recipientStore(context: Context): RecipientStore {
   const on = workerStatements(context);
   const expiry = expirySteps(context);
   const nextRange = targetRanges(context);
-  const desk = pushDesk(context);
+  const pushes = pushSteps(context);
 
   /** All at once: there are five at most. Devices that are not known any more only count. */
   function loadNamed(id: number, work: InHand, nowMs: number): { added: number; failed: number } {
@@ -173,7 +173,7 @@ export function recipientStore(context: Context): RecipientStore {
     const { toId, full, deviceIds, isDone } = nextToServe(id, cursorId, bounds);
     const detail = `${waitingMax} messages of the provider wait for the device already`;
     for (const deviceId of full) on.refuse.run({ id, deviceId, nowMs, detail });
-    const queued = desk.queue({ id, cursorId, toId }, gateways, nowMs);
+    const queued = pushes.queue({ id, cursorId, toId }, gateways, nowMs);
     const send = queued > 0 ? on.sendAndPush : on.send;
     const sent = send.run({ id, cursorId, toId, nowMs }) - queued;
     return { toId, deviceIds, sent, queued, failed: full.length, isDone };

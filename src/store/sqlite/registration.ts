@@ -18,7 +18,7 @@ import type { Context } from './context.ts';
 import { type DoorHere, doorOf } from './door.ts';
 import { deviceKeeper } from './known-device.ts';
 import { ALL_SEEN, lookups } from './lookups.ts';
-import { pushDesk } from './push-desk.ts';
+import { pushSteps } from './push-steps.ts';
 import { slotTaker } from './slot.ts';
 import { value } from './statement.ts';
 
@@ -102,7 +102,7 @@ export function registrationStore(context: Context): RegistrationStore {
   const keep = deviceKeeper(context);
   const findDoor = doorOf(context);
   const { take } = slotTaker(context);
-  const desk = pushDesk(context);
+  const pushes = pushSteps(context);
 
   /** The evidence that is shown, or its refusal; an unknown device has the id 0. */
   function evidenceOf(
@@ -190,7 +190,7 @@ export function registrationStore(context: Context): RegistrationStore {
         }
         // Last: the token that lost its place may have held this one along with it.
         tokens.takeNobodys.run({ id: tokenId, standsAlone: providerId === null ? 1 : 0 });
-        desk.follow(deviceId, nowMs);
+        pushes.follow(deviceId, nowMs);
         return { deviceId };
       }),
 

@@ -85,7 +85,7 @@ export function removalStore(context: Context): Pick<Store, 'closeProvider' | 'r
         if (found === null) return 'provider_not_found';
         close.run({ id: found.id });
         silence.run({ id: found.id, atMs: act.atMs });
-        events.forgetEars();
+        events.forgetWebhooks();
         audit.note(act, deeds.removeProvider(found));
         return { id: found.id };
       }),

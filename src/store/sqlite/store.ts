@@ -30,7 +30,7 @@ import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
 import { outboxStore } from './outbox.ts';
-import { OutboxBell } from './outbox-bell.ts';
+import { OutboxSignal } from './outbox-signal.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
@@ -58,7 +58,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const audit = new AuditTrail(db);
   const others = knockAt(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
-  const outbox = new OutboxBell(onOutbox);
+  const outbox = new OutboxSignal(onOutbox);
   const events = new EventTrail(db, outbox);
   const ends = new Announcements(onDistributionEnd);
   const figures = new FigureTrail(db, () => clock.steadyMs(), onFigure, events);

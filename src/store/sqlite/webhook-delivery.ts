@@ -96,7 +96,7 @@ export function deliveryMethods(context: Context): DeliveryMethods {
           count += 1;
           room -= 1;
         }
-        if (count > 0) outbox.ring();
+        if (count > 0) outbox.raise();
         const isMore = found.length === REPLAY_STEP;
         return { count, next: isMore ? (found.at(-1)?.id ?? null) : null, isFull: false };
       }),

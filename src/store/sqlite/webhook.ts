@@ -117,9 +117,9 @@ export function webhookStore(context: Context): WebhookStore {
     if (after.disabled === null && isAnother(before, after)) {
       on.recover.run({ id });
       on.retry.run({ id });
-      outbox.ring();
+      outbox.raise();
     }
-    events.forgetEars();
+    events.forgetWebhooks();
     const owner = providerId ?? undefined;
     audit.note(act, deeds.updateWebhook(before, after), owner);
     if (rotation) audit.note(act, deeds.rotateWebhook(id, rotation.previousUntilMs), owner);
@@ -136,7 +136,7 @@ export function webhookStore(context: Context): WebhookStore {
         const row = rowOf({ ...draft, id: 0, previous: null, disabled: null });
         const id = on.add.insert({ ...row });
         on.addDestination.run({ id, kind: row.kind });
-        events.forgetEars();
+        events.forgetWebhooks();
         audit.note(act, deeds.addWebhook({ ...draft, id }), providerId ?? undefined);
         return { id };
       }),
@@ -162,7 +162,7 @@ export function webhookStore(context: Context): WebhookStore {
         if (known === null) return false;
         // From now on nothing is put into its queue, which goes in steps.
         on.change.run({ ...rowOf({ ...known, disabled }) });
-        events.forgetEars();
+        events.forgetWebhooks();
         return true;
       });
       if (!isThere) return 'webhook_not_found';
@@ -172,7 +172,7 @@ export function webhookStore(context: Context): WebhookStore {
       return writer.run(() => {
         if (on.remove.run({ id }) === 0) return 'webhook_not_found';
         // Somebody may have enabled it meanwhile.
-        events.forgetEars();
+        events.forgetWebhooks();
         audit.note(act, deeds.removeWebhook(id), providerId ?? undefined);
         return 'ok';
       });

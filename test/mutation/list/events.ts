@@ -7,21 +7,21 @@ export const events: readonly MutatedFile[] = [
     tests: ['test/store/event-trail.test.ts', 'test/jobs/notice.test.ts'],
     changes: [
       ['AND w.disabled_at_ms IS NULL\n', '\n'],
-      ['  undo(): void {\n    this.forgetEars();', '  undo(): void {'],
-      ['  clear(): void {\n    this.forgetEars();', '  clear(): void {'],
+      ['  undo(): void {\n    this.forgetWebhooks();', '  undo(): void {'],
+      ['  clear(): void {\n    this.forgetWebhooks();', '  clear(): void {'],
       ['waitingCount < WAITING_COUNT_MAX', 'waitingCount <= WAITING_COUNT_MAX'],
-      ['        ear.waitingCount += 1;\n', ''],
-      ['      this.#bell.ring();\n', ''],
+      ['        webhook.waitingCount += 1;\n', ''],
+      ['      this.#outbox.raise();\n', ''],
       ["events === '' || ", ''],
       ['if (known === null) return;', 'if (known === null) throw new Error();'],
       [
-        '    this.#on.disable.run({ id, why, atMs });\n    this.forgetEars();',
+        '    this.#on.disable.run({ id, why, atMs });\n    this.forgetWebhooks();',
         '    this.#on.disable.run({ id, why, atMs });',
       ],
     ],
   },
   {
-    file: 'src/store/sqlite/outbox-bell.ts',
+    file: 'src/store/sqlite/outbox-signal.ts',
     tests: ['test/store/event-trail.test.ts'],
     changes: [
       ['if (isSaved && isPut)', 'if (isPut)'],

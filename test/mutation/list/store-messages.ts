@@ -96,7 +96,7 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/push-desk.ts',
+    file: 'src/store/sqlite/push-steps.ts',
     tests: ['test/store/sqlite.test.ts', 'test/core/message/push-model.test.ts'],
     changes: [
       ['AND p.after_recipient_id < r.id', ''],
@@ -132,7 +132,7 @@ export const storeMessages: readonly MutatedFile[] = [
     tests: ['test/store/sqlite.test.ts'],
     changes: [
       ["AND push = ${value('push')}", ''],
-      ['if (place.leaseOwner !== owner) return false;', ''],
+      ['if (destination.leaseOwner !== owner) return false;', ''],
       ['attempt_count = attempt_count + 1,', 'attempt_count = attempt_count,'],
     ],
   },

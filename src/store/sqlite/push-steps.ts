@@ -10,7 +10,7 @@ import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts
 import { KNOWN_SERVICES_MAX, PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../../core/port/registration.ts';
 import type { Context } from './context.ts';
-import { distributionTeller } from './distribution-end.ts';
+import { endNoter } from './distribution-end.ts';
 import { once, value } from './statement.ts';
 import { AT_GATEWAYS } from './status.ts';
 import { LINKED } from './targets.ts';
@@ -149,11 +149,11 @@ function endStatements({ db }: Context) {
   };
 }
 
-/** Steps with pushes. Each is to be called within a write. */
-export function pushDesk(context: Context) {
+/** Steps of pushes, each to be called within a write. */
+export function pushSteps(context: Context) {
   const { figures, outbox } = context;
   const on = { ...queueStatements(context), ...endStatements(context) };
-  const tellEnd = distributionTeller(context);
+  const noteEnd = endNoter(context);
 
   function isFullOfServices(): boolean {
     const { count, unprovenCount } = on.serviceCount.get() ?? { count: 0, unprovenCount: 0 };
@@ -192,7 +192,7 @@ export function pushDesk(context: Context) {
       on.add.run({ destinationId: id, recipientId, queuedAtMs: nowMs });
       count += 1;
     }
-    if (count > 0) outbox.ring();
+    if (count > 0) outbox.raise();
     return count;
   }
 
@@ -241,7 +241,7 @@ export function pushDesk(context: Context) {
       // As old as it is: a device that goes on moving would keep it waiting for ever.
       const { recipientId, queuedAtMs } = push;
       on.add.run({ destinationId: id, recipientId, queuedAtMs });
-      outbox.ring();
+      outbox.raise();
     }
   }
 
@@ -252,7 +252,7 @@ export function pushDesk(context: Context) {
     // Devices that were forgotten meanwhile have no row any more, but were recipients.
     const failedCount = counts.recipientCount - counts.sentCount;
     const status = endOf(counts.sentCount, failedCount);
-    if (on.end.run({ id, status, failedCount, nowMs }) > 0) tellEnd(id, nowMs);
+    if (on.end.run({ id, status, failedCount, nowMs }) > 0) noteEnd(id, nowMs);
   }
 
   /** Lets what waits for a device follow it to another address, also from a stopped gateway. */

@@ -1,7 +1,7 @@
 import type { BatchNotes } from './writer.ts';
 
 /** Tells that something waits in the outbox, once it is on disk. */
-export class OutboxBell implements BatchNotes {
+export class OutboxSignal implements BatchNotes {
   #putCount = 0;
   readonly #onOutbox: () => void;
 
@@ -10,7 +10,7 @@ export class OutboxBell implements BatchNotes {
   }
 
   /** Notes that a write put something into the outbox, within it. */
-  ring(): void {
+  raise(): void {
     this.#putCount += 1;
   }
 
