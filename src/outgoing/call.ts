@@ -11,6 +11,11 @@ export interface OutgoingCall {
   /** Absolute; neither it nor a part of it but the host comes back in a problem. */
   url: string;
   trust: Trust;
+  /**
+   * On whose behalf: each has places, pace and connections of its own at an origin, so that nobody
+   * takes those of another who has a receiver on the same host. Absent: they are everybody's.
+   */
+  party?: string;
   /** By HTTP/2 alone, for an https address of the operator's; else by HTTP/1.1. */
   http2?: boolean;
   /** Names in lower case; `host` and `content-length` are written here. */

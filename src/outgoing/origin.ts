@@ -149,9 +149,9 @@ export class Origins {
     private readonly clock: Clock,
   ) {}
 
-  /** The origin of a URL; what the operator chose shares nothing with what anybody supplied. */
-  of(url: URL, trust: string): Origin {
-    const key = `${trust} ${url.origin}`;
+  /** The origin of a URL, as those have it who share it. */
+  of(url: URL, sharers: string): Origin {
+    const key = `${sharers} ${url.origin}`;
     const origin = this.#byKey.get(key) ?? new Origin(url, this.resolve, this.clock);
     // Last among those of the map, which is in the order of their use.
     this.#byKey.delete(key);

@@ -53,7 +53,7 @@ export class Outgoing {
     const isTrusted = call.trust === 'operator';
     const url = isTrusted ? readOperatorUrl(call.url) : readPublicUrl(call.url, settings);
     if (!(url instanceof URL)) return failure('address', `the address ${url.detail}`);
-    const origin = this.#origins.of(url, call.trust);
+    const origin = this.#origins.of(url, `${call.trust} ${call.party ?? ''}`);
     const rate = call.originRate ?? (isTrusted ? null : settings.outgoingOriginRate);
     if (!origin.enterAtOnce(call.originConcurrency, rate)) {
       const patience = this.#deadline(call, signal);

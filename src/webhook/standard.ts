@@ -34,7 +34,9 @@ export class StandardTeller implements Teller {
       {
         method: 'POST',
         url: target.url,
-        trust: providerId === null ? 'operator' : 'anybody',
+        ...(providerId === null
+          ? { trust: 'operator' }
+          : { trust: 'anybody', party: `provider ${providerId}` }),
         headers: {
           'content-type': 'application/json',
           'user-agent': `Gatepost/${VERSION}`,

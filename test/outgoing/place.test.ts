@@ -56,6 +56,17 @@ test('no more calls are under way than their origin may have; the others wait', 
   expect(await Promise.all(calls)).toMatchObject(Array(7).fill({ status: 200 }));
 });
 
+test('who calls on behalf of another has places of its own', async () => {
+  const { send } = client();
+  const one = { originConcurrency: 1, party: 'one' };
+  const busy = send('/held', one);
+  await until('one is there', () => held.size === 1);
+  expect(await send('/ok', { ...one, timeoutMs: 50 })).toMatchObject({ kind: 'busy' });
+  expect(await send('/ok', { ...one, party: 'another' })).toMatchObject({ status: 200 });
+  release();
+  await busy;
+});
+
 test('who is told to stop before the call leaves no fault behind', async () => {
   const faults: unknown[] = [];
   const note = (fault: unknown) => faults.push(fault);

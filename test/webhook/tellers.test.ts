@@ -8,7 +8,9 @@ import type { StoredEvent } from '../../src/core/port/event.ts';
 import type { Webhook } from '../../src/core/port/webhook.ts';
 import { tryWebhook } from '../../src/core/webhook.ts';
 import { newWebhookSecret, verifyingKey } from '../../src/core/webhook-key.ts';
+import { OutgoingFailure } from '../../src/outgoing/call.ts';
 import { Outgoing } from '../../src/outgoing/outgoing.ts';
+import { StandardTeller } from '../../src/webhook/standard.ts';
 import { makeTellers } from '../../src/webhook/tellers.ts';
 import type { Misdeed } from '../servers/misdeed.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
@@ -152,6 +154,20 @@ describe('a webhook', () => {
     } finally {
       settings.outgoingAllow = allow;
     }
+  });
+
+  test('shares its places at a host with no other provider', async () => {
+    const parties: (string | undefined)[] = [];
+    const send: Outgoing['send'] = async ({ party }) => {
+      parties.push(party);
+      return new OutgoingFailure('busy', 'not now');
+    };
+    for (const providerId of [1, 2, 1]) {
+      const webhook = hook(newWebhookSecret('v1'), { providerId });
+      await new StandardTeller({ send }).tell(webhook, EVENT, nowMs(), never);
+    }
+    expect(new Set(parties).size).toBe(2);
+    expect(parties[0]).toBe(parties[2] as string);
   });
 
   test('says no more of its address than the host when it cannot be reached', async () => {
