@@ -15,6 +15,7 @@ import {
 import { basename, join } from 'node:path';
 import { OperatorError } from '../../src/operator-error.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { addWebhook } from '../store/contract/webhook.ts';
 import { ACT } from '../support/actor.ts';
 import { auditEntries } from '../support/audit.ts';
 import {
@@ -64,6 +65,23 @@ async function refusal(attempt: () => Promise<unknown>): Promise<string> {
   expect(after).toEqual(had);
   return (error as OperatorError).message;
 }
+
+test('events get ids that none had since the backup: receivers drop repeats by them', async () => {
+  const event = { providerId: null, kind: 'disk.low', atMs: NOW_MS, data: {} } as const;
+  const nextId = async (dataDir: string) => {
+    const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
+    try {
+      const id = await addWebhook(store, null);
+      await store.addEvent(event);
+      return (await store.listDeliveries(id, null, null, 1))[0]?.eventId ?? 0;
+    } finally {
+      await store.close();
+    }
+  };
+  const before = await nextId(backed.dataDir);
+  await restore({ isForced: true });
+  expect(await nextId(backed.dataDir)).toBeGreaterThan(before);
+});
 
 test('the audit log tells of it, and its chain holds; to do it again is no loss', async () => {
   for (let round = 0; round < 2; round++) {
