@@ -1,7 +1,7 @@
 /** What a released version left behind opens with this one, and says the same. */
 
 import { Database } from 'bun:sqlite';
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MIGRATIONS, pragmaNumber, SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
@@ -12,9 +12,13 @@ import { freshFolder, startTestApp } from '../support/app.ts';
 import { makeBackup, restoreBackup } from '../support/backup.ts';
 import { commandLine } from '../support/command-line.ts';
 import { readText } from '../support/tree.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 import { CLOCK, provider } from './contract/fixture.ts';
 import { to } from './contract/message-fixture.ts';
 import { claimGateways, serve } from './contract/outbox-fixture.ts';
+
+// Each command opens the database anew.
+setDefaultTimeout(4 * PATIENCE_MS);
 
 interface Listed {
   /** Answers by path and query. */
