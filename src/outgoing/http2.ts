@@ -78,10 +78,10 @@ function areHeaders(headers: Readonly<Record<string, string>>): boolean {
 /** Reads a body as far as it is wanted; false: there was more, or it broke off. */
 async function gather(answer: Response, body: Gathering): Promise<boolean> {
   try {
-    // No more is read than the length that was told: for the many short answers, in one piece.
-    if (Number(answer.headers.get('content-length') ?? Number.NaN) <= ONE_PIECE_BYTES_MAX) {
-      return body.take(await answer.bytes());
-    }
+    // To read in parts costs as much as the call. The operator's gateways are believed to say
+    // little of what they took; else no more is read than the length that was told.
+    const length = Number(answer.headers.get('content-length') ?? Number.NaN);
+    if (answer.ok || length <= ONE_PIECE_BYTES_MAX) return body.take(await answer.bytes());
     const reader = answer.body?.getReader();
     while (reader !== undefined) {
       const { done, value } = await reader.read();
