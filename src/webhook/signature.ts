@@ -10,9 +10,12 @@ export function bodyOf({ kind, atMs, data }: StoredEvent): string {
   return JSON.stringify({ type: kind, timestamp: new Date(atMs).toISOString(), data });
 }
 
-/** The name of an event at its receiver, who drops by it what comes twice; it has no full stop. */
+/**
+ * The name of an event at its receiver, who drops by it what comes twice; it has no full stop. It
+ * holds the time as well: after a restore another event gets a number that was sent already.
+ */
 export function messageId({ id, kind, atMs }: StoredEvent): string {
-  return kind === TEST_EVENT ? `evt_test_${atMs}` : `evt_${id}`;
+  return kind === TEST_EVENT ? `evt_test_${atMs}` : `evt_${id}_${atMs.toString(36)}`;
 }
 
 /**

@@ -21,8 +21,11 @@ test('the body is compact JSON in the order of the specification', () => {
   expect(bodyOf(EVENT)).toBe(BODY);
 });
 
-test('an event keeps its name; each try has one of its own', () => {
-  expect(messageId(EVENT)).toBe('evt_7');
+test('an event keeps its name, which no other gets; each try has one of its own', () => {
+  // After a restore a number is given again.
+  expect(messageId({ ...EVENT, atMs: EVENT.atMs + 1 })).not.toBe(messageId(EVENT));
+  expect(messageId(EVENT)).toBe('evt_7_mwoxfuo0');
+  expect(messageId({ ...EVENT, data: {} })).toBe(messageId(EVENT));
   expect(messageId({ ...EVENT, id: 0, kind: 'webhook.test' })).toBe('evt_test_1795176000000');
 });
 

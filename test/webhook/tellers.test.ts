@@ -83,7 +83,7 @@ describe('a webhook', () => {
     await expectNoViolations('webhook');
     const [visit] = await servers.visits('webhook');
     expect(visit).toMatchObject({
-      id: 'evt_7',
+      id: 'evt_7_mwoxfuo0',
       headers: { 'content-type': 'application/json' },
       content: { type: 'device.admitted', timestamp: '2026-11-20T12:00:00.000Z', data: EVENT.data },
     });
@@ -106,7 +106,7 @@ describe('a webhook', () => {
     await servers.behave('webhook', { next: [{ kind: 'refuse', name: '503', delivers: true }] });
     expect(await tell(hook(secret))).toMatchObject({ verdict: 'retry' });
     expect(await tell(hook(secret))).toEqual({ verdict: 'accepted' });
-    expect(await servers.deliveries('webhook')).toEqual([['shop', 'evt_7', 2]]);
+    expect(await servers.deliveries('webhook')).toEqual([['shop', 'evt_7_mwoxfuo0', 2]]);
   });
 
   test('that wants another time is asked again then', async () => {

@@ -65,7 +65,8 @@ export const DeliveryRow = Type.Object(
   {
     id: {
       ...RecordId,
-      description: 'The number of the event: the header `webhook-id` is `evt_` and this.',
+      description:
+        'The number of the event: the header `webhook-id` begins with `evt_`, this, and `_`.',
     },
     type: choice([...PROVIDER_EVENTS, TEST_EVENT]),
     happened_at: WireTime,
