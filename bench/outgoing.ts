@@ -45,8 +45,12 @@ const RATE_MIN = 0.7;
 interface Round {
   gateway: Gateway;
   who: 'bare fetch' | 'gatepost';
-  /** From the first request to the last delivery, s. */
+  /** From the first delivery to the last, s. */
   seconds: number;
+  /**
+   * Deliveries a second until 99 % were there. The last ones failed several times, and are waited
+   * for as the gateway asked; the bare loop does not wait.
+   */
   perSecond: number;
   /** Copies beyond the first, as a share of all. */
   repeats: number;
@@ -85,16 +89,22 @@ async function prepare(gateway: Gateway): Promise<void> {
 }
 
 async function account(gateway: Gateway) {
-  const { firstAtMs, lastAtMs, deliveries, answers, violations } = await servers.totals(gateway);
+  const totals = await servers.totals(gateway);
+  const { firstAtMs, lastAtMs, deliveries, answers, violations, thousandthsAtMs } = totals;
   if (violations.length > 0) throw new Error(violations.join('\n'));
   const got = await servers.deliveries(gateway);
   const reached = new Set(got.map(([to]) => to));
   let lost = 0;
   for (let n = 0; n < count; n++) if (!reached.has(pushToken(gateway, n))) lost += 1;
-  const seconds = ((lastAtMs ?? 0) - (firstAtMs ?? 0)) / 1000;
+  const secondsUntil = (atMs: number | null) => ((atMs ?? 0) - (firstAtMs ?? 0)) / 1000;
+  const seconds = secondsUntil(lastAtMs);
+  const most = Math.floor((count * 0.99) / 1000);
   return {
     ...{ seconds, lost, answers },
-    perSecond: count / seconds,
+    perSecond:
+      most === 0
+        ? count / seconds
+        : (most * 1000) / secondsUntil(thousandthsAtMs[most - 1] ?? null),
     repeats: (deliveries - count) / count,
     otherIds: got.length - reached.size,
   };
@@ -192,7 +202,7 @@ async function measure(of: StrictServers): Promise<boolean> {
   const storm = options.calm ? 'calm gateways' : 'reset each second, 2 % 429, 2 % 503';
   console.log(`${count} messages for each, ${storm}; servers: ${of.engine}\n`);
   console.log(
-    '| gateway | sender | messages/s | s | lost | repeats | other ids | CPU us each | peak MiB | answers |\n|---|---|---|---|---|---|---|---|---|---|',
+    '| gateway | sender | messages/s to 99 % | s in all | lost | repeats | other ids | CPU us each | peak MiB | answers |\n|---|---|---|---|---|---|---|---|---|---|',
   );
   const gateways = GATEWAYS.filter((name) => (options.only ?? name) === name);
   const rounds: Round[] = [];

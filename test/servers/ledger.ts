@@ -35,6 +35,8 @@ export interface Totals {
   /** Time of the first and of the last delivery, ms since 1970. */
   firstAtMs: number | null;
   lastAtMs: number | null;
+  /** Time of each thousandth pair, ms since 1970. */
+  thousandthsAtMs: number[];
   /** Breaches of the protocol, the first hundred. */
   violations: string[];
   violationCount: number;
@@ -58,6 +60,8 @@ export class Ledger {
   #underWayMax = 0;
   #requests = 0;
   #deliveries = 0;
+  #pairs = 0;
+  #thousandthsAtMs: number[] = [];
   #firstAtMs: number | null = null;
   #lastAtMs: number | null = null;
 
@@ -82,7 +86,10 @@ export class Ledger {
     this.#protocols[protocol] = (this.#protocols[protocol] ?? 0) + 1;
     if (delivered && to !== null) {
       const ids = this.#counts.get(to) ?? new Map<string, number>();
-      this.#counts.set(to, ids.set(id ?? '', (ids.get(id ?? '') ?? 0) + 1));
+      const before = ids.get(id ?? '') ?? 0;
+      this.#counts.set(to, ids.set(id ?? '', before + 1));
+      if (before === 0) this.#pairs += 1;
+      if (before === 0 && this.#pairs % 1000 === 0) this.#thousandthsAtMs.push(Date.now());
       this.#deliveries += 1;
       this.#firstAtMs ??= Date.now();
       this.#lastAtMs = Date.now();
@@ -93,13 +100,11 @@ export class Ledger {
   }
 
   totals(): Totals {
-    let pairs = 0;
-    for (const ids of this.#counts.values()) pairs += ids.size;
     return {
       requests: this.#requests,
       answers: this.#answers,
       receivers: this.#counts.size,
-      pairs,
+      pairs: this.#pairs,
       deliveries: this.#deliveries,
       connections: this.connections,
       open: this.open,
@@ -108,6 +113,7 @@ export class Ledger {
       protocols: this.#protocols,
       firstAtMs: this.#firstAtMs,
       lastAtMs: this.#lastAtMs,
+      thousandthsAtMs: this.#thousandthsAtMs,
       violations: this.#violations,
       violationCount: this.#violationCount,
     };
@@ -133,6 +139,8 @@ export class Ledger {
     this.#violationCount = 0;
     this.#requests = 0;
     this.#deliveries = 0;
+    this.#pairs = 0;
+    this.#thousandthsAtMs = [];
     this.#underWayMax = this.#underWay;
     this.#firstAtMs = null;
     this.#lastAtMs = null;
