@@ -227,7 +227,8 @@ async function startParts(beginning: Beginning): Promise<App> {
       const live = withLiveSettings(settings, next.config);
       const replaceGateways = outward.prepare(live, log);
       Object.assign(settings, live);
-      replaceGateways();
+      const renewed = replaceGateways();
+      if (renewed.length > 0) log.info('gateways_renewed', { gateways: renewed.join(', ') });
       void outbox.resume();
       backups.reschedule();
       current = next;

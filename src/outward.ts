@@ -30,16 +30,19 @@ export class Outward {
   pushKey = (): string | null => this.#gateways.pushKey;
 
   /**
-   * Makes the gateways that these settings name, and says how to put them in place. Throws
-   * `OperatorError`, and changes nothing, if one of them cannot be made.
+   * Makes the gateways that these settings name, and says how to put them in place, which returns
+   * the names of those that are new or others now. Throws `OperatorError`, and changes nothing, if
+   * one of them cannot be made.
    */
-  prepare(settings: Config, log: Log): () => void {
+  prepare(settings: Config, log: Log): () => string[] {
     const { outgoing, clock } = this.parts;
     const gateways = makeGateways(settings, { outgoing, clock }, this.#gateways);
     return () => {
+      const before = this.#gateways.all;
       this.#gateways = gateways;
       const { newKeyFile: path } = gateways;
       if (path !== null) log.info('vapid_key_made', { path });
+      return this.names().filter((name) => gateways.all[name] !== before[name]);
     };
   }
 
