@@ -15,6 +15,7 @@ import {
 import { basename, join } from 'node:path';
 import { OperatorError } from '../../src/operator-error.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+import { send } from '../store/contract/message-fixture.ts';
 import { addWebhook } from '../store/contract/webhook.ts';
 import { ACT } from '../support/actor.ts';
 import { auditEntries } from '../support/audit.ts';
@@ -66,21 +67,26 @@ async function refusal(attempt: () => Promise<unknown>): Promise<string> {
   return (error as OperatorError).message;
 }
 
-test('events get ids that none had since the backup: receivers drop repeats by them', async () => {
+test('events and messages get ids that none had: those who get them drop repeats', async () => {
   const event = { providerId: null, kind: 'disk.low', atMs: NOW_MS, data: {} } as const;
-  const nextId = async (dataDir: string) => {
+  const nextIds = async () => {
+    const { dataDir } = backed;
     const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
     try {
-      const id = await addWebhook(store, null);
+      const webhookId = await addWebhook(store, null);
       await store.addEvent(event);
-      return (await store.listDeliveries(id, null, null, 1))[0]?.eventId ?? 0;
+      const [delivery] = await store.listDeliveries(webhookId, null, null, 1);
+      const [owner] = await store.listProviders();
+      return [delivery?.eventId ?? 0, await send(store, owner?.id ?? 0)] as const;
     } finally {
       await store.close();
     }
   };
-  const before = await nextId(backed.dataDir);
+  const before = await nextIds();
   await restore({ isForced: true });
-  expect(await nextId(backed.dataDir)).toBeGreaterThan(before);
+  const after = await nextIds();
+  expect(after[0]).toBeGreaterThan(before[0]);
+  expect(after[1]).toBeGreaterThan(before[1]);
 });
 
 test('the audit log tells of it, and its chain holds; to do it again is no loss', async () => {

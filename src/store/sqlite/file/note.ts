@@ -8,12 +8,16 @@ import { AuditChain } from '../audit-trail.ts';
 import { Connection } from '../connection.ts';
 import { tableNames } from './copy.ts';
 
-/** More events than there can have been since the backup. */
-const SKIPPED_IDS = 1_000_000_000;
+/** Tables whose ids others know, with more ids than can have been given since the backup. */
+const SKIPPED_IDS = {
+  event: 1_000_000_000,
+  // Bots may keep these in 32 bits.
+  distribution: 10_000_000,
+} as const;
 
 /**
- * Notes that the file is restored from a backup of `momentMs`, and has the disk keep it. Events get
- * ids from then on that none had before: receivers know them by their ids, and drop repeats. Does
+ * Notes that the file is restored from a backup of `momentMs`, and has the disk keep it. Events and
+ * messages get ids from then on that none had: those who get them drop repeats by the id. Does
  * nothing to a database of a schema without an audit log. Throws SQLite's error.
  */
 export function noteRestoration(file: string, act: Act, momentMs: number): void {
@@ -25,15 +29,19 @@ export function noteRestoration(file: string, act: Act, momentMs: number): void 
     const chain = new AuditChain(db);
     native.transaction(() => {
       chain.add([entryText(act, restoreDatabase(momentMs))]);
-      if (tableNames(native).includes('event')) skipEventIds(native);
+      for (const [table, count] of Object.entries(SKIPPED_IDS)) skipIds(native, table, count);
     })();
   } finally {
     db.close();
   }
 }
 
-function skipEventIds(native: Database): void {
-  native.run(`INSERT INTO sqlite_sequence (name, seq) SELECT 'event', 0
-    WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'event')`);
-  native.run(`UPDATE sqlite_sequence SET seq = seq + ${SKIPPED_IDS} WHERE name = 'event'`);
+/** Does nothing in a schema without the table. */
+function skipIds(native: Database, table: string, count: number): void {
+  native.run(
+    `INSERT INTO sqlite_sequence (name, seq) SELECT name, 0 FROM sqlite_schema
+     WHERE name = ? AND NOT EXISTS (SELECT 1 FROM sqlite_sequence s WHERE s.name = ?)`,
+    [table, table],
+  );
+  native.run('UPDATE sqlite_sequence SET seq = seq + ? WHERE name = ?', [count, table]);
 }
