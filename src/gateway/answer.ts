@@ -1,7 +1,7 @@
 /** How answers of gateways are judged: by a table, first row first. */
 
 import type { Verdict } from '../core/outbox/carrier.ts';
-import type { OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
+import { type OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
 
 /** The meaning of an answer. */
 export type Meaning =
@@ -14,7 +14,7 @@ export type Meaning =
   | 'throttled';
 
 /** Meanings of answers that are given only to who is known. */
-export const TAKES_TOKEN: ReadonlySet<Meaning> = new Set<Meaning>([
+const TAKES_TOKEN: ReadonlySet<Meaning> = new Set<Meaning>([
   'accepted',
   'dead',
   'failed',
@@ -32,8 +32,25 @@ export interface AnswerRow {
   problem: string;
 }
 
+/** How answers of a service are read. */
+export interface AnswerBook {
+  /** Its name in problems. */
+  service: string;
+  rows: readonly AnswerRow[];
+  /** The service's own code in an answer; null: it has none. */
+  codeOf(answer: OutgoingAnswer): string | null;
+}
+
+/** The token that a call showed, as its answer is noted. */
+export interface ShownToken {
+  /** Notes that it was taken. */
+  worked(): void;
+  /** Notes that it was refused, and says what that means. */
+  refused(problem: string): Verdict;
+}
+
 /** The row that an answer belongs to; null: none, so the table is of no help. */
-export function rowFor(
+function rowFor(
   table: readonly AnswerRow[],
   status: number,
   code: string | null,
@@ -54,7 +71,7 @@ export function asCode(value: unknown): string | null {
 }
 
 /** The problem of a row with what was answered, so that it can be looked up. */
-export function problemOf(row: AnswerRow, status: number, code: string | null): string {
+function problemOf(row: AnswerRow, status: number, code: string | null): string {
   return `${row.problem} (${status}${code === null ? '' : ` ${code}`})`;
 }
 
@@ -62,13 +79,13 @@ export function problemOf(row: AnswerRow, status: number, code: string | null): 
  * The verdict of an answer that broke off, or that is longer than any should be: not even its
  * status says whether the message was taken. A repeat has the same id.
  */
-export function brokenOff(service: string, status: number): Verdict {
+function brokenOff(service: string, status: number): Verdict {
   const problem = `the answer of ${service} broke off (${status})`;
   return { verdict: 'retry', afterMs: null, problem };
 }
 
 /** The verdict of an answer that is in no table: of a proxy, or of a page in place of a service. */
-export function strange(service: string, status: number): Verdict {
+function strange(service: string, status: number): Verdict {
   const problem = `what answers in place of ${service} is something else (${status})`;
   return { verdict: 'retry', afterMs: null, problem };
 }
@@ -103,16 +120,32 @@ const FOREIGN_WAIT_MS = 15 * 60_000;
 export class Experience {
   #hasWorked = false;
 
-  /** The verdict of an answer by its row. `onToken` says what a refused token means. */
+  /** The verdict of a call by its answer. `token` null: none is shown that could be fetched anew. */
   judge(
-    row: AnswerRow,
+    answer: OutgoingAnswer | OutgoingFailure,
+    book: AnswerBook,
+    token: ShownToken | null,
+  ): Verdict {
+    if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
+    const { service, rows } = book;
+    const { status } = answer;
+    if (!answer.isWhole) return brokenOff(service, status);
+    const code = book.codeOf(answer);
+    const row = rowFor(rows, status, code);
+    if (row === null) return strange(service, status);
+    const problem = problemOf(row, status, code);
+    if (TAKES_TOKEN.has(row.means)) token?.worked();
+    return this.#judgeRow(row, problem, answer, token);
+  }
+
+  #judgeRow(
+    { means }: AnswerRow,
     problem: string,
     answer: Pick<OutgoingAnswer, 'retryAfterMs'>,
-    onToken: () => Verdict,
+    token: ShownToken | null,
   ): Verdict {
-    if (row.means === 'token') return onToken();
-    if (row.means === 'accepted') this.#hasWorked = true;
-    const { means } = row;
+    if (means === 'token') return token?.refused(problem) ?? { verdict: 'failed', problem };
+    if (means === 'accepted') this.#hasWorked = true;
     if (means === 'foreign' && this.#hasWorked) return { verdict: 'dead', problem };
     if (means !== 'foreign' && means !== 'throttled') return verdictOf(means, problem, answer);
     const afterMs = means === 'foreign' ? FOREIGN_WAIT_MS : answer.retryAfterMs;

@@ -1,29 +1,26 @@
 /** APNs: pushes to Apple's devices, with a token that is signed anew every 45 minutes. */
 
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { isApnsToken } from '../core/message/push-address.ts';
 import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
-import { OutgoingFailure } from '../outgoing/call.ts';
-import {
-  brokenOff,
-  Experience,
-  problemOf,
-  rowFor,
-  strange,
-  TAKES_TOKEN,
-  verdictOfFailure,
-} from './answer.ts';
+import { type AnswerBook, Experience } from './answer.ts';
 import { APNS_ANSWERS, apnsReason } from './apns-answers.ts';
 import { fitted, KeptTexts, PAYLOAD_BYTES_MAX } from './fit.ts';
-import { ANSWER_BOUNDS, GATEWAY_TIMEOUT_MS, type GatewayParts, NO_ADDRESS } from './parts.ts';
+import { GATEWAY_CALL, type GatewayParts, NO_ADDRESS } from './parts.ts';
 import { TokenKeeper } from './token.ts';
 
 const CONCURRENCY = 64;
 /** Apple takes a signature for an hour, and another one after 20 minutes at the earliest, ms. */
 const TOKEN_LIFE_MS = 45 * 60_000;
+
+const BOOK: AnswerBook = {
+  service: 'APNs',
+  rows: APNS_ANSWERS,
+  codeOf: ({ status, text }) => (status === 200 ? null : apnsReason(text)),
+};
 
 /** The key with which Apple knows us, and the app. */
 export interface ApnsAccount {
@@ -31,17 +28,6 @@ export interface ApnsAccount {
   keyId: string;
   teamId: string;
   topic: string;
-}
-
-/** Reads the text of a signing key; or returns what is wrong with it, behind the file's name. */
-export function readSigningKey(text: string): KeyObject | string {
-  try {
-    const key = createPrivateKey(text);
-    const isP256 = key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
-    return isP256 ? key : 'holds another kind of key: it must be one of the curve P-256';
-  } catch {
-    return 'holds no private key in PEM';
-  }
 }
 
 export class Apns implements Gateway {
@@ -67,24 +53,15 @@ export class Apns implements Gateway {
     if (typeof signature !== 'string') return signature;
     const answer = await this.#parts.outgoing.send(
       {
-        ...{ method: 'POST', url: `${this.#url}${token}`, trust: 'operator', http2: true },
+        ...GATEWAY_CALL,
+        ...{ url: `${this.#url}${token}`, trust: 'operator', http2: true },
         headers: { authorization: `bearer ${signature}`, ...this.#headersOf(token, content) },
         body: this.#texts.of(content, 0, () => fitted(content, PAYLOAD_BYTES_MAX, compose)),
-        ...{ timeoutMs: GATEWAY_TIMEOUT_MS, answerBytesMax: ANSWER_BOUNDS.bytesMax },
         originConcurrency: CONCURRENCY,
       },
       signal,
     );
-    if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
-    if (!answer.isWhole) return brokenOff('APNs', answer.status);
-    const reason = answer.status === 200 ? null : apnsReason(answer.text);
-    const row = rowFor(APNS_ANSWERS, answer.status, reason);
-    if (row === null) return strange('APNs', answer.status);
-    const problem = problemOf(row, answer.status, reason);
-    if (TAKES_TOKEN.has(row.means)) this.#tokens.worked(signature);
-    return this.#experience.judge(row, problem, answer, () =>
-      this.#tokens.verdictOfRefusal(signature, problem),
-    );
+    return this.#experience.judge(answer, BOOK, this.#tokens.shown(signature));
   }
 
   #headersOf(token: string, { id, kind, isUrgent, expiresAtMs }: PushContent) {

@@ -8,30 +8,13 @@ import { isRefused } from '../core/outcome.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { OutgoingFailure } from '../outgoing/call.ts';
-import {
-  asCode,
-  brokenOff,
-  Experience,
-  problemOf,
-  rowFor,
-  strange,
-  TAKES_TOKEN,
-  verdictOfFailure,
-} from './answer.ts';
+import { type AnswerBook, asCode, Experience, verdictOfFailure } from './answer.ts';
 import { FCM_ANSWERS, fcmCode } from './fcm-answers.ts';
 import { fitted, KeptTexts, PAYLOAD_BYTES_MAX } from './fit.ts';
-import {
-  ANSWER_BOUNDS,
-  GATEWAY_TIMEOUT_MS,
-  type GatewayParts,
-  NO_ADDRESS,
-  secondsLeft,
-} from './parts.ts';
+import { ANSWER_BOUNDS, GATEWAY_CALL, type GatewayParts, NO_ADDRESS, ttlSeconds } from './parts.ts';
 import { type NewToken, TokenKeeper } from './token.ts';
 
 const CONCURRENCY = 64;
-/** FCM keeps nothing for longer: four weeks, s. */
-const TTL_SECONDS_MAX = 2_419_200;
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The life of an assertion, s; the longest that Google takes. */
@@ -40,6 +23,12 @@ const ASSERTION_SECONDS = 3_600;
 const RENEWAL_MS = 300_000;
 /** The least time for which an access token is used, ms. */
 const TOKEN_LIFE_MIN_MS = 60_000;
+
+const BOOK: AnswerBook = {
+  service: 'FCM',
+  rows: FCM_ANSWERS,
+  codeOf: ({ status, text }) => (status < 300 ? null : fcmCode(text)),
+};
 
 /** A key of a service account, as Google gives it out. */
 export interface ServiceAccount {
@@ -98,30 +87,21 @@ export class Fcm implements Gateway {
     if (typeof access !== 'string') return access;
     const answer = await this.#parts.outgoing.send(
       {
-        ...{ method: 'POST', url: this.#url, trust: 'operator', http2: true },
+        ...GATEWAY_CALL,
+        ...{ url: this.#url, trust: 'operator', http2: true },
         headers: { authorization: `Bearer ${access}`, 'content-type': 'application/json' },
         body: this.#bodyOf(address.token, content),
-        ...{ timeoutMs: GATEWAY_TIMEOUT_MS, answerBytesMax: ANSWER_BOUNDS.bytesMax },
         originConcurrency: CONCURRENCY,
       },
       signal,
     );
-    if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
-    if (!answer.isWhole) return brokenOff('FCM', answer.status);
-    const code = answer.status < 300 ? null : fcmCode(answer.text);
-    const row = rowFor(FCM_ANSWERS, answer.status, code);
-    if (row === null) return strange('FCM', answer.status);
-    const problem = problemOf(row, answer.status, code);
-    if (TAKES_TOKEN.has(row.means)) this.#tokens.worked(access);
-    return this.#experience.judge(row, problem, answer, () =>
-      this.#tokens.verdictOfRefusal(access, problem),
-    );
+    return this.#experience.judge(answer, BOOK, this.#tokens.shown(access));
   }
 
   #bodyOf(token: string, content: PushContent): string {
-    const ttlSeconds = Math.min(secondsLeft(content, this.#parts.clock.nowMs()), TTL_SECONDS_MAX);
-    const message = this.#texts.of(content, ttlSeconds, () =>
-      fitted(content, PAYLOAD_BYTES_MAX, (what) => composeMessage(what, ttlSeconds)),
+    const ttl = ttlSeconds(content, this.#parts.clock.nowMs());
+    const message = this.#texts.of(content, ttl, () =>
+      fitted(content, PAYLOAD_BYTES_MAX, (what) => composeMessage(what, ttl)),
     );
     // The token is no part of what is measured.
     return `{"message":{"token":${JSON.stringify(token)},${message.slice(1)}}`;
@@ -140,10 +120,10 @@ export class Fcm implements Gateway {
       .sign(key);
     const answer = await this.#parts.outgoing.send(
       {
-        ...{ method: 'POST', url: tokenUri, trust: 'operator' },
+        ...GATEWAY_CALL,
+        ...{ url: tokenUri, trust: 'operator' },
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({ grant_type: GRANT_TYPE, assertion }).toString(),
-        ...{ timeoutMs: GATEWAY_TIMEOUT_MS, answerBytesMax: ANSWER_BOUNDS.bytesMax },
         originConcurrency: CONCURRENCY,
       },
       // Whoever asked first is not the only one who waits for it.
@@ -179,8 +159,8 @@ function readExchange(answer: {
   return { verdict: 'retry', afterMs: retryAfterMs, problem: outage };
 }
 
-/** The fields of a message beside its token. */
-function composeMessage(content: PushContent, ttlSeconds: number): Record<string, unknown> {
+/** The fields of a message beside its token; `ttl` in seconds. */
+function composeMessage(content: PushContent, ttl: number): Record<string, unknown> {
   const { kind, title, body, image, link, isUrgent, inboxMessage } = content;
   const id = String(content.id);
   const isSilent = kind === 'command';
@@ -207,13 +187,13 @@ function composeMessage(content: PushContent, ttlSeconds: number): Record<string
     data,
     ...(!isSilent && { notification }),
     android: {
-      ...{ collapse_key: id, priority: isUrgent ? 'high' : 'normal', ttl: `${ttlSeconds}s` },
+      ...{ collapse_key: id, priority: isUrgent ? 'high' : 'normal', ttl: `${ttl}s` },
       // A repeat takes the place of what is shown already.
       ...(!isSilent && { notification: { tag: id, ...(isUrgent && { sound: 'default' }) } }),
     },
     apns: { headers, payload: { aps } },
     webpush: {
-      headers: { TTL: String(ttlSeconds), Urgency: isUrgent ? 'high' : 'normal', Topic: id },
+      headers: { TTL: String(ttl), Urgency: isUrgent ? 'high' : 'normal', Topic: id },
     },
   };
 }

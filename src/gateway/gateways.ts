@@ -5,9 +5,10 @@ import type { Gateway, Gateways } from '../core/outbox/carrier.ts';
 import type { PushGateway } from '../core/port/registration.ts';
 import { OperatorError } from '../operator-error.ts';
 import { readSecretFile } from '../permissions.ts';
-import { Apns, readSigningKey } from './apns.ts';
+import { Apns } from './apns.ts';
 import { Fcm, readServiceAccount } from './fcm.ts';
 import type { GatewayParts } from './parts.ts';
+import { readSigningKey } from './signing-key.ts';
 import { makeVapidFile, VapidKey } from './vapid.ts';
 import { WebPush } from './webpush.ts';
 

@@ -14,8 +14,12 @@ export interface GatewayParts {
 /** Size and number of values that an answer of a gateway may have. */
 export const ANSWER_BOUNDS = { bytesMax: 16 * 1024, valuesMax: 200 };
 
-/** Longest time for a call to a gateway, ms. */
-export const GATEWAY_TIMEOUT_MS = 10_000;
+/** The same in every call to a gateway. */
+export const GATEWAY_CALL = {
+  method: 'POST',
+  timeoutMs: 10_000,
+  answerBytesMax: ANSWER_BOUNDS.bytesMax,
+} as const;
 
 /** The verdict of an address that is none of the gateway's: rows from before it was checked. */
 export const NO_ADDRESS: Verdict = {
@@ -23,7 +27,11 @@ export const NO_ADDRESS: Verdict = {
   problem: 'what the device registered is no address of this gateway',
 };
 
-/** Seconds until nobody needs a message any more. */
-export function secondsLeft({ expiresAtMs }: PushContent, nowMs: number): number {
-  return Math.max(0, Math.floor((expiresAtMs - nowMs) / 1000));
+/** FCM and push services keep nothing for longer: four weeks, s. */
+const TTL_SECONDS_MAX = 2_419_200;
+
+/** Time for which FCM or a push service is to keep a message for its device, s. */
+export function ttlSeconds({ expiresAtMs }: PushContent, nowMs: number): number {
+  const leftSeconds = Math.floor((expiresAtMs - nowMs) / 1000);
+  return Math.min(Math.max(leftSeconds, 0), TTL_SECONDS_MAX);
 }

@@ -2,6 +2,7 @@
 
 import type { Verdict } from '../core/outbox/carrier.ts';
 import { messageOf } from '../operator-error.ts';
+import type { ShownToken } from './answer.ts';
 
 export interface NewToken {
   value: string;
@@ -41,16 +42,21 @@ export class TokenKeeper {
     return orStopped(this.#making, signal);
   }
 
-  /** Notes that a token was taken. */
-  worked(value: string): void {
-    if (this.#held?.value === value) this.#refusedInARow = 0;
+  /** A token that a call shows. */
+  shown(value: string): ShownToken {
+    return {
+      worked: () => {
+        if (this.#held?.value === value) this.#refusedInARow = 0;
+      },
+      refused: (problem) => this.#verdictOfRefusal(value, problem),
+    };
   }
 
   /**
    * Drops a token that was refused. The next one may be taken; if the last ones were refused too,
    * each as soon as it was made, it is our credentials that are wrong.
    */
-  verdictOfRefusal(value: string, problem: string): Verdict {
+  #verdictOfRefusal(value: string, problem: string): Verdict {
     // An answer to a token that was dropped meanwhile says nothing of the present one.
     if (this.#held?.value === value) {
       this.#held = null;

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { SignJWT } from 'jose';
 import { messageOf, OperatorError } from '../operator-error.ts';
 import { giveToOwnerOfFolder } from '../permissions.ts';
-import { readSigningKey } from './apns.ts';
+import { readSigningKey } from './signing-key.ts';
 
 /** Life of a signature, s; a day is the longest that push services take. */
 const TOKEN_SECONDS = 12 * 3_600;

@@ -4,25 +4,18 @@ import { readKeys } from '../core/message/push-address.ts';
 import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
-import { OutgoingFailure } from '../outgoing/call.ts';
 import { encrypt, PLAINTEXT_BYTES_MAX } from './aes128gcm.ts';
-import { brokenOff, Experience, problemOf, rowFor, strange, verdictOfFailure } from './answer.ts';
+import { type AnswerBook, Experience } from './answer.ts';
 import { fitted } from './fit.ts';
-import {
-  ANSWER_BOUNDS,
-  GATEWAY_TIMEOUT_MS,
-  type GatewayParts,
-  NO_ADDRESS,
-  secondsLeft,
-} from './parts.ts';
+import { GATEWAY_CALL, type GatewayParts, NO_ADDRESS, ttlSeconds } from './parts.ts';
 import type { VapidKey } from './vapid.ts';
 import { WEBPUSH_ANSWERS } from './webpush-answers.ts';
 
 const CONCURRENCY = 4;
-/** Push services keep nothing for longer: four weeks, s. */
-const TTL_SECONDS_MAX = 2_419_200;
 /** Push services of which it is known whether they take our key; of more it is found out again. */
 const ORIGINS_MAX = 1_000;
+
+const BOOK: AnswerBook = { service: 'the push service', rows: WEBPUSH_ANSWERS, codeOf: () => null };
 
 export class WebPush implements Gateway {
   readonly concurrency = CONCURRENCY;
@@ -45,32 +38,24 @@ export class WebPush implements Gateway {
     const url = URL.parse(token.endpoint);
     if (keys === null || url === null) return NO_ADDRESS;
     const nowMs = this.#parts.clock.nowMs();
-    const ttlSeconds = Math.min(secondsLeft(content, nowMs), TTL_SECONDS_MAX);
     const answer = await this.#parts.outgoing.send(
       {
-        ...{ method: 'POST', url: token.endpoint, trust: 'anybody' },
+        ...GATEWAY_CALL,
+        ...{ url: token.endpoint, trust: 'anybody' },
         headers: {
           authorization: await this.key.authorization(url.origin, this.subject, nowMs),
           'content-encoding': 'aes128gcm',
           'content-type': 'application/octet-stream',
-          ttl: String(ttlSeconds),
+          ttl: String(ttlSeconds(content, nowMs)),
           urgency: content.isUrgent ? 'high' : 'normal',
           topic: String(content.id),
         },
         body: encrypt(fitted(content, PLAINTEXT_BYTES_MAX, compose), keys),
-        ...{ timeoutMs: GATEWAY_TIMEOUT_MS, answerBytesMax: ANSWER_BOUNDS.bytesMax },
         originConcurrency: CONCURRENCY,
       },
       signal,
     );
-    if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
-    if (!answer.isWhole) return brokenOff('the push service', answer.status);
-    const row = rowFor(WEBPUSH_ANSWERS, answer.status, null);
-    if (row === null) return strange('the push service', answer.status);
-    const problem = problemOf(row, answer.status, null);
-    // No signature of ours is ever one to be fetched anew.
-    const onToken = (): Verdict => ({ verdict: 'failed', problem });
-    return this.#experienceOf(url.origin).judge(row, problem, answer, onToken);
+    return this.#experienceOf(url.origin).judge(answer, BOOK, null);
   }
 
   #experienceOf(origin: string): Experience {

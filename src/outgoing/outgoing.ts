@@ -8,8 +8,8 @@ import { isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/addre
 import type { Reach } from '../core/port/reach.ts';
 import type { OutgoingAnswer, OutgoingCall, OutgoingFailure } from './call.ts';
 import { Deadline, unless } from './deadline.ts';
-import { exchange } from './exchange.ts';
 import { failure, failureOf, isDistrusted, isStale, isUnreachable, Trouble } from './failure.ts';
+import { exchangeHttp1 } from './http1.ts';
 import { exchangeHttp2 } from './http2.ts';
 import { type Origin, Origins } from './origin.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
@@ -120,9 +120,9 @@ export class Outgoing {
     let outcome: OutgoingAnswer | Trouble = new Trouble('ABORT_ERR');
     for (const address of addresses.slice(0, ADDRESSES_TRIED_MAX)) {
       outcome = await this.#trusting(origin, async (ca) => {
-        const first = await exchange({ ...common, ca, address, agent: origin.agent });
+        const first = await exchangeHttp1({ ...common, ca, address, agent: origin.agent });
         const isAgain = first instanceof Trouble && isStale(first);
-        return isAgain ? await exchange({ ...common, ca, address, agent: false }) : first;
+        return isAgain ? await exchangeHttp1({ ...common, ca, address, agent: false }) : first;
       });
       if (!(outcome instanceof Trouble)) return outcome;
       origin.putBehind(address);

@@ -79,7 +79,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/outgoing/', 'src/core/outbox/address.ts', 'src/core/outbox/retry-after.ts'],
       ...['src/core/port/reach.ts', ...LEAVES],
     ],
-    // node:http and node:https: exchange.ts has the reason.
+    // node:http and node:https: http1.ts has the reason.
     packages: ['node:crypto', 'node:dns', 'node:fs', 'node:http', 'node:https'],
     reason: 'one client makes all calls out; what it carries is not its business',
   },

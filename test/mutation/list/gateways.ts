@@ -27,7 +27,8 @@ export const gateways: readonly MutatedFile[] = [
     tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
     changes: [
       ['row.code === null || row.code === code', 'true'],
-      ["if (row.means === 'accepted') this.#hasWorked = true;", 'this.#hasWorked = true;'],
+      ['if (!answer.isWhole)', 'if (false as boolean)'],
+      ["if (means === 'accepted') this.#hasWorked = true;", 'this.#hasWorked = true;'],
       ['status >= from && status <= to', 'status >= from && status < to'],
       ['afterMs: answer.retryAfterMs, problem };\n  return', 'afterMs: null, problem };\n  return'],
       ["  'foreign',\n]", ']'],
@@ -46,12 +47,15 @@ export const gateways: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/gateway/parts.ts',
+    tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
+    changes: [['const TTL_SECONDS_MAX = 2_419_200;', 'const TTL_SECONDS_MAX = 2_419_201;']],
+  },
+  {
     file: 'src/gateway/fcm.ts',
     tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
     changes: [
-      ['if (!answer.isWhole)', 'if (false as boolean)'],
       ['const RENEWAL_MS = 300_000;', 'const RENEWAL_MS = 0;'],
-      ['const TTL_SECONDS_MAX = 2_419_200;', 'const TTL_SECONDS_MAX = 2_419_201;'],
       ['...(!isSilent && { notification }),', '...{ notification },'],
       ['status !== 429 && ', ''],
       ["priority: isUrgent ? 'high' : 'normal', ttl", "priority: 'high', ttl"],
@@ -65,7 +69,7 @@ export const gateways: readonly MutatedFile[] = [
       ["'apns-priority': isUrgent ? '10' : '5'", "'apns-priority': '10'"],
       ["kind === 'command' ? 'background' : 'alert'", "'alert'"],
       [' || !isApnsToken(token)', ''],
-      ['.update(token)', '.update(String(distributionId))'],
+      ["hash('sha256', token,", "hash('sha256', String(distributionId),"],
     ],
   },
   {

@@ -79,11 +79,11 @@ export const outgoing: readonly MutatedFile[] = [
       ['Math.max(this.#nextAtMs, nowMs) + 1000 / rate', 'nowMs'],
       ['Math.max(this.#nextAtMs, nowMs) + 1000', 'this.#nextAtMs + 1000'],
       ['!origin.isIdle || origin === except', 'origin === except'],
-      ['`${trust} ${url.origin}`', 'url.origin'],
+      ['`${sharers} ${url.origin}`', 'url.origin'],
     ],
   },
   {
-    file: 'src/outgoing/exchange.ts',
+    file: 'src/outgoing/http1.ts',
     tests: ['test/outgoing/answer.test.ts', 'test/outgoing/place.test.ts'],
     changes: [
       ["signal.removeEventListener('abort', leave);\n      if (!isOver) request.destroy();", ''],

@@ -18,7 +18,7 @@ const INTERIM_COUNT_MAX = 16;
 /** Idle connections are closed before most servers would (Node: 5 s). */
 const IDLE_MS = 4_000;
 
-export interface Exchange {
+export interface Http1Exchange {
   call: OutgoingCall;
   url: URL;
   /** The IP address that is connected to. */
@@ -38,7 +38,7 @@ export function agentFor(protocol: string): http.Agent {
 }
 
 /** Calls once. When the status is known by the time that it ends, there is an answer. */
-export function exchange(options: Exchange): Promise<OutgoingAnswer | Trouble> {
+export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | Trouble> {
   const { call, signal, nowMs } = options;
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(new Trouble('ABORT_ERR'));
@@ -86,7 +86,7 @@ export function exchange(options: Exchange): Promise<OutgoingAnswer | Trouble> {
   });
 }
 
-function requestOf({ call, url, address, agent, ca }: Exchange): http.ClientRequest {
+function requestOf({ call, url, address, agent, ca }: Http1Exchange): http.ClientRequest {
   const isSecure = url.protocol === 'https:';
   const length = Buffer.byteLength(call.body ?? '');
   const isNamed = !/^\[|^[\d.]+$/.test(url.hostname);
