@@ -120,7 +120,7 @@ const FOREIGN_WAIT_MS = 15 * 60_000;
 export class Experience {
   #hasWorked = false;
 
-  /** The verdict of a call by its answer. `token` null: none is shown that could be fetched anew. */
+  /** The verdict of a call by its answer. `token` null: it shows none that is fetched anew. */
   judge(
     answer: OutgoingAnswer | OutgoingFailure,
     book: AnswerBook,
