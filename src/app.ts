@@ -23,6 +23,7 @@ import { bindUpstreams } from './http/upstream/bind.ts';
 import { type BackupHistory, type BackupJob, startBackupJob } from './jobs/backup.ts';
 import { makeWorker } from './jobs/deliver.ts';
 import { startJobs } from './jobs/table.ts';
+import { LiveGateways } from './live-gateways.ts';
 import { type Log, makeLog, reasonOf } from './log.ts';
 import { makeMetrics } from './monitor/metrics.ts';
 import { watchEventLoop } from './monitor/process.ts';
@@ -32,7 +33,6 @@ import { Tallies } from './monitor/tallies.ts';
 import { OperatorError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import { Outgoing } from './outgoing/outgoing.ts';
-import { Outward } from './outward.ts';
 import { checkDataDirectory, refuseOpenData } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
 import type { StoreKind } from './store/kind.ts';
@@ -57,7 +57,7 @@ export async function openCore(
   create: boolean,
   migrates = false,
   tallies = new Tallies(),
-  outward: Pick<Outward, 'names' | 'pushKey'> = { names: () => [], pushKey: () => null },
+  gateways: Pick<LiveGateways, 'names' | 'pushKey'> = { names: () => [], pushKey: () => null },
 ): Promise<Core> {
   const { dataDir, commitBatchMax } = config;
   refuseOpenData(dataDir, create);
@@ -72,8 +72,8 @@ export async function openCore(
     actor: () => SYSTEM,
     // Not a copy: the settings may change in flight.
     limits: config,
-    gateways: outward.names,
-    pushKey: outward.pushKey,
+    gateways: gateways.names,
+    pushKey: gateways.pushKey,
   };
 }
 
@@ -132,8 +132,8 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   const settings: Config = { ...loaded.config };
   const tallies = new Tallies();
   const outgoing = openOutgoing(settings);
-  const outward = new Outward({ settings, outgoing, clock: systemClock });
-  const core = await openCore(settings, true, true, tallies, outward);
+  const gateways = new LiveGateways({ settings, outgoing, clock: systemClock });
+  const core = await openCore(settings, true, true, tallies, gateways);
   const log = makeLog(settings, systemClock.nowMs, undefined, tallies.onEvent);
   const parts: Part[] = [];
   const last: Part[] = [
@@ -142,7 +142,7 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   ];
   const stop = () => stopInOrder(parts, last, log);
   try {
-    const outer = { outgoing, outward, core, log, signal };
+    const outer = { outgoing, gateways, core, log, signal };
     return await startParts({ loaded, settings, tallies, parts, last, stop, ...outer });
   } catch (error) {
     await stop();
@@ -155,7 +155,7 @@ interface Beginning {
   settings: Config;
   tallies: Tallies;
   outgoing: Outgoing;
-  outward: Outward;
+  gateways: LiveGateways;
   core: Core;
   log: Log;
   /** Parts that run, each added as soon as it does: they are stopped side by side. */
@@ -167,7 +167,7 @@ interface Beginning {
 }
 
 async function startParts(beginning: Beginning): Promise<App> {
-  const { loaded, settings, tallies, outgoing, outward, core, log, parts, last, stop, signal } =
+  const { loaded, settings, tallies, outgoing, gateways, core, log, parts, last, stop, signal } =
     beginning;
   const clock = systemClock;
   const startedAtMs = clock.nowMs();
@@ -201,8 +201,8 @@ async function startParts(beginning: Beginning): Promise<App> {
   parts.push({ name: 'delivery', stop: worker.stop });
   core.signals.onWork(worker.look);
   const tellers = makeTellers(settings, outgoing);
-  outward.prepare(settings, log)();
-  const outbox = outward.worker(core, tellers, log, tallies);
+  gateways.prepare(settings, log)();
+  const outbox = gateways.worker(core, tellers, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const { host, port } = settings;
   const listenOptions = { host, port, tls: tls?.first ?? null };
@@ -225,7 +225,7 @@ async function startParts(beginning: Beginning): Promise<App> {
     reload: (next) => {
       const change = changeBetween(current, next);
       const live = withLiveSettings(settings, next.config);
-      const replaceGateways = outward.prepare(live, log);
+      const replaceGateways = gateways.prepare(live, log);
       Object.assign(settings, live);
       const renewed = replaceGateways();
       if (renewed.length > 0) log.info('gateways_renewed', { gateways: renewed.join(', ') });

@@ -2,7 +2,7 @@
 
 import { type Command, Option } from 'commander';
 import { isRefused } from '../core/outcome.ts';
-import type { Delivery } from '../core/port/webhook.ts';
+import { DELIVERY_STATES, type Delivery } from '../core/port/webhook.ts';
 import { findWebhook, replayEvents } from '../core/webhook.ts';
 import { UsageError } from '../operator-error.ts';
 import { counted } from './confirm.ts';
@@ -10,8 +10,6 @@ import { type CliContext, type CommonOptions, print, printTable, withCore } from
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
 import { refusal } from './refusal.ts';
 import { eventIdValue, instantValue, showTime, webhookIdValue } from './values.ts';
-
-const STATES: readonly Delivery['state'][] = ['waiting', 'delivered', 'failed'];
 
 interface ListOptions extends CommonOptions, LimitOptions {
   state?: Delivery['state'];
@@ -77,7 +75,7 @@ export function addDeliveryCommands(webhook: Command, context: CliContext): void
     .command('deliveries')
     .description('list what waits, was delivered or given up, the newest event first')
     .argument('<id>', '', webhookIdValue)
-    .addOption(new Option('--state <state>', 'only those in this state').choices(STATES));
+    .addOption(new Option('--state <state>', 'only those in this state').choices(DELIVERY_STATES));
   addLimit(listing).action((id: number, options: ListOptions) => list(context, id, options));
 
   webhook

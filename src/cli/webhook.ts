@@ -14,8 +14,7 @@ import {
   rotateWebhook,
   type WebhookDraft,
 } from '../core/webhook.ts';
-import { verifyingKey } from '../core/webhook-key.ts';
-import { shownUrl, webhookView } from '../core/webhook-view.ts';
+import { freshSecret, shownUrl, webhookView } from '../core/webhook-view.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { readSecretFile } from '../permissions.ts';
 import { confirm } from './confirm.ts';
@@ -114,22 +113,14 @@ function printSecret(
   context: CliContext,
   options: CommonOptions,
   { id, target }: Pick<Webhook, 'id' | 'target'>,
-  secret: string,
+  given: string,
 ): void {
-  const isUrl = target.kind === 'webhook';
-  const isAsymmetric = isUrl && target.scheme === 'v1a';
-  const json = {
-    id,
-    secret: isUrl && !isAsymmetric ? secret : null,
-    public_key: isAsymmetric ? verifyingKey(secret) : null,
-  };
-  const shown = isAsymmetric
-    ? [sheet({ id, public_key: json.public_key }), PUBLIC_KEY]
-    : isUrl
-      ? [sheet({ id, secret }), SHOWN_ONCE]
-      : [sheet({ id })];
-  const next = `'gatepost webhook test ${id}' tries it out.`;
-  print(context, options, json, [...shown, next].join('\n'));
+  const { secret, publicKey } = freshSecret(target, given);
+  const lines = [`'gatepost webhook test ${id}' tries it out.`];
+  if (publicKey !== null) lines.unshift(sheet({ id, public_key: publicKey }), PUBLIC_KEY);
+  else if (secret !== null) lines.unshift(sheet({ id, secret }), SHOWN_ONCE);
+  else lines.unshift(sheet({ id }));
+  print(context, options, { id, secret, public_key: publicKey }, lines.join('\n'));
 }
 
 async function add(context: CliContext, options: AddOptions): Promise<void> {

@@ -1,7 +1,7 @@
 /** Webhooks as they are shown: without any secret, also not one within an address. */
 
 import type { EventKind } from './port/event.ts';
-import type { Webhook } from './port/webhook.ts';
+import type { Webhook, WebhookTarget } from './port/webhook.ts';
 import { hashKey, keyFingerprint } from './secret.ts';
 import { verifyingKey } from './webhook-key.ts';
 
@@ -47,6 +47,22 @@ export function webhookView(webhook: Webhook, nowMs: number): WebhookView {
     createdAtMs,
     disabled,
   };
+}
+
+/** A fresh secret as its owner hears of it, this once; what is not to be shown is null. */
+export interface FreshSecret {
+  /** For HMAC-SHA256. */
+  secret: string | null;
+  /** For Ed25519, whose other half stays here. */
+  publicKey: string | null;
+}
+
+/** The part of a fresh secret by which its receiver verifies; none of the token of a bot. */
+export function freshSecret(target: WebhookTarget, secret: string): FreshSecret {
+  if (target.kind !== 'webhook') return { secret: null, publicKey: null };
+  return target.scheme === 'v1a'
+    ? { secret: null, publicKey: verifyingKey(secret) }
+    : { secret, publicKey: null };
 }
 
 /** The origin of a URL, with a mark if there is more behind it. */

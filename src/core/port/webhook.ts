@@ -40,13 +40,15 @@ export interface WebhookChange {
   rotation?: { secret: string; previousUntilMs: number | null };
 }
 
+export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
+
 /** An event on its way to a webhook, or at the end of it. */
 export interface Delivery {
   eventId: number;
   kind: EventKind | typeof TEST_EVENT;
   /** When it happened. */
   atMs: number;
-  state: 'waiting' | 'delivered' | 'failed';
+  state: (typeof DELIVERY_STATES)[number];
   attemptCount: number;
   /** Waiting: when it is tried next; else when it ended. */
   stateAtMs: number;

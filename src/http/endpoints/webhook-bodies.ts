@@ -2,10 +2,8 @@
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { PROVIDER_EVENTS, TEST_EVENT } from '../../core/port/event.ts';
-import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
+import { DELIVERY_STATES, SIGNATURE_SCHEMES, WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
 import { choice, RecordId, text, WireTime } from './params.ts';
-
-export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 
 /** A field that may be null, as in the example. */
 export const nullable = <S extends TSchema>(schema: S, description?: string) =>

@@ -3,13 +3,13 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { readWireTime } from '../../core/calendar.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
-import type { Delivery } from '../../core/port/webhook.ts';
+import { DELIVERY_STATES, type Delivery } from '../../core/port/webhook.ts';
 import { findWebhook, replayEvents, tryWebhook } from '../../core/webhook.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { type Limits, optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, WireTime, webhookIdParam } from './params.ts';
 import { LIST_COUNT_MAX } from './reply.ts';
-import { DELIVERY_STATES, DeliveryRow } from './webhook-bodies.ts';
+import { DeliveryRow } from './webhook-bodies.ts';
 
 /** A receiver may take 15 s, after as long in the queue before it. */
 const TEST_PATIENCE_SECONDS = 45;

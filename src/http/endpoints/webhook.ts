@@ -3,7 +3,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import { PROVIDER_EVENTS } from '../../core/port/event.ts';
-import { SIGNATURE_SCHEMES, WEBHOOK_LOCALES, type Webhook } from '../../core/port/webhook.ts';
+import {
+  SIGNATURE_SCHEMES,
+  WEBHOOK_LOCALES,
+  type Webhook,
+  type WebhookTarget,
+} from '../../core/port/webhook.ts';
 import {
   addWebhook,
   editWebhook,
@@ -12,8 +17,7 @@ import {
   removeWebhook,
   rotateWebhook,
 } from '../../core/webhook.ts';
-import { verifyingKey } from '../../core/webhook-key.ts';
-import { webhookView } from '../../core/webhook-view.ts';
+import { freshSecret, webhookView } from '../../core/webhook-view.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, RecordId, webhookIdParam } from './params.ts';
@@ -47,13 +51,9 @@ const secretFields = {
   public_key: nullable(Type.String(), 'For `v1a`: the key that verifies, `whpk_…`.'),
 };
 
-function secretBody(secret: string, target: { kind: string; scheme?: string }) {
-  const isShown = target.kind === 'webhook';
-  const isAsymmetric = isShown && target.scheme === 'v1a';
-  return {
-    secret: isShown && !isAsymmetric ? secret : null,
-    public_key: isAsymmetric ? verifyingKey(secret) : null,
-  };
+function secretBody(target: WebhookTarget, given: string) {
+  const { secret, publicKey } = freshSecret(target, given);
+  return { secret, public_key: publicKey };
 }
 
 /** What the core found malformed is a parameter here. */
@@ -110,7 +110,7 @@ const addEndpoint = providerEndpoint({
     const draft = { ...target, events, token };
     const added = misfitAsParam(await addWebhook(core, provider.id, draft, nowMs));
     if (isRefused(added)) return added;
-    return { says: 'ok', body: { id: added.id, ...secretBody(added.secret, target) } };
+    return { says: 'ok', body: { id: added.id, ...secretBody(target, added.secret) } };
   },
 });
 
@@ -222,7 +222,7 @@ const rotateEndpoint = providerEndpoint({
     const wanted = { token: params.bot_token, keepOldMs };
     const rotated = misfitAsParam(await rotateWebhook(core, webhook, wanted, nowMs));
     if (isRefused(rotated)) return rotated;
-    return { says: 'ok', body: secretBody(rotated.secret, webhook.target) };
+    return { says: 'ok', body: secretBody(webhook.target, rotated.secret) };
   },
 });
 

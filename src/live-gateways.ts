@@ -1,4 +1,4 @@
-/** The half of the program that reaches out, put together: gateways, tellers, their worker. */
+/** The gateways of this process, and the worker of the outbox that hands over to them. */
 
 import type { Clock } from './clock.ts';
 import type { Config } from './config/settings/index.ts';
@@ -11,18 +11,18 @@ import type { Log } from './log.ts';
 import type { Tallies } from './monitor/tallies.ts';
 import type { Outgoing } from './outgoing/outgoing.ts';
 
-interface OutwardParts {
+interface LiveGatewayParts {
   /** One object, which a reload changes in place. */
   settings: Config;
   outgoing: Outgoing;
   clock: Clock;
 }
 
-/** The gateways of this process, which a reload may replace. */
-export class Outward {
+/** The gateways that are set up, which a reload may replace. */
+export class LiveGateways {
   #gateways: GatewaySet = NO_GATEWAYS;
 
-  constructor(private readonly parts: OutwardParts) {}
+  constructor(private readonly parts: LiveGatewayParts) {}
 
   /** Names of the gateways that are set up. */
   names = (): readonly PushGateway[] => Object.keys(this.#gateways.all) as PushGateway[];
