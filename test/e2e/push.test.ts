@@ -214,3 +214,26 @@ test('wrong FCM credentials: one line, all of it is kept, and goes out once they
   expect(stopped()).toHaveLength(1);
   await expectNoViolations(servers);
 });
+
+test('a gateway that never answers holds up neither the others nor later messages', async () => {
+  const { server, by } = await open();
+  await registerThree(server, by);
+  await servers.behave('fcm', { always: { kind: 'blackhole' } });
+  const startMs = performance.now();
+  const stuck = await notify(server, by, 'All', { hwid: 'phone,tablet,browser' });
+  for (let n = 0; n < 20; n++) {
+    const id = await notify(server, by, `${n}`, { hwid: 'tablet,browser' });
+    expect(await ended(server, by, id)).toBe(100);
+  }
+  // Less than one call to FCM is waited for.
+  expect(performance.now() - startMs).toBeLessThan(10_000);
+  expect(await statusOf(server, by, stuck)).toBe(40);
+  for (const name of ['apns', 'webpush'] as const) {
+    expect((await servers.totals(name)).deliveries).toBe(21);
+  }
+  await servers.behave('fcm', {});
+  await servers.resetConnections('fcm');
+  expect(await ended(server, by, stuck)).toBe(100);
+  expect((await servers.totals('fcm')).deliveries).toBe(1);
+  await expectNoViolations(servers);
+});
