@@ -166,10 +166,15 @@ async function list(context: CliContext, options: OwnerOptions): Promise<void> {
   printTable(context, options, rows, {
     ID: 'id',
     KIND: 'kind',
-    TO: ({ url, chat }) => url ?? `chat ${chat}`,
+    TO: ({ url, chat, locale: language }) => url ?? `chat ${chat} (${language})`,
     EVENTS: ({ events }) => (events.length === 0 ? 'all' : events.join(',')),
-    STATE: ({ disabled_why: why }) => (why === null ? 'enabled' : `disabled: ${why}`),
+    STATE: stateOf,
   });
+}
+
+function stateOf({ disabled_why: why, old_secret_until: until }: ReturnType<typeof view>): string {
+  const overlap = until === null ? '' : `, the old secret signs until ${until}`;
+  return (why === null ? 'enabled' : `disabled: ${why}`) + overlap;
 }
 
 async function set(context: CliContext, id: number, options: SetOptions): Promise<void> {
@@ -204,6 +209,11 @@ async function rotate(context: CliContext, id: number, options: RotateOptions): 
     return { webhook: found, ...accepted(rotated, id) };
   });
   printSecret(context, options, webhook, secret);
+  // Not among what a program reads.
+  if (webhook.target.kind === 'webhook' && options.keepOld > 0 && !options.json) {
+    const until = showTime(context.nowMs() + options.keepOld);
+    context.stderr(`the old secret signs too until ${until}: until then the receiver can change\n`);
+  }
 }
 
 interface RemoveOptions extends CommonOptions {

@@ -139,7 +139,8 @@ describe('list', () => {
     await aWebhook();
     await aChat();
     expect(await hook('list')).toBe(
-      'ID  KIND      TO          EVENTS  STATE\n' + ' 2  telegram  chat -1001  all     enabled\n',
+      'ID  KIND      TO               EVENTS  STATE\n' +
+        ' 2  telegram  chat -1001 (fa)  all     enabled\n',
     );
     expect(await hook('list', '--provider', CODE)).toBe(
       'ID  KIND     TO                         EVENTS  STATE\n' +
@@ -219,6 +220,12 @@ describe('rotate', () => {
     expect(first.secret).toMatch(/^whsec_/);
     const until = async () => (await json('list', '--provider', CODE))[0].old_secret_until;
     expect(await until()).toBe('2026-11-21T12:00:00Z');
+    expect(await hook('list', '--provider', CODE)).toContain(
+      '  enabled, the old secret signs until 2026-11-21T12:00:00Z\n',
+    );
+    expect((await line.run('webhook', 'rotate', '1')).stderr).toBe(
+      'the old secret signs too until 2026-11-21T12:00:00Z: until then the receiver can change\n',
+    );
     const second = await json('rotate', '1', '--keep-old', '1h');
     expect(second.secret).not.toBe(first.secret);
     expect(await until()).toBe('2026-11-20T13:00:00Z');
