@@ -42,6 +42,7 @@ interface Journey {
 
 export class Outgoing {
   readonly #origins: Origins;
+  #latest: { text: string; url: URL } | null = null;
 
   constructor(private readonly options: OutgoingOptions) {
     this.#origins = new Origins(options.resolve ?? systemResolve, options.clock);
@@ -51,7 +52,7 @@ export class Outgoing {
   async send(call: OutgoingCall, signal: AbortSignal): Promise<OutgoingAnswer | OutgoingFailure> {
     const { settings } = this.options;
     const isTrusted = call.trust === 'operator';
-    const url = isTrusted ? readOperatorUrl(call.url) : readPublicUrl(call.url, settings);
+    const url = isTrusted ? this.#operatorUrl(call.url) : readPublicUrl(call.url, settings);
     if (!(url instanceof URL)) return failure('address', `the address ${url.detail}`);
     const origin = this.#origins.of(url, `${call.trust} ${call.party ?? ''}`);
     const rate = call.originRate ?? (isTrusted ? null : settings.outgoingOriginRate);
@@ -76,6 +77,14 @@ export class Outgoing {
       deadline.end();
       origin.leave();
     }
+  }
+
+  /** Most pushes go to one address: it is read once. */
+  #operatorUrl(text: string): ReturnType<typeof readOperatorUrl> {
+    if (this.#latest?.text === text) return this.#latest.url;
+    const url = readOperatorUrl(text);
+    if (url instanceof URL) this.#latest = { text, url };
+    return url;
   }
 
   /** Closes every idle connection. */
