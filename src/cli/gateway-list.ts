@@ -81,7 +81,8 @@ function view(
     oldest_queued_at: time(totals?.oldestQueuedAtMs ?? null),
     stopped_at: time(only?.stoppedAtMs ?? null),
     retry_at: only && only.retryAtMs > nowMs ? showTime(only.retryAtMs) : null,
-    problem: only?.problem ?? null,
+    // What was wrong is over as soon as it is tried again.
+    problem: state === 'ready' ? null : (only?.problem ?? null),
     push_services: services,
   };
 }

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { isRefused } from '../core/outcome.ts';
 import { DELIVERY_STATES, type Delivery } from '../core/port/webhook.ts';
 import { findWebhook, replayEvents } from '../core/webhook.ts';
-import { UsageError } from '../operator-error.ts';
+import { OperatorError, UsageError } from '../operator-error.ts';
 import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
@@ -65,6 +65,11 @@ async function replay(context: CliContext, id: number, options: ReplayOptions): 
     const which = eventId === undefined ? { sinceMs: since?.(nowMs) ?? 0 } : { eventId };
     return replayEvents(core, webhook, which, nowMs);
   });
+  if (eventId !== undefined && count === 0 && !isFull) {
+    throw new OperatorError(
+      `webhook ${id} has no event ${eventId} to send again: it waits already, or is not kept, or is of another owner`,
+    );
+  }
   const left = isFull ? '; the rest was left out, as so many wait already as may' : '';
   const text = `${counted(count, 'event')} will be sent to webhook ${id} again${left}`;
   print(context, options, { id, count, is_full: isFull }, text);

@@ -43,8 +43,8 @@ interface AddOptions extends OwnerOptions {
   telegram?: string;
   tokenFile?: string;
   events: string;
-  signature: (typeof SIGNATURE_SCHEMES)[number];
-  locale: (typeof WEBHOOK_LOCALES)[number];
+  signature?: (typeof SIGNATURE_SCHEMES)[number];
+  locale?: (typeof WEBHOOK_LOCALES)[number];
 }
 
 interface SetOptions extends CommonOptions {
@@ -93,13 +93,15 @@ function draftOf(options: AddOptions): WebhookDraft {
   }
   if (url !== undefined) {
     if (tokenFile !== undefined) throw new UsageError('--token-file goes with --telegram');
-    return { kind: 'webhook', url, scheme: signature, events: [], token: null };
+    if (locale !== undefined) throw new UsageError('--locale goes with --telegram');
+    return { kind: 'webhook', url, scheme: signature ?? 'v1', events: [], token: null };
   }
   if (tokenFile === undefined) throw new UsageError('--telegram needs --token-file');
+  if (signature !== undefined) throw new UsageError('--signature goes with --url');
   return {
     kind: 'telegram',
     chat: telegram ?? '',
-    locale,
+    locale: locale ?? 'en',
     events: [],
     token: readToken(tokenFile),
   };
@@ -237,8 +239,8 @@ const TOKEN_FILE = [
   'the token of the Telegram bot from a file, - for stdin',
   fileValue,
 ] as const;
-const locale = () =>
-  new Option('--locale <language>', 'the language of the texts in a chat').choices(WEBHOOK_LOCALES);
+const locale = (about: string) =>
+  new Option('--locale <language>', about).choices(WEBHOOK_LOCALES);
 
 export function addWebhookCommands(program: Command, context: CliContext): void {
   const webhook = program
@@ -262,11 +264,12 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .option('--provider <code>', 'for this provider', providerCodeValue)
     .option(...EVENTS, 'all')
     .addOption(
-      new Option('--signature <scheme>', 'v1 is HMAC-SHA256, v1a Ed25519')
-        .choices(SIGNATURE_SCHEMES)
-        .default('v1'),
+      new Option(
+        '--signature <scheme>',
+        'v1 is HMAC-SHA256, used when it is omitted; v1a Ed25519',
+      ).choices(SIGNATURE_SCHEMES),
     )
-    .addOption(locale().default('en'))
+    .addOption(locale('the language of the texts in a chat; en when omitted'))
     .action((options: AddOptions) => add(context, options));
 
   webhook
@@ -281,7 +284,7 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .argument('<id>', '', webhookIdValue)
     .option('--url <url>', 'another URL', calledUrlValue)
     .option('--telegram <chat>', 'another chat of the same bot', telegramChatValue)
-    .addOption(locale())
+    .addOption(locale('another language of the texts in a chat'))
     .option(...EVENTS)
     .option('--enable', 'let what waits be tried at once')
     .addOption(new Option('--disable', 'send nothing, note no events').conflicts('enable'))
@@ -291,7 +294,11 @@ export function addWebhookCommands(program: Command, context: CliContext): void 
     .command('rotate')
     .description('make a new secret, or take the token of another bot')
     .argument('<id>', '', webhookIdValue)
-    .option('--keep-old <time>', 'how long the old secret signs too', durationValue, 86_400_000)
+    .addOption(
+      new Option('--keep-old <time>', 'how long the old secret of a URL signs too; 0s: not at all')
+        .argParser(durationValue)
+        .default(86_400_000, '24h'),
+    )
     .option(...TOKEN_FILE)
     .action((id: number, options: RotateOptions) => rotate(context, id, options));
 

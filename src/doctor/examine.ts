@@ -49,7 +49,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...checkProxies(loaded),
     ...checkNames(config, certifiedNames(config, nowMs)),
     ...(await checkUpstreams(config, database.hosts)),
-    ...(await checkGateways(config, database.stopped)),
+    ...(await checkGateways(config, database)),
   ];
 }
 

@@ -16,6 +16,8 @@ const say = about('gateways');
 const PROBE_MAX_MS = 5_000;
 const MEND = "mend it: 'gatepost serve' does not start with it";
 const RELOAD = "mend it, then run 'systemctl reload gatepost'; its pushes wait until then";
+const FETCH =
+  "put the file there that was kept beside the backups: 'gatepost serve' makes a new key else, and Web Push reaches nobody until each app has subscribed again";
 
 /** Settings that turn every gateway off. */
 const NONE = {
@@ -25,11 +27,11 @@ const NONE = {
 
 /**
  * Checks each gateway that is set up; one that is not has no finding. `stopped`: those that a
- * server has stopped, as they refused our credentials.
+ * server has stopped, as they refused our credentials. `hasSubscriptions`: a VAPID key is in use.
  */
 export async function checkGateways(
   config: Config,
-  stopped: DatabaseReport['stopped'],
+  { stopped, hasSubscriptions }: Pick<DatabaseReport, 'stopped' | 'hasSubscriptions'>,
 ): Promise<Finding[]> {
   const { fcmServiceAccount, fcmEndpoint, webpushSubject } = config;
   const { apnsKeyFile, apnsKeyId, apnsTeamId, apnsTopic } = config;
@@ -51,7 +53,7 @@ export async function checkGateways(
     const checked = await Promise.all([
       ...(fcmServiceAccount === '' ? [] : [check('FCM', { fcmServiceAccount }, fcmEndpoint)]),
       ...(hasApns ? [check('APNs', apns, apnsEndpointOf(config))] : []),
-      ...(webpushSubject === '' ? [] : [checkWebPush(config, check)]),
+      ...(webpushSubject === '' ? [] : [checkWebPush(config, hasSubscriptions, check)]),
     ]);
     return [...halted, ...checked];
   } finally {
@@ -61,10 +63,14 @@ export async function checkGateways(
 
 async function checkWebPush(
   config: Config,
+  hasSubscriptions: boolean,
   check: (name: string, own: Partial<Config>, endpoint: null) => Promise<Finding>,
 ): Promise<Finding> {
   const path = vapidFileOf(config);
   // To look at it would make it.
+  if (!existsSync(path) && hasSubscriptions) {
+    return say.problem(`devices have subscribed with a VAPID key, and ${path} is missing`, FETCH);
+  }
   if (!existsSync(path)) return say.ok(`Web Push is set up; 'gatepost serve' makes ${path}`);
   return check('Web Push', { webpushSubject: config.webpushSubject }, null);
 }

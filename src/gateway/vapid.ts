@@ -86,7 +86,8 @@ export function makeVapidFile(path: string): boolean {
     return true;
   } catch (error) {
     if ((error as { code?: unknown }).code === 'EEXIST') return false;
-    throw new OperatorError(`cannot make the VAPID key ${path}: ${messageOf(error)}`);
+    const why = messageOf(error);
+    throw new OperatorError(`gateway.webpush.key_file: cannot make ${path}: ${why}`);
   } finally {
     rmSync(draft, { force: true });
   }

@@ -63,6 +63,8 @@ export interface DatabaseReport {
   hosts: BoundHost[];
   /** Gateways that are stopped, and why. */
   stopped: { gateway: string; problem: string }[];
+  /** Whether a device has subscribed to Web Push, which binds it to the VAPID key. */
+  hasSubscriptions: boolean;
   /** The latest time in it, UTC ms; null: unknown. */
   newestMs: number | null;
   /** Its size; 0: there is none. */

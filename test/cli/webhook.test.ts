@@ -120,6 +120,11 @@ describe('add', () => {
     ],
     [['--url', URL, '--signature', 'v2'], '--signature is one of v1, v1a'],
     [['--url', URL, '--locale', 'de'], '--locale is one of en, ru, zh, fa'],
+    [['--url', URL, '--locale', 'ru'], '--locale goes with --telegram'],
+    [
+      ['--telegram', '-1001', '--token-file', 'x', '--signature', 'v1a'],
+      '--signature goes with --url',
+    ],
   ])('%p: %s', async (words, sentence) => {
     expect(await refused('add', ...words)).toBe(sentence);
     expect(await deeds()).toEqual([]);
@@ -299,6 +304,12 @@ describe('deliveries and replay', () => {
     expect(await json('replay', '2', '--event', '2')).toEqual({ id: 2, count: 1, is_full: false });
     expect(await json('replay', '2', '--since', '2026-01-01')).toMatchObject({ count: 2 });
     expect(await json('deliveries', '2')).toHaveLength(3);
+    const why = 'it waits already, or is not kept, or is of another owner';
+    for (const event of ['2', '999']) {
+      expect(await refused('replay', '2', '--event', event)).toBe(
+        `webhook 2 has no event ${event} to send again: ${why}`,
+      );
+    }
   });
 
   test.each([

@@ -28,15 +28,16 @@ afterAll(async () => {
 async function findings(
   change: Partial<ReturnType<typeof settingsFor>> = {},
   stopped: { gateway: string; problem: string }[] = [],
+  hasSubscriptions = false,
 ) {
   const settings = { ...settingsFor(servers, dataDir), ...change };
   const own = { ...config, ...settings, outgoingCaFile: servers.caFile };
-  const found = await checkGateways(own, stopped);
+  const found = await checkGateways(own, { stopped, hasSubscriptions });
   return found.map(({ check, level, what }) => `${check} ${level}: ${what}`);
 }
 
 test('says nothing where none is set up', async () => {
-  expect(await checkGateways(config, [])).toEqual([]);
+  expect(await checkGateways(config, { stopped: [], hasSubscriptions: true })).toEqual([]);
 });
 
 test('finds all three well, and makes no key', async () => {
@@ -47,6 +48,14 @@ test('finds all three well, and makes no key', async () => {
     `gateways ok: Web Push is set up; 'gatepost serve' makes ${key}`,
   ]);
   expect(existsSync(key)).toBe(false);
+});
+
+test('a VAPID key that devices have subscribed with is missed', async () => {
+  const [, , webpush] = await findings({}, [], true);
+  const key = join(dataDir, 'vapid.key');
+  expect(webpush).toBe(
+    `gateways problem: devices have subscribed with a VAPID key, and ${key} is missing`,
+  );
 });
 
 test('names a file that is not what it should be, and goes on to the others', async () => {
@@ -77,7 +86,7 @@ test('tells of a gateway that a server has stopped, as its files alone would loo
   expect(second).toBe('gateways ok: FCM is set up, and answers');
 });
 
-test('the survey of a database finds what is stopped', async () => {
+test('the survey of a database finds what is stopped, and who subscribed', async () => {
   const folder = freshFolder();
   const store = await openSqliteStore({ dataDir: folder, create: true, commitBatchMax: 1 });
   const db = openBeside(folder);
@@ -85,8 +94,15 @@ test('the survey of a database finds what is stopped', async () => {
     "INSERT INTO destination (kind, origin, stopped_at_ms, problem) VALUES ('apns', '', 1, 'x')",
   );
   db.run("INSERT INTO destination (kind, origin) VALUES ('fcm', '')");
-  const { stopped } = await SQLITE.survey(folder, []);
-  expect(stopped).toEqual([{ gateway: 'apns', problem: 'x' }]);
+  const before = await SQLITE.survey(folder, []);
+  expect(before.stopped).toEqual([{ gateway: 'apns', problem: 'x' }]);
+  expect(before.hasSubscriptions).toBe(false);
+  db.run('PRAGMA foreign_keys = OFF');
+  db.run(
+    `INSERT INTO device_token (device_id, token_hash, push, stands_alone)
+     VALUES (1, zeroblob(32), '{"gateway":"webpush"}', 0)`,
+  );
+  expect((await SQLITE.survey(folder, [])).hasSubscriptions).toBe(true);
   db.close();
   await store.close();
   rmSync(folder, { recursive: true });

@@ -221,7 +221,7 @@ describe('the VAPID key', () => {
   test('cannot be made in a folder that is not there', () => {
     const webpushKeyFile = join(dataDir, 'no', 'own.pem');
     expect(reasonAgainst({ ...webpush, webpushKeyFile })).toStartWith(
-      'cannot make the VAPID key DIR/no/own.pem: ',
+      'gateway.webpush.key_file: cannot make DIR/no/own.pem: ',
     );
     expect(existsSync(join(dataDir, 'no'))).toBe(false);
   });

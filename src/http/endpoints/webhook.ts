@@ -65,6 +65,16 @@ function misfitAsParam<T>(outcome: T) {
   return new Refused('invalid_parameters', { detail });
 }
 
+/** What is missing, or would have no effect, as it is for the other kind of target; null: nothing. */
+function strayOf(params: Record<'url' | 'signature' | 'bot_token' | 'locale', string | null>) {
+  if (params.url === null) {
+    if (params.bot_token === null) return 'bot_token is required with chat';
+    return params.signature === null ? null : 'signature goes with url';
+  }
+  if (params.bot_token !== null) return 'bot_token goes with chat';
+  return params.locale === null ? null : 'locale goes with chat';
+}
+
 const addEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-add',
@@ -107,6 +117,8 @@ const addEndpoint = providerEndpoint({
       url === null
         ? ({ kind: 'telegram', chat: chat ?? '', locale: locale ?? 'en' } as const)
         : ({ kind: 'webhook', url, scheme: signature ?? 'v1' } as const);
+    const stray = strayOf(params);
+    if (stray !== null) return new Refused('invalid_parameters', { detail: stray });
     const draft = { ...target, events, token };
     const added = misfitAsParam(await addWebhook(core, provider.id, draft, nowMs));
     if (isRefused(added)) return added;

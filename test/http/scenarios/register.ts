@@ -55,7 +55,7 @@ const hwidRequired = (name: string, body: unknown): Scenario => ({
 });
 const NOT_FOUND_DETAIL =
   'install_code names no limited link, or domain_hash is not actively bound to its provider';
-const PUSH = 'push.gateway must be fcm, apns, webpush';
+const PUSH = 'push.gateway must be one of fcm, apns, webpush';
 const NO_SUBSCRIPTION = 'push.token must be the subscription object, with its endpoint';
 const BAD_KEYS =
   'push.token.keys must hold p256dh, a point of P-256 of 65 bytes, and auth, 16 bytes, in base64url';

@@ -161,8 +161,20 @@ const addScenarios: Scenario[] = [
   misfit(
     'a chat without a token',
     { chat: '@channel' },
+    'bot_token is required with chat',
+  ),
+  misfit(
+    'what is no token',
+    { chat: '@channel', bot_token: 'x' },
     'the token must be that of a Telegram bot, such as 123456789:AA...',
   ),
+  misfit(
+    'a signature of a chat',
+    { chat: '@channel', bot_token: TOKEN, signature: 'v1' },
+    'signature goes with url',
+  ),
+  misfit('a token of a URL', { url: URL, bot_token: TOKEN }, 'bot_token goes with chat'),
+  misfit('a language of a URL', { url: URL, locale: 'ru' }, 'locale goes with chat'),
   misfit(
     'a chat that is none',
     { chat: 'my chat', bot_token: TOKEN },

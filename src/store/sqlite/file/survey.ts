@@ -26,14 +26,14 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
     findings: Finding[],
     newestMs: number | null = null,
     hosts: BoundHost[] = [],
-    stopped: DatabaseReport['stopped'] = [],
-  ) => ({ findings, newestMs, hosts, stopped, bytes });
+    pushes: Look['pushes'] = NO_PUSHES,
+  ) => ({ findings, newestMs, hosts, ...pushes, bytes });
   if (!existsSync(file)) {
     const todo = "'gatepost serve' makes one, 'gatepost restore' puts a backup there";
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
   }
   try {
-    const { schema, foreign, damage, newestMs, hosts, stopped } = look(file, asked);
+    const { schema, foreign, damage, newestMs, hosts, pushes } = look(file, asked);
     const findings = [
       ...schemaFindings(schema),
       ...foreignFindings(foreign),
@@ -41,7 +41,7 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
       ...logFindings(sizeOf(`${file}-wal`)),
     ];
     const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
-    return report(findings.length > 0 ? findings : [fine], newestMs, hosts, stopped);
+    return report(findings.length > 0 ? findings : [fine], newestMs, hosts, pushes);
   } catch (error) {
     const todo =
       "mend the data directory first; if the file is damaged, 'gatepost restore' puts a backup there";
@@ -89,8 +89,11 @@ interface Look {
   newestMs: number | null;
   /** Hosts that were asked for; empty if it is damaged. */
   hosts: BoundHost[];
-  stopped: DatabaseReport['stopped'];
+  /** None if it is damaged, or has no outbox yet. */
+  pushes: Pick<DatabaseReport, 'stopped' | 'hasSubscriptions'>;
 }
+
+const NO_PUSHES: Look['pushes'] = { stopped: [], hasSubscriptions: false };
 
 /** Time to wait for another process, ms. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -125,20 +128,24 @@ function look(file: string, asked: readonly HostOfProvider[]): Look {
             .get()
         : null;
     const hosts = damage === null ? asked.map((host) => lookUp(db, host)) : [];
-    const stopped = damage === null && schema === SCHEMA_VERSION ? findStopped(db) : [];
-    return { schema, foreign, damage, newestMs: newest?.ms ?? null, hosts, stopped };
+    const pushes = damage === null && schema === SCHEMA_VERSION ? findPushes(db) : NO_PUSHES;
+    return { schema, foreign, damage, newestMs: newest?.ms ?? null, hosts, pushes };
   } finally {
     db.close();
   }
 }
 
-function findStopped(db: Database): DatabaseReport['stopped'] {
-  return db
+function findPushes(db: Database): Look['pushes'] {
+  const stopped = db
     .query<DatabaseReport['stopped'][number], []>(
       `SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
        WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`,
     )
     .all();
+  const subscription = db
+    .query("SELECT 1 FROM device_token WHERE push ->> '$.gateway' = 'webpush' LIMIT 1")
+    .get();
+  return { stopped, hasSubscriptions: subscription !== null };
 }
 
 function lookUp(db: Database, { host, provider }: HostOfProvider): BoundHost {
