@@ -239,8 +239,7 @@ const TOKEN_FILE = [
   'the token of the Telegram bot from a file, - for stdin',
   fileValue,
 ] as const;
-const locale = (about: string) =>
-  new Option('--locale <language>', about).choices(WEBHOOK_LOCALES);
+const locale = (about: string) => new Option('--locale <language>', about).choices(WEBHOOK_LOCALES);
 
 export function addWebhookCommands(program: Command, context: CliContext): void {
   const webhook = program

@@ -17,7 +17,7 @@ const PROBE_MAX_MS = 5_000;
 const MEND = "mend it: 'gatepost serve' does not start with it";
 const RELOAD = "mend it, then run 'systemctl reload gatepost'; its pushes wait until then";
 const FETCH =
-  "put the file there that was kept beside the backups: 'gatepost serve' makes a new key else, and Web Push reaches nobody until each app has subscribed again";
+  "put the kept file there: 'gatepost serve' makes another key, and devices must subscribe again";
 
 /** Settings that turn every gateway off. */
 const NONE = {

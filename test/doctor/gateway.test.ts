@@ -97,7 +97,10 @@ test('the survey of a database finds what is stopped, and who subscribed', async
   const before = await SQLITE.survey(folder, []);
   expect(before.stopped).toEqual([{ gateway: 'apns', problem: 'x' }]);
   expect(before.hasSubscriptions).toBe(false);
-  db.run('PRAGMA foreign_keys = OFF');
+  db.run(
+    `INSERT INTO device (id, hwid, os, os_version, device_name, app_version, user_agent,
+       first_seen_at_ms, last_seen_at_ms) VALUES (1, 'phone', '', '', '', '', '', 0, 0)`,
+  );
   db.run(
     `INSERT INTO device_token (device_id, token_hash, push, stands_alone)
      VALUES (1, zeroblob(32), '{"gateway":"webpush"}', 0)`,

@@ -26,7 +26,8 @@ export function readPush(value: unknown, reach: Reach): PushAddress | Misfit | n
   if (isAbsent(value)) return null;
   if (!isRecord(value)) return malformed('push must be an object with gateway and token');
   const gateway = PUSH_GATEWAYS.find((known) => known === value['gateway']);
-  if (gateway === undefined) return malformed(`push.gateway must be one of ${PUSH_GATEWAYS.join(', ')}`);
+  if (gateway === undefined)
+    return malformed(`push.gateway must be one of ${PUSH_GATEWAYS.join(', ')}`);
   if (gateway === 'webpush') {
     const subscription = readSubscription(value['token'], reach);
     return isRefused(subscription) ? subscription : { gateway, token: subscription };

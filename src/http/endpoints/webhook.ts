@@ -65,7 +65,7 @@ function misfitAsParam<T>(outcome: T) {
   return new Refused('invalid_parameters', { detail });
 }
 
-/** What is missing, or would have no effect, as it is for the other kind of target; null: nothing. */
+/** What is missing, or is for the other kind of target; null: nothing. */
 function strayOf(params: Record<'url' | 'signature' | 'bot_token' | 'locale', string | null>) {
   if (params.url === null) {
     if (params.bot_token === null) return 'bot_token is required with chat';

@@ -158,11 +158,7 @@ const addScenarios: Scenario[] = [
   ),
   misfit('no kind of events', { url: URL, events: ' ,' }, `events must be all, or of ${KINDS}`),
   misfit('another signature', { url: URL, signature: 'v2' }, 'signature must be one of v1, v1a'),
-  misfit(
-    'a chat without a token',
-    { chat: '@channel' },
-    'bot_token is required with chat',
-  ),
+  misfit('a chat without a token', { chat: '@channel' }, 'bot_token is required with chat'),
   misfit(
     'what is no token',
     { chat: '@channel', bot_token: 'x' },
