@@ -40,6 +40,7 @@ export const webhook = sqliteTable(
   },
   (t) => [
     index('webhook_by_provider').on(t.provider_id, t.id),
+    index('webhook_rotated').on(t.previous_until_ms).where(sql`previous_until_ms IS NOT NULL`),
     check('webhook_kind', sql`${t.kind} IN ('webhook', 'telegram')`),
     check('webhook_disabled', sql`(${t.disabled_at_ms} IS NULL) = (${t.disabled_why} IS NULL)`),
   ],

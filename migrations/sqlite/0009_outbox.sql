@@ -81,6 +81,7 @@ CREATE TABLE `webhook` (
 );
 
 CREATE INDEX `webhook_by_provider` ON `webhook` (`provider_id`,`id`);
+CREATE INDEX `webhook_rotated` ON `webhook` (`previous_until_ms`) WHERE previous_until_ms IS NOT NULL;
 CREATE TABLE `webhook_delivery` (
 	`webhook_id` integer NOT NULL,
 	`event_id` integer NOT NULL,

@@ -129,7 +129,10 @@ export interface EventDays {
 /** Events of one owner that are kept at most though nothing waits for them. */
 const EVENTS_MAX = 100_000;
 
-/** Deletes events that are older than `webhookKeepDays` days or more than {@link EVENTS_MAX}. */
+/**
+ * Deletes events that are older than `webhookKeepDays` days or more than {@link EVENTS_MAX}, and
+ * secrets of webhooks that sign no longer.
+ */
 export async function forgetEvents(
   core: Core,
   { webhookKeepDays }: EventDays,
@@ -142,6 +145,7 @@ export async function forgetEvents(
     at = await core.store.forgetEvents(bounds, at);
     return at !== null;
   }, signal);
+  await repeat(() => core.store.forgetOldSecrets(nowMs), signal);
 }
 
 /** Takes small steps while there are any, everybody else's turn in between, until `signal`. */

@@ -77,6 +77,8 @@ export interface WebhookStore {
     change: WebhookChange,
     act: Act,
   ): Promise<Webhook | 'webhook_not_found'>;
+  /** Deletes some secrets before a rotation that sign no longer. False: there were none. */
+  forgetOldSecrets(nowMs: number): Promise<boolean>;
   /** Removes it with all that waits for it. */
   removeWebhook(
     id: number,

@@ -48,6 +48,9 @@ const COLUMNS = sql.raw(`
 
 const OF_OWNER = sql`provider_id IS ${value('providerId')}`;
 
+/** Webhooks whose old secrets a step deletes. */
+const FORGET_COUNT = 200;
+
 function rowStatements({ db }: Context) {
   return {
     count: db.prepare<{ count: number }>(
@@ -63,6 +66,12 @@ function rowStatements({ db }: Context) {
         VALUES (${value('kind')}, '', ${value('id')}, ${UNPROVEN})`),
     list: db.prepare<Row>(sql`SELECT ${COLUMNS} FROM webhook WHERE ${OF_OWNER} ORDER BY id`),
     find: db.prepare<Row>(sql`SELECT ${COLUMNS} FROM webhook WHERE id = ${value('id')}`),
+    oldSecret: db.prepare<{ id: number }>(sql`
+        SELECT id FROM webhook WHERE previous_until_ms <= ${value('nowMs')} LIMIT 1`),
+    forgetOldSecrets: db.prepare(sql`
+        UPDATE webhook SET previous_secret = NULL, previous_until_ms = NULL WHERE id IN (
+          SELECT id FROM webhook WHERE previous_until_ms <= ${value('nowMs')}
+          LIMIT ${FORGET_COUNT})`),
     change: db.prepare(sql`
         UPDATE webhook SET kind = ${value('kind')}, address = ${value('address')},
           events = ${value('events')}, scheme = ${value('scheme')}, secret = ${value('secret')},
@@ -154,6 +163,11 @@ export function webhookStore(context: Context): WebhookStore {
         const known = find(id, providerId);
         return known === null ? 'webhook_not_found' : update(known, change, act);
       }),
+
+    forgetOldSecrets: async (nowMs) => {
+      if (on.oldSecret.get({ nowMs }) === null) return false;
+      return writer.run(() => on.forgetOldSecrets.run({ nowMs }) > 0);
+    },
 
     removeWebhook: async (id, providerId, act) => {
       const disabled = { atMs: act.atMs, why: 'it is being removed' };

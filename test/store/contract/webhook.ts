@@ -152,6 +152,23 @@ export const webhookContract: Record<keyof WebhookStore, Suite> = {
     });
   },
 
+  forgetOldSecrets(opened) {
+    test('deletes a secret that signs no longer, and leaves one that does', async () => {
+      const { store } = opened();
+      const ids = [await addWebhook(store, null), await addWebhook(store, null)];
+      for (const [n, id] of ids.entries()) {
+        const rotation = { secret: NEW_SECRET, previousUntilMs: NOW_MS + n };
+        await store.updateWebhook(id, null, { rotation }, ACT);
+      }
+      expect(await store.forgetOldSecrets(NOW_MS - 1)).toBe(false);
+      expect(await store.forgetOldSecrets(NOW_MS)).toBe(true);
+      expect(await store.forgetOldSecrets(NOW_MS)).toBe(false);
+      const [over, other] = await Promise.all(ids.map((id) => webhookOf(store, id)));
+      expect(over).toMatchObject({ secret: NEW_SECRET, previous: null });
+      expect(other).toMatchObject({ previous: { secret: SECRET, untilMs: NOW_MS + 1 } });
+    });
+  },
+
   removeWebhook(opened) {
     test('as every other change leaves an entry that tells no address and no secret', async () => {
       const { store } = opened();
