@@ -1,14 +1,13 @@
 /** `gatepost webhook deliveries`, `replay`: what became of events, and telling them again. */
 
 import { type Command, Option } from 'commander';
-import { isRefused } from '../core/outcome.ts';
 import { DELIVERY_STATES, type Delivery } from '../core/port/webhook.ts';
 import { findWebhook, replayEvents } from '../core/webhook.ts';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { counted } from './confirm.ts';
 import { type CliContext, type CommonOptions, print, printTable, withCore } from './context.ts';
 import { addLimit, countMaxOf, type LimitOptions, noteRest } from './limit.ts';
-import { refusal } from './refusal.ts';
+import { granted } from './refusal.ts';
 import { eventIdValue, instantValue, showTime, webhookIdValue } from './values.ts';
 
 interface ListOptions extends CommonOptions, LimitOptions {
@@ -36,8 +35,7 @@ function view(delivery: Delivery) {
 async function list(context: CliContext, id: number, options: ListOptions): Promise<void> {
   const countMax = countMaxOf(options);
   const found = await withCore(context, options, async (core) => {
-    const webhook = await findWebhook(core, id);
-    if (isRefused(webhook)) throw refusal('webhook_not_found', id);
+    granted(await findWebhook(core, id), id);
     // One more tells that there are more.
     return core.store.listDeliveries(id, options.state ?? null, null, countMax + 1);
   });
@@ -60,8 +58,7 @@ async function replay(context: CliContext, id: number, options: ReplayOptions): 
   }
   const nowMs = context.nowMs();
   const { count, isFull } = await withCore(context, options, async (core) => {
-    const webhook = await findWebhook(core, id);
-    if (isRefused(webhook)) throw refusal('webhook_not_found', id);
+    const webhook = granted(await findWebhook(core, id), id);
     const which = eventId === undefined ? { sinceMs: since?.(nowMs) ?? 0 } : { eventId };
     return replayEvents(core, webhook, which, nowMs);
   });

@@ -2,11 +2,10 @@
 
 import type { Command } from 'commander';
 import type { Verdict } from '../core/outbox/carrier.ts';
-import { isRefused } from '../core/outcome.ts';
 import { findWebhook, tryWebhook } from '../core/webhook.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
-import { refusal } from './refusal.ts';
+import { granted } from './refusal.ts';
 import { webhookIdValue } from './values.ts';
 
 /** What would become of an event that met such an answer. */
@@ -18,8 +17,8 @@ const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, str
 };
 
 async function attempt(context: CliContext, id: number, options: CommonOptions): Promise<void> {
-  const webhook = await withCore(context, options, (core) => findWebhook(core, id));
-  if (isRefused(webhook)) throw refusal('webhook_not_found', id);
+  const found = await withCore(context, options, (core) => findWebhook(core, id));
+  const webhook = granted(found, id);
   const { tellers, close } = context.openTellers(context.loadConfig(flagsOf(options)).config);
   const { signal } = new AbortController();
   const verdict = await tryWebhook(tellers, webhook, context.nowMs(), signal).finally(close);

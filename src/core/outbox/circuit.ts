@@ -1,7 +1,7 @@
 /**
  * The circuit of a destination: when nothing gets through for a while, nothing is tried for as long
  * as it has been failing, and then one dispatch as a probe. A destination from which nothing is
- * known yet counts as one that fails: its `failureCount` begins at 1.
+ * known yet counts as one that fails: see {@link UNPROVEN_COUNT}.
  */
 
 import type { DestinationHealth } from '../port/outbox.ts';
@@ -14,6 +14,9 @@ const FAILING_MIN_MS = 3_000;
 /** Bounds of the pause of an open circuit, ms. */
 const PAUSE_MIN_MS = 5_000;
 const PAUSE_MAX_MS = 5 * 60_000;
+
+/** Failures that a destination begins with that took nothing yet: it is tried with care. */
+export const UNPROVEN_COUNT = 1;
 
 export const HEALTHY: DestinationHealth = {
   failureCount: 0,

@@ -6,6 +6,7 @@
 
 import { sql } from 'drizzle-orm';
 import { BLOCKED, endOf } from '../../core/message/status.ts';
+import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import { KNOWN_SERVICES_MAX, PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../../core/port/registration.ts';
@@ -166,7 +167,7 @@ export function pushSteps(context: Context) {
     if (known !== null) return known.id;
     const isFull = key.kind === 'webpush' && isFullOfServices();
     // Any device can name a push service: one that is new has to prove itself, among the failing.
-    const failureCount = key.kind === 'webpush' ? 1 : 0;
+    const failureCount = key.kind === 'webpush' ? UNPROVEN_COUNT : 0;
     return isFull ? null : on.addDestination.insert({ ...key, failureCount });
   }
 

@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
+import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { EventKind } from '../../core/port/event.ts';
 import type {
@@ -21,8 +22,7 @@ const RETRY_COUNT = 1_000;
 /** Rows of a webhook that go in one step when it is removed. */
 const REMOVE_STEP = 500;
 
-/** `failure_count` of a destination that took nothing yet: it is tried with care. */
-const UNPROVEN = sql.raw('1');
+const UNPROVEN = sql.raw(String(UNPROVEN_COUNT));
 
 interface Row {
   id: number;

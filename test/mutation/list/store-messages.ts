@@ -106,7 +106,10 @@ export const storeMessages: readonly MutatedFile[] = [
       ['else if (id !== push.destinationId) {', 'else {'],
       ['if (left.waitingCount === 0)', 'if (left.waitingCount >= 0)'],
       ['      on.removeRun.run({ ...run });', ''],
-      ["const failureCount = key.kind === 'webpush' ? 1 : 0;", 'const failureCount = 0;'],
+      [
+        "const failureCount = key.kind === 'webpush' ? UNPROVEN_COUNT : 0;",
+        'const failureCount = 0;',
+      ],
     ],
   },
   {
