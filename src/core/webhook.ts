@@ -11,7 +11,12 @@ import { readOperatorUrl, readPublicUrl } from './outbox/address.ts';
 import type { Tellers, Verdict } from './outbox/carrier.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused, saving } from './outcome.ts';
 import { type EventKind, OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from './port/event.ts';
-import type { Webhook, WebhookChange, WebhookTarget } from './port/webhook.ts';
+import {
+  DISABLED_BY_OWNER,
+  type Webhook,
+  type WebhookChange,
+  type WebhookTarget,
+} from './port/webhook.ts';
 import { nextTurn } from './turn.ts';
 import { newWebhookSecret } from './webhook-key.ts';
 
@@ -33,9 +38,6 @@ export interface WebhookEdit {
   /** False: nothing is sent any more, until it is enabled again. */
   isEnabled?: boolean;
 }
-
-/** The reason that stands with a webhook that its owner disabled. */
-const BY_OWNER = 'its owner disabled it';
 
 /** Reads kinds of events between commas, or `all` that the owner may have: none in particular. */
 export function readEvents(text: string, ownerId: OwnerId): EventKind[] | Misfit {
@@ -108,7 +110,7 @@ export async function editWebhook(
   const change: WebhookChange = {
     target,
     ...(events !== undefined && { events }),
-    ...(!isAsBefore && { disabled: isEnabled ? null : { atMs: nowMs, why: BY_OWNER } }),
+    ...(!isAsBefore && { disabled: isEnabled ? null : { atMs: nowMs, why: DISABLED_BY_OWNER } }),
   };
   return save(core, webhook, change, nowMs);
 }

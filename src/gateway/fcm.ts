@@ -149,7 +149,8 @@ function readExchange(answer: {
   }
   const code = asCode(error);
   const problem = `${status}${code === null ? '' : ` ${code}`}`;
-  if (status >= 400 && status < 500 && status !== 429 && status !== 408) {
+  // A page without a code is of something in between, such as a captive portal.
+  if (code !== null && status >= 400 && status < 500 && status !== 429 && status !== 408) {
     return {
       verdict: 'credentials',
       problem: `Google gives out no access token for the service account (${problem}): its key may be revoked, or the clock of this machine wrong`,

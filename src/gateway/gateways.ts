@@ -134,7 +134,10 @@ function planWebPush(
   parts: GatewayParts,
 ): (Plan & { key: VapidKey; newKeyFile: string | null }) | null {
   const { webpushSubject: subject } = settings;
-  if (subject === '') return null;
+  if (subject === '') {
+    if (settings.webpushKeyFile === '') return null;
+    throw wrong('webpush.subject', 'given beside gateway.webpush.key_file');
+  }
   const path = vapidFileOf(settings);
   const newKeyFile = makeVapidFile(path) ? path : null;
   const { text, value: key } = readFile('gateway.webpush.key_file', path, VapidKey.read);

@@ -149,6 +149,23 @@ describe('the database', () => {
     expect((await problems())[0]).toContain('not a SQLite database');
   });
 
+  test("has a webhook of the operator's that is disabled, not by hand", async () => {
+    const db = new Database(file());
+    for (const why of ['its owner disabled it', 'the receiver answered 410']) {
+      db.run(
+        `INSERT INTO webhook (kind, address, events, scheme, secret, locale, created_at_ms,
+           disabled_at_ms, disabled_why)
+         VALUES ('webhook', 'https://ops.example.com/', '', 'v1', '', 'en', 1, 1, ?)`,
+        [why],
+      );
+    }
+    db.close();
+    const warnings = said(await look(), 'warning').filter((text) => text.includes('webhook'));
+    expect(warnings).toEqual([
+      "database: the operator's webhook 2 is disabled: the receiver answered 410",
+    ]);
+  });
+
   test('that is missing is told, and no problem before the first start', async () => {
     rmSync(file());
     expect(said(await look(), 'warning')).toContain(`database: there is no database in ${dataDir}`);

@@ -325,7 +325,9 @@ describe('tokens by which we are known', () => {
   test.each([
     [400, { error: 'invalid_grant' }, 'credentials'],
     [401, { error: 'invalid_client' }, 'credentials'],
-    [403, '<html>', 'credentials'],
+    [403, '<html>', 'retry'],
+    [404, {}, 'retry'],
+    [429, { error: 'slow_down' }, 'retry'],
     [429, {}, 'retry'],
     [500, {}, 'retry'],
     [302, '', 'retry'],

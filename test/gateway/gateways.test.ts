@@ -135,6 +135,12 @@ describe('a mistake is one sentence', () => {
     expect(reasonAgainst(apns(change))).toBe(problem);
   });
 
+  test('a VAPID key without a subject', () => {
+    expect(reasonAgainst({ webpushKeyFile: '/etc/vapid.key' })).toBe(
+      'gateway.webpush.subject must be given beside gateway.webpush.key_file',
+    );
+  });
+
   test('FCM without TLS', () => {
     const fcmEndpoint = 'http://fcm.example';
     expect(reasonAgainst({ ...account({}), fcmEndpoint })).toBe(

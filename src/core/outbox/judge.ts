@@ -85,7 +85,7 @@ function judgePush(
         : afterFailure(health, failure, random);
       const after = { health: healthAfter, disables: null };
       const nextAtMs = nowMs + waitMs('push', dispatch.attemptCount + 1, afterMs, random);
-      const gaveUp = whyNoMorePush(dispatch, verdict.isOfOne === true, health, nowMs);
+      const gaveUp = whyNoMorePush({ dispatch, kind, verdict, nowMs, expiresAtMs }, health);
       if (gaveUp !== null) {
         return {
           ...after,
@@ -103,19 +103,21 @@ function judgePush(
 
 /** Why a push that failed once more is given up; null: it is tried again. */
 function whyNoMorePush(
-  { attemptCount, queuedAtMs }: PushDispatch,
-  isOfOne: boolean,
+  { dispatch, kind, verdict, nowMs }: Attempt<PushDispatch>,
   { failureCount }: DestinationHealth,
-  nowMs: number,
 ): string | null {
   // Also of one that is old, as its gateway was stopped for days.
-  if (attemptCount + 1 < ATTEMPTS_MAX) return null;
-  if (nowMs - queuedAtMs >= PUSH_AGE_MAX_MS) return 'no attempt of a day went well, the last';
+  if (dispatch.attemptCount + 1 < ATTEMPTS_MAX) return null;
+  const gaveUp = `${ATTEMPTS_MAX} attempts failed, the last`;
+  // Anybody may name a push service that never answers, and all wait for the end of a message.
+  if (kind === 'webpush') return gaveUp;
+  if (nowMs - dispatch.queuedAtMs >= PUSH_AGE_MAX_MS) {
+    return 'no attempt of a day went well, the last';
+  }
   // Such an answer may be about our set-up, which somebody mends within a day.
-  if (isOfOne) return null;
+  if (verdict.verdict === 'retry' && verdict.isOfOne) return null;
   // While nothing at all gets through it is no fault of this one.
-  if (failureCount >= FAILING_COUNT_MIN) return null;
-  return `${ATTEMPTS_MAX} attempts failed, the last`;
+  return failureCount >= FAILING_COUNT_MIN ? null : gaveUp;
 }
 
 function judgeEvent(

@@ -8,6 +8,9 @@ export const WEBHOOK_LOCALES = ['en', 'ru', 'zh', 'fa'] as const;
 /** Signatures of Standard Webhooks: HMAC-SHA256, Ed25519. */
 export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
 
+/** Why a webhook is disabled that nobody but its owner disabled. */
+export const DISABLED_BY_OWNER = 'its owner disabled it';
+
 /** The destination of a webhook, and how it is spoken to. */
 export type WebhookTarget =
   | { kind: 'webhook'; url: string; scheme: (typeof SIGNATURE_SCHEMES)[number] }

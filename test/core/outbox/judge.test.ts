@@ -124,6 +124,17 @@ describe('a push', () => {
     expect(ended).toEqual({ id: 7, outcome: 'failed', problem });
   });
 
+  test('to a push service has ten attempts, whatever is wrong there', () => {
+    const away = { ...failing, failureCount: 40 };
+    for (const verdict of [retry(), { ...retry(), isOfOne: true } as Verdict]) {
+      const tried = (nth: number) =>
+        judge(verdict, { dispatch: push(nth), health: away, kind: 'webpush' }).settlement;
+      expect(tried(8)).toMatchObject({ outcome: 'retry' });
+      const problem = '10 attempts failed, the last: it is busy';
+      expect(tried(9)).toEqual({ id: 7, outcome: 'failed', problem });
+    }
+  });
+
   test('that waits for its own sake closes the gateway to nobody', () => {
     const own: Verdict = { ...retry(), isOfOne: true } as Verdict;
     let health = HEALTHY;

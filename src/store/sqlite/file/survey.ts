@@ -5,6 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hostHash } from '../../../core/host-name.ts';
 import { DOMAIN_ACTIVE } from '../../../core/port/domain.ts';
+import { DISABLED_BY_OWNER } from '../../../core/port/webhook.ts';
 import { mib } from '../../../disk/room.ts';
 import { about, type Finding } from '../../../finding.ts';
 import { messageOf } from '../../../operator-error.ts';
@@ -33,12 +34,13 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
     return report([say.warning(`there is no database in ${dataDir}`, todo)]);
   }
   try {
-    const { schema, foreign, damage, newestMs, hosts, pushes } = look(file, asked);
+    const { schema, foreign, damage, newestMs, hosts, pushes, disabled } = look(file, asked);
     const findings = [
       ...schemaFindings(schema),
       ...foreignFindings(foreign),
       ...damageFindings(damage),
       ...logFindings(sizeOf(`${file}-wal`)),
+      ...disabled.map(disabledFinding),
     ];
     const fine = say.ok(`${file} is whole, schema ${schema}, ${mib(bytes)} MiB`);
     return report(findings.length > 0 ? findings : [fine], newestMs, hosts, pushes);
@@ -75,8 +77,19 @@ function logFindings(walBytes: number): Finding[] {
   return [say.warning(`its write-ahead log has ${mib(walBytes)} MiB`, todo)];
 }
 
+function disabledFinding({ id, why }: DisabledWebhook): Finding {
+  const todo = `when its receiver is mended, 'gatepost webhook set ${id} --enable'`;
+  return say.warning(`the operator's webhook ${id} is disabled: ${why}`, todo);
+}
+
 function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0;
+}
+
+/** A webhook of the operator's that did not take what it was told: nobody else may hear of it. */
+interface DisabledWebhook {
+  id: number;
+  why: string;
 }
 
 interface Look {
@@ -91,6 +104,7 @@ interface Look {
   hosts: BoundHost[];
   /** None if it is damaged, or has no outbox yet. */
   pushes: Pick<DatabaseReport, 'stopped' | 'hasSubscriptions'>;
+  disabled: DisabledWebhook[];
 }
 
 const NO_PUSHES: Look['pushes'] = { stopped: [], hasSubscriptions: false };
@@ -128,8 +142,10 @@ function look(file: string, asked: readonly HostOfProvider[]): Look {
             .get()
         : null;
     const hosts = damage === null ? asked.map((host) => lookUp(db, host)) : [];
-    const pushes = damage === null && schema === SCHEMA_VERSION ? findPushes(db) : NO_PUSHES;
-    return { schema, foreign, damage, newestMs: newest?.ms ?? null, hosts, pushes };
+    const hasOutbox = damage === null && schema === SCHEMA_VERSION;
+    const pushes = hasOutbox ? findPushes(db) : NO_PUSHES;
+    const disabled = hasOutbox ? findDisabled(db) : [];
+    return { schema, foreign, damage, newestMs: newest?.ms ?? null, hosts, pushes, disabled };
   } finally {
     db.close();
   }
@@ -146,6 +162,15 @@ function findPushes(db: Database): Look['pushes'] {
     .query("SELECT 1 FROM device_token WHERE push ->> '$.gateway' = 'webpush' LIMIT 1")
     .get();
   return { stopped, hasSubscriptions: subscription !== null };
+}
+
+function findDisabled(db: Database): DisabledWebhook[] {
+  return db
+    .query<DisabledWebhook, []>(
+      `SELECT id, disabled_why AS why FROM webhook
+       WHERE provider_id IS NULL AND disabled_why <> '${DISABLED_BY_OWNER}' ORDER BY id`,
+    )
+    .all();
 }
 
 function lookUp(db: Database, { host, provider }: HostOfProvider): BoundHost {
