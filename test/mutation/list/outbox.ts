@@ -14,9 +14,9 @@ export const outbox: readonly MutatedFile[] = [
     changes: [
       ["if (kind === 'webpush') return { ...good,", 'if (false) return { ...good,'],
       ['nextAtMs >= expiresAtMs', 'false'],
-      ['if (attemptCount + 1 < ATTEMPTS_MAX) return null;', ''],
+      ['if (dispatch.attemptCount + 1 < ATTEMPTS_MAX) return null;', ''],
       ['failureCount >= FAILING_COUNT_MIN', 'false'],
-      ['nowMs - queuedAtMs >= PUSH_AGE_MAX_MS', 'false'],
+      ['nowMs - dispatch.queuedAtMs >= PUSH_AGE_MAX_MS', 'false'],
       [' && nowMs - dispatch.queuedAtMs >= EVENT_AGE_MIN_MS', ''],
       ['health: good, disables: problem }', 'health: good, disables: null }'],
       ['disables: gaveUp }', 'disables: null }'],
