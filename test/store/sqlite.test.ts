@@ -13,7 +13,7 @@ import { nextTurn } from '../../src/core/turn.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
-import { freshFolder } from '../support/app.ts';
+import { freshData } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
 import { runRace } from '../support/race.ts';
 import { strictStore } from '../support/strict-store.ts';
@@ -30,7 +30,7 @@ import { deliver, holderOf, to } from './contract/message-fixture.ts';
 import { storeContract } from './contract.ts';
 
 async function open(): Promise<OpenedStore & { dataDir: string }> {
-  const dataDir = freshFolder();
+  const dataDir = await freshData();
   const stores: Store[] = [];
   const openOne = async (create: boolean): Promise<Store> => {
     const store = await openSqliteStore({ dataDir, create, commitBatchMax: 1024, clock: CLOCK });

@@ -1,6 +1,6 @@
 /** A real appliance for tests: SQLite in a fresh folder, a socket on a free port, our own clock. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Core, Limits } from '../../src/core/core.ts';
@@ -21,6 +21,7 @@ import { makeWorker, type Worker } from '../../src/jobs/deliver.ts';
 import { makeLog } from '../../src/log.ts';
 import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
+import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
@@ -71,6 +72,25 @@ export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'gatepost-'));
 }
 
+let emptyDatabase: Uint8Array | null = null;
+
+/**
+ * A fresh folder with an empty database in it. Its schema is made once for a process: to make it is
+ * most of what starting costs.
+ */
+export async function freshData(): Promise<string> {
+  if (emptyDatabase === null) {
+    const dataDir = freshFolder();
+    const store = await openSqliteStore({ ...OPENING, dataDir });
+    await store.close();
+    emptyDatabase = readFileSync(join(dataDir, DATABASE_FILE));
+    rmSync(dataDir, { recursive: true });
+  }
+  const dataDir = freshFolder();
+  writeFileSync(join(dataDir, DATABASE_FILE), emptyDatabase, { mode: 0o600 });
+  return dataDir;
+}
+
 const OPENING = { create: true, migrates: true, commitBatchMax: 1024 };
 
 /** Settings of an appliance, unless a test has others. */
@@ -97,7 +117,7 @@ const TAKING_ALL: Tellers = {
 export async function startTestApp(
   {
     hasWorker = false,
-    dataDir = freshFolder(),
+    dataDir: given,
     bounds = {},
     isSlow = false,
     pushKey = null,
@@ -105,6 +125,7 @@ export async function startTestApp(
   }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
 ): Promise<TestApp> {
+  const dataDir = given ?? (await freshData());
   const clock = new FakeClock();
   const logLines: string[] = [];
   const expectedFaults: string[] = [];
