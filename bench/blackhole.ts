@@ -7,16 +7,15 @@
  *   bun bench/blackhole.ts [--rounds 5] [--seconds 20] [--rate 200] [--executable FILE]
  */
 
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Visit } from '../test/servers/ledger.ts';
 import { reachEnv } from '../test/servers/reach-env.ts';
-import { startStrictServers } from '../test/servers/strict-servers.ts';
 import { median } from './load.ts';
 import { type Appliance, makeAppliance } from './outgoing-appliance.ts';
-import { type Server, startServer, stopAll } from './process.ts';
+import { startOutgoingBench } from './outgoing-servers.ts';
+import { type Server, startServer } from './process.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -47,14 +46,7 @@ interface Phase {
   failed: number;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'gatepost-bench-'));
-const servers = await startStrictServers();
-process.once('exit', () => {
-  stopAll();
-  process.kill(servers.pid, 'SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+const { folder, servers } = await startOutgoingBench();
 
 const wallMs = () => performance.timeOrigin + performance.now();
 

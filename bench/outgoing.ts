@@ -11,17 +11,17 @@
  */
 
 import { Database } from 'bun:sqlite';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { reachEnv } from '../test/servers/reach-env.ts';
-import { type StrictServers, startStrictServers } from '../test/servers/strict-servers.ts';
+import type { StrictServers } from '../test/servers/strict-servers.ts';
 import { pushToken } from '../test/support/push-devices.ts';
 import { median } from './load.ts';
 import { type Appliance, makeAppliance } from './outgoing-appliance.ts';
 import type { BareOrder, BareResult } from './outgoing-bare.ts';
-import { spawnKept, startServer, stopAll } from './process.ts';
+import { startOutgoingBench } from './outgoing-servers.ts';
+import { spawnKept, startServer } from './process.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -62,14 +62,7 @@ interface Round {
   answers: Record<string, number>;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'gatepost-bench-'));
-const servers = await startStrictServers();
-process.once('exit', () => {
-  stopAll();
-  process.kill(servers.pid, 'SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+const { folder, servers } = await startOutgoingBench();
 
 /** Both believe the servers by the runtime's own means: authorities of a setting cost each call. */
 const trust = { GATEPOST_OUTGOING_CA_FILE: '', NODE_EXTRA_CA_CERTS: servers.caFile };

@@ -3,8 +3,9 @@
  * summer time.
  */
 
-const UTC3_MS = 3 * 3_600_000;
-export const DAY_MS = 86_400_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+const UTC3_MS = 3 * HOUR_MS;
 /** The end of the year 9999: a later time is not written as a date any more. */
 export const TIME_MAX_MS = Date.UTC(10_000, 0) - 1;
 

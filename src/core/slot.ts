@@ -12,11 +12,9 @@
  * Whose slot was freed is a newcomer as others are.
  */
 
-import { DAY_MS, utcDay } from './calendar.ts';
+import { DAY_MS, HOUR_MS, utcDay } from './calendar.ts';
 import { INSTALL_ACTIVE, type InstallTerms } from './port/install.ts';
 import type { Door, FullLink, OwnPolicy, Policy, TurnedAway } from './port/slot.ts';
-
-const HOUR_MS = DAY_MS / 24;
 
 /** Policy of a link or provider that goes by the one above it. */
 export const NO_POLICY: OwnPolicy = { inactiveDays: null, whenFull: null, coolDownHours: null };

@@ -1,5 +1,6 @@
 /** The rule of what becomes of a dispatch, and of its destination, after an attempt. */
 
+import { DAY_MS, HOUR_MS } from '../calendar.ts';
 import type {
   DestinationHealth,
   DestinationKind,
@@ -12,12 +13,10 @@ import type { Verdict } from './carrier.ts';
 import { afterFailure, afterGood, afterStop } from './circuit.ts';
 import { ATTEMPTS_MAX, heededMs, type Random, waitMs } from './retry.ts';
 
-const HOUR_MS = 3_600_000;
-
 /** Failures in a row from which on a destination fails as a whole. */
 const FAILING_COUNT_MIN = 5;
 /** Age at which a push is given up for which the gateway never was well, ms. */
-const PUSH_AGE_MAX_MS = 24 * HOUR_MS;
+const PUSH_AGE_MAX_MS = DAY_MS;
 /** Age before which no event is given up, ms: the ten attempts are planned over some 76 hours. */
 const EVENT_AGE_MIN_MS = 60 * HOUR_MS;
 

@@ -4,9 +4,10 @@
  * failed together does not come back together.
  */
 
+import { HOUR_MS } from '../calendar.ts';
+
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Attempts at one dispatch before it counts as failed. */
 export const ATTEMPTS_MAX = 10;
