@@ -2,8 +2,8 @@
 
 import { type SQL, sql } from 'drizzle-orm';
 import type { EventStore, NewEvent, WatchedSubscription } from '../../core/port/event.ts';
+import { cursorAt, positionOf } from '../cursor.ts';
 import type { Context } from './context.ts';
-import { cursorAt, positionOf } from './cursor.ts';
 import { value } from './statement.ts';
 
 /** Events that a step looks at or deletes: some 5 ms. */

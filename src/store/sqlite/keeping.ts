@@ -5,8 +5,8 @@
 
 import { sql } from 'drizzle-orm';
 import type { KeepingStore } from '../../core/port/keeping.ts';
+import { cursorAt, positionOf } from '../cursor.ts';
 import type { Context } from './context.ts';
-import { cursorAt, positionOf } from './cursor.ts';
 import { countSeen } from './known-device.ts';
 import { storyStatements } from './slot-end.ts';
 import { value } from './statement.ts';

@@ -2,8 +2,8 @@
 
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
+import { cursorAt, positionOf } from '../cursor.ts';
 import type { Context } from './context.ts';
-import { cursorAt, positionOf } from './cursor.ts';
 import { once, value } from './statement.ts';
 import { ACTIVE_BINDING } from './status.ts';
 
