@@ -1,6 +1,6 @@
-/** The port's cursors as this store makes them: keys of the row that was looked at last. */
+/** The port's cursors as stores make them: keys of the row that was looked at last. */
 
-import type { Cursor } from '../../core/port/page.ts';
+import type { Cursor } from '../core/port/page.ts';
 
 /** A cursor to go on behind `position`. */
 export function cursorAt<Of extends Cursor<string>>(position: object): Of {
