@@ -7,6 +7,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError, UsageError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
+import { databaseConflicts } from './conflicts.ts';
 import { type FileValue, readConfigFile } from './file.ts';
 import type { Setting } from './setting.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
@@ -73,6 +74,7 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
     }
   }
   problems.push(...openSecrets(file, sources));
+  if (problems.length === 0) problems.push(...databaseConflicts(config as Config));
   if (problems.length > 0) {
     const isUsage = problems.every((problem) => problem.startsWith('--'));
     const sentence = listed(problems);
@@ -110,9 +112,10 @@ export function originOf({ origin, origins }: Source, place: string): Origin {
 
 /** Finds a file with a secret in it that others can read. */
 function openSecrets(file: OpenedFile | null, sources: Readonly<Record<string, { text: string }>>) {
-  const holdsSecret = settingRows.some(
-    ([name, row]) => row.isSecret && file?.values.has(name) && sources[name]?.text !== '',
-  );
+  const holdsSecret = settingRows.some(([name, { isSecret, mask }]) => {
+    const text = (file?.values.has(name) && sources[name]?.text) || '';
+    return isSecret ? text !== '' : mask !== undefined && mask(text) !== text;
+  });
   return file && holdsSecret ? checkSecretFile(file.path).map(({ problem }) => problem) : [];
 }
 

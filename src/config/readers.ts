@@ -127,6 +127,12 @@ export function languageTag(given: string): string {
   throw new RangeError(`'${given}' is not a language such as en or pt-BR`);
 }
 
+/** The name of a node; empty for that of its machine. */
+export function nodeName(given: string): string {
+  if (/^[\w.:-]{0,63}$/.test(given)) return given;
+  throw new RangeError(`'${given}' is not up to 63 letters, digits, dots, colons, - and _`);
+}
+
 const SHORT_TEXT_LENGTH_MAX = 200;
 
 /** One line of text; undefined for none. */

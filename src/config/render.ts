@@ -18,7 +18,7 @@ export interface ShownSetting {
 
 /** Every setting with its effective value and the origin of that; tables by their keys. */
 export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
-  return settingRows.flatMap(([name, { key, env: variable, isSecret, tables }]) => {
+  return settingRows.flatMap(([name, { key, env: variable, isSecret, mask, tables }]) => {
     const { text, origin } = sources[name];
     if (tables && text !== '') {
       return writtenKeys(tables, text).map(({ place, text: value, isDefault }) => ({
@@ -26,7 +26,8 @@ export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
         origin: isDefault ? DEFAULT : originOf(sources[name], place),
       }));
     }
-    return [{ key, variable, value: isSecret && text !== '' ? MASK : text, origin }];
+    const value = isSecret && text !== '' ? MASK : (mask?.(text) ?? text);
+    return [{ key, variable, value, origin }];
   });
 }
 

@@ -16,6 +16,8 @@ export interface Setting<T> extends ValueForm<T> {
   isLive?: true;
   /** Tells whether it is never shown. */
   isSecret?: true;
+  /** The text as it is shown, if there may be a secret in it. */
+  mask?(text: string): string;
 }
 
 /** Makes a row of the table; its value is a string in the file unless it names other types. */
