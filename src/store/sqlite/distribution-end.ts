@@ -2,9 +2,9 @@
 
 import { sql } from 'drizzle-orm';
 import { distributionEnded, type EndedDistribution } from '../../core/event/happenings.ts';
+import { FINAL } from '../status.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
-import { FINAL } from './status.ts';
 
 /**
  * Returns the function that notes the end of a distribution for its provider. To be called within

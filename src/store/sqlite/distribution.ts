@@ -11,10 +11,10 @@ import type {
   SendUsage,
 } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
+import { literal, unscheduled } from '../status.ts';
 import type { Context } from './context.ts';
 import { endNoter } from './distribution-end.ts';
 import { value } from './statement.ts';
-import { literal, unscheduled } from './status.ts';
 
 type DistributionStore = Pick<
   Store,

@@ -7,12 +7,12 @@ import type { QueueFacts } from '../../core/port/health.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { freeBytes } from '../../disk/room.ts';
+import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
 import type { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from './file/migrate.ts';
 import { DATABASE_FILE } from './file/open.ts';
 import { value } from './statement.ts';
-import { IN_DELIVERY, IN_LANE, unscheduled } from './status.ts';
 
 type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'queueFacts'>;
 

@@ -12,10 +12,10 @@ import { BLOCKED } from '../../core/message/status.ts';
 import type { AckItem, AckState, Message, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { literal } from '../status.ts';
 import type { Context } from './context.ts';
 import { type PushTally, pushSteps } from './push-steps.ts';
 import { once, value } from './statement.ts';
-import { literal } from './status.ts';
 import { LINKED } from './targets.ts';
 
 type InboxStore = Pick<Store, 'listInbox' | 'acknowledge'>;

@@ -9,10 +9,10 @@ import type { Clock } from '../../clock.ts';
 import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/status.ts';
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
+import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from '../status.ts';
 import type { Context } from './context.ts';
 import { endNoter } from './distribution-end.ts';
 import { value } from './statement.ts';
-import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from './status.ts';
 
 type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
 

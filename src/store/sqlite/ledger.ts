@@ -9,11 +9,11 @@ import type {
   PushState,
 } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
+import { FINAL, literal } from '../status.ts';
 import type { Context } from './context.ts';
 import { DETAIL_COLUMNS } from './distribution.ts';
 import { pushSteps, WHY_BLOCKED } from './push-steps.ts';
 import { value } from './statement.ts';
-import { FINAL, literal } from './status.ts';
 
 type LedgerStore = Pick<Store, 'expireRecipients' | 'findDistribution'>;
 

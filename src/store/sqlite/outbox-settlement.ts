@@ -9,11 +9,11 @@ import {
   type Settlement,
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
+import { AT_GATEWAYS } from '../status.ts';
 import type { Context } from './context.ts';
 import { recipientSteps } from './ledger.ts';
 import { type PushTally, pushSteps, WHY_EXPIRED } from './push-steps.ts';
 import { once, value } from './statement.ts';
-import { AT_GATEWAYS } from './status.ts';
 
 type SettlementStore = Pick<OutboxStore, 'settleDispatches' | 'endHandedOver'>;
 

@@ -10,10 +10,10 @@ import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import { KNOWN_SERVICES_MAX, PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../../core/port/registration.ts';
+import { AT_GATEWAYS } from '../status.ts';
 import type { Context } from './context.ts';
 import { endNoter } from './distribution-end.ts';
 import { once, value } from './statement.ts';
-import { AT_GATEWAYS } from './status.ts';
 import { LINKED } from './targets.ts';
 
 /** The token that reads the message of ledger row `r`. */

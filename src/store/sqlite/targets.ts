@@ -3,9 +3,9 @@
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
 import { cursorAt, positionOf } from '../cursor.ts';
+import { ACTIVE_BINDING } from '../status.ts';
 import type { Context } from './context.ts';
 import { once, value } from './statement.ts';
-import { ACTIVE_BINDING } from './status.ts';
 
 type TargetStore = Pick<Store, 'findTargets' | 'scanTargets'>;
 

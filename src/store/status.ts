@@ -1,11 +1,12 @@
 /**
- * The core's status values in SQL. They stand there as literals: SQLite takes a partial index only
- * where it reads the index's condition, and plans a join anew for values that are bound.
+ * The core's status values in SQL, for every store. They stand there as literals: a partial index
+ * is taken only where a statement has its condition, and SQLite plans a join anew for values that
+ * are bound.
  */
 
 import { type SQL, sql } from 'drizzle-orm';
-import { LOAD, LOAD_FROM, SENDING, SENT } from '../../core/message/status.ts';
-import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import { LOAD, LOAD_FROM, SENDING, SENT } from '../core/message/status.ts';
+import { DOMAIN_ACTIVE } from '../core/port/domain.ts';
 
 export function literal(status: number): SQL {
   return sql.raw(String(status));
