@@ -1,0 +1,137 @@
+/** Databases on the tests' PostgreSQL: each fresh and empty, with the schema of the program. */
+
+import type { SQL } from 'bun';
+import { type Postgres, ROLE, sharedPostgres } from './postgres.ts';
+import { migratePostgres } from './postgres-schema.ts';
+
+const TEMPLATE = 'gatepost_template';
+/** Files of a table above which it is quicker to begin a new one than to delete the rows, bytes. */
+const DELETED_MAX = 1024 * 1024;
+
+/** A database of one test, as the role that owns it is let in. */
+export interface TestDatabase {
+  name: string;
+  port: number;
+  /** `postgres://gatepost@127.0.0.1:PORT/NAME`, without a password. */
+  url: string;
+  /** A superuser's look at it from outside, past the store. One connection. */
+  sql: SQL;
+  /** Gives it back: emptied, it is somebody else's fresh one. */
+  drop(): Promise<void>;
+}
+
+let made = 0;
+const unused: TestDatabase[] = [];
+const templates = new Map<number, Promise<string>>();
+
+/** A fresh database with the schema in it, on the server that tests share unless given. */
+export async function freshDatabase(server?: Postgres): Promise<TestDatabase> {
+  if (server === undefined) {
+    const database = unused.pop();
+    if (database !== undefined) return database;
+  }
+  const on = server ?? (await sharedPostgres());
+  let template = templates.get(on.port);
+  if (template === undefined) {
+    template = makeTemplate(on);
+    templates.set(on.port, template);
+  }
+  const emptying = await template;
+  made += 1;
+  const name = `gatepost_${process.pid}_${made}`;
+  await withAdmin(on, (db) =>
+    db.unsafe(`CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} OWNER ${ROLE}`),
+  );
+  const sql = on.connect(name);
+  const database: TestDatabase = {
+    ...{ name, port: on.port, url: urlOf(on, name), sql },
+    drop: async () => {
+      await sql.unsafe(emptying);
+      if (server === undefined) unused.push(database);
+      else await sql.close();
+    },
+  };
+  return database;
+}
+
+/** A database with nothing in it, not even the schema. */
+export async function bareDatabase(server?: Postgres): Promise<TestDatabase> {
+  const on = server ?? (await sharedPostgres());
+  made += 1;
+  const name = `gatepost_${process.pid}_${made}`;
+  await withAdmin(on, (db) => db.unsafe(`CREATE DATABASE ${name} OWNER ${ROLE}`));
+  const sql = on.connect(name);
+  const drop = async () => {
+    await sql.close();
+    await withAdmin(on, (db) => db.unsafe(`DROP DATABASE ${name} WITH (FORCE)`));
+  };
+  return { name, port: on.port, url: urlOf(on, name), sql, drop };
+}
+
+const urlOf = ({ port }: Postgres, name: string) => `postgres://${ROLE}@127.0.0.1:${port}/${name}`;
+
+async function withAdmin<T>(server: Postgres, work: (db: SQL) => Promise<T>): Promise<T> {
+  const db = server.connect();
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
+
+/** Makes the template, unless another process has; returns what empties a copy of it. */
+async function makeTemplate(server: Postgres): Promise<string> {
+  await withAdmin(server, async (db) => {
+    // Until the connection ends. Processes that come meanwhile wait.
+    await db`SELECT pg_advisory_lock(1)`;
+    const [known] = await db`SELECT 1 FROM pg_database WHERE datname = ${TEMPLATE}`;
+    if (known !== undefined) return;
+    const making = `${TEMPLATE}_making`;
+    await db.unsafe(`DROP DATABASE IF EXISTS ${making} WITH (FORCE)`);
+    await db.unsafe(`CREATE DATABASE ${making} OWNER ${ROLE}`);
+    await migratePostgres(urlOf(server, making));
+    await db.unsafe(`ALTER DATABASE ${making} RENAME TO ${TEMPLATE}`);
+  });
+  const db = server.connect(TEMPLATE);
+  try {
+    return await emptyingOf(db);
+  } finally {
+    await db.close();
+  }
+}
+
+interface TableOfTemplate {
+  name: string;
+  /** Its rows as JSON; null: it has none. */
+  rows: string | null;
+}
+
+/** The statements that make a database what it was when it was copied. */
+async function emptyingOf(db: SQL): Promise<string> {
+  const names: { name: string }[] = await db`
+    SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'`;
+  const tables: TableOfTemplate[] = [];
+  for (const { name } of names) {
+    const [found] = await db.unsafe(`SELECT json_agg(t)::text AS rows FROM ${name} t`);
+    tables.push({ name, rows: found.rows });
+  }
+  const filled = tables.filter(({ rows }) => rows !== null);
+  return `
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid();
+    SET session_replication_role = replica;
+    DO $$ DECLARE name regclass; BEGIN
+      FOREACH name IN ARRAY ARRAY[${tables.map((table) => `'${table.name}'`)}]::regclass[] LOOP
+        IF pg_relation_size(name) > ${DELETED_MAX} THEN EXECUTE format('TRUNCATE %s CASCADE', name);
+        ELSE EXECUTE format('DELETE FROM %s', name); END IF;
+      END LOOP;
+    END $$;
+    ${filled.map(refill).join('')}
+    SELECT setval(seqrelid::regclass, seqstart, false) FROM pg_sequence;
+    SET session_replication_role = origin`;
+}
+
+function refill({ name, rows }: TableOfTemplate): string {
+  const text = (rows ?? '').replaceAll("'", "''");
+  return `INSERT INTO ${name} SELECT * FROM json_populate_recordset(NULL::${name}, '${text}');`;
+}
