@@ -79,3 +79,11 @@ export function withMethods(store: Store, replaced: Partial<Store>): Store {
 export class WriteFailed extends Error {
   override readonly name = 'WriteFailed';
 }
+
+/**
+ * Thrown by a store whose database does not answer now, which the store itself tells the log of in
+ * one line. As the cause of a {@link WriteFailed}: the change was not saved, or nobody knows.
+ */
+export class StoreAway extends Error {
+  override readonly name = 'StoreAway';
+}

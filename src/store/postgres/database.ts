@@ -1,0 +1,299 @@
+/**
+ * The way to PostgreSQL: pools of connections, a deadline for every statement, and an outage that
+ * is noticed once. While the database is away every call is refused at once, and one probe at a
+ * time asks whether it is back; a read whose connection went is repeated once: it changed nothing.
+ */
+
+import { SQL } from 'bun';
+import { systemClock } from '../../clock.ts';
+import { StoreAway, WriteFailed } from '../../core/port/store.ts';
+import { Deadlines } from './deadline.ts';
+import { isConflict, isLost, isRefusedBefore, sqlStateOf } from './fault.ts';
+import { Places } from './places.ts';
+import type { Answer, Bound, Runner } from './statement.ts';
+
+/** Statements that may be under way or wait for a connection; one more is refused at once. */
+const WAITING_MAX = 2_000;
+/** Time that a statement has beyond what the server gives it: then the way there is silent, ms. */
+const SILENCE_MS = 500;
+/** Pause between two probes of a database that is away, ms. */
+const PROBE_PAUSE_MS = 200;
+/** Longest wait for a lock of somebody else, and for a transaction that goes on, ms. */
+const LOCK_WAIT_MS = 5_000;
+/** Attempts at a statement that conflicts with others: each was taken back as a whole. */
+const ATTEMPTS_MAX = 5;
+/** Longest wait for a connection to be made, s. */
+const CONNECT_SECONDS = 3;
+
+/** The way to the database, as the operator configured it. */
+export interface DatabaseOptions {
+  /** `postgres://user@host:port/database`. */
+  url: string;
+  /** Null: none is needed, or it stands in the URL. */
+  password: string | null;
+  /** Null: without TLS; `ca` in PEM, null: the authorities of the system. */
+  tls: { ca: string | null } | null;
+  /** 2 or more. */
+  connections: number;
+  /** Longest time of one statement, ms. */
+  statementMs: number;
+  /** True: a pooler in transaction mode is between, so nothing lasts beyond a transaction. */
+  isPooled: boolean;
+  /** Name of this node. */
+  node: string;
+  /** Hears once of each outage, and of its end: how long it was, and how many calls it refused. */
+  onAway?: (problem: string) => void;
+  onBack?: (awayMs: number, refusedCount: number) => void;
+}
+
+/** Half of the connections are for transactions: nothing that is one statement waits for them. */
+const transactionsOf = ({ connections }: DatabaseOptions) => Math.floor(connections / 2);
+
+interface Outage {
+  sinceMs: number;
+  refusedCount: number;
+  problem: string;
+}
+
+/** The database's name in a URL. `PGDATABASE` would win over it if it were not passed by itself. */
+export function databaseOf(url: string): string {
+  const { pathname, username } = new URL(url);
+  return decodeURIComponent(pathname.slice(1) || username);
+}
+
+/** Options of a pool of Bun.SQL. */
+export function poolOptions(options: DatabaseOptions, max: number): SQL.PostgresOrMySQLOptions {
+  const { url, password, tls, statementMs, isPooled, node } = options;
+  const settings = {
+    application_name: `gatepost/${node}`,
+    statement_timeout: String(statementMs),
+    lock_timeout: String(Math.min(LOCK_WAIT_MS, statementMs)),
+    idle_in_transaction_session_timeout: String(LOCK_WAIT_MS),
+    TimeZone: 'UTC',
+  };
+  return {
+    adapter: 'postgres',
+    url,
+    database: databaseOf(url),
+    ...(password === null ? {} : { password }),
+    max,
+    bigint: true,
+    prepare: !isPooled,
+    idleTimeout: 0,
+    maxLifetime: 0,
+    connectionTimeout: CONNECT_SECONDS,
+    // A pooler in transaction mode refuses what it does not know.
+    connection: isPooled ? { application_name: settings.application_name } : settings,
+    tls: tls === null ? false : tls.ca === null ? true : { ca: tls.ca },
+  } as SQL.PostgresOrMySQLOptions;
+}
+
+/** Numbers are numbers: ids and times are below 2^53. */
+function withNumbers(row: Record<string, unknown>): unknown {
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value === 'bigint') row[name] = Number(value);
+  }
+  return row;
+}
+
+async function answerOf<Row>(query: Promise<unknown>): Promise<Answer<Row>> {
+  const rows = (await query) as unknown[] & { count: number };
+  const { count } = rows;
+  // A plain array: that of the driver is a class of its own.
+  return { rows: Array.from(rows, (row) => withNumbers(row as never)) as Row[], count };
+}
+
+/** A statement of the driver, sent without waiting for the ones before it. */
+function send(on: Pick<SQL, 'unsafe'>, text: string, params: readonly Bound[] = []) {
+  return on.unsafe(text, params as Bound[]).execute() as unknown as Promise<unknown>;
+}
+
+export class Database implements Runner {
+  #plain: SQL;
+  #transacting: SQL;
+  #outage: Outage | null = null;
+  #isClosed = false;
+  #probe: Timer | null = null;
+  readonly #places: Places;
+  readonly #deadlines: Deadlines;
+  readonly #options: DatabaseOptions;
+  /** Runs a statement that writes by itself: it is not repeated if it may have run. */
+  readonly writing: Runner;
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+    this.#places = new Places(transactionsOf(options));
+    this.#plain = this.#openPlain();
+    this.#transacting = this.#openTransacting();
+    this.#deadlines = new Deadlines(options.statementMs + SILENCE_MS, () => this.#beSilent());
+    this.writing = { ask: (text, params) => this.#askWriting(text, params) };
+  }
+
+  /** The problem while the database is away; null: it answers. */
+  get problem(): string | null {
+    return this.#outage?.problem ?? null;
+  }
+
+  /** Reads. Throws {@link StoreAway} when the database does not answer. */
+  ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
+    return this.#repeating(() => this.#askOnce<Row>(text, params), isLost);
+  }
+
+  /**
+   * Runs `work` in a transaction of its own, on a connection of its own. Throws
+   * {@link WriteFailed} if nobody knows whether it was committed, {@link StoreAway} if the database
+   * is away, else what `work` threw.
+   */
+  async transaction<T>(work: (on: Runner) => Promise<T>, mode = ''): Promise<T> {
+    this.#refuseIfAway();
+    await this.#places.take((taken) => this.#deadlines.within(taken));
+    try {
+      return await this.#transact(work, mode);
+    } finally {
+      this.#places.giveBack();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#probe !== null) clearTimeout(this.#probe);
+    this.#deadlines.close();
+    await Promise.all([this.#plain.close({ timeout: 0 }), this.#transacting.close({ timeout: 0 })]);
+  }
+
+  #openPlain(): SQL {
+    const { connections } = this.#options;
+    return new SQL(poolOptions(this.#options, connections - transactionsOf(this.#options)));
+  }
+
+  #openTransacting(): SQL {
+    return new SQL(poolOptions(this.#options, transactionsOf(this.#options)));
+  }
+
+  async #askWriting<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
+    try {
+      return await this.#repeating(() => this.#askOnce<Row>(text, params), isRefusedBefore);
+    } catch (fault) {
+      if (!(fault instanceof StoreAway)) throw fault;
+      throw new WriteFailed('the database went away', { cause: fault });
+    }
+  }
+
+  #askOnce<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
+    this.#refuseIfAway();
+    return this.#deadlines.within(answerOf<Row>(send(this.#plain, text, params)));
+  }
+
+  /** Repeats what conflicts with others, and once what `mayRepeat` after a lost connection. */
+  async #repeating<T>(run: () => Promise<T>, mayRepeat: (fault: unknown) => boolean): Promise<T> {
+    let hasRepeated = false;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await run();
+      } catch (fault) {
+        if (isConflict(fault) && attempt < ATTEMPTS_MAX) continue;
+        if (!isLost(fault) && !isRefusedBefore(fault)) throw fault;
+        if (mayRepeat(fault) && !hasRepeated) {
+          hasRepeated = true;
+          continue;
+        }
+        throw this.#wentAway(fault);
+      }
+    }
+  }
+
+  async #transact<T>(work: (on: Runner) => Promise<T>, mode: string): Promise<T> {
+    let isCommitting = false;
+    const connection = await this.#reserve();
+    const ask = <Row>(text: string, params: readonly Bound[] = []) =>
+      this.#deadlines.within(answerOf<Row>(send(connection, text, params)));
+    try {
+      // Not waited for: the first statement goes right behind it.
+      const begun = ask(`BEGIN ${mode}`);
+      begun.catch(() => undefined);
+      const value = await work({ ask });
+      await begun;
+      isCommitting = true;
+      await ask('COMMIT');
+      return value;
+    } catch (fault) {
+      if (!isLost(fault) && !(fault instanceof StoreAway)) {
+        await ask('ROLLBACK').catch(() => undefined);
+        throw fault;
+      }
+      if (!isCommitting) throw fault;
+      throw new WriteFailed('nobody knows whether it was committed', { cause: fault });
+    } finally {
+      connection.release();
+    }
+  }
+
+  async #reserve(): Promise<Awaited<ReturnType<SQL['reserve']>>> {
+    try {
+      return await this.#deadlines.within(this.#transacting.reserve());
+    } catch (fault) {
+      throw isLost(fault) || isRefusedBefore(fault) ? this.#wentAway(fault) : fault;
+    }
+  }
+
+  #refuseIfAway(): void {
+    if (this.#outage === null) {
+      if (this.#deadlines.waitingCount < WAITING_MAX) return;
+      throw new StoreAway('too many calls wait for the database');
+    }
+    this.#outage.refusedCount += 1;
+    throw new StoreAway(this.#outage.problem);
+  }
+
+  /** The way is silent: connections that are there are of no use any more. */
+  #beSilent(): StoreAway {
+    const fault = this.#wentAway(new Error('it does not answer'));
+    this.#renew();
+    return fault;
+  }
+
+  #renew(): void {
+    const old = [this.#plain, this.#transacting];
+    this.#plain = this.#openPlain();
+    this.#transacting = this.#openTransacting();
+    for (const pool of old) pool.close({ timeout: 0 }).catch(() => undefined);
+  }
+
+  /** Notes that the database is away, unless it is known. */
+  #wentAway(fault: unknown): StoreAway {
+    const isReadOnly = sqlStateOf(fault) === '25006';
+    const problem = isReadOnly ? 'it takes no writes' : wordsOf(fault);
+    if (this.#outage === null && !this.#isClosed) {
+      this.#outage = { sinceMs: systemClock.steadyMs(), refusedCount: 0, problem };
+      // The server behind the address may be another one by now.
+      if (isReadOnly) this.#renew();
+      this.#options.onAway?.(problem);
+      this.#probe = setTimeout(this.#look, PROBE_PAUSE_MS);
+    }
+    if (this.#outage !== null) this.#outage.refusedCount += 1;
+    return new StoreAway(problem, { cause: fault });
+  }
+
+  /** Asks whether the database is back. */
+  #look = async (): Promise<void> => {
+    const outage = this.#outage;
+    if (outage === null || this.#isClosed) return;
+    try {
+      const query = send(this.#plain, 'SELECT pg_is_in_recovery() AS "isStandby"');
+      const { rows } = await this.#deadlines.within(answerOf<{ isStandby: boolean }>(query));
+      if (rows[0]?.isStandby !== false) throw new Error('it takes no writes');
+      this.#outage = null;
+      this.#options.onBack?.(systemClock.steadyMs() - outage.sinceMs, outage.refusedCount);
+    } catch (fault) {
+      outage.problem = wordsOf(fault);
+      if (outage.problem === 'it takes no writes') this.#renew();
+      if (!this.#isClosed) this.#probe = setTimeout(this.#look, PROBE_PAUSE_MS);
+    }
+  };
+}
+
+/** What went wrong, without an address or a password. */
+function wordsOf(fault: unknown): string {
+  return fault instanceof Error ? fault.message : String(fault);
+}

@@ -1,0 +1,81 @@
+/**
+ * Statements as templates of SQL, written once: drizzle writes their text, Bun.SQL runs it. They
+ * belong to no connection; the runner that each call names says where and in which transaction.
+ */
+
+import { Placeholder, type SQL, sql } from 'drizzle-orm';
+import { PgDialect } from 'drizzle-orm/pg-core';
+
+/** A value that PostgreSQL takes; of arrays the elements may be null. */
+export type Bound =
+  | string
+  | number
+  | boolean
+  | null
+  | Uint8Array
+  | readonly (string | number | boolean | null | Uint8Array)[];
+
+type Values = Record<string, Bound>;
+
+/** Rows of an answer, and how many rows the statement itself returned or changed. */
+export interface Answer<Row> {
+  rows: Row[];
+  count: number;
+}
+
+/** Somewhere that statements run: the pool, or the connection of a transaction. */
+export interface Runner {
+  ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>>;
+}
+
+export interface Statement<Row> {
+  all(on: Runner, values?: Values): Promise<Row[]>;
+  get(on: Runner, values?: Values): Promise<Row | null>;
+  /** Runs it for its effect and returns the number of rows changed, without those of triggers. */
+  run(on: Runner, values?: Values): Promise<number>;
+  /** Adds one row, of which it returns the `id`. */
+  insert(on: Runner, values?: Values): Promise<number>;
+}
+
+const dialect = new PgDialect();
+
+interface Written {
+  text: string;
+  params: readonly (Placeholder | Bound)[];
+}
+
+function write(query: SQL): Written {
+  const { sql: text, params } = dialect.sqlToQuery(query);
+  return { text, params: params as (Placeholder | Bound)[] };
+}
+
+function bind({ text, params }: Written, values: Values): Bound[] {
+  return params.map((param) => {
+    if (!(param instanceof Placeholder)) return param;
+    const value = values[param.name];
+    if (value === undefined) throw new Error(`no value for ${param.name} in ${text}`);
+    return value;
+  });
+}
+
+/** Makes a statement of a template. Each {@link value} in it is filled in by name at each run. */
+export function prepare<Row = unknown>(query: SQL): Statement<Row> {
+  let written: Written | null = null;
+  const ask = (on: Runner, values: Values = {}) => {
+    written ??= write(query);
+    return on.ask<Row>(written.text, bind(written, values));
+  };
+  return {
+    all: async (on, values) => (await ask(on, values)).rows,
+    get: async (on, values) => (await ask(on, values)).rows[0] ?? null,
+    run: async (on, values) => (await ask(on, values)).count,
+    insert: async (on, values) => {
+      const row = (await ask(on, values)).rows[0] as { id: number } | undefined;
+      if (row === undefined) throw new Error(`no id came back from ${written?.text}`);
+      return row.id;
+    },
+  };
+}
+
+/** A value that is filled in at each run. */
+export const value = sql.placeholder;

@@ -1,0 +1,43 @@
+/** The store on PostgreSQL: as many nodes as wanted on the same database. */
+
+import { systemClock } from '../../clock.ts';
+import type { Store } from '../../core/port/store.ts';
+import type { StoreOptions } from '../kind.ts';
+import type { Context } from './context.ts';
+import { Database, type DatabaseOptions } from './database.ts';
+import { DatabaseClock } from './database-clock.ts';
+import { GatheredNotes } from './figure-trail.ts';
+import { Signals } from './signals.ts';
+import { write } from './write.ts';
+
+/** Opens the store. Throws `OperatorError` with the reason when it cannot. */
+export async function openPostgresStore(
+  options: StoreOptions,
+  database: DatabaseOptions,
+): Promise<Store> {
+  const { clock = systemClock } = options;
+  const db = new Database(database);
+  const databaseClock = new DatabaseClock(db, clock);
+  await databaseClock.measure();
+  const context: Context = {
+    db,
+    write: (work) => write(context, work),
+    gathered: new GatheredNotes(),
+    signals: new Signals(),
+    observers: options,
+    clock,
+    storeNowMs: () => databaseClock.nowMs(),
+    statementMs: database.statementMs,
+  };
+  const store: Partial<Store> = {
+    ...nounsOf(context),
+    close: async () => {
+      await db.close();
+    },
+  };
+  return store as Store;
+}
+
+function nounsOf(_context: Context): Partial<Store> {
+  return {};
+}
