@@ -74,6 +74,15 @@ const RULES: Readonly<Record<string, Rule>> = {
     ],
     reason: 'a store fulfils the port in core/port/store.ts and knows no caller',
   },
+  'src/store/postgres': {
+    ours: [
+      ...['src/store/postgres/', 'src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
+      ...['src/core/', 'migrations/postgres/', ...LEAVES],
+    ],
+    // bun: its SQL client.
+    packages: ['bun', 'drizzle-orm', 'node:fs'],
+    reason: 'a store fulfils the port in core/port/store.ts and knows no caller, nor its sibling',
+  },
   'src/cli': {
     ours: ['src/cli/', 'src/core/', 'src/client/', ...LEAVES],
     types: ['src/app.ts', 'src/backup/', 'src/config/', 'src/doctor/', 'src/systemd.ts'],
