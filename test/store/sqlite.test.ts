@@ -48,7 +48,7 @@ async function open(): Promise<OpenedStore & { dataDir: string }> {
     dataDir,
     store: await openOne(true),
     openBeside: () => openOne(false),
-    race: (shares) => runRace(dataDir, shares),
+    race: (shares) => runRace({ dataDir, databaseUrl: null }, shares),
     close: async () => {
       for (const store of stores) await store.close();
       rmSync(dataDir, { recursive: true, force: true });

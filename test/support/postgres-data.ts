@@ -2,9 +2,10 @@
 
 import type { SQL } from 'bun';
 import { type Postgres, ROLE, sharedPostgres } from './postgres.ts';
-import { migratePostgres } from './postgres-schema.ts';
+import { migratePostgres, schemaMark } from './postgres-schema.ts';
 
-const TEMPLATE = 'gatepost_template';
+/** Of this schema: a server of the developer's outlives it. */
+const TEMPLATE = `gatepost_template_${schemaMark()}`;
 /** Files of a table above which it is quicker to begin a new one than to delete the rows, bytes. */
 const DELETED_MAX = 1024 * 1024;
 

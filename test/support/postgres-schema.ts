@@ -17,3 +17,11 @@ export async function migratePostgres(url: string): Promise<void> {
   }
   await db.close();
 }
+
+/** Another one for each schema. */
+export function schemaMark(): string {
+  const texts = readdirSync(FOLDER)
+    .sort()
+    .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
+  return Bun.hash(texts.join()).toString(36);
+}

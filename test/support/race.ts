@@ -1,16 +1,16 @@
 /** Processes that race for the same rows, each with a store of its own, all let go at once. */
 
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { CLOCK } from '../store/contract/fixture.ts';
 import { makeCalls, type RaceShare } from '../store/contract/race.ts';
 import { RACES } from '../store/contract/races.ts';
+import { openPlace, type Place } from './place.ts';
 import { plainEnv } from './process.ts';
 
 /** The answers to each of the processes, call by call. */
-export async function runRace(dataDir: string, shares: readonly RaceShare[]): Promise<unknown[][]> {
+export async function runRace(place: Place, shares: readonly RaceShare[]): Promise<unknown[][]> {
   const racers = shares.map((share) => {
     const child = Bun.spawn(
-      [process.execPath, import.meta.path, JSON.stringify({ dataDir, share })],
+      [process.execPath, import.meta.path, JSON.stringify({ place, share })],
       {
         env: plainEnv(),
         stdin: 'pipe',
@@ -48,16 +48,11 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 }
 
 /** A racer: says that it is ready, waits for the word, makes its calls. */
-async function race(dataDir: string, share: RaceShare): Promise<void> {
+async function race(place: Place, share: RaceShare): Promise<void> {
   const { calls, given } = share;
   const of = RACES[share.race];
   if (of === undefined) throw new Error(`there is no race ${share.race}`);
-  const store = await openSqliteStore({
-    dataDir,
-    create: false,
-    commitBatchMax: 1024,
-    clock: CLOCK,
-  });
+  const store = await openPlace(place, { clock: CLOCK });
   console.log('ready');
   await linesOf(Bun.stdin.stream()).next();
   const answers = await makeCalls(of, store, given, calls);
@@ -66,6 +61,6 @@ async function race(dataDir: string, share: RaceShare): Promise<void> {
 }
 
 if (import.meta.main) {
-  const { dataDir, share } = JSON.parse(process.argv[2] ?? '');
-  await race(dataDir, share);
+  const { place, share } = JSON.parse(process.argv[2] ?? '');
+  await race(place, share);
 }

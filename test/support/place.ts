@@ -1,0 +1,31 @@
+/** Where a test's data are, so that another process opens them too: a folder, or a database. */
+
+import { hostname } from 'node:os';
+import type { Store } from '../../src/core/port/store.ts';
+import type { StoreOptions } from '../../src/store/kind.ts';
+import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { openSqliteStore } from '../../src/store/sqlite/store.ts';
+
+export interface Place {
+  dataDir: string;
+  /** The database of a PostgreSQL; null: it is a file in that folder. */
+  databaseUrl: string | null;
+}
+
+/** Opens the store there. The caller closes it. */
+export function openPlace(
+  { dataDir, databaseUrl }: Place,
+  more: Partial<StoreOptions> = {},
+): Promise<Store> {
+  const options = { dataDir, create: false, commitBatchMax: 1024, ...more };
+  if (databaseUrl === null) return openSqliteStore(options);
+  return openPostgresStore(options, {
+    url: databaseUrl,
+    password: null,
+    tls: null,
+    connections: 4,
+    statementMs: 10_000,
+    isPooled: false,
+    node: hostname(),
+  });
+}
