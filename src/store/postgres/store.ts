@@ -6,7 +6,10 @@ import type { StoreOptions } from '../kind.ts';
 import type { Context } from './context.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
+import { domainStore } from './domain.ts';
 import { GatheredNotes } from './figure-trail.ts';
+import { linkStore } from './link.ts';
+import { providerStore } from './provider.ts';
 import { Signals } from './signals.ts';
 import { write } from './write.ts';
 
@@ -38,6 +41,10 @@ export async function openPostgresStore(
   return store as Store;
 }
 
-function nounsOf(_context: Context): Partial<Store> {
-  return {};
+function nounsOf(context: Context): Partial<Store> {
+  return {
+    ...providerStore(context),
+    ...linkStore(context),
+    ...domainStore(context),
+  };
 }
