@@ -1,0 +1,213 @@
+/**
+ * Devices become known, as parts of writes: the HWID itself, what it says at a provider, and the
+ * bindings by which it came in. The row of `device` is the lock of all that hangs on it: each of
+ * these writes takes it first, so what is read behind it stays as it is.
+ */
+
+import { sql } from 'drizzle-orm';
+import { sameUtcDay } from '../../core/calendar.ts';
+import { mergeFacts } from '../../core/device.ts';
+import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
+import type { Figure } from '../../core/port/figure.ts';
+import { prepare, type Runner, value } from './statement.ts';
+import type { Write } from './write.ts';
+
+/**
+ * Bindings of one provider to which a device is tied at most; the oldest goes beyond. Each message
+ * asks which of them are active.
+ */
+export const TIES_MAX = 16;
+
+const FACT_VALUES = sql`${value('os')}, ${value('osVersion')}, ${value('deviceName')},
+  ${value('appVersion')}, ${value('userAgent')}`;
+const SET_FACTS = sql`os = ${value('os')}, os_version = ${value('osVersion')},
+  device_name = ${value('deviceName')}, app_version = ${value('appVersion')},
+  user_agent = ${value('userAgent')}`;
+
+/** The columns of facts, in the order in which statements name them. */
+export const FACT_COLUMNS = sql.raw('os, os_version, device_name, app_version, user_agent');
+
+/**
+ * Facts of row `p` of `device_provider` after a report without proof, of `said`, for a SET: what
+ * `mergeUnproven` of core/device.ts says, where a statement sees many devices.
+ */
+export function mergedUnproven(p: string, said: string) {
+  const merged = ['os_version', 'device_name', 'app_version', 'user_agent'].map(
+    (fact) => `${fact} = coalesce(nullif(${said}.${fact}, ''), ${p}.${fact})`,
+  );
+  return sql.raw(
+    [
+      `os = CASE WHEN ${p}.token_id IS NULL AND ${said}.os <> '' THEN ${said}.os ELSE ${p}.os END`,
+      ...merged,
+    ].join(', '),
+  );
+}
+
+const on = {
+  see: prepare<{ id: number }>(sql`
+      INSERT INTO device (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
+      VALUES (${value('hwid')}, '', '', '', '', '', ${value('nowMs')}, ${value('nowMs')})
+      ON CONFLICT (hwid) DO UPDATE SET last_seen_at_ms = excluded.last_seen_at_ms
+      RETURNING id`),
+  seeElsewhere: prepare<{ id: number }>(sql`
+      INSERT INTO device (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
+      VALUES (${value('hwid')}, '', '', '', '', '', ${value('firstSeenAtMs')},
+        ${value('lastSeenAtMs')})
+      ON CONFLICT (hwid) DO UPDATE SET
+        first_seen_at_ms = least(device.first_seen_at_ms, excluded.first_seen_at_ms),
+        last_seen_at_ms = greatest(device.last_seen_at_ms, excluded.last_seen_at_ms)
+      RETURNING id`),
+  visit: prepare<{ seenBeforeMs: number | null }>(sql`
+      WITH before AS (
+        SELECT last_seen_at_ms FROM device_provider
+        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')})
+      INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms)
+      VALUES (${value('deviceId')}, ${value('providerId')}, ${FACT_VALUES}, ${value('nowMs')})
+      ON CONFLICT (device_id, provider_id) DO UPDATE SET ${mergedUnproven('p', 'excluded')},
+        last_seen_at_ms = excluded.last_seen_at_ms
+      RETURNING (SELECT last_seen_at_ms FROM before) AS "seenBeforeMs"`),
+  atProvider: prepare<DeviceAtProvider>(sql`
+      SELECT os, os_version AS "osVersion", device_name AS "deviceName",
+        app_version AS "appVersion", user_agent AS "userAgent",
+        last_seen_at_ms AS "lastSeenAtMs", token_id IS NOT NULL AS "isRegistered"
+      FROM device_provider
+      WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+  ownFacts: prepare<DeviceFacts>(sql`
+      SELECT os, os_version AS "osVersion", device_name AS "deviceName",
+        app_version AS "appVersion", user_agent AS "userAgent"
+      FROM device WHERE id = ${value('id')}`),
+  setOwnFacts: prepare(sql`UPDATE device SET ${SET_FACTS} WHERE id = ${value('id')}`),
+  addAtProvider: prepare(sql`
+      INSERT INTO device_provider (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms)
+      VALUES (${value('deviceId')}, ${value('providerId')}, ${FACT_VALUES},
+        ${value('lastSeenAtMs')})`),
+  setAtProvider: prepare(sql`
+      UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}
+      WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+  checkIn: prepare(sql`
+      UPDATE device_provider SET checked_in_at_ms = ${value('nowMs')}
+      WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+  isTied: prepare<{ one: number }>(sql`
+      SELECT 1 AS one FROM device_domain
+      WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`),
+  tie: prepare(sql`
+      INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
+      SELECT ${value('deviceId')}::bigint, id, provider_id, ${value('nowMs')}::bigint FROM domain
+      WHERE id = ${value('domainId')}
+      ON CONFLICT DO NOTHING`),
+  /** In the order in which they came: ids grow. */
+  dropOldestTies: prepare(sql`
+      DELETE FROM device_domain WHERE device_id = ${value('deviceId')} AND id IN (
+        SELECT id FROM device_domain
+        WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}
+        ORDER BY id DESC OFFSET ${TIES_MAX})`),
+};
+
+/** Choice among a HWID's facts, of those that are known and those that come. */
+type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
+
+/** Whatever counts: a write, or the figures of the process for what is saved already. */
+interface Counting {
+  figures: { note(providerId: number, figure: Figure, atMs: number): void };
+}
+
+/** Counts a device that is seen at a provider, the first time of a UTC day; null: of all time. */
+export function countSeen(
+  { figures }: Counting,
+  providerId: number,
+  seenBeforeMs: number | null,
+  nowMs: number,
+): void {
+  const isFirst = seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
+  if (isFirst) figures.note(providerId, 'seen', nowMs);
+}
+
+/**
+ * Keeps what a device says at a provider, where it becomes known if it was not. Returns when it
+ * was seen there before; null: never. The write has seen the device.
+ */
+async function keepFacts(
+  w: Write,
+  deviceId: number,
+  providerId: number,
+  reported: DeviceFacts,
+  lastSeenAtMs: number,
+  merge: Merge,
+): Promise<number | null> {
+  const key = { deviceId, providerId, lastSeenAtMs };
+  const row = await on.atProvider.get(w, { deviceId, providerId });
+  if (row === null) await on.addAtProvider.run(w, { ...key, ...reported });
+  else await on.setAtProvider.run(w, { ...key, ...merge(row, reported) });
+  return row === null ? null : row.lastSeenAtMs;
+}
+
+const isTied = async (runner: Runner, deviceId: number, domainId: number): Promise<boolean> =>
+  (await on.isTied.get(runner, { deviceId, domainId })) !== null;
+
+/** Steps by which a device becomes known, to be called within a write. */
+export const keep = {
+  /** Makes a device known, or notes that it is there, and locks it; returns its id. */
+  see: (w: Write, hwid: string, nowMs: number): Promise<number> =>
+    on.see.insert(w, { hwid, nowMs }),
+
+  /** The same for one that was seen elsewhere, which may be long ago. */
+  seeElsewhere: (
+    w: Write,
+    hwid: string,
+    firstSeenAtMs: number,
+    lastSeenAtMs: number,
+  ): Promise<number> => on.seeElsewhere.insert(w, { hwid, firstSeenAtMs, lastSeenAtMs }),
+
+  /** Sees a device at a provider, and keeps what it says there without proof; returns its id. */
+  async visit(
+    w: Write,
+    hwid: string,
+    providerId: number,
+    reported: DeviceFacts,
+    nowMs: number,
+  ): Promise<number> {
+    const deviceId = await on.see.insert(w, { hwid, nowMs });
+    const row = await on.visit.get(w, { deviceId, providerId, nowMs, ...reported });
+    countSeen(w, providerId, row?.seenBeforeMs ?? null, nowMs);
+    return deviceId;
+  },
+
+  /** Keeps what a device says to nobody in particular. */
+  async keepOwnFacts(w: Write, id: number, reported: DeviceFacts): Promise<void> {
+    const known = await on.ownFacts.get(w, { id });
+    if (known !== null) await on.setOwnFacts.run(w, { id, ...mergeFacts(known, reported) });
+  },
+
+  /** Sees a device at a provider, and keeps what it says there. */
+  async seeAt(
+    w: Write,
+    deviceId: number,
+    providerId: number,
+    reported: DeviceFacts,
+    nowMs: number,
+    merge: Merge,
+  ): Promise<void> {
+    const seenBeforeMs = await keepFacts(w, deviceId, providerId, reported, nowMs, merge);
+    countSeen(w, providerId, seenBeforeMs, nowMs);
+  },
+
+  keepFacts,
+
+  /** Notes that a device that is known at a provider called it without naming a link. */
+  checkIn: (w: Write, deviceId: number, providerId: number, nowMs: number): Promise<number> =>
+    on.checkIn.run(w, { deviceId, providerId, nowMs }),
+
+  /** Ties a device to a binding, unless it is tied to it already. */
+  async tie(
+    w: Write,
+    deviceId: number,
+    providerId: number,
+    domainId: number,
+    nowMs: number,
+  ): Promise<void> {
+    if ((await on.tie.run(w, { deviceId, domainId, nowMs })) === 0) return;
+    await on.dropOldestTies.run(w, { deviceId, providerId });
+  },
+
+  isTied,
+};
