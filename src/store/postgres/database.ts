@@ -1,14 +1,15 @@
 /**
  * The way to PostgreSQL: pools of connections, a deadline for every statement, and an outage that
  * is noticed once. While the database is away every call is refused at once, and one probe at a
- * time asks whether it is back; a read whose connection went is repeated once: it changed nothing.
+ * time asks whether it is back; a read whose connection went is repeated: it changed nothing.
  */
 
 import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
+import { nextTurn } from '../../core/turn.ts';
 import { Deadlines } from './deadline.ts';
-import { isConflict, isLost, isRefusedBefore, sqlStateOf } from './fault.ts';
+import { isConflict, isLost, isRefusedBefore, isTerminated, sqlStateOf } from './fault.ts';
 import { Places } from './places.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
@@ -20,8 +21,8 @@ const SILENCE_MS = 500;
 const PROBE_PAUSE_MS = 200;
 /** Longest wait for a lock of somebody else, and for a transaction that goes on, ms. */
 const LOCK_WAIT_MS = 5_000;
-/** Attempts at a statement that conflicts with others: each was taken back as a whole. */
-const ATTEMPTS_MAX = 5;
+/** Attempts at a statement of which nothing is kept: it conflicted, or only read. */
+const ATTEMPTS_MAX = 4;
 /** Longest wait for a connection to be made, s. */
 const CONNECT_SECONDS = 3;
 
@@ -29,8 +30,8 @@ const CONNECT_SECONDS = 3;
 export interface DatabaseOptions {
   /** `postgres://user@host:port/database`. */
   url: string;
-  /** Null: none is needed, or it stands in the URL. */
-  password: string | null;
+  /** Asked for each new connection. Null: none is needed, or it stands in the URL. */
+  password: (() => string) | null;
   /** Null: without TLS; `ca` in PEM, null: the authorities of the system. */
   tls: { ca: string | null } | null;
   /** 2 or more. */
@@ -114,6 +115,8 @@ export class Database implements Runner {
   #transacting: SQL;
   #outage: Outage | null = null;
   #isClosed = false;
+  #underWay = 0;
+  #onIdle: (() => void)[] = [];
   #probe: Timer | null = null;
   readonly #places: Places;
   readonly #deadlines: Deadlines;
@@ -137,7 +140,7 @@ export class Database implements Runner {
 
   /** Reads. Throws {@link StoreAway} when the database does not answer. */
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
-    return this.#repeating(() => this.#askOnce<Row>(text, params), isLost);
+    return this.during(() => this.#repeating(() => this.#askOnce<Row>(text, params), isLost));
   }
 
   /**
@@ -155,7 +158,25 @@ export class Database implements Runner {
     }
   }
 
+  /** Runs something that is to be finished before the pools are closed. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    }
+  }
+
+  /** Finishes what is under way, and what this turn of the event loop has yet to begin. */
   async close(): Promise<void> {
+    for (let turns = 0; turns < 2; turns++) {
+      await nextTurn();
+      if (this.#underWay === 0) continue;
+      await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+      turns = 0;
+    }
     this.#isClosed = true;
     if (this.#probe !== null) clearTimeout(this.#probe);
     this.#deadlines.close();
@@ -173,7 +194,9 @@ export class Database implements Runner {
 
   async #askWriting<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
     try {
-      return await this.#repeating(() => this.#askOnce<Row>(text, params), isRefusedBefore);
+      return await this.during(() =>
+        this.#repeating(() => this.#askOnce<Row>(text, params), isRefusedBefore),
+      );
     } catch (fault) {
       if (!(fault instanceof StoreAway)) throw fault;
       throw new WriteFailed('the database went away', { cause: fault });
@@ -185,22 +208,23 @@ export class Database implements Runner {
     return this.#deadlines.within(answerOf<Row>(send(this.#plain, text, params)));
   }
 
-  /** Repeats what conflicts with others, and once what `mayRepeat` after a lost connection. */
+  /** Repeats what conflicts with others, and what `mayRepeat` after a lost connection. */
   async #repeating<T>(run: () => Promise<T>, mayRepeat: (fault: unknown) => boolean): Promise<T> {
-    let hasRepeated = false;
     for (let attempt = 1; ; attempt++) {
       try {
         return await run();
       } catch (fault) {
-        if (isConflict(fault) && attempt < ATTEMPTS_MAX) continue;
-        if (!isLost(fault) && !isRefusedBefore(fault)) throw fault;
-        if (mayRepeat(fault) && !hasRepeated) {
-          hasRepeated = true;
-          continue;
-        }
-        throw this.#wentAway(fault);
+        const isOver = attempt >= ATTEMPTS_MAX;
+        if (!isOver && (isConflict(fault) || mayRepeat(fault))) continue;
+        throw this.#faultOf(fault);
       }
     }
+  }
+
+  /** The fault as callers are to see it. An outage is noted, but not where one was ended alone. */
+  #faultOf(fault: unknown): unknown {
+    if (isTerminated(fault)) return new StoreAway(wordsOf(fault), { cause: fault });
+    return isLost(fault) || isRefusedBefore(fault) ? this.#wentAway(fault) : fault;
   }
 
   async #transact<T>(work: (on: Runner) => Promise<T>, mode: string): Promise<T> {
@@ -233,7 +257,7 @@ export class Database implements Runner {
     try {
       return await this.#deadlines.within(this.#transacting.reserve());
     } catch (fault) {
-      throw isLost(fault) || isRefusedBefore(fault) ? this.#wentAway(fault) : fault;
+      throw this.#faultOf(fault);
     }
   }
 

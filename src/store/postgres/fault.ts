@@ -26,6 +26,11 @@ export function isLost(fault: unknown): boolean {
   return /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME|TLS)/.test(fault.code);
 }
 
+/** True if somebody ended this connection: others may go on. */
+export function isTerminated(fault: unknown): boolean {
+  return sqlStateOf(fault) === '57P01';
+}
+
 /** True if the statement cannot have begun: repeating it is safe, even if it writes. */
 export function isRefusedBefore(fault: unknown): boolean {
   if (!(fault instanceof SQL.PostgresError)) return false;

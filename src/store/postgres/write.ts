@@ -112,7 +112,11 @@ export class Write implements Runner {
  * {@link Write}. Throws {@link WriteFailed} when it could not be saved, or nobody knows, else what
  * `work` threw.
  */
-export async function write<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
+export function write<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
+  return parts.db.during(() => repeating(parts, work));
+}
+
+async function repeating<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
   const { db, observers, statementMs } = parts;
   const beganMs = systemClock.steadyMs();
   for (let attempt = 1; ; attempt++) {

@@ -1,0 +1,253 @@
+/** The way to PostgreSQL: what becomes of calls when it conflicts, hangs, breaks or is stopped. */
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { sql } from 'drizzle-orm';
+import { StoreAway, WriteFailed } from '../../src/core/port/store.ts';
+import { Database } from '../../src/store/postgres/database.ts';
+import { GatheredNotes } from '../../src/store/postgres/figure-trail.ts';
+import { TurnGroup } from '../../src/store/postgres/group.ts';
+import { Signals } from '../../src/store/postgres/signals.ts';
+import { prepare, value } from '../../src/store/postgres/statement.ts';
+import { type Write, write } from '../../src/store/postgres/write.ts';
+import { describePostgres, type OwnPostgres, startPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
+
+const TABLE = 'CREATE TABLE IF NOT EXISTS tried (id bigint PRIMARY KEY, n bigint CHECK (n < 100))';
+
+const on = {
+  echo: prepare<{ n: number }>(sql`SELECT ${value('n')}::bigint AS n`),
+  sleep: prepare(sql`SELECT pg_sleep(${value('seconds')}::float8)`),
+  add: prepare(sql`INSERT INTO tried (id, n) VALUES (${value('id')}, ${value('n')})`),
+  bump: prepare(sql`UPDATE tried SET n = n + 1 WHERE id = ${value('id')}`),
+  of: prepare<{ n: number }>(sql`SELECT n FROM tried WHERE id = ${value('id')}`),
+  addMany: prepare(sql`
+      INSERT INTO tried (id, n)
+      SELECT id, n FROM unnest(${value('ids')}::bigint[], ${value('ns')}::bigint[]) AS t (id, n)`),
+  pid: prepare<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`),
+};
+
+/** A way to the server that can be made to carry nothing any more, without being closed. */
+function startRelay(port: number) {
+  let isSilent = false;
+  type Side = { other: Bun.Socket<Side> | null; held: Uint8Array[] };
+  const carry = (socket: Bun.Socket<Side>, data: Uint8Array) => {
+    if (isSilent) return;
+    if (socket.data.other === null) socket.data.held.push(data.slice());
+    else socket.data.other.write(data);
+  };
+  const server = Bun.listen<Side>({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    socket: {
+      open(client) {
+        client.data = { other: null, held: [] };
+        void Bun.connect<Side>({
+          ...{ hostname: '127.0.0.1', port, data: { other: client, held: [] } },
+          socket: {
+            open(far) {
+              client.data.other = far;
+              for (const data of client.data.held) far.write(data);
+            },
+            data: carry,
+            close: (far) => void far.data.other?.end(),
+          },
+        });
+      },
+      data: carry,
+      close: (client) => void client.data.other?.end(),
+    },
+  });
+  return {
+    port: server.port,
+    silence: (is: boolean) => {
+      isSilent = is;
+    },
+    stop: () => server.stop(true),
+  };
+}
+
+describePostgres('the way to PostgreSQL', () => {
+  let server: OwnPostgres;
+  const opened: Database[] = [];
+  const told: string[] = [];
+
+  beforeAll(async () => {
+    server = await startPostgres({ synchronous_commit: 'on' });
+    const db = open();
+    await db.ask(TABLE, []);
+  });
+  afterEach(async () => {
+    for (const db of opened.splice(0)) await db.close();
+    told.length = 0;
+  });
+  afterAll(() => server.stop('crash'));
+
+  function open(more: { port?: number; statementMs?: number } = {}): Database {
+    const { port = server.port, statementMs = 5_000 } = more;
+    const db = new Database({
+      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      ...{ password: null, tls: null, connections: 4, isPooled: false, node: 'one' },
+      statementMs,
+      onAway: (problem) => told.push(`away: ${problem}`),
+      onBack: (_awayMs, refusedCount) => told.push(`back: ${refusedCount}`),
+    });
+    opened.push(db);
+    return db;
+  }
+
+  const saving = <T>(db: Database, work: (w: Write) => Promise<T>) =>
+    write(
+      {
+        db,
+        gathered: new GatheredNotes(),
+        signals: new Signals(),
+        observers: {},
+        statementMs: 5_000,
+      },
+      work,
+    );
+
+  async function rowsFrom(fromId: number, countMax: number): Promise<number> {
+    const db = server.connect();
+    const rows = await db.unsafe('SELECT id FROM tried WHERE id BETWEEN $1 AND $2', [
+      ...[fromId, fromId + countMax - 1],
+    ]);
+    await db.close();
+    return rows.length;
+  }
+
+  test('numbers come as numbers, also beyond 32 bits', async () => {
+    const db = open();
+    expect(await on.echo.get(db, { n: 1_732_000_000_000 })).toEqual({ n: 1_732_000_000_000 });
+  });
+
+  test('a statement that takes too long is ended by the server, and no other with it', async () => {
+    const db = open({ statementMs: 200 });
+    const slow = on.sleep.get(db, { seconds: 30 });
+    expect(slow).rejects.toThrow('statement timeout');
+    expect(await on.echo.get(db, { n: 1 })).toEqual({ n: 1 });
+    await slow.catch(() => undefined);
+    expect(told).toEqual([]);
+  });
+
+  test('a network that goes silent ends each call in time, is told once, and heals', async () => {
+    const relay = startRelay(server.port);
+    const db = open({ port: relay.port, statementMs: 200 });
+    await on.echo.get(db, { n: 1 });
+    relay.silence(true);
+    const calls = Array.from({ length: 20 }, (_, n) => on.echo.get(db, { n }).catch((e) => e));
+    const writes = Array.from({ length: 20 }, (_, n) =>
+      saving(db, (w) => on.add.run(w, { id: 100 + n, n })).catch((e) => e),
+    );
+    for (const fault of await Promise.all(calls)) expect(fault).toBeInstanceOf(StoreAway);
+    for (const fault of await Promise.all(writes)) expect(fault).toBeInstanceOf(WriteFailed);
+    expect(told).toEqual(['away: it does not answer']);
+    // Nobody waits for what is known to be away.
+    expect(await on.echo.get(db, { n: 1 }).catch((e) => e)).toBeInstanceOf(StoreAway);
+    relay.silence(false);
+    await until('the database is back', () => told.length === 2);
+    expect(await on.echo.get(db, { n: 3 })).toEqual({ n: 3 });
+    relay.stop();
+  });
+
+  test('connections that are ended are felt by nobody who reads', async () => {
+    const db = open();
+    const killer = server.connect();
+    for (let round = 0; round < 20; round++) {
+      const answers = Array.from({ length: 20 }, (_, n) => on.echo.get(db, { n }));
+      const [found] = await Promise.all([
+        Promise.all(answers),
+        killer`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE application_name = 'gatepost/one'`,
+      ]);
+      expect(found).toEqual(answers.map((_, n) => ({ n })));
+    }
+    await killer.close();
+    expect(told).toEqual([]);
+  });
+
+  test('a write that was answered is there after a crash, and what is not saved says so', async () => {
+    const db = open();
+    const saved: number[] = [];
+    let isOver = false;
+    let id = 1_000;
+    const writer = async () => {
+      while (!isOver) {
+        const own = id++;
+        const fault = await saving(db, (w) => on.add.run(w, { id: own, n: 1 })).then(
+          () => null,
+          (e) => e,
+        );
+        if (fault === null) saved.push(own);
+        else expect(fault).toBeInstanceOf(WriteFailed);
+        if (fault !== null) await Bun.sleep(0);
+      }
+    };
+    const writers = Array.from({ length: 8 }, writer);
+    await until('something is saved', () => saved.length > 50);
+    await server.stop('crash');
+    await until('the outage is told', () => told.length === 1);
+    const before = saved.length;
+    await server.start();
+    await until('writing goes on', () => saved.length > before + 50);
+    isOver = true;
+    await Promise.all(writers);
+    expect(told.map((line) => line.split(':')[0])).toEqual(['away', 'back']);
+    const found = await db.ask<{ id: number }>('SELECT id FROM tried WHERE id >= 1000', []);
+    const ids = new Set(found.rows.map((row) => row.id));
+    expect(saved.filter((own) => !ids.has(own))).toEqual([]);
+  });
+
+  test('two writes that wait for each other are both saved', async () => {
+    const db = open();
+    for (const id of [1, 2]) await saving(db, (w) => on.add.run(w, { id, n: 0 }));
+    let atFirst = 0;
+    const crossing = (first: number, second: number) =>
+      saving(db, async (w) => {
+        await on.bump.run(w, { id: first });
+        atFirst += 1;
+        await until('both hold their first row', () => atFirst >= 2);
+        await on.bump.run(w, { id: second });
+      });
+    await Promise.all([crossing(1, 2), crossing(2, 1)]);
+    expect(await on.of.get(db, { id: 1 })).toEqual({ n: 2 });
+    expect(await on.of.get(db, { id: 2 })).toEqual({ n: 2 });
+  });
+
+  test('a refusal takes back what it wrote', async () => {
+    const db = open();
+    const answer = await saving<string>(db, async (w) => {
+      await on.add.run(w, { id: 10, n: 1 });
+      return w.refuse('refused');
+    });
+    expect(answer).toBe('refused');
+    expect(await on.of.get(db, { id: 10 })).toBeNull();
+  });
+
+  test('an item of a group that breaks a constraint takes no other with it', async () => {
+    const db = open();
+    const group = new TurnGroup<{ id: number; n: number }, boolean>({
+      ...{ itemsMax: 64, underWayMax: 2 },
+      run: async (items) => {
+        const ids = items.map(({ id }) => id);
+        await on.addMany.run(db.writing, { ids, ns: items.map(({ n }) => n) });
+        return items.map(() => true);
+      },
+    });
+    const asked = Array.from({ length: 10 }, (_, at) =>
+      group.ask({ id: 20 + at, n: at === 4 ? 100 : at }),
+    );
+    const settled = await Promise.allSettled(asked);
+    expect(settled.map(({ status }) => status === 'fulfilled')).toEqual(
+      Array.from({ length: 10 }, (_, at) => at !== 4),
+    );
+    expect(await rowsFrom(20, 10)).toBe(9);
+  });
+
+  test('what was begun before the close is finished', async () => {
+    const db = open();
+    const asked = [40, 41, 42].map((id) => saving(db, (w) => on.add.run(w, { id, n: 1 })));
+    await db.close();
+    await Promise.all(asked);
+    expect(await rowsFrom(40, 3)).toBe(3);
+  });
+});
