@@ -3,13 +3,16 @@
 import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
+import { auditStore } from './audit.ts';
 import type { Context } from './context.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { domainStore } from './domain.ts';
-import { GatheredNotes } from './figure-trail.ts';
+import { figureStore, saveFigures } from './figure.ts';
+import { FigureTrail } from './figure-trail.ts';
 import { linkStore } from './link.ts';
 import { providerStore } from './provider.ts';
+import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
 import { write } from './write.ts';
 
@@ -25,7 +28,8 @@ export async function openPostgresStore(
   const context: Context = {
     db,
     write: (work) => write(context, work),
-    gathered: new GatheredNotes(),
+    figures: new FigureTrail(options.onFigure),
+    sealer: new Sealer(db, (work) => context.write(work)),
     signals: new Signals(),
     observers: options,
     clock,
@@ -35,6 +39,9 @@ export async function openPostgresStore(
   const store: Partial<Store> = {
     ...nounsOf(context),
     close: async () => {
+      // Nobody hears of it any more: figures that are lost are no reason to stay.
+      await saveFigures(context).catch(() => undefined);
+      await context.sealer.close();
       await db.close();
     },
   };
@@ -46,5 +53,7 @@ function nounsOf(context: Context): Partial<Store> {
     ...providerStore(context),
     ...linkStore(context),
     ...domainStore(context),
+    ...auditStore(context),
+    ...figureStore(context),
   };
 }

@@ -11,12 +11,13 @@
 import { systemClock } from '../../clock.ts';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
-import { type AuditNotes, noteAudit } from './audit-trail.ts';
+import { AuditNotes } from './audit-trail.ts';
 import type { Database } from './database.ts';
-import { type EventNotes, noteEvents } from './event-trail.ts';
+import { EventNotes } from './event-trail.ts';
 import { isConflict, isLost, isStorageFault } from './fault.ts';
-import { type FigureNotes, type GatheredNotes, noteFigures } from './figure-trail.ts';
-import type { Notes } from './notes.ts';
+import { FigureNotes, type FigureTrail } from './figure-trail.ts';
+import type { Raising } from './notes.ts';
+import type { Sealer } from './sealer.ts';
 import type { Signals } from './signals.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
@@ -29,8 +30,10 @@ const PAUSE_MS = 5;
 export interface WriteParts {
   /** Reads, and (`db.writing`) statements that write by themselves. */
   db: Database;
-  /** Figures that this process has counted and not saved. */
-  gathered: GatheredNotes;
+  /** Counts what was saved. */
+  figures: FigureTrail;
+  /** Links what was noted in the audit log. */
+  sealer: Sealer;
   /** Tells other nodes. */
   signals: Signals;
   observers: Pick<StoreOptions, 'onCommit' | 'onFigure' | 'onOutbox' | 'onDistributionEnd'>;
@@ -46,7 +49,7 @@ class Refusal extends Error {
 }
 
 /** A transaction, as the steps of the nouns see it. */
-export class Write implements Runner {
+export class Write implements Raising {
   readonly audit: AuditNotes;
   readonly events: EventNotes;
   readonly figures: FigureNotes;
@@ -59,9 +62,9 @@ export class Write implements Runner {
   constructor(parts: WriteParts, on: Runner) {
     this.#parts = parts;
     this.#on = on;
-    this.audit = noteAudit();
-    this.events = noteEvents(this);
-    this.figures = noteFigures(parts);
+    this.audit = new AuditNotes(parts.sealer);
+    this.events = new EventNotes(this);
+    this.figures = new FigureNotes(parts.figures);
   }
 
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
@@ -90,16 +93,15 @@ export class Write implements Runner {
 
   /** Saves what was noted. */
   async seal(): Promise<void> {
-    await this.figures.seal(this);
-    await this.events.seal(this);
+    await this.events.seal();
     await this.audit.seal(this);
     await this.#parts.signals.notify(this, [...this.#deviceIds]);
   }
 
   /** The transaction is over. */
   clear(isSaved: boolean): void {
-    const all: Notes[] = [this.audit, this.events, this.figures];
-    for (const notes of all) notes.clear(isSaved);
+    this.audit.clear(isSaved);
+    this.figures.clear(isSaved);
     if (!isSaved) return;
     const { observers } = this.#parts;
     if (this.#putCount > 0) observers.onOutbox?.();

@@ -1,0 +1,156 @@
+/**
+ * Links the entries that wait in `audit_pending` into the chain: those of one commit as one block,
+ * under the lock of the row of `audit_head`, whichever node wrote them. Before anybody reads the
+ * log, all that was committed is sealed, so nobody sees that it is done later.
+ */
+
+import { sql } from 'drizzle-orm';
+import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';
+import type { EntryText } from '../../core/audit/entry.ts';
+import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
+import { prepare, type Runner, value } from './statement.ts';
+
+/** Time after which what was written is sealed, though nobody reads it, ms. */
+const SEAL_AFTER_MS = 1_000;
+
+/** Entries that a step seals; a commit that alone has more is one step. */
+const STEP_COUNT = 2_000;
+
+interface Pending extends EntryText {
+  /** The transaction that left it. */
+  xact: string;
+  id: number;
+}
+
+const COLUMNS = sql.raw('xact::text AS xact, id, at_ms AS "atMs", entry AS text');
+
+/** The end of the chain. */
+const chain = {
+  /** Whoever writes to the log, or cuts it, waits here for the others. */
+  lock: prepare<{ id: number }>(sql`SELECT id FROM audit_head FOR UPDATE`),
+  newest: prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
+      SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
+  anchor: prepare<AuditAnchor>(sql`
+      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
+  add: prepare(sql`
+      INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
+      SELECT * FROM unnest(${value('numbers')}::bigint[], ${value('times')}::bigint[],
+        ${value('prevHashes')}::bytea[], ${value('hashes')}::bytea[], ${value('entries')}::text[])`),
+};
+
+const pending = {
+  isThere: prepare<{ one: number }>(sql`SELECT 1 AS one FROM audit_pending LIMIT 1`),
+  oldest: prepare<Pending>(sql`
+      SELECT ${COLUMNS} FROM audit_pending ORDER BY audit_pending.xact, id LIMIT ${STEP_COUNT}`),
+  ofXact: prepare<Pending>(sql`
+      SELECT ${COLUMNS} FROM audit_pending WHERE audit_pending.xact = ${value('xact')}::text::xid8
+      ORDER BY id`),
+  drop: prepare(sql`
+      DELETE FROM audit_pending p
+      USING unnest(${value('xacts')}::text[], ${value('ids')}::bigint[]) AS x(xact, id)
+      WHERE p.xact = x.xact::xid8 AND p.id = x.id`),
+};
+
+/** The anchor of the chain: the last block that was pruned. */
+export async function anchorOf(runner: Runner): Promise<AuditAnchor> {
+  return (await chain.anchor.get(runner)) ?? NO_ANCHOR;
+}
+
+/** Lets no one else seal or prune until the transaction ends. */
+export async function lockChain(runner: Runner): Promise<void> {
+  if ((await chain.lock.get(runner)) === null) throw new Error('audit_head has lost its row');
+}
+
+/** Runs `work` as one transaction, again if it conflicts with others. */
+type Transact = <T>(work: (runner: Runner) => Promise<T>) => Promise<T>;
+
+export class Sealer {
+  #timer: Timer | null = null;
+  #isClosed = false;
+  readonly #db: Runner;
+  readonly #transact: Transact;
+
+  constructor(db: Runner, transact: Transact) {
+    this.#db = db;
+    this.#transact = transact;
+  }
+
+  /** Notes that a commit left entries: they are sealed within a second. */
+  raise(): void {
+    if (this.#timer !== null || this.#isClosed) return;
+    this.#timer = setTimeout(() => void this.#sealInTime(), SEAL_AFTER_MS);
+    this.#timer.unref();
+  }
+
+  /** Seals all that was committed before. Where nothing waits it is one look. */
+  async seal(): Promise<void> {
+    while ((await pending.isThere.get(this.#db)) !== null) {
+      if (await this.#transact(sealStep)) return;
+    }
+  }
+
+  /** Seals what is left, if that can be done: else another node does. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#timer === null) return;
+    clearTimeout(this.#timer);
+    await this.seal().catch(() => undefined);
+  }
+
+  async #sealInTime(): Promise<void> {
+    try {
+      await this.seal();
+      this.#timer = null;
+    } catch {
+      // It waits in the database, for the next second or for whoever reads the log.
+      this.#timer = null;
+      this.raise();
+    }
+  }
+}
+
+/** Seals some commits, the oldest first. True: nothing more waited. */
+async function sealStep(runner: Runner): Promise<boolean> {
+  await lockChain(runner);
+  const found = await pending.oldest.all(runner);
+  const isAll = found.length < STEP_COUNT;
+  const whole = isAll ? found : await wholeCommits(runner, found);
+  if (whole.length === 0) return true;
+  let newest = (await chain.newest.get(runner)) ?? (await anchorOf(runner));
+  const blocks: AuditBlock[] = [];
+  for (const entries of byCommit(whole)) {
+    const block = blockAfter(newest, entries);
+    blocks.push(block);
+    newest = block;
+  }
+  await chain.add.run(runner, {
+    numbers: blocks.map(({ number }) => number),
+    times: blocks.map(({ atMs }) => atMs),
+    prevHashes: blocks.map(({ prevHash }) => prevHash),
+    hashes: blocks.map(({ hash }) => hash),
+    entries: blocks.map(({ entries }) => entries),
+  });
+  await pending.drop.run(runner, {
+    xacts: whole.map(({ xact }) => xact),
+    ids: whole.map(({ id }) => id),
+  });
+  return isAll;
+}
+
+/** Those of which no entry was left off; of a commit that is larger than a step all entries. */
+async function wholeCommits(runner: Runner, found: readonly Pending[]): Promise<Pending[]> {
+  const last = found.at(-1)?.xact ?? '';
+  const whole = found.filter(({ xact }) => xact !== last);
+  return whole.length > 0 ? whole : pending.ofXact.all(runner, { xact: last });
+}
+
+/** Entries that are sorted by commit, in a list for each. */
+function byCommit(entries: readonly Pending[]): Pending[][] {
+  const commits: Pending[][] = [];
+  for (const entry of entries) {
+    const commit = commits.at(-1);
+    if (commit !== undefined && commit[0]?.xact === entry.xact) commit.push(entry);
+    else commits.push([entry]);
+  }
+  return commits;
+}
