@@ -1,6 +1,6 @@
 /** The way to PostgreSQL: what becomes of calls when it conflicts, hangs, breaks or is stopped. */
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { StoreAway, WriteFailed } from '../../src/core/port/store.ts';
 import { Database } from '../../src/store/postgres/database.ts';
@@ -84,8 +84,8 @@ describePostgres('the way to PostgreSQL', () => {
   function open(more: { port?: number; statementMs?: number } = {}): Database {
     const { port = server.port, statementMs = 5_000 } = more;
     const db = new Database({
-      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-      ...{ password: null, tls: null, connections: 4, isPooled: false, node: 'one' },
+      ...{ host: '127.0.0.1', port, socket: null, user: 'postgres', database: 'postgres' },
+      ...{ password: () => null, tls: null, connections: 4, isPooled: false, node: 'one' },
       statementMs,
       onAway: (problem) => told.push(`away: ${problem}`),
       onBack: (_awayMs, refusedCount) => told.push(`back: ${refusedCount}`),

@@ -28,11 +28,15 @@ const CONNECT_SECONDS = 3;
 
 /** The way to the database, as the operator configured it. */
 export interface DatabaseOptions {
-  /** `postgres://user@host:port/database`. */
-  url: string;
-  /** Asked for each new connection. Null: none is needed, or it stands in the URL. */
-  password: (() => string) | null;
-  /** Null: without TLS; `ca` in PEM, null: the authorities of the system. */
+  host: string;
+  port: number;
+  /** Directory of the server's socket, in place of its host; null: none. */
+  socket: string | null;
+  user: string;
+  database: string;
+  /** Asked for each new connection; null: none is needed. */
+  password: () => string | null;
+  /** Null: without TLS; `ca` in PEM, null: the public authorities. */
   tls: { ca: string | null } | null;
   /** 2 or more. */
   connections: number;
@@ -56,15 +60,13 @@ interface Outage {
   problem: string;
 }
 
-/** The database's name in a URL. `PGDATABASE` would win over it if it were not passed by itself. */
-export function databaseOf(url: string): string {
-  const { pathname, username } = new URL(url);
-  return decodeURIComponent(pathname.slice(1) || username);
-}
-
-/** Options of a pool of Bun.SQL. */
+/**
+ * Options of a pool of Bun.SQL. All that may be said is said: what is missing is taken from
+ * PGDATABASE and its like.
+ */
 export function poolOptions(options: DatabaseOptions, max: number): SQL.PostgresOrMySQLOptions {
-  const { url, password, tls, statementMs, isPooled, node } = options;
+  const { host, port, socket, user, database, password, tls } = options;
+  const { statementMs, isPooled, node } = options;
   const settings = {
     application_name: `gatepost/${node}`,
     statement_timeout: String(statementMs),
@@ -74,9 +76,9 @@ export function poolOptions(options: DatabaseOptions, max: number): SQL.Postgres
   };
   return {
     adapter: 'postgres',
-    url,
-    database: databaseOf(url),
-    ...(password === null ? {} : { password }),
+    ...{ hostname: host, port, username: user, database },
+    ...(socket === null ? {} : { path: `${socket}/.s.PGSQL.${port}` }),
+    password: () => password() ?? '',
     max,
     bigint: true,
     prepare: !isPooled,
@@ -85,8 +87,9 @@ export function poolOptions(options: DatabaseOptions, max: number): SQL.Postgres
     connectionTimeout: CONNECT_SECONDS,
     // A pooler in transaction mode refuses what it does not know.
     connection: isPooled ? { application_name: settings.application_name } : settings,
-    tls: tls === null ? false : tls.ca === null ? true : { ca: tls.ca },
-  } as SQL.PostgresOrMySQLOptions;
+    // Said, as a variable of the environment could turn the check off.
+    tls: tls !== null && { rejectUnauthorized: true, ...(tls.ca === null ? {} : { ca: tls.ca }) },
+  };
 }
 
 /** Numbers are numbers: ids and times are below 2^53. */
