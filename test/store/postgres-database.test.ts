@@ -4,8 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { StoreAway, WriteFailed } from '../../src/core/port/store.ts';
 import { Database } from '../../src/store/postgres/database.ts';
-import { GatheredNotes } from '../../src/store/postgres/figure-trail.ts';
+import { FigureTrail } from '../../src/store/postgres/figure-trail.ts';
 import { TurnGroup } from '../../src/store/postgres/group.ts';
+import { Sealer } from '../../src/store/postgres/sealer.ts';
 import { Signals } from '../../src/store/postgres/signals.ts';
 import { prepare, value } from '../../src/store/postgres/statement.ts';
 import { type Write, write } from '../../src/store/postgres/write.ts';
@@ -94,17 +95,11 @@ describePostgres('the way to PostgreSQL', () => {
     return db;
   }
 
-  const saving = <T>(db: Database, work: (w: Write) => Promise<T>) =>
-    write(
-      {
-        db,
-        gathered: new GatheredNotes(),
-        signals: new Signals(),
-        observers: {},
-        statementMs: 5_000,
-      },
-      work,
-    );
+  function saving<T>(db: Database, work: (w: Write) => Promise<T>): Promise<T> {
+    const sealer = new Sealer(db, () => Promise.reject(new Error('nothing is noted here')));
+    const parts = { db, figures: new FigureTrail(), sealer, signals: new Signals() };
+    return write({ ...parts, observers: {}, statementMs: 5_000 }, work);
+  }
 
   async function rowsFrom(fromId: number, countMax: number): Promise<number> {
     const db = server.connect();

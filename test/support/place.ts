@@ -19,9 +19,10 @@ export function openPlace(
 ): Promise<Store> {
   const options = { dataDir, create: false, commitBatchMax: 1024, ...more };
   if (databaseUrl === null) return openSqliteStore(options);
+  const { hostname: host, port, username: user, pathname } = new URL(databaseUrl);
   return openPostgresStore(options, {
-    url: databaseUrl,
-    password: null,
+    ...{ host, port: Number(port), socket: null, user, database: pathname.slice(1) },
+    password: () => null,
     tls: null,
     connections: 4,
     statementMs: 10_000,
