@@ -5,12 +5,13 @@ import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { auditStore } from './audit.ts';
 import type { Context } from './context.ts';
-import { Database, type DatabaseOptions } from './database.ts';
+import { Database, type DatabaseOptions, poolOptions } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { domainStore } from './domain.ts';
 import { figureStore, saveFigures } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
 import { linkStore } from './link.ts';
+import { migrate, withConnection } from './migrate.ts';
 import { providerStore } from './provider.ts';
 import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
@@ -21,7 +22,8 @@ export async function openPostgresStore(
   options: StoreOptions,
   database: DatabaseOptions,
 ): Promise<Store> {
-  const { clock = systemClock } = options;
+  const { clock = systemClock, create, migrates = create } = options;
+  await withConnection(poolOptions(database, 1), (ask) => migrate(ask, { create, migrates }));
   const db = new Database(database);
   const databaseClock = new DatabaseClock(db, clock);
   await databaseClock.measure();
