@@ -10,11 +10,14 @@ import { DatabaseClock } from './database-clock.ts';
 import { domainStore } from './domain.ts';
 import { figureStore, saveFigures } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
+import { installStore } from './install.ts';
 import { linkStore } from './link.ts';
 import { migrate, withConnection } from './migrate.ts';
 import { providerStore } from './provider.ts';
+import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
+import { slotStore } from './slot.ts';
 import { write } from './write.ts';
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
@@ -53,7 +56,10 @@ export async function openPostgresStore(
 function nounsOf(context: Context): Partial<Store> {
   return {
     ...providerStore(context),
+    ...removalStore(context),
+    ...installStore(context),
     ...linkStore(context),
+    ...slotStore(context),
     ...domainStore(context),
     ...auditStore(context),
     ...figureStore(context),
