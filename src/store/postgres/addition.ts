@@ -30,8 +30,8 @@ const ADD = prepare<{ n: number; id: number }>(sql`
       ${value('keys')}::text[], ${value('inactiveDays')}::int[], ${value('whenFull')}::text[],
       ${value('coolDownHours')}::int[], ${value('countsMax')}::bigint[],
       ${value('heads')}::text[], ${value('tails')}::text[])
-    WITH ORDINALITY AS x(code, provider_id, install_limit, note, created_at_ms, at_ms, subscription_key,
-      inactive_days, when_full, cool_down_hours, count_max, head, tail, n)
+    WITH ORDINALITY AS x(code, provider_id, install_limit, note, created_at_ms, at_ms,
+      subscription_key, inactive_days, when_full, cool_down_hours, count_max, head, tail, n)
   ), owner AS MATERIALIZED (
     SELECT id, install_count FROM provider
     WHERE id = ANY(ARRAY(SELECT provider_id FROM wanted)) ORDER BY id FOR NO KEY UPDATE

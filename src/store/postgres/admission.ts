@@ -30,7 +30,7 @@ interface AdmittedRow extends AdmittedLink {
 }
 
 /**
- * Links are locked, by id, then the devices that are known, by HWID: their rows are as they are now,
+ * Links are locked, by id, then the devices that are known, by HWID: those rows are as they are,
  * all others as they were before the statement waited. So whatever another write may have put there
  * meanwhile is left out by its index, and what it took away is not found any more.
  */
@@ -114,7 +114,7 @@ const ADMIT = prepare<AdmittedRow>(sql`
      WHERE p.device_id = a.device_id AND p.provider_id = a.provider_id) AS "seenBeforeMs"
   FROM admitted a`);
 
-/** Returns the function that lets a device in with others. Null: it is not plain, nothing is done. */
+/** Returns the function that lets a device in with others. Null: not plain, nothing was done. */
 export function admitTogether(context: Context) {
   const group = new TurnGroup<Knock, AdmittedLink | null>({
     run: (knocks) => admitAll(context, knocks),
