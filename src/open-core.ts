@@ -12,7 +12,8 @@ import { OperatorError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import { makeOwnFolder, readSecretFile, refuseOpenData } from './permissions.ts';
 import type { StoreKind, StoreOptions } from './store/kind.ts';
-import { type PostgresPlace, postgresKind } from './store/postgres/kind.ts';
+import type { DatabaseOptions } from './store/postgres/database.ts';
+import { postgresKind } from './store/postgres/kind.ts';
 import { SQLITE } from './store/sqlite/kind.ts';
 
 /** The kind of store that holds the data: no other file chooses one. */
@@ -22,7 +23,7 @@ export function storeKindOf(config: Config): StoreKind {
 }
 
 /** The way to a PostgreSQL database. Throws `OperatorError` if a file that it needs is wrong. */
-export function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>): PostgresPlace {
+export function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>): DatabaseOptions {
   const { host, port, socket, user, database } = url;
   const { databaseCaFile, databaseInsecure, databasePasswordFile: passwordFile } = config;
   const isTls =
