@@ -29,8 +29,7 @@ export interface CliContext {
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */
   operator: () => Actor;
-  /** Throws `OperatorError` if the database is no file. */
-  backup(config: Config): BackupTools;
+  backup: BackupTools;
   /** Opens a way to devices, to try it. Throws `OperatorError` if it is not set up. */
   openGateway(config: Config, gateway: PushGateway): Promise<OpenGateway>;
   /** Looks at data, machine and settings. */

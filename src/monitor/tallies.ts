@@ -39,7 +39,6 @@ const ERRORS = [
   'certificate_not_issued',
   'certificate_refused',
   'config_not_reloaded',
-  'database_away',
   'delivery_fault',
   'fault',
   'gateway_stopped',

@@ -12,9 +12,8 @@ import type { StrictServers } from '../servers/strict-servers.ts';
 export const NEVER = new AbortController().signal;
 
 /** Nothing is set up. */
-export const NO_GATEWAY: GatewaySettings & { databaseUrl: null } = {
+export const NO_GATEWAY: GatewaySettings = {
   dataDir: '',
-  databaseUrl: null,
   fcmServiceAccount: '',
   fcmEndpoint: 'https://fcm.example',
   apnsKeyFile: '',

@@ -60,7 +60,7 @@ const on = {
           FROM device_provider
           WHERE provider_id = ${value('providerId')} AND os = ${value('os')}
             AND device_id > ${value('afterId')}
-          ORDER BY device_id LIMIT ${value('countMax')}) AS some) AS counted
+          ORDER BY device_id LIMIT ${value('countMax')}) AS step) AS counted
       WHERE before < ${value('rowsMax')}`),
   find: prepare<{ id: number | null; isLinked: boolean }>(sql`
       SELECT d.id AS id, ${linked('d.id', 'o.id')} AS "isLinked"

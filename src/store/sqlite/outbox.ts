@@ -2,21 +2,22 @@
 
 import { type SQL, sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/message/status.ts';
-import { destinationOf } from '../../core/outbox/destination.ts';
-import type { StoredEvent } from '../../core/port/event.ts';
+import {
+  dueRanges,
+  type EventRow,
+  eventDispatch,
+  type PushRow,
+  pushDispatch,
+} from '../../core/outbox/dispatch.ts';
 import {
   type Destination,
   type DestinationKind,
   type Dispatch,
-  type DispatchCursor,
-  type EventDispatch,
   type OutboxStore,
   type OutboxTotals,
-  type PushDispatch,
   type PushMessage,
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
-import type { PushAddress } from '../../core/port/registration.ts';
 import type { Context } from './context.ts';
 import { settlementStore } from './outbox-settlement.ts';
 import { READER } from './push-steps.ts';
@@ -106,25 +107,6 @@ function holdStatements({ db }: Context) {
   };
 }
 
-interface PushRow extends DispatchCursor {
-  queuedAtMs: number;
-  attemptCount: number;
-  distributionId: number;
-  deviceId: number;
-  status: number;
-  expiresAtMs: number;
-  tokenId: number | null;
-  push: string | null;
-  locale: string | null;
-}
-
-type EventRow = Omit<EventDispatch, 'kind' | 'event'> &
-  Pick<StoredEvent, 'providerId' | 'atMs'> & {
-    eventId: number;
-    eventKind: StoredEvent['kind'];
-    data: string;
-  };
-
 function listStatements({ db }: Context) {
   const dispatch = sql.raw(`o.id AS id, o.next_at_ms AS "nextAtMs",
     o.queued_at_ms AS "queuedAtMs", o.attempt_count AS "attemptCount"`);
@@ -135,7 +117,7 @@ function listStatements({ db }: Context) {
   return {
     destination: db.prepare<{ kind: DestinationKind; origin: string }>(sql`
         SELECT kind, origin FROM destination WHERE id = ${value('id')}`),
-    pushes: db.prepare<PushRow>(sql`
+    pushes: db.prepare<Omit<PushRow, 'isBlocked'> & { status: number }>(sql`
         SELECT ${dispatch}, r.distribution_id AS "distributionId", r.device_id AS "deviceId",
           x.status AS status, x.expires_at_ms AS "expiresAtMs",
           t.id AS "tokenId", t.push AS push, t.locale AS locale
@@ -219,13 +201,17 @@ export function outboxStore(context: Context): OutboxStore {
       if (to === null) return [];
       const isGateway = to.kind !== 'webhook' && to.kind !== 'telegram';
       const found: Dispatch[] = [];
-      for (const range of dueRanges(WAIT_MAX_MS[to.kind], nowMs, after)) {
+      for (const range of dueRanges(to.kind, nowMs, after)) {
         const wanted = { destinationId, ...range, countMax: countMax - found.length };
         if (wanted.countMax === 0) break;
         found.push(
           ...(isGateway
-            ? list.pushes.all(wanted).map((row) => pushOf(row, to, nowMs))
-            : list.events.all(wanted).map(eventOf)),
+            ? list.pushes
+                .all(wanted)
+                .map(({ status, ...row }) =>
+                  pushDispatch({ ...row, isBlocked: status === BLOCKED }, to, nowMs),
+                )
+            : list.events.all(wanted).map(eventDispatch)),
         );
       }
       return found;
@@ -272,40 +258,4 @@ export function outboxStore(context: Context): OutboxStore {
       return writer.run(() => on.forget.run({ clockMs: clock.nowMs() }) > 0);
     },
   };
-}
-
-/**
- * Ranges of what is due, in the order in which it is tried: first what was tried already, which is
- * older, and of which there is an end, as attempts are counted; what was to be tried later by a
- * clock that was set back since; what is new.
- */
-function dueRanges(waitMaxMs: number, nowMs: number, after: DispatchCursor | null) {
-  const isNew = after?.nextAtMs === 0;
-  const again = { afterMs: 1, afterId: 0, toMs: nowMs };
-  const setBack = { afterMs: nowMs + waitMaxMs + 1, afterId: 0, toMs: Number.MAX_SAFE_INTEGER };
-  const fresh = { afterMs: 0, afterId: isNew ? after.id : 0, toMs: 0 };
-  if (isNew) return [fresh];
-  if (after === null) return [again, setBack, fresh];
-  const behind = { afterMs: after.nextAtMs, afterId: after.id };
-  return after.nextAtMs < setBack.afterMs
-    ? [{ ...again, ...behind }, setBack, fresh]
-    : [{ ...setBack, ...behind }, fresh];
-}
-
-function pushOf(row: PushRow, to: { kind: string; origin: string }, nowMs: number): PushDispatch {
-  const { tokenId, push: text, locale, status, expiresAtMs, ...dispatch } = row;
-  const push = text === null ? null : (JSON.parse(text) as PushAddress);
-  const key = push === null ? null : destinationOf(push);
-  const isHere = key?.kind === to.kind && key.origin === to.origin;
-  let moot: PushDispatch['moot'] = isHere ? null : 'moved';
-  if (expiresAtMs <= nowMs) moot = 'expired';
-  if (status === BLOCKED) moot = 'blocked';
-  const token = tokenId === null ? null : { id: tokenId, push, locale };
-  return { kind: 'push', ...dispatch, token, moot };
-}
-
-function eventOf(row: EventRow): EventDispatch {
-  const { eventId, eventKind, providerId, atMs, data, ...dispatch } = row;
-  const event = { id: eventId, kind: eventKind, providerId, atMs, data: JSON.parse(data) };
-  return { kind: 'event', ...dispatch, event };
 }

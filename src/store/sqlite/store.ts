@@ -29,7 +29,6 @@ import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
-import { nodeStore } from './node.ts';
 import { outboxStore } from './outbox.ts';
 import { OutboxSignal } from './outbox-signal.ts';
 import { providerStore } from './provider.ts';
@@ -93,7 +92,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...webhookStore(context),
     ...exportStore(dataDir),
     ...watchStore(context),
-    ...nodeStore(),
     close: async () => {
       writer.hasten();
       await writer.idle();

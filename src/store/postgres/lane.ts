@@ -1,0 +1,226 @@
+/**
+ * Lanes: the distributions of each provider go one after the other, those of different providers
+ * side by side. Workers get hold of the first of each lane by a lease, which every step renews; a
+ * step names its owner, so that a worker that has lost its lease changes nothing.
+ */
+
+import { type SQL, sql } from 'drizzle-orm';
+import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/status.ts';
+import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
+import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from '../status.ts';
+import type { Context } from './context.ts';
+import { noteDistributionEnd } from './distribution-end.ts';
+import { prepare, value } from './statement.ts';
+
+type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
+
+/** Distributions that a worker takes a step further at a time. */
+const CLAIM_COUNT_MAX = 32;
+/** Bulky ones among them: the others wait while these take their steps. */
+const BULKY_COUNT_MAX = 4;
+
+/** The row that the worker holds. */
+export const HELD = sql`id = ${value('id')} AND lease_owner = ${value('owner')}`;
+
+/** A lease further ahead than any lease lasts is from before the clock was set back. */
+const FREE = sql`(x.lease_owner IS NULL OR x.lease_owner = ${value('owner')}
+  OR x.lease_until_ms <= ${value('clockMs')} OR x.lease_until_ms > ${value('untilMs')})`;
+
+/** Time from which a row goes: unscheduled and begun ones go on even after a clock was set back. */
+const READY_AT = sql`
+  CASE WHEN ${unscheduled('x')} OR x.status IN ${IN_DELIVERY} THEN 0 ELSE x.due_at_ms END`;
+
+/** Providers with something that has not ended, found by skipping along the index. */
+const LANES = sql`
+  WITH RECURSIVE lane (provider_id) AS (
+    SELECT min(provider_id) FROM distribution WHERE ${IN_LANE}
+    UNION ALL
+    SELECT (SELECT min(provider_id) FROM distribution
+            WHERE ${IN_LANE} AND provider_id > lane.provider_id)
+    FROM lane WHERE lane.provider_id IS NOT NULL)`;
+
+const inLane = (condition: SQL) => sql`
+  (SELECT id FROM distribution
+   WHERE provider_id = lane.provider_id AND ${condition} ORDER BY due_at_ms, id LIMIT 1)`;
+const UNSCHEDULED = sql`${IN_LANE} AND ${unscheduled()}`;
+
+/**
+ * The first of each lane among what can be delivered now; nothing of a lane where all wait for
+ * their time. That is, in this order: the one in delivery; what was sent for "now" by a clock that
+ * has been set back since, as all that is sent from then on has an earlier time and would go before
+ * it for ever; what is due, by its time; what was sent for "now" by a clock a little ahead of ours.
+ */
+const FIRST_OF_LANES = sql`${LANES}
+  SELECT coalesce(
+    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND ${HAS_TURN}
+     LIMIT 1),
+    ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('aheadMs')}`)},
+    ${inLane(sql`${IN_LANE} AND due_at_ms <= ${value('nowMs')}`)},
+    ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')}`)}) AS id
+  FROM lane WHERE provider_id IS NOT NULL`;
+
+/** Time at which each lane has something to do; 0: at once. */
+const READY_LANES = sql`${LANES}
+  SELECT CASE WHEN
+    EXISTS (SELECT 1 FROM distribution
+            WHERE provider_id = lane.provider_id AND ${HAS_TURN})
+    OR EXISTS (SELECT 1 FROM distribution
+               WHERE provider_id = lane.provider_id AND ${UNSCHEDULED}) THEN 0
+    ELSE (SELECT min(due_at_ms) FROM distribution
+          WHERE provider_id = lane.provider_id AND ${IN_LANE}) END AS ready_at_ms
+  FROM lane WHERE provider_id IS NOT NULL`;
+
+interface Candidate {
+  id: number;
+  status: number;
+  providerCode: string;
+  notificationType: ClaimedDistribution['notificationType'];
+  ledgerCount: number;
+  readyAtMs: number;
+  isBulky: boolean;
+  heldBy: string | null;
+  heldUntilMs: number | null;
+}
+
+/** A lease, or what is asked for one, by the store's clock: its time, and when a lease ends. */
+type Hold<L> = L & { clockMs: number; untilMs: number };
+
+export function held<L extends Omit<Lease, 'id'>>(context: Context, lease: L): Hold<L> {
+  const clockMs = context.storeNowMs();
+  return { ...lease, clockMs, untilMs: clockMs + lease.leaseMs };
+}
+
+const CANDIDATE = sql`x.id AS id, x.status AS status, p.code AS "providerCode",
+  x.notification_type AS "notificationType", p.ledger_count AS "ledgerCount",
+  ${READY_AT} AS "readyAtMs",
+  (x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY}) AS "isBulky"`;
+const HELD_BY = sql.raw('x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"');
+
+const on = {
+  lanes: prepare<Candidate>(sql`
+      SELECT ${CANDIDATE}, ${HELD_BY}
+      FROM (${FIRST_OF_LANES}) f JOIN distribution x ON x.id = f.id
+        JOIN provider p ON p.id = x.provider_id
+      WHERE ${FREE}`),
+  /** Waits for its time, but nobody looked at it yet, or whoever did died. */
+  unchecked: prepare<Candidate>(sql`
+      SELECT * FROM (
+        SELECT ${CANDIDATE}, ${HELD_BY}, ${FREE} AS "isFree"
+        FROM distribution x JOIN provider p ON p.id = x.provider_id
+        WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
+          AND x.due_at_ms > ${value('nowMs')} AND NOT ${unscheduled('x')}
+        ORDER BY x.due_at_ms, x.id LIMIT ${CLAIM_COUNT_MAX}) first
+      WHERE "isFree"`),
+  /** What another worker has in its hands this moment, or got hold of since, is left to it. */
+  hold: prepare<Candidate>(sql`
+      WITH taken AS MATERIALIZED (
+        SELECT x.id AS id, ${HELD_BY} FROM distribution x
+        WHERE x.id = ANY(${value('ids')}::bigint[]) AND ${FREE} AND ${IN_LANE}
+        ORDER BY x.id FOR NO KEY UPDATE SKIP LOCKED)
+      UPDATE distribution x
+      SET lease_owner = ${value('owner')}, lease_until_ms = ${value('untilMs')}
+      FROM taken t, provider p
+      WHERE x.id = t.id AND p.id = x.provider_id
+      RETURNING ${CANDIDATE}, t."heldBy" AS "heldBy", t."heldUntilMs" AS "heldUntilMs"`),
+  nextReady: prepare<{ readyAtMs: number | null }>(sql`
+      SELECT CASE WHEN
+        EXISTS (SELECT 1 FROM distribution
+                WHERE status IN (${literal(CREATED)}, ${literal(CHECKING)}))
+        THEN 0 ELSE (SELECT min(ready_at_ms) FROM (${READY_LANES}) l) END AS "readyAtMs"`),
+  /** Of a provider one after the other begins: who asks whether another has its turn holds it. */
+  holdLane: prepare(sql`
+      SELECT p.id FROM provider p
+      WHERE p.id = (SELECT provider_id FROM distribution WHERE id = ${value('id')})
+      FOR NO KEY UPDATE`),
+  /** Another one in delivery goes first: the clock may have been set since this was claimed. */
+  move: prepare(sql`
+      UPDATE distribution
+      SET status = ${value('to')},
+        began_at_ms = CASE WHEN ${value('to')} = ${literal(LOAD)}
+          THEN coalesce(began_at_ms, ${value('nowMs')}) ELSE began_at_ms END,
+        finished_at_ms = CASE WHEN ${value('to')} >= ${FINAL}
+          THEN ${value('nowMs')} ELSE finished_at_ms END,
+        cursor_id = CASE WHEN ${value('to')} >= ${literal(SENDING)} THEN 0 ELSE cursor_id END,
+        lease_owner = CASE WHEN ${value('to')} = ${literal(PENDING)} OR ${value('to')} >= ${FINAL}
+          THEN NULL ELSE lease_owner END,
+        lease_until_ms = ${value('untilMs')}
+      WHERE ${HELD} AND status = ${value('from')}
+        AND (${value('to')} <> ${literal(LOAD)} OR NOT EXISTS (
+          SELECT 1 FROM distribution other
+          WHERE other.provider_id = distribution.provider_id
+            AND other.status IN ${IN_DELIVERY} AND other.handed_over_at_ms IS NULL))`),
+  release: prepare(sql`
+      UPDATE distribution SET lease_owner = NULL
+      WHERE ${IN_LANE} AND lease_owner = ${value('owner')}`),
+};
+
+type Wanted = Hold<Omit<Lease, 'id'>>;
+
+/**
+ * The one served longest ago comes first, so that no lane starves another. A lease from before the
+ * clock was set back says nothing about when that was.
+ */
+function inTurn(due: readonly Candidate[], { untilMs }: Wanted): Candidate[] {
+  const servedAt = ({ heldUntilMs }: Candidate) =>
+    heldUntilMs === null || heldUntilMs > untilMs ? 0 : heldUntilMs;
+  return [...due].sort((a, b) => servedAt(a) - servedAt(b));
+}
+
+async function claimable(context: Context, wanted: Wanted): Promise<Candidate[]> {
+  const { db } = context;
+  const [lanes, unchecked] = await Promise.all([
+    on.lanes.all(db, { ...wanted, aheadMs: wanted.nowMs + wanted.leaseMs }),
+    on.unchecked.all(db, { ...wanted }),
+  ]);
+  const due = inTurn(lanes, wanted);
+  const bulky = due.filter(({ isBulky }) => isBulky).slice(0, BULKY_COUNT_MAX);
+  const small = [...due.filter(({ isBulky }) => !isBulky), ...unchecked];
+  return [...small.slice(0, CLAIM_COUNT_MAX - bulky.length), ...bulky];
+}
+
+/** Tells a lease of its own that lasts a while yet: the next step renews it, no look has to. */
+function isHeld(work: Candidate, { owner, clockMs, leaseMs }: Wanted): boolean {
+  const leftMs = (work.heldUntilMs ?? 0) - clockMs;
+  return work.heldBy === owner && leftMs > leaseMs / 2 && leftMs <= leaseMs;
+}
+
+export function laneStore(context: Context): LaneStore {
+  const { db } = context;
+  return {
+    claimWork: async (lease) => {
+      const taken = (work: Candidate): ClaimedDistribution => ({
+        id: work.id,
+        providerCode: work.providerCode,
+        notificationType: work.notificationType,
+        status: work.status,
+        ledgerCount: work.ledgerCount,
+        isDue: work.readyAtMs <= lease.nowMs,
+        isBulky: work.isBulky,
+        isTakenOver: work.heldBy !== lease.owner,
+      });
+      // Looking costs no write: an idle worker leaves the disk alone.
+      const wanted = held(context, lease);
+      const found = await claimable(context, wanted);
+      if (found.every((work) => isHeld(work, wanted))) return found.map(taken);
+      const ids = found.map(({ id }) => id);
+      const got = await on.hold.all(db.writing, { ...held(context, lease), ids });
+      return got.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)).map(taken);
+    },
+
+    nextDueMs: async () => (await on.nextReady.get(db))?.readyAtMs ?? null,
+
+    moveDistribution: (lease, from, to) =>
+      context.write(async (w) => {
+        if (to === LOAD) await on.holdLane.run(w, { id: lease.id });
+        const moved = await on.move.run(w, { ...held(context, lease), from, to });
+        if (moved === 0) return false;
+        await noteDistributionEnd(w, lease.id, lease.nowMs);
+        return true;
+      }),
+
+    releaseWork: async (owner) => {
+      await on.release.run(db.writing, { owner });
+    },
+  };
+}
