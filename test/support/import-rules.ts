@@ -62,9 +62,16 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: ['drizzle-orm'],
     reason: 'the law of states reads the same in every SQL',
   },
+  'src/store/webhook-row.ts': {
+    ours: [],
+    types: ['src/core/port/'],
+    packages: ['drizzle-orm'],
+    reason: 'a row reads the same in every SQL',
+  },
   'src/store/sqlite': {
     ours: [
       ...['src/store/sqlite/', 'src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
+      'src/store/webhook-row.ts',
       ...['src/core/', 'migrations/sqlite/', ...LEAVES],
     ],
     // bun:ffi: wal-index.ts reads memory that SQLite shares.
@@ -77,6 +84,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/store/postgres': {
     ours: [
       ...['src/store/postgres/', 'src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
+      'src/store/webhook-row.ts',
       ...['src/core/', 'migrations/postgres/', ...LEAVES],
     ],
     // bun: its SQL client.

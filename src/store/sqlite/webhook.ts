@@ -4,15 +4,16 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import type { Act } from '../../core/port/audit.ts';
-import type { EventKind } from '../../core/port/event.ts';
-import type {
-  WEBHOOK_LOCALES,
-  Webhook,
-  WebhookChange,
-  WebhookStore,
-  WebhookTarget,
-} from '../../core/port/webhook.ts';
+import type { Webhook, WebhookChange, WebhookStore } from '../../core/port/webhook.ts';
 import { nextTurn } from '../../core/turn.ts';
+import {
+  changedWebhook,
+  isAnother,
+  rowOf,
+  WEBHOOK_COLUMNS,
+  type WebhookRow,
+  webhookIn,
+} from '../webhook-row.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
 import { deliveryMethods } from './webhook-delivery.ts';
@@ -23,28 +24,6 @@ const RETRY_COUNT = 1_000;
 const REMOVE_STEP = 500;
 
 const UNPROVEN = sql.raw(String(UNPROVEN_COUNT));
-
-interface Row {
-  id: number;
-  providerId: number | null;
-  kind: 'webhook' | 'telegram';
-  address: string;
-  events: string;
-  scheme: 'v1' | 'v1a' | '';
-  secret: string;
-  previousSecret: string | null;
-  previousUntilMs: number | null;
-  locale: string;
-  createdAtMs: number;
-  disabledAtMs: number | null;
-  disabledWhy: string | null;
-}
-
-const COLUMNS = sql.raw(`
-  id, provider_id AS "providerId", kind, address, events, scheme, secret,
-  previous_secret AS "previousSecret", previous_until_ms AS "previousUntilMs", locale,
-  created_at_ms AS "createdAtMs", disabled_at_ms AS "disabledAtMs",
-  disabled_why AS "disabledWhy"`);
 
 const OF_OWNER = sql`provider_id IS ${value('providerId')}`;
 
@@ -64,8 +43,12 @@ function rowStatements({ db }: Context) {
     addDestination: db.prepare(sql`
         INSERT INTO destination (kind, origin, webhook_id, failure_count)
         VALUES (${value('kind')}, '', ${value('id')}, ${UNPROVEN})`),
-    list: db.prepare<Row>(sql`SELECT ${COLUMNS} FROM webhook WHERE ${OF_OWNER} ORDER BY id`),
-    find: db.prepare<Row>(sql`SELECT ${COLUMNS} FROM webhook WHERE id = ${value('id')}`),
+    list: db.prepare<WebhookRow>(
+      sql`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE ${OF_OWNER} ORDER BY id`,
+    ),
+    find: db.prepare<WebhookRow>(
+      sql`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = ${value('id')}`,
+    ),
     oldSecret: db.prepare<{ id: number }>(sql`
         SELECT id FROM webhook WHERE previous_until_ms <= ${value('nowMs')} LIMIT 1`),
     forgetOldSecrets: db.prepare(sql`
@@ -114,13 +97,9 @@ export function webhookStore(context: Context): WebhookStore {
   }
 
   function update(before: Webhook, change: WebhookChange, act: Act): Webhook {
-    const { rotation, ...fields } = change;
-    const { id, secret, providerId } = before;
-    const previous = rotation && previousAfter(secret, rotation);
-    const after: Webhook = {
-      ...{ ...before, ...fields },
-      ...(rotation && { secret: rotation.secret, previous: previous ?? null }),
-    };
+    const { id, providerId } = before;
+    const { rotation } = change;
+    const after = changedWebhook(before, change);
     on.change.run({ ...rowOf(after) });
     on.changeKind.run({ id, kind: after.target.kind });
     if (after.disabled === null && isAnother(before, after)) {
@@ -191,60 +170,5 @@ export function webhookStore(context: Context): WebhookStore {
         return 'ok';
       });
     },
-  };
-}
-
-/** True if what failed before may succeed now. */
-function isAnother(before: Webhook, after: Webhook): boolean {
-  const [was, is] = [rowOf(before), rowOf(after)];
-  const isElsewhere = was.kind !== is.kind || was.address !== is.address;
-  const isSignedAnew = was.scheme !== is.scheme || was.secret !== is.secret;
-  return before.disabled !== null || isElsewhere || isSignedAnew;
-}
-
-function previousAfter(
-  secret: string,
-  { previousUntilMs }: NonNullable<WebhookChange['rotation']>,
-): Webhook['previous'] {
-  return previousUntilMs === null ? null : { secret, untilMs: previousUntilMs };
-}
-
-function webhookIn(row: Row): Webhook {
-  const { id, providerId, secret, createdAtMs, previousSecret, previousUntilMs } = row;
-  const { disabledAtMs, disabledWhy } = row;
-  return {
-    ...{ id, providerId, secret, createdAtMs, target: targetIn(row) },
-    events: row.events === '' ? [] : (row.events.split(',') as EventKind[]),
-    previous:
-      previousSecret === null || previousUntilMs === null
-        ? null
-        : { secret: previousSecret, untilMs: previousUntilMs },
-    disabled:
-      disabledAtMs === null || disabledWhy === null
-        ? null
-        : { atMs: disabledAtMs, why: disabledWhy },
-  };
-}
-
-/** The schema lets a row of one kind have the other's fields empty alone. */
-function targetIn({ kind, address, scheme, locale }: Row): WebhookTarget {
-  if (kind === 'telegram') {
-    return { kind, chat: address, locale: locale as (typeof WEBHOOK_LOCALES)[number] };
-  }
-  return { kind, url: address, scheme: scheme === '' ? 'v1' : scheme };
-}
-
-function rowOf(webhook: Webhook): Row {
-  const { id, providerId, target, events, secret, previous, createdAtMs, disabled } = webhook;
-  const isTelegram = target.kind === 'telegram';
-  return {
-    ...{ id, providerId, secret, createdAtMs, kind: target.kind, events: events.join(',') },
-    address: isTelegram ? target.chat : target.url,
-    scheme: isTelegram ? '' : target.scheme,
-    locale: isTelegram ? target.locale : '',
-    previousSecret: previous?.secret ?? null,
-    previousUntilMs: previous?.untilMs ?? null,
-    disabledAtMs: disabled?.atMs ?? null,
-    disabledWhy: disabled?.why ?? null,
   };
 }

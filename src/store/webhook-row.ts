@@ -1,0 +1,97 @@
+/** Webhooks as rows: the same columns in every SQL. */
+
+import { sql } from 'drizzle-orm';
+import type { EventKind } from '../core/port/event.ts';
+import type {
+  WEBHOOK_LOCALES,
+  Webhook,
+  WebhookChange,
+  WebhookTarget,
+} from '../core/port/webhook.ts';
+
+export interface WebhookRow {
+  id: number;
+  providerId: number | null;
+  kind: 'webhook' | 'telegram';
+  address: string;
+  events: string;
+  scheme: 'v1' | 'v1a' | '';
+  secret: string;
+  previousSecret: string | null;
+  previousUntilMs: number | null;
+  locale: string;
+  createdAtMs: number;
+  disabledAtMs: number | null;
+  disabledWhy: string | null;
+}
+
+export const WEBHOOK_COLUMNS = sql.raw(`
+  id, provider_id AS "providerId", kind, address, events, scheme, secret,
+  previous_secret AS "previousSecret", previous_until_ms AS "previousUntilMs", locale,
+  created_at_ms AS "createdAtMs", disabled_at_ms AS "disabledAtMs",
+  disabled_why AS "disabledWhy"`);
+
+/** A webhook after a change of it. */
+export function changedWebhook(before: Webhook, change: WebhookChange): Webhook {
+  const { rotation, ...fields } = change;
+  const previous = rotation && previousAfter(before.secret, rotation);
+  return {
+    ...{ ...before, ...fields },
+    ...(rotation && { secret: rotation.secret, previous: previous ?? null }),
+  };
+}
+
+/** True if what failed before may succeed now. */
+export function isAnother(before: Webhook, after: Webhook): boolean {
+  const [was, is] = [rowOf(before), rowOf(after)];
+  const isElsewhere = was.kind !== is.kind || was.address !== is.address;
+  const isSignedAnew = was.scheme !== is.scheme || was.secret !== is.secret;
+  return before.disabled !== null || isElsewhere || isSignedAnew;
+}
+
+function previousAfter(
+  secret: string,
+  { previousUntilMs }: NonNullable<WebhookChange['rotation']>,
+): Webhook['previous'] {
+  return previousUntilMs === null ? null : { secret, untilMs: previousUntilMs };
+}
+
+export function webhookIn(row: WebhookRow): Webhook {
+  const { id, providerId, secret, createdAtMs, previousSecret, previousUntilMs } = row;
+  const { disabledAtMs, disabledWhy } = row;
+  return {
+    ...{ id, providerId, secret, createdAtMs, target: targetIn(row) },
+    events: row.events === '' ? [] : (row.events.split(',') as EventKind[]),
+    previous:
+      previousSecret === null || previousUntilMs === null
+        ? null
+        : { secret: previousSecret, untilMs: previousUntilMs },
+    disabled:
+      disabledAtMs === null || disabledWhy === null
+        ? null
+        : { atMs: disabledAtMs, why: disabledWhy },
+  };
+}
+
+/** The schema lets a row of one kind have the other's fields empty alone. */
+function targetIn({ kind, address, scheme, locale }: WebhookRow): WebhookTarget {
+  if (kind === 'telegram') {
+    return { kind, chat: address, locale: locale as (typeof WEBHOOK_LOCALES)[number] };
+  }
+  return { kind, url: address, scheme: scheme === '' ? 'v1' : scheme };
+}
+
+export function rowOf(webhook: Webhook): WebhookRow {
+  const { id, providerId, target, events, secret, previous, createdAtMs, disabled } = webhook;
+  const isTelegram = target.kind === 'telegram';
+  return {
+    ...{ id, providerId, secret, createdAtMs, kind: target.kind, events: events.join(',') },
+    address: isTelegram ? target.chat : target.url,
+    scheme: isTelegram ? '' : target.scheme,
+    locale: isTelegram ? target.locale : '',
+    previousSecret: previous?.secret ?? null,
+    previousUntilMs: previous?.untilMs ?? null,
+    disabledAtMs: disabled?.atMs ?? null,
+    disabledWhy: disabled?.why ?? null,
+  };
+}
