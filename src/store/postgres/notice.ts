@@ -1,29 +1,22 @@
 /** Remembers of each subject for which of its states a notice was given last. */
 
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
+import { ofOwner } from './owner.ts';
 import { prepare, type Runner, value } from './statement.ts';
 
-/** Statements about notices of an owner: each index is of one kind of owner alone. */
-function statements(ofOwner: SQL, key: string) {
-  return {
-    find: prepare<{ mark: string }>(
-      sql`SELECT mark FROM notice WHERE ${ofOwner} AND subject = ${value('subject')}`,
-    ),
-    set: prepare(sql`
-        INSERT INTO notice AS n (provider_id, subject, mark)
-        VALUES (${value('providerId')}, ${value('subject')}, ${value('mark')})
-        ON CONFLICT ${sql.raw(key)} DO UPDATE SET mark = excluded.mark
-          WHERE n.mark <> excluded.mark`),
-  };
-}
-
-const ofProvider = statements(
-  sql`provider_id = ${value('providerId')}`,
-  '(provider_id, subject) WHERE provider_id IS NOT NULL',
+const find = ofOwner<{ mark: string }>(
+  (isOwners) => sql`SELECT mark FROM notice WHERE ${isOwners} AND subject = ${value('subject')}`,
 );
-const ofAppliance = statements(sql`provider_id IS NULL`, '(subject) WHERE provider_id IS NULL');
 
-const of = (providerId: number | null) => (providerId === null ? ofAppliance : ofProvider);
+/** Each index is of one kind of owner alone. */
+const setting = (key: string) =>
+  prepare(sql`
+      INSERT INTO notice AS n (provider_id, subject, mark)
+      VALUES (${value('providerId')}, ${value('subject')}, ${value('mark')})
+      ON CONFLICT ${sql.raw(key)} DO UPDATE SET mark = excluded.mark
+        WHERE n.mark <> excluded.mark`);
+const setOfProvider = setting('(provider_id, subject) WHERE provider_id IS NOT NULL');
+const setOfOperator = setting('(subject) WHERE provider_id IS NULL');
 
 /** The mark of a provider's subject, or (null) of the appliance's; null: there is none. */
 export async function markOf(
@@ -31,7 +24,7 @@ export async function markOf(
   providerId: number | null,
   subject: string,
 ): Promise<string | null> {
-  return (await of(providerId).find.get(runner, { providerId, subject }))?.mark ?? null;
+  return (await find(providerId).get(runner, { providerId, subject }))?.mark ?? null;
 }
 
 /**
@@ -44,5 +37,6 @@ export async function setMark(
   subject: string,
   mark: string,
 ): Promise<boolean> {
-  return (await of(providerId).set.run(runner, { providerId, subject, mark })) > 0;
+  const set = providerId === null ? setOfOperator : setOfProvider;
+  return (await set.run(runner, { providerId, subject, mark })) > 0;
 }

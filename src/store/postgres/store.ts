@@ -9,6 +9,7 @@ import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
+import { eventStore } from './event.ts';
 import { figureStore, saveFigures } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
 import { laneStore } from './lane.ts';
@@ -19,6 +20,7 @@ import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
+import { webhookStore } from './webhook.ts';
 import { write } from './write.ts';
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
@@ -65,5 +67,7 @@ function nounsOf(context: Context): Partial<Store> {
     ...recipientStore(context),
     ...ledgerStore(context),
     ...outboxStore(context),
+    ...eventStore(context),
+    ...webhookStore(context),
   };
 }

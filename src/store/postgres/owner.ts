@@ -1,0 +1,16 @@
+/** Owners of webhooks, events and notices: a provider, or (null) the operator. */
+
+import { type SQL, sql } from 'drizzle-orm';
+import { prepare, type Statement, value } from './statement.ts';
+
+/**
+ * A statement about rows of one owner, whose `providerId` it takes: one for each kind of owner, as
+ * no index serves a comparison that holds for null too.
+ */
+export function ofOwner<Row = unknown>(
+  query: (isOwners: SQL) => SQL,
+): (providerId: number | null) => Statement<Row> {
+  const ofProvider = prepare<Row>(query(sql`provider_id = ${value('providerId')}`));
+  const ofOperator = prepare<Row>(query(sql`provider_id IS NULL`));
+  return (providerId) => (providerId === null ? ofOperator : ofProvider);
+}
