@@ -1,4 +1,4 @@
-/** What holds in a PostgreSQL database whoever writes to it: counts, laws, tokens without a place. */
+/** What holds in a PostgreSQL whoever writes to it: counts, laws, tokens that lose their places. */
 
 import { expect } from 'bun:test';
 import type { SQL } from 'bun';
