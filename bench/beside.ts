@@ -11,11 +11,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openCore } from '../src/app.ts';
 import { loadConfig } from '../src/config/load.ts';
 import type { Core } from '../src/core/core.ts';
 import { addProvider } from '../src/core/provider.ts';
 import { nextTurn } from '../src/core/turn.ts';
+import { openCore } from '../src/open-core.ts';
 
 const { values: options } = parseArgs({
   options: {

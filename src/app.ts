@@ -10,13 +10,11 @@ import {
   withLiveSettings,
 } from './config/load.ts';
 import type { Config } from './config/settings/index.ts';
-import { SYSTEM } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
 import { backupFailed } from './core/event/happenings.ts';
 import type { Tellers } from './core/outbox/carrier.ts';
 import type { PushContent } from './core/port/outbox.ts';
 import type { PushAddress, PushGateway } from './core/port/registration.ts';
-import { Signals } from './core/signals.ts';
 import { makeGateways } from './gateway/gateways.ts';
 import { type RunningServer, startServer } from './http/server.ts';
 import { bindUpstreams } from './http/upstream/bind.ts';
@@ -26,17 +24,17 @@ import { startJobs } from './jobs/table.ts';
 import { LiveGateways } from './live-gateways.ts';
 import { type Log, makeLog, reasonOf } from './log.ts';
 import { makeMetrics } from './monitor/metrics.ts';
+import { Outages } from './monitor/outages.ts';
 import { watchEventLoop } from './monitor/process.ts';
 import { Readiness } from './monitor/readiness.ts';
 import { type MonitorOptions, type RunningMonitor, startMonitor } from './monitor/server.ts';
 import { Tallies } from './monitor/tallies.ts';
+import { nodeNameOf, openCore } from './open-core.ts';
 import { OperatorError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import { Outgoing } from './outgoing/outgoing.ts';
-import { checkDataDirectory, refuseOpenData } from './permissions.ts';
+import { checkDataDirectory } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
-import type { StoreKind } from './store/kind.ts';
-import { SQLITE } from './store/sqlite/kind.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
 import { makeTellers } from './webhook/tellers.ts';
@@ -44,38 +42,6 @@ import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
 
 /** Time for which open connections are still answered after the order to stop, ms. */
 const LAST_CALL_MS = 100;
-
-/** The kind of store that holds the data: no other file names one. */
-export const STORE_KIND: StoreKind = SQLITE;
-
-/**
- * Opens the product on its data. An old database is migrated by the server alone. Throws
- * `OperatorError` when the data cannot be opened, or others may read it.
- */
-export async function openCore(
-  config: Config,
-  create: boolean,
-  migrates = false,
-  tallies = new Tallies(),
-  gateways: Pick<LiveGateways, 'names' | 'pushKey'> = { names: () => [], pushKey: () => null },
-): Promise<Core> {
-  const { dataDir, commitBatchMax } = config;
-  refuseOpenData(dataDir, create);
-  const { onCommit, onFigure, onDistributionEnd } = tallies;
-  const signals = new Signals();
-  const onOutbox = () => signals.outboxFilled();
-  const observers = { onCommit, onFigure, onOutbox, onDistributionEnd };
-  const store = await STORE_KIND.open({ dataDir, create, migrates, commitBatchMax, ...observers });
-  return {
-    store: tallies.counting(store),
-    signals,
-    actor: () => SYSTEM,
-    // Not a copy: the settings may change in flight.
-    limits: config,
-    gateways: gateways.names,
-    pushKey: gateways.pushKey,
-  };
-}
 
 /** The way out of this process, by the settings as they are at each call. */
 export function openOutgoing(settings: Config): Outgoing {
@@ -133,8 +99,9 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   const tallies = new Tallies();
   const outgoing = openOutgoing(settings);
   const gateways = new LiveGateways({ settings, outgoing, clock: systemClock });
-  const core = await openCore(settings, true, true, tallies, gateways);
   const log = makeLog(settings, systemClock.nowMs, undefined, tallies.onEvent);
+  const outages = new Outages(log);
+  const core = await openCore(settings, true, true, tallies, gateways, outages);
   const parts: Part[] = [];
   const last: Part[] = [
     { name: 'store', stop: () => core.store.close() },
@@ -142,7 +109,7 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   ];
   const stop = () => stopInOrder(parts, last, log);
   try {
-    const outer = { outgoing, gateways, core, log, signal };
+    const outer = { outgoing, gateways, core, log, signal, outages };
     return await startParts({ loaded, settings, tallies, parts, last, stop, ...outer });
   } catch (error) {
     await stop();
@@ -156,6 +123,7 @@ interface Beginning {
   tallies: Tallies;
   outgoing: Outgoing;
   gateways: LiveGateways;
+  outages: Outages;
   core: Core;
   log: Log;
   /** Parts that run, each added as soon as it does: they are stopped side by side. */
@@ -180,6 +148,7 @@ async function startParts(beginning: Beginning): Promise<App> {
     log.info('environment_ignored', { variables: loaded.ignoredVariables.join(',') });
   }
   const readiness = new Readiness(core.store, clock, log);
+  beginning.outages.onChange = () => readiness.askAgain();
   let listening: RunningServer | null = null;
   const certificateExpiresAtMs = () => tls?.expiresAtMs() ?? null;
   const metrics = makeMetrics({
@@ -212,8 +181,12 @@ async function startParts(beginning: Beginning): Promise<App> {
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;
   tls?.begin(server.replaceCertificate);
-  const jobs = startJobs({ core, clock, log, worker, outbox, tls, settings });
-  parts.push({ name: 'jobs', stop: jobs.stop });
+  // A node that cannot say so any more is forgotten after a while.
+  const leave = () => core.store.removeNode().catch(() => undefined);
+  const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
+  const jobs = startJobs({ core, clock, log, worker, outbox, tls, settings, node });
+  parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
+  void jobs.ring('node');
   worker.look();
   void outbox.resume();
   readiness.serving();

@@ -1,4 +1,4 @@
-import { openCore, openGateway, openTellers, STORE_KIND, startApp } from './app.ts';
+import { openGateway, openTellers, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
@@ -9,6 +9,7 @@ import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/document/openapi.ts';
+import { openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
 import { serviceManager } from './systemd.ts';
 
@@ -34,11 +35,11 @@ const exitCode = await runCli(process.argv.slice(2), {
       watchdogPid: process.env['WATCHDOG_PID'],
     }),
   operator: () => operatorActor(process.env),
-  backup: backupTools(STORE_KIND),
+  backup: (config) => backupTools(storeKindOf(config)),
   openGateway,
   examine: (loaded) =>
     examine({
-      ...{ loaded, kind: STORE_KIND },
+      ...{ loaded, kind: storeKindOf(loaded.config) },
       nowMs: systemClock.nowMs(),
       uid: process.getuid?.() ?? 0,
     }),

@@ -229,13 +229,17 @@ END $$;
 CREATE TRIGGER device_provider_held AFTER INSERT ON device_provider
 FOR EACH ROW WHEN (NEW.slot_count + NEW.tie_count > 0) EXECUTE FUNCTION device_held();
 
-CREATE TRIGGER device_provider_taken AFTER UPDATE OF slot_count, tie_count ON device_provider
-FOR EACH ROW WHEN (OLD.slot_count + OLD.tie_count = 0 AND NEW.slot_count + NEW.tie_count > 0)
-EXECUTE FUNCTION device_held();
+CREATE FUNCTION device_provider_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE device
+  SET holder_count = holder_count + CASE WHEN NEW.slot_count + NEW.tie_count = 0 THEN -1 ELSE 1 END
+  WHERE id = NEW.device_id;
+  RETURN NULL;
+END $$;
 
-CREATE TRIGGER device_provider_given_up AFTER UPDATE OF slot_count, tie_count ON device_provider
-FOR EACH ROW WHEN (OLD.slot_count + OLD.tie_count > 0 AND NEW.slot_count + NEW.tie_count = 0)
-EXECUTE FUNCTION device_left();
+CREATE TRIGGER device_provider_changed AFTER UPDATE OF slot_count, tie_count ON device_provider
+FOR EACH ROW WHEN ((OLD.slot_count + OLD.tie_count = 0) <> (NEW.slot_count + NEW.tie_count = 0))
+EXECUTE FUNCTION device_provider_changed();
 
 CREATE TRIGGER device_provider_left AFTER DELETE ON device_provider
 FOR EACH ROW WHEN (OLD.slot_count + OLD.tie_count > 0) EXECUTE FUNCTION device_left();

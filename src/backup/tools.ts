@@ -9,18 +9,17 @@ import { yieldToOthers } from './priority.ts';
 import { type RestoreOrder, restoreBackup, type VerifyOrder, verifyBackup } from './restore.ts';
 
 const NO_FILE =
-  "the database is not a file of this machine: its server's own tools back it up and restore it";
+  "the database is not a file of this machine: use the tools of PostgreSQL, 'pg_dump -Fc' and " +
+  "'pg_restore --clean --if-exists'; see docs/several-nodes.md";
 
-/** Makes the tools. Each refuses with `OperatorError` if the store's database is not a file. */
+/** Makes the tools. Throws `OperatorError` if the store's database is not a file. */
 export function backupTools({ file }: StoreKind) {
-  const database = (): DatabaseFile => {
-    if (file !== null) return file;
-    throw new OperatorError(NO_FILE);
-  };
+  if (file === null) throw new OperatorError(NO_FILE);
+  const database: DatabaseFile = file;
   return {
-    makeBackup: async (order: BackupOrder) => makeBackup(database(), order),
-    verifyBackup: async (order: VerifyOrder) => verifyBackup(database(), order),
-    restoreBackup: async (order: RestoreOrder) => restoreBackup(database(), order),
+    makeBackup: async (order: BackupOrder) => makeBackup(database, order),
+    verifyBackup: async (order: VerifyOrder) => verifyBackup(database, order),
+    restoreBackup: async (order: RestoreOrder) => restoreBackup(database, order),
     readPassphrase,
     kindOf,
     yieldToOthers,

@@ -24,10 +24,11 @@ interface RestoreOptions extends CommonOptions {
 
 async function backup(context: CliContext, file: string, options: BackupOptions): Promise<void> {
   const { config } = context.loadConfig(flagsOf(options));
+  const tools = context.backup(config);
   const passphrase = await passphraseFor(context, options, config);
-  context.backup.yieldToOthers();
+  tools.yieldToOthers();
   const made = await untilInterrupted((signal) =>
-    context.backup.makeBackup({
+    tools.makeBackup({
       dataDir: config.dataDir,
       file,
       passphrase,
@@ -51,7 +52,7 @@ async function passphraseFor(
   { passphraseFile, encrypt }: BackupOptions,
   config: Config,
 ): Promise<string | null> {
-  const given = context.backup.readPassphrase(passphraseFile, config);
+  const given = context.backup(config).readPassphrase(passphraseFile, config);
   if (given !== null || !encrypt) return given;
   if (!context.isTerminal) {
     throw new OperatorError('there is no passphrase: name a file with --passphrase-file');
@@ -61,13 +62,14 @@ async function passphraseFor(
 
 async function restore(context: CliContext, file: string, options: RestoreOptions): Promise<void> {
   const { config } = context.loadConfig(flagsOf(options));
-  let passphrase = context.backup.readPassphrase(options.passphraseFile, config);
-  const isEncrypted = (await context.backup.kindOf(file)) === 'encrypted';
+  const tools = context.backup(config);
+  let passphrase = tools.readPassphrase(options.passphraseFile, config);
+  const isEncrypted = (await tools.kindOf(file)) === 'encrypted';
   if (isEncrypted && passphrase === null && context.isTerminal) {
     passphrase = await askPassphrase('Passphrase');
   }
   if (options.verify) {
-    const manifest = await context.backup.verifyBackup({
+    const manifest = await tools.verifyBackup({
       dataDir: config.dataDir,
       file,
       passphrase,
@@ -76,7 +78,7 @@ async function restore(context: CliContext, file: string, options: RestoreOption
     print(context, options, { file, ...manifestJson(manifest) }, text);
     return;
   }
-  const { manifest, replacedFile } = await context.backup.restoreBackup({
+  const { manifest, replacedFile } = await tools.restoreBackup({
     dataDir: config.dataDir,
     file,
     passphrase,

@@ -29,7 +29,8 @@ export interface CliContext {
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */
   operator: () => Actor;
-  backup: BackupTools;
+  /** Throws `OperatorError` if the database is no file. */
+  backup(config: Config): BackupTools;
   /** Opens a way to devices, to try it. Throws `OperatorError` if it is not set up. */
   openGateway(config: Config, gateway: PushGateway): Promise<OpenGateway>;
   /** Looks at data, machine and settings. */

@@ -14,6 +14,7 @@ import { addExportCommand } from './export.ts';
 import { addGatewayCommands } from './gateway.ts';
 import { addImportCommands } from './import.ts';
 import { addLinkCommands } from './link.ts';
+import { addNodeCommands } from './node.ts';
 import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
 import { addReadyCommand } from './ready.ts';
@@ -56,6 +57,7 @@ export function buildProgram(context: CliContext): Command {
   addDistributionCommands(program, context);
   addGatewayCommands(program, context);
   addWebhookCommands(program, context);
+  addNodeCommands(program, context);
   addStatsCommand(program, context);
   addReadyCommand(program, context);
   addCompletionCommand(program, context);

@@ -23,6 +23,11 @@ export function databaseConflicts(config: Config): string[] {
         'PostgreSQL has its own, see docs/several-nodes.md',
     ),
     ...when(
+      config.webpushSubject !== '' && config.webpushKeyFile === '',
+      'gateway.webpush.key_file must be given beside database.url: subscriptions hold for one ' +
+        'key alone, so all nodes have a copy of the same',
+    ),
+    ...when(
       isPlainAsked && !databaseInsecure,
       'database.url: sslmode=disable sends passwords and keys over the network in the clear: ' +
         'take it out, or set database.insecure if nobody can listen in',

@@ -15,6 +15,8 @@ import { WebPush } from './webpush.ts';
 /** The settings of gateways; docs/configuration.md says what each means. */
 export interface GatewaySettings {
   readonly dataDir: string;
+  /** Null: the data is this node's alone. */
+  readonly databaseUrl: object | null;
   readonly fcmServiceAccount: string;
   readonly fcmEndpoint: string;
   readonly apnsKeyFile: string;
@@ -139,7 +141,8 @@ function planWebPush(
     throw wrong('webpush.subject', 'given beside gateway.webpush.key_file');
   }
   const path = vapidFileOf(settings);
-  const newKeyFile = makeVapidFile(path) ? path : null;
+  // Nodes that share a database share the key: each would make another.
+  const newKeyFile = settings.databaseUrl === null && makeVapidFile(path) ? path : null;
   const { text, value: key } = readFile('gateway.webpush.key_file', path, VapidKey.read);
   return {
     ...{ madeOf: JSON.stringify([text, subject]), key, newKeyFile },

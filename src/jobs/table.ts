@@ -3,6 +3,7 @@
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
+import type { NodeFacts } from '../core/port/node.ts';
 import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
 import {
@@ -33,6 +34,8 @@ interface JobDeps {
   outbox: Pick<Outbox, 'ring'>;
   /** Null: plain HTTP. */
   tls: { look(): Promise<void>; expiresAtMs(): number } | null;
+  /** This process, as others that share its database know it. */
+  node: NodeFacts;
   /** Settings, read whenever a job runs: a change holds at once. */
   settings: AuditBounds & EventDays & KeepDays & NoticeSettings & StrangerBounds;
 }
@@ -45,11 +48,12 @@ interface Job {
   run(signal: AbortSignal): Promise<void>;
 }
 
-function jobs({ core, clock, log, worker, outbox, tls, settings }: JobDeps): Job[] {
+function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps): Job[] {
   return [
     // No deferred work waits for longer than a second.
     { name: 'deliver', pattern: '* * * * * *', run: () => worker.ring() },
     { name: 'outbox', pattern: '* * * * * *', run: async () => outbox.ring() },
+    { name: 'node', pattern: '*/5 * * * * *', run: () => core.store.noteNode(node) },
     {
       name: 'end-handed-over',
       pattern: '30 * * * * *',

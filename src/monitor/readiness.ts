@@ -2,6 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import { innermostReason } from '../core/outcome.ts';
+import type { Unfitness } from '../core/port/health.ts';
 import type { Store } from '../core/port/store.ts';
 import type { Log } from '../log.ts';
 
@@ -12,16 +13,20 @@ const BAD_MS = 1_000;
 const PATIENCE_MS = 3_000;
 
 interface Problem {
-  reason: 'starting' | 'stopping' | 'database_not_writable' | 'schema_changed';
+  reason: 'starting' | 'stopping' | 'database_not_writable' | Unfitness;
   /** One sentence for people. */
   detail: string;
 }
 
 const STARTING: Problem = { reason: 'starting', detail: 'the server does not listen yet' };
 const STOPPING: Problem = { reason: 'stopping', detail: 'the server finishes what runs and ends' };
-const SCHEMA_CHANGED: Problem = {
-  reason: 'schema_changed',
-  detail: 'a newer version of the program has changed the database: restart with that one',
+const NEWER = 'a newer version of the program has changed the database: restart with that one';
+const DETAILS: Readonly<Record<Unfitness, string>> = {
+  schema_changed: NEWER,
+  schema_newer: NEWER,
+  database_unreachable: 'nobody answers at the address of the database',
+  database_read_only: 'the database takes no writes: it is a standby',
+  clock_off: "the clocks of this machine and of the database's are more than 2 s apart",
 };
 
 const notWritable = (detail: string): Problem => ({ reason: 'database_not_writable', detail });
@@ -45,6 +50,11 @@ export class Readiness {
   /** Notes that the server stops: no new requests should be sent here. */
   stopping(): void {
     this.#phase = 'stopping';
+  }
+
+  /** Forgets what the database said: it went away, or is back. */
+  askAgain(): void {
+    this.#latest = this.#latest && { ...this.#latest, atMs: Number.NEGATIVE_INFINITY };
   }
 
   /**
@@ -78,7 +88,8 @@ export class Readiness {
 
   async #write(): Promise<Problem | null> {
     try {
-      return (await this.store.checkWritable()) === 'ok' ? null : SCHEMA_CHANGED;
+      const state = await this.store.checkWritable();
+      return state === 'ok' ? null : { reason: state, detail: DETAILS[state] };
     } catch (fault) {
       return notWritable(innermostReason(fault));
     }

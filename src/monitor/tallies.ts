@@ -39,6 +39,7 @@ const ERRORS = [
   'certificate_not_issued',
   'certificate_refused',
   'config_not_reloaded',
+  'database_away',
   'delivery_fault',
   'fault',
   'gateway_stopped',

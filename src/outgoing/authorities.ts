@@ -7,20 +7,20 @@ import { OperatorError } from '../operator-error.ts';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
- * The certificates of a PEM file, for `Outgoing`; null if `path` is empty. Throws `OperatorError`
- * if the file cannot be read or holds no certificate.
+ * The certificates of the PEM file that a setting names; null if `path` is empty. Throws
+ * `OperatorError` if the file cannot be read or holds no certificate.
  */
-export function readAuthorities(path: string): string | null {
+export function readAuthorities(path: string, setting = 'outgoing.ca_file'): string | null {
   if (path === '') return null;
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new OperatorError(`cannot read outgoing.ca_file: ${(error as Error).message}`);
+    throw new OperatorError(`cannot read ${setting}: ${(error as Error).message}`);
   }
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0 || !certificates.every(isCertificate)) {
-    throw new OperatorError(`outgoing.ca_file: ${path} holds no certificate in PEM form`);
+    throw new OperatorError(`${setting}: ${path} holds no certificate in PEM form`);
   }
   return certificates.join('\n');
 }

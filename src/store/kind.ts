@@ -35,6 +35,10 @@ export interface StoreOptions {
   onOutbox?: () => void;
   /** Hears, once on disk, with which status a distribution ended. */
   onDistributionEnd?: (status: number) => void;
+  /** Hears once of each time that the database does not answer any more, and why. */
+  onAway?: (problem: string) => void;
+  /** Hears that it answers again: after how long, ms, and how many calls failed meanwhile. */
+  onBack?: (awayMs: number, refusedCount: number) => void;
   /** The machine's unless a test moves one. */
   clock?: Clock;
 }

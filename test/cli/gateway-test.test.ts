@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openCore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { PushAddress } from '../../src/core/port/registration.ts';
+import { openCore } from '../../src/open-core.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
 import { registration, tokenHash } from '../store/contract/message-fixture.ts';
 import { type CommandLine, commandLine, failureLine } from '../support/command-line.ts';

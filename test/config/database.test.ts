@@ -131,6 +131,10 @@ describe('what cannot be had together with database.url', () => {
       { ...url('postgres://g@/g?host=/run'), GATEPOST_DATABASE_CA_FILE: '/ca' },
       'reached without TLS',
     ],
+    [
+      { ...HERE, GATEPOST_GATEWAY_WEBPUSH_SUBJECT: 'mailto:me@example.com' },
+      'gateway.webpush.key_file must be given',
+    ],
     [{ ...url(URL_AWAY), GATEPOST_DATABASE_PASSWORD_FILE: '/p' }, 'take one of them out'],
   ])('%p is refused', (env, reason) => {
     expect(refusal(env)).toContain(reason);

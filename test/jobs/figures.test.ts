@@ -26,6 +26,7 @@ function jobsOf({ core, clock }: Engine) {
     log: makeLog({ logFormat: 'human', logLevel: 'error' }, clock.nowMs, () => {}),
     worker: { look: () => undefined, ring: async () => undefined, stop: async () => undefined },
     outbox: { ring: () => undefined },
+    node: { name: 'one', address: '', version: '', startedAtMs: 0 },
   });
 }
 

@@ -28,6 +28,7 @@ const log = makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, (line
   lines.push(line),
 );
 
+const NODE = { name: 'one', address: '', version: '', startedAtMs: 0 };
 const SETTINGS = {
   ...{ auditDays: 1, auditEntriesMax: 1, ledgerDays: 1 },
   ...{ distributionDays: 1, deviceDays: 1, strangersMax: 1 },
@@ -65,6 +66,7 @@ test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
       worker: { look: () => undefined, ring: async () => undefined, stop: async () => undefined },
       outbox: { ring: () => undefined },
       settings: SETTINGS,
+      node: NODE,
     });
     const running = jobs.ring(name);
     await until('it has begun', () => steps > 3);
@@ -87,6 +89,7 @@ test('a job that fails, however it does, is run again at its next time', async (
     worker: { look: () => undefined, ring, stop: async () => undefined },
     outbox: { ring: () => undefined },
     settings: SETTINGS,
+    node: NODE,
   });
   await jobs.ring('deliver');
   const ringsBefore = rings;

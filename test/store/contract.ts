@@ -33,6 +33,7 @@ import { keepingContract } from './contract/keeping.ts';
 import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
+import { nodeContract } from './contract/node.ts';
 import { operatorContract } from './contract/operator.ts';
 import { outboxContract } from './contract/outbox.ts';
 import { providerContract } from './contract/provider.ts';
@@ -72,6 +73,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...countContract,
   ...figureContract,
   ...watchContract,
+  ...nodeContract,
 };
 
 export function storeContract(name: string, open: () => Promise<OpenedStore>): void {

@@ -2,7 +2,7 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openCore, openGateway, openTellers, STORE_KIND } from '../../src/app.ts';
+import { openGateway, openTellers } from '../../src/app.ts';
 import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -10,6 +10,7 @@ import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import type { Tellers } from '../../src/core/outbox/carrier.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
+import { openCore, storeKindOf } from '../../src/open-core.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
@@ -72,9 +73,14 @@ export function commandLine(
         openCore,
         openGateway,
         operator: () => ACT.actor,
-        backup: backupTools(STORE_KIND),
+        backup: (config) => backupTools(storeKindOf(config)),
         examine: (loaded) =>
-          examine({ loaded, kind: STORE_KIND, nowMs, uid: process.getuid?.() ?? 0 }),
+          examine({
+            loaded,
+            kind: storeKindOf(loaded.config),
+            nowMs,
+            uid: process.getuid?.() ?? 0,
+          }),
         startApp: () => Promise.reject(new Error('no server is started here')),
         openTellers: (config) =>
           more.tellers ? { tellers: more.tellers, close: () => {} } : openTellers(config),

@@ -12,8 +12,9 @@ import type { StrictServers } from '../servers/strict-servers.ts';
 export const NEVER = new AbortController().signal;
 
 /** Nothing is set up. */
-export const NO_GATEWAY: GatewaySettings = {
+export const NO_GATEWAY: GatewaySettings & { databaseUrl: null } = {
   dataDir: '',
+  databaseUrl: null,
   fcmServiceAccount: '',
   fcmEndpoint: 'https://fcm.example',
   apnsKeyFile: '',

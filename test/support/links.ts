@@ -1,8 +1,8 @@
 /** A data directory with a provider, a binding and a link, for commands that look at links. */
 
-import { openCore } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { Core } from '../../src/core/core.ts';
+import { openCore } from '../../src/open-core.ts';
 import { addDoor } from '../store/contract/fixture.ts';
 
 /** The core on the data of `dataDir`, which it makes if they are not there. */

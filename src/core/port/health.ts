@@ -22,12 +22,24 @@ export interface QueueFacts {
   recipientCount: number;
 }
 
+/** Reasons for which a process should not be asked, though its database may be. */
+export type Unfitness =
+  /** A newer version of the program has changed the data, and this one must not go on. */
+  | 'schema_changed'
+  | 'schema_newer'
+  /** Nobody answers at the database's address, or not in time. */
+  | 'database_unreachable'
+  /** The database there takes no writes: it is a standby. */
+  | 'database_read_only'
+  /** This machine's clock and the database's are too far apart for leases to hold. */
+  | 'clock_off';
+
 export interface HealthStore {
   /**
-   * Saves something, as any other write would. `schema_changed`: a newer version of the program has
-   * changed the data meanwhile. Throws `WriteFailed` when nothing can be saved.
+   * Saves something, as any other write would. Throws `WriteFailed` when nothing can be saved for
+   * another reason than those that it answers.
    */
-  checkWritable(): Promise<'ok' | 'schema_changed'>;
+  checkWritable(): Promise<'ok' | Unfitness>;
   storageFacts(): Promise<StorageFacts>;
   queueFacts(nowMs: number): Promise<QueueFacts>;
 }

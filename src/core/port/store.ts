@@ -26,6 +26,7 @@ import type { InstallStore } from './install.ts';
 import type { KeepingStore } from './keeping.ts';
 import type { LinkStore } from './link.ts';
 import type { ImportStore } from './moving.ts';
+import type { NodeStore } from './node.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { ProviderStore } from './provider.ts';
 import type { RegistrationStore } from './registration.ts';
@@ -50,7 +51,8 @@ export interface Store
     OutboxStore,
     EventStore,
     WebhookStore,
-    HealthStore {
+    HealthStore,
+    NodeStore {
   /**
    * Calls `onChange`, which does not throw, when another process may have left something to look
    * for here: work for a worker in any case, and messages or another token for these devices; 'all'

@@ -47,8 +47,8 @@ export interface DatabaseOptions {
   /** Name of this node. */
   node: string;
   /** Hears once of each outage, and of its end: how long it was, and how many calls it refused. */
-  onAway?: (problem: string) => void;
-  onBack?: (awayMs: number, refusedCount: number) => void;
+  onAway?: ((problem: string) => void) | undefined;
+  onBack?: ((awayMs: number, refusedCount: number) => void) | undefined;
 }
 
 /** Half of the connections are for transactions: nothing that is one statement waits for them. */

@@ -5,21 +5,25 @@ import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { auditStore } from './audit.ts';
 import type { Context } from './context.ts';
-import { Database, type DatabaseOptions } from './database.ts';
+import { Database, type DatabaseOptions, poolOptions } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
 import { eventStore } from './event.ts';
 import { figureStore, saveFigures } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
+import { installStore } from './install.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
+import { migrate, withConnection } from './migrate.ts';
 import { outboxStore } from './outbox.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
+import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
+import { slotStore } from './slot.ts';
 import { webhookStore } from './webhook.ts';
 import { write } from './write.ts';
 
@@ -28,7 +32,8 @@ export async function openPostgresStore(
   options: StoreOptions,
   database: DatabaseOptions,
 ): Promise<Store> {
-  const { clock = systemClock } = options;
+  const { clock = systemClock, create, migrates = create } = options;
+  await withConnection(poolOptions(database, 1), (ask) => migrate(ask, { create, migrates }));
   const db = new Database(database);
   const databaseClock = new DatabaseClock(db, clock);
   await databaseClock.measure();
@@ -58,7 +63,10 @@ export async function openPostgresStore(
 function nounsOf(context: Context): Partial<Store> {
   return {
     ...providerStore(context),
+    ...removalStore(context),
+    ...installStore(context),
     ...linkStore(context),
+    ...slotStore(context),
     ...domainStore(context),
     ...auditStore(context),
     ...figureStore(context),

@@ -29,6 +29,7 @@ import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
+import { nodeStore } from './node.ts';
 import { outboxStore } from './outbox.ts';
 import { OutboxSignal } from './outbox-signal.ts';
 import { providerStore } from './provider.ts';
@@ -92,6 +93,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...webhookStore(context),
     ...exportStore(dataDir),
     ...watchStore(context),
+    ...nodeStore(),
     close: async () => {
       writer.hasten();
       await writer.idle();

@@ -1,0 +1,50 @@
+/** `gatepost node …`: the processes that serve one PostgreSQL database. */
+
+import type { Command } from 'commander';
+import type { NodeRecord } from '../core/port/node.ts';
+import { type CliContext, type CommonOptions, print, withCore } from './context.ts';
+import { table } from './table.ts';
+import { showTime } from './values.ts';
+
+/** Silence after which a node counts as away: it writes each 5 s, ms. */
+const SILENT_MS = 15_000;
+
+async function list(context: CliContext, options: CommonOptions): Promise<void> {
+  const nodes = await withCore(context, options, ({ store }) => store.listNodes());
+  if (nodes === null) {
+    const text =
+      "The database is a file of this machine, which has one node: see 'gatepost ready'.";
+    print(context, options, [], text);
+    return;
+  }
+  const shown = nodes.map(view);
+  const text = table(shown, {
+    node: 'name',
+    state: 'state',
+    address: 'address',
+    version: 'version',
+    schema: 'schema',
+    'started at': 'started_at',
+    'seen at': 'seen_at',
+    clock: ({ clock_offset_ms: ms }) => `${ms > 0 ? '-' : '+'}${Math.abs(ms) / 1000} s`,
+  });
+  print(context, options, shown, text);
+}
+
+function view(node: NodeRecord) {
+  const { name, address, version, schema, startedAtMs, seenAtMs, silentMs, clockOffsetMs } = node;
+  return {
+    ...{ name, state: silentMs > SILENT_MS ? 'silent' : 'up', address, version, schema },
+    started_at: showTime(startedAtMs),
+    seen_at: showTime(seenAtMs),
+    clock_offset_ms: clockOffsetMs,
+  };
+}
+
+export function addNodeCommands(program: Command, context: CliContext): void {
+  const node = program.command('node').description('look at the nodes of one PostgreSQL database');
+  node
+    .command('list')
+    .description('list the nodes: which serve, where, by which version, and how their clocks go')
+    .action((options: CommonOptions) => list(context, options));
+}

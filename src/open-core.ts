@@ -1,0 +1,90 @@
+/** Opens the product on its data: in a file of this machine, or on PostgreSQL. */
+
+import { hostname } from 'node:os';
+import { isOnThisMachine } from './config/database-url.ts';
+import type { Config } from './config/settings/index.ts';
+import { SYSTEM } from './core/audit/entry.ts';
+import type { Core } from './core/core.ts';
+import { Signals } from './core/signals.ts';
+import type { LiveGateways } from './live-gateways.ts';
+import { Tallies } from './monitor/tallies.ts';
+import { OperatorError } from './operator-error.ts';
+import { readAuthorities } from './outgoing/authorities.ts';
+import { makeOwnFolder, readSecretFile, refuseOpenData } from './permissions.ts';
+import type { StoreKind, StoreOptions } from './store/kind.ts';
+import type { DatabaseOptions } from './store/postgres/database.ts';
+import { postgresKind } from './store/postgres/kind.ts';
+import { SQLITE } from './store/sqlite/kind.ts';
+
+/** The kind of store that holds the data: no other file chooses one. */
+export function storeKindOf(config: Config): StoreKind {
+  const { databaseUrl: url } = config;
+  return url === null ? SQLITE : postgresKind(() => placeOf(config, url));
+}
+
+/** The way to a PostgreSQL database. Throws `OperatorError` if a file that it needs is wrong. */
+export function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>): DatabaseOptions {
+  const { host, port, socket, user, database } = url;
+  const { databaseCaFile, databaseInsecure, databasePasswordFile: passwordFile } = config;
+  const isTls =
+    url.wantsTls ?? (databaseCaFile !== '' || !(isOnThisMachine(url) || databaseInsecure));
+  const password = () => (passwordFile === '' ? url.password : firstLineOf(passwordFile));
+  password();
+  return {
+    ...{ host, port, socket, user, database, password },
+    tls: isTls ? { ca: readAuthorities(databaseCaFile, 'database.ca_file') } : null,
+    connections: config.databaseConnections,
+    statementMs: config.databaseStatementSeconds * 1_000,
+    isPooled: config.databasePooler,
+    node: nodeNameOf(config),
+  };
+}
+
+/** The name of this node among those that share a database. */
+export function nodeNameOf({ databaseNode }: Config): string {
+  return databaseNode || hostname().slice(0, 63);
+}
+
+function firstLineOf(file: string): string {
+  const read = readSecretFile(file);
+  if ('problem' in read) throw new OperatorError(`database.password_file: ${read.problem}`);
+  const [line = ''] = read.text.split(/\r?\n/);
+  if (line !== '') return line;
+  throw new OperatorError(`database.password_file: the first line of ${file} is empty`);
+}
+
+/** Who hears of the store's outages. */
+export type OutageObservers = Pick<StoreOptions, 'onAway' | 'onBack'>;
+
+/**
+ * Opens the product. An old database is migrated by the server alone. Throws `OperatorError` when
+ * the data cannot be opened, or others may read it.
+ */
+export async function openCore(
+  config: Config,
+  create: boolean,
+  migrates = false,
+  tallies = new Tallies(),
+  gateways: Pick<LiveGateways, 'names' | 'pushKey'> = { names: () => [], pushKey: () => null },
+  outages: OutageObservers = {},
+): Promise<Core> {
+  const { dataDir, commitBatchMax } = config;
+  refuseOpenData(dataDir, create);
+  // The store makes it if the data is there: what else a server keeps is the node's own.
+  if (config.databaseUrl !== null && migrates) makeOwnFolder(dataDir);
+  const { onCommit, onFigure, onDistributionEnd } = tallies;
+  const signals = new Signals();
+  const onOutbox = () => signals.outboxFilled();
+  const observers = { onCommit, onFigure, onOutbox, onDistributionEnd, ...outages };
+  const kind = storeKindOf(config);
+  const store = await kind.open({ dataDir, create, migrates, commitBatchMax, ...observers });
+  return {
+    store: tallies.counting(store),
+    signals,
+    actor: () => SYSTEM,
+    // Not a copy: the settings may change in flight.
+    limits: config,
+    gateways: gateways.names,
+    pushKey: gateways.pushKey,
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * New links of a turn, added together by one statement: the plain ones, of which the guards in the
+ * statement say that nothing is in the way. Of all others the transaction of install.ts decides.
+ */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import { entryText } from '../../core/audit/entry.ts';
+import type { Act } from '../../core/port/audit.ts';
+import { INSTALL_ACTIVE, type NewInstall } from '../../core/port/install.ts';
+import { NO_TERMS } from '../../core/slot.ts';
+import type { Context } from './context.ts';
+import { TurnGroup } from './group.ts';
+import { prepare, value } from './statement.ts';
+
+interface Addition {
+  draft: NewInstall;
+  act: Act;
+}
+
+/**
+ * The providers are locked, so their counts are true. A code or key that somebody has is left out
+ * by its index; codes are taken in their order, so that two statements never wait in a circle.
+ */
+const ADD = prepare<{ n: number; id: number }>(sql`
+  WITH wanted AS MATERIALIZED (
+    SELECT * FROM unnest(${value('codes')}::text[], ${value('providers')}::bigint[],
+      ${value('limits')}::int[], ${value('notes')}::text[], ${value('createdAtMs')}::bigint[],
+      ${value('atMs')}::bigint[],
+      ${value('keys')}::text[], ${value('inactiveDays')}::int[], ${value('whenFull')}::text[],
+      ${value('coolDownHours')}::int[], ${value('countsMax')}::bigint[],
+      ${value('heads')}::text[], ${value('tails')}::text[])
+    WITH ORDINALITY AS x(code, provider_id, install_limit, note, created_at_ms, at_ms,
+      subscription_key, inactive_days, when_full, cool_down_hours, count_max, head, tail, n)
+  ), owner AS MATERIALIZED (
+    SELECT id, install_count FROM provider
+    WHERE id = ANY(ARRAY(SELECT provider_id FROM wanted)) ORDER BY id FOR NO KEY UPDATE
+  ), fitting AS MATERIALIZED (
+    SELECT x.* FROM (
+      SELECT y.*, o.install_count + row_number() OVER (PARTITION BY o.id ORDER BY y.n) AS nth
+      FROM owner o JOIN wanted y ON y.provider_id = o.id
+      WHERE NOT EXISTS (
+        SELECT 1 FROM webhook h WHERE h.provider_id = o.id AND h.disabled_at_ms IS NULL)) x
+    WHERE x.nth <= x.count_max
+  ), added AS (
+    INSERT INTO install (provider_id, install_code, install_limit, status, note, created_at_ms,
+      subscription_key_hash, inactive_days, when_full, cool_down_hours)
+    SELECT provider_id, code, install_limit, ${INSTALL_ACTIVE}, note, created_at_ms,
+      decode(subscription_key, 'hex'), inactive_days, when_full, cool_down_hours
+    FROM fitting ORDER BY code
+    ON CONFLICT DO NOTHING RETURNING id, install_code
+  ), told AS (
+    INSERT INTO audit_pending (at_ms, entry)
+    SELECT f.at_ms, f.head || a.id || f.tail FROM added a JOIN fitting f ON f.code = a.install_code
+    ORDER BY f.n
+  )
+  SELECT w.n AS n, a.id AS id FROM added a JOIN wanted w ON w.code = a.install_code`);
+
+/** Stands for an id that only the statement knows. No link has it. */
+const STAND_IN = -1;
+
+/** The entry about a new link, around its id. */
+function entryAround({ draft, act }: Addition): [head: string, tail: string] {
+  const deed = deeds.addInstall({ ...NO_TERMS, ...draft, id: STAND_IN });
+  const id = `"object":{"id":${STAND_IN}`;
+  const { text } = entryText(act, deed);
+  // No text within has a quote that is not escaped.
+  const at = text.indexOf(id) + id.length;
+  return [text.slice(0, at - String(STAND_IN).length), text.slice(at)];
+}
+
+/** Returns the function that adds a link with others. Null: it is not plain, nothing was done. */
+export function addTogether(context: Context) {
+  const group = new TurnGroup<Addition, { id: number } | null>({
+    run: (items) => addAll(context, items),
+    itemsMax: 256,
+    underWayMax: 2,
+  });
+  return (draft: NewInstall, act: Act) => group.ask({ draft, act });
+}
+
+async function addAll(
+  { db, figures, sealer }: Context,
+  items: readonly Addition[],
+): Promise<({ id: number } | null)[]> {
+  const byCode = new Map<string, { item: Addition; at: number }>();
+  for (const [at, item] of items.entries()) {
+    const { installCode } = item.draft;
+    // The entry of anybody else names the provider.
+    const isPlain = item.act.actor.kind === 'provider' && !byCode.has(installCode);
+    if (isPlain) byCode.set(installCode, { item, at });
+  }
+  const first = [...byCode.values()];
+  const drafts = first.map(({ item }) => ({ ...NO_TERMS, ...item.draft }));
+  const entries = first.map(({ item }) => entryAround(item));
+  if (first.length === 0) return items.map(() => null);
+  const rows = await ADD.all(db.writing, {
+    codes: drafts.map(({ installCode }) => installCode),
+    providers: drafts.map(({ providerId }) => providerId),
+    limits: drafts.map(({ installLimit }) => installLimit),
+    notes: drafts.map(({ note }) => note),
+    createdAtMs: drafts.map(({ createdAtMs }) => createdAtMs),
+    atMs: first.map(({ item }) => item.act.atMs),
+    keys: drafts.map(({ subscriptionKeyHash }) => subscriptionKeyHash),
+    inactiveDays: drafts.map(({ inactiveDays }) => inactiveDays),
+    whenFull: drafts.map(({ whenFull }) => whenFull),
+    coolDownHours: drafts.map(({ coolDownHours }) => coolDownHours),
+    countsMax: drafts.map(({ installCountMax }) => installCountMax),
+    heads: entries.map(([head]) => head),
+    tails: entries.map(([, tail]) => tail),
+  });
+  const answers = items.map((): { id: number } | null => null);
+  for (const { n, id } of rows) {
+    const { item, at } = first[n - 1] as { item: Addition; at: number };
+    answers[at] = { id };
+    figures.note(item.draft.providerId, 'links', item.act.atMs);
+  }
+  if (rows.length > 0) sealer.raise();
+  return answers;
+}

@@ -1,0 +1,194 @@
+/**
+ * Brings a database to this program's schema, in one transaction. Nodes that start at the same time
+ * wait for each other at the one row of `gatepost_schema`, which says which schema it is, and the
+ * oldest one whose programs can work with it: a node of those goes on while newer ones take over.
+ */
+
+import { SQL } from 'bun';
+import tables from '../../../migrations/postgres/0000_tables.sql' with { type: 'text' };
+import triggers from '../../../migrations/postgres/0001_triggers.sql' with { type: 'text' };
+import { messageOf, OperatorError } from '../../operator-error.ts';
+import { sqlStateOf } from './fault.ts';
+
+/** Migrations in order: never edited once released, only added to. */
+export const MIGRATIONS: readonly string[] = [tables, triggers];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** The oldest schema whose programs can work with this one, beside this program. */
+export const READABLE_FROM = SCHEMA_VERSION;
+
+/** The oldest PostgreSQL that has what the statements need. */
+export const MAJOR_MIN = 15;
+
+/** Longest wait for another node that migrates, and for whoever uses a table, ms. */
+const MIGRATION_WAIT_MS = 60_000;
+const TABLE_WAIT_MS = 5_000;
+/** Attempts when another node makes the first table at the same time. */
+const ATTEMPTS_MAX = 3;
+
+/**
+ * Runs statements, separated by semicolons, on one and the same connection, and answers the rows of
+ * a single one.
+ */
+export type Ask = (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** What a database says of its schema. */
+export interface SchemaState {
+  version: number;
+  /** The oldest schema whose programs can work with it. */
+  readableFrom: number;
+}
+
+/** Permission to make the schema in an empty database, and to migrate an older one. */
+export interface MigrationRights {
+  create: boolean;
+  migrates: boolean;
+}
+
+/** Runs `use` on a connection of its own, which is closed then. */
+export async function withConnection<T>(
+  options: SQL.PostgresOrMySQLOptions,
+  use: (ask: Ask) => Promise<T>,
+): Promise<T> {
+  const db = new SQL({ ...options, max: 1 });
+  try {
+    return await use((text) => db.unsafe(text).simple());
+  } finally {
+    await db.close({ timeout: 0 });
+  }
+}
+
+/** The schema of a database; null: Gatepost's is not in it. */
+export async function schemaOf(ask: Ask): Promise<SchemaState | null> {
+  const [found] = await ask(`SELECT to_regclass('gatepost_schema') IS NOT NULL AS "isThere"`);
+  if (found?.['isThere'] !== true) return null;
+  const [row] = await ask('SELECT version, readable_from FROM gatepost_schema');
+  if (row === undefined) return null;
+  return { version: Number(row['version']), readableFrom: Number(row['readable_from']) };
+}
+
+/** True if this program can work with that schema. */
+export function isUsable({ version, readableFrom }: SchemaState): boolean {
+  return version === SCHEMA_VERSION || (version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION);
+}
+
+/**
+ * Makes or migrates the schema if need be and allowed. Throws {@link OperatorError} when this
+ * program cannot work with the database, and leaves it as it was.
+ */
+export async function migrate(ask: Ask, { create, migrates }: MigrationRights): Promise<void> {
+  const state = await schemaOf(ask);
+  if (state !== null && isUsable(state)) return;
+  if (state !== null) refuseNewer(state);
+  if (state === null && !create) {
+    throw new OperatorError(
+      `there is no Gatepost in the database: start 'gatepost serve' or add a provider first`,
+      'database_missing',
+    );
+  }
+  if (state !== null && !migrates) {
+    throw new OperatorError(
+      `the database has schema ${state.version}, this program needs ${SCHEMA_VERSION}: restart 'gatepost serve' with this version first`,
+      'database_older',
+    );
+  }
+  await refuseServer(ask);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await runMissing(ask);
+    } catch (fault) {
+      if (isOfAnother(fault) && attempt < ATTEMPTS_MAX && (await schemaOf(ask)) !== null) continue;
+      throw explain(fault);
+    }
+  }
+}
+
+/** Refuses what a newer program made that this one cannot work with. */
+function refuseNewer(state: SchemaState): void {
+  if (state.version <= SCHEMA_VERSION || isUsable(state)) return;
+  throw new OperatorError(
+    `the database has schema ${state.version}, this program knows up to ${SCHEMA_VERSION}: use a newer gatepost; nothing was changed`,
+    'database_newer',
+  );
+}
+
+async function refuseServer(ask: Ask): Promise<void> {
+  const [server] = await ask(`SELECT current_setting('server_version_num')::int / 10000 AS major,
+    current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`);
+  if (Number(server?.['major']) < MAJOR_MIN) {
+    throw new OperatorError(
+      `the database is PostgreSQL ${server?.['version']}: ${MAJOR_MIN} or newer is needed`,
+    );
+  }
+  if (server?.['encoding'] !== 'UTF8') {
+    throw new OperatorError(
+      `the database has the encoding ${server?.['encoding']}: make it with ENCODING 'UTF8'`,
+    );
+  }
+}
+
+/** Runs the missing migrations in one transaction: all of them or none. */
+async function runMissing(ask: Ask): Promise<void> {
+  await ask('BEGIN');
+  try {
+    await ask(`SET LOCAL statement_timeout = 0;
+      SET LOCAL idle_in_transaction_session_timeout = 0;
+      SET LOCAL lock_timeout = ${MIGRATION_WAIT_MS}`);
+    if ((await schemaOf(ask)) === null) {
+      await ask(`CREATE TABLE gatepost_schema (
+          id bigint PRIMARY KEY,
+          version bigint NOT NULL,
+          readable_from bigint NOT NULL,
+          CONSTRAINT gatepost_schema_once CHECK (id = 1)
+        );
+        INSERT INTO gatepost_schema (id, version, readable_from) VALUES (1, 0, 0)`);
+    }
+    await ask('SELECT FROM gatepost_schema FOR UPDATE');
+    // Asked again under the lock: another node may have been faster, and newer.
+    const state = (await schemaOf(ask)) ?? { version: 0, readableFrom: 0 };
+    refuseNewer(state);
+    // Whoever waits for a table holds up all that come to it later.
+    await ask(`SET LOCAL lock_timeout = ${TABLE_WAIT_MS}`);
+    const missing = MIGRATIONS.slice(state.version);
+    for (const migration of missing) await ask(migration);
+    if (missing.length > 0) {
+      await ask(`UPDATE gatepost_schema
+        SET version = ${SCHEMA_VERSION}, readable_from = ${READABLE_FROM}`);
+    }
+    await ask('COMMIT');
+  } catch (fault) {
+    await ask('ROLLBACK').catch(() => undefined);
+    throw fault;
+  }
+}
+
+/** True if it may be that another node made the same tables a moment ago. */
+function isOfAnother(fault: unknown): boolean {
+  return /^(23505|42P07|42710|42723|40001|40P01)$/.test(sqlStateOf(fault));
+}
+
+function explain(fault: unknown): unknown {
+  if (!(fault instanceof SQL.PostgresError)) return fault;
+  switch (sqlStateOf(fault)) {
+    case '55P03':
+      return new OperatorError(
+        'the schema cannot be changed now: another node changes it, or a long statement uses it; try again',
+        'locked',
+      );
+    case '42501':
+      return new OperatorError(
+        `the role may not make tables: make it the owner of the database (${messageOf(fault)})`,
+      );
+    case '42P07':
+    case '42710':
+    case '42723':
+      return new OperatorError(
+        `the database belongs to something else: give Gatepost one of its own (${messageOf(fault)})`,
+      );
+    case '25006':
+      return new OperatorError('the database takes no writes: it is a standby, or set so');
+    default:
+      return fault;
+  }
+}
