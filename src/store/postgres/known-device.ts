@@ -9,6 +9,7 @@ import { sameUtcDay } from '../../core/calendar.ts';
 import { mergeFacts } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Figure } from '../../core/port/figure.ts';
+import { lookups } from './lookups.ts';
 import { prepare, type Runner, value } from './statement.ts';
 import type { Write } from './write.ts';
 
@@ -66,12 +67,6 @@ const on = {
       ON CONFLICT (device_id, provider_id) DO UPDATE SET ${mergedUnproven('p', 'excluded')},
         last_seen_at_ms = excluded.last_seen_at_ms
       RETURNING (SELECT last_seen_at_ms FROM before) AS "seenBeforeMs"`),
-  atProvider: prepare<DeviceAtProvider>(sql`
-      SELECT os, os_version AS "osVersion", device_name AS "deviceName",
-        app_version AS "appVersion", user_agent AS "userAgent",
-        last_seen_at_ms AS "lastSeenAtMs", token_id IS NOT NULL AS "isRegistered"
-      FROM device_provider
-      WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
   ownFacts: prepare<DeviceFacts>(sql`
       SELECT os, os_version AS "osVersion", device_name AS "deviceName",
         app_version AS "appVersion", user_agent AS "userAgent"
@@ -135,7 +130,7 @@ async function keepFacts(
   merge: Merge,
 ): Promise<number | null> {
   const key = { deviceId, providerId, lastSeenAtMs };
-  const row = await on.atProvider.get(w, { deviceId, providerId });
+  const row = await lookups.atProvider.get(w, { deviceId, providerId });
   if (row === null) await on.addAtProvider.run(w, { ...key, ...reported });
   else await on.setAtProvider.run(w, { ...key, ...merge(row, reported) });
   return row === null ? null : row.lastSeenAtMs;

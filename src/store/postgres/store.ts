@@ -7,6 +7,7 @@ import { auditStore } from './audit.ts';
 import type { Context } from './context.ts';
 import { Database, type DatabaseOptions, poolOptions } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
+import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
 import { eventStore } from './event.ts';
@@ -24,6 +25,7 @@ import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
 import { slotStore } from './slot.ts';
+import { targetStore } from './targets.ts';
 import { webhookStore } from './webhook.ts';
 import { write } from './write.ts';
 
@@ -68,6 +70,8 @@ function nounsOf(context: Context): Partial<Store> {
     ...linkStore(context),
     ...slotStore(context),
     ...domainStore(context),
+    ...deviceStore(context),
+    ...targetStore(context),
     ...auditStore(context),
     ...figureStore(context),
     ...distributionStore(context),

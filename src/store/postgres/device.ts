@@ -1,0 +1,198 @@
+import { type SQL, sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type {
+  Device,
+  DeviceAtProvider,
+  DeviceDetail,
+  DeviceFilter,
+  DeviceToken,
+} from '../../core/port/device.ts';
+import type { Store } from '../../core/port/store.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { checkInStore } from './check-in.ts';
+import type { Context } from './context.ts';
+import { dropRecipients } from './forgetting.ts';
+import { AT_PROVIDER_COLUMNS, LAST_SEEN, SLOT_SEEN } from './lookups.ts';
+import { endSlot, lockSlots, type SlotRow, storySteps } from './slot-end.ts';
+import { prepare, value } from './statement.ts';
+import type { Write } from './write.ts';
+
+type DeviceStore = Pick<
+  Store,
+  'findCheckIn' | 'recordCheckIn' | 'listDevices' | 'findDevice' | 'forgetDevice'
+>;
+
+/** Rows of a device that go in one step when it is forgotten. */
+const FORGET_STEP = 2_000;
+/** Slots that do: each leaves an end in the story of its link, whose provider waits. */
+const END_STEP = 20;
+
+/** A fact that a device told last: at the provider of row `p`, else to nobody in particular. */
+const latest = (column: string) => `coalesce(nullif(p.${column}, ''), d.${column})`;
+
+const DEVICE_COLUMNS = sql.raw(`
+  d.id AS id, d.hwid AS hwid, ${latest('os')} AS os, ${latest('os_version')} AS "osVersion",
+  ${latest('device_name')} AS "deviceName", ${latest('app_version')} AS "appVersion",
+  ${latest('user_agent')} AS "userAgent", d.first_seen_at_ms AS "firstSeenAtMs",
+  d.last_seen_at_ms AS "lastSeenAtMs"`);
+
+/** To the device `d`, its latest row `p` at a provider. */
+const LATEST_PLACE = sql`LEFT JOIN LATERAL (
+  SELECT v.* FROM device_provider v WHERE v.device_id = d.id
+  ORDER BY v.last_seen_at_ms DESC, v.provider_id DESC LIMIT 1) p ON true`;
+
+/** The same at one provider, without the devices that it does not know. */
+const placeAt = (providerCode: string) => sql`JOIN device_provider p ON p.device_id = d.id
+  AND p.provider_id = (SELECT o.id FROM provider o WHERE o.code = ${providerCode})`;
+
+/** Questions of the operator about devices. */
+const operator = {
+  device: prepare<Device>(sql`
+      SELECT ${DEVICE_COLUMNS} FROM device d ${LATEST_PLACE} WHERE d.hwid = ${value('hwid')}`),
+  tokens: prepare<{
+    locale: string | null;
+    push: string | null;
+    atMs: number | null;
+    why: string | null;
+  }>(sql`
+      SELECT locale, push, push_dropped_at_ms AS "atMs", push_dropped_why AS why
+      FROM device_token WHERE device_id = ${value('deviceId')} ORDER BY id`),
+  installs: prepare<DeviceDetail['installs'][number]>(sql`
+      SELECT i.install_code AS "installCode", o.code AS "providerCode",
+        s.registered_at_ms AS "registeredAtMs", ${SLOT_SEEN} AS "lastSeenAtMs"
+      FROM install_device s JOIN install i ON i.id = s.install_id
+        JOIN provider o ON o.id = i.provider_id
+        JOIN device_provider p ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+      WHERE s.device_id = ${value('deviceId')} ORDER BY s.id DESC`),
+  domains: prepare<DeviceDetail['domains'][number]>(sql`
+      SELECT m.domain_name AS "domainName", o.code AS "providerCode", m.status AS status,
+        b.linked_at_ms AS "linkedAtMs"
+      FROM device_domain b JOIN domain m ON m.id = b.domain_id
+        JOIN provider o ON o.id = m.provider_id
+      WHERE b.device_id = ${value('deviceId')} ORDER BY b.linked_at_ms DESC, b.id DESC`),
+  seenBy: prepare<DeviceAtProvider & { providerCode: string }>(sql`
+      SELECT o.code AS "providerCode", ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN}
+      FROM device_provider p JOIN provider o ON o.id = p.provider_id
+      WHERE p.device_id = ${value('deviceId')}
+      ORDER BY p.last_seen_at_ms DESC, p.provider_id DESC`),
+};
+
+const forget = {
+  lock: prepare<{ id: number }>(sql`
+      SELECT id FROM device WHERE hwid = ${value('hwid')} FOR NO KEY UPDATE`),
+  lockById: prepare(sql`
+      SELECT id FROM device WHERE id = ${value('id')} FOR NO KEY UPDATE`),
+  tokens: prepare(sql`DELETE FROM device_token WHERE device_id = ${value('id')}`),
+  slots: prepare<SlotRow>(sql`
+      SELECT id AS "slotId", install_id AS "installId", provider_id AS "providerId"
+      FROM install_device WHERE device_id = ${value('id')} ORDER BY id LIMIT ${END_STEP}`),
+  ties: prepare(sql`
+      DELETE FROM device_domain WHERE device_id = ${value('id')} AND domain_id IN (
+        SELECT domain_id FROM device_domain WHERE device_id = ${value('id')}
+        LIMIT ${value('countMax')})`),
+  /** One for each provider at most. */
+  places: prepare(sql`DELETE FROM device_provider WHERE device_id = ${value('id')}`),
+  device: prepare(sql`DELETE FROM device WHERE id = ${value('id')}`),
+};
+
+/** `FROM` and `WHERE` of the devices `d` that `filter` lets through. */
+export function devicesThat({
+  os,
+  installCode,
+  providerCode,
+}: Omit<DeviceFilter, 'countMax'>): SQL {
+  const conditions = [sql`true`];
+  // Devices say `Windows`, people type `windows`.
+  if (os !== null) conditions.push(sql`lower(${sql.raw(latest('os'))}) = lower(${os} COLLATE "C")`);
+  if (installCode !== null) {
+    conditions.push(sql`d.id IN (
+      SELECT s.device_id FROM install_device s JOIN install i ON i.id = s.install_id
+      WHERE i.install_code = ${installCode})`);
+  }
+  const nowhere = os === null ? sql`` : LATEST_PLACE;
+  const place = providerCode === null ? nowhere : placeAt(providerCode);
+  return sql`device d ${place} WHERE ${sql.join(conditions, sql` AND `)}`;
+}
+
+/** The rows of a device, in the order in which they can go; cascades would take all at once. */
+function stepsOf(id: number): ((w: Write) => Promise<number>)[] {
+  const all = { id, countMax: FORGET_STEP };
+  const locked = (step: (w: Write) => Promise<number>) => async (w: Write) => {
+    await forget.lockById.run(w, { id });
+    return step(w);
+  };
+  return [
+    (w) => dropRecipients(w, [id], FORGET_STEP),
+    locked((w) => forget.ties.run(w, all)),
+    ...storySteps.map((step) => (w: Write) => step.run(w, all)),
+    locked((w) => forget.places.run(w, all)),
+  ];
+}
+
+/** Ends some slots of a device that is forgotten; says how many. */
+async function endSlots(w: Write, id: number, { actor, atMs: nowMs }: Act): Promise<number> {
+  await lockSlots(w, await forget.slots.all(w, { id }));
+  const why = { why: 'forgotten', actor: actor.name, forDeviceId: null, nowMs } as const;
+  const slots = await forget.slots.all(w, { id });
+  for (const slot of slots) await endSlot(w, slot, why);
+  return slots.length;
+}
+
+/** What is to be told of a token, without its secrets. */
+function tokenOf(row: { push: string | null; atMs: number | null; why: string | null }) {
+  const { push, atMs, why } = row;
+  return {
+    gateway: push === null ? null : (JSON.parse(push) as { gateway: string }).gateway,
+    dropped: atMs === null || why === null ? null : { atMs, why },
+  };
+}
+
+export function deviceStore(context: Context): DeviceStore {
+  const { db, write } = context;
+  return {
+    ...checkInStore(context),
+
+    listDevices: (filter) => {
+      const { providerCode, countMax } = filter;
+      const place = providerCode === null ? LATEST_PLACE : placeAt(providerCode);
+      const order = sql`ORDER BY d.last_seen_at_ms DESC, d.id DESC`;
+      const found = sql`SELECT d.id FROM ${devicesThat(filter)} ${order} LIMIT ${countMax}`;
+      return prepare<Device>(sql`
+        SELECT ${DEVICE_COLUMNS} FROM (${found}) x JOIN device d ON d.id = x.id ${place}
+        ${order}`).all(db);
+    },
+
+    findDevice: async (hwid): Promise<DeviceDetail | null> => {
+      const device = await operator.device.get(db, { hwid });
+      if (device === null) return null;
+      const of = { deviceId: device.id };
+      const [installs, domains, seenBy, tokens] = await Promise.all([
+        operator.installs.all(db, of),
+        operator.domains.all(db, of),
+        operator.seenBy.all(db, of),
+        operator.tokens.all(db, of),
+      ]);
+      const shown = tokens.map((row): DeviceToken => ({ locale: row.locale, ...tokenOf(row) }));
+      return { device, installs, domains, seenBy, tokens: shown };
+    },
+
+    forgetDevice: async (hwid, act) => {
+      // From then on nobody reads what is left.
+      const id = await write(async (w) => {
+        const found = await forget.lock.get(w, { hwid });
+        if (found !== null) await forget.tokens.run(w, { id: found.id });
+        return found?.id ?? null;
+      });
+      if (id === null) return 'device_not_found';
+      for (const step of [(w: Write) => endSlots(w, id, act), ...stepsOf(id)]) {
+        while ((await write(step)) > 0) await nextTurn();
+      }
+      return write(async (w) => {
+        if ((await forget.device.run(w, { id })) === 0) return 'device_not_found';
+        w.audit.note(act, deeds.forgetDevice(hwid));
+        return 'ok';
+      });
+    },
+  };
+}
