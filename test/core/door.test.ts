@@ -7,7 +7,7 @@ import type { Store } from '../../src/core/port/store.ts';
 import { withMethods } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
 import { seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { takeSnapshot } from '../support/database.ts';
+import { takeSnapshot } from '../support/snapshot.ts';
 
 const FACTS = { os: 'ios', osVersion: '', deviceName: '', appVersion: '', userAgent: '' };
 const HASH = 'a'.repeat(64);
@@ -45,10 +45,10 @@ test('judging gives the answer of the call, and writes nothing', async () => {
     return { asked, judged: () => judgeDevice(app.core, asked, nowMs) };
   };
   const check = async (hwid: string | null, expected: string, more: object = {}) => {
-    const before = takeSnapshot(app.dataDir);
+    const before = await takeSnapshot(app);
     const { asked, judged } = call(hwid, more);
     expect(said(await judged())).toBe(expected);
-    expect(takeSnapshot(app.dataDir)).toEqual(before);
+    expect(await takeSnapshot(app)).toEqual(before);
     expect(said(await admitDevice(app.core, asked, FACTS, nowMs))).toBe(expected);
   };
   await check(null, 'hwid_required');

@@ -7,8 +7,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { difference, takeSnapshot } from '../support/database.ts';
 import { Lane } from '../support/raw-http.ts';
+import { difference, takeSnapshot } from '../support/snapshot.ts';
 
 let app: TestApp;
 let own: Credentials;
@@ -33,12 +33,12 @@ const sendInChunks = (trailer: string) =>
 /** The status of each answer to what goes out at once; null: closed without a word. */
 async function exchange(bytes: string, count: number) {
   const lane = new Lane(Number(new URL(app.url).port));
-  const before = takeSnapshot(app.dataDir);
+  const before = await takeSnapshot(app);
   const answers = await lane.exchange(Buffer.from(bytes), count, false);
   lane.drop();
   // Whatever was still to be written has been when the next write is answered.
   await call(app, '/api/delete-hwid', own, { install_id: 1, hwid: 'nobody' });
-  const isChanged = difference(before, takeSnapshot(app.dataDir)).length > 0;
+  const isChanged = difference(before, await takeSnapshot(app)).length > 0;
   return { statuses: answers.map(({ status }) => status), isChanged };
 }
 

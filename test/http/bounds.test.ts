@@ -6,8 +6,8 @@ import { KEPT_BYTES_EACH } from '../../src/core/message/send.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { forgetStrangers, forgetVisits, pruneDistributions } from '../../src/jobs/keep.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { openBeside } from '../support/database.ts';
 import { addLink, bind, enter, HASH } from '../support/shop.ts';
+import { takeSnapshot } from '../support/snapshot.ts';
 
 const DAYS = { ledgerDays: 90, distributionDays: 365, deviceDays: 180 };
 
@@ -29,22 +29,13 @@ const post = (path: string, by: Credentials | null, body: unknown) =>
   call(app, path, by, {}, { method: 'POST', body: JSON.stringify(body) });
 
 /** How many rows each table has. */
-function rows(): Record<string, number> {
-  const db = openBeside(app.dataDir);
-  try {
-    const tables = db
-      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
-      .all();
-    return Object.fromEntries(
-      tables.map(({ name }) => [
-        name,
-        db.query<{ count: number }, []>(`SELECT count(*) AS count FROM "${name}"`).get()?.count ??
-          0,
-      ]),
-    );
-  } finally {
-    db.close();
+async function rows(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const key of (await takeSnapshot(app)).keys()) {
+    const [table = ''] = key.split(' ');
+    counts[table] = (counts[table] ?? 0) + 1;
   }
+  return counts;
 }
 
 /** Says it `count` times more; each is refused with the text and the detail, and leaves no row. */
@@ -53,13 +44,13 @@ async function refusedAlways(
   msg: string,
   detail: RegExp,
 ): Promise<void> {
-  const before = rows();
+  const before = await rows();
   for (let n = 0; n < 5; n++) {
     const reply = await ask(n);
     expect(reply.json).toEqual({ rc: 0, msg });
     expect(reply.headers.get('x-error-detail')).toMatch(detail);
   }
-  expect(rows()).toEqual(before);
+  expect(await rows()).toEqual(before);
   // A bound is no fault: the log has lines of those that the disk or the program is to blame for.
   expect(app.logLines).toEqual([]);
 }
@@ -132,7 +123,7 @@ describe('sends', () => {
     const send = () => post('/remote/command', own, commandTo('x'));
     const ids = [(await send()).json.id, (await send()).json.id];
     await app.deliver();
-    expect(rows()['recipient']).toBe(3);
+    expect((await rows())['recipient']).toBe(3);
     const list = (await get('/remote/list', own)).json.data;
     expect(list.map(({ id, status }: { id: number; status: number }) => [id, status])).toEqual([
       [ids[1], 140],
@@ -161,9 +152,9 @@ describe('devices of nobody', () => {
       await register(n);
       app.clock.advance(1);
     }
-    expect(rows()).toMatchObject({ device: 8, device_provider: 4, device_token: 4 });
+    expect(await rows()).toMatchObject({ device: 8, device_provider: 4, device_token: 4 });
     await keep();
-    expect(rows()).toMatchObject({ device: 3, device_provider: 0, device_token: 3 });
+    expect(await rows()).toMatchObject({ device: 3, device_provider: 0, device_token: 3 });
     // Who registered stays before who did not; then the newest.
     expect(await app.core.store.findDevice('registered-0')).toBeNull();
     expect(await app.core.store.findDevice('registered-3')).not.toBeNull();
@@ -174,10 +165,10 @@ describe('devices of nobody', () => {
     await register(1);
     app.clock.advance(180 * DAY_MS);
     await keep();
-    expect(rows()['device']).toBe(2);
+    expect((await rows())['device']).toBe(2);
     app.clock.advance(1);
     await keep();
-    expect(rows()).toMatchObject({ device: 0, device_provider: 0, device_token: 0 });
+    expect(await rows()).toMatchObject({ device: 0, device_provider: 0, device_token: 0 });
   });
 
   test('whoever shows its token is seen, registered or not', async () => {

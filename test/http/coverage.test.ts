@@ -12,9 +12,9 @@ import { endpoints } from '../../src/http/endpoints/index.ts';
 import { messages } from '../../src/http/messages.ts';
 import { call, type Reply, startTestApp, type TestApp } from '../support/app.ts';
 import { auditEntries, deedOf } from '../support/audit.ts';
-import { difference, takeSnapshot } from '../support/database.ts';
 import { Faults } from '../support/faults.ts';
 import { answerAt, answerBreaches, answerSchemaAt } from '../support/openapi.ts';
+import { difference, takeSnapshot } from '../support/snapshot.ts';
 import { DEEDS } from './scenarios/deeds.ts';
 import { deviceScenarios } from './scenarios/device.ts';
 import { domainScenarios } from './scenarios/domain.ts';
@@ -92,7 +92,7 @@ async function play(scenario: Scenario): Promise<void> {
   const app = await startTestApp(scenario.options ?? {}, faults.wrap);
   try {
     await settle(app, scenario);
-    const before = takeSnapshot(app.dataDir);
+    const before = await takeSnapshot(app);
     const noted = await auditEntries(app.core);
     const { fault, path, request, headers = {}, credentials = OWN } = scenario;
     if (fault) {
@@ -108,7 +108,7 @@ async function play(scenario: Scenario): Promise<void> {
     expect(reply.headers.get('content-type')).toBe('application/json');
     expect(reply.headers.get('cache-control')).toBe('no-store');
     expect(hwidHeaders(reply.headers)).toEqual(scenario.answerHeaders ?? {});
-    const changes = difference(before, takeSnapshot(app.dataDir));
+    const changes = difference(before, await takeSnapshot(app));
     const told = changes.filter((line) => !COUNTED.test(line)).map(withoutRandomness);
     expect(told).toEqual([...(scenario.changed ?? [])]);
     const entries = (await auditEntries(app.core)).slice(noted.length);

@@ -6,7 +6,6 @@ import { isRefused } from '../../src/core/outcome.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { type Credentials, removeProvider, rotateKey } from '../../src/core/provider.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import {
   call,
@@ -36,7 +35,7 @@ afterEach(async () => {
 
 /** The store as a second process has it: the command line beside a running server. */
 async function openBeside(app: TestApp): Promise<Store> {
-  const store = await openSqliteStore({ dataDir: app.dataDir, create: false, commitBatchMax: 1 });
+  const store = await app.openBeside();
   beside.push(store);
   return store;
 }

@@ -6,10 +6,11 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { randomCode } from '../../src/core/secret.ts';
 import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
-import { difference, openBeside, takeSnapshot } from '../support/database.ts';
+import { openBeside } from '../support/database.ts';
 import { type Newcomer, newcomer } from '../support/door.ts';
 import { rawRequest } from '../support/raw.ts';
 import { addLink, bind, HASH, seedShop } from '../support/shop.ts';
+import { difference, takeSnapshot } from '../support/snapshot.ts';
 
 let app: TestApp;
 let own: Newcomer['own'];
@@ -312,10 +313,10 @@ describe('/provider', () => {
 });
 
 test('HEAD registers nothing', async () => {
-  const before = takeSnapshot(app.dataDir);
+  const before = await takeSnapshot(app);
   await rawRequest(app, 'HEAD', `/install?id=${HASH}&installid=${code}&hwid=${hwid}`);
   await rawRequest(app, 'HEAD', `/provider?id=${own.code}&domain_hash=${HASH}&hwid=${hwid}`);
-  expect(difference(before, takeSnapshot(app.dataDir))).toEqual([]);
+  expect(difference(before, await takeSnapshot(app))).toEqual([]);
 });
 
 describe('a link that moved in with a short code', () => {

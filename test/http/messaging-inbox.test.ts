@@ -5,12 +5,11 @@ import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { POLLS_PER_DEVICE_MAX } from '../../src/http/bound/polls.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { GUARD_BOUNDS } from '../support/bounds.ts';
-import { openBeside } from '../support/database.ts';
 import { ack, byBinding, inbox, notify, order, readable, register } from '../support/messaging.ts';
+import { outsideOf } from '../support/outside.ts';
 import { seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
@@ -31,7 +30,7 @@ afterEach(async () => {
 
 /** The store as a second process has it. */
 async function besideStore(): Promise<Store> {
-  const store = await openSqliteStore({ dataDir: app.dataDir, create: false, commitBatchMax: 1 });
+  const store = await app.openBeside();
   beside.push(store);
   return store;
 }
@@ -184,11 +183,11 @@ describe('what is in it', () => {
   test('not what the operator blocked', async () => {
     const id = await notify(app, own, 'blocked', { hwid: 'phone' });
     await until('it is there', async () => (await readable(app, token)).length === 1);
-    const db = openBeside(app.dataDir);
+    const outside = outsideOf(app);
     // It may be 40 still, from which it may be blocked; from 100 this test lets it.
-    db.run('INSERT INTO distribution_transition VALUES (100, 140)');
-    db.run('UPDATE distribution SET status = 140 WHERE id = ?', [id]);
-    db.close();
+    await outside.change('INSERT INTO distribution_transition VALUES (100, 140)');
+    await outside.change('UPDATE distribution SET status = 140 WHERE id = ?', id);
+    outside.close();
     expect(await readable(app, token)).toEqual([]);
   });
 

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
-import { difference, takeSnapshot } from '../support/database.ts';
 import { type Newcomer, newcomer } from '../support/door.ts';
 import { rawRequest } from '../support/raw.ts';
 import { HASH } from '../support/shop.ts';
+import { difference, takeSnapshot } from '../support/snapshot.ts';
 
 let app: TestApp;
 let own: Newcomer['own'];
@@ -42,9 +42,9 @@ describe('as older apps call', () => {
     const headers = { 'x-hwid': hwid, 'x-domain-hash': HASH };
     const ask = () => call(app, path, null, { id: own.code }, { headers });
     expect((await ask()).text).toBe('{"rc":1,"msg":"Ok","status":"extended"}');
-    const before = takeSnapshot(app.dataDir);
+    const before = await takeSnapshot(app);
     await ask();
-    expect(difference(before, takeSnapshot(app.dataDir))).toEqual([]);
+    expect(difference(before, await takeSnapshot(app))).toEqual([]);
   });
 
   test('what comes under /api is refused with HTTP 200, rc and msg', async () => {

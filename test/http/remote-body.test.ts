@@ -12,9 +12,9 @@ import {
   startTestApp,
   type TestApp,
 } from '../support/app.ts';
-import { difference, takeSnapshot } from '../support/database.ts';
 import { register } from '../support/messaging.ts';
 import { bind, HASH } from '../support/shop.ts';
+import { difference, takeSnapshot } from '../support/snapshot.ts';
 import { open } from '../support/socket.ts';
 import { until } from '../support/until.ts';
 
@@ -48,12 +48,12 @@ async function post(
 }
 
 async function expectRefused(reply: Promise<Reply>, detail: string): Promise<void> {
-  const before = takeSnapshot(app.dataDir);
+  const before = await takeSnapshot(app);
   const { status, text, headers } = await reply;
   expect(status).toBe(200);
   expect(text).toBe('{"rc":0,"msg":"Unknown error"}');
   expect(headers.get('x-error-detail')).toBe(detail);
-  expect(difference(before, takeSnapshot(app.dataDir))).toEqual([]);
+  expect(difference(before, await takeSnapshot(app))).toEqual([]);
 }
 
 describe('any content type will do', () => {

@@ -6,8 +6,8 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { STREAM_BUDGET } from '../../src/http/stream/device-stream.ts';
 import type { TestApp } from '../support/app.ts';
-import { openBeside } from '../support/database.ts';
 import { ack, byBinding, notify, order, readable, register } from '../support/messaging.ts';
+import { outsideOf } from '../support/outside.ts';
 import { noStreams, openStream, received, startWithPhone, toPhone } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
@@ -88,10 +88,10 @@ describe('messages', () => {
       await order(app, own, { action_type: 'import-data', import_data, ...toPhone });
     }
     await until('all are sent', async () => {
-      const db = openBeside(app.dataDir);
-      const row = db.query('SELECT count(*) AS sent FROM recipient WHERE state = 2').get();
-      db.close();
-      return (row as { sent: number }).sent === 8;
+      const outside = outsideOf(app);
+      const sent = await outside.rows('SELECT * FROM recipient WHERE state = 2');
+      outside.close();
+      return sent.length === 8;
     });
     const stream = await openStream(app, token);
     const acknowledged = new Set<number>();

@@ -7,10 +7,10 @@ import { pathsOf } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints/index.ts';
 import { messages } from '../../src/http/messages.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { difference, takeSnapshot } from '../support/database.ts';
 import { type RawReply, rawRequest } from '../support/raw.ts';
 import { Lane } from '../support/raw-http.ts';
 import { addLink, bind, enter, HASH, seedShop } from '../support/shop.ts';
+import { difference, takeSnapshot } from '../support/snapshot.ts';
 import { until } from '../support/until.ts';
 
 let app: TestApp;
@@ -76,12 +76,12 @@ describe('other methods change nothing', () => {
       .flatMap((method) => pathsOf(endpoint).map((path) => [method, path] as const)),
   );
   test.each(cases)('%s %s', async (method, path) => {
-    const before = takeSnapshot(app.dataDir);
+    const before = await takeSnapshot(app);
     const reply = await rawRequest(app, method, targetOf(path), ['content-length: 0']);
     expectJson(reply);
     expect(reply.text).toBe(method === 'HEAD' ? '' : '{"rc":0,"msg":"Unknown error"}');
     expect(reply.headers.get('x-error-detail')).toBe('this endpoint does not take that method');
-    expect(difference(before, takeSnapshot(app.dataDir))).toEqual([]);
+    expect(difference(before, await takeSnapshot(app))).toEqual([]);
   });
 });
 
@@ -97,13 +97,13 @@ test('what changes nothing under other methods would have changed something unde
       return method === 'GET' && audience !== 'device' && !path.startsWith('/remote/');
     });
     for (const path of ['/install', '/provider', ...gets.map((endpoint) => endpoint.path)]) {
-      const before = takeSnapshot(twin.dataDir);
+      const before = await takeSnapshot(twin);
       const reply = await rawRequest(twin, 'GET', targetOf(path));
       expect(JSON.parse(reply.text)).toMatchObject({ rc: expect.any(Number) });
       // The rest reads, or has no event to tell again.
       if (/list|\/stats$|-(?:test|deliveries|replay|key)$/.test(path)) continue;
       const isRepeated = path === '/install' || path === '/provider';
-      if (!isRepeated) expect(difference(before, takeSnapshot(twin.dataDir))).not.toEqual([]);
+      if (!isRepeated) expect(difference(before, await takeSnapshot(twin))).not.toEqual([]);
     }
     const { store } = twin.core;
     expect((await store.findDevice('b'))?.seenBy).toHaveLength(1);

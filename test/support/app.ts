@@ -1,4 +1,7 @@
-/** A real appliance for tests: SQLite in a fresh folder, a socket on a free port, our own clock. */
+/**
+ * A real appliance for tests: a fresh store, a socket on a free port, our own clock. The store is
+ * SQLite in a fresh folder; with `GATEPOST_TEST_STORE=postgres` it is a fresh database of PostgreSQL.
+ */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +10,7 @@ import type { Core, Limits } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
 import type { Tellers } from '../../src/core/outbox/carrier.ts';
 import { isRefused } from '../../src/core/outcome.ts';
+import type { Store } from '../../src/core/port/store.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
@@ -22,10 +26,11 @@ import { makeLog } from '../../src/log.ts';
 import { type Metrics, makeMetrics } from '../../src/monitor/metrics.ts';
 import { Tallies } from '../../src/monitor/tallies.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
+import { openPlace, type Place, STORE } from './place.ts';
+import { freshDatabase, type TestDatabase } from './postgres-data.ts';
 import { strictStore } from './strict-store.ts';
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -40,6 +45,10 @@ export interface TestApp {
   /** Everything logged so far, one line each. */
   logLines: string[];
   dataDir: string;
+  /** Null: the data are a file in that folder. */
+  database: TestDatabase | null;
+  /** Opens the same data once more, as another process has them. The caller closes the store. */
+  openBeside(): Promise<Store>;
   /** Delivers everything that is due by the clock. */
   deliver(): Promise<void>;
   /** The worker, if it was asked for, as the bell rings it. */
@@ -81,7 +90,7 @@ let emptyDatabase: Uint8Array | null = null;
 export async function freshData(): Promise<string> {
   if (emptyDatabase === null) {
     const dataDir = freshFolder();
-    const store = await openSqliteStore({ ...OPENING, dataDir });
+    const store = await openPlace({ dataDir, databaseUrl: null }, OPENING);
     await store.close();
     emptyDatabase = readFileSync(join(dataDir, DATABASE_FILE));
     rmSync(dataDir, { recursive: true });
@@ -125,14 +134,17 @@ export async function startTestApp(
   }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
 ): Promise<TestApp> {
-  const dataDir = given ?? (await freshData());
+  const isFile = STORE === 'sqlite' || given !== undefined;
+  const database = isFile ? null : await freshDatabase();
+  const dataDir = given ?? (await (isFile ? freshData() : freshFolder()));
+  const place: Place = { dataDir, databaseUrl: database?.url ?? null };
   const clock = new FakeClock();
   const logLines: string[] = [];
   const expectedFaults: string[] = [];
   const tallies = new Tallies();
   const { onCommit, onFigure, onDistributionEnd } = tallies;
   const observers = { onCommit, onFigure, onDistributionEnd };
-  const opened = await openSqliteStore({ ...OPENING, dataDir, ...observers, clock });
+  const opened = await openPlace(place, { ...OPENING, ...observers, clock });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
   const limits = { ...WIDE_LIMITS, ...bounds };
   const core = {
@@ -179,6 +191,8 @@ export async function startTestApp(
     settings,
     logLines,
     dataDir,
+    database,
+    openBeside: () => openPlace(place, { clock }),
     deliver: async () => {
       while (await deliverStep(core, 'test', clock.nowMs())) await nextTurn();
     },
@@ -189,6 +203,7 @@ export async function startTestApp(
       await server.stop();
       await worker?.stop();
       await store.close();
+      await database?.drop();
       rmSync(dataDir, { recursive: true, force: true });
       checkFaults(logLines, expectedFaults);
     },

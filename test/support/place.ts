@@ -12,6 +12,10 @@ export interface Place {
   databaseUrl: string | null;
 }
 
+/** The kind of store that the appliances of this run have. */
+export const STORE: 'sqlite' | 'postgres' =
+  process.env['GATEPOST_TEST_STORE'] === 'postgres' ? 'postgres' : 'sqlite';
+
 /** Opens the store there. The caller closes it. */
 export function openPlace(
   { dataDir, databaseUrl }: Place,
