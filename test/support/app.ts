@@ -100,6 +100,22 @@ export async function freshData(): Promise<string> {
   return dataDir;
 }
 
+/** Somewhere for a store of this run's kind; in `dataDir`, if it is given, is one of SQLite. */
+async function freshPlace(given?: string) {
+  const isFile = STORE === 'sqlite' || given !== undefined;
+  const database = isFile ? null : await freshDatabase();
+  const dataDir = given ?? (isFile ? await freshData() : freshFolder());
+  const place: Place = { dataDir, databaseUrl: database?.url ?? null };
+  return {
+    place,
+    database,
+    drop: async () => {
+      await database?.drop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
 const OPENING = { create: true, migrates: true, commitBatchMax: 1024 };
 
 /** Settings of an appliance, unless a test has others. */
@@ -134,10 +150,8 @@ export async function startTestApp(
   }: TestAppOptions = {},
   wrap: (core: Core) => Core = (core) => core,
 ): Promise<TestApp> {
-  const isFile = STORE === 'sqlite' || given !== undefined;
-  const database = isFile ? null : await freshDatabase();
-  const dataDir = given ?? (await (isFile ? freshData() : freshFolder()));
-  const place: Place = { dataDir, databaseUrl: database?.url ?? null };
+  const { place, database, drop } = await freshPlace(given);
+  const { dataDir } = place;
   const clock = new FakeClock();
   const logLines: string[] = [];
   const expectedFaults: string[] = [];
@@ -203,8 +217,7 @@ export async function startTestApp(
       await server.stop();
       await worker?.stop();
       await store.close();
-      await database?.drop();
-      rmSync(dataDir, { recursive: true, force: true });
+      await drop();
       checkFaults(logLines, expectedFaults);
     },
   };

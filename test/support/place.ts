@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import type { Store } from '../../src/core/port/store.ts';
 import type { StoreOptions } from '../../src/store/kind.ts';
+import type { DatabaseOptions } from '../../src/store/postgres/database.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 
@@ -23,8 +24,13 @@ export function openPlace(
 ): Promise<Store> {
   const options = { dataDir, create: false, commitBatchMax: 1024, ...more };
   if (databaseUrl === null) return openSqliteStore(options);
-  const { hostname: host, port, username: user, pathname } = new URL(databaseUrl);
-  return openPostgresStore(options, {
+  return openPostgresStore(options, placeOf(databaseUrl));
+}
+
+/** The way to a database of the tests. */
+export function placeOf(url: string): DatabaseOptions {
+  const { hostname: host, port, username: user, pathname } = new URL(url);
+  return {
     ...{ host, port: Number(port), socket: null, user, database: pathname.slice(1) },
     password: () => null,
     tls: null,
@@ -32,5 +38,5 @@ export function openPlace(
     statementMs: 10_000,
     isPooled: false,
     node: hostname(),
-  });
+  };
 }
