@@ -24,7 +24,7 @@ const ASKERS = 48;
 /** Between two ends of connections, and between two cancels, ms. */
 const KILL_PAUSE_MS = 120;
 
-/** SQLSTATEs of what is done to statements here: cancelled, ended, ended with the server's words. */
+/** What is done to statements here: they are cancelled, or end with their connection. */
 const DONE_TO_IT = /^(?:57014|57P01|57P05|08\w{3}|25P02|25P03)$|^ERR_POSTGRES_/;
 
 interface Asked {

@@ -1,6 +1,6 @@
 /**
  * A real appliance for tests: a fresh store, a socket on a free port, our own clock. The store is
- * SQLite in a fresh folder; with `GATEPOST_TEST_STORE=postgres` it is a fresh database of PostgreSQL.
+ * SQLite in a fresh folder; with `GATEPOST_TEST_STORE=postgres` a fresh database of PostgreSQL.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -138,6 +138,15 @@ const TAKING_ALL: Tellers = {
   telegram: { concurrency: 1, tell: async () => ({ verdict: 'accepted' }) },
 };
 
+function coreOn(store: Store, limits: Limits, pushKey: string | null): Core {
+  return {
+    ...{ store, limits, signals: new Signals() },
+    actor: () => ACT.actor,
+    gateways: () => [],
+    pushKey: () => pushKey,
+  };
+}
+
 /** Starts an appliance. `wrap` may put something around the store, such as a fault. */
 export async function startTestApp(
   {
@@ -160,15 +169,7 @@ export async function startTestApp(
   const observers = { onCommit, onFigure, onDistributionEnd };
   const opened = await openPlace(place, { ...OPENING, ...observers, clock });
   const store = strictStore(tallies.counting(strictStore(opened)), { isSlow });
-  const limits = { ...WIDE_LIMITS, ...bounds };
-  const core = {
-    store,
-    signals: new Signals(),
-    actor: () => ACT.actor,
-    limits,
-    gateways: () => [],
-    pushKey: () => pushKey,
-  };
+  const core = coreOn(store, { ...WIDE_LIMITS, ...bounds }, pushKey);
   const log = makeLog(
     { logFormat: 'json', logLevel: 'info' },
     clock.nowMs,

@@ -1,11 +1,12 @@
 /** Databases on the tests' PostgreSQL: each fresh and empty, with the schema of the program. */
 
 import type { SQL } from 'bun';
+import { MIGRATIONS } from '../../src/store/postgres/migrate.ts';
+import { openPlace } from './place.ts';
 import { type Postgres, ROLE, sharedPostgres } from './postgres.ts';
-import { migratePostgres, schemaMark } from './postgres-schema.ts';
 
 /** Of this schema: a server of the developer's outlives it. */
-const TEMPLATE = `gatepost_template_${schemaMark()}`;
+const TEMPLATE = `gatepost_template_${Bun.hash(MIGRATIONS.join()).toString(36)}`;
 /** Files of a table above which it is quicker to begin a new one than to delete the rows, bytes. */
 const DELETED_MAX = 1024 * 1024;
 
@@ -90,7 +91,9 @@ async function makeTemplate(server: Postgres): Promise<string> {
     const making = `${TEMPLATE}_making`;
     await db.unsafe(`DROP DATABASE IF EXISTS ${making} WITH (FORCE)`);
     await db.unsafe(`CREATE DATABASE ${making} OWNER ${ROLE}`);
-    await migratePostgres(urlOf(server, making));
+    const place = { dataDir: '', databaseUrl: urlOf(server, making) };
+    const store = await openPlace(place, { create: true, migrates: true });
+    await store.close();
     await db.unsafe(`ALTER DATABASE ${making} RENAME TO ${TEMPLATE}`);
   });
   const db = server.connect(TEMPLATE);

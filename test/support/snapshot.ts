@@ -41,8 +41,8 @@ async function snapshotOf({ sql }: TestDatabase): Promise<Snapshot> {
     SELECT t.relname AS name,
       ARRAY(SELECT attname::text FROM pg_attribute
         WHERE attrelid = t.oid AND attnum > 0 AND NOT attisdropped) AS columns,
-      ARRAY(SELECT a.attname::text FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k (attnum, n)
-        JOIN pg_attribute a USING (attnum)
+      ARRAY(SELECT a.attname::text FROM pg_index i,
+        unnest(i.indkey) WITH ORDINALITY AS k (attnum, n) JOIN pg_attribute a USING (attnum)
         WHERE i.indrelid = t.oid AND i.indisprimary AND a.attrelid = t.oid ORDER BY n) AS key
     FROM pg_class t WHERE t.relnamespace = 'public'::regnamespace AND t.relkind = 'r'`;
   await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
