@@ -29,15 +29,17 @@ const ADD = prepare<{ n: number; id: number }>(sql`
       ${value('atMs')}::bigint[],
       ${value('keys')}::text[], ${value('inactiveDays')}::int[], ${value('whenFull')}::text[],
       ${value('coolDownHours')}::int[], ${value('countsMax')}::bigint[],
-      ${value('heads')}::text[], ${value('tails')}::text[])
+      ${value('heads')}::text[], ${value('middles')}::text[], ${value('tails')}::text[])
     WITH ORDINALITY AS x(code, provider_id, install_limit, note, created_at_ms, at_ms,
-      subscription_key, inactive_days, when_full, cool_down_hours, count_max, head, tail, n)
+      subscription_key, inactive_days, when_full, cool_down_hours, count_max, head,
+      middle, tail, n)
   ), owner AS MATERIALIZED (
-    SELECT id, install_count FROM provider
+    SELECT id, code, install_count FROM provider
     WHERE id = ANY(ARRAY(SELECT provider_id FROM wanted)) ORDER BY id FOR NO KEY UPDATE
   ), fitting AS MATERIALIZED (
     SELECT x.* FROM (
-      SELECT y.*, o.install_count + row_number() OVER (PARTITION BY o.id ORDER BY y.n) AS nth
+      SELECT y.*, o.code AS owner_code,
+        o.install_count + row_number() OVER (PARTITION BY o.id ORDER BY y.n) AS nth
       FROM owner o JOIN wanted y ON y.provider_id = o.id
       WHERE NOT EXISTS (
         SELECT 1 FROM webhook h WHERE h.provider_id = o.id AND h.disabled_at_ms IS NULL)) x
@@ -51,29 +53,35 @@ const ADD = prepare<{ n: number; id: number }>(sql`
     ON CONFLICT DO NOTHING RETURNING id, install_code
   ), told AS (
     INSERT INTO audit_pending (at_ms, entry)
-    SELECT f.at_ms, f.head || a.id || f.tail FROM added a JOIN fitting f ON f.code = a.install_code
-    ORDER BY f.n
+    SELECT f.at_ms, f.head || coalesce(f.owner_code || f.middle, '') || a.id || f.tail
+    FROM added a JOIN fitting f ON f.code = a.install_code ORDER BY f.n
   )
   SELECT w.n AS n, a.id AS id FROM added a JOIN wanted w ON w.code = a.install_code`);
 
-/** Stands for an id that only the statement knows. No link has it. */
-const STAND_IN = -1;
+/** Stand for an id, and a provider's code, that only the statement knows. No link has them. */
+const NO_ID = -1;
+const NO_CODE = '?';
 
-/** The entry about a new link, around its id. */
-function entryAround({ draft, act }: Addition): [head: string, tail: string] {
-  const deed = deeds.addInstall({ ...NO_TERMS, ...draft, id: STAND_IN });
-  const id = `"object":{"id":${STAND_IN}`;
-  const { text } = entryText(act, deed);
-  // No text within has a quote that is not escaped.
-  const at = text.indexOf(id) + id.length;
-  return [text.slice(0, at - String(STAND_IN).length), text.slice(at)];
+/** The entry about a new link, around its id, and around the provider's code if it says that. */
+function entryAround({ draft, act }: Addition): {
+  head: string;
+  middle: string | null;
+  tail: string;
+} {
+  const deed = deeds.addInstall({ ...NO_TERMS, ...draft, id: NO_ID });
+  // No text within has a quote that is not escaped: these stand in one place.
+  const { text } = entryText(act, { ...deed, provider: NO_CODE });
+  const [before = '', tail = ''] = text.split(`{"id":${NO_ID}`);
+  const [head = '', behind] = before.split(`"provider":"${NO_CODE}"`);
+  if (behind === undefined) return { head: `${head}{"id":`, middle: null, tail };
+  return { head: `${head}"provider":"`, middle: `"${behind}{"id":`, tail };
 }
 
-/** Returns the function that adds a link with others. Null: it is not plain, nothing was done. */
+/** Returns the function that adds a link with others. Null: not plain, nothing was done. */
 export function addTogether(context: Context) {
   const group = new TurnGroup<Addition, { id: number } | null>({
     run: (items) => addAll(context, items),
-    itemsMax: 256,
+    itemsMax: 1024,
     underWayMax: 2,
   });
   return (draft: NewInstall, act: Act) => group.ask({ draft, act });
@@ -86,14 +94,11 @@ async function addAll(
   const byCode = new Map<string, { item: Addition; at: number }>();
   for (const [at, item] of items.entries()) {
     const { installCode } = item.draft;
-    // The entry of anybody else names the provider.
-    const isPlain = item.act.actor.kind === 'provider' && !byCode.has(installCode);
-    if (isPlain) byCode.set(installCode, { item, at });
+    if (!byCode.has(installCode)) byCode.set(installCode, { item, at });
   }
   const first = [...byCode.values()];
   const drafts = first.map(({ item }) => ({ ...NO_TERMS, ...item.draft }));
   const entries = first.map(({ item }) => entryAround(item));
-  if (first.length === 0) return items.map(() => null);
   const rows = await ADD.all(db.writing, {
     codes: drafts.map(({ installCode }) => installCode),
     providers: drafts.map(({ providerId }) => providerId),
@@ -106,8 +111,9 @@ async function addAll(
     whenFull: drafts.map(({ whenFull }) => whenFull),
     coolDownHours: drafts.map(({ coolDownHours }) => coolDownHours),
     countsMax: drafts.map(({ installCountMax }) => installCountMax),
-    heads: entries.map(([head]) => head),
-    tails: entries.map(([, tail]) => tail),
+    heads: entries.map(({ head }) => head),
+    middles: entries.map(({ middle }) => middle),
+    tails: entries.map(({ tail }) => tail),
   });
   const answers = items.map((): { id: number } | null => null);
   for (const { n, id } of rows) {
