@@ -141,9 +141,7 @@ async function importInstall(
 
 async function importDomain(
   w: Write,
-  ...[providerId, wanted, { domainCountMax, updates }, act]: Parameters<
-    ImportStore['importDomain']
-  >
+  ...[providerId, wanted, { domainCountMax, updates }, act]: Parameters<ImportStore['importDomain']>
 ): ReturnType<ImportStore['importDomain']> {
   const { id, ...facts } = wanted;
   const { domainHash, domainName, status } = facts;

@@ -5,6 +5,7 @@ import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { auditStore } from './audit.ts';
 import type { Context } from './context.ts';
+import { countStore } from './count.ts';
 import { Database, type DatabaseOptions, poolOptions } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { deviceStore } from './device.ts';
@@ -13,6 +14,7 @@ import { domainStore } from './domain.ts';
 import { eventStore } from './event.ts';
 import { figureStore, saveFigures } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
+import { importStore } from './import.ts';
 import { installStore } from './install.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
@@ -81,5 +83,7 @@ function nounsOf(context: Context): Partial<Store> {
     ...outboxStore(context),
     ...eventStore(context),
     ...webhookStore(context),
+    ...importStore(context),
+    ...countStore(context),
   };
 }
