@@ -136,6 +136,15 @@ export class Database implements Runner {
     this.writing = { ask: (text, params) => this.#askWriting(text, params) };
   }
 
+  get isPooled(): boolean {
+    return this.#options.isPooled;
+  }
+
+  /** Opens a connection beside the pools. `onLost` is called when it goes. */
+  connectBeside(onLost: () => void): SQL {
+    return new SQL({ ...poolOptions(this.#options, 1), onclose: onLost });
+  }
+
   /** The problem while the database is away; null: it answers. */
   get problem(): string | null {
     return this.#outage?.problem ?? null;

@@ -28,6 +28,7 @@ import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
 import { slotStore } from './slot.ts';
 import { targetStore } from './targets.ts';
+import { Watching } from './watch.ts';
 import { webhookStore } from './webhook.ts';
 import { write } from './write.ts';
 
@@ -52,9 +53,12 @@ export async function openPostgresStore(
     storeNowMs: () => databaseClock.nowMs(),
     statementMs: database.statementMs,
   };
+  const watching = new Watching(context);
   const store: Partial<Store> = {
     ...nounsOf(context),
+    watch: watching.watch,
     close: async () => {
+      watching.close();
       // Nobody hears of it any more: figures that are lost are no reason to stay.
       await saveFigures(context).catch(() => undefined);
       await context.sealer.close();
