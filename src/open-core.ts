@@ -12,7 +12,7 @@ import { OperatorError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import { makeOwnFolder, readSecretFile, refuseOpenData } from './permissions.ts';
 import type { StoreKind, StoreOptions } from './store/kind.ts';
-import type { DatabaseOptions } from './store/postgres/database.ts';
+import type { DatabaseOptions } from './store/postgres/database-options.ts';
 import { postgresKind } from './store/postgres/kind.ts';
 import { SQLITE } from './store/sqlite/kind.ts';
 

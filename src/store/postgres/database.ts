@@ -4,13 +4,14 @@
  * time asks whether it is back; a read whose connection went is repeated: it changed nothing.
  */
 
-import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { type DatabaseOptions, transactionsOf } from './database-options.ts';
 import { Deadlines } from './deadline.ts';
 import { isConflict, isLost, isRefusedBefore, isTerminated, sqlStateOf } from './fault.ts';
 import { Places } from './places.ts';
+import { answerOf, type Connection, Pools, send } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
 /** Statements that may be under way or wait for a connection; one more is refused at once. */
@@ -19,40 +20,8 @@ const WAITING_MAX = 2_000;
 const SILENCE_MS = 500;
 /** Pause between two probes of a database that is away, ms. */
 const PROBE_PAUSE_MS = 200;
-/** Longest wait for a lock of somebody else, and for a transaction that goes on, ms. */
-const LOCK_WAIT_MS = 5_000;
 /** Attempts at a statement of which nothing is kept: it conflicted, or only read. */
 const ATTEMPTS_MAX = 4;
-/** Longest wait for a connection to be made, s. */
-const CONNECT_SECONDS = 3;
-
-/** The way to the database, as the operator configured it. */
-export interface DatabaseOptions {
-  host: string;
-  port: number;
-  /** Directory of the server's socket, in place of its host; null: none. */
-  socket: string | null;
-  user: string;
-  database: string;
-  /** Asked for each new connection; null: none is needed. */
-  password: () => string | null;
-  /** Null: without TLS; `ca` in PEM, null: the public authorities. */
-  tls: { ca: string | null } | null;
-  /** 2 or more. */
-  connections: number;
-  /** Longest time of one statement, ms. */
-  statementMs: number;
-  /** True: a pooler in transaction mode is between, so nothing lasts beyond a transaction. */
-  isPooled: boolean;
-  /** Name of this node. */
-  node: string;
-  /** Hears once of each outage, and of its end: how long it was, and how many calls it refused. */
-  onAway?: ((problem: string) => void) | undefined;
-  onBack?: ((awayMs: number, refusedCount: number) => void) | undefined;
-}
-
-/** Half of the connections are for transactions: nothing that is one statement waits for them. */
-const transactionsOf = ({ connections }: DatabaseOptions) => Math.floor(connections / 2);
 
 interface Outage {
   sinceMs: number;
@@ -60,67 +29,13 @@ interface Outage {
   problem: string;
 }
 
-/**
- * Options of a pool of Bun.SQL. All that may be said is said: what is missing is taken from
- * PGDATABASE and its like.
- */
-export function poolOptions(options: DatabaseOptions, max: number): SQL.PostgresOrMySQLOptions {
-  const { host, port, socket, user, database, password, tls } = options;
-  const { statementMs, isPooled, node } = options;
-  const settings = {
-    application_name: `gatepost/${node}`,
-    statement_timeout: String(statementMs),
-    lock_timeout: String(Math.min(LOCK_WAIT_MS, statementMs)),
-    idle_in_transaction_session_timeout: String(LOCK_WAIT_MS),
-    TimeZone: 'UTC',
-  };
-  return {
-    adapter: 'postgres',
-    ...{ hostname: host, port, username: user, database },
-    ...(socket === null ? {} : { path: `${socket}/.s.PGSQL.${port}` }),
-    password: () => password() ?? '',
-    max,
-    bigint: true,
-    prepare: !isPooled,
-    idleTimeout: 0,
-    maxLifetime: 0,
-    connectionTimeout: CONNECT_SECONDS,
-    // A pooler in transaction mode refuses what it does not know.
-    connection: isPooled ? { application_name: settings.application_name } : settings,
-    // Said, as a variable of the environment could turn the check off.
-    tls: tls !== null && { rejectUnauthorized: true, ...(tls.ca === null ? {} : { ca: tls.ca }) },
-  };
-}
-
-/** Numbers are numbers: ids and times are below 2^53. */
-function withNumbers(row: Record<string, unknown>): unknown {
-  for (const name in row) {
-    const value = row[name];
-    if (typeof value === 'bigint') row[name] = Number(value);
-  }
-  return row;
-}
-
-async function answerOf<Row>(query: Promise<unknown>): Promise<Answer<Row>> {
-  const rows = (await query) as unknown[] & { count: number };
-  const { count } = rows;
-  // A plain array: that of the driver is a class of its own.
-  return { rows: Array.from(rows, (row) => withNumbers(row as never)) as Row[], count };
-}
-
-/** A statement of the driver, sent without waiting for the ones before it. */
-function send(on: Pick<SQL, 'unsafe'>, text: string, params: readonly Bound[] = []) {
-  return on.unsafe(text, params as Bound[]).execute() as unknown as Promise<unknown>;
-}
-
 export class Database implements Runner {
-  #plain: SQL;
-  #transacting: SQL;
   #outage: Outage | null = null;
   #isClosed = false;
   #underWay = 0;
   #onIdle: (() => void)[] = [];
   #probe: Timer | null = null;
+  readonly #pools: Pools;
   readonly #places: Places;
   readonly #deadlines: Deadlines;
   readonly #options: DatabaseOptions;
@@ -130,8 +45,7 @@ export class Database implements Runner {
   constructor(options: DatabaseOptions) {
     this.#options = options;
     this.#places = new Places(transactionsOf(options));
-    this.#plain = this.#openPlain();
-    this.#transacting = this.#openTransacting();
+    this.#pools = new Pools(options);
     this.#deadlines = new Deadlines(options.statementMs + SILENCE_MS, () => this.#beSilent());
     this.writing = { ask: (text, params) => this.#askWriting(text, params) };
   }
@@ -192,16 +106,7 @@ export class Database implements Runner {
     this.#isClosed = true;
     if (this.#probe !== null) clearTimeout(this.#probe);
     this.#deadlines.close();
-    await Promise.all([this.#plain.close({ timeout: 0 }), this.#transacting.close({ timeout: 0 })]);
-  }
-
-  #openPlain(): SQL {
-    const { connections } = this.#options;
-    return new SQL(poolOptions(this.#options, connections - transactionsOf(this.#options)));
-  }
-
-  #openTransacting(): SQL {
-    return new SQL(poolOptions(this.#options, transactionsOf(this.#options)));
+    await this.#pools.close();
   }
 
   async #askWriting<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
@@ -217,7 +122,7 @@ export class Database implements Runner {
 
   #askOnce<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
     this.#refuseIfAway();
-    return this.#deadlines.within(answerOf<Row>(send(this.#plain, text, params)));
+    return this.#deadlines.within(answerOf<Row>(send(this.#pools.plain, text, params)));
   }
 
   /** Repeats what conflicts with others, and what `mayRepeat` after a lost connection. */
@@ -265,9 +170,9 @@ export class Database implements Runner {
     }
   }
 
-  async #reserve(): Promise<Awaited<ReturnType<SQL['reserve']>>> {
+  async #reserve(): Promise<Connection> {
     try {
-      return await this.#deadlines.within(this.#transacting.reserve());
+      return await this.#deadlines.within(this.#pools.transacting.reserve());
     } catch (fault) {
       throw this.#faultOf(fault);
     }
@@ -285,15 +190,8 @@ export class Database implements Runner {
   /** The way is silent: connections that are there are of no use any more. */
   #beSilent(): StoreAway {
     const fault = this.#wentAway(new Error('it does not answer'));
-    this.#renew();
+    this.#pools.renew();
     return fault;
-  }
-
-  #renew(): void {
-    const old = [this.#plain, this.#transacting];
-    this.#plain = this.#openPlain();
-    this.#transacting = this.#openTransacting();
-    for (const pool of old) pool.close({ timeout: 0 }).catch(() => undefined);
   }
 
   /** Notes that the database is away, unless it is known. */
@@ -303,7 +201,7 @@ export class Database implements Runner {
     if (this.#outage === null && !this.#isClosed) {
       this.#outage = { sinceMs: systemClock.steadyMs(), refusedCount: 0, problem };
       // The server behind the address may be another one by now.
-      if (isReadOnly) this.#renew();
+      if (isReadOnly) this.#pools.renew();
       this.#options.onAway?.(problem);
       this.#probe = setTimeout(this.#look, PROBE_PAUSE_MS);
     }
@@ -316,14 +214,14 @@ export class Database implements Runner {
     const outage = this.#outage;
     if (outage === null || this.#isClosed) return;
     try {
-      const query = send(this.#plain, 'SELECT pg_is_in_recovery() AS "isStandby"');
+      const query = send(this.#pools.plain, 'SELECT pg_is_in_recovery() AS "isStandby"');
       const { rows } = await this.#deadlines.within(answerOf<{ isStandby: boolean }>(query));
       if (rows[0]?.isStandby !== false) throw new Error('it takes no writes');
       this.#outage = null;
       this.#options.onBack?.(systemClock.steadyMs() - outage.sinceMs, outage.refusedCount);
     } catch (fault) {
       outage.problem = wordsOf(fault);
-      if (outage.problem === 'it takes no writes') this.#renew();
+      if (outage.problem === 'it takes no writes') this.#pools.renew();
       if (!this.#isClosed) this.#probe = setTimeout(this.#look, PROBE_PAUSE_MS);
     }
   };

@@ -1,7 +1,7 @@
 /** PostgreSQL as a kind of store: the database is a server's, which several nodes may share. */
 
 import type { StoreKind } from '../kind.ts';
-import type { DatabaseOptions } from './database.ts';
+import type { DatabaseOptions } from './database-options.ts';
 
 /** `place` says where it is, when it is needed; it may throw `OperatorError`. */
 export function postgresKind(place: () => DatabaseOptions): StoreKind {

@@ -4,7 +4,7 @@ import { SQL } from 'bun';
 import { about } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
 import type { DatabaseReport, HostOfProvider } from '../kind.ts';
-import { type DatabaseOptions, poolOptions } from './database.ts';
+import { type DatabaseOptions, poolOptions } from './database-options.ts';
 
 const say = about('database');
 

@@ -1,0 +1,64 @@
+/** The connections of a node, and the driver's statements and answers. */
+
+import { SQL } from 'bun';
+import { type DatabaseOptions, poolOptions, transactionsOf } from './database-options.ts';
+import type { Answer, Bound } from './statement.ts';
+
+/** A connection that is somebody's alone until it is released. */
+export type Connection = Awaited<ReturnType<SQL['reserve']>>;
+
+/** Pools of connections: one for statements by themselves, one for transactions. */
+export class Pools {
+  plain: SQL;
+  transacting: SQL;
+  readonly #options: DatabaseOptions;
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+    this.plain = this.#openPlain();
+    this.transacting = this.#openTransacting();
+  }
+
+  /** Lets go of all connections, with what is under way on them, for new ones. */
+  renew(): void {
+    const old = [this.plain, this.transacting];
+    this.plain = this.#openPlain();
+    this.transacting = this.#openTransacting();
+    for (const pool of old) pool.close({ timeout: 0 }).catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.plain.close({ timeout: 0 }), this.transacting.close({ timeout: 0 })]);
+  }
+
+  #openPlain(): SQL {
+    const { connections } = this.#options;
+    return new SQL(poolOptions(this.#options, connections - transactionsOf(this.#options)));
+  }
+
+  #openTransacting(): SQL {
+    return new SQL(poolOptions(this.#options, transactionsOf(this.#options)));
+  }
+}
+
+/** Numbers are numbers: ids and times are below 2^53. */
+function withNumbers(row: Record<string, unknown>): unknown {
+  for (const name in row) {
+    const value = row[name];
+    if (typeof value === 'bigint') row[name] = Number(value);
+  }
+  return row;
+}
+
+/** The answer to a statement that was sent. */
+export async function answerOf<Row>(query: Promise<unknown>): Promise<Answer<Row>> {
+  const rows = (await query) as unknown[] & { count: number };
+  const { count } = rows;
+  // A plain array: that of the driver is a class of its own.
+  return { rows: Array.from(rows, (row) => withNumbers(row as never)) as Row[], count };
+}
+
+/** A statement of the driver, sent without waiting for the ones before it. */
+export function send(on: Pick<SQL, 'unsafe'>, text: string, params: readonly Bound[] = []) {
+  return on.unsafe(text, params as Bound[]).execute() as unknown as Promise<unknown>;
+}
