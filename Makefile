@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup run build release deb package-test check format test migration generate bench \
-	bench-peers bench-tools test-tools fuzz mutation clean
+	bench-peers bench-tools failover failover-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -89,6 +89,14 @@ bench-peers: build ## measure beside peers; writes bench/results/ (BENCH='--quic
 
 bench-tools: ## install the load generator of the bench (Debian, Ubuntu; as root)
 	@command -v wrk taskset >/dev/null || apt-get install --yes --no-install-recommends wrk util-linux
+
+failover-tools: ## install what the failover is tried with (Debian, Ubuntu; as root)
+	@missing=; for name in etcd:etcd-server patroni:patroni haproxy:haproxy; do \
+	  command -v $${name%:*} >/dev/null || missing="$$missing $${name#*:}"; \
+	done; \
+	[ -z "$$missing" ] && exit; \
+	apt-get update --quiet && apt-get install --yes --no-install-recommends $$missing || exit 1; \
+	for name in etcd patroni haproxy; do service $$name stop >/dev/null 2>&1 || true; done
 
 clean: ## remove what was built and installed, but no data
 	rm -rf dist node_modules bench/peers/node_modules .bootstrap

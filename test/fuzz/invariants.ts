@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Each asks for rows that must not be there. */
-const NEVER: readonly [says: string, sql: string][] = [
+export const NEVER: readonly [says: string, sql: string][] = [
   [
     'a link holds more devices than its limit',
     `SELECT i.id FROM install i JOIN install_device d ON d.install_id = i.id

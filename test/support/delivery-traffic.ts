@@ -45,6 +45,8 @@ export class Traffic {
     readonly credentials: readonly Credentials[],
     readonly devices: readonly LiveDevice[],
     readonly random: Random,
+    /** Whether an answer leaves open what came of the call. */
+    private readonly isUnknown: (reply: Reply) => boolean = () => false,
   ) {}
 
   /** Runs everybody against a server until `isOver`. */
@@ -63,11 +65,12 @@ export class Traffic {
   async #call(...parameters: Parameters<typeof call>): Promise<Reply | null> {
     try {
       const reply = await call(...parameters);
+      if (this.isUnknown(reply)) throw new Error(reply.text);
       this.answers += 1;
       return reply;
     } catch {
       this.lost += 1;
-      // A dead server refuses at once: without a pause this would be a busy loop.
+      // A dead server or database refuses at once: without a pause this would be a busy loop.
       await Bun.sleep(this.random.int(1, 10));
       return null;
     }

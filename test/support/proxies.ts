@@ -71,7 +71,7 @@ export async function startNginx(behind: Behind, workers = 1): Promise<FrontProx
 }
 
 /** What a distribution has around the file of a site. */
-function nginxAround(folder: string, workers: number): string {
+export function nginxAround(folder: string, workers: number): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return [
     // Root's workers would be nobody, who may not look into the folder.

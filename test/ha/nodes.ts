@@ -1,0 +1,99 @@
+/** Several nodes of the appliance on one database, behind nginx as the documents show it. */
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Credentials } from '../../src/core/provider.ts';
+import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
+import { nginxAround } from '../support/proxies.ts';
+import { until } from '../support/until.ts';
+import { documented } from './cluster.ts';
+import { daemonFolder, freePorts, startDaemon } from './daemon.ts';
+
+/** All callers have one address, and never rest. */
+const UNLIMITED = {
+  GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: '1000000000',
+  GATEPOST_LINKS_PER_PROVIDER_MAX: '10000000',
+  GATEPOST_DOMAINS_PER_PROVIDER_MAX: '1000000',
+  GATEPOST_SENDS_PER_MINUTE_MAX: '1000000',
+  GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
+  GATEPOST_MONITOR_PORT: '0',
+};
+
+export class Nodes {
+  private constructor(
+    /** nginx, which asks a node that is there. */
+    readonly url: string,
+    readonly servers: ServerProcess[],
+    private readonly env: Record<string, string>,
+    private readonly dataDirs: readonly string[],
+  ) {}
+
+  /** Starts so many nodes; `env` is added to what makes them call that database. */
+  static async start(
+    databaseUrl: string,
+    count: number,
+    env: Record<string, string> = {},
+  ): Promise<Nodes> {
+    const all = { ...UNLIMITED, GATEPOST_DATABASE_URL: databaseUrl, ...env };
+    const [front = 0, ...ports] = freePorts(count + 1);
+    const dataDirs = ports.map(() => join(temporaryFolder(), 'data'));
+    const nodes = new Nodes(`http://127.0.0.1:${front}`, [], all, dataDirs);
+    for (const [which, port] of ports.entries())
+      nodes.servers.push(await nodes.#serve(which, port));
+    await startFront(front, ports);
+    return nodes;
+  }
+
+  /** Ends a node as its machine would, and starts it again. */
+  async kill(which: number): Promise<void> {
+    const server = this.servers[which];
+    if (server === undefined) throw new Error(`there is no node ${which}`);
+    await server.stop('SIGKILL');
+    this.servers[which] = await this.#serve(which, server.port);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.stop()));
+  }
+
+  /** A command of the operator, on the machine of the first node. */
+  command(...words: string[]): ReturnType<typeof run> {
+    return run([...words, '--data', this.dataDirs[0] ?? ''], { env: this.env });
+  }
+
+  async addProvider(code: string): Promise<Credentials> {
+    const words = ['provider', 'add', '--name', code, '--code', code, '--plan', 'enterprise'];
+    const { code: exit, stdout, stderr } = await this.command(...words, '--json');
+    if (exit !== 0) throw new Error(`provider add: ${stderr}`);
+    return { code, authKey: JSON.parse(stdout).auth_key };
+  }
+
+  #serve(which: number, port: number): Promise<ServerProcess> {
+    const env = { ...this.env, GATEPOST_DATABASE_NODE: `node${which + 1}` };
+    return startServe({ dataDir: this.dataDirs[which] ?? '', env, args: ['--port', String(port)] });
+  }
+}
+
+async function startFront(port: number, ports: readonly number[]): Promise<void> {
+  const folder = daemonFolder();
+  const servers = ports.map(
+    (each) => `    server 127.0.0.1:${each} max_fails=1 fail_timeout=2s;\n`,
+  );
+  const site = documented('nginx.conf', [
+    [/(?: {4}server 10\..*\n)+/, servers.join('')],
+    ['listen 443 ssl;', `listen 127.0.0.1:${port};`],
+    [/ *ssl_certificate.*\n/, ''],
+  ]);
+  writeFileSync(join(folder, 'site.conf'), site);
+  writeFileSync(join(folder, 'nginx.conf'), nginxAround(folder, 1));
+  const command = ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'];
+  const nginx = startDaemon(command, join(folder, 'nginx.log'));
+  await until('nginx listens', async () => {
+    const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).catch(
+      () => null,
+    );
+    socket?.end();
+    return socket !== null || nginx.said().includes('emerg');
+  });
+  if (nginx.said().includes('emerg')) throw new Error(nginx.said());
+}
