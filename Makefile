@@ -90,6 +90,9 @@ bench-peers: build ## measure beside peers; writes bench/results/ (BENCH='--quic
 bench-tools: ## install the load generator of the bench (Debian, Ubuntu; as root)
 	@command -v wrk taskset >/dev/null || apt-get install --yes --no-install-recommends wrk util-linux
 
+failover: build ## kill the leader of a Patroni cluster under load, 20 times (FAILOVER='--failovers 3')
+	@$(BUN) test/ha/failover.ts $(FAILOVER)
+
 failover-tools: ## install what the failover is tried with (Debian, Ubuntu; as root)
 	@missing=; for name in etcd:etcd-server patroni:patroni haproxy:haproxy; do \
 	  command -v $${name%:*} >/dev/null || missing="$$missing $${name#*:}"; \

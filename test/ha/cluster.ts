@@ -20,20 +20,22 @@ import {
   treeOf,
 } from './daemon.ts';
 
-/** What may happen to a member. */
-export type Fault =
+/** What may happen to whoever leads. */
+export const FAULTS = [
   /** Power is cut: everything of it ends at once; it comes back. */
-  | 'machine'
+  'machine',
   /** The database ends at once, its Patroni lives. */
-  | 'database'
+  'database',
   /** Patroni ends, its database lives on and knows nothing of it. */
-  | 'agent'
+  'agent',
   /** Everything of it stands still, and goes on later where it was. */
-  | 'frozen'
-  /** Its standbys stand still, so that every commit waits; then its power is cut, and they go on. */
-  | 'waiting'
+  'frozen',
+  /** Standbys stand still, so that every commit waits; its power is cut, and they go on. */
+  'waiting',
   /** The operator hands over. */
-  | 'switchover';
+  'switchover',
+] as const;
+export type Fault = (typeof FAULTS)[number];
 
 /** First starts copy a database and wait for two loops of Patroni. */
 const START_MAX_MS = 120_000;
@@ -41,6 +43,8 @@ const START_MAX_MS = 120_000;
 const ELECTION_MAX_MS = 90_000;
 /** Less than wal_sender_timeout: with the last standby given up, commits would wait for nobody. */
 const WAITING_MS = 4000;
+/** A member that did not start by then needs the operator. */
+const REPAIR_MS = 15_000;
 const PG_BIN = '/usr/lib/postgresql/15/bin';
 
 interface MemberState {
@@ -91,6 +95,13 @@ export class Member {
     const answer = await fetch(address, { signal }).catch(() => null);
     if (answer === null) return [];
     return ((await answer.json()) as { members: MemberState[] }).members;
+  }
+
+  /** Has Patroni take a fresh copy from the leader. */
+  async copyAnew(): Promise<void> {
+    const address = `http://127.0.0.1:${this.restPort}/reinitialize`;
+    const init = { method: 'POST', body: '{"force":true}', signal: AbortSignal.timeout(5000) };
+    await fetch(address, init).catch(() => null);
   }
 
   async kill(): Promise<void> {
@@ -202,28 +213,29 @@ export class Cluster {
     );
   }
 
-  /** Waits until every member is there and one has all that is answered. */
+  /**
+   * Waits until every member is there and one has all that is answered. One that does not start is
+   * copied anew after a while, as the operator would have it.
+   */
   async whole(): Promise<void> {
+    let failedSinceMs = 0;
     await until(
       'a whole cluster',
       async () => {
         const leader = await this.leader();
         const view = await leader.view();
+        const failed = view.find(({ state }) => state === 'start failed');
+        failedSinceMs = failed && failedSinceMs === 0 ? performance.now() : failedSinceMs;
+        if (failed && performance.now() > failedSinceMs + REPAIR_MS) {
+          await this.members.find(({ name }) => name === failed.name)?.copyAnew();
+          failedSinceMs = 0;
+        }
         const running = view.filter(({ state }) => state === 'running' || state === 'streaming');
         const isSynchronous = view.some(({ role }) => role === 'sync_standby');
         return running.length === this.members.length && isSynchronous;
       },
       START_MAX_MS,
     );
-  }
-
-  /** The member that has all that is answered. */
-  async synchronousStandby(): Promise<Member> {
-    const view = await (await this.leader()).view();
-    const name = view.find(({ role }) => role === 'sync_standby')?.name;
-    const member = this.members.find((each) => each.name === name);
-    if (member === undefined) throw new Error('no standby is synchronous');
-    return member;
   }
 
   /** Does `fault` to the leader. Answers how to make it good. */

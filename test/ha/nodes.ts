@@ -52,6 +52,23 @@ export class Nodes {
     this.servers[which] = await this.#serve(which, server.port);
   }
 
+  /** Waits until every node says that it is ready. */
+  ready(): Promise<unknown> {
+    return this.#wait('ready', (statuses) => statuses.every((status) => status === 200));
+  }
+
+  /** Waits until every node says that it is not. */
+  unready(): Promise<unknown> {
+    return this.#wait('unready', (statuses) => statuses.every((status) => status === 503));
+  }
+
+  #wait(what: string, isSo: (statuses: readonly number[]) => boolean): Promise<unknown> {
+    return until(`nodes are ${what}`, async () => {
+      const answers = this.servers.map(({ monitorUrl }) => fetch(`${monitorUrl}/readyz`));
+      return isSo((await Promise.all(answers)).map(({ status }) => status));
+    });
+  }
+
   async stop(): Promise<void> {
     await Promise.all(this.servers.map((server) => server.stop()));
   }
