@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import type { Store } from '../../src/core/port/store.ts';
 import type { StoreOptions } from '../../src/store/kind.ts';
-import type { DatabaseOptions } from '../../src/store/postgres/database.ts';
+import type { DatabaseOptions } from '../../src/store/postgres/database-options.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 
