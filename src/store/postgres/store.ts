@@ -16,7 +16,9 @@ import { eventStore } from './event.ts';
 import { figureStore, saveFigures } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
 import { importStore } from './import.ts';
+import { inboxStore } from './inbox.ts';
 import { installStore } from './install.ts';
+import { keepingStore } from './keeping.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
@@ -24,6 +26,7 @@ import { migrate, withConnection } from './migrate.ts';
 import { outboxStore } from './outbox.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
+import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
@@ -79,6 +82,9 @@ function nounsOf(context: Context): Partial<Store> {
     ...domainStore(context),
     ...deviceStore(context),
     ...targetStore(context),
+    ...inboxStore(context),
+    ...registrationStore(context),
+    ...keepingStore(context),
     ...auditStore(context),
     ...figureStore(context),
     ...distributionStore(context),
