@@ -10,7 +10,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { StoreAway, WriteFailed } from '../../src/core/port/store.ts';
-import { Database, poolOptions } from '../../src/store/postgres/database.ts';
+import { Database } from '../../src/store/postgres/database.ts';
+import { poolOptions } from '../../src/store/postgres/database-options.ts';
 import type { Bound, Runner } from '../../src/store/postgres/statement.ts';
 import { placeOf } from '../support/place.ts';
 import { describePostgres } from '../support/postgres.ts';

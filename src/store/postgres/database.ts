@@ -4,10 +4,11 @@
  * time asks whether it is back; a read whose connection went is repeated: it changed nothing.
  */
 
+import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type DatabaseOptions, transactionsOf } from './database-options.ts';
+import { type DatabaseOptions, poolOptions, transactionsOf } from './database-options.ts';
 import { Deadlines } from './deadline.ts';
 import { isConflict, isLost, isRefusedBefore, isTerminated, sqlStateOf } from './fault.ts';
 import { Places } from './places.ts';

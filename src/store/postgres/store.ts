@@ -13,12 +13,11 @@ import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
 import { domainStore } from './domain.ts';
 import { eventStore } from './event.ts';
+import { exportStore } from './export.ts';
 import { figureStore, saveFigures } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
 import { importStore } from './import.ts';
-import { inboxStore } from './inbox.ts';
 import { installStore } from './install.ts';
-import { keepingStore } from './keeping.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
@@ -26,7 +25,6 @@ import { migrate, withConnection } from './migrate.ts';
 import { outboxStore } from './outbox.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
-import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
@@ -82,9 +80,6 @@ function nounsOf(context: Context): Partial<Store> {
     ...domainStore(context),
     ...deviceStore(context),
     ...targetStore(context),
-    ...inboxStore(context),
-    ...registrationStore(context),
-    ...keepingStore(context),
     ...auditStore(context),
     ...figureStore(context),
     ...distributionStore(context),
@@ -95,6 +90,7 @@ function nounsOf(context: Context): Partial<Store> {
     ...eventStore(context),
     ...webhookStore(context),
     ...importStore(context),
+    ...exportStore(context),
     ...countStore(context),
   };
 }

@@ -283,8 +283,13 @@ export const auditContract: Record<Method & keyof Store, Suite> = {
           }),
         );
       }
-      expect(await numbersOf(store)).toEqual([1, 1_001, 2_001]);
-      expect(await store.pruneAudit({ beforeMs: 0, entriesMax: 1_000 }, by('prune'))).toBe(false);
+      const numbers = await numbersOf(store);
+      expect(numbers.length).toBeLessThan(100);
+      expect(numbers.at(-1)).toBe(2_001);
+      // In the midst of the last block, which begins behind the one before it.
+      const entriesMax = Math.floor((2_001 - (numbers.at(-2) ?? 0)) / 2);
+      expect(entriesMax).toBeGreaterThan(0);
+      expect(await store.pruneAudit({ beforeMs: 0, entriesMax }, by('prune'))).toBe(false);
       expect(await numbersOf(store)).toEqual([2_002]);
     });
 
