@@ -17,7 +17,9 @@ import { exportStore } from './export.ts';
 import { figureStore, saveFigures } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
 import { importStore } from './import.ts';
+import { inboxStore } from './inbox.ts';
 import { installStore } from './install.ts';
+import { keepingStore } from './keeping.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
@@ -25,6 +27,7 @@ import { migrate, withConnection } from './migrate.ts';
 import { outboxStore } from './outbox.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
+import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
 import { Signals } from './signals.ts';
@@ -80,6 +83,9 @@ function nounsOf(context: Context): Partial<Store> {
     ...domainStore(context),
     ...deviceStore(context),
     ...targetStore(context),
+    ...inboxStore(context),
+    ...registrationStore(context),
+    ...keepingStore(context),
     ...auditStore(context),
     ...figureStore(context),
     ...distributionStore(context),

@@ -1,0 +1,144 @@
+/**
+ * Inboxes: what waits in the places of a token, and what devices say of it. A message lies in one
+ * place, its recipient's row, which is in an inbox of the device: a provider's, or (below 0) of
+ * what that provider sent to it as unbound. A look reads the inboxes of the token's places, each
+ * from a mark on that is an id, merged by id; a token that died or a link that was lost holds with
+ * the next look, on open streams too. The looks of a turn are one statement, which says what is to
+ * be read; each message is then fetched once, however many wait for it.
+ */
+
+import { type SQL, sql } from 'drizzle-orm';
+import { BLOCKED } from '../../core/message/status.ts';
+import type { Message, TokenHolder } from '../../core/port/inbox.ts';
+import type { Store } from '../../core/port/store.ts';
+import { literal } from '../status.ts';
+import { acknowledger } from './acknowledgement.ts';
+import type { Context } from './context.ts';
+import { TurnGroup } from './group.ts';
+import { prepare, value } from './statement.ts';
+import { LINKED } from './targets.ts';
+
+type InboxStore = Pick<Store, 'listInbox' | 'acknowledge'>;
+
+/** Looks of one statement. */
+const LOOKS_MAX = 100;
+/** Bytes of payloads after which the next ones are another statement's. */
+const FETCH_BYTES = 1024 ** 2;
+
+interface Look {
+  holder: TokenHolder;
+  nowMs: number;
+  limits: { countMax: number; bytesMax: number };
+}
+
+interface Waiting {
+  n: number;
+  distributionId: number;
+  bytes: number;
+}
+
+type MessageRow = Omit<Message, 'payload'> & { payload: string };
+
+/**
+ * Rows of the ledger in a place of token `t`, for call `k`. What was blocked or expired leaves the
+ * inbox by housekeeping, and hides nothing until then.
+ */
+const waitingIn = (place: SQL) => sql`
+  SELECT r.id, r.distribution_id, octet_length(x.payload) AS bytes
+  FROM recipient r JOIN distribution x ON x.id = r.distribution_id
+  WHERE r.device_id = k.device_id AND r.is_waiting = 1 AND ${place}
+    AND x.status <> ${literal(BLOCKED)} AND x.expires_at_ms > k.now_ms
+  ORDER BY r.id LIMIT k.count_max`;
+
+const looks = {
+  /** A device that is not the provider's any more reads nothing of what is the provider's. */
+  waiting: prepare<Waiting>(sql`
+      SELECT k.n::integer AS n, w.distribution_id::float8 AS "distributionId", w.bytes AS bytes
+      FROM unnest(${value('deviceIds')}::bigint[], ${value('tokenHashes')}::bytea[],
+          ${value('nowMs')}::bigint[], ${value('countMax')}::bigint[])
+          WITH ORDINALITY AS k (device_id, token_hash, now_ms, count_max, n)
+        JOIN device_token t ON t.token_hash = k.token_hash AND t.device_id = k.device_id
+        CROSS JOIN LATERAL (
+          SELECT * FROM (
+            SELECT f.* FROM device_provider p CROSS JOIN LATERAL (
+              ${waitingIn(sql`r.inbox = p.provider_id AND r.id > p.after_recipient_id`)}) AS f
+            WHERE p.token_id = t.id AND ${LINKED}
+            UNION ALL
+            SELECT f.* FROM (
+              ${waitingIn(sql`r.inbox < 0 AND r.id > t.nobody_after_recipient_id
+                AND r.distribution_id > t.nobody_after_distribution_id`)}) AS f) AS all_of_it
+          ORDER BY id LIMIT k.count_max) AS w
+      ORDER BY k.n, w.id`),
+  /** What was blocked or pruned since the look is not to be read any more. */
+  messages: prepare<MessageRow>(sql`
+      SELECT id::float8 AS id, provider_id::float8 AS "providerId",
+        octet_length(payload) AS bytes, notification_type AS "notificationType",
+        created_at_ms::float8 AS "createdAtMs", expires_at_ms::float8 AS "expiresAtMs", payload
+      FROM distribution
+      WHERE id = ANY (${value('ids')}::bigint[]) AND status <> ${literal(BLOCKED)}
+        AND pruned_at_ms IS NULL`),
+};
+
+export function inboxStore(context: Context): InboxStore {
+  const { db } = context;
+
+  /** What is to be read by each look: ids of messages, and whether there is more. */
+  async function look(asked: readonly Look[]) {
+    const rows = await looks.waiting.all(db, {
+      deviceIds: asked.map(({ holder }) => holder.id),
+      tokenHashes: asked.map(({ holder }) => holder.tokenHash),
+      nowMs: asked.map(({ nowMs }) => nowMs),
+      countMax: asked.map(({ limits }) => limits.countMax),
+    });
+    const found = asked.map(() => ({ ids: [] as number[], bytes: 0, isCut: false }));
+    const bytesOf = new Map<number, number>();
+    for (const { n, distributionId, bytes } of rows) {
+      const [inbox, limits] = [found[n - 1], asked[n - 1]?.limits];
+      if (inbox === undefined || limits === undefined || inbox.isCut) continue;
+      inbox.ids.push(distributionId);
+      inbox.bytes += bytes;
+      inbox.isCut = inbox.ids.length === limits.countMax || inbox.bytes >= limits.bytesMax;
+      bytesOf.set(distributionId, bytes);
+    }
+    return { found, bytesOf };
+  }
+
+  /** The messages with these ids and lengths, bytes. */
+  async function fetchMessages(bytesOf: ReadonlyMap<number, number>) {
+    const messages = new Map<number, Message>();
+    let ids: number[] = [];
+    let bytes = 0;
+    const fetchSome = async () => {
+      for (const { payload, ...message } of await looks.messages.all(db, { ids })) {
+        messages.set(message.id, { ...message, payload: JSON.parse(payload) });
+      }
+      [ids, bytes] = [[], 0];
+    };
+    for (const [id, size] of bytesOf) {
+      ids.push(id);
+      bytes += size;
+      if (bytes >= FETCH_BYTES) await fetchSome();
+    }
+    if (ids.length > 0) await fetchSome();
+    return messages;
+  }
+
+  const inboxes = new TurnGroup<Look, { messages: Message[]; isCut: boolean }>({
+    itemsMax: LOOKS_MAX,
+    underWayMax: 2,
+    run: async (asked) => {
+      const { found, bytesOf } = await look(asked);
+      const messages = await fetchMessages(bytesOf);
+      return found.map(({ ids, isCut }) => ({
+        messages: ids.flatMap((id) => messages.get(id) ?? []),
+        isCut,
+      }));
+    },
+  });
+
+  return {
+    listInbox: (holder, nowMs, limits) => inboxes.ask({ holder, nowMs, limits }),
+
+    acknowledge: acknowledger(context),
+  };
+}
