@@ -6,8 +6,9 @@
 
 import { authenticateDevice } from '../core/device.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
-import { isRefused, type Reason, type Refused } from '../core/outcome.ts';
+import { innermostReason, isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
+import { isAway } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { accessOf } from './access.ts';
 import { isLarge, nameOf } from './answer/large.ts';
@@ -172,6 +173,10 @@ function isGuess({ device }: IncomingCall, says: MessageKey): boolean {
 
 /** Logs a fault under the request's id and returns the detail that the client may know. */
 export function reportFault(log: Log, path: string, fault: unknown, id: string): string {
+  if (isAway(fault)) {
+    log.debug('call_refused', { id, path, reason: innermostReason(fault) });
+    return 'the database does not answer now';
+  }
   log.error('fault', { id, path, reason: reasonOf(fault) });
   return `internal fault ${id}, see the log of the server`;
 }

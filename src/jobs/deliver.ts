@@ -3,6 +3,7 @@
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import { deliverStep, tell } from '../core/message/deliver.ts';
+import { isAway } from '../core/port/store.ts';
 import { nextTurn } from '../core/turn.ts';
 import { type Log, reasonOf } from '../log.ts';
 
@@ -29,6 +30,10 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
   /** Time before which nothing is due (null: nothing is): a bell for nothing costs no query. */
   let nextLookMs: number | null = Number.NEGATIVE_INFINITY;
 
+  function report(fault: unknown): void {
+    if (!isAway(fault)) log.error('delivery_fault', { reason: reasonOf(fault) });
+  }
+
   async function work(): Promise<void> {
     while (mustLookAgain && !signal.aborted) {
       mustLookAgain = false;
@@ -46,7 +51,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
       .catch((fault: unknown) => {
         // The rest stays in the store; the next bell tries again.
         nextLookMs = Number.NEGATIVE_INFINITY;
-        log.error('delivery_fault', { reason: reasonOf(fault) });
+        report(fault);
       })
       .finally(() => {
         running = null;
@@ -60,7 +65,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
       await tell(core, deviceIds);
     } catch (fault) {
       mustTellAll = true;
-      log.error('delivery_fault', { reason: reasonOf(fault) });
+      report(fault);
     }
   }
 

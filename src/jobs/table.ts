@@ -4,6 +4,7 @@ import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { NodeFacts } from '../core/port/node.ts';
+import { isAway } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
 import {
@@ -135,6 +136,7 @@ export function startJobs(deps: JobDeps): RunningJobs {
     try {
       await table.find((job) => job.name === name)?.run(stopping.signal);
     } catch (fault) {
+      if (isAway(fault)) return;
       deps.log.error('job_fault', { job: name, reason: reasonOf(fault) });
     }
   }

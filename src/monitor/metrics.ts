@@ -1,7 +1,7 @@
 /** Gathers the counts of the process's parts, and writes them as Prometheus reads them. */
 
 import { type Metric, Registry } from 'prom-client';
-import type { Store } from '../core/port/store.ts';
+import { isAway, type Store } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
 import type { BackupFacts, HttpFacts, Look } from './metric-row.ts';
 import { METRICS } from './metric-table.ts';
@@ -53,7 +53,7 @@ async function lookAround(sources: MetricSources): Promise<Look> {
   const { store, http, tallies, log, startedAtMs } = sources;
   const nowMs = sources.nowMs();
   const orNull = (fault: unknown) => {
-    log.warn('metrics_incomplete', { reason: reasonOf(fault) });
+    if (!isAway(fault)) log.warn('metrics_incomplete', { reason: reasonOf(fault) });
     return null;
   };
   const [storage, queue, outbox, processNow] = await Promise.all([

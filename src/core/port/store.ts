@@ -89,3 +89,9 @@ export class WriteFailed extends Error {
 export class StoreAway extends Error {
   override readonly name = 'StoreAway';
 }
+
+/** True if something failed because the database does not answer, which the log has a line of. */
+export function isAway(fault: unknown): boolean {
+  if (fault instanceof StoreAway) return true;
+  return fault instanceof Error && fault.cause !== undefined && isAway(fault.cause);
+}

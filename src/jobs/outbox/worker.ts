@@ -10,6 +10,7 @@ import type { Core } from '../../core/core.ts';
 import type { PushSettings } from '../../core/message/push.ts';
 import type { Gateways, Tellers } from '../../core/outbox/carrier.ts';
 import type { Destination, DestinationHealth, DestinationKind } from '../../core/port/outbox.ts';
+import { isAway } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Log, reasonOf } from '../../log.ts';
 import { type AttemptObserver, Carrier } from './carry.ts';
@@ -288,7 +289,8 @@ export class Outbox implements OutboxWorker {
   }
 
   #onFault(fault: unknown): void {
-    if (!this.#hasFault) this.deps.log.error('outbox_fault', { reason: reasonOf(fault) });
+    if (!this.#hasFault && !isAway(fault))
+      this.deps.log.error('outbox_fault', { reason: reasonOf(fault) });
     this.#hasFault = true;
   }
 }

@@ -4,6 +4,10 @@ import { sql } from 'drizzle-orm';
 import { type Clock, systemClock } from '../../clock.ts';
 import { prepare, type Runner } from './statement.ts';
 
+/** Answers that are waited for, unless one is quick, ms: a slow one tells little. */
+const ANSWERS_MAX = 3;
+const QUICK_MS = 20;
+
 export class DatabaseClock {
   /** Time that the database's clock is ahead of this machine's, ms. */
   offsetMs = 0;
@@ -22,12 +26,20 @@ export class DatabaseClock {
     return this.#clock.nowMs() + this.offsetMs;
   }
 
-  /** Measures the offset. A clock that a test moves stands for the database's too. */
+  /**
+   * Measures the offset, by the quickest of some answers. A clock that a test moves stands for the
+   * database's too.
+   */
   async measure(): Promise<void> {
     if (this.#clock !== systemClock) return;
-    const beforeMs = this.#clock.nowMs();
-    const row = await this.#now.get(this.#on);
-    const afterMs = this.#clock.nowMs();
-    if (row !== null) this.offsetMs = Math.round(row.nowMs - (beforeMs + afterMs) / 2);
+    let bestMs = Number.POSITIVE_INFINITY;
+    for (let n = 0; n < ANSWERS_MAX && bestMs > QUICK_MS; n++) {
+      const beforeMs = this.#clock.nowMs();
+      const row = await this.#now.get(this.#on);
+      const afterMs = this.#clock.nowMs();
+      if (row === null || afterMs - beforeMs >= bestMs) continue;
+      bestMs = afterMs - beforeMs;
+      this.offsetMs = Math.round(row.nowMs - (beforeMs + afterMs) / 2);
+    }
   }
 }

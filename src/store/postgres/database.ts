@@ -24,6 +24,9 @@ const PROBE_PAUSE_MS = 200;
 /** Attempts at a statement of which nothing is kept: it conflicted, or only read. */
 const ATTEMPTS_MAX = 4;
 
+/** The problem of a standby. */
+const TAKES_NO_WRITES = 'it takes no writes';
+
 interface Outage {
   sinceMs: number;
   refusedCount: number;
@@ -63,6 +66,11 @@ export class Database implements Runner {
   /** The problem while the database is away; null: it answers. */
   get problem(): string | null {
     return this.#outage?.problem ?? null;
+  }
+
+  /** True while a server answers that takes no writes. */
+  get isReadOnly(): boolean {
+    return this.#outage?.problem === TAKES_NO_WRITES;
   }
 
   /** Reads. Throws {@link StoreAway} when the database does not answer. */
@@ -198,7 +206,7 @@ export class Database implements Runner {
   /** Notes that the database is away, unless it is known. */
   #wentAway(fault: unknown): StoreAway {
     const isReadOnly = sqlStateOf(fault) === '25006';
-    const problem = isReadOnly ? 'it takes no writes' : wordsOf(fault);
+    const problem = isReadOnly ? TAKES_NO_WRITES : wordsOf(fault);
     if (this.#outage === null && !this.#isClosed) {
       this.#outage = { sinceMs: systemClock.steadyMs(), refusedCount: 0, problem };
       // The server behind the address may be another one by now.
@@ -217,12 +225,12 @@ export class Database implements Runner {
     try {
       const query = send(this.#pools.plain, 'SELECT pg_is_in_recovery() AS "isStandby"');
       const { rows } = await this.#deadlines.within(answerOf<{ isStandby: boolean }>(query));
-      if (rows[0]?.isStandby !== false) throw new Error('it takes no writes');
+      if (rows[0]?.isStandby !== false) throw new Error(TAKES_NO_WRITES);
       this.#outage = null;
       this.#options.onBack?.(systemClock.steadyMs() - outage.sinceMs, outage.refusedCount);
     } catch (fault) {
       outage.problem = wordsOf(fault);
-      if (outage.problem === 'it takes no writes') this.#pools.renew();
+      if (outage.problem === TAKES_NO_WRITES) this.#pools.renew();
       if (!this.#isClosed) this.#probe = setTimeout(this.#look, PROBE_PAUSE_MS);
     }
   };

@@ -16,6 +16,7 @@ import { eventStore } from './event.ts';
 import { exportStore } from './export.ts';
 import { figureStore, saveFigures } from './figure.ts';
 import { FigureTrail } from './figure-trail.ts';
+import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
 import { installStore } from './install.ts';
@@ -24,6 +25,7 @@ import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
 import { migrate, withConnection } from './migrate.ts';
+import { nodeStore, type Self } from './node.ts';
 import { outboxStore } from './outbox.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
@@ -59,8 +61,11 @@ export async function openPostgresStore(
     statementMs: database.statementMs,
   };
   const watching = new Watching(context);
+  const self: Self = { nodeId: null, clock: databaseClock };
   const store: Partial<Store> = {
     ...nounsOf(context),
+    ...healthStore(context, self),
+    ...nodeStore(context, self),
     watch: watching.watch,
     close: async () => {
       watching.close();

@@ -1,0 +1,66 @@
+/** Health of the store: asked by a monitor, not by a request. */
+
+import { sql } from 'drizzle-orm';
+import type { HealthStore, QueueFacts, Unfitness } from '../../core/port/health.ts';
+import { isAway } from '../../core/port/store.ts';
+import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
+import type { Context } from './context.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
+import type { Self } from './node.ts';
+import { prepare, value } from './statement.ts';
+
+/** Difference of clocks by which leases are still told apart, ms. */
+const CLOCK_OFF_MS = 2_000;
+
+const on = {
+  /** Fails where nothing can be changed, also while this process is no node. */
+  touch: prepare<{ readableFrom: number }>(sql`
+      WITH touched AS (
+        UPDATE node SET seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')} RETURNING 1)
+      SELECT readable_from AS "readableFrom" FROM gatepost_schema`),
+  bytes: prepare<{ bytes: number }>(sql`
+      SELECT pg_database_size(current_database()) AS bytes`),
+  queue: prepare<QueueFacts>(sql`
+      SELECT count(*) FILTER (WHERE is_due) AS "dueCount",
+        count(*) FILTER (WHERE NOT is_due) AS "scheduledCount",
+        min(due_at_ms) FILTER (WHERE is_due) AS "oldestDueAtMs",
+        coalesce(sum(recipient_count - sent_count - failed_count)
+          FILTER (WHERE status IN ${IN_DELIVERY}), 0)::bigint AS "recipientCount"
+      FROM (SELECT status, due_at_ms, recipient_count, sent_count, failed_count,
+              due_at_ms <= ${value('nowMs')} OR ${unscheduled()}
+                OR status IN ${IN_DELIVERY} AS is_due
+            FROM distribution WHERE ${IN_LANE}) waiting`),
+};
+
+export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStore {
+  async function touch(): Promise<'ok' | Unfitness> {
+    const row = await on.touch.get(db.writing, { id: self.nodeId ?? 0, nowMs: storeNowMs() });
+    if (row === null || row.readableFrom > SCHEMA_VERSION) return 'schema_newer';
+    return Math.abs(self.clock.offsetMs) > CLOCK_OFF_MS ? 'clock_off' : 'ok';
+  }
+
+  return {
+    checkWritable: async () => {
+      try {
+        return await touch();
+      } catch (fault) {
+        if (!isAway(fault)) throw fault;
+        return db.isReadOnly ? 'database_read_only' : 'database_unreachable';
+      }
+    },
+
+    // The log and the disk are the server's, which has a monitor of its own.
+    storageFacts: async () => ({
+      bytes: (await on.bytes.get(db))?.bytes ?? null,
+      freeBytes: null,
+      logBytes: null,
+      diskFreeBytes: null,
+    }),
+
+    queueFacts: async (nowMs) => {
+      const facts = await on.queue.get(db, { nowMs });
+      if (facts === null) throw new Error('a query of sums has no row');
+      return facts;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** Processes that serve this database: each writes now and then that it does. */
+
+import { sql } from 'drizzle-orm';
+import type { NodeRecord, NodeStore } from '../../core/port/node.ts';
+import type { Context } from './context.ts';
+import type { DatabaseClock } from './database-clock.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
+import { prepare, value } from './statement.ts';
+
+/** Silence after which one that has the same name and address is taken for its successor, ms. */
+const SUCCEEDED_MS = 15_000;
+/** Silence after which one is forgotten, ms. */
+const FORGOTTEN_MS = 3_600_000;
+
+const FACTS = sql.raw('name, address, version, schema, started_at_ms, seen_at_ms, clock_offset_ms');
+const VALUES = sql`${value('name')}, ${value('address')}, ${value('version')}, ${SCHEMA_VERSION},
+  ${value('startedAtMs')}, ${value('nowMs')}, ${value('clockOffsetMs')}`;
+const IS_FORGOTTEN = sql`seen_at_ms < ${value('nowMs')}::bigint - ${FORGOTTEN_MS}`;
+
+const on = {
+  note: prepare(sql`
+      WITH gone AS (DELETE FROM node WHERE ${IS_FORGOTTEN} AND id <> ${value('id')})
+      UPDATE node SET (${FACTS}) = (${VALUES}) WHERE id = ${value('id')}`),
+  add: prepare(sql`
+      WITH gone AS (
+        DELETE FROM node WHERE ${IS_FORGOTTEN}
+          OR (name = ${value('name')} AND address = ${value('address')}
+            AND seen_at_ms < ${value('nowMs')}::bigint - ${SUCCEEDED_MS}))
+      INSERT INTO node (${FACTS}) VALUES (${VALUES}) RETURNING id`),
+  remove: prepare(sql`DELETE FROM node WHERE id = ${value('id')}`),
+  list: prepare<Omit<NodeRecord, 'silentMs'>>(sql`
+      SELECT id, name, address, version, schema, started_at_ms AS "startedAtMs",
+        seen_at_ms AS "seenAtMs", clock_offset_ms AS "clockOffsetMs"
+      FROM node ORDER BY name, started_at_ms, id`),
+};
+
+/** This process, as the database knows it. */
+export interface Self {
+  /** Null: it does not serve. */
+  nodeId: number | null;
+  clock: DatabaseClock;
+}
+
+export function nodeStore({ db, storeNowMs }: Context, self: Self): NodeStore {
+  const { clock } = self;
+
+  return {
+    noteNode: async (facts) => {
+      await clock.measure();
+      const row = { ...facts, nowMs: storeNowMs(), clockOffsetMs: clock.offsetMs };
+      const id = self.nodeId ?? 0;
+      const isThere = id !== 0 && (await on.note.run(db.writing, { ...row, id })) > 0;
+      // Others forget one that could not write for long.
+      if (!isThere) self.nodeId = await on.add.insert(db.writing, row);
+    },
+
+    removeNode: async () => {
+      const id = self.nodeId;
+      self.nodeId = null;
+      if (id !== null) await on.remove.run(db.writing, { id });
+    },
+
+    listNodes: async () => {
+      const nowMs = storeNowMs();
+      const nodes = await on.list.all(db);
+      return nodes.map((node) => ({ ...node, silentMs: Math.max(0, nowMs - node.seenAtMs) }));
+    },
+  };
+}
