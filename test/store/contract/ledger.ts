@@ -103,7 +103,7 @@ export const ledgerContract: Record<Method & keyof Store, Suite> = {
       expect(totals.expired).toBeGreaterThan(0);
       expect(totals.expired).toBe(expiredCount ?? 0);
       expect(totals.sent).toBe(MANY - totals.expired);
-      expect(await expire(EXPIRES_MS)).toBeGreaterThan(1);
+      expect(await expire(EXPIRES_MS)).toBeGreaterThan(0);
       expect((await detailOf(store, id)).totals).toMatchObject({ sent: 0, expired: MANY });
     });
 
