@@ -4,11 +4,11 @@
  * time asks whether it is back; a read whose connection went is repeated: it changed nothing.
  */
 
-import { SQL } from 'bun';
+import type { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type DatabaseOptions, poolOptions, transactionsOf } from './database-options.ts';
+import { type DatabaseOptions, transactionsOf } from './database-options.ts';
 import { Deadlines } from './deadline.ts';
 import { isConflict, isLost, isRefusedBefore, isTerminated, sqlStateOf } from './fault.ts';
 import { Places } from './places.ts';
@@ -60,7 +60,7 @@ export class Database implements Runner {
 
   /** Opens a connection beside the pools. `onLost` is called when it goes. */
   connectBeside(onLost: () => void): SQL {
-    return new SQL({ ...poolOptions(this.#options, 1), onclose: onLost });
+    return this.#pools.openBeside(onLost);
   }
 
   /** The problem while the database is away; null: it answers. */

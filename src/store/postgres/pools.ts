@@ -27,6 +27,11 @@ export class Pools {
     for (const pool of old) pool.close({ timeout: 0 }).catch(() => undefined);
   }
 
+  /** Opens a connection that is none of the pools'. `onLost` is called when it goes. */
+  openBeside(onLost: () => void): SQL {
+    return new SQL({ ...poolOptions(this.#options, 1), onclose: onLost });
+  }
+
   async close(): Promise<void> {
     await Promise.all([this.plain.close({ timeout: 0 }), this.transacting.close({ timeout: 0 })]);
   }
