@@ -110,7 +110,7 @@ export class Database implements Runner {
       await nextTurn();
       if (this.#underWay === 0) continue;
       await new Promise<void>((resolve) => this.#onIdle.push(resolve));
-      turns = 0;
+      turns = -1;
     }
     this.#isClosed = true;
     if (this.#probe !== null) clearTimeout(this.#probe);
