@@ -37,26 +37,26 @@ const ADD = prepare<{ n: number; id: number }>(sql`
     SELECT id, code, install_count FROM provider
     WHERE id = ANY(ARRAY(SELECT provider_id FROM wanted)) ORDER BY id FOR NO KEY UPDATE
   ), fitting AS MATERIALIZED (
-    SELECT x.* FROM (
+    SELECT x.*, nextval('install_id_seq') AS id FROM (
       SELECT y.*, o.code AS owner_code,
-        o.install_count + row_number() OVER (PARTITION BY o.id ORDER BY y.n) AS nth
-      FROM owner o JOIN wanted y ON y.provider_id = o.id
-      WHERE NOT EXISTS (
-        SELECT 1 FROM webhook h WHERE h.provider_id = o.id AND h.disabled_at_ms IS NULL)) x
-    WHERE x.nth <= x.count_max
+        o.install_count + row_number() OVER (PARTITION BY o.id ORDER BY y.n) AS nth,
+        (SELECT h.id FROM webhook h
+         WHERE h.provider_id = o.id AND h.disabled_at_ms IS NULL LIMIT 1) AS webhook_id
+      FROM owner o JOIN wanted y ON y.provider_id = o.id) x
+    WHERE x.nth <= x.count_max AND x.webhook_id IS NULL
   ), added AS (
-    INSERT INTO install (provider_id, install_code, install_limit, status, note, created_at_ms,
-      subscription_key_hash, inactive_days, when_full, cool_down_hours)
-    SELECT provider_id, code, install_limit, ${INSTALL_ACTIVE}, note, created_at_ms,
+    INSERT INTO install (id, provider_id, install_code, install_limit, status, note,
+      created_at_ms, subscription_key_hash, inactive_days, when_full, cool_down_hours)
+    SELECT id, provider_id, code, install_limit, ${INSTALL_ACTIVE}, note, created_at_ms,
       decode(subscription_key, 'hex'), inactive_days, when_full, cool_down_hours
     FROM fitting ORDER BY code
-    ON CONFLICT DO NOTHING RETURNING id, install_code
+    ON CONFLICT DO NOTHING RETURNING id
   ), told AS (
     INSERT INTO audit_pending (at_ms, entry)
-    SELECT f.at_ms, f.head || coalesce(f.owner_code || f.middle, '') || a.id || f.tail
-    FROM added a JOIN fitting f ON f.code = a.install_code ORDER BY f.n
+    SELECT at_ms, head || coalesce(owner_code || middle, '') || id || tail FROM fitting
+    WHERE id = ANY(ARRAY(SELECT id FROM added)) ORDER BY n
   )
-  SELECT w.n AS n, a.id AS id FROM added a JOIN wanted w ON w.code = a.install_code`);
+  SELECT n, id FROM fitting WHERE id = ANY(ARRAY(SELECT id FROM added))`);
 
 /** Stand for an id, and a provider's code, that only the statement knows. No link has them. */
 const NO_ID = -1;
@@ -81,7 +81,7 @@ function entryAround({ draft, act }: Addition): {
 export function addTogether(context: Context) {
   const group = new TurnGroup<Addition, { id: number } | null>({
     run: (items) => addAll(context, items),
-    itemsMax: 1024,
+    itemsMax: 512,
     underWayMax: 2,
   });
   return (draft: NewInstall, act: Act) => group.ask({ draft, act });

@@ -43,6 +43,11 @@ export function isConflict(fault: unknown): boolean {
   return /^(40001|40P01)$/.test(sqlStateOf(fault));
 }
 
+/** True if a constraint was broken: the statement was taken back as a whole. */
+export function isBroken(fault: unknown): boolean {
+  return sqlStateOf(fault).startsWith('23');
+}
+
 /** The storage gave way, as opposed to a mistake of ours such as a broken constraint. */
 export function isStorageFault(fault: unknown): boolean {
   if (fault instanceof StoreAway || isLost(fault) || isConflict(fault)) return true;
