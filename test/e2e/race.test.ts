@@ -11,7 +11,7 @@ import { expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
 import { invariantProblems } from '../fuzz/invariants.ts';
 import { call, read } from '../support/app.ts';
-import { run, type ServerProcess, startServe } from '../support/process.ts';
+import { lookedAt, run, type ServerProcess, startServe } from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { HASH, type Link, openShop, type Shop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
@@ -134,8 +134,9 @@ async function kill(race: Race): Promise<number> {
 
 /** Looks all the while, each time at one moment of the data. */
 async function watch(race: Race): Promise<void> {
+  const data = await lookedAt(race.dataDir);
   while (!race.isOver) {
-    race.problems.push(...invariantProblems(race.dataDir));
+    race.problems.push(...(await invariantProblems(data)));
     await Bun.sleep(50);
   }
 }
@@ -152,7 +153,7 @@ test(`${SERVERS} servers for ${SECONDS} s, seed ${SEED}`, async () => {
   ]);
   for (const server of race.servers) await server.stop();
 
-  race.problems.push(...invariantProblems(dataDir));
+  race.problems.push(...(await invariantProblems(await lookedAt(dataDir))));
   expect(race.problems).toEqual([]);
   expect(await run(['audit', 'verify', '--data', dataDir])).toMatchObject({ code: 0 });
   const heard = [...race.answers].reduce((sum, [, times]) => sum + times, 0);

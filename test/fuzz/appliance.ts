@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { call } from '../support/app.ts';
-import { type ServerProcess, startServe } from '../support/process.ts';
+import { lookedAt, type ServerProcess, startServe } from '../support/process.ts';
 import { type Campaign, within } from './campaign.ts';
 import { invariantProblems } from './invariants.ts';
 import type { Scene } from './scene.ts';
@@ -93,7 +93,7 @@ export async function watchLife(
   } else if (signal === 'SIGTERM' && stopped.code !== 0 && !hasEnded) {
     fault(`stopped with ${stopped.code ?? stopped.signal}`, server.stderr().slice(-2_000));
   }
-  for (const problem of invariantProblems(server.dataDir)) fault(problem);
+  for (const problem of await invariantProblems(await lookedAt(server.dataDir))) fault(problem);
   return longestMs;
 }
 

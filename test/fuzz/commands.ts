@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { commandTree, type Value } from '../../src/cli/command-tree.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
-import { binary, plainEnv } from '../support/process.ts';
+import { binary, lookedAt, plainEnv } from '../support/process.ts';
 import type { Random } from '../support/random.ts';
 import { type Campaign, within } from './campaign.ts';
 import { anyText, spoiltBytes, spoiltText } from './grammar.ts';
@@ -196,7 +196,7 @@ export async function fuzzCommands(
     const words = isFile ? fileWords(files, random) : grammar.next(random);
     const runMs = LASTING.test(words.path) ? RUN_MS : DEADLINE_MS;
     const ended = await runBounded(words, files.folder, runMs);
-    const problem = commandProblem(ended) ?? wrongData(words, data, ended);
+    const problem = commandProblem(ended) ?? (await wrongData(words, data, ended));
     const shown = JSON.stringify({ argv: words.argv, env: words.env, stdin: words.stdin });
     if (problem) campaign.fault(surface, number, problem, shown);
     campaign.saw(`${surface}: exit ${ended.code ?? ended.signal}`);
@@ -205,9 +205,13 @@ export async function fuzzCommands(
 }
 
 /** After what changes data: do they hold together? */
-function wrongData({ path }: { path: string }, data: string, { code }: Ended): string | null {
+async function wrongData(
+  { path }: { path: string },
+  data: string,
+  { code }: Ended,
+): Promise<string | null> {
   if (code !== 0 || !/^(?:import|restore|provider|device)/.test(path)) return null;
-  return invariantProblems(data)[0] ?? null;
+  return (await invariantProblems(await lookedAt(data)))[0] ?? null;
 }
 
 /** A file that is nearly right, and the command that reads it. */

@@ -1,8 +1,9 @@
 /** What holds for a database whatever was sent or run. */
 
-import { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { openBeside } from '../support/database.ts';
+import { type Looked, outsideOf } from '../support/outside.ts';
 
 /** Each asks for rows that must not be there. */
 export const NEVER: readonly [says: string, sql: string][] = [
@@ -43,22 +44,31 @@ export const NEVER: readonly [says: string, sql: string][] = [
   ],
 ];
 
-/** One sentence for each thing that cannot be so. */
-export function invariantProblems(dataDir: string): string[] {
-  const file = join(dataDir, 'gatepost.db');
-  if (!existsSync(file)) return [];
-  const db = new Database(file, { readonly: true });
+/** One sentence for each thing that cannot be so. Each is looked at in a moment of its own. */
+export async function invariantProblems({ dataDir, database }: Looked): Promise<string[]> {
+  if (database === null && !existsSync(join(dataDir, 'gatepost.db'))) return [];
+  const outside = outsideOf({ dataDir, database });
+  const problems = database === null ? damageOf(dataDir) : [];
+  try {
+    for (const [says, sql] of NEVER) {
+      const rows = await outside.rows<object>(sql);
+      if (rows.length > 0) problems.push(`${says}: ${JSON.stringify(rows.slice(0, 5))}`);
+    }
+    return problems;
+  } finally {
+    outside.close();
+  }
+}
+
+/** What is wrong with the file. */
+function damageOf(dataDir: string): string[] {
+  const db = openBeside(dataDir);
   try {
     const [[integrity] = []] = db.query('PRAGMA integrity_check(1)').values();
     const strange = db.query('PRAGMA foreign_key_check').values();
-    const broken = NEVER.flatMap(([says, sql]) => {
-      const rows = db.query(sql).values();
-      return rows.length > 0 ? [`${says}: ${rows.slice(0, 5).join(', ')}`] : [];
-    });
     return [
       ...(integrity === 'ok' ? [] : [`integrity_check: ${integrity}`]),
       ...(strange.length > 0 ? [`foreign_key_check: ${JSON.stringify(strange.slice(0, 5))}`] : []),
-      ...broken,
     ];
   } finally {
     db.close();

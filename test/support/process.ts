@@ -1,12 +1,16 @@
 /**
  * The appliance as the operator has it: a process of its own, from `dist/gatepost` or from source,
- * started and stopped by its id, with nothing of the developer's own settings.
+ * started and stopped by its id, with nothing of the developer's own settings. Its store is SQLite;
+ * with `GATEPOST_TEST_STORE=postgres` each data directory has a database of PostgreSQL with it.
  */
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
+import type { Looked } from './outside.ts';
+import { STORE } from './place.ts';
+import { freshDatabase, type TestDatabase } from './postgres-data.ts';
 import { until } from './until.ts';
 
 export const ROOT = resolve(import.meta.dir, '../..');
@@ -97,6 +101,8 @@ export interface ServerProcess {
 
 const running = new Set<{ kill(signal: 'SIGKILL'): void; exited: Promise<unknown> }>();
 const folders: string[] = [];
+/** By data directory. */
+const databases = new Map<string, Promise<TestDatabase>>();
 
 // A run that is interrupted leaves no server behind.
 process.on('exit', () => {
@@ -115,6 +121,8 @@ export async function cleanUp(): Promise<void> {
   const left = [...running];
   for (const child of left) child.kill('SIGKILL');
   await Promise.all(left.map((child) => child.exited));
+  for (const database of databases.values()) await (await database).drop();
+  databases.clear();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
@@ -123,10 +131,27 @@ function command(options: StartOptions): string[] {
   return [options.executable ?? binary()];
 }
 
-function spawn(argv: readonly string[], options: StartOptions) {
+/** The database that belongs to a data directory; null: the data are in the directory. */
+export async function databaseOf(dataDir: string): Promise<TestDatabase | null> {
+  if (STORE === 'sqlite') return null;
+  const known = databases.get(dataDir) ?? freshDatabase();
+  databases.set(dataDir, known);
+  return known;
+}
+
+/** A data directory with its database, for looks from outside. */
+export const lookedAt = async (dataDir: string): Promise<Looked> => ({
+  dataDir,
+  database: await databaseOf(dataDir),
+});
+
+async function spawn(argv: readonly string[], options: StartOptions) {
+  const data = argv[argv.indexOf('--data') + 1] ?? '';
+  const database = argv.includes('--data') ? await databaseOf(data) : null;
+  const where: Record<string, string> = database ? { GATEPOST_DATABASE_URL: database.url } : {};
   const child = Bun.spawn([...command(options), ...argv], {
     cwd: options.cwd ?? temporaryFolder(),
-    env: plainEnv(options.env),
+    env: plainEnv({ ...where, ...options.env }),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -138,7 +163,7 @@ function spawn(argv: readonly string[], options: StartOptions) {
 
 /** Runs a command to its end. */
 export async function run(argv: readonly string[], options: StartOptions = {}): Promise<CliResult> {
-  const child = spawn(argv, options);
+  const child = await spawn(argv, options);
   const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -159,7 +184,7 @@ export function shell(line: string): CliResult {
 export async function startServe(options: StartOptions = {}): Promise<ServerProcess> {
   const dataDir = options.dataDir ?? join(temporaryFolder(), 'data');
   const args = ['serve', '--port', '0', '--data', dataDir, ...(options.args ?? [])];
-  const child = spawn(args, options);
+  const child = await spawn(args, options);
   const out = collect(child.stdout);
   const err = collect(child.stderr);
   const exited = child.exited.then(async (): Promise<Exit> => {
