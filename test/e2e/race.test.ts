@@ -136,7 +136,7 @@ async function kill(race: Race): Promise<number> {
 async function watch(race: Race): Promise<void> {
   const data = await lookedAt(race.dataDir);
   while (!race.isOver) {
-    race.problems.push(...(await invariantProblems(data)));
+    race.problems.push(...invariantProblems(data));
     await Bun.sleep(50);
   }
 }
@@ -153,7 +153,7 @@ test(`${SERVERS} servers for ${SECONDS} s, seed ${SEED}`, async () => {
   ]);
   for (const server of race.servers) await server.stop();
 
-  race.problems.push(...(await invariantProblems(await lookedAt(dataDir))));
+  race.problems.push(...invariantProblems(await lookedAt(dataDir)));
   expect(race.problems).toEqual([]);
   expect(await run(['audit', 'verify', '--data', dataDir])).toMatchObject({ code: 0 });
   const heard = [...race.answers].reduce((sum, [, times]) => sum + times, 0);

@@ -126,7 +126,7 @@ test('200 newcomers at once, over two processes: as many slots as the policy giv
     [first[4] ?? '', 'replaced'],
   ]);
   expect(ends.map(({ newcomer }) => newcomer).sort()).toEqual(letIn.sort());
-  expect(await invariantProblems(await lookedAt(dataDir))).toEqual([]);
+  expect(invariantProblems(await lookedAt(dataDir))).toEqual([]);
 });
 
 test('with servers killed meanwhile: slots and ends explain every admission', async () => {
@@ -169,7 +169,7 @@ test('with servers killed meanwhile: slots and ends explain every admission', as
       const hwid = random.pick(slotsOf(dataDir, id));
       age(dataDir, id, [hwid], 31);
       agings += 1;
-      problems.push(...(await invariantProblems(await lookedAt(dataDir))));
+      problems.push(...invariantProblems(await lookedAt(dataDir)));
       if (n % 7 !== 0) continue;
       const which = random.int(0, 1);
       await servers[which]?.stop('SIGKILL');
@@ -180,7 +180,7 @@ test('with servers killed meanwhile: slots and ends explain every admission', as
 
   await Promise.all([disturb(), ...Array.from({ length: 32 }, (_, number) => live(number))]);
   for (const server of servers) await server.stop();
-  problems.push(...(await invariantProblems(await lookedAt(dataDir))));
+  problems.push(...invariantProblems(await lookedAt(dataDir)));
   expect(problems).toEqual([]);
   if (SCALE > 1) console.log({ answers, lost, kills, agings });
   expect(kills).toBeGreaterThan(0);

@@ -93,7 +93,7 @@ export async function watchLife(
   } else if (signal === 'SIGTERM' && stopped.code !== 0 && !hasEnded) {
     fault(`stopped with ${stopped.code ?? stopped.signal}`, server.stderr().slice(-2_000));
   }
-  for (const problem of await invariantProblems(await lookedAt(server.dataDir))) fault(problem);
+  for (const problem of invariantProblems(await lookedAt(server.dataDir))) fault(problem);
   return longestMs;
 }
 

@@ -211,7 +211,7 @@ async function wrongData(
   { code }: Ended,
 ): Promise<string | null> {
   if (code !== 0 || !/^(?:import|restore|provider|device)/.test(path)) return null;
-  return (await invariantProblems(await lookedAt(data)))[0] ?? null;
+  return invariantProblems(await lookedAt(data))[0] ?? null;
 }
 
 /** A file that is nearly right, and the command that reads it. */

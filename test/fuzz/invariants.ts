@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { besideOf, type Looked } from '../support/beside.ts';
 import { openBeside } from '../support/database.ts';
-import { type Looked, outsideOf } from '../support/outside.ts';
 
 /** Each asks for rows that must not be there. */
 export const NEVER: readonly [says: string, sql: string][] = [
@@ -45,18 +45,18 @@ export const NEVER: readonly [says: string, sql: string][] = [
 ];
 
 /** One sentence for each thing that cannot be so. Each is looked at in a moment of its own. */
-export async function invariantProblems({ dataDir, database }: Looked): Promise<string[]> {
+export function invariantProblems({ dataDir, database }: Looked): string[] {
   if (database === null && !existsSync(join(dataDir, 'gatepost.db'))) return [];
-  const outside = outsideOf({ dataDir, database });
+  const db = besideOf({ dataDir, database });
   const problems = database === null ? damageOf(dataDir) : [];
   try {
     for (const [says, sql] of NEVER) {
-      const rows = await outside.rows<object>(sql);
+      const rows = db.query<object, []>(sql).all();
       if (rows.length > 0) problems.push(`${says}: ${JSON.stringify(rows.slice(0, 5))}`);
     }
     return problems;
   } finally {
-    outside.close();
+    db.close();
   }
 }
 

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Credentials } from '../../src/core/provider.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
+import { besideOf } from '../support/beside.ts';
 import { ack, byBinding, notify, readable, register } from '../support/messaging.ts';
-import { outsideOf } from '../support/outside.ts';
 import { seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
@@ -35,13 +35,14 @@ describe('acknowledgements', () => {
   }
 
   test('in any order, any number of times: nothing that was said is ever unsaid', async () => {
-    const outside = outsideOf(app);
+    const db = besideOf(app);
     const rowOf = (id: number) =>
-      outside.row<Row>(
-        'SELECT received_at_ms, opened_at_ms, executed_at_ms, refused_at_ms, is_waiting, detail' +
-          ' FROM recipient WHERE distribution_id = ?',
-        id,
-      );
+      db
+        .query<Row, [number]>(
+          'SELECT received_at_ms, opened_at_ms, executed_at_ms, refused_at_ms, is_waiting, detail' +
+            ' FROM recipient WHERE distribution_id = ?',
+        )
+        .get(id) as Row;
     const state = fc.constantFrom('received', 'opened', 'executed', 'failed');
     const said = fc.array(fc.record({ state, detail: fc.constantFrom('a', 'b') }), {
       minLength: 1,
@@ -50,8 +51,8 @@ describe('acknowledgements', () => {
     await fc.assert(
       fc.asyncProperty(said, fc.boolean(), async (items, isOneCall) => {
         const id = await notify(app, own, 'x', { hwid: 'phone' });
-        await until('it is there', async () => (await rowOf(id))?.is_waiting === 1);
-        const expected = { ...((await rowOf(id)) as Row), is_waiting: 0 };
+        await until('it is there', () => rowOf(id)?.is_waiting === 1);
+        const expected = { ...rowOf(id), is_waiting: 0 };
         for (const item of items) {
           const atMs = isOneCall ? app.clock.nowMs() + items.length - 1 : app.clock.nowMs();
           if (!isOneCall) await ack(app, token, [{ id, ...item }]);
@@ -74,11 +75,11 @@ describe('acknowledgements', () => {
             items.map((item) => ({ id, ...item })),
           );
         }
-        expect(await rowOf(id)).toEqual(expected);
+        expect(rowOf(id)).toEqual(expected);
       }),
       { numRuns: 40 },
     );
-    outside.close();
+    db.close();
   });
 
   test('of what is not its own, not delivered or unknown change nothing', async () => {

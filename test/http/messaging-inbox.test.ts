@@ -7,9 +7,9 @@ import { nextTurn } from '../../src/core/turn.ts';
 import { POLLS_PER_DEVICE_MAX } from '../../src/http/bound/polls.ts';
 import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
+import { besideOf } from '../support/beside.ts';
 import { GUARD_BOUNDS } from '../support/bounds.ts';
 import { ack, byBinding, inbox, notify, order, readable, register } from '../support/messaging.ts';
-import { outsideOf } from '../support/outside.ts';
 import { seedShop } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
@@ -183,11 +183,11 @@ describe('what is in it', () => {
   test('not what the operator blocked', async () => {
     const id = await notify(app, own, 'blocked', { hwid: 'phone' });
     await until('it is there', async () => (await readable(app, token)).length === 1);
-    const outside = outsideOf(app);
+    const db = besideOf(app);
     // It may be 40 still, from which it may be blocked; from 100 this test lets it.
-    await outside.change('INSERT INTO distribution_transition VALUES (100, 140)');
-    await outside.change('UPDATE distribution SET status = 140 WHERE id = ?', id);
-    outside.close();
+    db.run('INSERT INTO distribution_transition VALUES (100, 140)');
+    db.run('UPDATE distribution SET status = 140 WHERE id = ?', [id]);
+    db.close();
     expect(await readable(app, token)).toEqual([]);
   });
 

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Credentials } from '../../src/core/provider.ts';
 import { PING_INTERVAL_MS } from '../../src/http/stream/stream.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
+import { besideOf } from '../support/beside.ts';
 import { byBinding, notify, register } from '../support/messaging.ts';
-import { outsideOf } from '../support/outside.ts';
 import { seedShop } from '../support/shop.ts';
 import {
   noStreams,
@@ -50,9 +50,9 @@ describe('a stream', () => {
     const stream = await openStream(app, token);
     await notify(app, own, 'before', toPhone);
     await until('it came', () => stream.ids().length === 1);
-    const outside = outsideOf(app);
-    await outside.change('UPDATE device_token SET token_hash = ?', new Uint8Array(32));
-    outside.close();
+    const db = besideOf(app);
+    db.run('UPDATE device_token SET token_hash = ?', [new Uint8Array(32)]);
+    db.close();
     stream.send(received(1));
     await notify(app, own, 'after', toPhone);
     expect(await stream.closed).toBe(4001);

@@ -6,8 +6,8 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { STREAM_BUDGET } from '../../src/http/stream/device-stream.ts';
 import type { TestApp } from '../support/app.ts';
+import { besideOf } from '../support/beside.ts';
 import { ack, byBinding, notify, order, readable, register } from '../support/messaging.ts';
-import { outsideOf } from '../support/outside.ts';
 import { noStreams, openStream, received, startWithPhone, toPhone } from '../support/stream.ts';
 import { until } from '../support/until.ts';
 
@@ -88,9 +88,9 @@ describe('messages', () => {
       await order(app, own, { action_type: 'import-data', import_data, ...toPhone });
     }
     await until('all are sent', async () => {
-      const outside = outsideOf(app);
-      const sent = await outside.rows('SELECT * FROM recipient WHERE state = 2');
-      outside.close();
+      const db = besideOf(app);
+      const sent = db.query('SELECT * FROM recipient WHERE state = 2').all();
+      db.close();
       return sent.length === 8;
     });
     const stream = await openStream(app, token);

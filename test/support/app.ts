@@ -47,6 +47,7 @@ export interface TestApp {
   dataDir: string;
   /** Null: the data are a file in that folder. */
   database: TestDatabase | null;
+  place: Place;
   /** Opens the same data once more, as another process has them. The caller closes the store. */
   openBeside(): Promise<Store>;
   /** Delivers everything that is due by the clock. */
@@ -101,7 +102,7 @@ export async function freshData(): Promise<string> {
 }
 
 /** Somewhere for a store of this run's kind; in `dataDir`, if it is given, is one of SQLite. */
-async function freshPlace(given?: string) {
+export async function freshPlace(given?: string) {
   const isFile = STORE === 'sqlite' || given !== undefined;
   const database = isFile ? null : await freshDatabase();
   const dataDir = given ?? (isFile ? await freshData() : freshFolder());
@@ -207,6 +208,7 @@ export async function startTestApp(
     logLines,
     dataDir,
     database,
+    place,
     openBeside: () => openPlace(place, { clock }),
     deliver: async () => {
       while (await deliverStep(core, 'test', clock.nowMs())) await nextTurn();

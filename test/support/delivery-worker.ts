@@ -4,10 +4,10 @@ import { deliverStep } from '../../src/core/message/deliver.ts';
 import { FakeClock } from './clock.ts';
 import { openCoreOn } from './delivery.ts';
 
-const [dataDir = '', nowMs = ''] = process.argv.slice(2);
+const [place = '', nowMs = ''] = process.argv.slice(2);
 const clock = new FakeClock();
 clock.set(Number(nowMs));
-const core = await openCoreOn(dataDir, clock);
+const core = await openCoreOn(JSON.parse(place), clock);
 let isOver = false;
 process.stdin.on('end', () => {
   isOver = true;

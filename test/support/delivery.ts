@@ -1,7 +1,5 @@
-/** The engine without a server: a store in a fresh folder, a fake clock, a worker moved by hand. */
+/** The engine without a server: a fresh store, a fake clock, a worker moved by hand. */
 
-import type { Database } from 'bun:sqlite';
-import { rmSync } from 'node:fs';
 import type { Clock } from '../../src/clock.ts';
 import type { Core } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
@@ -13,52 +11,53 @@ import type { Plan, Provider } from '../../src/core/port/provider.ts';
 import { addProvider } from '../../src/core/provider.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
-import { freshFolder } from './app.ts';
+import { freshPlace } from './app.ts';
+import { type Beside, besideOf, type Looked } from './beside.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
-import { openBeside } from './database.ts';
+import { openPlace, type Place } from './place.ts';
 
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-export interface Engine {
+export interface Engine extends Looked {
   core: Core;
   clock: FakeClock;
-  dataDir: string;
-  /** The same file from outside, to seed and to look. */
-  db: Database;
+  place: Place;
+  /** The same data from outside, to seed and to look. */
+  db: Beside;
   close(): Promise<void>;
 }
 
-/** The needs of seeding: the database file, and of a provider its id. */
+/** The needs of seeding: the database, and of a provider its id. */
 type Seeded = Pick<Engine, 'db'>;
 type Owner = Pick<Provider, 'id'>;
 
 export async function openEngine(): Promise<Engine> {
-  const dataDir = freshFolder();
+  const { place, database, drop } = await freshPlace();
+  const { dataDir } = place;
   const clock = new FakeClock();
-  const core = await openCoreOn(dataDir, clock);
-  const db = openBeside(dataDir);
+  const core = await openCoreOn(place, clock);
+  const db = besideOf({ dataDir, database });
   return {
     core,
     clock,
-    dataDir,
+    ...{ place, dataDir, database },
     db,
     close: async () => {
       await core.store.close();
       db.close();
-      rmSync(dataDir, { recursive: true, force: true });
+      await drop();
     },
   };
 }
 
 /** One more connection with everything that belongs to a process; the caller closes its store. */
-export async function openCoreOn(dataDir: string, clock: Clock): Promise<Core> {
+export async function openCoreOn(place: Place, clock: Clock): Promise<Core> {
   return {
-    store: await openSqliteStore({ dataDir, create: true, commitBatchMax: 1024, clock }),
+    store: await openPlace(place, { create: true, clock }),
     signals: new Signals(),
     limits: WIDE_LIMITS,
     gateways: () => [],
@@ -76,21 +75,46 @@ export async function makeProvider(engine: Engine, plan: Plan = 'enterprise'): P
   return found;
 }
 
+/** Rows of one statement. */
+const ROWS_MAX = 500;
+
+/** Adds rows, many at a time: `row` is what stands for one of them, `head` and `tail` around. */
+function addRows(
+  { db }: Seeded,
+  [head, row, tail]: readonly [string, string, string],
+  all: readonly (readonly (string | number)[])[],
+): number[] {
+  const ids: number[] = [];
+  for (let at = 0; at < all.length; at += ROWS_MAX) {
+    const some = all.slice(at, at + ROWS_MAX);
+    const sql = `${head} VALUES ${some.map(() => row).join(', ')} ${tail}`;
+    const added = db.query<{ id: number }, (string | number)[]>(sql).all(...some.flat());
+    ids.push(...added.map(({ id }) => id));
+  }
+  return ids;
+}
+
 /** Makes devices known, or gives them another operating system; returns their ids. */
 export function makeDevices(engine: Seeded, hwids: readonly string[], os = 'android'): number[] {
-  const add = engine.db.query<{ id: number }, [string, string]>(
+  const statement = [
     `INSERT INTO device (hwid, os, os_version, device_name, app_version, user_agent,
-       first_seen_at_ms, last_seen_at_ms) VALUES (?, ?, '', '', '', '', 0, 0)
-     ON CONFLICT (hwid) DO UPDATE SET os = excluded.os RETURNING id`,
-  );
-  const turn = engine.db.query('UPDATE device_provider SET os = ? WHERE device_id = ?');
-  return engine.db.transaction(() =>
-    hwids.map((hwid) => {
-      const id = add.get(hwid, os)?.id ?? 0;
-      turn.run(os, id);
-      return id;
-    }),
-  )();
+       first_seen_at_ms, last_seen_at_ms)`,
+    "(?, ?, '', '', '', '', 0, 0)",
+    'ON CONFLICT (hwid) DO UPDATE SET os = excluded.os RETURNING id',
+  ] as const;
+  return engine.db.transaction(() => {
+    const ids = addRows(
+      engine,
+      statement,
+      hwids.map((hwid) => [hwid, os]),
+    );
+    engine.db.run(
+      `UPDATE device_provider SET os = d.os FROM device d
+       WHERE d.id = device_provider.device_id AND d.id BETWEEN ? AND ? AND d.os = ?`,
+      [Math.min(...ids), Math.max(...ids), os],
+    );
+    return ids;
+  })();
 }
 
 /** Tells the providers that devices were linked to what these are. */
@@ -108,25 +132,27 @@ export function putOnLinks(
   deviceIds: readonly number[],
   perLink = 100,
 ): number[] {
-  const addLink = engine.db.query<{ id: number }, [number, string]>(
-    `INSERT INTO install (provider_id, install_code, install_limit, status, created_at_ms)
-     VALUES (?, ?, 100, 10, 0) RETURNING id`,
-  );
-  const addSlot = engine.db.prepare(
+  const addLinks = [
+    'INSERT INTO install (provider_id, install_code, install_limit, status, created_at_ms)',
+    `(${provider.id}, ?, 100, 10, 0)`,
+    'RETURNING id',
+  ] as const;
+  const addSlots = [
     `INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
-       after_recipient_id) VALUES (?, ?, ${provider.id}, 0, 0)`,
-  );
-  const links: number[] = [];
-  engine.db.transaction(() => {
-    for (let i = 0; i < deviceIds.length; i += perLink) {
-      const link = addLink.get(provider.id, crypto.randomUUID())?.id ?? 0;
-      for (const deviceId of deviceIds.slice(i, i + perLink)) addSlot.run(link, deviceId);
-      links.push(link);
-    }
+       after_recipient_id)`,
+    `(?, ?, ${provider.id}, 0, 0)`,
+    'RETURNING id',
+  ] as const;
+  return engine.db.transaction(() => {
+    const codes = Array.from({ length: Math.ceil(deviceIds.length / perLink) }, () => [
+      crypto.randomUUID(),
+    ]);
+    const links = addRows(engine, addLinks, codes);
+    const slots = deviceIds.map((deviceId, i) => [links[Math.floor(i / perLink)] ?? 0, deviceId]);
+    addRows(engine, addSlots, slots);
     tellSystems(engine);
+    return links;
   })();
-  addSlot.finalize();
-  return links;
 }
 
 /** A provider with so many Android devices on its links. */
@@ -153,15 +179,19 @@ export function bindDevices(engine: Seeded, provider: Owner, deviceIds: readonly
 
 /** Ties devices to a binding that is there. */
 export function tieDevices(engine: Seeded, bindingId: number, deviceIds: readonly number[]): void {
-  const tie = engine.db.prepare(
-    `INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
-     SELECT ?, id, provider_id, 0 FROM domain WHERE id = ? ON CONFLICT DO NOTHING`,
-  );
+  const ties = [
+    'INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)',
+    `(?, ${bindingId}, (SELECT provider_id FROM domain WHERE id = ${bindingId}), 0)`,
+    'ON CONFLICT DO NOTHING RETURNING device_id AS id',
+  ] as const;
   engine.db.transaction(() => {
-    for (const deviceId of deviceIds) tie.run(deviceId, bindingId);
+    addRows(
+      engine,
+      ties,
+      deviceIds.map((id) => [id]),
+    );
     tellSystems(engine);
   })();
-  tie.finalize();
 }
 
 /** The store's reads of one turn share a snapshot, which does not have what `db` just wrote. */

@@ -180,15 +180,18 @@ function programsFor(folder: string): string {
   return join(copy, 'bin');
 }
 
+/** One connection as superuser. What were not said would be taken from PGHOST and its like. */
+export function superuserOf(port: number, database: string): SQL.PostgresOrMySQLOptions {
+  return {
+    ...{ adapter: 'postgres', hostname: '127.0.0.1', port, database },
+    ...{ username: SUPERUSER, password: '', tls: false, max: 1, bigint: true },
+  };
+}
+
 function at(port: number): Postgres {
   return {
     port,
-    connect: (database = SUPERUSER) =>
-      // All that may be said is said: what is missing is taken from PGHOST and its like.
-      new SQL({
-        ...{ adapter: 'postgres', hostname: '127.0.0.1', port, database },
-        ...{ username: SUPERUSER, password: '', tls: false, max: 1, bigint: true },
-      }),
+    connect: (database = SUPERUSER) => new SQL(superuserOf(port, database)),
   };
 }
 

@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
-import type { Looked } from './outside.ts';
+import type { Looked } from './beside.ts';
 import { STORE } from './place.ts';
 import { freshDatabase, type TestDatabase } from './postgres-data.ts';
 import { until } from './until.ts';

@@ -1,7 +1,7 @@
 /** Looks at the database from outside, past the store, to see what really changed. */
 
+import { type Looked, withNumbers } from './beside.ts';
 import { openBeside } from './database.ts';
-import { type Looked, withNumbers } from './outside.ts';
 import type { TestDatabase } from './postgres-data.ts';
 
 type Row = Record<string, unknown>;

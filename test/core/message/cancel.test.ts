@@ -138,7 +138,7 @@ test(`${ROUNDS} cancellations race a worker in another process`, async () => {
     [
       process.execPath,
       join(ROOT, 'test/support/delivery-worker.ts'),
-      engine.dataDir,
+      JSON.stringify(engine.place),
       String(nowMs + HOUR_MS),
     ],
     { stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },

@@ -34,7 +34,7 @@ let engine: Engine;
 let second: Core;
 beforeEach(async () => {
   engine = await openEngine();
-  second = await openCoreOn(engine.dataDir, engine.clock);
+  second = await openCoreOn(engine.place, engine.clock);
 });
 afterEach(async () => {
   await second.store.close();

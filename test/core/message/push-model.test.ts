@@ -4,7 +4,6 @@
  * accounted for. A failure prints its seed and the way to it.
  */
 
-import type { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { DAY_MS } from '../../../src/core/calendar.ts';
 import type { Core } from '../../../src/core/core.ts';
@@ -25,6 +24,7 @@ import {
 } from '../../store/contract/fixture.ts';
 import { draft, tokenHash, UNGUARDED } from '../../store/contract/message-fixture.ts';
 import { ACT } from '../../support/actor.ts';
+import type { Beside } from '../../support/beside.ts';
 import { type Engine, openCoreOn, openEngine } from '../../support/delivery.ts';
 import { Random } from '../../support/random.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
@@ -62,7 +62,7 @@ const BREACHES: Readonly<Record<string, string>> = {
      JOIN outbox o ON o.recipient_id = r.id WHERE r.received_at_ms IS NOT NULL`,
 };
 
-function expectWhole(db: Database, way: string): void {
+function expectWhole(db: Beside, way: string): void {
   for (const [name, breach] of Object.entries(BREACHES)) {
     expect({ name, way, rows: db.query(breach).all() }).toEqual({ name, way, rows: [] });
   }
@@ -72,8 +72,8 @@ let engine: Engine;
 let beside: Core;
 beforeAll(async () => {
   engine = await openEngine();
-  beside = await openCoreOn(engine.dataDir, engine.clock);
-  engine.db.run('PRAGMA synchronous = OFF');
+  beside = await openCoreOn(engine.place, engine.clock);
+  if (engine.database === null) engine.db.run('PRAGMA synchronous = OFF');
 });
 afterAll(async () => {
   await beside.store.close();

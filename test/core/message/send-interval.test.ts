@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { GENERAL_INTERVAL_MS } from '../../../src/core/message/send.ts';
 import type { Credentials } from '../../../src/core/provider.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../../support/app.ts';
-import { openBeside } from '../../support/database.ts';
+import { besideOf } from '../../support/beside.ts';
 import { makeDevices, openCoreOn, putOnLinks } from '../../support/delivery.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
 
@@ -22,7 +22,7 @@ afterEach(() => app.close());
 /** A provider with one Android device. */
 async function seed(): Promise<Credentials> {
   const credentials = await seedProvider(app);
-  const db = openBeside(app.dataDir);
+  const db = besideOf(app);
   const found = db
     .query<{ id: number }, [string]>('SELECT id FROM provider WHERE code = ?')
     .get(credentials.code);
@@ -61,7 +61,7 @@ test(`of ${AT_ONCE} at once exactly one wins`, async () => {
 
 test('two servers on one database: still one', async () => {
   const credentials = await seed();
-  const core = await openCoreOn(app.dataDir, app.clock);
+  const core = await openCoreOn(app.place, app.clock);
   const other = await startTestApp({ clock: app.clock }, () => core);
   for (let round = 0; round < 5; round++) {
     const sends = Array.from({ length: AT_ONCE }, (_, n) => send(n % 2 ? app : other, credentials));
@@ -87,7 +87,7 @@ describe('what counts', () => {
     const credentials = await seed();
     expect(await send(app, credentials)).toBe('Ok');
     app.clock.advance(GENERAL_INTERVAL_MS - 1);
-    const core = await openCoreOn(app.dataDir, app.clock);
+    const core = await openCoreOn(app.place, app.clock);
     const restarted = await startTestApp({ clock: app.clock }, () => core);
     expect(await send(restarted, credentials)).toBe(TOO_SOON);
     app.clock.advance(1);
