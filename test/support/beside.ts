@@ -1,7 +1,7 @@
 /**
- * Statements on a test's data from outside, past the store, on either store in the same words and at
- * once: `?` stands for each value in turn. A database of PostgreSQL is asked by a thread, for whose
- * answer this one waits.
+ * Statements on a test's data from outside, past the store: on either store, in the same words, and
+ * answered at once. `?` stands for each value in turn. A database of PostgreSQL is asked by a
+ * thread, for whose answer this one waits.
  */
 
 import type { Database } from 'bun:sqlite';

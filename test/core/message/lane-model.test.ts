@@ -51,8 +51,8 @@ const put = engine.db.prepare(
    VALUES (?, 20, 'android', '', '{}', 9e15, 0, ?, ?, ?, ?, ?, ?)`,
 );
 const read = engine.db.query<Row, [number]>(
-  `SELECT id, status, CAST(due_at_ms <> created_at_ms AS integer) AS is_scheduled, due_at_ms, lease_owner,
-     lease_until_ms
+  `SELECT id, status, CAST(due_at_ms <> created_at_ms AS integer) AS is_scheduled,
+     due_at_ms, lease_owner, lease_until_ms
    FROM distribution WHERE provider_id = ? ORDER BY id`,
 );
 
