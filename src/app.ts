@@ -155,6 +155,7 @@ async function startParts(beginning: Beginning): Promise<App> {
     ...{ nowMs: clock.nowMs, startedAtMs, store: core.store, tallies, log },
     http: () => listening,
     certificateExpiresAtMs,
+    isDatabaseUp: () => (settings.databaseUrl === null ? null : !beginning.outages.isAway),
     lastBackup: () => backups.history.lastSuccess,
   });
   const backups = scheduleBackups(core, settings, log);

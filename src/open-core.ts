@@ -72,10 +72,13 @@ export async function openCore(
   refuseOpenData(dataDir, create);
   // The store makes it if the data is there: what else a server keeps is the node's own.
   if (config.databaseUrl !== null && migrates) makeOwnFolder(dataDir);
-  const { onCommit, onFigure, onDistributionEnd } = tallies;
+  const { onCommit, onFigure, onDistributionEnd, onStatement, onRetry, onSignal } = tallies;
   const signals = new Signals();
   const onOutbox = () => signals.outboxFilled();
-  const observers = { onCommit, onFigure, onOutbox, onDistributionEnd, ...outages };
+  const observers = {
+    ...{ onCommit, onFigure, onOutbox, onDistributionEnd, onStatement, onRetry, onSignal },
+    ...outages,
+  };
   const kind = storeKindOf(config);
   const store = await kind.open({ dataDir, create, migrates, commitBatchMax, ...observers });
   return {

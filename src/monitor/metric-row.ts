@@ -1,6 +1,6 @@
 /** Rows of the table of metrics: what they are made of, and what they are read from. */
 
-import type { QueueFacts, StorageFacts } from '../core/port/health.ts';
+import type { QueueFacts, ServerFacts, StorageFacts } from '../core/port/health.ts';
 import type { OutboxTotals } from '../core/port/outbox.ts';
 import type { Counts, Histogram } from '../counts.ts';
 import type { ProcessFacts } from './process.ts';
@@ -27,6 +27,10 @@ export interface Look {
   nowMs: number;
   startedAtMs: number;
   storage: StorageFacts | null;
+  /** Null: the database is no server's, or does not answer. */
+  server: ServerFacts | null;
+  /** Null: the database is no server's. */
+  isDatabaseUp: boolean | null;
   queue: QueueFacts | null;
   outbox: readonly OutboxTotals[] | null;
   process: ProcessFacts;

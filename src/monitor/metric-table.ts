@@ -3,6 +3,7 @@
 import { COMMIT, VERSION } from '../version.ts';
 import { counted, type MetricRow, one, row, spread } from './metric-row.ts';
 import { OUTBOX } from './outbox-metrics.ts';
+import { SERVER } from './server-metrics.ts';
 import { BACKUP_FAILED } from './tallies.ts';
 
 const REQUESTS: MetricRow[] = [
@@ -246,6 +247,7 @@ const PROCESS: MetricRow[] = [
 export const METRICS: readonly MetricRow[] = [
   ...REQUESTS,
   ...DATABASE,
+  ...SERVER,
   ...MESSAGES,
   ...OUTBOX,
   ...PROCESS,

@@ -11,7 +11,9 @@ import type { Tallies } from './tallies.ts';
 interface MetricSources {
   nowMs(): number;
   startedAtMs: number;
-  store: Pick<Store, 'storageFacts' | 'queueFacts' | 'outboxTotals'>;
+  store: Pick<Store, 'storageFacts' | 'serverFacts' | 'queueFacts' | 'outboxTotals'>;
+  /** Whether the database answers; null: it is no server's. */
+  isDatabaseUp?: () => boolean | null;
   /** Figures of the listener; null: it does not listen yet. */
   http(): HttpFacts | null;
   /** Time at which the certificate ends, UTC ms; null: plain HTTP. */
@@ -56,15 +58,18 @@ async function lookAround(sources: MetricSources): Promise<Look> {
     if (!isAway(fault)) log.warn('metrics_incomplete', { reason: reasonOf(fault) });
     return null;
   };
-  const [storage, queue, outbox, processNow] = await Promise.all([
+  const [storage, server, queue, outbox, processNow] = await Promise.all([
     store.storageFacts().catch(orNull),
+    store.serverFacts().catch(orNull),
     store.queueFacts(nowMs).catch(orNull),
     store.outboxTotals().catch(orNull),
     processFacts(),
   ]);
   const certificateExpiresAtMs = sources.certificateExpiresAtMs();
   return {
-    ...{ nowMs, startedAtMs, storage, queue, outbox, process: processNow, http: http(), tallies },
+    ...{ nowMs, startedAtMs, storage, server, queue, outbox, process: processNow, tallies },
+    http: http(),
+    isDatabaseUp: sources.isDatabaseUp?.() ?? null,
     certificateExpiresAtMs,
     lastBackup: sources.lastBackup(),
   };

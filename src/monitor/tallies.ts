@@ -2,6 +2,7 @@
 
 import { STATUS_NAMES } from '../core/message/status.ts';
 import { FIGURES, type Figure } from '../core/port/figure.ts';
+import type { StatementKind } from '../core/port/health.ts';
 import { DESTINATION_KINDS, type DestinationKind } from '../core/port/outbox.ts';
 import { type Store, withMethods } from '../core/port/store.ts';
 import { Counts, Histogram } from '../counts.ts';
@@ -70,6 +71,12 @@ export class Tallies {
   readonly figures = new Counts(FIGURES);
   /** Attempts to hand something over: how they ended, and their lengths, seconds. */
   readonly attempts: Readonly<Record<DestinationKind, AttemptTally>> = attemptTallies();
+  /** Statements to a server, and how many calls shared each; transactions as a whole. */
+  readonly statements: Readonly<Record<StatementKind, StatementTally>> = statementTallies();
+  /** Statements and transactions that were done again, by why. */
+  readonly retries = new Counts(['40001', '40P01', 'connection']);
+  /** Signals of other processes. */
+  signalCount = 0;
   /** Warnings and errors. */
   readonly logEvents: Readonly<Record<'warn' | 'error', Counts>> = {
     warn: new Counts(WARNINGS),
@@ -87,6 +94,18 @@ export class Tallies {
   onAttempt = (kind: DestinationKind, outcome: string, seconds: number): void => {
     this.attempts[kind].outcomes.add(outcome);
     this.attempts[kind].seconds.observe(seconds);
+  };
+
+  onStatement = (kind: StatementKind, tookMs: number, callCount: number): void => {
+    const { seconds, rows } = this.statements[kind];
+    seconds.observe(tookMs / 1000);
+    rows.observe(callCount);
+  };
+
+  onRetry = (why: string): void => this.retries.add(why);
+
+  onSignal = (): void => {
+    this.signalCount += 1;
   };
 
   onFigure = (figure: Figure, by: number): void => this.figures.add(figure, by);
@@ -126,6 +145,19 @@ export class Tallies {
       },
     });
   }
+}
+
+interface StatementTally {
+  seconds: Histogram;
+  rows: Histogram;
+}
+
+function statementTallies(): Record<StatementKind, StatementTally> {
+  const tally = (): StatementTally => ({
+    seconds: new Histogram([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]),
+    rows: new Histogram([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]),
+  });
+  return { read: tally(), write: tally(), transaction: tally() };
 }
 
 interface AttemptTally {

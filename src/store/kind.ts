@@ -6,6 +6,7 @@
 import type { Clock } from '../clock.ts';
 import type { Act } from '../core/port/audit.ts';
 import type { Figure } from '../core/port/figure.ts';
+import type { StatementKind } from '../core/port/health.ts';
 import type { Store } from '../core/port/store.ts';
 import type { Finding } from '../finding.ts';
 
@@ -39,6 +40,15 @@ export interface StoreOptions {
   onAway?: (problem: string) => void;
   /** Hears that it answers again: after how long, ms, and how many calls failed meanwhile. */
   onBack?: (awayMs: number, refusedCount: number) => void;
+  /**
+   * Hears of each statement to a server, or transaction as a whole: how long it took, ms, and how
+   * many calls shared it.
+   */
+  onStatement?: (kind: StatementKind, tookMs: number, callCount: number) => void;
+  /** Hears that something is done again, and why: an SQLSTATE, or `connection`. */
+  onRetry?: (why: string) => void;
+  /** Hears of each signal of another process. */
+  onSignal?: () => void;
   /** The machine's unless a test moves one. */
   clock?: Clock;
 }

@@ -22,6 +22,23 @@ export interface QueueFacts {
   recipientCount: number;
 }
 
+/** A database that is a server's, as this process finds it. */
+export interface ServerFacts {
+  /** Connections to the database, anybody's. */
+  connectionCount: number;
+  connectionCountMax: number;
+  /** Time that the database's clock is ahead of this machine's, ms. */
+  clockOffsetMs: number;
+  /** Entries of the audit log that are not in the chain yet; counted up to 10,000. */
+  auditPendingCount: number;
+  /** Processes that serve it. */
+  nodeCount: number;
+}
+
+/** Ways in which a server is asked: statements by themselves, and transactions as a whole. */
+export const STATEMENT_KINDS = ['read', 'write', 'transaction'] as const;
+export type StatementKind = (typeof STATEMENT_KINDS)[number];
+
 /** Reasons for which a process should not be asked, though its database may be. */
 export type Unfitness =
   /** A newer version of the program has changed the data, and this one must not go on. */
@@ -41,5 +58,7 @@ export interface HealthStore {
    */
   checkWritable(): Promise<'ok' | Unfitness>;
   storageFacts(): Promise<StorageFacts>;
+  /** Null: the database is no server's. */
+  serverFacts(): Promise<ServerFacts | null>;
   queueFacts(nowMs: number): Promise<QueueFacts>;
 }

@@ -1,6 +1,7 @@
 /** The way to the database, as the operator configured it, and as Bun.SQL takes it. */
 
 import type { SQL } from 'bun';
+import type { StoreOptions } from '../kind.ts';
 
 /** Longest wait for a lock of somebody else, and for a transaction that goes on, ms. */
 const LOCK_WAIT_MS = 5_000;
@@ -29,6 +30,8 @@ export interface DatabaseOptions {
   /** Hears once of each outage, and of its end: how long it was, and how many calls it refused. */
   onAway?: ((problem: string) => void) | undefined;
   onBack?: ((awayMs: number, refusedCount: number) => void) | undefined;
+  onStatement?: StoreOptions['onStatement'] | undefined;
+  onRetry?: StoreOptions['onRetry'] | undefined;
 }
 
 /** Half of the connections are for transactions: nothing that is one statement waits for them. */

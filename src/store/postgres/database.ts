@@ -10,7 +10,14 @@ import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type DatabaseOptions, transactionsOf } from './database-options.ts';
 import { Deadlines } from './deadline.ts';
-import { isConflict, isLost, isRefusedBefore, isTerminated, sqlStateOf } from './fault.ts';
+import {
+  isConflict,
+  isLost,
+  isRefusedBefore,
+  isTerminated,
+  retryReason,
+  sqlStateOf,
+} from './fault.ts';
 import { Places } from './places.ts';
 import { answerOf, type Connection, Pools, send } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
@@ -75,7 +82,9 @@ export class Database implements Runner {
 
   /** Reads. Throws {@link StoreAway} when the database does not answer. */
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
-    return this.during(() => this.#repeating(() => this.#askOnce<Row>(text, params), isLost));
+    return this.during(() =>
+      this.#repeating(() => this.#askOnce<Row>('read', text, params), isLost),
+    );
   }
 
   /**
@@ -121,7 +130,7 @@ export class Database implements Runner {
   async #askWriting<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
     try {
       return await this.during(() =>
-        this.#repeating(() => this.#askOnce<Row>(text, params), isRefusedBefore),
+        this.#repeating(() => this.#askOnce<Row>('write', text, params), isRefusedBefore),
       );
     } catch (fault) {
       if (!(fault instanceof StoreAway)) throw fault;
@@ -129,9 +138,18 @@ export class Database implements Runner {
     }
   }
 
-  #askOnce<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
+  async #askOnce<Row>(
+    kind: 'read' | 'write',
+    text: string,
+    params: readonly Bound[],
+  ): Promise<Answer<Row>> {
     this.#refuseIfAway();
-    return this.#deadlines.within(answerOf<Row>(send(this.#pools.plain, text, params)));
+    const beganMs = systemClock.steadyMs();
+    const query = send(this.#pools.plain, text, params);
+    const answer = await this.#deadlines.within(answerOf<Row>(query));
+    const tookMs = systemClock.steadyMs() - beganMs;
+    this.#options.onStatement?.(kind, tookMs, callCount(params));
+    return answer;
   }
 
   /** Repeats what conflicts with others, and what `mayRepeat` after a lost connection. */
@@ -141,8 +159,8 @@ export class Database implements Runner {
         return await run();
       } catch (fault) {
         const isOver = attempt >= ATTEMPTS_MAX;
-        if (!isOver && (isConflict(fault) || mayRepeat(fault))) continue;
-        throw this.#faultOf(fault);
+        if (isOver || !(isConflict(fault) || mayRepeat(fault))) throw this.#faultOf(fault);
+        this.#options.onRetry?.(retryReason(fault));
       }
     }
   }
@@ -234,6 +252,12 @@ export class Database implements Runner {
       if (!this.#isClosed) this.#probe = setTimeout(this.#look, PROBE_PAUSE_MS);
     }
   };
+}
+
+/** Calls that share a statement: it has a value of each in an array. */
+function callCount(params: readonly Bound[]): number {
+  for (const param of params) if (Array.isArray(param)) return param.length;
+  return 1;
 }
 
 /** What went wrong, without an address or a password. */

@@ -48,6 +48,11 @@ export function isBroken(fault: unknown): boolean {
   return sqlStateOf(fault).startsWith('23');
 }
 
+/** Why something is done again, for the metrics. */
+export function retryReason(fault: unknown): string {
+  return isConflict(fault) ? sqlStateOf(fault) : 'connection';
+}
+
 /** The storage gave way, as opposed to a mistake of ours such as a broken constraint. */
 export function isStorageFault(fault: unknown): boolean {
   if (fault instanceof StoreAway || isLost(fault) || isConflict(fault)) return true;

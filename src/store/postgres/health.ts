@@ -1,7 +1,7 @@
 /** Health of the store: asked by a monitor, not by a request. */
 
 import { sql } from 'drizzle-orm';
-import type { HealthStore, QueueFacts, Unfitness } from '../../core/port/health.ts';
+import type { HealthStore, QueueFacts, ServerFacts, Unfitness } from '../../core/port/health.ts';
 import { isAway } from '../../core/port/store.ts';
 import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
 import type { Context } from './context.ts';
@@ -11,6 +11,10 @@ import { prepare, value } from './statement.ts';
 
 /** Difference of clocks by which leases are still told apart, ms. */
 const CLOCK_OFF_MS = 2_000;
+/** Silence after which a node counts as away: each writes every 5 s, ms. */
+const SILENT_MS = 15_000;
+/** The most entries of the audit log that are counted. */
+const AUDIT_COUNT_MAX = 10_000;
 
 const on = {
   /** Fails where nothing can be changed, also while this process is no node. */
@@ -20,6 +24,15 @@ const on = {
       SELECT readable_from AS "readableFrom" FROM gatepost_schema`),
   bytes: prepare<{ bytes: number }>(sql`
       SELECT pg_database_size(current_database()) AS bytes`),
+  server: prepare<Omit<ServerFacts, 'clockOffsetMs'>>(sql`
+      SELECT
+        (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database())
+          AS "connectionCount",
+        current_setting('max_connections')::bigint AS "connectionCountMax",
+        (SELECT count(*) FROM (SELECT FROM audit_pending LIMIT ${AUDIT_COUNT_MAX}) waiting)
+          AS "auditPendingCount",
+        (SELECT count(*) FROM node WHERE seen_at_ms >= ${value('nowMs')}::bigint - ${SILENT_MS})
+          AS "nodeCount"`),
   queue: prepare<QueueFacts>(sql`
       SELECT count(*) FILTER (WHERE is_due) AS "dueCount",
         count(*) FILTER (WHERE NOT is_due) AS "scheduledCount",
@@ -56,6 +69,11 @@ export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStor
       logBytes: null,
       diskFreeBytes: null,
     }),
+
+    serverFacts: async () => {
+      const facts = await on.server.get(db, { nowMs: storeNowMs() });
+      return facts && { ...facts, clockOffsetMs: self.clock.offsetMs };
+    },
 
     queueFacts: async (nowMs) => {
       const facts = await on.queue.get(db, { nowMs });

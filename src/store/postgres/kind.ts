@@ -8,9 +8,9 @@ export function postgresKind(place: () => DatabaseOptions): StoreKind {
   return {
     // Only now: who keeps a file is not to wait for the parts that speak to a server.
     open: async (options) => {
-      const { onAway, onBack } = options;
+      const { onAway, onBack, onStatement, onRetry } = options;
       const { openPostgresStore } = await import('./store.ts');
-      return openPostgresStore(options, { ...place(), onAway, onBack });
+      return openPostgresStore(options, { ...place(), onAway, onBack, onStatement, onRetry });
     },
     survey: async (_, hosts) => (await import('./survey.ts')).surveyPostgres(place(), hosts),
     file: null,

@@ -77,6 +77,7 @@ export class Watching {
         this.#tell('all');
       },
       onPayload: (payload) => {
+        context.observers.onSignal?.();
         this.#quietLooks = 0;
         const deviceIds = context.signals.devicesOf(payload);
         if (deviceIds !== null) this.#tell(deviceIds);

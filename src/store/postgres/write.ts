@@ -14,7 +14,7 @@ import type { StoreOptions } from '../kind.ts';
 import { AuditNotes } from './audit-trail.ts';
 import type { Database } from './database.ts';
 import { EventNotes } from './event-trail.ts';
-import { isConflict, isLost, isStorageFault } from './fault.ts';
+import { isConflict, isLost, isStorageFault, retryReason } from './fault.ts';
 import { FigureNotes, type FigureTrail } from './figure-trail.ts';
 import type { Raising } from './notes.ts';
 import type { Sealer } from './sealer.ts';
@@ -36,7 +36,7 @@ export interface WriteParts {
   sealer: Sealer;
   /** Tells other nodes. */
   signals: Signals;
-  observers: Pick<StoreOptions, 'onCommit' | 'onFigure' | 'onOutbox' | 'onDistributionEnd'>;
+  observers: Omit<StoreOptions, 'dataDir' | 'create' | 'commitBatchMax'>;
   /** Longest time of one statement, and of all attempts at a write, ms. */
   statementMs: number;
 }
@@ -131,13 +131,16 @@ async function repeating<T>(parts: WriteParts, work: (w: Write) => Promise<T>): 
         return done;
       });
       (own as Write | null)?.clear(true);
-      observers.onCommit?.(1, systemClock.steadyMs() - beganMs, true);
+      const tookMs = systemClock.steadyMs() - beganMs;
+      observers.onCommit?.(1, tookMs, true);
+      observers.onStatement?.('transaction', tookMs, 1);
       return value;
     } catch (fault) {
       (own as Write | null)?.clear(false);
       if (fault instanceof Refusal) return fault.value as T;
       const isInTime = systemClock.steadyMs() - beganMs < statementMs;
       if (isRepeatable(fault) && attempt < ATTEMPTS_MAX && isInTime) {
+        observers.onRetry?.(retryReason(fault));
         await pause(attempt);
         continue;
       }

@@ -14,7 +14,7 @@ import { APPLICATION_ID, SCHEMA_VERSION } from './file/migrate.ts';
 import { DATABASE_FILE } from './file/open.ts';
 import { value } from './statement.ts';
 
-type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'queueFacts'>;
+type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'serverFacts' | 'queueFacts'>;
 
 /** Distributions that are counted before everybody else has a turn: some 2 ms. */
 const QUEUE_STEP = 2_000;
@@ -93,6 +93,8 @@ export function healthStore(context: Context, dataDir: string): HealthStore {
         diskFreeBytes: freeBytes(dataDir),
       };
     },
+
+    serverFacts: async () => null,
 
     queueFacts: async (nowMs) => {
       const facts: QueueFacts = {

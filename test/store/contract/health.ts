@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
-import { ALL, addDoor, addLink, addProvider, knock, NOW_MS, type Suite } from './fixture.ts';
+import { ALL, addDoor, addLink, addProvider, CLOCK, knock, NOW_MS, type Suite } from './fixture.ts';
 import { at, bringTo, deliver, HOUR_MS, send, to } from './message-fixture.ts';
 
-type Method = 'checkWritable' | 'storageFacts' | 'queueFacts';
+type Method = 'checkWritable' | 'storageFacts' | 'serverFacts' | 'queueFacts';
 
 const EMPTY = { dueCount: 0, scheduledCount: 0, oldestDueAtMs: null, recipientCount: 0 };
 
@@ -41,6 +41,24 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
       if (before.bytes === null) return;
       expect(before.freeBytes ?? 0).toBeLessThan(before.bytes);
       expect(after.bytes).toBeGreaterThan(before.bytes);
+    });
+  },
+
+  serverFacts(opened) {
+    test('of a server: its connections, its clock, what waits for the chain, who serves', async () => {
+      const { store, openBeside } = opened();
+      const facts = await store.serverFacts();
+      if (facts === null) return;
+      expect(facts.connectionCount).toBeGreaterThan(0);
+      expect(facts.connectionCountMax).toBeGreaterThanOrEqual(facts.connectionCount);
+      expect(facts).toMatchObject({ clockOffsetMs: 0, nodeCount: 0 });
+      const node = { name: 'one', address: '', version: '', startedAtMs: NOW_MS };
+      await store.noteNode(node);
+      await (await openBeside()).noteNode(node);
+      expect(await store.serverFacts()).toMatchObject({ nodeCount: 2 });
+      CLOCK.set(NOW_MS + 20_000);
+      await store.noteNode(node);
+      expect(await store.serverFacts()).toMatchObject({ nodeCount: 1 });
     });
   },
 
