@@ -48,9 +48,11 @@ function isReady(data: string): boolean {
   return existsSync(file) && /^ready/m.test(readFileSync(file, 'utf8'));
 }
 
+/** On the server's core and a socket alone; with a `port`, on any core and on loopback too. */
 export async function startPostgres(
   folder: string,
   env: Record<string, string>,
+  port: number | null = null,
 ): Promise<Postgres> {
   const owner = process.getuid?.() === 0 ? user() : null;
   const as = owner
@@ -65,11 +67,26 @@ export async function startPostgres(
   const words = ['-D', data, '-U', 'bench', '--auth=trust', '--no-sync', '-E', 'UTF8'];
   const made = Bun.spawnSync([...as, tool('initdb') ?? '', ...words]);
   if (made.exitCode !== 0) throw new Error(`initdb: ${made.stderr.toString()}`);
-  const flags = [...SETTINGS, `unix_socket_directories=${folder}`].flatMap((each) => ['-c', each]);
+  const open = port === null ? [] : ['listen_addresses=127.0.0.1', `port=${port}`];
+  const flags = [...SETTINGS, ...open, `unix_socket_directories=${folder}`].flatMap((each) => [
+    '-c',
+    each,
+  ]);
   const command = [...as, tool('postgres') ?? '', '-D', data, ...flags];
-  const child = spawnKept(onServerCore(command), env, 'SIGQUIT');
+  const child = spawnKept(port === null ? onServerCore(command) : command, env, 'SIGQUIT');
   const ask = async (sql: string) => {
-    const psql = [tool('psql') ?? '', '-h', folder, '-U', 'bench', '-c', sql, 'postgres'];
+    const psql = [
+      tool('psql') ?? '',
+      '-h',
+      folder,
+      '-p',
+      String(port ?? 5432),
+      '-U',
+      'bench',
+      '-c',
+      sql,
+      'postgres',
+    ];
     return Bun.spawn(psql, { stdout: 'ignore', stderr: 'ignore' }).exited;
   };
   const startMs = performance.now();

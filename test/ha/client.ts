@@ -1,10 +1,10 @@
 /**
  * A caller of nodes that may die, on a database that may. What is not answered, or is answered
- * `Unknown error`, may have happened or not; everything else must hold.
+ * that it could not be saved, may have happened or not; everything else must hold.
  */
 
 import type { Credentials } from '../../src/core/provider.ts';
-import { call } from '../support/app.ts';
+import { call, type Reply } from '../support/app.ts';
 import type { Recorder } from './recorder.ts';
 
 /** A call that took so long has no answer; no proxy waits that long. */
@@ -13,6 +13,14 @@ const PATIENCE_MS = 60_000;
 const REST_MS = 20;
 
 type Query = Record<string, string | number>;
+
+/** What is said when a change could not be saved, or nobody knows whether it was. */
+const UNKNOWN = /^(?:Unknown error|Error save |Failed to (?:save|cancel) |Domain delete error)/;
+
+/** Whether this tells what came of a call. */
+export function isAnswer({ status, json }: Reply): boolean {
+  return status === 200 && json !== null && !UNKNOWN.test(json.msg);
+}
 
 export class Client {
   readonly answers = new Map<string, number>();
@@ -33,12 +41,11 @@ export class Client {
     const startMs = performance.now();
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const reply = await call(this, path, by, query, { ...init, signal }).catch(() => null);
-    const json = reply?.status === 200 ? reply.json : null;
-    const isKnown = json !== null && json.msg !== 'Unknown error';
+    const isKnown = reply !== null && isAnswer(reply);
     this.recorder.note(startMs, isKnown);
-    const says = `${path}: ${json?.msg ?? reply?.status ?? 'no answer'}`;
+    const says = `${path}: ${reply?.json?.msg ?? reply?.status ?? 'no answer'}`;
     this.answers.set(says, (this.answers.get(says) ?? 0) + 1);
-    if (isKnown) return json;
+    if (isKnown) return reply.json;
     this.#unknown += 1;
     await Bun.sleep(REST_MS);
     return null;

@@ -13,11 +13,13 @@ import { daemonFolder, freePorts, startDaemon } from './daemon.ts';
 const UNLIMITED = {
   GATEPOST_REGISTRATIONS_PER_MINUTE_MAX: '1000000000',
   GATEPOST_LINKS_PER_PROVIDER_MAX: '10000000',
-  GATEPOST_DOMAINS_PER_PROVIDER_MAX: '1000000',
+  GATEPOST_DOMAINS_PER_PROVIDER_MAX: '100000',
   GATEPOST_SENDS_PER_MINUTE_MAX: '1000000',
   GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
   GATEPOST_MONITOR_PORT: '0',
 };
+
+const STARTS_MAX = 5;
 
 export class Nodes {
   private constructor(
@@ -85,16 +87,24 @@ export class Nodes {
     return { code, authKey: JSON.parse(stdout).auth_key };
   }
 
-  #serve(which: number, port: number): Promise<ServerProcess> {
+  /** Starts a node, again and again if it ends at once, as a service manager does. */
+  async #serve(which: number, port: number): Promise<ServerProcess> {
     const env = { ...this.env, GATEPOST_DATABASE_NODE: `node${which + 1}` };
-    return startServe({ dataDir: this.dataDirs[which] ?? '', env, args: ['--port', String(port)] });
+    const order = { dataDir: this.dataDirs[which] ?? '', env, args: ['--port', String(port)] };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await startServe(order);
+      } catch (problem) {
+        if (attempt === STARTS_MAX) throw problem;
+      }
+    }
   }
 }
 
 async function startFront(port: number, ports: readonly number[]): Promise<void> {
   const folder = daemonFolder();
   const servers = ports.map(
-    (each) => `    server 127.0.0.1:${each} max_fails=1 fail_timeout=2s;\n`,
+    (each) => `    server 127.0.0.1:${each} max_fails=1 fail_timeout=1s;\n`,
   );
   const site = documented('nginx.conf', [
     [/(?: {4}server 10\..*\n)+/, servers.join('')],

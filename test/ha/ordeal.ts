@@ -5,12 +5,11 @@
 
 import { SQL } from 'bun';
 import type { Credentials } from '../../src/core/provider.ts';
-import type { Reply } from '../support/app.ts';
 import { DOMAIN_HASH, LiveDevice, Traffic } from '../support/delivery-traffic.ts';
 import { Random } from '../support/random.ts';
 import { bind } from '../support/shop.ts';
 import { until } from '../support/until.ts';
-import { Client } from './client.ts';
+import { Client, isAnswer } from './client.ts';
 import { lawProblems, messageProblems, openCount } from './look.ts';
 import type { Nodes } from './nodes.ts';
 import { Promises } from './promises.ts';
@@ -70,8 +69,8 @@ export class Ordeal {
     }
     const random = (n: number) => new Random(seed * 1000 + n);
     const seats = own.map((by, n) => new Seats(client, by, callerCount, random(n)));
-    const promises = own.map((by, n) => new Promises(client, by, random(100 + n)));
-    const traffic = new Traffic(own, devices, random(200), isUnknown);
+    const promises = own.map((by, n) => new Promises(client, by, `P${n}`, random(100 + n)));
+    const traffic = new Traffic(own, devices, random(200), (reply) => !isAnswer(reply));
     const sql = new SQL({ url: lookUrl, database: databaseOf(lookUrl), max: 1 });
     return new Ordeal(nodes, sql, client, seats, promises, traffic);
   }
@@ -134,9 +133,6 @@ export class Ordeal {
     };
   }
 }
-
-const isUnknown = ({ status, json }: Reply) =>
-  status !== 200 || json === null || json.msg === 'Unknown error';
 
 const databaseOf = (url: string) => new URL(url).pathname.slice(1);
 

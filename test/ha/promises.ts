@@ -23,6 +23,8 @@ export class Promises {
   constructor(
     private readonly client: Client,
     private readonly own: Credentials,
+    /** In all names, so that no two providers take the same. */
+    private readonly name: string,
     private readonly random: Random,
   ) {}
 
@@ -48,7 +50,7 @@ export class Promises {
 
   /** Adds a link and changes its note. What nobody knows is left alone: it may still happen. */
   async #keepLink(): Promise<void> {
-    const code = this.#fresh('L').padEnd(12, 'x');
+    const code = this.#fresh(this.name).padEnd(12, 'x');
     const query = { install_limit: this.random.int(1, 100), install_code: code, note: 'note 0' };
     const added = await this.client.ask('/api/add-install', this.own, query);
     if (added === null) return this.#notes.maybe(code, 'note 0', 'absent');

@@ -129,7 +129,7 @@ export class Traffic {
     }
     const items = [];
     for (const { id, payload } of inbox.json.data) {
-      const marker = Buffer.from(payload['input-data'], 'base64').toString();
+      const marker = Buffer.from(payload['input-data'] ?? '', 'base64').toString();
       const before = device.got.get(id);
       if (before && before.marker !== marker) this.problems.push(`${id}: another message`);
       device.got.set(id, { times: (before?.times ?? 0) + 1, marker });
