@@ -151,8 +151,9 @@ const listing = {
   destination: prepare<{ kind: DestinationKind; origin: string }>(sql`
       SELECT kind, origin FROM destination WHERE id = ${value('id')}`),
   pushes: prepare<PushRow>(sql`
-      SELECT q.*, x.status = ${literal(BLOCKED)} AS "isBlocked", x.expires_at_ms AS "expiresAtMs",
-        t.id AS "tokenId", t.push AS push, t.locale AS locale
+      SELECT q.id AS id, q."nextAtMs", q."queuedAtMs", q."attemptCount", q."distributionId",
+        q."deviceId", x.status = ${literal(BLOCKED)} AS "isBlocked",
+        x.expires_at_ms AS "expiresAtMs", t.id AS "tokenId", t.push AS push, t.locale AS locale
       FROM (SELECT ${DISPATCH}, r.distribution_id AS "distributionId", r.device_id AS "deviceId",
               ${READER} AS reader
             FROM outbox o JOIN recipient r ON r.id = o.recipient_id

@@ -36,6 +36,13 @@ export interface NewPush {
   queuedAtMs: number;
 }
 
+/** A destination that is there. */
+interface Known extends GatewayKey {
+  id: number;
+}
+
+const NO_SERVICES = { count: 0, unprovenCount: 0 };
+
 const on = {
   /** An address is JSON that the database does not look into. OFFSET: the reader is found first. */
   addressed: prepare<{ recipientId: number; push: string }>(sql`
@@ -44,16 +51,20 @@ const on = {
             WHERE ${IN_RUN} AND r.state = 1 OFFSET 0) q
         JOIN device_token t ON t.id = q.reader
       WHERE t.push IS NOT NULL ORDER BY q.device_id`),
-  destination: prepare<{ id: number }>(sql`
-      SELECT id FROM destination
-      WHERE kind = ${value('kind')} AND origin = ${value('origin')} AND webhook_id IS NULL`),
+  destinations: prepare<Known>(sql`
+      SELECT d.id AS id, d.kind AS kind, d.origin AS origin
+      FROM unnest(${value('kinds')}::text[], ${value('origins')}::text[]) u (kind, origin)
+        JOIN destination d
+          ON d.kind = u.kind AND d.origin = u.origin AND d.webhook_id IS NULL`),
   serviceCount: prepare<{ count: number; unprovenCount: number }>(sql`
       SELECT count(*) AS count, count(*) FILTER (WHERE failure_count > 0) AS "unprovenCount"
       FROM destination WHERE kind = 'webpush' AND webhook_id IS NULL`),
-  addDestination: prepare<{ id: number }>(sql`
+  addDestinations: prepare(sql`
       INSERT INTO destination (kind, origin, failure_count)
-      VALUES (${value('kind')}, ${value('origin')}, ${value('failureCount')})
-      ON CONFLICT DO NOTHING RETURNING id`),
+      SELECT kind, origin, failure_count
+      FROM unnest(${value('kinds')}::text[], ${value('origins')}::text[],
+        ${value('failureCounts')}::bigint[]) u (kind, origin, failure_count)
+      ORDER BY kind, origin ON CONFLICT DO NOTHING`),
   /** Destinations in the order of their ids, as everybody locks them. */
   put: prepare(sql`
       INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, recipient_id)
@@ -64,33 +75,54 @@ const on = {
       ORDER BY destination_id, place`),
 };
 
-async function isFullOfServices(w: Write): Promise<boolean> {
-  const counts = await on.serviceCount.get(w);
-  if (counts === null) return false;
-  return counts.unprovenCount >= PUSH_SERVICES_MAX || counts.count >= KNOWN_SERVICES_MAX;
+/** Push services that may be added. */
+async function roomForServices(w: Write): Promise<number> {
+  const { count, unprovenCount } = (await on.serviceCount.get(w)) ?? NO_SERVICES;
+  return Math.max(0, Math.min(PUSH_SERVICES_MAX - unprovenCount, KNOWN_SERVICES_MAX - count));
 }
 
-/** The destination of an address; null: there are as many push services as may be. */
-async function destinationId(w: Write, key: GatewayKey): Promise<number | null> {
-  const known = await on.destination.get(w, { ...key });
-  if (known !== null) return known.id;
-  if (key.kind === 'webpush' && (await isFullOfServices(w))) return null;
-  // Any device can name a push service: one that is new has to prove itself, among the failing.
-  const failureCount = key.kind === 'webpush' ? UNPROVEN_COUNT : 0;
-  const added = await on.addDestination.get(w, { ...key, failureCount });
-  // Another write was quicker, and has committed it by now.
-  return (added ?? (await on.destination.get(w, { ...key })))?.id ?? null;
+/** Makes destinations, of push services no more than may be. */
+async function addDestinations(w: Write, keys: readonly GatewayKey[]): Promise<void> {
+  const gateways = keys.filter(({ kind }) => kind !== 'webpush');
+  const services = keys.filter(({ kind }) => kind === 'webpush');
+  const room = services.length === 0 ? 0 : await roomForServices(w);
+  const added = [...gateways, ...services.slice(0, room)];
+  if (added.length === 0) return;
+  await on.addDestinations.run(w, {
+    ...columnsOf(added),
+    // Any device can name a push service: one that is new has to prove itself, among the failing.
+    failureCounts: added.map(({ kind }) => (kind === 'webpush' ? UNPROVEN_COUNT : 0)),
+  });
 }
 
-/** Returns the function that finds, or makes, the destination of an address; each once a write. */
-export function destinationFinder(w: Write) {
-  const ids = new Map<string, number | null>();
-  return async (key: GatewayKey): Promise<number | null> => {
-    const name = `${key.kind} ${key.origin}`;
-    if (!ids.has(name)) ids.set(name, await destinationId(w, key));
-    return ids.get(name) ?? null;
+/**
+ * Finds the destinations of addresses by {@link nameOf} their keys, and makes those that are not
+ * there; of a push service that is one too many there is none.
+ */
+export async function destinationsOf(
+  w: Write,
+  keys: readonly GatewayKey[],
+): Promise<Map<string, number>> {
+  const wanted = [...new Map(keys.map((key) => [nameOf(key), key])).values()];
+  if (wanted.length === 0) return new Map();
+  const look = async () => {
+    const known = await on.destinations.all(w, columnsOf(wanted));
+    return new Map(known.map((row) => [nameOf(row), row.id]));
   };
+  const known = await look();
+  const missing = wanted.filter((key) => !known.has(nameOf(key)));
+  if (missing.length === 0) return known;
+  await addDestinations(w, missing);
+  // Also what another write added, which was quicker.
+  return look();
 }
+
+export const nameOf = ({ kind, origin }: GatewayKey) => `${kind} ${origin}`;
+
+const columnsOf = (keys: readonly GatewayKey[]) => ({
+  kinds: keys.map(({ kind }) => kind),
+  origins: keys.map(({ origin }) => origin),
+});
 
 /** Puts pushes into the outbox. */
 export async function put(w: Write, pushes: readonly NewPush[]): Promise<void> {
@@ -114,13 +146,20 @@ export async function queue(
   nowMs: number,
 ): Promise<number> {
   if (gateways.length === 0) return 0;
-  const idOf = destinationFinder(w);
-  const found: NewPush[] = [];
+  const addressed: { recipientId: number; key: GatewayKey }[] = [];
   for (const { recipientId, push } of await on.addressed.all(w, { ...run })) {
     const address = JSON.parse(push) as PushAddress;
     const key = gateways.includes(address.gateway) ? destinationOf(address) : null;
-    const id = key && (await idOf(key));
-    if (id !== null) found.push({ destinationId: id, recipientId, queuedAtMs: nowMs });
+    if (key !== null) addressed.push({ recipientId, key });
+  }
+  const ids = await destinationsOf(
+    w,
+    addressed.map(({ key }) => key),
+  );
+  const found: NewPush[] = [];
+  for (const { recipientId, key } of addressed) {
+    const id = ids.get(nameOf(key));
+    if (id !== undefined) found.push({ destinationId: id, recipientId, queuedAtMs: nowMs });
   }
   await put(w, found);
   return found.length;

@@ -6,11 +6,19 @@
 
 import { sql } from 'drizzle-orm';
 import { BLOCKED, endOf } from '../../core/message/status.ts';
-import { destinationOf } from '../../core/outbox/destination.ts';
+import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import type { PushAddress } from '../../core/port/registration.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import { noteDistributionEnd } from './distribution-end.ts';
-import { destinationFinder, IN_RUN, type NewPush, put, READER, type Run } from './push-queue.ts';
+import {
+  destinationsOf,
+  IN_RUN,
+  type NewPush,
+  nameOf,
+  put,
+  READER,
+  type Run,
+} from './push-queue.ts';
 import { prepare, value } from './statement.ts';
 import type { Write } from './write.ts';
 
@@ -177,9 +185,8 @@ export async function reconsider(
   nowMs: number,
 ): Promise<Fate[]> {
   if (pushes.length === 0) return [];
-  const idOf = destinationFinder(w);
   const fates: Fate[] = [];
-  const moved: { from: WaitingPush; to: NewPush }[] = [];
+  const elsewhere: { push: WaitingPush; key: GatewayKey }[] = [];
   const rows = await on.standing.all(w, { ids: pushes.map(({ id }) => id) });
   const standings = new Map(rows.map((row) => [row.id, row]));
   for (const push of pushes) {
@@ -187,9 +194,18 @@ export async function reconsider(
     if (now === undefined) continue;
     const why = whyFailed(push, now, nowMs);
     const key = now.push && destinationOf(JSON.parse(now.push) as PushAddress);
-    const id = why === null && key ? await idOf(key) : null;
     if (why !== null) fates.push(failed(push, why));
-    else if (id === null) fates.push(reached(push));
+    else if (key) elsewhere.push({ push, key });
+    else fates.push(reached(push));
+  }
+  const ids = await destinationsOf(
+    w,
+    elsewhere.map(({ key }) => key),
+  );
+  const moved: { from: WaitingPush; to: NewPush }[] = [];
+  for (const { push, key } of elsewhere) {
+    const id = ids.get(nameOf(key));
+    if (id === undefined) fates.push(reached(push));
     // As old as it is: a device that goes on moving would keep it waiting for ever.
     else if (id !== push.destinationId) {
       moved.push({ from: push, to: { ...push, destinationId: id } });

@@ -204,6 +204,15 @@ export function registration(hwid: string, more: Partial<NewRegistration> = {}):
   };
 }
 
+/** Does something so many times, as many at once as a busy server has callers of. */
+export async function someAtATime(
+  count: number,
+  each: (n: number) => Promise<unknown>,
+): Promise<void> {
+  const all = Array.from({ length: count }, (_, n) => n);
+  while (all.length > 0) await Promise.all(all.splice(0, 100).map(each));
+}
+
 /** Lets in as many devices as asked for, a hundred on each new link. */
 export async function fillLinks(
   store: Store,

@@ -31,6 +31,7 @@ import {
   registration,
   send,
   sendAll,
+  someAtATime,
   statusOf,
   to,
   tokenHash,
@@ -62,13 +63,11 @@ export const pushingSuite: Suite = (opened) => {
     const { store } = opened();
     const { providerId } = await addDoor(store);
     await fillBinding(store, { count: countMax });
-    await Promise.all(
-      Array.from({ length: countMax }, (_, n) => {
-        const hwid = `device-${n}`;
-        const more = { shown: onBinding(), tokenHash: tokenHash(hwid), push: fcm(hwid) };
-        return store.registerDevice(registration(hwid, more));
-      }),
-    );
+    await someAtATime(countMax, (n) => {
+      const hwid = `device-${n}`;
+      const more = { shown: onBinding(), tokenHash: tokenHash(hwid), push: fcm(hwid) };
+      return store.registerDevice(registration(hwid, more));
+    });
     return { store, providerId };
   }
 
@@ -333,13 +332,11 @@ export const pushingSuite: Suite = (opened) => {
     const { providerId } = await addDoor(store);
     const count = PUSH_SERVICES_MAX + 10;
     await fillBinding(store, { count });
-    await Promise.all(
-      Array.from({ length: count }, (_, n) => {
-        const push = webpush(`https://push-${n}.example/1`);
-        const more = { shown: onBinding(), tokenHash: tokenHash(`${n}`), push };
-        return store.registerDevice(registration(`device-${n}`, more));
-      }),
-    );
+    await someAtATime(count, (n) => {
+      const push = webpush(`https://push-${n}.example/1`);
+      const more = { shown: onBinding(), tokenHash: tokenHash(`${n}`), push };
+      return store.registerDevice(registration(`device-${n}`, more));
+    });
     const { id } = await serve(store, providerId);
     expect(await countsOf(store, id)).toEqual([40, count, 10, 0]);
     expect(await store.outboxTotals()).toMatchObject([{ destinationCount: PUSH_SERVICES_MAX }]);
@@ -356,13 +353,11 @@ export const pushingSuite: Suite = (opened) => {
     while (await store.forgetDestinations()) {}
 
     await fillBinding(store, { count: PUSH_SERVICES_MAX });
-    await Promise.all(
-      Array.from({ length: PUSH_SERVICES_MAX }, (_, n) => {
-        const push = webpush(`https://push-${n}.example/1`);
-        const more = { shown: onBinding(), tokenHash: tokenHash(`${n}`), push };
-        return store.registerDevice(registration(`device-${n}`, more));
-      }),
-    );
+    await someAtATime(PUSH_SERVICES_MAX, (n) => {
+      const push = webpush(`https://push-${n}.example/1`);
+      const more = { shown: onBinding(), tokenHash: tokenHash(`${n}`), push };
+      return store.registerDevice(registration(`device-${n}`, more));
+    });
     await serve(store, providerId);
     expect(await pushesAt(store, knownId)).toHaveLength(1);
     await registerAt(store, 'b', webpush('https://new.example/b'));
