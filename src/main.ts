@@ -9,7 +9,7 @@ import { loadConfig } from './config/load.ts';
 import { exampleFile, shownSettings } from './config/render.ts';
 import { examine } from './doctor/examine.ts';
 import { openApiDocument } from './http/document/openapi.ts';
-import { openCore, storeKindOf } from './open-core.ts';
+import { moveOf, openCore, storeKindOf } from './open-core.ts';
 import { Output } from './output.ts';
 import { serviceManager } from './systemd.ts';
 
@@ -36,6 +36,7 @@ const exitCode = await runCli(process.argv.slice(2), {
     }),
   operator: () => operatorActor(process.env),
   backup: (config) => backupTools(storeKindOf(config)),
+  moveOf,
   openGateway,
   examine: (loaded) =>
     examine({

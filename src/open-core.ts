@@ -1,17 +1,23 @@
 /** Opens the product on its data: in a file of this machine, or on PostgreSQL. */
 
 import { hostname } from 'node:os';
-import { isOnThisMachine } from './config/database-url.ts';
+import { databaseConflicts } from './config/conflicts.ts';
+import {
+  type DatabaseUrl,
+  isOnThisMachine,
+  databaseUrl as readDatabaseUrl,
+} from './config/database-url.ts';
 import type { Config } from './config/settings/index.ts';
 import { SYSTEM } from './core/audit/entry.ts';
 import type { Core } from './core/core.ts';
 import { Signals } from './core/signals.ts';
 import type { LiveGateways } from './live-gateways.ts';
 import { Tallies } from './monitor/tallies.ts';
-import { OperatorError } from './operator-error.ts';
+import { messageOf, OperatorError, UsageError } from './operator-error.ts';
 import { readAuthorities } from './outgoing/authorities.ts';
 import { makeOwnFolder, readSecretFile, refuseOpenData } from './permissions.ts';
 import type { StoreKind, StoreOptions } from './store/kind.ts';
+import type { Move } from './store/move/job.ts';
 import type { DatabaseOptions } from './store/postgres/database-options.ts';
 import { postgresKind } from './store/postgres/kind.ts';
 import { SQLITE } from './store/sqlite/kind.ts';
@@ -38,6 +44,45 @@ export function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>)
     isPooled: config.databasePooler,
     node: nodeNameOf(config),
   };
+}
+
+/**
+ * The move of all data to the PostgreSQL database of a URL, which the other settings of
+ * `[database]` reach, or (`sqlite`) from there into the data directory. Throws `OperatorError` if
+ * it makes no sense.
+ */
+export function moveOf(config: Config, place: string): Move {
+  const { dataDir, databaseUrl } = config;
+  if (place === 'sqlite') {
+    if (databaseUrl === null) {
+      throw new OperatorError(`the data lie in ${dataDir} already: database.url is not set`);
+    }
+    const from = placeOf(config, databaseUrl);
+    // Only now: see postgres/kind.ts.
+    return async (job) =>
+      (await import('./store/move/to-file.ts')).moveToFile({ dataDir, place: from }, job);
+  }
+  if (databaseUrl !== null) {
+    throw new OperatorError(
+      'the data lie in PostgreSQL already: take out database.url if they lie in the data directory',
+    );
+  }
+  const to = urlOf(place);
+  const conflicts = databaseConflicts({ ...config, databaseUrl: to });
+  if (conflicts.length > 0) throw new OperatorError(conflicts.join('; '), 'config_invalid');
+  const server = placeOf(config, to);
+  return async (job) =>
+    (await import('./store/move/to-server.ts')).moveToServer({ dataDir, place: server }, job);
+}
+
+function urlOf(text: string): DatabaseUrl {
+  try {
+    const url = readDatabaseUrl(text);
+    if (url !== null) return url;
+  } catch (error) {
+    throw new UsageError(`--to: ${messageOf(error)}`);
+  }
+  throw new UsageError('--to is the URL of a database, or sqlite');
 }
 
 /** The name of this node among those that share a database. */

@@ -5,6 +5,7 @@ export const ERROR_CODES = {
   database_missing: 'The data directory or its database does not exist.',
   database_older: 'The database waits for `gatepost serve` of this version to migrate it.',
   database_newer: 'The database or the backup is of a newer Gatepost.',
+  database_moved: 'The data moved elsewhere, or have not all arrived; the message says what to do.',
   database_damaged: 'The database is damaged.',
   locked: 'Another process holds the database: a restore, or what a restore must wait for.',
   disk_full: 'No space is left on a disk.',

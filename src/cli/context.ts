@@ -11,6 +11,7 @@ import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
 import type { Finding } from '../finding.ts';
+import type { Move } from '../store/move/job.ts';
 import type { ServiceManager } from '../systemd.ts';
 import { type Columns, table } from './table.ts';
 
@@ -31,6 +32,11 @@ export interface CliContext {
   operator: () => Actor;
   /** Throws `OperatorError` if the database is no file. */
   backup(config: Config): BackupTools;
+  /**
+   * The move of all data into the PostgreSQL database of a URL, or (`sqlite`) from there into the
+   * data directory. Throws `OperatorError` if it makes no sense.
+   */
+  moveOf(config: Config, to: string): Move;
   /** Opens a way to devices, to try it. Throws `OperatorError` if it is not set up. */
   openGateway(config: Config, gateway: PushGateway): Promise<OpenGateway>;
   /** Looks at data, machine and settings. */

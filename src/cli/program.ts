@@ -14,6 +14,7 @@ import { addExportCommand } from './export.ts';
 import { addGatewayCommands } from './gateway.ts';
 import { addImportCommands } from './import.ts';
 import { addLinkCommands } from './link.ts';
+import { addMoveCommand } from './move-database.ts';
 import { addNodeCommands } from './node.ts';
 import { addOpenApiCommand } from './openapi.ts';
 import { addProviderCommands } from './provider.ts';
@@ -63,6 +64,7 @@ export function buildProgram(context: CliContext): Command {
   addCompletionCommand(program, context);
   addAuditCommands(program, context);
   addBackupCommands(program, context);
+  addMoveCommand(program, context);
   addDoctorCommand(program, context);
   addImportCommands(program, context);
   addExportCommand(program, context);

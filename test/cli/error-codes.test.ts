@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { subscriptionKeyHash as hashOfKey } from '../../src/core/secret.ts';
 import { openCore } from '../../src/open-core.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/operator-error.ts';
+import { LEFT_ID } from '../../src/store/sqlite/file/migrate.ts';
 import { addLink, knock } from '../store/contract/fixture.ts';
 import { registration, send } from '../store/contract/message-fixture.ts';
 import { freshFolder } from '../support/app.ts';
@@ -96,6 +97,13 @@ const WAYS: Readonly<Record<ErrorCode, readonly (() => Promise<string[]>)[]>> = 
     async () => {
       writeFileSync(file, 'gatepost-backup 999\n');
       return ['restore', file];
+    },
+  ],
+  database_moved: [
+    async () => {
+      await addProvider();
+      spoil(`PRAGMA application_id = ${LEFT_ID}`);
+      return ['device', 'list'];
     },
   ],
   database_damaged: [

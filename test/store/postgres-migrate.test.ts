@@ -63,6 +63,7 @@ describePostgres('an empty database', () => {
       expect(await on(database, schemaOf)).toEqual({
         version: SCHEMA_VERSION,
         readableFrom: READABLE_FROM,
+        move: null,
       });
     }),
   );

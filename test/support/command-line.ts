@@ -10,7 +10,7 @@ import { exampleFile, shownSettings } from '../../src/config/render.ts';
 import type { Tellers } from '../../src/core/outbox/carrier.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
-import { openCore, storeKindOf } from '../../src/open-core.ts';
+import { moveOf, openCore, storeKindOf } from '../../src/open-core.ts';
 import type { ErrorCode } from '../../src/operator-error.ts';
 import { ACT } from './actor.ts';
 import { freshFolder } from './app.ts';
@@ -71,6 +71,7 @@ export function commandLine(
         exampleConfig: exampleFile,
         openApiDocument,
         openCore,
+        moveOf,
         openGateway,
         operator: () => ACT.actor,
         backup: (config) => backupTools(storeKindOf(config)),

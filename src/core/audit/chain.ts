@@ -5,7 +5,7 @@
 
 import type { Core } from '../core.ts';
 import { isRecord } from '../json-input.ts';
-import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
+import type { AuditAnchor, AuditBlock, AuditStore } from '../port/audit.ts';
 import { hashKey } from '../secret.ts';
 import { nextTurn } from '../turn.ts';
 import { type AuditEntry, type EntryText, providerOf } from './entry.ts';
@@ -56,11 +56,16 @@ export async function auditHead(core: Core): Promise<AuditBlock | null> {
   return (await core.store.readAuditBack(Number.MAX_SAFE_INTEGER, 1))[0] ?? null;
 }
 
+/** Where the log is read: the product, or the database of a move. */
+export interface AuditSource {
+  store: Pick<AuditStore, 'readAudit'>;
+}
+
 /**
  * The blocks, oldest first, with the anchor as it was when the block was read. All rows that are
  * there, also such as the program never writes: those with numbers below 1.
  */
-export async function* auditBlocks(core: Pick<Core, 'store'>) {
+export async function* auditBlocks(core: AuditSource) {
   for (let after = Number.NEGATIVE_INFINITY; ; ) {
     const { anchor, blocks } = await core.store.readAudit(after, PAGE);
     yield* blocks.map((block) => ({ anchor, block }));

@@ -183,6 +183,11 @@ export function restoreDatabase(momentMs: number): Deed {
   return { action: 'database.restore', object: { moment: isoTime(momentMs) } };
 }
 
+/** A database that took over the data of one of the other kind. */
+export function moveDatabase(from: 'sqlite' | 'postgres'): Deed {
+  return { action: 'database.move', object: { from } };
+}
+
 /** Blocks behind the anchor up to `last` that were deleted. */
 export function pruneAudit(
   anchor: Pick<AuditAnchor, 'number'>,

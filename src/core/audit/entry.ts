@@ -39,6 +39,7 @@ export const ACTIONS = {
   'webhook.remove': 'a webhook was removed',
   'device.forget': 'a device was removed from everywhere',
   'database.restore': 'this database was put in place from a backup',
+  'database.move': 'this database took over all data of one of the other kind',
   'audit.prune': 'old entries of this log were deleted',
 } as const;
 

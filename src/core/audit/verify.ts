@@ -4,9 +4,9 @@
  */
 
 import { DAY_MS } from '../calendar.ts';
-import type { Core } from '../core.ts';
 import type { AuditAnchor, AuditBlock } from '../port/audit.ts';
 import {
+  type AuditSource,
   auditBlocks,
   entriesOf,
   hashOfBlock,
@@ -18,7 +18,7 @@ import {
 import { type AuditEntry, SYSTEM } from './entry.ts';
 
 /** A chain that holds, or where it is broken. */
-interface AuditVerdict {
+export interface AuditVerdict {
   /** Entries of the chain as far as it was checked. */
   count: number;
   /** Number of older ones that were pruned. */
@@ -33,7 +33,7 @@ interface AuditVerdict {
 }
 
 /** The facts that a log is held against. */
-interface AuditMeasure {
+export interface AuditMeasure {
   /** Heads that were noted earlier. */
   expected: readonly string[];
   /** The bounds of the settings: pruning deletes nothing that they keep. */
@@ -48,7 +48,7 @@ type Point = Pick<AuditBlock, 'number' | 'hash'>;
  * Recomputes the chain from its old end to its new one. Without a head that was noted, a chain
  * whose newest end was cut off, or that was written anew, cannot be told from a good one.
  */
-export async function verifyAudit(core: Core, measure: AuditMeasure): Promise<AuditVerdict> {
+export async function verifyAudit(core: AuditSource, measure: AuditMeasure): Promise<AuditVerdict> {
   let { anchor } = await core.store.readAudit(0, 1);
   let before: Point = anchor;
   let pruning: NumberedEntry | null = null;

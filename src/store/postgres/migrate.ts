@@ -33,17 +33,27 @@ const ATTEMPTS_MAX = 3;
  */
 export type Ask = (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
+/**
+ * The mark of a database that is not at work: all its rows left for a file, or they are arriving
+ * from one and nobody knows yet that all have.
+ */
+export type MoveMark = 'left' | 'arriving';
+
 /** What a database says of its schema. */
 export interface SchemaState {
   version: number;
   /** The oldest schema whose programs can work with it. */
   readableFrom: number;
+  /** Null: it is at work. */
+  move: MoveMark | null;
 }
 
 /** Permission to make the schema in an empty database, and to migrate an older one. */
 export interface MigrationRights {
   create: boolean;
   migrates: boolean;
+  /** Permission to use one that is not at work: to move rows there, or to finish that. */
+  moves?: boolean;
 }
 
 /** Runs `use` on a connection of its own, which is closed then. */
@@ -63,13 +73,18 @@ export async function withConnection<T>(
 export async function schemaOf(ask: Ask): Promise<SchemaState | null> {
   const [found] = await ask(`SELECT to_regclass('gatepost_schema') IS NOT NULL AS "isThere"`);
   if (found?.['isThere'] !== true) return null;
-  const [row] = await ask('SELECT version, readable_from FROM gatepost_schema');
+  const [row] = await ask('SELECT version, readable_from, move FROM gatepost_schema');
   if (row === undefined) return null;
-  return { version: Number(row['version']), readableFrom: Number(row['readable_from']) };
+  const { version, readable_from: readableFrom, move } = row;
+  return {
+    version: Number(version),
+    readableFrom: Number(readableFrom),
+    move: move === 'left' || move === 'arriving' ? move : null,
+  };
 }
 
 /** True if this program can work with that schema. */
-export function isUsable({ version, readableFrom }: SchemaState): boolean {
+export function isUsable({ version, readableFrom }: Omit<SchemaState, 'move'>): boolean {
   return version === SCHEMA_VERSION || (version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION);
 }
 
@@ -77,8 +92,10 @@ export function isUsable({ version, readableFrom }: SchemaState): boolean {
  * Makes or migrates the schema if need be and allowed. Throws {@link OperatorError} when this
  * program cannot work with the database, and leaves it as it was.
  */
-export async function migrate(ask: Ask, { create, migrates }: MigrationRights): Promise<void> {
+export async function migrate(ask: Ask, rights: MigrationRights): Promise<void> {
+  const { create, migrates, moves = false } = rights;
   const state = await schemaOf(ask);
+  if (state !== null && !moves) refuseMoved(state);
   if (state !== null && isUsable(state)) return;
   if (state !== null) refuseNewer(state);
   if (state === null && !create) {
@@ -104,6 +121,16 @@ export async function migrate(ask: Ask, { create, migrates }: MigrationRights): 
   }
 }
 
+function refuseMoved({ move }: SchemaState): void {
+  if (move === null) return;
+  throw new OperatorError(
+    move === 'left'
+      ? "the data of this database moved to a file: leave out database.url, or bring them back with 'gatepost move-database'"
+      : "the data of this database have not all arrived: run 'gatepost move-database' again",
+    'database_moved',
+  );
+}
+
 /** Refuses what a newer program made that this one cannot work with. */
 function refuseNewer(state: SchemaState): void {
   if (state.version <= SCHEMA_VERSION || isUsable(state)) return;
@@ -113,7 +140,8 @@ function refuseNewer(state: SchemaState): void {
   );
 }
 
-async function refuseServer(ask: Ask): Promise<void> {
+/** Throws {@link OperatorError} if the server is not one that the schema can be made on. */
+export async function refuseServer(ask: Ask): Promise<void> {
   const [server] = await ask(`SELECT current_setting('server_version_num')::int / 10000 AS major,
     current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`);
   if (Number(server?.['major']) < MAJOR_MIN) {
@@ -140,13 +168,15 @@ async function runMissing(ask: Ask): Promise<void> {
           id bigint PRIMARY KEY,
           version bigint NOT NULL,
           readable_from bigint NOT NULL,
-          CONSTRAINT gatepost_schema_once CHECK (id = 1)
+          move text COLLATE "C",
+          CONSTRAINT gatepost_schema_once CHECK (id = 1),
+          CONSTRAINT gatepost_schema_move CHECK (move IN ('left', 'arriving'))
         );
         INSERT INTO gatepost_schema (id, version, readable_from) VALUES (1, 0, 0)`);
     }
     await ask('SELECT FROM gatepost_schema FOR UPDATE');
     // Asked again under the lock: another node may have been faster, and newer.
-    const state = (await schemaOf(ask)) ?? { version: 0, readableFrom: 0 };
+    const state = (await schemaOf(ask)) ?? { version: 0, readableFrom: 0, move: null };
     refuseNewer(state);
     // Whoever waits for a table holds up all that come to it later.
     await ask(`SET LOCAL lock_timeout = ${TABLE_WAIT_MS}`);

@@ -37,6 +37,29 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 /** "Gate" in ASCII: marks a SQLite file as a Gatepost database. */
 export const APPLICATION_ID = 0x47617465;
 
+/**
+ * "Gatl" and "Gata": a file whose rows all left for a server, or are arriving from one. Programs
+ * that know neither take it for somebody else's.
+ */
+export const LEFT_ID = 0x4761746c;
+export const ARRIVING_ID = 0x47617461;
+
+/** Refuses a file whose data are elsewhere, by {@link OperatorError}. */
+export function refuseMoved(file: string, applicationId: number): void {
+  if (applicationId === LEFT_ID) {
+    throw new OperatorError(
+      `the data of ${file} moved to PostgreSQL: set database.url, or bring them back with 'gatepost move-database --to sqlite'`,
+      'database_moved',
+    );
+  }
+  if (applicationId === ARRIVING_ID) {
+    throw new OperatorError(
+      `the data of ${file} have not all arrived: run 'gatepost move-database --to sqlite' again`,
+      'database_moved',
+    );
+  }
+}
+
 export function pragmaNumber(db: Database, name: 'user_version' | 'application_id'): number {
   const row = db.query<Record<string, number>, []>(`PRAGMA ${name}`).get();
   return row?.[name] ?? 0;

@@ -16,7 +16,14 @@ import { fullDisk, isReadOnly } from '../../../disk/fault.ts';
 import { isBusy, takeLock } from '../../../disk/lock.ts';
 import { messageOf, OperatorError } from '../../../operator-error.ts';
 import { makeOwnFile, makeOwnFolder } from '../../../permissions.ts';
-import { APPLICATION_ID, migrate, pragmaNumber, refuseNewer, SCHEMA_VERSION } from './migrate.ts';
+import {
+  APPLICATION_ID,
+  migrate,
+  pragmaNumber,
+  refuseMoved,
+  refuseNewer,
+  SCHEMA_VERSION,
+} from './migrate.ts';
 
 export const DATABASE_FILE = 'gatepost.db';
 /** Lock that all who have the database open share, and a restore holds alone. */
@@ -210,6 +217,7 @@ export function inspect(file: string): number {
     const tables = db.query('SELECT count(*) AS count FROM sqlite_schema').get();
     // A crash while the file was being made leaves a database with nothing in it.
     if (schema === 0 && (tables as { count: number }).count === 0) return 0;
+    refuseMoved(file, pragmaNumber(db, 'application_id'));
     if (pragmaNumber(db, 'application_id') !== APPLICATION_ID) {
       throw new OperatorError(`${file} is a database of another program; nothing was changed`);
     }

@@ -58,10 +58,15 @@ export class ReplacementFile implements Replacement {
   }
 
   async begin(bytes: number): Promise<Write> {
+    this.#output = await open(this.beginFile(bytes), 'wx', 0o600);
+    return writerTo(this.#output, this.#dataDir, bytes);
+  }
+
+  /** The path of a file of so many bytes that the caller makes. Throws as {@link begin} does. */
+  beginFile(bytes: number): string {
     if (!hasRoom(this.#dataDir, bytes)) throw noRoom(bytes, this.#dataDir);
     this.#scratch = new Scratch(this.#dataDir);
-    this.#output = await open(this.#file, 'wx', 0o600);
-    return writerTo(this.#output, this.#dataDir, bytes);
+    return this.#file;
   }
 
   async contents(): Promise<Contents> {
@@ -86,8 +91,13 @@ export class ReplacementFile implements Replacement {
   putInPlace(act: Act, momentMs: number): string | null {
     // Before it is put in place: there is no restored database without its entry.
     noteRestoration(this.#file, act, momentMs);
+    return this.takePlace(act.atMs);
+  }
+
+  /** Puts the file in place as it is, for {@link putInPlace}. */
+  takePlace(nowMs: number): string | null {
     giveToOwnerOfFolder(this.#file);
-    const oldName = existsSync(this.#target) ? freeName(this.#dataDir, act.atMs) : null;
+    const oldName = existsSync(this.#target) ? freeName(this.#dataDir, nowMs) : null;
     if (oldName === null) {
       this.#dropCompanions();
       renameSync(this.#file, this.#target);

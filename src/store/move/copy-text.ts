@@ -1,0 +1,94 @@
+/** Rows in the text format of PostgreSQL's COPY: a line each, fields between tabs, null as \N. */
+
+import { OperatorError } from '../../operator-error.ts';
+import type { MovedColumn, MovedTable } from './tables.ts';
+
+export type Field = string | number | Uint8Array | null;
+
+/** Characters of a piece that is handed on at a time. */
+const PIECE_LENGTH = 256 * 1024;
+
+const SPECIAL = /[\\\n\r\t\0]/;
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+const MEANINGS: Readonly<Record<string, string>> = {
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+};
+
+/** Some whole lines. */
+export interface Piece {
+  text: string;
+  rowCount: number;
+}
+
+/**
+ * The rows as pieces of text. Throws {@link OperatorError} at a text that PostgreSQL cannot hold.
+ */
+export function* piecesOf(
+  { name, columns }: MovedTable,
+  rows: Iterable<Readonly<Record<string, Field>>>,
+): Generator<Piece> {
+  let text = '';
+  let rowCount = 0;
+  for (const row of rows) {
+    let line = '';
+    for (const column of columns) {
+      if (line !== '') line += '\t';
+      line += fieldText(row[column.name] ?? null, name, column);
+    }
+    text += `${line}\n`;
+    rowCount += 1;
+    if (text.length < PIECE_LENGTH) continue;
+    yield { text, rowCount };
+    text = '';
+    rowCount = 0;
+  }
+  if (rowCount > 0) yield { text, rowCount };
+}
+
+function fieldText(field: Field, table: string, { name }: MovedColumn): string {
+  if (field === null) return '\\N';
+  if (typeof field === 'number') return String(field);
+  if (typeof field !== 'string') return `\\\\x${Buffer.from(field).toString('hex')}`;
+  if (!SPECIAL.test(field)) return field;
+  return field.replaceAll(/[\\\n\r\t\0]/g, (character) => {
+    const escaped = ESCAPES[character];
+    if (escaped !== undefined) return escaped;
+    throw new OperatorError(
+      `${table}.${name} has a text with the character NUL, which PostgreSQL cannot hold: ${JSON.stringify(field).slice(0, 80)}`,
+    );
+  });
+}
+
+/** The rows of a text that comes in pieces, which may end in the middle of a line. */
+export async function* rowsOf(
+  { columns }: MovedTable,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Field[]> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const piece of pieces) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      yield line.split('\t').map((text, i) => fieldOf(text, columns[i]?.kind ?? 'text'));
+    }
+  }
+}
+
+function fieldOf(text: string, kind: MovedColumn['kind']): Field {
+  if (text === '\\N') return null;
+  if (kind === 'number') return Number(text);
+  if (kind === 'bytes') return Buffer.from(text.slice('\\\\x'.length), 'hex');
+  if (!text.includes('\\')) return text;
+  return text.replaceAll(/\\(.)/gs, (_, character: string) => MEANINGS[character] ?? character);
+}

@@ -1,0 +1,81 @@
+/** What a move is asked to do, what it tells of, and the checks that both directions make. */
+
+import type { AuditSource } from '../../core/audit/chain.ts';
+import { type AuditMeasure, type AuditVerdict, verifyAudit } from '../../core/audit/verify.ts';
+import type { Act } from '../../core/port/audit.ts';
+import { OperatorError } from '../../operator-error.ts';
+import type { DatabaseOptions } from '../postgres/database-options.ts';
+
+/** Where the data lie and where they go. */
+export interface MovePlaces {
+  dataDir: string;
+  place: DatabaseOptions;
+}
+
+export interface MoveJob {
+  /** Looks only: nothing is changed on either side. */
+  isCheck: boolean;
+  /** Also over what was left behind on a server by a move to a file. */
+  isForced: boolean;
+  act: Act;
+  /** The bounds of the settings for the log. */
+  auditBounds: Pick<AuditMeasure, 'auditDays' | 'auditEntriesMax'>;
+  onRows: (done: number, total: number) => void;
+  onStep: (step: string) => void;
+  signal: AbortSignal;
+}
+
+/** What moved. */
+export interface MoveReport {
+  /** Rows by table. */
+  rows: Readonly<Record<string, number>>;
+  audit: AuditVerdict;
+  /** The rows had moved before, and were only released. */
+  wasFinished: boolean;
+  /** The file that was in the place; null: none was. */
+  kept: string | null;
+}
+
+/** Moves, or looks whether it can be done. Throws {@link OperatorError} with the reason if not. */
+export type Move = (job: MoveJob) => Promise<MoveReport>;
+
+/** Counts rows as they move. Throws {@link OperatorError} once the job is interrupted. */
+export class RowCount {
+  #done = 0;
+  readonly #job: MoveJob;
+  readonly #total: number;
+
+  constructor(job: MoveJob, total: number) {
+    this.#job = job;
+    this.#total = total;
+  }
+
+  readonly add = (count: number): void => {
+    this.#done += count;
+    this.#job.onRows(this.#done, this.#total);
+    if (!this.#job.signal.aborted) return;
+    throw new OperatorError(
+      'interrupted: nothing moved; run the same command again',
+      'interrupted',
+    );
+  };
+}
+
+/** Checks the log of a side against that of the other, if it was looked at. */
+export async function auditOf(
+  side: AuditSource['store'],
+  { auditBounds, act }: MoveJob,
+  other: AuditVerdict | null,
+): Promise<AuditVerdict> {
+  const expected = other === null || other.head === null ? [] : [other.head];
+  const measure = { expected, ...auditBounds, nowMs: act.atMs };
+  const verdict = await verifyAudit({ store: side }, measure);
+  if (other === null || Bun.deepEquals(verdict, other)) return verdict;
+  throw new Error(`the audit log is not what it was: ${verdict.problem ?? verdict.head}`);
+}
+
+/** Throws unless both sides have the same number of rows. */
+export function compareCounts(table: string, here: number, there: number): void {
+  if (here === there) return;
+  throw new Error(`${table} has ${here} rows, and ${there} arrived`);
+}

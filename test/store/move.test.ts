@@ -1,0 +1,260 @@
+/** `gatepost move-database`: all data there and back, and whatever comes between. */
+
+import { Database } from 'bun:sqlite';
+import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
+import { chmodSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { APPLICATION_ID, ARRIVING_ID, pragmaNumber } from '../../src/store/sqlite/file/migrate.ts';
+import { freshFolder } from '../support/app.ts';
+import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { openPlace } from '../support/place.ts';
+import { describePostgres, testPostgres } from '../support/postgres.ts';
+import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
+import { readText } from '../support/tree.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+setDefaultTimeout(4 * PATIENCE_MS);
+
+/** Texts that the format of the copy, or the server, could take for something else. */
+const NOTES = ['\\N', '\\', 'a\tb\nc\rd', "it's \\. and \\x00", 'žluť 🐧', '', '  '];
+
+let line: CommandLine;
+let database: TestDatabase;
+beforeEach(async () => {
+  line = commandLine({ dataDir: dataOf('0-5-0') });
+  database = await bareDatabase();
+});
+afterEach(async () => {
+  line.close();
+  rmSync(line.dataDir, { recursive: true, force: true });
+  await database.drop();
+});
+
+const fileOf = () => join(line.dataDir, 'gatepost.db');
+
+function inFile<T>(work: (db: Database) => T): T {
+  const db = new Database(fileOf(), { readwrite: true });
+  try {
+    return work(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** A data directory as a release left it, at this program's schema, with notes that are odd. */
+function dataOf(release: string): string {
+  const dataDir = freshFolder();
+  const db = new Database(join(dataDir, 'gatepost.db'), { create: true });
+  db.run(readText(`test/store/data-of-${release}.sql`));
+  db.close();
+  chmodSync(join(dataDir, 'gatepost.db'), 0o600);
+  return dataDir;
+}
+
+/** Brings the data to this schema, as a server would. */
+async function migrateData(): Promise<void> {
+  const store = await openPlace({ dataDir: line.dataDir, databaseUrl: null }, { migrates: true });
+  await store.close();
+  inFile((db) => {
+    const ids = db.query<{ id: number }, []>('SELECT id FROM install ORDER BY id').all();
+    NOTES.forEach((note, at) => {
+      db.run('UPDATE install SET note = ? WHERE id = ?', [note, ids[at % ids.length]?.id ?? 0]);
+    });
+    db.run(
+      'INSERT INTO sqlite_sequence (name, seq) SELECT ?1, 77 WHERE ?1 NOT IN (SELECT name FROM sqlite_sequence)',
+      ['notice'],
+    );
+  });
+}
+
+/** Everything in the file but the last block of the log, and what only says where the data are. */
+function contents(isBack = false): Record<string, unknown[]> {
+  return inFile((db) => {
+    const tables = db
+      .query<{ name: string }, []>(
+        `SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`,
+      )
+      .all();
+    return Object.fromEntries(
+      tables.map(({ name }) => {
+        const rows = db.query(`SELECT * FROM "${name}"`).all();
+        if (name === 'sqlite_sequence') {
+          return [
+            name,
+            (rows as { seq: number }[])
+              .filter(({ seq }) => seq > 0)
+              .map((row) => JSON.stringify(row))
+              .sort(),
+          ];
+        }
+        return [name, name === 'audit' && isBack ? rows.slice(0, -2) : rows];
+      }),
+    );
+  });
+}
+
+const there = (...words: string[]) => line.run('move-database', '--to', database.url, ...words);
+
+/** The command with the database in place of the file. */
+function back(...words: string[]) {
+  return line.run('move-database', '--to', 'sqlite', '--config', configFile(), ...words);
+}
+
+function configFile(): string {
+  return line.secretFile(`[database]\nurl = "${database.url}"\n`);
+}
+
+/** What says where the data are. */
+const markOf = async () => (await database.sql`SELECT move FROM gatepost_schema`)[0]?.move;
+const idOf = () => inFile((db) => pragmaNumber(db, 'application_id'));
+
+const refused = (code: string, words: string) => ({
+  code: 1,
+  stderr: expect.stringMatching(new RegExp(`"code":"${code}".*${words}`)),
+});
+
+describePostgres('move-database', () => {
+  testPostgres('takes everything there, and back again as it was', async () => {
+    await migrateData();
+    const before = contents();
+    expect(await there('--check')).toMatchObject({ code: 0, stderr: '' });
+    const moved = await there('--json');
+    expect(moved).toMatchObject({ code: 0, stderr: expect.not.stringContaining('error') });
+    const report = JSON.parse(moved.stdout);
+    expect(report.rows['install']).toBe(before['install']?.length);
+    expect(report.audit.problem).toBeNull();
+
+    expect(await line.run('provider', 'list', '--json')).toMatchObject(
+      refused('database_moved', 'moved to PostgreSQL'),
+    );
+    const listed = await line.run('audit', 'list', '--json', '--config', configFile());
+    expect(JSON.parse(listed.stdout)[0]).toMatchObject({
+      action: 'database.move',
+      object: { from: 'sqlite' },
+    });
+
+    expect(await back('--check')).toMatchObject({ code: 0, stderr: '' });
+    const returned = await back('--json');
+    expect(returned).toMatchObject({ code: 0, stderr: expect.not.stringContaining('error') });
+    expect(contents(true)).toEqual(before);
+    expect(await line.run('audit', 'verify')).toMatchObject({ code: 0 });
+    expect(await line.run('provider', 'list', '--json', '--config', configFile())).toMatchObject(
+      refused('database_moved', 'moved to a file'),
+    );
+    expect(await line.run('provider', 'list')).toMatchObject({ code: 0 });
+    // The way is open again, over what was left behind.
+    expect(await there('--json')).toMatchObject(refused('file_exists', '--force'));
+    expect(await there('--force')).toMatchObject({ code: 0 });
+  });
+
+  testPostgres('gives no id twice', async () => {
+    await migrateData();
+    const seq = () =>
+      inFile((db) =>
+        Object.fromEntries(
+          db
+            .query<{ name: string; seq: number }, []>('SELECT name, seq FROM sqlite_sequence')
+            .all()
+            .map(({ name, seq }) => [name, seq]),
+        ),
+      );
+    inFile((db) => db.run("UPDATE sqlite_sequence SET seq = 4000 WHERE name = 'install'"));
+    const before = seq();
+    await there();
+    const [next] = await database.sql`SELECT nextval('install_id_seq')::int AS id`;
+    expect(next?.id).toBe(4001);
+    await back();
+    expect(seq()).toEqual({ ...before, install: 4001 });
+  });
+
+  testPostgres('refuses a text that PostgreSQL cannot hold, and says where it is', async () => {
+    await migrateData();
+    inFile((db) => db.run('UPDATE install SET note = ? WHERE id = 1', ['a\0b']));
+    const words = 'install.note has a text with the character NUL';
+    expect(await there('--check', '--json')).toMatchObject(refused('failed', words));
+    expect(await there('--json')).toMatchObject(refused('failed', words));
+    expect(await markOf()).toBeNull();
+    expect(idOf()).toBe(APPLICATION_ID);
+    expect(await line.run('provider', 'list')).toMatchObject({ code: 0 });
+  });
+
+  testPostgres('moves nothing into a database that is at work', async () => {
+    await migrateData();
+    const store = await openPlace({ dataDir: '', databaseUrl: database.url }, { create: true });
+    await store.close();
+    const hash = Buffer.alloc(32);
+    await database.sql`INSERT INTO provider (code, name, plan, key_hash, created_at_ms)
+      VALUES ('there', '', 'pro', ${hash}, 0)`;
+    expect(await there('--check', '--json')).toMatchObject(refused('file_exists', 'at work'));
+    expect(await there('--json', '--force')).toMatchObject(refused('file_exists', 'at work'));
+    expect(idOf()).toBe(APPLICATION_ID);
+    await database.sql`DELETE FROM provider`;
+    await database.sql`INSERT INTO node (name, address, version, schema, started_at_ms, seen_at_ms)
+      SELECT 'one', '', '', 1, 0, extract(epoch FROM clock_timestamp()) * 1000`;
+    expect(await there('--json')).toMatchObject(refused('locked', 'the node one works'));
+  });
+
+  testPostgres('waits for nobody who has the file open', async () => {
+    await migrateData();
+    const store = await openPlace({ dataDir: line.dataDir, databaseUrl: null });
+    expect(await there('--json')).toMatchObject(refused('locked', 'in use'));
+    expect(await there('--check')).toMatchObject({ code: 0 });
+    await store.close();
+  });
+});
+
+describePostgres('a move that was killed', () => {
+  testPostgres('behind the rows is begun anew: the file has not let go', async () => {
+    await migrateData();
+    const before = contents();
+    await there();
+    // As it was before the file was marked; then somebody went on with it.
+    inFile((db) => db.run(`PRAGMA application_id = ${APPLICATION_ID}`));
+    await database.sql`UPDATE gatepost_schema SET move = 'arriving'`;
+    expect(await line.run('provider', 'list', '--json', '--config', configFile())).toMatchObject(
+      refused('database_moved', 'have not all arrived'),
+    );
+    inFile((db) => db.run("UPDATE install SET note = 'later' WHERE id = 1"));
+    expect(await there()).toMatchObject({ code: 0 });
+    const [row] = await database.sql`SELECT note FROM install WHERE id = 1`;
+    expect(row?.note).toBe('later');
+    expect(before).not.toEqual(contents());
+  });
+
+  testPostgres('before its last words is only finished', async () => {
+    await migrateData();
+    await there();
+    await database.sql`UPDATE gatepost_schema SET move = 'arriving'`;
+    expect(await there()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('all data had moved'),
+    });
+    expect(await markOf()).toBeNull();
+    expect(await there('--json')).toMatchObject(refused('database_moved', 'nothing to move'));
+  });
+
+  testPostgres('on its way back does the same', async () => {
+    await migrateData();
+    await there();
+    const files = () => readdirSync(line.dataDir).filter((name) => name.endsWith('.db')).length;
+    // The file is in its place, and the database has not let go.
+    await back();
+    inFile((db) => db.run(`PRAGMA application_id = ${ARRIVING_ID}`));
+    await database.sql`UPDATE gatepost_schema SET move = NULL`;
+    expect(await line.run('provider', 'list', '--json')).toMatchObject(
+      refused('database_moved', 'have not all arrived'),
+    );
+    const before = files();
+    expect(await back()).toMatchObject({ code: 0 });
+    // Nobody needs what was left in the middle.
+    expect(files()).toBe(before);
+    // The database has let go, and the file does not know.
+    inFile((db) => db.run(`PRAGMA application_id = ${ARRIVING_ID}`));
+    expect(await back()).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('all data had moved'),
+    });
+    expect(idOf()).toBe(APPLICATION_ID);
+    expect(await back('--json')).toMatchObject(refused('database_moved', 'nothing to move'));
+  });
+});
