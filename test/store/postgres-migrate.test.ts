@@ -1,6 +1,6 @@
 /** Migrating a PostgreSQL: nodes that start at once, older and newer programs, what is refused. */
 
-import { expect } from 'bun:test';
+import { expect, setDefaultTimeout } from 'bun:test';
 import { OperatorError } from '../../src/operator-error.ts';
 import {
   type Ask,
@@ -14,6 +14,10 @@ import {
 } from '../../src/store/postgres/migrate.ts';
 import { describePostgres, testPostgres } from '../support/postgres.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+// The first database of a run is made before all others.
+setDefaultTimeout(4 * PATIENCE_MS);
 
 const ALL: MigrationRights = { create: true, migrates: true };
 

@@ -1,13 +1,17 @@
 /** The two schemas say the same, but for what is listed here, each with its reason. */
 
 import { Database } from 'bun:sqlite';
-import { expect } from 'bun:test';
+import { expect, setDefaultTimeout } from 'bun:test';
 import type { SQL } from 'bun';
 import { TRANSITIONS } from '../../src/core/message/status.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/file/migrate.ts';
 import { describePostgres, testPostgres } from '../support/postgres.ts';
 import { freshDatabase } from '../support/postgres-data.ts';
 import { conditionsBy, linesOfPostgres, linesOfSqlite } from '../support/schema-lines.ts';
+import { PATIENCE_MS } from '../support/until.ts';
+
+// The first database of a run is made before all others.
+setDefaultTimeout(4 * PATIENCE_MS);
 
 const SQLITE_ALONE: readonly string[] = [
   'device_domain: index device_domain_by_provider (device_id, provider_id, domain_id)',

@@ -1,10 +1,13 @@
 /** What holds in a PostgreSQL whoever writes to it: counts, laws, tokens that lose their places. */
 
-import { expect } from 'bun:test';
+import { expect, setDefaultTimeout } from 'bun:test';
 import type { SQL } from 'bun';
 import { describePostgres, sharedPostgres, testPostgres } from '../support/postgres.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
-import { until } from '../support/until.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
+
+// The first database of a run is made before all others.
+setDefaultTimeout(4 * PATIENCE_MS);
 
 /** More than a provider's row has versions on a page. */
 const MANY = 3_000;
@@ -116,11 +119,11 @@ describePostgres('a token that loses its places', () => {
       try {
         await sql`BEGIN`;
         await sql`UPDATE device_provider SET token_id = NULL WHERE provider_id = 1`;
-        const second = other`UPDATE device_provider SET token_id = NULL WHERE provider_id = 2`;
-        const done = second.execute();
+        const pid = await numbers(other, 'SELECT pg_backend_pid()');
+        const done = other`UPDATE device_provider SET token_id = NULL
+          WHERE provider_id = 2`.execute();
         await until('the second waits for the first', async () => {
-          const waiting = `SELECT count(*) FROM pg_stat_activity
-            WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+          const waiting = `SELECT count(*) FROM pg_locks WHERE pid = ${pid} AND NOT granted`;
           return (await numbers(sql, waiting))[0] === 1;
         });
         await sql`COMMIT`;

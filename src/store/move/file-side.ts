@@ -107,7 +107,7 @@ export class FileSide {
     return { anchor: anchor ?? { number: 0, hash: new Uint8Array(32), untilMs: null }, blocks };
   }
 
-  /** True if the newest point of a log is in this one; `head` as `NUMBER:HASH`, null: it is empty. */
+  /** True if the newest point of a log is in this one, as `NUMBER:HASH`; null: it is empty. */
   hasHead(head: string | null): boolean {
     if (head === null) return true;
     const [number = '', hash = ''] = head.split(':');

@@ -195,7 +195,7 @@ export class ServerSide {
     };
   }
 
-  /** True if the newest point of a log is in this one; `head` as `NUMBER:HASH`, null: it is empty. */
+  /** True if the newest point of a log is in this one, as `NUMBER:HASH`; null: it is empty. */
   async hasHead(head: string | null): Promise<boolean> {
     if (head === null) return true;
     const [number = '', hash = ''] = head.split(':');
