@@ -73,15 +73,17 @@ const ADMIT = prepare<AdmittedRow>(sql`
     SELECT id, hwid FROM device WHERE hwid = ANY(ARRAY(SELECT hwid FROM open))
     ORDER BY hwid FOR NO KEY UPDATE
   ), here AS MATERIALIZED (
-    SELECT o.*, d.id AS device_id, s.id AS slot_id,
-      row_number() OVER (PARTITION BY o.link_id, s.id IS NULL ORDER BY o.n) AS nth
+    SELECT o.*, d.id AS device_id, (SELECT s.id FROM install_device s
+      WHERE s.install_id = o.link_id AND s.device_id = d.id) AS slot_id
     FROM open o LEFT JOIN known d ON d.hwid = o.hwid
-      LEFT JOIN install_device s ON s.install_id = o.link_id AND s.device_id = d.id
   ), seen AS (
-    UPDATE install_device s SET last_seen_at_ms = h.now_ms FROM here h
-    WHERE s.id = h.slot_id RETURNING s.id
+    UPDATE install_device s
+    SET last_seen_at_ms = (SELECT h.now_ms FROM here h WHERE h.slot_id = s.id)
+    WHERE s.id = ANY(ARRAY(SELECT slot_id FROM here WHERE slot_id IS NOT NULL)) RETURNING s.id
   ), admitted AS MATERIALIZED (
-    SELECT *, coalesce(device_id, nextval('device_id_seq')) AS visitor_id FROM here
+    SELECT *, coalesce(device_id, nextval('device_id_seq')) AS visitor_id FROM (
+      SELECT *, row_number() OVER (PARTITION BY link_id, slot_id IS NULL ORDER BY n) AS nth
+      FROM here) x
     WHERE CASE WHEN slot_id IS NULL THEN device_count + nth <= install_limit
       ELSE slot_id = ANY(ARRAY(SELECT id FROM seen)) END
   ), newcomer AS (
@@ -89,7 +91,9 @@ const ADMIT = prepare<AdmittedRow>(sql`
     SELECT visitor_id, hwid, '', '', '', '', '', now_ms, now_ms FROM admitted
     WHERE device_id IS NULL ORDER BY hwid
   ), visited AS (
-    UPDATE device d SET last_seen_at_ms = a.now_ms FROM admitted a WHERE d.id = a.device_id
+    UPDATE device d
+    SET last_seen_at_ms = (SELECT a.now_ms FROM admitted a WHERE a.device_id = d.id)
+    WHERE d.id = ANY(ARRAY(SELECT device_id FROM admitted WHERE device_id IS NOT NULL))
   ), taken AS (
     INSERT INTO install_device (install_id, device_id, provider_id, registered_at_ms,
       last_seen_at_ms, after_recipient_id)
