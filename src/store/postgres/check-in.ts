@@ -17,9 +17,10 @@ import { LINKED } from './targets.ts';
 
 type CheckInStore = Pick<Store, 'findCheckIn' | 'recordCheckIn'>;
 
-/** Calls of one statement. */
+/** Looks of one statement. */
 const LOOKS_MAX = 200;
-const CALLS_MAX = 100;
+/** Calls of one: each is looked for among the devices of all. */
+const CALLS_MAX = 64;
 
 interface Look {
   providerId: number | null;
@@ -75,42 +76,42 @@ const on = {
         SELECT hwid, '', '', '', '', '', now_ms, now_ms FROM said ORDER BY hwid COLLATE "C"
         ON CONFLICT (hwid) DO UPDATE SET last_seen_at_ms = excluded.last_seen_at_ms
         RETURNING id, hwid),
+      placed AS (
+        SELECT s.*, d.id AS device_id FROM said s JOIN seen d ON d.hwid = s.hwid),
       held AS (
-        SELECT s.n, p.device_id, p.provider_id, p.last_seen_at_ms,
+        SELECT s.*, p.last_seen_at_ms AS before_ms, p.tie_count,
           s.domain_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM device_domain b
-            WHERE b.device_id = p.device_id AND b.domain_id = s.domain_id) AS is_new_link,
-          p.tie_count
-        FROM said s JOIN seen d ON d.hwid = s.hwid
-          JOIN device_provider p ON p.device_id = d.id AND p.provider_id = s.provider_id
+            WHERE b.device_id = p.device_id AND b.domain_id = s.domain_id) AS is_new_link
+        FROM placed s JOIN device_provider p
+          ON p.device_id = s.device_id AND p.provider_id = s.provider_id
         FOR NO KEY UPDATE OF p),
       changed AS (
-        UPDATE device_provider p SET ${mergedUnproven('p', 's')},
-          last_seen_at_ms = s.now_ms, checked_in_at_ms = s.now_ms
-        FROM held h JOIN said s ON s.n = h.n
+        UPDATE device_provider p SET ${mergedUnproven('p', 'h')},
+          last_seen_at_ms = h.now_ms, checked_in_at_ms = h.now_ms
+        FROM held h
         WHERE p.device_id = h.device_id AND p.provider_id = h.provider_id
           AND NOT (h.is_new_link AND h.tie_count >= ${TIES_MAX})
-        RETURNING s.n, p.device_id, h.last_seen_at_ms AS before_ms, h.is_new_link),
+        RETURNING h.n, h.device_id, h.provider_id, h.domain_id, h.now_ms, h.before_ms,
+          h.is_new_link),
       added AS (
         INSERT INTO device_provider (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms,
           checked_in_at_ms)
-        SELECT d.id, s.provider_id, s.os, s.os_version, s.device_name, s.app_version,
+        SELECT s.device_id, s.provider_id, s.os, s.os_version, s.device_name, s.app_version,
           s.user_agent, s.now_ms, s.now_ms
-        FROM said s JOIN seen d ON d.hwid = s.hwid
-        WHERE NOT EXISTS (SELECT 1 FROM held h WHERE h.n = s.n)
+        FROM placed s WHERE NOT EXISTS (SELECT 1 FROM held h WHERE h.device_id = s.device_id)
         ON CONFLICT DO NOTHING
         RETURNING device_id),
       done AS (
-        SELECT n, device_id, before_ms, is_new_link FROM changed
+        SELECT * FROM changed
         UNION ALL
-        SELECT s.n, a.device_id, NULL, s.domain_id IS NOT NULL
-        FROM added a JOIN seen d ON d.id = a.device_id JOIN said s ON s.hwid = d.hwid),
+        SELECT s.n, s.device_id, s.provider_id, s.domain_id, s.now_ms, NULL,
+          s.domain_id IS NOT NULL
+        FROM added a JOIN placed s ON s.device_id = a.device_id),
       tied AS (
         INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
-        SELECT x.device_id, s.domain_id, s.provider_id, s.now_ms
-        FROM done x JOIN said s ON s.n = x.n WHERE x.is_new_link
+        SELECT device_id, domain_id, provider_id, now_ms FROM done WHERE is_new_link
         ON CONFLICT DO NOTHING)
-      SELECT x.n::integer AS n, s.provider_id AS "providerId", x.before_ms AS "seenBeforeMs"
-      FROM done x JOIN said s ON s.n = x.n`),
+      SELECT n::integer AS n, provider_id AS "providerId", before_ms AS "seenBeforeMs" FROM done`),
 };
 
 /** Columns of the keys. */
