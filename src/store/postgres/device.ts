@@ -91,8 +91,9 @@ const forget = {
       DELETE FROM device_domain WHERE device_id = ${value('id')} AND domain_id IN (
         SELECT domain_id FROM device_domain WHERE device_id = ${value('id')}
         LIMIT ${value('countMax')})`),
-  /** One for each provider at most. */
-  places: prepare(sql`DELETE FROM device_provider WHERE device_id = ${value('id')}`),
+  lockForGood: prepare<{ holderCount: number }>(sql`
+      SELECT holder_count AS "holderCount" FROM device WHERE id = ${value('id')} FOR UPDATE`),
+  /** With it go its places, one for each provider at most. */
   device: prepare(sql`DELETE FROM device WHERE id = ${value('id')}`),
 };
 
@@ -116,25 +117,24 @@ export function devicesThat({
 }
 
 /** The rows of a device, in the order in which they can go; cascades would take all at once. */
-function stepsOf(id: number): ((w: Write) => Promise<number>)[] {
+function stepsOf(id: number, act: Act): ((w: Write) => Promise<number>)[] {
   const all = { id, countMax: FORGET_STEP };
-  const locked = (step: (w: Write) => Promise<number>) => async (w: Write) => {
-    await forget.lockById.run(w, { id });
-    return step(w);
-  };
   return [
+    (w) => endSlots(w, id, act),
     (w) => dropRecipients(w, [id], FORGET_STEP),
-    locked((w) => forget.ties.run(w, all)),
+    async (w) => {
+      await forget.lockById.run(w, { id });
+      return forget.ties.run(w, all);
+    },
     ...storySteps.map((step) => (w: Write) => step.run(w, all)),
-    locked((w) => forget.places.run(w, all)),
   ];
 }
 
 /** Ends some slots of a device that is forgotten; says how many. */
 async function endSlots(w: Write, id: number, { actor, atMs: nowMs }: Act): Promise<number> {
-  await lockSlots(w, await forget.slots.all(w, { id }));
-  const why = { why: 'forgotten', actor: actor.name, forDeviceId: null, nowMs } as const;
   const slots = await forget.slots.all(w, { id });
+  await lockSlots(w, slots);
+  const why = { why: 'forgotten', actor: actor.name, forDeviceId: null, nowMs } as const;
   for (const slot of slots) await endSlot(w, slot, why);
   return slots.length;
 }
@@ -185,14 +185,19 @@ export function deviceStore(context: Context): DeviceStore {
         return found?.id ?? null;
       });
       if (id === null) return 'device_not_found';
-      for (const step of [(w: Write) => endSlots(w, id, act), ...stepsOf(id)]) {
-        while ((await write(step)) > 0) await nextTurn();
+      for (;;) {
+        for (const step of stepsOf(id, act)) while ((await write(step)) > 0) await nextTurn();
+        const forgotten = await write(async (w) => {
+          const left = await forget.lockForGood.get(w, { id });
+          if (left === null) return 'device_not_found';
+          // It came back meanwhile: its slots are to get their ends, and links go before devices.
+          if (left.holderCount > 0) return null;
+          await forget.device.run(w, { id });
+          w.audit.note(act, deeds.forgetDevice(hwid));
+          return 'ok';
+        });
+        if (forgotten !== null) return forgotten;
       }
-      return write(async (w) => {
-        if ((await forget.device.run(w, { id })) === 0) return 'device_not_found';
-        w.audit.note(act, deeds.forgetDevice(hwid));
-        return 'ok';
-      });
     },
   };
 }

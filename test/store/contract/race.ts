@@ -12,6 +12,7 @@ import {
   addDoor,
   addProvider,
   CODE,
+  FACTS,
   HASH,
   installDraft,
   knock,
@@ -291,13 +292,20 @@ export const SINGLE_RACES: Readonly<Record<string, Race>> = {
     given: async () => ({}),
     callCount: 12,
     call: (store, _, n) => {
-      const asked = registration('a', { tokenHash: tokenHash(`word ${n}`) });
-      return store.registerDevice(asked);
+      const facts = { ...FACTS, deviceName: `word ${n}` };
+      const more = { tokenHash: tokenHash(`word ${n}`), facts, nowMs: NOW_MS + n };
+      return store.registerDevice(registration('a', more));
     },
     async check(store, _, answers) {
       expect(objects(answers)).toHaveLength(1);
       expect(count(answers, 'registration_refused')).toBe(11);
       const winner = answers.findIndex((answer) => typeof answer === 'object');
+      // What was refused left nothing, although it saw the device before the others did.
+      expect((await store.findDevice('a'))?.device).toMatchObject({
+        deviceName: `word ${winner}`,
+        firstSeenAtMs: NOW_MS + winner,
+        lastSeenAtMs: NOW_MS + winner,
+      });
       for (const n of answers.keys()) {
         const holder = await store.findDeviceByToken(tokenHash(`word ${n}`));
         expect([n, holder !== null]).toEqual([n, n === winner]);
