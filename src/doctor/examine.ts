@@ -22,6 +22,8 @@ interface Patient {
   uid: number;
 }
 
+const NO_BACKUPS = { findings: [], newestMs: null };
+
 /**
  * Looks at everything; changes nothing but a file that it makes and removes, and asks nobody but
  * the panels behind the gate, and the gateways that are set up.
@@ -31,7 +33,8 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
   const { dataDir } = config;
   const directory = checkDirectory(dataDir, uid);
   const database = await kind.survey(dataDir, config.gateUpstreams);
-  const backups = checkBackups(config, nowMs);
+  // A server has backups of its own.
+  const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);
   const newestMs = times.length > 0 ? Math.max(...times) : null;
   const hasTls = config.tlsCertificate !== '' || config.acmeDomains.length > 0;
@@ -39,8 +42,10 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
     ...checkConfiguration(loaded),
     ...directory,
     ...database.findings,
-    ...checkSpace('disk space', dataDir, database.bytes),
-    ...checkSpace('disk space of backups', backupFolder(config), database.bytes),
+    ...checkSpace('disk space', dataDir, kind.file === null ? 0 : database.bytes),
+    ...(kind.file === null
+      ? []
+      : checkSpace('disk space of backups', backupFolder(config), database.bytes)),
     ...checkClock(nowMs, newestMs),
     ...checkDescriptors(readLimits(), config.streamCountMax),
     ...backups.findings,

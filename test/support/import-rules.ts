@@ -50,6 +50,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     packages: [],
     reason: 'a kind of store is what all of them can fulfil',
   },
+  'src/store/findings.ts': {
+    ours: LEAVES,
+    packages: [],
+    reason: 'what stores share has no SQL',
+  },
   'src/store/cursor.ts': {
     ours: [],
     types: ['src/core/port/'],
@@ -71,7 +76,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/store/sqlite': {
     ours: [
       ...['src/store/sqlite/', 'src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
-      'src/store/webhook-row.ts',
+      ...['src/store/webhook-row.ts', 'src/store/findings.ts'],
       ...['src/core/', 'migrations/sqlite/', ...LEAVES],
     ],
     // bun:ffi: wal-index.ts reads memory that SQLite shares.
@@ -84,7 +89,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'src/store/postgres': {
     ours: [
       ...['src/store/postgres/', 'src/store/cursor.ts', 'src/store/status.ts', 'src/store/kind.ts'],
-      'src/store/webhook-row.ts',
+      ...['src/store/webhook-row.ts', 'src/store/findings.ts'],
       ...['src/core/', 'migrations/postgres/', ...LEAVES],
     ],
     // bun: its SQL client.

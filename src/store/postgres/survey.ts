@@ -1,27 +1,168 @@
-/** The check of the database: whether it can be reached, keeps what it says, and has its schema. */
+/** The check of a database on PostgreSQL: whether it can be reached, is whole, and has its schema. */
 
 import { SQL } from 'bun';
-import { about } from '../../finding.ts';
+import { systemClock } from '../../clock.ts';
+import { hostHash } from '../../core/host-name.ts';
+import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import { DISABLED_BY_OWNER } from '../../core/port/webhook.ts';
+import { about, type Finding } from '../../finding.ts';
 import { messageOf } from '../../operator-error.ts';
-import type { DatabaseReport, HostOfProvider } from '../kind.ts';
+import { type DisabledWebhook, disabledFinding, olderSchemaFinding } from '../findings.ts';
+import type { BoundHost, DatabaseReport, HostOfProvider } from '../kind.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
+import { isUsable, SCHEMA_VERSION, schemaOf } from './migrate.ts';
+import { surveyServer } from './survey-server.ts';
 
 const say = about('database');
+/** Silence after which a node counts as away: each writes every 5 s, ms. */
+const SILENT_MS = 15_000;
+const MIB = 1024 ** 2;
+
+type Contents = Omit<DatabaseReport, 'findings'>;
+
+const NOTHING: Contents = {
+  hosts: [],
+  stopped: [],
+  hasSubscriptions: false,
+  newestMs: null,
+  bytes: 0,
+};
 
 /** Looks at a database for a diagnosis: everything is read, nothing is changed. */
 export async function surveyPostgres(
   place: DatabaseOptions,
-  _asked: readonly HostOfProvider[],
+  asked: readonly HostOfProvider[],
 ): Promise<DatabaseReport> {
-  const nothing = { hosts: [], stopped: [], hasSubscriptions: false, newestMs: null, bytes: 0 };
-  const sql = new SQL(poolOptions(place, 1));
+  const sql = new SQL({ ...poolOptions(place, 1), bigint: false });
   try {
-    await sql`SELECT 1`;
-    return { findings: [say.ok('it answers')], ...nothing };
+    const state = await schemaOf((text) => sql.unsafe(text).simple());
+    if (state === null) {
+      const todo = "'gatepost serve' makes it, 'gatepost move-database' fills it";
+      const findings = [say.warning('there is no Gatepost in the database', todo)];
+      return {
+        findings: [...findings, ...(await surveyServer(sql, place, 0, systemClock))],
+        ...NOTHING,
+      };
+    }
+    if (!isUsable(state)) return { findings: [schemaFinding(state.version)], ...NOTHING };
+    const nodes = await listNodes(sql);
+    const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS).length;
+    const findings = [
+      ...(await surveyServer(sql, place, serving, systemClock)),
+      ...nodeFindings(nodes),
+      ...(await sequenceFindings(sql)),
+      ...(await sealFindings(sql)),
+      ...(await findDisabled(sql)).map(disabledFinding),
+    ];
+    const contents = await lookInside(sql, asked);
+    const size = `schema ${state.version}, ${Math.round(contents.bytes / MIB)} MiB`;
+    return { findings: [say.ok(`it has ${size}`), ...findings], ...contents };
   } catch (error) {
-    const todo = 'see that PostgreSQL runs, and that database.url leads to it';
-    return { findings: [say.problem(messageOf(error), todo)], ...nothing };
+    const todo = 'see that PostgreSQL runs, that database.url leads to it, and that it lets us in';
+    return { findings: [say.problem(`it cannot be asked: ${messageOf(error)}`, todo)], ...NOTHING };
   } finally {
     await sql.close({ timeout: 0 });
   }
+}
+
+function schemaFinding(schema: number): Finding {
+  if (schema < SCHEMA_VERSION) return olderSchemaFinding(schema, SCHEMA_VERSION);
+  const what = `it has schema ${schema}, this program knows up to ${SCHEMA_VERSION}`;
+  return say.problem(what, 'use the version of gatepost that the other nodes have');
+}
+
+interface SeenNode {
+  name: string;
+  version: string;
+  silentMs: number;
+}
+
+async function listNodes(sql: SQL): Promise<SeenNode[]> {
+  return (await sql`
+    SELECT name, version,
+      (extract(epoch FROM clock_timestamp()) * 1000 - seen_at_ms)::float8 AS "silentMs"
+    FROM node ORDER BY name, id`) as SeenNode[];
+}
+
+function nodeFindings(nodes: readonly SeenNode[]): Finding[] {
+  const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS);
+  const silent = nodes
+    .filter(({ silentMs }) => silentMs >= SILENT_MS)
+    .map(({ name, silentMs }) => {
+      const todo =
+        "look at that machine; 'gatepost node list' forgets it an hour after its last sign";
+      return say.warning(`node ${name} has been silent for ${Math.round(silentMs / 1000)} s`, todo);
+    });
+  const names = serving.map(({ name, version }) => `${name} (${version})`).join(', ');
+  return [...(serving.length > 0 ? [say.ok(`it is served by ${names}`)] : []), ...silent];
+}
+
+/** Finds sequences that would give out an id that is there: as after rows were put in by hand. */
+async function sequenceFindings(sql: SQL): Promise<Finding[]> {
+  const tables = (await sql`
+    SELECT c.relname AS name, a.attname AS column, coalesce(s.last_value, 0)::float8 AS last
+    FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
+    JOIN pg_sequences s ON format('%I.%I', s.schemaname, s.sequencename)::regclass
+      = pg_get_serial_sequence(c.oid::regclass::text, a.attname)::regclass
+    WHERE a.attidentity <> '' AND c.relnamespace = current_schema()::regnamespace
+      AND c.relkind = 'r'`) as { name: string; column: string; last: number }[];
+  const findings: Finding[] = [];
+  for (const { name, column, last } of tables) {
+    const [row] = (await sql`
+      SELECT coalesce(max(${sql(column)}), 0)::float8 AS max FROM ${sql(name)}`) as {
+      max: number;
+    }[];
+    if (row === undefined || row.max <= last) continue;
+    const what = `the next id of ${name} is taken: the sequence is at ${last}, the rows at ${row.max}`;
+    const todo = `SELECT setval(pg_get_serial_sequence('${name}', '${column}'), ${row.max})`;
+    findings.push(say.problem(what, todo));
+  }
+  return findings;
+}
+
+/** Finds entries of the audit log that nobody puts into the chain. */
+async function sealFindings(sql: SQL): Promise<Finding[]> {
+  const [row] = (await sql`
+    SELECT (extract(epoch FROM clock_timestamp()) * 1000 - min(at_ms))::float8 AS "ageMs"
+    FROM audit_pending`) as { ageMs: number | null }[];
+  const ageMs = row?.ageMs ?? 0;
+  if (ageMs < 60_000) return [];
+  const what = `entries of the audit log have waited for the chain for ${Math.round(ageMs / 1000)} s`;
+  const todo = "a server puts them there, and so does 'gatepost audit list'";
+  return [say.warning(what, todo)];
+}
+
+async function findDisabled(sql: SQL): Promise<DisabledWebhook[]> {
+  return (await sql`
+    SELECT id::float8 AS id, disabled_why AS why FROM webhook
+    WHERE provider_id IS NULL AND disabled_why <> ${DISABLED_BY_OWNER}
+    ORDER BY webhook.id`) as DisabledWebhook[];
+}
+
+async function lookInside(sql: SQL, asked: readonly HostOfProvider[]): Promise<Contents> {
+  const hosts: BoundHost[] = [];
+  for (const host of asked) hosts.push(await lookUp(sql, host));
+  const stopped = (await sql`
+    SELECT kind AS gateway, coalesce(problem, '') AS problem FROM destination
+    WHERE stopped_at_ms IS NOT NULL AND webhook_id IS NULL`) as Contents['stopped'];
+  const [facts] = (await sql`
+    SELECT
+      EXISTS (SELECT FROM device_token WHERE push LIKE '%"gateway":"webpush"%')
+        AS "hasSubscriptions",
+      (SELECT at_ms::float8 FROM audit ORDER BY last_number DESC LIMIT 1) AS "newestMs",
+      pg_database_size(current_database())::float8 AS bytes`) as Omit<
+    Contents,
+    'hosts' | 'stopped'
+  >[];
+  return { ...NOTHING, ...facts, hosts, stopped: Array.from(stopped) };
+}
+
+async function lookUp(sql: SQL, { host, provider }: HostOfProvider): Promise<BoundHost> {
+  const [found] = (await sql`
+    SELECT d.status FROM provider p
+    LEFT JOIN domain d ON d.provider_id = p.id AND d.domain_hash = ${hostHash(host)}
+    WHERE p.code = ${provider}`) as { status: number | null }[];
+  if (found === undefined) return 'provider_not_found';
+  if (found.status === null) return 'not_bound';
+  return found.status === DOMAIN_ACTIVE ? 'active' : 'disabled';
 }

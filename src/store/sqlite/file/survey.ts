@@ -9,6 +9,7 @@ import { DISABLED_BY_OWNER } from '../../../core/port/webhook.ts';
 import { mib } from '../../../disk/room.ts';
 import { about, type Finding } from '../../../finding.ts';
 import { messageOf } from '../../../operator-error.ts';
+import { type DisabledWebhook, disabledFinding, olderSchemaFinding } from '../../findings.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider } from '../../kind.ts';
 import { findDamage, tableNames } from './copy.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
@@ -52,10 +53,7 @@ export function surveyDatabase(dataDir: string, asked: readonly HostOfProvider[]
 }
 
 function schemaFindings(schema: number): Finding[] {
-  if (schema >= SCHEMA_VERSION) return [];
-  const todo = "make a backup, then restart 'gatepost serve'";
-  const what = `it has schema ${schema}, this program needs ${SCHEMA_VERSION}`;
-  return [say.warning(what, todo)];
+  return schema < SCHEMA_VERSION ? [olderSchemaFinding(schema, SCHEMA_VERSION)] : [];
 }
 
 /** Warns of a foreign part: it would run with the program's rights, and spoil each backup. */
@@ -77,19 +75,8 @@ function logFindings(walBytes: number): Finding[] {
   return [say.warning(`its write-ahead log has ${mib(walBytes)} MiB`, todo)];
 }
 
-function disabledFinding({ id, why }: DisabledWebhook): Finding {
-  const todo = `when its receiver is mended, 'gatepost webhook set ${id} --enable'`;
-  return say.warning(`the operator's webhook ${id} is disabled: ${why}`, todo);
-}
-
 function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0;
-}
-
-/** A webhook of the operator's that did not take what it was told: nobody else may hear of it. */
-interface DisabledWebhook {
-  id: number;
-  why: string;
 }
 
 interface Look {

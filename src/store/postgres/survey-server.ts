@@ -1,0 +1,199 @@
+/** The check of a PostgreSQL server: whether it keeps what it says, and how it is reached. */
+
+import type { SQL } from 'bun';
+import type { Clock } from '../../clock.ts';
+import { about, type Finding } from '../../finding.ts';
+import type { DatabaseOptions } from './database-options.ts';
+import { MAJOR_MIN } from './migrate.ts';
+
+const say = about('postgresql');
+/** Difference of clocks that is told of, and that at which a node is not ready any more, ms. */
+const CLOCK_WARN_MS = 500;
+const CLOCK_OFF_MS = 2_000;
+/** Connections that a node has besides its pools: one that listens, and one for an export. */
+const BESIDES_COUNT = 2;
+/** Connections to be left for the command line and for people. */
+const SPARE_COUNT = 10;
+
+interface Server {
+  major: number;
+  version: string;
+  encoding: string;
+  isStandby: boolean;
+  fsync: string;
+  fullPageWrites: string;
+  synchronousCommit: string;
+  synchronousStandbys: string;
+  standbyCount: number;
+  checksums: string;
+  connectionCountMax: number;
+  connectionCount: number;
+  isEncrypted: boolean;
+  archiveMode: string;
+  archivedMs: number | null;
+  archiveFailedMs: number | null;
+  hasOtherCollation: boolean;
+}
+
+async function askServer(sql: SQL): Promise<Server> {
+  const [server] = (await sql`
+    SELECT (current_setting('server_version_num')::int / 10000)::int AS major,
+      current_setting('server_version') AS version,
+      current_setting('server_encoding') AS encoding,
+      pg_is_in_recovery() AS "isStandby",
+      current_setting('fsync') AS fsync,
+      current_setting('full_page_writes') AS "fullPageWrites",
+      current_setting('synchronous_commit') AS "synchronousCommit",
+      current_setting('synchronous_standby_names') AS "synchronousStandbys",
+      (SELECT count(*)::int FROM pg_stat_replication) AS "standbyCount",
+      current_setting('data_checksums') AS checksums,
+      (current_setting('max_connections')::int
+        - current_setting('superuser_reserved_connections')::int) AS "connectionCountMax",
+      (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend')
+        AS "connectionCount",
+      coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS "isEncrypted",
+      current_setting('archive_mode') AS "archiveMode",
+      (SELECT extract(epoch FROM last_archived_time)::float8 * 1000 FROM pg_stat_archiver)
+        AS "archivedMs",
+      (SELECT extract(epoch FROM last_failed_time)::float8 * 1000 FROM pg_stat_archiver)
+        AS "archiveFailedMs",
+      coalesce(datcollversion <> pg_database_collation_actual_version(oid), false)
+        AS "hasOtherCollation"
+    FROM pg_database WHERE datname = current_database()`) as Server[];
+  if (server === undefined) throw new Error('the server knows no database');
+  return server;
+}
+
+/** Milliseconds that the server's clock is ahead of this machine's. */
+async function clockOffset(sql: SQL, clock: Clock): Promise<number> {
+  const beforeMs = clock.nowMs();
+  const [row] = (await sql`
+    SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "nowMs"`) as { nowMs: number }[];
+  return Math.round((row?.nowMs ?? beforeMs) - (beforeMs + clock.nowMs()) / 2);
+}
+
+/** Looks at the server. `nodeCount`: processes that serve the database now. */
+export async function surveyServer(
+  sql: SQL,
+  place: DatabaseOptions,
+  nodeCount: number,
+  clock: Clock,
+): Promise<Finding[]> {
+  const server = await askServer(sql);
+  const findings = [
+    ...versionFindings(server),
+    ...durabilityFindings(server),
+    ...standbyFindings(server),
+    ...wayFindings(server, place),
+    ...connectionFindings(server, place, nodeCount),
+    ...backupFindings(server),
+    ...clockFindings(await clockOffset(sql, clock)),
+  ];
+  const isFine = findings.every(({ level }) => level === 'ok');
+  const way = server.isEncrypted ? 'over TLS' : 'without TLS';
+  const fine = say.ok(`${server.version} answers ${way}, and keeps what it says`);
+  return isFine ? [fine, ...findings] : findings;
+}
+
+function versionFindings({ major, version, encoding, hasOtherCollation }: Server): Finding[] {
+  const findings: Finding[] = [];
+  if (major < MAJOR_MIN) {
+    const todo = `move to PostgreSQL ${MAJOR_MIN} or newer`;
+    findings.push(say.problem(`it is PostgreSQL ${version}`, todo));
+  }
+  if (encoding !== 'UTF8') {
+    const todo = "make a database with ENCODING 'UTF8'";
+    findings.push(say.problem(`its encoding is ${encoding}`, todo));
+  }
+  if (hasOtherCollation) {
+    // Gatepost's own columns compare bytes, so no index of its own is in doubt.
+    const todo = 'ALTER DATABASE … REFRESH COLLATION VERSION, once others in it are reindexed';
+    findings.push(say.warning("the system's collation is another than when it was made", todo));
+  }
+  return findings;
+}
+
+function durabilityFindings(server: Server): Finding[] {
+  const findings: Finding[] = [];
+  for (const [setting, value] of [
+    ['fsync', server.fsync],
+    ['full_page_writes', server.fullPageWrites],
+  ] as const) {
+    if (value === 'on') continue;
+    const what = `${setting} is ${value}: a crash of its machine destroys the database`;
+    findings.push(say.problem(what, `set ${setting} = on`));
+  }
+  if (server.synchronousCommit === 'off') {
+    const what = 'synchronous_commit is off: a crash loses what was answered as saved';
+    findings.push(say.problem(what, 'set synchronous_commit = on'));
+  }
+  if (server.checksums === 'off') {
+    const todo = "stop it and run 'pg_checksums --enable'";
+    findings.push(say.warning('it has no data checksums: damage on disk goes unnoticed', todo));
+  }
+  return findings;
+}
+
+function standbyFindings({
+  isStandby,
+  standbyCount,
+  synchronousStandbys,
+  synchronousCommit,
+}: Server): Finding[] {
+  if (isStandby) {
+    const todo = 'name the address behind which the present leader answers';
+    return [say.problem('it is a standby, which takes no writes', todo)];
+  }
+  if (standbyCount === 0) return [];
+  if (synchronousStandbys === '' || synchronousCommit === 'local') {
+    const todo = 'have one standby synchronous; see docs/several-nodes.md';
+    const what = 'its standbys are asynchronous: a failover loses what was answered as saved';
+    return [say.warning(what, todo)];
+  }
+  return [say.ok(`a commit waits for ${synchronousStandbys}`)];
+}
+
+function wayFindings({ isEncrypted }: Server, { host, socket, tls }: DatabaseOptions): Finding[] {
+  const isNear = socket !== null || /^(localhost|127\..*|::1)$/.test(host);
+  if (isNear || (tls !== null && isEncrypted)) return [];
+  const todo = 'take database.insecure out, and give database.ca_file';
+  return [say.warning('passwords and keys cross the network in the clear', todo)];
+}
+
+function connectionFindings(server: Server, place: DatabaseOptions, nodeCount: number): Finding[] {
+  const { connectionCount, connectionCountMax } = server;
+  const perNode = place.connections + BESIDES_COUNT;
+  const nodes = Math.max(1, nodeCount);
+  const needed = nodes * perNode + SPARE_COUNT;
+  // Behind a pooler the server's own connections are the pooler's business.
+  if (place.isPooled || needed <= connectionCountMax) {
+    return [say.ok(`${connectionCount} of ${connectionCountMax} connections are taken`)];
+  }
+  const what = `${nodes} nodes with ${perNode} connections each, and ${SPARE_COUNT} to spare, are ${needed}; it takes ${connectionCountMax}`;
+  return [say.warning(what, 'raise max_connections, or lower database.connections')];
+}
+
+function backupFindings({ archiveMode, archivedMs, archiveFailedMs }: Server): Finding[] {
+  if (archiveFailedMs !== null && archiveFailedMs > (archivedMs ?? 0)) {
+    const what = `its last archiving of a log failed, at ${instant(archiveFailedMs)}`;
+    return [say.problem(what, "look into PostgreSQL's log; its disk fills up meanwhile")];
+  }
+  if (archiveMode === 'off') {
+    const todo = 'see that somebody runs pg_dump or base backups; see docs/several-nodes.md';
+    return [say.warning('it archives no log: it cannot be brought back to any moment', todo)];
+  }
+  const last = archivedMs === null ? 'none yet' : `the last at ${instant(archivedMs)}`;
+  return [say.ok(`it archives its logs: ${last}`)];
+}
+
+function clockFindings(offsetMs: number): Finding[] {
+  const seconds = `${Math.abs(offsetMs) / 1000} s ${offsetMs > 0 ? 'ahead of' : 'behind'}`;
+  const what = `its clock is ${seconds} this machine's`;
+  const todo = 'have both set by NTP';
+  if (Math.abs(offsetMs) > CLOCK_OFF_MS) return [say.problem(what, todo)];
+  return Math.abs(offsetMs) > CLOCK_WARN_MS ? [say.warning(what, todo)] : [];
+}
+
+function instant(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+}
