@@ -218,6 +218,33 @@ describePostgres('the way to PostgreSQL', () => {
     expect(await on.of.get(db, { id: 10 })).toBeNull();
   });
 
+  test('a queue for transactions is no outage: who waits too long is refused alone', async () => {
+    const db = open({ statementMs: 300 });
+    const asked = Array.from({ length: 12 }, () =>
+      db.transaction(async (runner) => {
+        for (let n = 0; n < 2; n++) await on.sleep.get(runner, { seconds: 0.2 });
+      }),
+    );
+    const settled = await Promise.allSettled(asked);
+    const faults = settled.flatMap((it) => (it.status === 'rejected' ? [String(it.reason)] : []));
+    expect(new Set(faults)).toEqual(new Set(['StoreAway: too many calls wait for the database']));
+    expect(faults.length).toBeLessThan(12);
+    expect(told).toEqual([]);
+  });
+
+  test('a step that a transaction left behind does not run in the next one', async () => {
+    const db = open();
+    let late: Promise<unknown> | null = null;
+    await db.transaction(async (runner) => {
+      late = on.sleep
+        .get(runner, { seconds: 0.05 })
+        .then(() => on.add.run(runner, { id: 60, n: 1 }))
+        .catch((fault) => fault);
+    });
+    expect(await late).toEqual(new Error('the transaction is over'));
+    expect(await on.of.get(db, { id: 60 })).toBeNull();
+  });
+
   test('an item of a group that breaks a constraint takes no other with it', async () => {
     const db = open();
     const group = new TurnGroup<{ id: number; n: number }, boolean>({

@@ -18,7 +18,7 @@ import {
   retryReason,
   sqlStateOf,
 } from './fault.ts';
-import { Places } from './places.ts';
+import { Places, TOO_MANY } from './places.ts';
 import { answerOf, type Connection, Pools, send } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
@@ -49,6 +49,8 @@ export class Database implements Runner {
   readonly #pools: Pools;
   readonly #places: Places;
   readonly #deadlines: Deadlines;
+  /** The same for those that wait for a place: that says nothing about the database. */
+  readonly #queue: Deadlines;
   readonly #options: DatabaseOptions;
   /** Runs a statement that writes by itself: it is not repeated if it may have run. */
   readonly writing: Runner;
@@ -58,6 +60,7 @@ export class Database implements Runner {
     this.#places = new Places(transactionsOf(options));
     this.#pools = new Pools(options);
     this.#deadlines = new Deadlines(options.statementMs + SILENCE_MS, () => this.#beSilent());
+    this.#queue = new Deadlines(options.statementMs, () => new StoreAway(TOO_MANY));
     this.writing = { ask: (text, params) => this.#askWriting(text, params) };
   }
 
@@ -94,7 +97,7 @@ export class Database implements Runner {
    */
   async transaction<T>(work: (on: Runner) => Promise<T>, mode = ''): Promise<T> {
     this.#refuseIfAway();
-    await this.#places.take((taken) => this.#deadlines.within(taken));
+    await this.#places.take((taken) => this.#queue.within(taken));
     try {
       return await this.#transact(work, mode);
     } finally {
@@ -124,6 +127,7 @@ export class Database implements Runner {
     this.#isClosed = true;
     if (this.#probe !== null) clearTimeout(this.#probe);
     this.#deadlines.close();
+    this.#queue.close();
     await this.#pools.close();
   }
 
@@ -174,16 +178,24 @@ export class Database implements Runner {
   async #transact<T>(work: (on: Runner) => Promise<T>, mode: string): Promise<T> {
     let isCommitting = false;
     const connection = await this.#reserve();
-    const ask = <Row>(text: string, params: readonly Bound[] = []) =>
-      this.#deadlines.within(answerOf<Row>(send(connection, text, params)));
+    let isOver = false;
+    const ask = <Row>(text: string, params: readonly Bound[] = []): Promise<Answer<Row>> => {
+      // A step that was left behind must not run in whatever the connection does next.
+      if (isOver) return Promise.reject(new Error('the transaction is over'));
+      const asked = this.#deadlines.within(answerOf<Row>(send(connection, text, params)));
+      // Several may be under way: whoever waits hears of the first that fails.
+      asked.catch(() => undefined);
+      return asked;
+    };
     try {
       // Not waited for: the first statement goes right behind it.
       const begun = ask(`BEGIN ${mode}`);
-      begun.catch(() => undefined);
       const value = await work({ ask });
       await begun;
       isCommitting = true;
-      await ask('COMMIT');
+      const committed = ask('COMMIT');
+      isOver = true;
+      await committed;
       return value;
     } catch (fault) {
       if (!isLost(fault) && !(fault instanceof StoreAway)) {
@@ -193,6 +205,7 @@ export class Database implements Runner {
       if (!isCommitting) throw fault;
       throw new WriteFailed('nobody knows whether it was committed', { cause: fault });
     } finally {
+      isOver = true;
       connection.release();
     }
   }
@@ -208,7 +221,7 @@ export class Database implements Runner {
   #refuseIfAway(): void {
     if (this.#outage === null) {
       if (this.#deadlines.waitingCount < WAITING_MAX) return;
-      throw new StoreAway('too many calls wait for the database');
+      throw new StoreAway(TOO_MANY);
     }
     this.#outage.refusedCount += 1;
     throw new StoreAway(this.#outage.problem);

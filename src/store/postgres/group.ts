@@ -5,6 +5,7 @@
 
 import { StoreAway } from '../../core/port/store.ts';
 import { isStorageFault } from './fault.ts';
+import { TOO_MANY } from './places.ts';
 
 /** Calls that wait for one kind of group; one more is refused at once. */
 const WAITING_MAX = 4_000;
@@ -37,7 +38,7 @@ export class TurnGroup<Item, Answer> {
   /** Rejects with what its run threw, or {@link StoreAway} if too many wait already. */
   ask(item: Item): Promise<Answer> {
     if (this.#waiting.length >= WAITING_MAX) {
-      return Promise.reject(new StoreAway('too many calls wait for the database'));
+      return Promise.reject(new StoreAway(TOO_MANY));
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });

@@ -5,6 +5,9 @@ import { StoreAway } from '../../core/port/store.ts';
 /** Callers that wait; one more is refused at once. */
 const WAITING_MAX = 2_000;
 
+/** The problem of a call that is refused as too many wait. */
+export const TOO_MANY = 'too many calls wait for the database';
+
 interface Waiting {
   resolve: () => void;
   isGone: boolean;
@@ -28,7 +31,7 @@ export class Places {
       return;
     }
     if (this.#waiting.length >= WAITING_MAX) {
-      throw new StoreAway('too many calls wait for the database');
+      throw new StoreAway(TOO_MANY);
     }
     const waiting: Waiting = { resolve: () => undefined, isGone: false };
     const taken = new Promise<void>((resolve) => {

@@ -26,6 +26,7 @@ import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
 import { migrate, withConnection } from './migrate.ts';
 import { nodeStore, type Self } from './node.ts';
+import { openPatiently } from './opening.ts';
 import { outboxStore } from './outbox.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
@@ -45,10 +46,17 @@ export async function openPostgresStore(
   database: DatabaseOptions,
 ): Promise<Store> {
   const { clock = systemClock, create, migrates = create } = options;
-  await withConnection(poolOptions(database, 1), (ask) => migrate(ask, { create, migrates }));
+  await openPatiently(database, () =>
+    withConnection(poolOptions(database, 1), (ask) => migrate(ask, { create, migrates })),
+  );
   const db = new Database(database);
   const databaseClock = new DatabaseClock(db, clock);
-  await databaseClock.measure();
+  try {
+    await openPatiently(database, () => databaseClock.measure());
+  } catch (fault) {
+    await db.close();
+    throw fault;
+  }
   const context: Context = {
     db,
     write: (work) => write(context, work),
