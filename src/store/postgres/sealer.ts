@@ -39,7 +39,8 @@ const chain = {
 };
 
 const pending = {
-  isThere: prepare<{ one: number }>(sql`SELECT 1 AS one FROM audit_pending LIMIT 1`),
+  /** In the order of the index: what was sealed lies about in the table until it is vacuumed. */
+  isThere: prepare<{ id: number }>(sql`SELECT id FROM audit_pending ORDER BY xact, id LIMIT 1`),
   oldest: prepare<Pending>(sql`
       SELECT ${COLUMNS} FROM audit_pending ORDER BY audit_pending.xact, id LIMIT ${STEP_COUNT}`),
   ofXact: prepare<Pending>(sql`
