@@ -1,5 +1,6 @@
 /** Every race of the contract, by a name that another process can be told. */
 
+import { IMPORT_RACES } from './import-race.ts';
 import { OUTBOX_RACES } from './outbox-race.ts';
 import { type Race, SINGLE_RACES } from './race.ts';
 import { SERIAL_RACES } from './serial-race.ts';
@@ -8,4 +9,5 @@ export const RACES: Readonly<Record<string, Race>> = {
   ...SINGLE_RACES,
   ...SERIAL_RACES,
   ...OUTBOX_RACES,
+  ...IMPORT_RACES,
 };
