@@ -62,8 +62,10 @@ export class AuditNotes {
   /** Saves the entries, within the transaction. */
   async seal(runner: Runner): Promise<void> {
     if (this.#notes.length === 0) return;
-    const codes = await this.#codes(runner);
-    const listed = await listedOnes(runner, this.#notes);
+    const [codes, listed] = await Promise.all([
+      this.#codes(runner),
+      listedOnes(runner, this.#notes),
+    ]);
     const entries = listed.map(({ act, deed, providerId }): EntryText => {
       const provider = providerId === null ? undefined : codes.get(providerId);
       return entryText(act, provider === undefined ? deed : { ...deed, provider });

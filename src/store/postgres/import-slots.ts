@@ -23,11 +23,12 @@ const on = {
         last_seen_at_ms = greatest(device.last_seen_at_ms, excluded.last_seen_at_ms)
       RETURNING id, hwid`),
   atProvider: prepare<DeviceFacts & { deviceId: number; lastSeenAtMs: number }>(sql`
-      SELECT device_id AS "deviceId", os, os_version AS "osVersion", device_name AS "deviceName",
-        app_version AS "appVersion", user_agent AS "userAgent", last_seen_at_ms AS "lastSeenAtMs"
-      FROM device_provider
-      WHERE provider_id = ${value('providerId')}
-        AND device_id = ANY(${value('deviceIds')}::bigint[])`),
+      SELECT p.device_id AS "deviceId", p.os AS os, p.os_version AS "osVersion",
+        p.device_name AS "deviceName", p.app_version AS "appVersion",
+        p.user_agent AS "userAgent", p.last_seen_at_ms AS "lastSeenAtMs"
+      FROM device d
+        JOIN device_provider p ON p.device_id = d.id AND p.provider_id = ${value('providerId')}
+      WHERE d.hwid = ANY(${value('hwids')}::text[])`),
   keepFacts: prepare(sql`
       INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms)
       SELECT x.device_id, ${value('providerId')}::bigint, x.os, x.os_version, x.device_name,
@@ -86,32 +87,34 @@ export async function addSlots(
   const held = hwids.length === 0 ? [] : await on.held.all(w, { installId, hwids });
   const { added, counts } = chosen(slots, new Set(held.map(({ hwid }) => hwid)), room);
   if (added.length === 0) return counts;
-  const devices = await on.see.all(w, {
-    hwids: added.map(({ hwid }) => hwid),
-    firstMs: added.map(({ firstSeenAtMs }) => firstSeenAtMs),
-    lastMs: added.map(({ lastSeenAtMs }) => lastSeenAtMs),
-  });
+  const seen = added.map(({ hwid }) => hwid);
+  // One behind the other, without waiting: what is known is looked at when they are locked.
+  const [devices, here] = await Promise.all([
+    on.see.all(w, {
+      hwids: seen,
+      firstMs: added.map(({ firstSeenAtMs }) => firstSeenAtMs),
+      lastMs: added.map(({ lastSeenAtMs }) => lastSeenAtMs),
+    }),
+    on.atProvider.all(w, { providerId, hwids: seen }),
+  ]);
   const ids = new Map(devices.map(({ id, hwid }) => [hwid, id]));
   const deviceIds = added.map(({ hwid }) => ids.get(hwid) ?? 0);
-  const here = await on.atProvider.all(w, { providerId, deviceIds });
   const byDevice = new Map(here.map((row) => [row.deviceId, row]));
   const kept = added.map((slot, n) => {
     const known = byDevice.get(deviceIds[n] ?? 0);
     const facts: DeviceFacts = known === undefined ? slot : mergeFacts(slot, known);
     return { ...facts, seenMs: Math.max(known?.lastSeenAtMs ?? 0, slot.lastSeenAtMs) };
   });
-  await on.keepFacts.run(w, {
-    ...{ providerId, deviceIds, seenMs: kept.map(({ seenMs }) => seenMs) },
+  const columns = {
+    ...{ installId, providerId, deviceIds, seenMs: kept.map(({ seenMs }) => seenMs) },
     os: kept.map(({ os }) => os),
     osVersion: kept.map(({ osVersion }) => osVersion),
     deviceName: kept.map(({ deviceName }) => deviceName),
     appVersion: kept.map(({ appVersion }) => appVersion),
     userAgent: kept.map(({ userAgent }) => userAgent),
-  });
-  await on.takeSlots.run(w, {
-    ...{ installId, providerId, deviceIds },
     registeredMs: added.map(({ registeredAtMs }) => registeredAtMs),
     slotSeenMs: added.map(({ slotSeenAtMs }) => slotSeenAtMs ?? nowMs),
-  });
+  };
+  await Promise.all([on.keepFacts.run(w, columns), on.takeSlots.run(w, columns)]);
   return counts;
 }

@@ -65,9 +65,9 @@ async function freeId(
   isTaken: Statement<{ id: number }>,
   ids: typeof linkIds,
 ): Promise<number | null> {
-  if (wanted === null || (await isTaken.get(w, { id: wanted })) !== null) return null;
-  await raise(w, ids, wanted);
-  return wanted;
+  if (wanted === null) return null;
+  const [taken] = await Promise.all([isTaken.get(w, { id: wanted }), raise(w, ids, wanted)]);
+  return taken === null ? wanted : null;
 }
 
 /** Runs it again if another one took the id at the same moment: then it is seen to be taken. */
@@ -116,17 +116,23 @@ async function importInstall(
   >
 ): ReturnType<ImportStore['importInstall']> {
   const { slots, id, terms, replacedAtMs, ...facts } = wanted;
-  const owner = await linkRows.countOf.get(w, { providerId });
+  // One behind the other, without waiting: the link is looked at when the provider is locked.
+  const [owner, known] = await Promise.all([
+    linkRows.countOf.get(w, { providerId }),
+    on.find.get(w, { installCode: facts.installCode }),
+  ]);
   if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
-  const known = await on.find.get(w, { installCode: facts.installCode });
   if (known !== null) {
     if (known.providerId !== providerId) return 'install_code_exists';
     return update(w, known, wanted, updates, act);
   }
   if (owner.installCount >= installCountMax) return 'install_code_limit_reached';
   const none = { ...NO_TERMS, providerId, id: null };
-  const added = { ...none, ...facts, ...(await termsHere(w, terms, none)) };
-  const free = await freeId(w, id, on.idIsTaken, linkIds);
+  const [free, own] = await Promise.all([
+    freeId(w, id, on.idIsTaken, linkIds),
+    termsHere(w, terms, none),
+  ]);
+  const added = { ...none, ...facts, ...own };
   const row = await linkRows.add.get(w, { ...added, id: free });
   // The provider's own links come one after the other: somebody else's has the code by now.
   if (row === null) return 'install_code_exists';
