@@ -13,8 +13,10 @@ import * as pushes from './push-steps.ts';
 import { inRounds } from './rounds.ts';
 import { prepare, type Runner, value } from './statement.ts';
 
-/** Calls of one statement, of up to 100 messages each. */
-const CALLS_MAX = 50;
+/** Calls that are taken together. */
+const CALLS_MAX = 100;
+/** Items of one statement, beyond those of one call: their number counts by its square. */
+const ITEMS_MAX = 200;
 
 /** What a device says of one message: everything that one call says of it. */
 interface Saying {
@@ -50,44 +52,48 @@ interface News {
  * `takesPushes`.
  */
 const acknowledge = prepare<News>(sql`
-    WITH said AS (
+    WITH said AS MATERIALIZED (
       SELECT * FROM unnest(${value('calls')}::integer[], ${value('deviceIds')}::bigint[],
         ${value('tokenHashes')}::bytea[], ${value('nowMs')}::bigint[], ${value('ids')}::bigint[],
         ${value('opened')}::boolean[], ${value('verdicts')}::text[], ${value('details')}::text[])
         AS s (call, device_id, token_hash, now_ms, id, is_opened, verdict, detail)),
-    held AS (
-      SELECT s.call, s.now_ms, s.is_opened, s.verdict, s.detail, r.distribution_id, r.device_id,
-        abs(r.inbox) AS provider_id, r.received_at_ms IS NULL OR r.is_waiting = 1 AS is_waiting,
+    held AS MATERIALIZED (
+      SELECT s.call, s.now_ms, s.is_opened, s.verdict, s.detail, r.id AS recipient_id,
+        r.distribution_id, abs(r.inbox) AS provider_id,
+        r.received_at_ms IS NULL OR r.is_waiting = 1 AS is_waiting,
         r.received_at_ms IS NOT NULL AS was_received,
         r.opened_at_ms IS NOT NULL AS was_opened,
         r.executed_at_ms IS NOT NULL OR r.refused_at_ms IS NOT NULL AS was_decided,
         r.push_state IS NOT DISTINCT FROM 1 AS is_at_gateway
-      FROM said s JOIN recipient r ON r.distribution_id = s.id AND r.device_id = s.device_id
-      WHERE r.sent_at_ms IS NOT NULL
-        AND (r.received_at_ms IS NULL OR r.is_waiting = 1
-          OR s.is_opened AND r.opened_at_ms IS NULL
-          OR s.verdict IS NOT NULL AND r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL)
-        AND EXISTS (SELECT 1 FROM device_token t
-          WHERE t.token_hash = s.token_hash AND t.device_id = r.device_id
-            AND CASE WHEN r.inbox < 0 THEN t.nobody_after_distribution_id < r.distribution_id
-              ELSE EXISTS (SELECT 1 FROM device_provider p
-                WHERE p.device_id = r.device_id AND p.provider_id = r.inbox
-                  AND p.token_id = t.id AND p.after_recipient_id < r.id) END)
-      ORDER BY r.device_id, r.distribution_id FOR NO KEY UPDATE OF r),
+      FROM said s CROSS JOIN LATERAL (
+        SELECT * FROM recipient
+        WHERE distribution_id = s.id AND device_id = s.device_id AND sent_at_ms IS NOT NULL
+          AND (received_at_ms IS NULL OR is_waiting = 1
+            OR s.is_opened AND opened_at_ms IS NULL
+            OR s.verdict IS NOT NULL AND executed_at_ms IS NULL AND refused_at_ms IS NULL)
+          AND EXISTS (SELECT 1 FROM device_token t
+            WHERE t.token_hash = s.token_hash AND t.device_id = s.device_id
+              AND CASE WHEN inbox < 0 THEN t.nobody_after_distribution_id < s.id
+                ELSE EXISTS (SELECT 1 FROM device_provider p
+                  WHERE p.device_id = s.device_id AND p.provider_id = inbox
+                    AND p.token_id = t.id AND p.after_recipient_id < recipient.id OFFSET 0) END
+            OFFSET 0)
+        LIMIT 1 FOR NO KEY UPDATE) r),
     changed AS (
       UPDATE recipient r SET is_waiting = 0,
-        received_at_ms = coalesce(r.received_at_ms, h.now_ms),
-        opened_at_ms = coalesce(r.opened_at_ms, CASE WHEN h.is_opened THEN h.now_ms END),
-        executed_at_ms = CASE WHEN h.verdict = 'executed' AND NOT h.was_decided THEN h.now_ms
-          ELSE r.executed_at_ms END,
-        refused_at_ms = CASE WHEN h.verdict = 'failed' AND NOT h.was_decided THEN h.now_ms
-          ELSE r.refused_at_ms END,
-        detail = CASE WHEN h.verdict = 'failed' AND NOT h.was_decided THEN h.detail
-          ELSE r.detail END
-      FROM held h
-      WHERE r.distribution_id = h.distribution_id AND r.device_id = h.device_id
-        AND (${value('takesPushes')}::boolean
-          OR NOT EXISTS (SELECT 1 FROM held g WHERE g.call = h.call AND g.is_at_gateway)))
+        (received_at_ms, opened_at_ms, executed_at_ms, refused_at_ms, detail) = (
+          SELECT coalesce(r.received_at_ms, h.now_ms),
+            coalesce(r.opened_at_ms, CASE WHEN h.is_opened THEN h.now_ms END),
+            CASE WHEN h.verdict = 'executed' AND NOT h.was_decided THEN h.now_ms
+              ELSE r.executed_at_ms END,
+            CASE WHEN h.verdict = 'failed' AND NOT h.was_decided THEN h.now_ms
+              ELSE r.refused_at_ms END,
+            CASE WHEN h.verdict = 'failed' AND NOT h.was_decided THEN h.detail ELSE r.detail END
+          FROM held h WHERE h.recipient_id = r.id)
+      WHERE r.id = ANY(ARRAY(
+        SELECT recipient_id FROM held
+        WHERE ${value('takesPushes')}::boolean
+          OR call <> ALL(ARRAY(SELECT call FROM held WHERE is_at_gateway)))))
     SELECT call, distribution_id AS id, provider_id AS "providerId",
       is_waiting AS "isWaiting", was_received AS "wasReceived", was_opened AS "wasOpened",
       was_decided AS "wasDecided",
@@ -109,11 +115,13 @@ function sayingsOf(items: readonly AckItem[]): Saying[] {
   return [...byId.values()];
 }
 
-/** Runs the statement for some calls; the news of each. */
+/** Runs the statement for some calls of different devices; the news of each. */
 async function say(runner: Runner, calls: readonly Call[], takesPushes: boolean) {
   const rows = calls.flatMap(({ holder, items, nowMs }, call) =>
     sayingsOf(items).map((saying) => ({ ...saying, holder, call, nowMs })),
   );
+  // In the order in which rows are locked everywhere.
+  rows.sort((a, b) => a.holder.id - b.holder.id || a.id - b.id);
   const news = await acknowledge.all(runner, {
     calls: rows.map(({ call }) => call),
     deviceIds: rows.map(({ holder }) => holder.id),
@@ -128,6 +136,21 @@ async function say(runner: Runner, calls: readonly Call[], takesPushes: boolean)
   const byCall = calls.map((): News[] => []);
   for (const row of news) byCall[row.call]?.push(row);
   return byCall;
+}
+
+/** Cuts calls into runs of so many items that one statement finds them among themselves. */
+function runsOf(calls: readonly Call[]): Call[][] {
+  const runs: Call[][] = [[]];
+  let count = 0;
+  for (const call of calls) {
+    count += call.items.length;
+    if (count > ITEMS_MAX && runs.at(-1)?.length !== 0) {
+      runs.push([]);
+      count = call.items.length;
+    }
+    runs.at(-1)?.push(call);
+  }
+  return runs;
 }
 
 /** Whatever counts: a write, or the figures of the process for what is saved already. */
@@ -163,22 +186,23 @@ export function acknowledger(context: Context): Store['acknowledge'] {
   const { db } = context;
 
   /** Null: a gateway still has a message that the call is about. */
+  async function acknowledgeAll(calls: readonly Call[]): Promise<(AckItem[] | null)[]> {
+    const changes: (AckItem[] | null)[] = [];
+    for (const run of runsOf(calls)) {
+      const news = await say(db.writing, run, false);
+      for (const [n, call] of run.entries()) {
+        const own = news[n] ?? [];
+        const isPlain = own.every(({ isAtGateway }) => !isAtGateway);
+        changes.push(isPlain ? changesOf(call, own, context.figures) : null);
+      }
+    }
+    return changes;
+  }
+
   const calls = new TurnGroup<Call, AckItem[] | null>({
     itemsMax: CALLS_MAX,
     underWayMax: 2,
-    run: (asked) =>
-      inRounds(
-        asked,
-        ({ holder }) => holder.id,
-        async (round) => {
-          const news = await say(db.writing, round, false);
-          return round.map((call, n) => {
-            const own = news[n] ?? [];
-            if (own.some(({ isAtGateway }) => isAtGateway)) return null;
-            return changesOf(call, own, context.figures);
-          });
-        },
-      ),
+    run: (asked) => inRounds(asked, ({ holder }) => holder.id, acknowledgeAll),
   });
 
   /** Who has fetched a message needs no push any more, however long its gateway is stopped. */

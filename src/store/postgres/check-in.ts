@@ -41,26 +41,32 @@ interface Recorded {
   seenBeforeMs: number | null;
 }
 
+/** Rows that belong to call `k` are looked up one by one, whatever the planner thinks of tables. */
+const PROVIDER_OF_CALL = sql`
+  LEFT JOIN LATERAL (SELECT id FROM provider WHERE code = k.code LIMIT 1) o ON true`;
+const BINDING_OF_CALL = sql`
+  LEFT JOIN LATERAL (SELECT id FROM domain WHERE provider_id = o.id AND domain_hash = k.hash
+    AND status = ${ACTIVE_BINDING} LIMIT 1) m ON true`;
+
 const on = {
   look: prepare<Look>(sql`
       SELECT o.id AS "providerId", ${ALL_SEEN} AS "seenAtMs",
         coalesce(${LINKED}, false) AS "isLinked",
         m.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM device_domain b
-          WHERE b.device_id = d.id AND b.domain_id = m.id) AS "isNewLink"
+          WHERE b.device_id = d.id AND b.domain_id = m.id OFFSET 0) AS "isNewLink"
       FROM unnest(${value('codes')}::text[], ${value('hashes')}::text[],
           ${value('hwids')}::text[]) WITH ORDINALITY AS k (code, hash, hwid, n)
-        LEFT JOIN provider o ON o.code = k.code
-        LEFT JOIN domain m ON m.provider_id = o.id AND m.domain_hash = k.hash
-          AND m.status = ${ACTIVE_BINDING}
-        LEFT JOIN device d ON d.hwid = k.hwid
-        LEFT JOIN device_provider p ON p.device_id = d.id AND p.provider_id = o.id
+        ${PROVIDER_OF_CALL} ${BINDING_OF_CALL}
+        LEFT JOIN LATERAL (SELECT id FROM device WHERE hwid = k.hwid LIMIT 1) d ON true
+        LEFT JOIN LATERAL (SELECT * FROM device_provider
+          WHERE device_id = d.id AND provider_id = o.id LIMIT 1) p ON true
       ORDER BY k.n`),
   /**
    * Of different devices. Nothing comes back for a call of no provider, of a device that became
    * known there meanwhile, and of one that would be tied to more bindings than may be.
    */
   record: prepare<Recorded>(sql`
-      WITH said AS (
+      WITH said AS MATERIALIZED (
         SELECT k.*, o.id AS provider_id, m.id AS domain_id
         FROM unnest(${value('codes')}::text[], ${value('hashes')}::text[],
             ${value('hwids')}::text[], ${value('os')}::text[], ${value('osVersions')}::text[],
@@ -68,45 +74,33 @@ const on = {
             ${value('userAgents')}::text[], ${value('nowMs')}::bigint[]) WITH ORDINALITY
             AS k (code, hash, hwid, os, os_version, device_name, app_version, user_agent,
               now_ms, n)
-          JOIN provider o ON o.code = k.code
-          LEFT JOIN domain m ON m.provider_id = o.id AND m.domain_hash = k.hash
-            AND m.status = ${ACTIVE_BINDING}),
+          ${PROVIDER_OF_CALL} ${BINDING_OF_CALL}
+        WHERE o.id IS NOT NULL),
       seen AS (
         INSERT INTO device (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
         SELECT hwid, '', '', '', '', '', now_ms, now_ms FROM said ORDER BY hwid COLLATE "C"
         ON CONFLICT (hwid) DO UPDATE SET last_seen_at_ms = excluded.last_seen_at_ms
         RETURNING id, hwid),
-      placed AS (
-        SELECT s.*, d.id AS device_id FROM said s JOIN seen d ON d.hwid = s.hwid),
-      held AS (
-        SELECT s.*, p.last_seen_at_ms AS before_ms, p.tie_count,
+      placed AS MATERIALIZED (
+        SELECT s.*, d.id AS device_id, p.last_seen_at_ms AS before_ms, p.tie_count,
           s.domain_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM device_domain b
-            WHERE b.device_id = p.device_id AND b.domain_id = s.domain_id) AS is_new_link
-        FROM placed s JOIN device_provider p
-          ON p.device_id = s.device_id AND p.provider_id = s.provider_id
-        FOR NO KEY UPDATE OF p),
-      changed AS (
-        UPDATE device_provider p SET ${mergedUnproven('p', 'h')},
-          last_seen_at_ms = h.now_ms, checked_in_at_ms = h.now_ms
-        FROM held h
-        WHERE p.device_id = h.device_id AND p.provider_id = h.provider_id
-          AND NOT (h.is_new_link AND h.tie_count >= ${TIES_MAX})
-        RETURNING h.n, h.device_id, h.provider_id, h.domain_id, h.now_ms, h.before_ms,
-          h.is_new_link),
-      added AS (
-        INSERT INTO device_provider (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms,
-          checked_in_at_ms)
-        SELECT s.device_id, s.provider_id, s.os, s.os_version, s.device_name, s.app_version,
-          s.user_agent, s.now_ms, s.now_ms
-        FROM placed s WHERE NOT EXISTS (SELECT 1 FROM held h WHERE h.device_id = s.device_id)
-        ON CONFLICT DO NOTHING
+            WHERE b.device_id = d.id AND b.domain_id = s.domain_id OFFSET 0) AS is_new_link
+        FROM said s JOIN seen d ON d.hwid = s.hwid
+          LEFT JOIN LATERAL (SELECT * FROM device_provider
+            WHERE device_id = d.id AND provider_id = s.provider_id
+            LIMIT 1 FOR NO KEY UPDATE) p ON true),
+      plain AS MATERIALIZED (
+        SELECT * FROM placed WHERE NOT (is_new_link AND coalesce(tie_count, 0) >= ${TIES_MAX})),
+      told AS (
+        INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS},
+          last_seen_at_ms, checked_in_at_ms)
+        SELECT device_id, provider_id, ${FACT_COLUMNS}, now_ms, now_ms FROM plain
+        ON CONFLICT (device_id, provider_id) DO UPDATE SET ${mergedUnproven('p', 'excluded')},
+          last_seen_at_ms = excluded.last_seen_at_ms, checked_in_at_ms = excluded.checked_in_at_ms
+        WHERE p.device_id = ANY(ARRAY(SELECT device_id FROM plain WHERE before_ms IS NOT NULL))
         RETURNING device_id),
-      done AS (
-        SELECT * FROM changed
-        UNION ALL
-        SELECT s.n, s.device_id, s.provider_id, s.domain_id, s.now_ms, NULL,
-          s.domain_id IS NOT NULL
-        FROM added a JOIN placed s ON s.device_id = a.device_id),
+      done AS MATERIALIZED (
+        SELECT * FROM plain WHERE device_id = ANY(ARRAY(SELECT device_id FROM told))),
       tied AS (
         INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
         SELECT device_id, domain_id, provider_id, now_ms FROM done WHERE is_new_link

@@ -44,10 +44,14 @@ type MessageRow = Omit<Message, 'payload'> & { payload: string };
  * inbox by housekeeping, and hides nothing until then.
  */
 const waitingIn = (place: SQL) => sql`
-  SELECT r.id, r.distribution_id, octet_length(x.payload) AS bytes
-  FROM recipient r JOIN distribution x ON x.id = r.distribution_id
-  WHERE r.device_id = k.device_id AND r.is_waiting = 1 AND ${place}
-    AND x.status <> ${literal(BLOCKED)} AND x.expires_at_ms > k.now_ms
+  SELECT r.id, r.distribution_id, x.bytes FROM (
+    SELECT r.id, r.distribution_id FROM recipient r
+    WHERE r.device_id = k.device_id AND r.is_waiting = 1 AND ${place}
+    ORDER BY r.id OFFSET 0) r
+    CROSS JOIN LATERAL (
+      SELECT octet_length(payload) AS bytes FROM distribution
+      WHERE id = r.distribution_id AND status <> ${literal(BLOCKED)}
+        AND expires_at_ms > k.now_ms LIMIT 1) x
   ORDER BY r.id LIMIT k.count_max`;
 
 const looks = {
@@ -57,12 +61,14 @@ const looks = {
       FROM unnest(${value('deviceIds')}::bigint[], ${value('tokenHashes')}::bytea[],
           ${value('nowMs')}::bigint[], ${value('countMax')}::bigint[])
           WITH ORDINALITY AS k (device_id, token_hash, now_ms, count_max, n)
-        JOIN device_token t ON t.token_hash = k.token_hash AND t.device_id = k.device_id
+        CROSS JOIN LATERAL (SELECT * FROM device_token
+          WHERE token_hash = k.token_hash AND device_id = k.device_id LIMIT 1) t
         CROSS JOIN LATERAL (
           SELECT * FROM (
-            SELECT f.* FROM device_provider p CROSS JOIN LATERAL (
+            SELECT f.* FROM (
+              SELECT * FROM device_provider WHERE token_id = t.id OFFSET 0) p CROSS JOIN LATERAL (
               ${waitingIn(sql`r.inbox = p.provider_id AND r.id > p.after_recipient_id`)}) AS f
-            WHERE p.token_id = t.id AND ${LINKED}
+            WHERE ${LINKED}
             UNION ALL
             SELECT f.* FROM (
               ${waitingIn(sql`r.inbox < 0 AND r.id > t.nobody_after_recipient_id

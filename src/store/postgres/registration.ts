@@ -77,8 +77,9 @@ const tokens = {
         least(d.last_seen_at_ms, (SELECT min(${ALL_SEEN}) FROM device_provider p
           WHERE p.token_id = t.id)) AS "lastSeenAtMs"
       FROM unnest(${value('tokenHashes')}::bytea[]) WITH ORDINALITY AS k (token_hash, n)
-        LEFT JOIN device_token t ON t.token_hash = k.token_hash
-        LEFT JOIN device d ON d.id = t.device_id
+        LEFT JOIN LATERAL (
+          SELECT * FROM device_token WHERE token_hash = k.token_hash LIMIT 1) t ON true
+        LEFT JOIN LATERAL (SELECT * FROM device WHERE id = t.device_id LIMIT 1) d ON true
       ORDER BY k.n`),
   /** A token of the device itself. */
   own: prepare<{ id: number }>(sql`

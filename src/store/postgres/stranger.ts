@@ -44,21 +44,30 @@ const THESE_VISITS = sql`
 const seeing = {
   /** Of different devices. */
   note: prepare<{ n: number; providerId: number; seenBeforeMs: number }>(sql`
-      WITH said AS (
-        SELECT * FROM unnest(${value('deviceIds')}::bigint[], ${value('tokenIds')}::bigint[],
-          ${value('nowMs')}::bigint[]) WITH ORDINALITY AS k (device_id, token_id, now_ms, n)),
-      held AS (
-        SELECT d.id, s.n, s.now_ms FROM said s JOIN device d ON d.id = s.device_id
-        ORDER BY d.hwid FOR NO KEY UPDATE OF d),
+      WITH said AS MATERIALIZED (
+        SELECT k.*, d.hwid FROM unnest(${value('deviceIds')}::bigint[],
+            ${value('tokenIds')}::bigint[], ${value('nowMs')}::bigint[])
+            WITH ORDINALITY AS k (device_id, token_id, now_ms, n)
+          CROSS JOIN LATERAL (SELECT hwid FROM device WHERE id = k.device_id LIMIT 1) d
+        ORDER BY d.hwid),
+      held AS MATERIALIZED (
+        SELECT s.* FROM said s CROSS JOIN LATERAL (
+          SELECT 1 FROM device WHERE id = s.device_id LIMIT 1 FOR NO KEY UPDATE) d),
       seen AS (
-        UPDATE device d SET last_seen_at_ms = h.now_ms FROM held h WHERE d.id = h.id),
-      places AS (
+        UPDATE device d SET last_seen_at_ms =
+          (SELECT h.now_ms FROM held h WHERE h.device_id = d.id)
+        WHERE d.id = ANY(ARRAY(SELECT device_id FROM held))),
+      places AS MATERIALIZED (
         SELECT h.n, h.now_ms, p.device_id, p.provider_id, p.last_seen_at_ms
-        FROM held h JOIN said s ON s.n = h.n JOIN device_provider p ON p.token_id = s.token_id
-        FOR NO KEY UPDATE OF p),
+        FROM held h CROSS JOIN LATERAL (
+          SELECT * FROM device_provider WHERE token_id = h.token_id OFFSET 0
+          FOR NO KEY UPDATE) p),
       checked_in AS (
-        UPDATE device_provider p SET checked_in_at_ms = c.now_ms, last_seen_at_ms = c.now_ms
-        FROM places c WHERE p.device_id = c.device_id AND p.provider_id = c.provider_id)
+        UPDATE device_provider p SET (checked_in_at_ms, last_seen_at_ms) =
+          (SELECT h.now_ms, h.now_ms FROM held h WHERE h.token_id = p.token_id)
+        WHERE p.token_id = ANY(ARRAY(SELECT token_id FROM held))
+          AND EXISTS (SELECT 1 FROM places c
+            WHERE c.device_id = p.device_id AND c.provider_id = p.provider_id))
       SELECT n::integer AS n, provider_id AS "providerId", last_seen_at_ms AS "seenBeforeMs"
       FROM places`),
 };

@@ -16,16 +16,20 @@ const FIRST_LOOK_DEVICES = 50;
 /** Rows for each of them: a device that is on no link is looked up in each of its bindings. */
 const ROWS_EACH = 3;
 
-/** Condition: the device of row `p` of `device_provider` is linked there. Asks 16 ties at most. */
+/**
+ * Condition: the device of row `p` of `device_provider` is linked there. Asks 16 ties at most, by
+ * their keys: OFFSET keeps the planner from reading all that there are.
+ */
 export const LINKED = sql`(p.slot_count > 0 OR p.tie_count > 0 AND EXISTS (
-  SELECT 1 FROM device_domain b JOIN domain m ON m.id = b.domain_id
-  WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id
-    AND m.status = ${ACTIVE_BINDING}))`;
+  SELECT 1 FROM device_domain b
+  WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id AND ${ACTIVE_BINDING} =
+    (SELECT m.status FROM domain m WHERE m.id = b.domain_id)
+  OFFSET 0))`;
 
 /** Condition: `deviceId` is linked to provider `providerId`, both expressions of SQL. */
 export const linked = (deviceId: string, providerId: string) => sql`EXISTS (
   SELECT 1 FROM device_provider p WHERE p.device_id = ${sql.raw(deviceId)}
-    AND p.provider_id = ${sql.raw(providerId)} AND ${LINKED})`;
+    AND p.provider_id = ${sql.raw(providerId)} AND ${LINKED} OFFSET 0)`;
 
 /** A run of a provider's devices that have one operating system, in a range of ids. */
 export interface TargetRange {
@@ -66,7 +70,7 @@ const on = {
       SELECT d.id AS id, ${linked('d.id', 'o.id')} AS "isLinked"
       FROM unnest(${value('hwids')}::text[]) WITH ORDINALITY AS k (hwid, n)
         CROSS JOIN (SELECT ${value('providerId')}::bigint AS id) o
-        LEFT JOIN device d ON d.hwid = k.hwid
+        LEFT JOIN LATERAL (SELECT id FROM device WHERE hwid = k.hwid LIMIT 1) d ON true
       ORDER BY k.n`),
   any: prepare<{ one: number }>(sql`SELECT 1 AS one FROM ${inRange} LIMIT 1`),
 };
