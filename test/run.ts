@@ -4,6 +4,9 @@
  *
  *   bun test/run.ts [PART OF A PATH …] [-- OPTION OF bun test …]
  *
+ * Some files run a second time with PostgreSQL as the store, on a server that is started for all of
+ * them (by hand: `GATEPOST_TEST_STORE=postgres bun test ./test/FILE`).
+ *
  * `TEST_WORKERS` says how many at a time: by default one more than there are processors, as most of
  * the long tests wait for a disk or another process.
  */
@@ -11,6 +14,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { noPostgres, startPostgres } from './support/postgres.ts';
 import { binary } from './support/process.ts';
 
 interface Ran {
@@ -19,6 +23,38 @@ interface Ran {
   skipped: number;
 }
 
+/** Files that run once on SQLite and once on PostgreSQL. */
+const ON_BOTH = new Set([
+  'core/door.test.ts',
+  'core/message/cancel.test.ts',
+  'core/message/deliver-keep.test.ts',
+  'core/message/deliver-lanes.test.ts',
+  'core/message/deliver-model.test.ts',
+  'core/message/deliver-targets.test.ts',
+  'core/message/deliver.test.ts',
+  'core/message/lane-model.test.ts',
+  'core/message/push-model.test.ts',
+  'core/message/registration-model.test.ts',
+  'core/message/send-interval.test.ts',
+  'core/model.test.ts',
+  'core/slot-model.test.ts',
+  'e2e/crash.test.ts',
+  'e2e/delivery-kill.test.ts',
+  'e2e/never-stale.test.ts',
+  'e2e/outbox-kill.test.ts',
+  'e2e/race.test.ts',
+  'e2e/slot-life.test.ts',
+  'http/bounds.test.ts',
+  'http/coverage.test.ts',
+  'http/credentials.test.ts',
+  'http/messaging-ack.test.ts',
+  'http/messaging-inbox.test.ts',
+  'http/messaging-register.test.ts',
+  'http/messaging-token.test.ts',
+  'http/stream-life.test.ts',
+  'http/stream.test.ts',
+  'http/webhook-replay.test.ts',
+]);
 /** The longest begin first, so that nobody waits for one that began last. */
 const LONG = /^(?:fuzz|e2e|cli|http\/slow|store|tls)/;
 /** No file may take longer, s: each test has a limit of its own, what hangs after it has none. */
@@ -42,9 +78,23 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+interface Run {
+  file: string;
+  store: 'sqlite' | 'postgres';
+}
+
 const files = [...new Bun.Glob('**/*.test.ts').scanSync(join(root, 'test'))]
   .filter((file) => wanted.length === 0 || wanted.some((part) => `test/${file}`.includes(part)))
   .sort((a, b) => Number(LONG.test(b)) - Number(LONG.test(a)) || a.localeCompare(b));
+const runs: Run[] = files.flatMap((file) => [
+  { file, store: 'sqlite' },
+  ...(ON_BOTH.has(file) && noPostgres === null ? [{ file, store: 'postgres' } as const] : []),
+]);
+// One for all: each file would start its own.
+const isAsked = runs.some(({ file, store }) => store === 'postgres' || file.includes('postgres'));
+const port =
+  process.env['GATEPOST_TEST_POSTGRES'] ??
+  (isAsked && noPostgres === null ? String((await startPostgres()).port) : undefined);
 const total: Ran = { passed: 0, failed: 0, skipped: 0 };
 const failedFiles: string[] = [];
 let next = 0;
@@ -57,21 +107,30 @@ console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} ski
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
 
 async function work(): Promise<void> {
-  for (let file = files[next++]; file !== undefined; file = files[next++]) {
-    const ran = await runFile(file);
+  for (let run = runs[next++]; run !== undefined; run = runs[next++]) {
+    const ran = await runFile(run);
     total.passed += ran.passed;
     total.failed += ran.failed;
     total.skipped += ran.skipped;
-    if (ran.failed > 0) failedFiles.push(`test/${file}`);
+    if (ran.failed > 0) failedFiles.push(nameOf(run));
   }
 }
 
+const nameOf = ({ file, store }: Run) =>
+  `test/${file}${store === 'postgres' ? ' on PostgreSQL' : ''}`;
+
 /** Runs one file and prints what it printed, in one piece. */
-async function runFile(file: string): Promise<Ran> {
-  const report = join(folder, `${file.replaceAll('/', '+')}.xml`);
+async function runFile(run: Run): Promise<Ran> {
+  const { file, store } = run;
+  const report = join(folder, `${store}+${file.replaceAll('/', '+')}.xml`);
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
   const child = Bun.spawn([process.execPath, 'test', ...reporter, ...options, `./test/${file}`], {
     cwd: root,
+    env: {
+      ...process.env,
+      GATEPOST_TEST_STORE: store,
+      ...(port === undefined ? {} : { GATEPOST_TEST_POSTGRES: port }),
+    },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -85,12 +144,13 @@ async function runFile(file: string): Promise<Ran> {
   ]);
   clearTimeout(timer);
   running.delete(child);
+  if (store === 'postgres') console.log(`\n${nameOf(run)}:`);
   process.stdout.write(`${stderr.trim()}\n${stdout.replace(/^bun test v.*\n/, '')}`);
   const { exitCode, signalCode } = child;
   const ran = read(report);
   // A crash is a failure, even if no test says so.
   if (exitCode === 0 || ran.failed > 0) return ran;
-  console.log(`test/${file} ended with ${exitCode ?? signalCode}, and no test says why`);
+  console.log(`${nameOf(run)} ended with ${exitCode ?? signalCode}, and no test says why`);
   return { ...ran, failed: 1 };
 }
 

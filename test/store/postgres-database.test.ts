@@ -10,7 +10,8 @@ import { Sealer } from '../../src/store/postgres/sealer.ts';
 import { Signals } from '../../src/store/postgres/signals.ts';
 import { prepare, value } from '../../src/store/postgres/statement.ts';
 import { type Write, write } from '../../src/store/postgres/write.ts';
-import { describePostgres, type OwnPostgres, startPostgres } from '../support/postgres.ts';
+import { describePostgres } from '../support/needs.ts';
+import { type OwnPostgres, startPostgres } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 
 const TABLE = 'CREATE TABLE IF NOT EXISTS tried (id bigint PRIMARY KEY, n bigint CHECK (n < 100))';

@@ -12,7 +12,7 @@ import {
   schemaOf,
   withConnection,
 } from '../../src/store/postgres/migrate.ts';
-import { describePostgres, testPostgres } from '../support/postgres.ts';
+import { describePostgres, testPostgres } from '../support/needs.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 

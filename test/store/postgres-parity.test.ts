@@ -5,7 +5,7 @@ import { expect, setDefaultTimeout } from 'bun:test';
 import type { SQL } from 'bun';
 import { TRANSITIONS } from '../../src/core/message/status.ts';
 import { MIGRATIONS } from '../../src/store/sqlite/file/migrate.ts';
-import { describePostgres, testPostgres } from '../support/postgres.ts';
+import { describePostgres, testPostgres } from '../support/needs.ts';
 import { freshDatabase } from '../support/postgres-data.ts';
 import { conditionsBy, linesOfPostgres, linesOfSqlite } from '../support/schema-lines.ts';
 import { PATIENCE_MS } from '../support/until.ts';

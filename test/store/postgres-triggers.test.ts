@@ -2,7 +2,8 @@
 
 import { expect, setDefaultTimeout } from 'bun:test';
 import type { SQL } from 'bun';
-import { describePostgres, sharedPostgres, testPostgres } from '../support/postgres.ts';
+import { describePostgres, testPostgres } from '../support/needs.ts';
+import { sharedPostgres } from '../support/postgres.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 

@@ -2,8 +2,8 @@
 
 import type { Store } from '../../src/core/port/store.ts';
 import { withMethods } from '../../src/core/port/store.ts';
+import { describePostgres } from '../support/needs.ts';
 import { openPlace } from '../support/place.ts';
-import { describePostgres } from '../support/postgres.ts';
 import { freshDatabase } from '../support/postgres-data.ts';
 import { runRace } from '../support/race.ts';
 import { strictStore } from '../support/strict-store.ts';

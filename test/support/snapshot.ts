@@ -1,5 +1,7 @@
 /** Looks at the database from outside, past the store, to see what really changed. */
 
+import type { Core } from '../../src/core/core.ts';
+import { auditEntries } from './audit.ts';
 import { type Looked, withNumbers } from './beside.ts';
 import { openBeside } from './database.ts';
 import type { TestDatabase } from './postgres-data.ts';
@@ -9,8 +11,12 @@ type Row = Record<string, unknown>;
 export type Snapshot = Map<string, Row>;
 
 /** Every row of every table: a table added later is compared too. */
-export async function takeSnapshot({ dataDir, database }: Looked): Promise<Snapshot> {
-  return database === null ? snapshotOfFile(dataDir) : snapshotOf(database);
+export async function takeSnapshot(app: Looked & { core: Core }): Promise<Snapshot> {
+  const { dataDir, database, core } = app;
+  if (database === null) return snapshotOfFile(dataDir);
+  // Whoever reads the audit log has the entries linked that wait for it.
+  await auditEntries(core);
+  return snapshotOf(database);
 }
 
 function snapshotOfFile(dataDir: string): Snapshot {
