@@ -11,7 +11,7 @@ import { SQL } from 'bun';
 import { Nodes } from '../ha/nodes.ts';
 import { Ordeal } from '../ha/ordeal.ts';
 import { testWith } from '../support/needs.ts';
-import { testPostgres } from '../support/postgres.ts';
+import { testPostgres } from '../support/needs.ts';
 import { freshDatabase } from '../support/postgres-data.ts';
 import { Random } from '../support/random.ts';
 import { PATIENCE_MS } from '../support/until.ts';

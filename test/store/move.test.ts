@@ -8,7 +8,7 @@ import { APPLICATION_ID, ARRIVING_ID, pragmaNumber } from '../../src/store/sqlit
 import { freshFolder } from '../support/app.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { openPlace } from '../support/place.ts';
-import { describePostgres, testPostgres } from '../support/postgres.ts';
+import { describePostgres, testPostgres } from '../support/needs.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { readText } from '../support/tree.ts';
 import { PATIENCE_MS } from '../support/until.ts';

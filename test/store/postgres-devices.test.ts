@@ -9,7 +9,7 @@ import { mergeUnproven } from '../../src/core/device.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
 import { openPlace } from '../support/place.ts';
-import { describePostgres, testPostgres } from '../support/postgres.ts';
+import { describePostgres, testPostgres } from '../support/needs.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { Random } from '../support/random.ts';
 import { PATIENCE_MS } from '../support/until.ts';

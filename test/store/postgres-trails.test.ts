@@ -15,7 +15,7 @@ import { Signals } from '../../src/store/postgres/signals.ts';
 import { type Write, write } from '../../src/store/postgres/write.ts';
 import { ACT } from '../support/actor.ts';
 import { placeOf } from '../support/place.ts';
-import { describePostgres } from '../support/postgres.ts';
+import { describePostgres } from '../support/needs.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { until } from '../support/until.ts';
 import { CLOCK, NOW_MS } from './contract/fixture.ts';
