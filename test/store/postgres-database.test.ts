@@ -235,7 +235,7 @@ describePostgres('the way to PostgreSQL', () => {
 
   test('a step that a transaction left behind does not run in the next one', async () => {
     const db = open();
-    let late: Promise<unknown> | null = null;
+    let late: Promise<unknown> = Promise.resolve();
     await db.transaction(async (runner) => {
       late = on.sleep
         .get(runner, { seconds: 0.05 })
