@@ -8,8 +8,10 @@ import type { Happening } from '../../src/core/port/event.ts';
 import { auditStore } from '../../src/store/postgres/audit.ts';
 import type { Context } from '../../src/store/postgres/context.ts';
 import { Database } from '../../src/store/postgres/database.ts';
+import { DatabaseClock } from '../../src/store/postgres/database-clock.ts';
 import { saveFigures } from '../../src/store/postgres/figure.ts';
 import { FigureTrail } from '../../src/store/postgres/figure-trail.ts';
+import { nodeStore } from '../../src/store/postgres/node.ts';
 import { Sealer } from '../../src/store/postgres/sealer.ts';
 import { Signals } from '../../src/store/postgres/signals.ts';
 import { type Write, write } from '../../src/store/postgres/write.ts';
@@ -126,6 +128,16 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     await noting(dead, 1);
     await dead.db.close();
     expect(await chain(one)).toEqual([[1]]);
+  });
+
+  test('what a node that died left is sealed by a node that serves, though nobody reads', async () => {
+    const dead = open();
+    await noting(dead, 1);
+    await dead.db.close();
+    const self = { nodeId: null, clock: new DatabaseClock(one.db, CLOCK) };
+    const facts = { name: 'one', address: '', version: '', startedAtMs: NOW_MS };
+    await nodeStore(one, self).noteNode(facts);
+    await until('it is sealed', async () => (await countOf('audit')) === 1);
   });
 
   test('what nobody reads is sealed within a second or two', async () => {

@@ -41,7 +41,7 @@ export interface Self {
   clock: DatabaseClock;
 }
 
-export function nodeStore({ db, storeNowMs }: Context, self: Self): NodeStore {
+export function nodeStore({ db, sealer, storeNowMs }: Context, self: Self): NodeStore {
   const { clock } = self;
 
   return {
@@ -52,6 +52,8 @@ export function nodeStore({ db, storeNowMs }: Context, self: Self): NodeStore {
       const isThere = id !== 0 && (await on.note.run(db.writing, { ...row, id })) > 0;
       // Others forget one that could not write for long.
       if (!isThere) self.nodeId = await on.add.insert(db.writing, row);
+      // What a node left that ended before it sealed it.
+      sealer.raise();
     },
 
     removeNode: async () => {

@@ -46,10 +46,10 @@ const pending = {
   ofXact: prepare<Pending>(sql`
       SELECT ${COLUMNS} FROM audit_pending WHERE audit_pending.xact = ${value('xact')}::text::xid8
       ORDER BY id`),
+  /** Of commits that were read whole: nothing is added to them any more. */
   drop: prepare(sql`
-      DELETE FROM audit_pending p
-      USING unnest(${value('xacts')}::text[], ${value('ids')}::bigint[]) AS x(xact, id)
-      WHERE p.xact = x.xact::xid8 AND p.id = x.id`),
+      DELETE FROM audit_pending
+      WHERE xact = ANY(ARRAY(SELECT x::xid8 FROM unnest(${value('xacts')}::text[]) x))`),
 };
 
 /** The anchor of the chain: the last block that was pruned. */
@@ -131,10 +131,7 @@ async function sealStep(runner: Runner): Promise<boolean> {
     hashes: blocks.map(({ hash }) => hash),
     entries: blocks.map(({ entries }) => entries),
   });
-  await pending.drop.run(runner, {
-    xacts: whole.map(({ xact }) => xact),
-    ids: whole.map(({ id }) => id),
-  });
+  await pending.drop.run(runner, { xacts: [...new Set(whole.map(({ xact }) => xact))] });
   return isAll;
 }
 
