@@ -38,7 +38,12 @@ export function placeOf(config: Config, url: NonNullable<Config['databaseUrl']>)
   password();
   return {
     ...{ host, port, socket, user, database, password },
-    tls: isTls ? { ca: readAuthorities(databaseCaFile, 'database.ca_file') } : null,
+    tls: isTls
+      ? {
+          ca: readAuthorities(databaseCaFile, 'database.ca_file'),
+          isNameChecked: url.isNameChecked,
+        }
+      : null,
     connections: config.databaseConnections,
     statementMs: config.databaseStatementSeconds * 1_000,
     isPooled: config.databasePooler,

@@ -42,6 +42,10 @@ export function databaseConflicts(config: Config): string[] {
       'database.ca_file is given, but database.url is reached without TLS',
     ),
     ...when(
+      !url.isNameChecked && databaseCaFile === '',
+      'database.url: sslmode=verify-ca needs database.ca_file: a public authority vouches for anybody',
+    ),
+    ...when(
       url.password !== '' && databasePasswordFile !== '',
       'database.url has a password, and database.password_file too: take one of them out',
     ),

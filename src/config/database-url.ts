@@ -12,6 +12,8 @@ export interface DatabaseUrl {
   database: string;
   /** What its `sslmode` asks for; null: nothing. */
   wantsTls: boolean | null;
+  /** Whether a server must prove its name too, as opposed to its authority alone. */
+  isNameChecked: boolean;
 }
 
 /** Scheme; user and password; host and port; database; query. */
@@ -35,7 +37,7 @@ export function databaseUrl(given: string): DatabaseUrl | null {
     FORM.exec(given) ??
     misfit('it is not a URL such as postgres://gatepost@db.example.com/gatepost');
   if (user === undefined) misfit('it names no user: postgres://USER@HOST/DATABASE');
-  const { socket, wantsTls } = readQuery(query);
+  const { socket, ...tls } = readQuery(query);
   const placed = decoded(place);
   return {
     ...(socket === null && !placed.startsWith('/')
@@ -44,7 +46,7 @@ export function databaseUrl(given: string): DatabaseUrl | null {
     user: decoded(user),
     password: decoded(password),
     database: decoded(database),
-    wantsTls,
+    ...tls,
   };
 }
 
@@ -98,16 +100,19 @@ function socketOf(directory: string, place: string) {
   };
 }
 
-function readQuery(query: string): { socket: string | null; wantsTls: boolean | null } {
+function readQuery(query: string) {
   let socket: string | null = null;
   let wantsTls: boolean | null = null;
+  let isNameChecked = true;
   for (const part of query.split('&').filter((text) => text !== '')) {
     const [name = '', text = ''] = part.split('=', 2);
     const value = decoded(text);
     if (name === 'host' && value.startsWith('/')) socket = value;
-    else if (name === 'sslmode' && TLS_OF_MODE[value] !== undefined) wantsTls = TLS_OF_MODE[value];
-    else if (name === 'sslmode') misfit('its sslmode is not verify-full or disable');
+    else if (name === 'sslmode' && TLS_OF_MODE[value] !== undefined) {
+      wantsTls = TLS_OF_MODE[value];
+      isNameChecked = value !== 'verify-ca';
+    } else if (name === 'sslmode') misfit('its sslmode is not verify-full, verify-ca or disable');
     else misfit('behind the ? it may have host=/DIRECTORY and sslmode alone');
   }
-  return { socket, wantsTls };
+  return { socket, wantsTls, isNameChecked };
 }

@@ -28,7 +28,7 @@ function refusal(env: Readonly<Record<string, string>>): string {
 describe('database.url', () => {
   const STANDARD = {
     ...{ host: 'db', port: 5432, socket: null, user: 'gatepost', password: '' },
-    ...{ database: 'gatepost', wantsTls: null },
+    ...{ database: 'gatepost', wantsTls: null, isNameChecked: true },
   };
   const ON_SOCKET = { ...STANDARD, host: '', socket: '/run/postgresql' };
 
@@ -42,6 +42,10 @@ describe('database.url', () => {
     ],
     ['postgres://gatepost@db/gatepost?sslmode=require', { ...STANDARD, wantsTls: true }],
     ['postgres://gatepost@db/gatepost?sslmode=disable', { ...STANDARD, wantsTls: false }],
+    [
+      'postgres://gatepost@db/gatepost?sslmode=verify-ca',
+      { ...STANDARD, wantsTls: true, isNameChecked: false },
+    ],
     ['postgres://gatepost@/gatepost?host=/run/postgresql', ON_SOCKET],
     ['postgres://gatepost@:5433/gatepost?host=%2Frun%2Fpostgresql', { ...ON_SOCKET, port: 5433 }],
     ['postgres://gatepost@%2Frun%2Fpostgresql/gatepost', ON_SOCKET],
@@ -119,6 +123,7 @@ describe('what cannot be had together with database.url', () => {
     [{ ...HERE, GATEPOST_ACME_DOMAINS: 'gate.example.com' }, 'acme.domains and database.url'],
     [{ ...HERE, GATEPOST_BACKUP_AT: '03:30' }, 'backup.at and database.url'],
     [url('postgres://gatepost@db/gatepost?sslmode=disable'), 'in the clear'],
+    [url('postgres://gatepost@db/gatepost?sslmode=verify-ca'), 'needs database.ca_file'],
     [
       { ...AWAY, GATEPOST_DATABASE_INSECURE: 'true', GATEPOST_DATABASE_CA_FILE: '/ca' },
       'TLS cannot',

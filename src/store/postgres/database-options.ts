@@ -8,6 +8,13 @@ const LOCK_WAIT_MS = 5_000;
 /** Longest wait for a connection to be made, s. */
 const CONNECT_SECONDS = 3;
 
+export interface DatabaseTls {
+  /** Authorities in PEM; null: the public ones. */
+  ca: string | null;
+  /** Whether the server must have the name that it is called by. */
+  isNameChecked: boolean;
+}
+
 export interface DatabaseOptions {
   host: string;
   port: number;
@@ -17,8 +24,8 @@ export interface DatabaseOptions {
   database: string;
   /** Asked for each new connection; null: none is needed. */
   password: () => string | null;
-  /** Null: without TLS; `ca` in PEM, null: the public authorities. */
-  tls: { ca: string | null } | null;
+  /** Null: without TLS. */
+  tls: DatabaseTls | null;
   /** 2 or more. */
   connections: number;
   /** Longest time of one statement, ms. */
@@ -64,7 +71,15 @@ export function poolOptions(options: DatabaseOptions, max: number): SQL.Postgres
     connectionTimeout: CONNECT_SECONDS,
     // A pooler in transaction mode refuses what it does not know.
     connection: isPooled ? { application_name: settings.application_name } : settings,
+    tls: tls !== null && tlsOptions(tls),
+  };
+}
+
+function tlsOptions({ ca, isNameChecked }: DatabaseTls): SQL.TLSOptions {
+  return {
     // Said, as a variable of the environment could turn the check off.
-    tls: tls !== null && { rejectUnauthorized: true, ...(tls.ca === null ? {} : { ca: tls.ca }) },
+    rejectUnauthorized: true,
+    ...(ca === null ? {} : { ca }),
+    ...(isNameChecked ? {} : { checkServerIdentity: () => undefined }),
   };
 }

@@ -31,8 +31,15 @@ export function isTerminated(fault: unknown): boolean {
   return sqlStateOf(fault) === '57P01';
 }
 
+/** True if the server's certificate is not to be believed, as Node's codes of TLS say. */
+export function isUntrusted(fault: unknown): boolean {
+  const code = fault instanceof Error && 'code' in fault ? String(fault.code) : '';
+  return /CERT|^UNABLE_TO_|^ERR_TLS_/.test(code);
+}
+
 /** True if the statement cannot have begun: repeating it is safe, even if it writes. */
 export function isRefusedBefore(fault: unknown): boolean {
+  if (isUntrusted(fault)) return true;
   if (!(fault instanceof SQL.PostgresError)) return false;
   const isUnavailable = sqlStateOf(fault) === '57P03' || sqlStateOf(fault) === '53300';
   return isUnavailable || /REFUSED|CONNECTION_TIMEOUT/.test(fault.code);

@@ -3,9 +3,9 @@
 import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { StoreAway } from '../../core/port/store.ts';
-import { OperatorError } from '../../operator-error.ts';
+import { messageOf, OperatorError } from '../../operator-error.ts';
 import type { DatabaseOptions } from './database-options.ts';
-import { isLost, isRefusedBefore } from './fault.ts';
+import { isLost, isRefusedBefore, isUntrusted } from './fault.ts';
 
 /** Time for which a database that does not answer yet is asked again, ms. */
 const PATIENCE_MS = 5_000;
@@ -22,7 +22,7 @@ export async function openPatiently<T>(place: DatabaseOptions, open: () => Promi
     try {
       return await open();
     } catch (fault) {
-      if (!isAway(fault)) throw explained(place, fault);
+      if (!isAway(fault) || isUntrusted(fault)) throw explained(place, fault);
       if (systemClock.steadyMs() > untilMs) throw explained(place, fault);
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
     }
@@ -34,8 +34,9 @@ const isAway = (fault: unknown) =>
 
 /** The fault as the operator is to read it. */
 function explained({ host, port, socket }: DatabaseOptions, fault: unknown): unknown {
-  if (!(fault instanceof SQL.PostgresError) && !(fault instanceof StoreAway)) return fault;
+  const isOfDatabase = fault instanceof SQL.PostgresError || fault instanceof StoreAway;
+  if (!isOfDatabase && !isUntrusted(fault)) return fault;
   const where = socket === null ? `${host}:${port}` : `${socket} (port ${port})`;
-  const does = isAway(fault) ? 'does not answer' : 'refuses';
-  return new OperatorError(`PostgreSQL at ${where} ${does}: ${fault.message}`);
+  const does = isAway(fault) && !isUntrusted(fault) ? 'does not answer' : 'refuses';
+  return new OperatorError(`PostgreSQL at ${where} ${does}: ${messageOf(fault)}`);
 }

@@ -1,4 +1,4 @@
-/** The check of a database on PostgreSQL: whether it can be reached, is whole, and has its schema. */
+/** The check of a database on PostgreSQL: whether it can be reached, and is as it should be. */
 
 import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
