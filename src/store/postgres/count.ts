@@ -1,9 +1,12 @@
-/** Counts for operators. They look at every row that is counted: no caller of the API asks so. */
+/**
+ * Counts for operators. They look at every row that is counted, of devices a range at a time: no
+ * caller of the API asks so.
+ */
 
 import { sql } from 'drizzle-orm';
 import type { CountStore, Holdings } from '../../core/port/count.ts';
 import type { Context } from './context.ts';
-import { devicesThat } from './device.ts';
+import { deviceRanges, devicesThat } from './device.ts';
 import { prepare, value } from './statement.ts';
 
 const on = {
@@ -23,8 +26,12 @@ const on = {
 export function countStore({ db }: Context): CountStore {
   return {
     countDevices: async (filter) => {
-      const counted = sql`SELECT count(*) AS count FROM ${devicesThat(filter)}`;
-      return (await prepare<{ count: number }>(counted).get(db))?.count ?? 0;
+      let sum = 0;
+      for await (const range of deviceRanges(db)) {
+        const counted = sql`SELECT count(*) AS count FROM ${devicesThat(filter)} AND ${range}`;
+        sum += (await prepare<{ count: number }>(counted).get(db))?.count ?? 0;
+      }
+      return sum;
     },
     countDistributions: async (providerCode) =>
       (await on.distributions.get(db, { providerCode }))?.count ?? 0,

@@ -15,7 +15,7 @@ import type { Context } from './context.ts';
 import { dropRecipients } from './forgetting.ts';
 import { AT_PROVIDER_COLUMNS, LAST_SEEN, SLOT_SEEN } from './lookups.ts';
 import { endSlot, lockSlots, type SlotRow, storySteps } from './slot-end.ts';
-import { prepare, value } from './statement.ts';
+import { prepare, type Runner, value } from './statement.ts';
 import type { Write } from './write.ts';
 
 type DeviceStore = Pick<
@@ -27,6 +27,11 @@ type DeviceStore = Pick<
 const FORGET_STEP = 2_000;
 /** Slots that do: each leaves an end in the story of its link, whose provider waits. */
 const END_STEP = 20;
+
+/** Devices that one statement of a list looks at, and shows. */
+const RANGE_STEP = 10_000;
+const SHOWN_STEP = 2_000;
+const NEWEST_FIRST = sql`d.last_seen_at_ms DESC, d.id DESC`;
 
 /** A fact that a device told last: at the provider of row `p`, else to nobody in particular. */
 const latest = (column: string) => `coalesce(nullif(p.${column}, ''), d.${column})`;
@@ -48,6 +53,9 @@ const placeAt = (providerCode: string) => sql`JOIN device_provider p ON p.device
 
 /** Questions of the operator about devices. */
 const operator = {
+  range: prepare<{ toId: number | null }>(sql`
+      SELECT max(id) AS "toId" FROM (
+        SELECT id FROM device WHERE id > ${value('afterId')} ORDER BY id LIMIT ${RANGE_STEP}) AS next`),
   device: prepare<Device>(sql`
       SELECT ${DEVICE_COLUMNS} FROM device d ${LATEST_PLACE} WHERE d.hwid = ${value('hwid')}`),
   tokens: prepare<{
@@ -116,6 +124,35 @@ export function devicesThat({
   return sql`device d ${place} WHERE ${sql.join(conditions, sql` AND `)}`;
 }
 
+/** Ranges of all devices `d` that are quick to look at, as conditions. */
+export async function* deviceRanges(runner: Runner): AsyncGenerator<SQL> {
+  for (let afterId = 0; ; ) {
+    const found = await operator.range.get(runner, { afterId });
+    const toId = found?.toId ?? null;
+    if (toId === null) return;
+    yield sql`d.id > ${afterId} AND d.id <= ${toId}`;
+    afterId = toId;
+  }
+}
+
+/** The ids of the devices that were seen last, of all that `filter` lets through. */
+async function newest(runner: Runner, filter: DeviceFilter): Promise<number[]> {
+  const { countMax } = filter;
+  let found: { id: number; seenAtMs: number }[] = [];
+  const cut = () => {
+    found = found.sort((a, b) => b.seenAtMs - a.seenAtMs || b.id - a.id).slice(0, countMax);
+  };
+  for await (const range of deviceRanges(runner)) {
+    const some = prepare<{ id: number; seenAtMs: number }>(sql`
+      SELECT d.id::float8 AS id, d.last_seen_at_ms::float8 AS "seenAtMs"
+      FROM ${devicesThat(filter)} AND ${range} ORDER BY ${NEWEST_FIRST} LIMIT ${countMax}`);
+    for (const row of await some.all(runner)) found.push(row);
+    if (found.length >= 2 * countMax) cut();
+  }
+  cut();
+  return found.map(({ id }) => id);
+}
+
 /** The rows of a device, in the order in which they can go; cascades would take all at once. */
 function stepsOf(id: number, act: Act): ((w: Write) => Promise<number>)[] {
   const all = { id, countMax: FORGET_STEP };
@@ -153,14 +190,19 @@ export function deviceStore(context: Context): DeviceStore {
   return {
     ...checkInStore(context),
 
-    listDevices: (filter) => {
-      const { providerCode, countMax } = filter;
+    listDevices: async (filter) => {
+      const ids = await newest(db, filter);
+      const { providerCode } = filter;
       const place = providerCode === null ? LATEST_PLACE : placeAt(providerCode);
-      const order = sql`ORDER BY d.last_seen_at_ms DESC, d.id DESC`;
-      const found = sql`SELECT d.id FROM ${devicesThat(filter)} ${order} LIMIT ${countMax}`;
-      return prepare<Device>(sql`
-        SELECT ${DEVICE_COLUMNS} FROM (${found}) x JOIN device d ON d.id = x.id ${place}
-        ${order}`).all(db);
+      const devices: Device[] = [];
+      for (let n = 0; n < ids.length; n += SHOWN_STEP) {
+        const some = sql.param(ids.slice(n, n + SHOWN_STEP));
+        const shown = prepare<Device>(sql`
+          SELECT ${DEVICE_COLUMNS} FROM device d ${place} WHERE d.id = ANY(${some}::bigint[])
+          ORDER BY ${NEWEST_FIRST}`);
+        devices.push(...(await shown.all(db)));
+      }
+      return devices;
     },
 
     findDevice: async (hwid): Promise<DeviceDetail | null> => {
