@@ -26,6 +26,7 @@ const DETAILS: Readonly<Record<Unfitness, string>> = {
   schema_newer: NEWER,
   database_unreachable: 'nobody answers at the address of the database',
   database_read_only: 'the database takes no writes: it is a standby',
+  database_moved: 'the data moved elsewhere, or have not all arrived: see gatepost move-database',
   clock_off: "the clocks of this machine and of the database's are more than 2 s apart",
 };
 

@@ -48,6 +48,8 @@ export type Unfitness =
   | 'database_unreachable'
   /** The database there takes no writes: it is a standby. */
   | 'database_read_only'
+  /** All data moved elsewhere, or have not all arrived. */
+  | 'database_moved'
   /** This machine's clock and the database's are too far apart for leases to hold. */
   | 'clock_off';
 

@@ -3,9 +3,11 @@
 import { SQL } from 'bun';
 import type { EntryText } from '../../core/audit/entry.ts';
 import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
-import { OperatorError } from '../../operator-error.ts';
+import { messageOf, OperatorError } from '../../operator-error.ts';
 import { type DatabaseOptions, poolOptions } from '../postgres/database-options.ts';
-import type { Ask } from '../postgres/migrate.ts';
+import { isLost, isStorageFault, sqlStateOf } from '../postgres/fault.ts';
+import type { Ask, MoveMark } from '../postgres/migrate.ts';
+import { openPatiently } from '../postgres/opening.ts';
 import type { Piece } from './copy-text.ts';
 import { type MovedTable, namesOf, orderOnServer } from './tables.ts';
 
@@ -19,6 +21,19 @@ interface Structure {
   /** Statements that take it away, and that bring it back. */
   drop: string[];
   restore: string[];
+}
+
+/** The fault as the operator is to read it. */
+function explained(fault: unknown): unknown {
+  const again = 'run the same command again, which begins anew or goes on';
+  if (isLost(fault)) {
+    return new OperatorError(`PostgreSQL went away (${messageOf(fault)}): ${again}`, 'not_saved');
+  }
+  if (sqlStateOf(fault) === '55P03') {
+    return new OperatorError(`something else uses the tables in PostgreSQL: ${again}`, 'locked');
+  }
+  if (!isStorageFault(fault)) return fault;
+  return new OperatorError(`PostgreSQL could not save it: ${messageOf(fault)}`, 'not_saved');
 }
 
 export class ServerSide {
@@ -39,8 +54,12 @@ export class ServerSide {
     // A table is one statement, and an index takes its time.
     const connection = { application_name: `gatepost/${place.node}/move` };
     const db = new SQL({ ...options, bigint: false, connection } as SQL.PostgresOrMySQLOptions);
+    const server = new ServerSide(db);
     try {
-      return await use(new ServerSide(db));
+      await openPatiently(place, () => server.ask('SELECT 1'));
+      return await use(server);
+    } catch (fault) {
+      throw explained(fault);
     } finally {
       await db.close({ timeout: 0 });
     }
@@ -212,7 +231,7 @@ export class ServerSide {
   }
 
   /** Says whether the database moves: see `MoveMark`; null: it is at work. */
-  async mark(mark: 'arriving' | 'left' | null): Promise<void> {
+  async mark(mark: MoveMark | null): Promise<void> {
     await this.ask(`UPDATE gatepost_schema SET move = ${mark === null ? 'NULL' : `'${mark}'`}`);
   }
 }

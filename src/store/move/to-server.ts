@@ -8,7 +8,13 @@ import { moveDatabase } from '../../core/audit/deeds.ts';
 import { entryText } from '../../core/audit/entry.ts';
 import type { AuditVerdict } from '../../core/audit/verify.ts';
 import { OperatorError } from '../../operator-error.ts';
-import { migrate, refuseServer, SCHEMA_VERSION, schemaOf } from '../postgres/migrate.ts';
+import {
+  type MoveMark,
+  migrate,
+  refuseServer,
+  SCHEMA_VERSION,
+  schemaOf,
+} from '../postgres/migrate.ts';
 import { holdDatabase } from '../sqlite/file/open.ts';
 import { ReplacementFile } from '../sqlite/file/replace.ts';
 import { piecesOf } from './copy-text.ts';
@@ -100,7 +106,7 @@ async function refuseUnlessMayCreate(server: ServerSide): Promise<void> {
 /** Throws if rows are there that are not left over from a move. */
 async function refuseFilled(
   { server, tables }: Sides,
-  mark: 'left' | 'arriving' | null,
+  mark: MoveMark | null,
   { isForced }: MoveJob,
 ): Promise<void> {
   await server.refuseNodes();
@@ -118,15 +124,27 @@ async function move(sides: Sides, job: MoveJob): Promise<MoveReport> {
   const { file, server } = sides;
   await migrate(server.ask, { create: true, migrates: true, moves: true });
   const audit = await auditOf(file, job, null);
-  const rows = await server.transaction(() => copy(sides, job, audit));
+  // By itself: no node begins to work there meanwhile.
+  const mark = await server.transaction(async () => {
+    const before = await makeSure(sides, job);
+    await server.mark('arriving');
+    return before;
+  });
+  const rows = await server
+    .transaction(() => copy(sides, job, audit))
+    .catch(async (fault: unknown) => {
+      await server.mark(mark).catch(() => undefined);
+      throw fault;
+    });
   job.onStep('marking');
   file.mark('left');
   await server.mark(null);
   return { rows, audit, wasFinished: false, kept: null };
 }
 
-async function copy(sides: Sides, job: MoveJob, audit: AuditVerdict): Promise<MoveReport['rows']> {
-  const { file, server, tables } = sides;
+/** Holds the database, if its rows may be replaced; returns the mark that it has. */
+async function makeSure(sides: Sides, job: MoveJob): Promise<MoveMark | null> {
+  const { server, tables } = sides;
   await server.hold(tables, true);
   const state = await schemaOf(server.ask);
   if (state?.version !== SCHEMA_VERSION) {
@@ -136,6 +154,12 @@ async function copy(sides: Sides, job: MoveJob, audit: AuditVerdict): Promise<Mo
     );
   }
   await refuseFilled(sides, state.move, job);
+  return state.move;
+}
+
+async function copy(sides: Sides, job: MoveJob, audit: AuditVerdict): Promise<MoveReport['rows']> {
+  const { file, server, tables } = sides;
+  await makeSure(sides, job);
   await server.empty(tables);
   const structure = await server.structure(tables);
   for (const text of structure.drop) await server.ask(text);

@@ -18,10 +18,11 @@ const AUDIT_COUNT_MAX = 10_000;
 
 const on = {
   /** Fails where nothing can be changed, also while this process is no node. */
-  touch: prepare<{ readableFrom: number }>(sql`
+  touch: prepare<{ readableFrom: number; isMoved: boolean }>(sql`
       WITH touched AS (
         UPDATE node SET seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')} RETURNING 1)
-      SELECT readable_from AS "readableFrom" FROM gatepost_schema`),
+      SELECT readable_from AS "readableFrom", move IS NOT NULL AS "isMoved"
+      FROM gatepost_schema`),
   bytes: prepare<{ bytes: number }>(sql`
       SELECT pg_database_size(current_database()) AS bytes`),
   server: prepare<Omit<ServerFacts, 'clockOffsetMs'>>(sql`
@@ -49,6 +50,7 @@ export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStor
   async function touch(): Promise<'ok' | Unfitness> {
     const row = await on.touch.get(db.writing, { id: self.nodeId ?? 0, nowMs: storeNowMs() });
     if (row === null || row.readableFrom > SCHEMA_VERSION) return 'schema_newer';
+    if (row.isMoved) return 'database_moved';
     return Math.abs(self.clock.offsetMs) > CLOCK_OFF_MS ? 'clock_off' : 'ok';
   }
 
