@@ -126,7 +126,7 @@ function refuseMoved({ move }: SchemaState): void {
   throw new OperatorError(
     move === 'left'
       ? `the data of this database moved to a file: leave out database.url, or bring them back with 'gatepost move-database'`
-      : "the data of this database have not all arrived: run 'gatepost move-database' again, or name another database",
+      : `the data of this database have not all arrived: run 'gatepost move-database' again, or name another database`,
     'database_moved',
   );
 }
