@@ -99,7 +99,7 @@ describePostgres('the way to PostgreSQL', () => {
   function saving<T>(db: Database, work: (w: Write) => Promise<T>): Promise<T> {
     const sealer = new Sealer(db, () => Promise.reject(new Error('nothing is noted here')));
     const parts = { db, figures: new FigureTrail(), sealer, signals: new Signals() };
-    return write({ ...parts, observers: {}, statementMs: 5_000 }, work);
+    return write({ ...parts, observers: {}, statementMs: db.callMs }, work);
   }
 
   async function rowsFrom(fromId: number, countMax: number): Promise<number> {
@@ -246,9 +246,36 @@ describePostgres('the way to PostgreSQL', () => {
     expect(await on.of.get(db, { id: 60 })).toBeNull();
   });
 
+  test('a call has one time in all, however long it waits for those before it', async () => {
+    const db = open({ statementMs: 300 });
+    let runCount = 0;
+    const group = new TurnGroup<number, number>(db, {
+      ...{ itemsMax: 1, underWayMax: 1 },
+      run: (items) => {
+        runCount += 1;
+        return runCount === 1 ? new Promise(() => undefined) : Promise.resolve(items);
+      },
+    });
+    const faults = await Promise.all([1, 2, 3].map((n) => group.ask(n).catch((fault) => fault)));
+    expect(faults.map(String)).toEqual(Array(3).fill('StoreAway: it takes too long'));
+    // Those that waited were answered that they failed: they are not to be done later.
+    expect(runCount).toBe(1);
+  });
+
+  test('a write of many steps has one time in all', async () => {
+    const db = open({ statementMs: 300 });
+    const fault = await saving(db, async (w) => {
+      await on.add.run(w, { id: 70, n: 1 });
+      for (let n = 0; n < 20; n++) await on.sleep.get(w, { seconds: 0.1 });
+    }).catch((reason) => reason);
+    expect(String(fault)).toBe('WriteFailed: it takes too long');
+    expect(await on.of.get(db, { id: 70 })).toBeNull();
+    expect(told).toEqual([]);
+  });
+
   test('an item of a group that breaks a constraint takes no other with it', async () => {
     const db = open();
-    const group = new TurnGroup<{ id: number; n: number }, boolean>({
+    const group = new TurnGroup<{ id: number; n: number }, boolean>(db, {
       ...{ itemsMax: 64, underWayMax: 2 },
       run: async (items) => {
         const ids = items.map(({ id }) => id);

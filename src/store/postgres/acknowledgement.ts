@@ -199,7 +199,7 @@ export function acknowledger(context: Context): Store['acknowledge'] {
     return changes;
   }
 
-  const calls = new TurnGroup<Call, AckItem[] | null>({
+  const calls = new TurnGroup<Call, AckItem[] | null>(db, {
     itemsMax: CALLS_MAX,
     underWayMax: 2,
     run: (asked) => inRounds(asked, ({ holder }) => holder.id, acknowledgeAll),

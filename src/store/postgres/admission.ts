@@ -118,7 +118,7 @@ const ADMIT = prepare<AdmittedRow>(sql`
 export function admitTogether(context: Context) {
   /** HWIDs that a statement is about: their next calls would break it. */
   const underWay = new Set<string>();
-  const group = new TurnGroup<Knock, AdmittedLink | null>({
+  const group = new TurnGroup<Knock, AdmittedLink | null>(context.db, {
     run: (knocks) => admitFirst(context, knocks, underWay),
     itemsMax: 256,
     underWayMax: 2,

@@ -118,7 +118,7 @@ const keysOf = (keys: readonly CheckInKey[]) => ({
 export function checkInStore(context: Context): CheckInStore {
   const { db, write } = context;
 
-  const looks = new TurnGroup({
+  const looks = new TurnGroup(db, {
     itemsMax: LOOKS_MAX,
     underWayMax: 2,
     run: (keys: readonly CheckInKey[]) => on.look.all(db, keysOf(keys)),
@@ -143,7 +143,7 @@ export function checkInStore(context: Context): CheckInStore {
     return isDone;
   }
 
-  const calls = new TurnGroup<Call, boolean>({
+  const calls = new TurnGroup<Call, boolean>(db, {
     itemsMax: CALLS_MAX,
     underWayMax: 2,
     run: (asked) => inRounds(asked, ({ key }) => key.hwid, record),

@@ -57,6 +57,11 @@ export function poolOptions(options: DatabaseOptions, max: number): SQL.Postgres
     lock_timeout: String(Math.min(LOCK_WAIT_MS, statementMs)),
     idle_in_transaction_session_timeout: String(LOCK_WAIT_MS),
     TimeZone: 'UTC',
+    // Groups differ in length, so a plan for each would be made anew at each run …
+    plan_cache_mode: 'force_generic_plan',
+    jit: 'off',
+    // … and one that is made while a table has one page is kept when it has a million rows.
+    enable_seqscan: 'off',
   };
   return {
     adapter: 'postgres',

@@ -18,8 +18,8 @@ import {
   retryReason,
   sqlStateOf,
 } from './fault.ts';
-import { Places, TOO_MANY } from './places.ts';
-import { answerOf, type Connection, Pools, send } from './pools.ts';
+import { Places, TOO_LONG, TOO_MANY } from './places.ts';
+import { answerOf, type Connection, Pools, sendOn } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
 /** Statements that may be under way or wait for a connection; one more is refused at once. */
@@ -49,9 +49,13 @@ export class Database implements Runner {
   readonly #pools: Pools;
   readonly #places: Places;
   readonly #deadlines: Deadlines;
+  /** The same for calls of several steps. */
+  readonly #calls: Deadlines;
   /** The same for those that wait for a place: that says nothing about the database. */
   readonly #queue: Deadlines;
   readonly #options: DatabaseOptions;
+  /** The most time of a call, with all that it waits for, ms. */
+  readonly callMs: number;
   /** Runs a statement that writes by itself: it is not repeated if it may have run. */
   readonly writing: Runner;
 
@@ -59,7 +63,9 @@ export class Database implements Runner {
     this.#options = options;
     this.#places = new Places(transactionsOf(options));
     this.#pools = new Pools(options);
-    this.#deadlines = new Deadlines(options.statementMs + SILENCE_MS, () => this.#beSilent());
+    this.callMs = options.statementMs + SILENCE_MS;
+    this.#deadlines = new Deadlines(this.callMs, () => this.#beSilent());
+    this.#calls = new Deadlines(this.callMs, () => new StoreAway(TOO_LONG));
     this.#queue = new Deadlines(options.statementMs, () => new StoreAway(TOO_MANY));
     this.writing = { ask: (text, params) => this.#askWriting(text, params) };
   }
@@ -93,13 +99,17 @@ export class Database implements Runner {
   /**
    * Runs `work` in a transaction of its own, on a connection of its own. Throws
    * {@link WriteFailed} if nobody knows whether it was committed, {@link StoreAway} if the database
-   * is away, else what `work` threw.
+   * is away or it is later than `endsMs` of the steady clock, else what `work` threw.
    */
-  async transaction<T>(work: (on: Runner) => Promise<T>, mode = ''): Promise<T> {
+  async transaction<T>(
+    work: (on: Runner) => Promise<T>,
+    endsMs = Number.POSITIVE_INFINITY,
+  ): Promise<T> {
     this.#refuseIfAway();
     await this.#places.take((taken) => this.#queue.within(taken));
     try {
-      return await this.#transact(work, mode);
+      this.#refuseIfAway();
+      return await this.#transact(work, endsMs);
     } finally {
       this.#places.giveBack();
     }
@@ -116,6 +126,11 @@ export class Database implements Runner {
     }
   }
 
+  /** The same for something of several steps, which has as much time in all as one statement. */
+  within<T>(work: () => Promise<T>): Promise<T> {
+    return this.#calls.within(this.during(work));
+  }
+
   /** Finishes what is under way, and what this turn of the event loop has yet to begin. */
   async close(): Promise<void> {
     for (let turns = 0; turns < 2; turns++) {
@@ -128,6 +143,7 @@ export class Database implements Runner {
     if (this.#probe !== null) clearTimeout(this.#probe);
     this.#deadlines.close();
     this.#queue.close();
+    this.#calls.close();
     await this.#pools.close();
   }
 
@@ -149,7 +165,7 @@ export class Database implements Runner {
   ): Promise<Answer<Row>> {
     this.#refuseIfAway();
     const beganMs = systemClock.steadyMs();
-    const query = send(this.#pools.plain, text, params);
+    const query = sendOn(this.#pools.plain, text, params);
     const answer = await this.#deadlines.within(answerOf<Row>(query));
     const tookMs = systemClock.steadyMs() - beganMs;
     this.#options.onStatement?.(kind, tookMs, callCount(params));
@@ -175,35 +191,37 @@ export class Database implements Runner {
     return isLost(fault) || isRefusedBefore(fault) ? this.#wentAway(fault) : fault;
   }
 
-  async #transact<T>(work: (on: Runner) => Promise<T>, mode: string): Promise<T> {
-    let isCommitting = false;
+  async #transact<T>(work: (on: Runner) => Promise<T>, endsMs: number): Promise<T> {
     const connection = await this.#reserve();
+    const send = <Row>(text: string, params: readonly Bound[] = []) =>
+      this.#deadlines.within(answerOf<Row>(sendOn(connection, text, params)));
     let isOver = false;
-    const ask = <Row>(text: string, params: readonly Bound[] = []): Promise<Answer<Row>> => {
+    let isCommitting = false;
+    const ask = <Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> => {
       // A step that was left behind must not run in whatever the connection does next.
       if (isOver) return Promise.reject(new Error('the transaction is over'));
-      const asked = this.#deadlines.within(answerOf<Row>(send(connection, text, params)));
+      if (systemClock.steadyMs() > endsMs) return Promise.reject(new StoreAway(TOO_LONG));
+      const asked = send<Row>(text, params);
       // Several may be under way: whoever waits hears of the first that fails.
       asked.catch(() => undefined);
       return asked;
     };
     try {
       // Not waited for: the first statement goes right behind it.
-      const begun = ask(`BEGIN ${mode}`);
+      const begun = ask('BEGIN', []);
       const value = await work({ ask });
       await begun;
-      isCommitting = true;
-      const committed = ask('COMMIT');
+      if (systemClock.steadyMs() > endsMs) throw new StoreAway(TOO_LONG);
       isOver = true;
-      await committed;
+      isCommitting = true;
+      await send('COMMIT');
       return value;
     } catch (fault) {
-      if (!isLost(fault) && !(fault instanceof StoreAway)) {
-        await ask('ROLLBACK').catch(() => undefined);
-        throw fault;
+      if (isCommitting && (isLost(fault) || fault instanceof StoreAway)) {
+        throw new WriteFailed('nobody knows whether it was committed', { cause: fault });
       }
-      if (!isCommitting) throw fault;
-      throw new WriteFailed('nobody knows whether it was committed', { cause: fault });
+      if (!isLost(fault)) await send('ROLLBACK').catch(() => undefined);
+      throw fault;
     } finally {
       isOver = true;
       connection.release();
@@ -254,7 +272,7 @@ export class Database implements Runner {
     const outage = this.#outage;
     if (outage === null || this.#isClosed) return;
     try {
-      const query = send(this.#pools.plain, 'SELECT pg_is_in_recovery() AS "isStandby"');
+      const query = sendOn(this.#pools.plain, 'SELECT pg_is_in_recovery() AS "isStandby"');
       const { rows } = await this.#deadlines.within(answerOf<{ isStandby: boolean }>(query));
       if (rows[0]?.isStandby !== false) throw new Error(TAKES_NO_WRITES);
       this.#outage = null;

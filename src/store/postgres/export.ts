@@ -19,7 +19,7 @@ import { Deadlines } from './deadline.ts';
 import { isLost, isRefusedBefore } from './fault.ts';
 import { TERMS_COLUMNS } from './install-rows.ts';
 import { SLOT_SEEN } from './lookups.ts';
-import { answerOf, send } from './pools.ts';
+import { answerOf, sendOn } from './pools.ts';
 import { PROVIDER_COLUMNS } from './provider.ts';
 import { prepare, type Runner, type Statement, value } from './statement.ts';
 
@@ -92,7 +92,7 @@ async function* records(context: Context, code: string): AsyncGenerator<ExportRe
     }
   };
   const runner: Runner = {
-    ask: (text, params) => inTime(answerOf(send(connection, text, params))),
+    ask: (text, params) => inTime(answerOf(sendOn(connection, text, params))),
   };
   try {
     await inTime(connection.unsafe(BEGIN).simple());

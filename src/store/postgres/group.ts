@@ -3,9 +3,10 @@
  * under way at a time; what comes meanwhile waits for the next one, so that groups grow with load.
  */
 
+import { systemClock } from '../../clock.ts';
 import { StoreAway } from '../../core/port/store.ts';
 import { isStorageFault } from './fault.ts';
-import { TOO_MANY } from './places.ts';
+import { TOO_LONG, TOO_MANY } from './places.ts';
 
 /** Calls that wait for one kind of group; one more is refused at once. */
 const WAITING_MAX = 4_000;
@@ -19,35 +20,43 @@ export interface GroupOptions<Item, Answer> {
   underWayMax: number;
 }
 
-interface Waiting<Item, Answer> {
+interface Call<Item, Answer> {
   item: Item;
+  /** Time by which it is answered, whatever becomes of it. */
+  endsMs: number;
   resolve: (answer: Answer) => void;
   reject: (fault: unknown) => void;
 }
 
 export class TurnGroup<Item, Answer> {
-  #waiting: Waiting<Item, Answer>[] = [];
-  #underWay = 0;
+  #waiting: Call<Item, Answer>[] = [];
+  readonly #underWay = new Set<readonly Call<Item, Answer>[]>();
   #isScheduled = false;
+  #timer: Timer | null = null;
+  readonly #callMs: number;
   readonly #options: GroupOptions<Item, Answer>;
 
-  constructor(options: GroupOptions<Item, Answer>) {
+  /** `callMs`: the most time from a question to its answer, with all that it waits for. */
+  constructor({ callMs }: { callMs: number }, options: GroupOptions<Item, Answer>) {
+    this.#callMs = callMs;
     this.#options = options;
   }
 
-  /** Rejects with what its run threw, or {@link StoreAway} if too many wait already. */
+  /** Rejects with what its run threw, or {@link StoreAway} if too many wait, or it for too long. */
   ask(item: Item): Promise<Answer> {
     if (this.#waiting.length >= WAITING_MAX) {
       return Promise.reject(new StoreAway(TOO_MANY));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      const endsMs = systemClock.steadyMs() + this.#callMs;
+      this.#waiting.push({ item, endsMs, resolve, reject });
+      this.#timer ??= setTimeout(this.#look, this.#callMs);
       this.#schedule();
     });
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay >= this.#options.underWayMax) return;
+    if (this.#isScheduled || this.#underWay.size >= this.#options.underWayMax) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -57,17 +66,30 @@ export class TurnGroup<Item, Answer> {
 
   #begin(): void {
     const { itemsMax, underWayMax } = this.#options;
-    while (this.#waiting.length > 0 && this.#underWay < underWayMax) {
-      this.#underWay += 1;
-      void this.#serve(this.#waiting.splice(0, itemsMax)).finally(() => {
-        this.#underWay -= 1;
+    while (this.#waiting.length > 0 && this.#underWay.size < underWayMax) {
+      const calls = this.#waiting.splice(0, itemsMax);
+      this.#underWay.add(calls);
+      void this.#serve(calls).finally(() => {
+        this.#underWay.delete(calls);
         if (this.#waiting.length > 0) this.#schedule();
       });
     }
   }
 
+  /** Answers those whose time is over; of those that are under way nobody knows the outcome. */
+  #look = (): void => {
+    this.#timer = null;
+    const nowMs = systemClock.steadyMs();
+    const isLate = ({ endsMs }: Call<Item, Answer>) => endsMs <= nowMs;
+    const open = [...this.#underWay, this.#waiting].flat();
+    for (const { reject } of open.filter(isLate)) reject(new StoreAway(TOO_LONG));
+    this.#waiting = this.#waiting.filter((call) => !isLate(call));
+    const next = open.find((call) => !isLate(call));
+    if (next !== undefined) this.#timer = setTimeout(this.#look, next.endsMs - nowMs + 1);
+  };
+
   /** Never rejects. A fault of one item, such as a broken constraint, takes no other with it. */
-  async #serve(calls: readonly Waiting<Item, Answer>[]): Promise<void> {
+  async #serve(calls: readonly Call<Item, Answer>[]): Promise<void> {
     try {
       const answers = await this.#options.run(calls.map(({ item }) => item));
       if (answers.length !== calls.length) {

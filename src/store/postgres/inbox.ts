@@ -129,7 +129,7 @@ export function inboxStore(context: Context): InboxStore {
     return messages;
   }
 
-  const inboxes = new TurnGroup<Look, { messages: Message[]; isCut: boolean }>({
+  const inboxes = new TurnGroup<Look, { messages: Message[]; isCut: boolean }>(db, {
     itemsMax: LOOKS_MAX,
     underWayMax: 2,
     run: async (asked) => {

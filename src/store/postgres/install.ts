@@ -165,7 +165,7 @@ function changingStore({ write }: Context): Pick<InstallStore, 'updateInstall' |
 export function installStore(context: Context): InstallStore {
   const { db, write } = context;
   const addPlain = addTogether(context);
-  const byId = new TurnGroup({
+  const byId = new TurnGroup(db, {
     run: async (ids: readonly number[]) => {
       const found = await on.find.all(db, { ids: [...new Set(ids)] });
       const links = new Map(found.map((link) => [link.id, link]));

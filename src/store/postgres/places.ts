@@ -5,6 +5,8 @@ import { StoreAway } from '../../core/port/store.ts';
 /** Callers that wait; one more is refused at once. */
 const WAITING_MAX = 2_000;
 
+/** The problem of a call whose time is over. */
+export const TOO_LONG = 'it takes too long';
 /** The problem of a call that is refused as too many wait. */
 export const TOO_MANY = 'too many calls wait for the database';
 

@@ -64,6 +64,6 @@ export async function answerOf<Row>(query: Promise<unknown>): Promise<Answer<Row
 }
 
 /** A statement of the driver, sent without waiting for the ones before it. */
-export function send(on: Pick<SQL, 'unsafe'>, text: string, params: readonly Bound[] = []) {
+export function sendOn(on: Pick<SQL, 'unsafe'>, text: string, params: readonly Bound[] = []) {
   return on.unsafe(text, params as Bound[]).execute() as unknown as Promise<unknown>;
 }

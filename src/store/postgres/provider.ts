@@ -50,7 +50,7 @@ const on = {
 
 /** Nearly each call begins with its provider: those of a turn are looked up together. */
 function findTogether({ db }: Context): TurnGroup<string, Provider | null> {
-  return new TurnGroup({
+  return new TurnGroup(db, {
     run: async (codes) => {
       const found = await on.find.all(db, { codes: [...new Set(codes)] });
       const byCode = new Map(found.map((provider) => [provider.code, provider]));

@@ -195,7 +195,7 @@ async function register(w: Write, wanted: NewRegistration) {
 }
 
 export function registrationStore({ db, write }: Context): RegistrationStore {
-  const known = new TurnGroup({
+  const known = new TurnGroup(db, {
     itemsMax: TOKENS_MAX,
     underWayMax: 2,
     run: (tokenHashes: readonly Uint8Array[]) => tokens.find.all(db, { tokenHashes }),

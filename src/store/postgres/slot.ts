@@ -97,7 +97,7 @@ export function slotStore(context: Context): SlotStore {
   const { db, write } = context;
   const admit = admitTogether(context);
   const together = () =>
-    new TurnGroup({
+    new TurnGroup(db, {
       run: (keys: readonly SlotKey[]) => findDoors(db, keys),
       itemsMax: 256,
       underWayMax: 2,

@@ -201,7 +201,7 @@ export function strangerKeeping(context: Context): StrangerKeeping {
     return sightings.map(() => undefined);
   }
 
-  const sightings = new TurnGroup<Sighting, undefined>({
+  const sightings = new TurnGroup<Sighting, undefined>(db, {
     itemsMax: SEEN_MAX,
     underWayMax: 2,
     run: (asked) => inRounds(asked, ({ deviceId }) => deviceId, see),

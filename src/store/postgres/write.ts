@@ -114,13 +114,18 @@ export class Write implements Raising {
  * {@link Write}. Throws {@link WriteFailed} when it could not be saved, or nobody knows, else what
  * `work` threw.
  */
-export function write<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
-  return parts.db.during(() => repeating(parts, work));
+export async function write<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
+  try {
+    return await parts.db.within(() => repeating(parts, work));
+  } catch (fault) {
+    throw fault instanceof StoreAway ? new WriteFailed(fault.message, { cause: fault }) : fault;
+  }
 }
 
 async function repeating<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
   const { db, observers, statementMs } = parts;
   const beganMs = systemClock.steadyMs();
+  const endsMs = beganMs + statementMs;
   for (let attempt = 1; ; attempt++) {
     let own: Write | null = null;
     try {
@@ -129,7 +134,7 @@ async function repeating<T>(parts: WriteParts, work: (w: Write) => Promise<T>): 
         const done = await work(own);
         await own.seal();
         return done;
-      });
+      }, endsMs);
       (own as Write | null)?.clear(true);
       const tookMs = systemClock.steadyMs() - beganMs;
       observers.onCommit?.(1, tookMs, true);
@@ -138,7 +143,7 @@ async function repeating<T>(parts: WriteParts, work: (w: Write) => Promise<T>): 
     } catch (fault) {
       (own as Write | null)?.clear(false);
       if (fault instanceof Refusal) return fault.value as T;
-      const isInTime = systemClock.steadyMs() - beganMs < statementMs;
+      const isInTime = systemClock.steadyMs() < endsMs;
       if (isRepeatable(fault) && attempt < ATTEMPTS_MAX && isInTime) {
         observers.onRetry?.(retryReason(fault));
         await pause(attempt);
