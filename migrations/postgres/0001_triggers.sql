@@ -168,18 +168,35 @@ FOR EACH ROW WHEN (OLD.pruned_at_ms IS NULL) EXECUTE FUNCTION distribution_let_g
 
 -- Slots and ties: of a link, of a device at a provider, and from there of the device.
 
+-- Newcomers come many to a statement, which may say of a device that is new what is true of it then.
+-- So what comes in is not added to a count: the count becomes the number of rows, under the lock of
+-- the device. Whatever is looked for in a table here is found by an index, also by a plan that was
+-- made while the table was empty.
+
 CREATE FUNCTION install_device_added() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE install SET device_count = device_count + 1 WHERE id = NEW.install_id;
-  INSERT INTO device_provider AS p (device_id, provider_id, os, os_version, device_name,
-    app_version, user_agent, last_seen_at_ms, slot_count)
-  VALUES (NEW.device_id, NEW.provider_id, '', '', '', '', '', NEW.registered_at_ms, 1)
-  ON CONFLICT (device_id, provider_id) DO UPDATE SET slot_count = p.slot_count + 1;
+  UPDATE install i SET device_count = i.device_count
+    + (SELECT count(*) FROM changed c WHERE c.install_id = i.id)
+  WHERE i.id = ANY (ARRAY(SELECT install_id FROM changed));
+  PERFORM id FROM device WHERE id = ANY (ARRAY(SELECT device_id FROM changed))
+  ORDER BY hwid FOR NO KEY UPDATE;
+  INSERT INTO device_provider (device_id, provider_id, os, os_version, device_name, app_version,
+    user_agent, last_seen_at_ms, slot_count)
+  SELECT x.device_id, x.provider_id, '', '', '', '', '', x.at_ms, x.count FROM (
+    SELECT c.device_id, c.provider_id, min(c.registered_at_ms) AS at_ms,
+      (SELECT count(*) FROM install_device s
+       WHERE s.device_id = c.device_id AND s.provider_id = c.provider_id) AS count,
+      (SELECT p.slot_count FROM device_provider p
+       WHERE p.device_id = c.device_id AND p.provider_id = c.provider_id) AS counted
+    FROM changed c GROUP BY c.device_id, c.provider_id
+  ) x
+  WHERE x.counted IS DISTINCT FROM x.count
+  ON CONFLICT (device_id, provider_id) DO UPDATE SET slot_count = excluded.slot_count;
   RETURN NULL;
 END $$;
 
-CREATE TRIGGER install_device_added AFTER INSERT ON install_device
-FOR EACH ROW EXECUTE FUNCTION install_device_added();
+CREATE TRIGGER install_device_added AFTER INSERT ON install_device REFERENCING NEW TABLE AS changed
+FOR EACH STATEMENT EXECUTE FUNCTION install_device_added();
 
 CREATE FUNCTION install_device_removed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -216,7 +233,16 @@ FOR EACH ROW EXECUTE FUNCTION device_domain_removed();
 
 CREATE FUNCTION device_held() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE device SET holder_count = holder_count + 1 WHERE id = NEW.device_id;
+  IF NOT EXISTS (SELECT 1 FROM changed WHERE slot_count + tie_count > 0) THEN
+    RETURN NULL;
+  END IF;
+  PERFORM id FROM device WHERE id = ANY (ARRAY(SELECT device_id FROM changed))
+  ORDER BY hwid FOR NO KEY UPDATE;
+  UPDATE device d SET holder_count = (SELECT count(*) FROM device_provider p
+    WHERE p.device_id = d.id AND p.slot_count + p.tie_count > 0)
+  WHERE d.id = ANY (ARRAY(SELECT device_id FROM changed))
+    AND d.holder_count <> (SELECT count(*) FROM device_provider p
+      WHERE p.device_id = d.id AND p.slot_count + p.tie_count > 0);
   RETURN NULL;
 END $$;
 
@@ -227,7 +253,7 @@ BEGIN
 END $$;
 
 CREATE TRIGGER device_provider_held AFTER INSERT ON device_provider
-FOR EACH ROW WHEN (NEW.slot_count + NEW.tie_count > 0) EXECUTE FUNCTION device_held();
+REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION device_held();
 
 CREATE FUNCTION device_provider_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,6 +1,6 @@
 /** Links and slots on PostgreSQL: what goes together in one statement, and who waits for whom. */
 
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Act, Actor } from '../../src/core/port/audit.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { ACT } from '../support/actor.ts';
@@ -9,6 +9,7 @@ import { openPlace } from '../support/place.ts';
 import { describePostgres } from '../support/postgres.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { Random } from '../support/random.ts';
+import { PATIENCE_MS } from '../support/until.ts';
 import {
   ALL,
   addDoor,
@@ -25,6 +26,9 @@ import {
   OTHER_CODE,
   OTHER_HASH,
 } from './contract/fixture.ts';
+
+// Two nodes on a machine that others keep busy.
+setDefaultTimeout(4 * PATIENCE_MS);
 
 const POLICY = { inactiveDays: 1, whenFull: 'replace-oldest', coolDownHours: 5 } as const;
 const KEY = 'c'.repeat(64);

@@ -35,7 +35,8 @@ interface AdmittedRow extends AdmittedLink {
  * all others as they were before the statement waited. A slot or device that another write put
  * there meanwhile breaks its index, which takes the whole statement back; a slot that is gone is
  * not seen. What belongs to a link is looked up row by row: joins would be planned for tables as
- * large as they happened to be.
+ * large as they happened to be. The counts of a newcomer are said as triggers would make them, so
+ * that its rows are written once.
  */
 const ADMIT = prepare<AdmittedRow>(sql`
   WITH wanted AS MATERIALIZED (
@@ -87,8 +88,9 @@ const ADMIT = prepare<AdmittedRow>(sql`
     WHERE CASE WHEN slot_id IS NULL THEN device_count + nth <= install_limit
       ELSE slot_id = ANY(ARRAY(SELECT id FROM seen)) END
   ), newcomer AS (
-    INSERT INTO device (id, hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
-    SELECT visitor_id, hwid, '', '', '', '', '', now_ms, now_ms FROM admitted
+    INSERT INTO device (id, hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms,
+      holder_count)
+    SELECT visitor_id, hwid, '', '', '', '', '', now_ms, now_ms, 1 FROM admitted
     WHERE device_id IS NULL ORDER BY hwid
   ), visited AS (
     UPDATE device d
@@ -101,8 +103,11 @@ const ADMIT = prepare<AdmittedRow>(sql`
       (SELECT coalesce(max(id), 0) FROM recipient)
     FROM admitted WHERE slot_id IS NULL ORDER BY n
   ), told AS (
-    INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms)
-    SELECT visitor_id, provider_id, ${FACT_COLUMNS}, now_ms FROM admitted
+    INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms,
+      slot_count)
+    SELECT visitor_id, provider_id, ${FACT_COLUMNS}, now_ms,
+      CASE WHEN device_id IS NULL THEN 1 ELSE 0 END
+    FROM admitted
     ON CONFLICT (device_id, provider_id) DO UPDATE SET ${mergedUnproven('p', 'excluded')},
       last_seen_at_ms = excluded.last_seen_at_ms
   )
