@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { openCore, storeKindOf } from '../../src/open-core.ts';
 import { selfSigned, TestAuthority } from '../support/certificate.ts';
-import { describePostgres, type OwnPostgres, startPostgres } from '../support/postgres.ts';
+import { describePostgres } from '../support/needs.ts';
+import { type OwnPostgres, startPostgres } from '../support/postgres.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 
 /** As whom PostgreSQL runs here if the tests run as root. */
