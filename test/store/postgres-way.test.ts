@@ -1,4 +1,4 @@
-/** The way to PostgreSQL as operators configure it: TLS, names, passwords, and doctor's look at it. */
+/** The way to PostgreSQL as operators set it up: TLS, names, passwords, and what doctor finds. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
