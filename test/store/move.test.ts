@@ -11,7 +11,7 @@ import { describePostgres, testPostgres } from '../support/needs.ts';
 import { openPlace } from '../support/place.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { readText } from '../support/tree.ts';
-import { PATIENCE_MS } from '../support/until.ts';
+import { PATIENCE_MS, until } from '../support/until.ts';
 
 setDefaultTimeout(4 * PATIENCE_MS);
 
@@ -204,6 +204,32 @@ describePostgres('move-database', () => {
 });
 
 describePostgres('a move that was killed', () => {
+  testPostgres('in the middle of the rows has moved none, and is begun anew', async () => {
+    await migrateData();
+    await there('--check');
+    const store = await openPlace({ dataDir: '', databaseUrl: database.url }, { create: true });
+    await store.close();
+    const before = contents();
+    // The move waits for this table, and is ended there.
+    await database.sql`BEGIN`;
+    await database.sql`LOCK TABLE install IN ROW EXCLUSIVE MODE`;
+    const moving = there('--json');
+    await until('it waits for the table', async () => {
+      const [waiting] = await database.sql`
+        SELECT pid FROM pg_locks WHERE relation = 'install'::regclass AND NOT granted`;
+      if (waiting !== undefined)
+        await database.sql`SELECT pg_terminate_backend(${waiting.pid}::int)`;
+      return waiting !== undefined;
+    });
+    await database.sql`COMMIT`;
+    expect(await moving).toMatchObject(refused('not_saved', 'went away'));
+    expect(contents()).toEqual(before);
+    expect(idOf()).toBe(APPLICATION_ID);
+    const [count] = await database.sql`SELECT count(*)::int AS count FROM install`;
+    expect(count?.count).toBe(0);
+    expect(await there()).toMatchObject({ code: 0 });
+  });
+
   testPostgres('behind the rows is begun anew: the file has not let go', async () => {
     await migrateData();
     const before = contents();
