@@ -42,8 +42,8 @@ export class Client {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const reply = await call(this, path, by, query, { ...init, signal }).catch(() => null);
     const isKnown = reply !== null && isAnswer(reply);
-    this.recorder.note(startMs, isKnown);
     const says = `${path}: ${reply?.json?.msg ?? reply?.status ?? 'no answer'}`;
+    this.recorder.note(startMs, isKnown, says);
     this.answers.set(says, (this.answers.get(says) ?? 0) + 1);
     if (isKnown) return reply.json;
     this.#unknown += 1;

@@ -157,8 +157,8 @@ export class Cluster {
   ) {}
 
   /** The address of a database, as Gatepost is told it. */
-  url(database = 'gatepost', user = 'gatepost'): string {
-    return `postgres://${user}@127.0.0.1:${this.port}/${database}`;
+  url(): string {
+    return `postgres://gatepost@127.0.0.1:${this.port}/gatepost`;
   }
 
   /** Starts one of so many members, with a database `gatepost` and its owner. */

@@ -36,11 +36,11 @@ const CALL_MAX_MS = (STATEMENT_SECONDS + 1) * 1000;
 const problems: string[] = [];
 
 function note(failover: Failover): void {
-  const { fault, electionMs, answeredAfterMs, longestMs, failed, ok } = failover;
+  const { fault, electionMs, answeredAfterMs, longestMs, longest, failed, ok } = failover;
   const ms = (figure: number) => `${Math.round(figure)} ms`;
   const line =
     `${fault}: another leader after ${ms(electionMs)}, answers ${ms(answeredAfterMs)} later; ` +
-    `meanwhile ${ok} answered, ${failed} not, the longest ${ms(longestMs)}`;
+    `meanwhile ${ok} answered, ${failed} not, the longest ${ms(longestMs)} (${longest})`;
   console.log(line);
   if (answeredAfterMs > ANSWER_MAX_MS || longestMs > CALL_MAX_MS) problems.push(line);
 }
@@ -50,7 +50,7 @@ const nodes = await Nodes.start(cluster.url(), Number(options.nodes), {
   GATEPOST_DATABASE_STATEMENT_SECONDS: String(STATEMENT_SECONDS),
 });
 const pids = nodes.servers.map(({ pid }) => pid);
-const lookUrl = cluster.url('gatepost', 'postgres');
+const lookUrl = cluster.url();
 const ordeal = await Ordeal.prepare({ nodes, lookUrl, providerCount: 2, callerCount: 6, seed });
 ordeal.begin();
 await failOver({
@@ -61,5 +61,6 @@ problems.push(...(await ordeal.end()));
 if (nodes.servers.some(({ pid }, at) => pid !== pids[at])) problems.push('a node was restarted');
 await nodes.stop();
 console.log(ordeal.figures());
+for (const server of nodes.servers) console.log(server.troubles().slice(-8).join('\n'));
 console.log(problems.length === 0 ? 'nothing was lost' : problems.slice(0, 50).join('\n'));
 process.exit(problems.length === 0 ? 0 : 1);

@@ -16,6 +16,8 @@ export interface Failover {
   ok: number;
   failed: number;
   longestMs: number;
+  /** What it was answered. */
+  longest: string;
 }
 
 interface Order {

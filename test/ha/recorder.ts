@@ -4,6 +4,7 @@ interface Span {
   startMs: number;
   endMs: number;
   isOk: boolean;
+  says: string;
 }
 
 export class Recorder {
@@ -11,8 +12,8 @@ export class Recorder {
   readonly #spans: Span[] = [];
 
   /** A call that began at `startMs` has ended now. */
-  note(startMs: number, isOk: boolean): void {
-    this.#spans.push({ startMs, endMs: performance.now(), isOk });
+  note(startMs: number, isOk: boolean, says: string): void {
+    this.#spans.push({ startMs, endMs: performance.now(), isOk, says });
   }
 
   /** When the first call that began after this moment was answered well; undefined: none yet. */
@@ -21,14 +22,16 @@ export class Recorder {
   }
 
   /** Of the calls that ended after this moment. */
-  after(ms: number): { ok: number; failed: number; longestMs: number } {
+  after(ms: number): { ok: number; failed: number; longestMs: number; longest: string } {
     const spans = this.#since(ms);
     const ok = spans.filter(({ isOk }) => isOk).length;
-    const longestMs = spans.reduce(
-      (most, { startMs, endMs }) => Math.max(most, endMs - startMs),
-      0,
-    );
-    return { ok, failed: spans.length - ok, longestMs };
+    const lasted = ({ startMs, endMs }: Span) => endMs - startMs;
+    const [longest] = spans.toSorted((a, b) => lasted(b) - lasted(a));
+    return {
+      ...{ ok, failed: spans.length - ok },
+      longestMs: longest === undefined ? 0 : lasted(longest),
+      longest: longest?.says ?? 'none',
+    };
   }
 
   #since(ms: number): Span[] {
