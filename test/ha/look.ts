@@ -24,8 +24,8 @@ export async function openCount(sql: SQL): Promise<number> {
 /** What is known of those. */
 export async function openProblem(sql: SQL): Promise<string> {
   const rows = await sql`
-    SELECT id::int, provider_id::int, status, lease_owner, lease_until_ms::float8, due_at_ms::float8,
-      recipient_count::int, sent_count::int, push_waiting_count::int
+    SELECT id::int, provider_id::int, status, lease_owner, lease_until_ms::float8,
+      due_at_ms::float8, recipient_count::int, sent_count::int, push_waiting_count::int
     FROM distribution WHERE status IN (5, 6, 10, 20, 40) ORDER BY id LIMIT 5`;
   return `${await openCount(sql)} distributions have not ended: ${JSON.stringify([...rows])}`;
 }

@@ -209,6 +209,21 @@ describePostgres('the way to PostgreSQL', () => {
     expect(await on.of.get(db, { id: 2 })).toEqual({ n: 2 });
   });
 
+  test('a write is answered in time where a proxy has nobody to lead to', async () => {
+    const statementMs = 1_000;
+    // HAProxy without a leader: it takes connections and closes them.
+    const proxy = Bun.listen({
+      ...{ hostname: '127.0.0.1', port: 0 },
+      socket: { open: (socket) => void socket.end(), data() {} },
+    });
+    const db = open({ port: proxy.port, statementMs });
+    const beganMs = performance.now();
+    const saved = saving(db, (w) => on.add.run(w, { id: 70, n: 1 })).catch((fault) => fault);
+    expect(await saved).toBeInstanceOf(WriteFailed);
+    expect(performance.now() - beganMs).toBeLessThan(3 * statementMs);
+    proxy.stop(true);
+  });
+
   test('a refusal takes back what it wrote', async () => {
     const db = open();
     const answer = await saving<string>(db, async (w) => {
