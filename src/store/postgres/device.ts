@@ -223,8 +223,10 @@ export function deviceStore(context: Context): DeviceStore {
       // From then on nobody reads what is left.
       const id = await write(async (w) => {
         const found = await forget.lock.get(w, { hwid });
-        if (found !== null) await forget.tokens.run(w, { id: found.id });
-        return found?.id ?? null;
+        if (found === null) return null;
+        await forget.tokens.run(w, { id: found.id });
+        w.notify([found.id]);
+        return found.id;
       });
       if (id === null) return 'device_not_found';
       for (;;) {
