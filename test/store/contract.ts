@@ -27,6 +27,7 @@ import {
 import { happeningContract } from './contract/happening.ts';
 import { healthContract } from './contract/health.ts';
 import { importContract } from './contract/import.ts';
+import { importTogetherContract } from './contract/import-together.ts';
 import { inboxContract } from './contract/inbox.ts';
 import { installContract } from './contract/install.ts';
 import { keepingContract } from './contract/keeping.ts';
@@ -90,6 +91,8 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     }
 
     describe('events', () => happeningContract(() => opened));
+
+    describe('links that move in at once', () => importTogetherContract(() => opened));
 
     describe('a race', () => {
       const racers = Array.from({ length: RACERS }, (_, racer) => racer);

@@ -50,14 +50,6 @@ const on = {
       VALUES (${value('hwid')}, '', '', '', '', '', ${value('nowMs')}, ${value('nowMs')})
       ON CONFLICT (hwid) DO UPDATE SET last_seen_at_ms = excluded.last_seen_at_ms
       RETURNING id`),
-  seeElsewhere: prepare<{ id: number }>(sql`
-      INSERT INTO device (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
-      VALUES (${value('hwid')}, '', '', '', '', '', ${value('firstSeenAtMs')},
-        ${value('lastSeenAtMs')})
-      ON CONFLICT (hwid) DO UPDATE SET
-        first_seen_at_ms = least(device.first_seen_at_ms, excluded.first_seen_at_ms),
-        last_seen_at_ms = greatest(device.last_seen_at_ms, excluded.last_seen_at_ms)
-      RETURNING id`),
   visit: prepare<{ seenBeforeMs: number | null }>(sql`
       WITH before AS (
         SELECT last_seen_at_ms FROM device_provider
@@ -145,14 +137,6 @@ export const keep = {
   see: (w: Write, hwid: string, nowMs: number): Promise<number> =>
     on.see.insert(w, { hwid, nowMs }),
 
-  /** The same for one that was seen elsewhere, which may be long ago. */
-  seeElsewhere: (
-    w: Write,
-    hwid: string,
-    firstSeenAtMs: number,
-    lastSeenAtMs: number,
-  ): Promise<number> => on.seeElsewhere.insert(w, { hwid, firstSeenAtMs, lastSeenAtMs }),
-
   /** Sees a device at a provider, and keeps what it says there without proof; returns its id. */
   async visit(
     w: Write,
@@ -185,8 +169,6 @@ export const keep = {
     const seenBeforeMs = await keepFacts(w, deviceId, providerId, reported, nowMs, merge);
     countSeen(w, providerId, seenBeforeMs, nowMs);
   },
-
-  keepFacts,
 
   /** Notes that a device that is known at a provider called it without naming a link. */
   checkIn: (w: Write, deviceId: number, providerId: number, nowMs: number): Promise<number> =>
