@@ -60,8 +60,8 @@ async function importDomain(
   return { was: 'added', id: added.id };
 }
 
-export function importStore({ write }: Context): ImportStore {
-  const links = new TurnGroup({
+export function importStore({ db, write }: Context): ImportStore {
+  const links = new TurnGroup(db, {
     run: (wanted: readonly MovingLink[]) => again(() => write((w) => importLinks(w, wanted))),
     itemsMax: LINKS_MAX,
     underWayMax: 1,

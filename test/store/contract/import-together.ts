@@ -1,4 +1,4 @@
-/** Links that move in at once: a store may bring them in together, but each is decided by itself. */
+/** Links that move in at once: a store may take them together, but decides each by itself. */
 
 import { expect, test } from 'bun:test';
 import type { ImportedInstall } from '../../../src/core/port/moving.ts';
