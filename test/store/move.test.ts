@@ -141,6 +141,10 @@ describePostgres('move-database', () => {
     expect(await line.run('provider', 'list', '--json', '--config', configFile())).toMatchObject(
       refused('database_moved', 'moved to a file'),
     );
+    expect(await line.run('doctor', '--config', configFile())).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('its data moved to a file'),
+    });
     expect(await line.run('provider', 'list')).toMatchObject({ code: 0 });
     // The way is open again, over what was left behind.
     expect(await there('--json')).toMatchObject(refused('file_exists', '--force'));

@@ -10,7 +10,7 @@ import { messageOf } from '../../operator-error.ts';
 import { type DisabledWebhook, disabledFinding, olderSchemaFinding } from '../findings.ts';
 import type { BoundHost, DatabaseReport, HostOfProvider } from '../kind.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
-import { isUsable, SCHEMA_VERSION, schemaOf } from './migrate.ts';
+import { isUsable, type MoveMark, SCHEMA_VERSION, schemaOf } from './migrate.ts';
 import { surveyServer } from './survey-server.ts';
 
 const say = about('database');
@@ -44,6 +44,7 @@ export async function surveyPostgres(
         ...NOTHING,
       };
     }
+    if (state.move !== null) return { findings: [moveFinding(state.move)], ...NOTHING };
     if (!isUsable(state)) return { findings: [schemaFinding(state.version)], ...NOTHING };
     const nodes = await listNodes(sql);
     const serving = nodes.filter(({ silentMs }) => silentMs < SILENT_MS).length;
@@ -63,6 +64,12 @@ export async function surveyPostgres(
   } finally {
     await sql.close({ timeout: 0 });
   }
+}
+
+function moveFinding(move: MoveMark): Finding {
+  return move === 'left'
+    ? say.problem('its data moved to a file', 'leave out database.url, or move them back')
+    : say.problem('its data have not all arrived', "run 'gatepost move-database' again");
 }
 
 function schemaFinding(schema: number): Finding {
