@@ -133,11 +133,13 @@ export function distributionStore(context: Context): DistributionStore {
           await tellBounds(w, providerId, guards.bounds, createdAtMs, counted);
           return counted;
         }
-        await on.setCount.run(w, { providerId, ...counted });
         const dueAtMs = draft.dueAtMs ?? createdAtMs;
         const reachesUnbound = Number(draft.reachesUnbound);
         const added = { ...row, providerId, createdAtMs, dueAtMs, reachesUnbound };
-        const id = await on.add.insert(w, added);
+        const [, id] = await Promise.all([
+          on.setCount.run(w, { providerId, ...counted }),
+          on.add.insert(w, added),
+        ]);
         w.audit.note(act, deeds.send(id, draft), providerId);
         w.figures.note(providerId, 'sends', createdAtMs);
         await tellBounds(w, providerId, guards.bounds, createdAtMs);

@@ -5,7 +5,14 @@
  */
 
 import { type SQL, sql } from 'drizzle-orm';
-import { CHECKING, CREATED, LOAD, PENDING, SENDING } from '../../core/message/status.ts';
+import {
+  CHECKING,
+  CREATED,
+  isTerminal,
+  LOAD,
+  PENDING,
+  SENDING,
+} from '../../core/message/status.ts';
 import type { ClaimedDistribution, Lease } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
 import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from '../status.ts';
@@ -212,10 +219,12 @@ export function laneStore(context: Context): LaneStore {
 
     moveDistribution: (lease, from, to) =>
       context.write(async (w) => {
-        if (to === LOAD) await on.holdLane.run(w, { id: lease.id });
-        const moved = await on.move.run(w, { ...held(context, lease), from, to });
+        const [, moved] = await Promise.all([
+          to === LOAD && on.holdLane.run(w, { id: lease.id }),
+          on.move.run(w, { ...held(context, lease), from, to }),
+        ]);
         if (moved === 0) return false;
-        await noteDistributionEnd(w, lease.id, lease.nowMs);
+        if (isTerminal(to)) await noteDistributionEnd(w, lease.id, lease.nowMs);
         return true;
       }),
 

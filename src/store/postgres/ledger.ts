@@ -13,8 +13,9 @@ import { FINAL, literal } from '../status.ts';
 import type { Context } from './context.ts';
 import { DETAIL_COLUMNS } from './distribution.ts';
 import { failRun, WHY_BLOCKED } from './push-steps.ts';
-import { nextRun } from './recipient-steps.ts';
+import { nextRun, StepSize } from './recipient-steps.ts';
 import { prepare, type Runner, value } from './statement.ts';
+import type { Write } from './write.ts';
 
 type LedgerStore = Pick<Store, 'expireRecipients' | 'findDistribution'>;
 
@@ -84,35 +85,40 @@ const on = {
 };
 
 /**
- * Marks the recipients after `cursorId` expired, a step's worth, as part of a write that holds
- * their distribution.
+ * Marks `countMax` recipients after `cursorId` expired, as part of a write that holds their
+ * distribution.
  */
 export async function expireNext(
   w: Runner,
-  { id, cursorId, nowMs }: { id: number; cursorId: number; nowMs: number },
+  { nowMs, ...run }: { id: number; cursorId: number; countMax: number; nowMs: number },
 ): Promise<{ toId: number; expiredCount: number; isDone: boolean }> {
-  const { toId, isDone } = await nextRun(w, id, cursorId);
+  const { id, cursorId } = run;
+  const { toId, isDone } = await nextRun(w, run);
   return { toId, expiredCount: await on.expire.run(w, { id, cursorId, toId, nowMs }), isDone };
 }
 
 export function ledgerStore(context: Context): LedgerStore {
   const { db } = context;
+  const size = new StepSize();
   return {
     expireRecipients: async (nowMs) => {
       const id = (await on.toExpire.get(db, { nowMs }))?.id ?? null;
       if (id === null) return null;
-      return context.write(async (w) => {
+      const expire = async (w: Write) => {
         const found = await on.hold.get(w, { id, nowMs });
         // Somebody else was quicker: there may be others.
         if (found === null) return 0;
         const { providerId, cursorId, waitingCount } = found;
-        const { toId, expiredCount, isDone } = await expireNext(w, { id, cursorId, nowMs });
+        const countMax = size.countBehind(cursorId);
+        const run = { id, cursorId, countMax, nowMs };
+        const { toId, expiredCount, isDone } = await expireNext(w, run);
         if (waitingCount > 0) await failRun(w, { id, cursorId, toId }, WHY_BLOCKED, nowMs);
         const expiredAtMs = isDone ? nowMs : null;
         await on.moved.run(w, { id, cursorId: toId, expiredAtMs });
         w.figures.note(providerId, 'expired', nowMs, expiredCount);
         return expiredCount;
-      });
+      };
+      return size.timed(() => context.write(expire));
     },
 
     findDistribution: async (id, countMax) => {

@@ -20,6 +20,8 @@ type SettlementStore = Pick<OutboxStore, 'settleDispatches' | 'endHandedOver'>;
 
 /** Distributions that a step ends for which nothing waits any more. */
 const END_COUNT = 200;
+/** Recipients of one whose pushes end at a time, as it is too late for them. */
+const END_STEP_COUNT = 1_000;
 
 interface Row {
   id: number;
@@ -223,7 +225,7 @@ async function endNext(w: Write, id: number, nowMs: number): Promise<void> {
   const found = await ending.cursor.get(w, { id, nowMs });
   if (found === null) return;
   const { cursorId } = found;
-  const { toId, isDone } = await nextRun(w, id, cursorId);
+  const { toId, isDone } = await nextRun(w, { id, cursorId, countMax: END_STEP_COUNT });
   await pushes.failRun(w, { id, cursorId, toId }, pushes.WHY_EXPIRED, nowMs);
   await ending.moved.run(w, { id, cursorId: toId });
   // Its last push ended it already, unless the counts are wrong: it would be late for ever.

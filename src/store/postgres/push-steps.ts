@@ -148,18 +148,19 @@ export async function leave(
 ): Promise<void> {
   if (fates.length === 0) return;
   const recipientIds = fates.map(({ push }) => push.recipientId);
-  await on.holdRecipients.run(w, { ids: recipientIds });
-  await holdDestinations(
-    w,
-    fates.map(({ push }) => push.destinationId),
-  );
-  await on.remove.run(w, { ids: fates.map(({ push }) => push.id) });
-  await on.mark.run(w, {
-    recipientIds,
-    states: fates.map(({ pushState }) => pushState),
-    problems: fates.map(({ problem }) => problem),
-    nowMs,
-  });
+  const destinationIds = fates.map(({ push }) => push.destinationId);
+  // One right behind the other, without waiting for answers.
+  await Promise.all([
+    on.holdRecipients.run(w, { ids: recipientIds }),
+    holdDestinations(w, destinationIds),
+    on.remove.run(w, { ids: fates.map(({ push }) => push.id) }),
+    on.mark.run(w, {
+      recipientIds,
+      states: fates.map(({ pushState }) => pushState),
+      problems: fates.map(({ problem }) => problem),
+      nowMs,
+    }),
+  ]);
   for (const { push, pushState } of fates) count(tally, push, pushState !== FAILED);
 }
 

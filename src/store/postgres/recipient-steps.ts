@@ -1,6 +1,7 @@
 /** How far a step through a distribution's recipients goes. */
 
 import { sql } from 'drizzle-orm';
+import { systemClock } from '../../clock.ts';
 import { prepare, type Runner, value } from './statement.ts';
 
 /**
@@ -8,12 +9,29 @@ import { prepare, type Runner, value } from './statement.ts';
  * and most distributions have no more. Later ones are large, as a step holds up nobody who is not
  * at the same recipients, and each costs a commit.
  */
-const FIRST_STEP_COUNT = 1_000;
-const STEP_COUNT = 20_000;
+const FIRST_COUNT = 1_000;
+const COUNT_MAX = 20_000;
+/** Time that a large step is to take: well below a lease, and the time of a statement, ms. */
+const STEP_MS = 500;
 
-/** The most recipients of the step behind `cursorId`. */
-export const stepCount = (cursorId: number): number =>
-  cursorId === 0 ? FIRST_STEP_COUNT : STEP_COUNT;
+/** The most recipients of a step, by how long those before took. */
+export class StepSize {
+  #count = COUNT_MAX;
+
+  countBehind(cursorId: number): number {
+    return cursorId === 0 ? FIRST_COUNT : this.#count;
+  }
+
+  /** Takes a step's time into account. */
+  async timed<T>(step: () => Promise<T>): Promise<T> {
+    const beganMs = systemClock.steadyMs();
+    const done = await step();
+    const tookMs = systemClock.steadyMs() - beganMs;
+    const wanted = tookMs > STEP_MS ? this.#count / 2 : this.#count * 1.25;
+    this.#count = Math.round(Math.min(Math.max(wanted, FIRST_COUNT), COUNT_MAX));
+    return done;
+  }
+}
 
 const next = prepare<{ toId: number | null; count: number }>(sql`
     SELECT max(device_id) AS "toId", count(*) AS count FROM (
@@ -21,13 +39,11 @@ const next = prepare<{ toId: number | null; count: number }>(sql`
       WHERE distribution_id = ${value('id')} AND device_id > ${value('cursorId')}
       ORDER BY device_id LIMIT ${value('countMax')}) run`);
 
-/** Finds where the next recipients after `cursorId` end, a step's worth. */
+/** Finds where the next recipients after `cursorId` end, `countMax` of them. */
 export async function nextRun(
   on: Runner,
-  id: number,
-  cursorId: number,
+  { id, cursorId, countMax }: { id: number; cursorId: number; countMax: number },
 ): Promise<{ toId: number; isDone: boolean }> {
-  const countMax = stepCount(cursorId);
   const found = await next.get(on, { id, cursorId, countMax });
   return { toId: found?.toId ?? cursorId, isDone: (found?.count ?? 0) < countMax };
 }

@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 import { HELD, held } from './lane.ts';
 import { expireNext } from './ledger.ts';
 import { queue } from './push-queue.ts';
-import { stepCount } from './recipient-steps.ts';
+import { StepSize } from './recipient-steps.ts';
 import { prepare, value } from './statement.ts';
 import { inRange, linked, nextRange } from './targets.ts';
 import type { Write } from './write.ts';
@@ -20,7 +20,7 @@ type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 const FIRST_COUNT = 50;
 const SERVE_COUNT = 2_000;
 /** Recipients that a step serves where each may get a push. */
-const PUSH_STEP_COUNT = 300;
+const PUSH_STEP_COUNT = 2_000;
 /** Number of waiting rows looked at after which a step ends. */
 const SERVE_ROWS = 20_000;
 /** Statuses in which recipients are written, and served. */
@@ -171,13 +171,18 @@ async function loadNamed(w: Write, work: InHand, id: number, nowMs: number): Pro
 }
 
 /** The next step of loading; null: all are there. */
-async function loadNext(w: Write, work: InHand, id: number, nowMs: number): Promise<Loaded | null> {
+async function loadNext(
+  w: Write,
+  work: InHand,
+  { id, nowMs }: Lease,
+  countMax: number,
+): Promise<Loaded | null> {
   const { providerId, targetOs, source, cursorId } = work;
   // Counted once, even if the worker dies before it can say that it is done.
   if (targetOs === null) return cursorId === 0 ? loadNamed(w, work, id, nowMs) : null;
   const from = { source, id: cursorId };
   const systems = targetOs.split(',');
-  const found = await nextRange(w, providerId, systems, from, stepCount(cursorId));
+  const found = await nextRange(w, providerId, systems, from, countMax);
   if (found === null) return null;
   const added = await on.loadRange.run(w, { id, providerId, nowMs, ...found.range });
   return { source: found.next.source, cursorId: found.next.id, added, failed: 0 };
@@ -190,9 +195,12 @@ async function tellLedger(w: Write, providerId: number, limit: number, nowMs: nu
   w.events.noteQuota(providerId, 'ledger_rows', { used, limit }, nowMs);
 }
 
-/** Messages that may wait for a device, and gateways that may be asked to push. */
 interface ServeBounds {
+  /** Recipients of the step. */
+  countMax: number;
+  /** Messages that may wait for a device. */
   waitingMax: number;
+  /** Gateways that may be asked to push. */
   gateways: readonly PushGateway[];
 }
 
@@ -200,21 +208,22 @@ const idsOf = (list: string | null) => (list === null ? [] : list.split(',').map
 
 /** A run of recipients, no longer than a step may take. */
 async function nextToServe(w: Write, id: number, cursorId: number, bounds: ServeBounds) {
-  const { waitingMax, gateways } = bounds;
-  const stepMax = gateways.length === 0 ? stepCount(cursorId) : PUSH_STEP_COUNT;
+  const { waitingMax, gateways, countMax } = bounds;
+  const stepMax = gateways.length === 0 ? countMax : Math.min(countMax, PUSH_STEP_COUNT);
   const run = { toId: cursorId, full: [] as number[], deviceIds: [] as number[], isDone: false };
   for (let count = 0, rows = 0; count < stepMax && rows < SERVE_ROWS; ) {
     // As many as would fill the step if their inboxes are like those before.
     const each = count === 0 ? SERVE_ROWS / FIRST_COUNT : Math.max(1, rows / count);
     const room = Math.ceil((SERVE_ROWS - rows) / each);
-    const countMax = Math.min(Math.max(room, FIRST_COUNT), SERVE_COUNT, stepMax - count);
-    const batch = await on.next.get(w, { id, cursorId: run.toId, waitingMax, countMax });
+    const batchMax = Math.min(Math.max(room, FIRST_COUNT), SERVE_COUNT, stepMax - count);
+    const from = { id, cursorId: run.toId, countMax: batchMax };
+    const batch = await on.next.get(w, { ...from, waitingMax });
     run.toId = batch?.toId ?? run.toId;
     run.full.push(...idsOf(batch?.full ?? null));
     run.deviceIds.push(...idsOf(batch?.open ?? null));
     rows += batch?.rows ?? 0;
     count += batch?.count ?? 0;
-    if ((batch?.count ?? 0) < countMax) return { ...run, isDone: true };
+    if ((batch?.count ?? 0) < batchMax) return { ...run, isDone: true };
   }
   return run;
 }
@@ -230,8 +239,9 @@ async function serveNext(w: Write, { id, nowMs }: Lease, cursorId: number, bound
   return { toId, deviceIds, sent, queued, failed: full.length, isDone };
 }
 
-async function expire(w: Write, { id, nowMs }: Lease, cursorId: number) {
-  const { toId, expiredCount, isDone } = await expireNext(w, { id, cursorId, nowMs });
+async function expire(w: Write, { id, nowMs }: Lease, cursorId: number, countMax: number) {
+  const run = { id, cursorId, countMax, nowMs };
+  const { toId, expiredCount, isDone } = await expireNext(w, run);
   return { toId, deviceIds: [], sent: 0, queued: 0, failed: expiredCount, isDone };
 }
 
@@ -245,46 +255,55 @@ async function outcomeOf(w: Write, id: number, nowMs: number): Promise<ServeOutc
 }
 
 export function recipientStore(context: Context): RecipientStore {
-  return {
-    /**
-     * The provider's row, which counts, is held at the end alone: so many rows take a while to
-     * write, and until then nobody else waits for them.
-     */
-    loadRecipients: (lease, ledgerRowsMax) =>
-      context.write(async (w) => {
-        const { id, nowMs } = lease;
-        const hold = { ...held(context, lease), statuses: LOADING };
-        const work = await on.find.get(w, hold);
-        if (work === null) return null;
-        const loaded = await loadNext(w, work, id, nowMs);
-        if (loaded === null) return { isDone: true };
-        const { providerId, source: fromSource, cursorId: fromId } = work;
-        await on.holdProvider.run(w, { providerId });
-        const saved = await on.loaded.run(w, { ...hold, ...loaded, fromSource, fromId });
-        if (saved === 0) return w.refuse(null);
-        w.figures.note(providerId, 'recipients', nowMs, loaded.added);
-        w.figures.note(providerId, 'failed', nowMs, loaded.failed);
-        await tellLedger(w, providerId, ledgerRowsMax, nowMs);
-        return { isDone: work.targetOs === null };
-      }),
+  const size = new StepSize();
 
+  /**
+   * The provider's row, which counts, is held at the end alone: so many rows take a while to write,
+   * and until then nobody else waits for them.
+   */
+  async function load(w: Write, lease: Lease, ledgerRowsMax: number) {
+    const { id, owner, nowMs } = lease;
+    const mine = { id, owner, statuses: LOADING };
+    const work = await on.find.get(w, mine);
+    if (work === null) return null;
+    const loaded = await loadNext(w, work, lease, size.countBehind(work.cursorId));
+    if (loaded === null) return { isDone: true };
+    const { providerId, source: fromSource, cursorId: fromId } = work;
+    const { untilMs } = held(context, lease);
+    const [, saved] = await Promise.all([
+      on.holdProvider.run(w, { providerId }),
+      on.loaded.run(w, { ...mine, ...loaded, fromSource, fromId, untilMs }),
+    ]);
+    if (saved === 0) return w.refuse(null);
+    w.figures.note(providerId, 'recipients', nowMs, loaded.added);
+    w.figures.note(providerId, 'failed', nowMs, loaded.failed);
+    await tellLedger(w, providerId, ledgerRowsMax, nowMs);
+    return { isDone: work.targetOs === null };
+  }
+
+  async function send(w: Write, lease: Lease, bounds: Omit<ServeBounds, 'countMax'>) {
+    const { id, owner, nowMs } = lease;
+    const work = await on.hold.get(w, { id, owner, statuses: SERVING });
+    if (work === null) return null;
+    const { providerId, cursorId, expiresAtMs } = work;
+    const isLate = expiresAtMs <= nowMs;
+    const countMax = size.countBehind(cursorId);
+    const served = isLate
+      ? await expire(w, lease, cursorId, countMax)
+      : await serveNext(w, lease, cursorId, { ...bounds, countMax });
+    const { toId, deviceIds, sent, queued, failed, isDone } = served;
+    const { untilMs } = held(context, lease);
+    await on.sent.run(w, { id, toId, sent, queued, failed, untilMs });
+    w.notify(deviceIds);
+    w.figures.note(providerId, 'delivered', nowMs, sent);
+    w.figures.note(providerId, isLate ? 'expired' : 'failed', nowMs, failed);
+    return { deviceIds, outcome: isDone ? await outcomeOf(w, id, nowMs) : null };
+  }
+
+  return {
+    loadRecipients: (lease, ledgerRowsMax) =>
+      size.timed(() => context.write((w) => load(w, lease, ledgerRowsMax))),
     sendRecipients: (lease, waitingMax, gateways) =>
-      context.write(async (w) => {
-        const { id, nowMs } = lease;
-        const hold = { ...held(context, lease), statuses: SERVING };
-        const work = await on.hold.get(w, hold);
-        if (work === null) return null;
-        const { providerId, cursorId, expiresAtMs } = work;
-        const isLate = expiresAtMs <= nowMs;
-        const served = isLate
-          ? await expire(w, lease, cursorId)
-          : await serveNext(w, lease, cursorId, { waitingMax, gateways });
-        const { toId, deviceIds, sent, queued, failed, isDone } = served;
-        await on.sent.run(w, { ...hold, toId, sent, queued, failed });
-        w.notify(deviceIds);
-        w.figures.note(providerId, 'delivered', nowMs, sent);
-        w.figures.note(providerId, isLate ? 'expired' : 'failed', nowMs, failed);
-        return { deviceIds, outcome: isDone ? await outcomeOf(w, id, nowMs) : null };
-      }),
+      size.timed(() => context.write((w) => send(w, lease, { waitingMax, gateways }))),
   };
 }
