@@ -96,6 +96,42 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
       expect(await store.moveDistribution(lease(first), 20, 5)).toBe(true);
     });
 
+    test('of two of a provider that begin at once, over two connections, one does', async () => {
+      const { store, openBeside } = opened();
+      const beside = await openBeside();
+      for (let n = 0; n < 8; n++) {
+        const { id: providerId } = await addProvider(store, `Provide${n}`);
+        const later = await send(store, providerId);
+        await bringTo(store, later, 20);
+        // The clock was set back: for a worker that looks now, this one goes first.
+        const first = await send(store, providerId, sentAt(NOW_MS - 1));
+        await bringTo(beside, first, 20, { owner: 'another' });
+        const began = await Promise.all([
+          store.moveDistribution(lease(later), 20, 5),
+          beside.moveDistribution(lease(first, 'another'), 20, 5),
+        ]);
+        expect(began.sort()).toEqual([false, true]);
+      }
+    });
+
+    test('begun or cancelled, over two connections, never both', async () => {
+      const { store, openBeside } = opened();
+      const beside = await openBeside();
+      for (let n = 0; n < 8; n++) {
+        const { id: providerId } = await addProvider(store, `Provide${n}`);
+        const id = await send(store, providerId, at(NOW_MS + 1));
+        await bringTo(store, id, 20);
+        const guard = { from: [10, 20, 30], dueFromMs: NOW_MS, nowMs: NOW_MS };
+        const [hasBegun, cancelled] = await Promise.all([
+          store.moveDistribution(lease(id), 20, 5),
+          beside.cancelDistribution(providerId, id, guard, ACT),
+        ]);
+        expect([hasBegun, cancelled, await statusOf(store, id)]).toEqual(
+          hasBegun ? [true, 5, 5] : [false, 'ok', 130],
+        );
+      }
+    });
+
     test('notes when delivery began, once, and when it ended', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');

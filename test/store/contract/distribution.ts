@@ -81,6 +81,19 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
       expect(await general(one, NOW_MS + 2 * INTERVAL_MS - 1)).toBe('general_too_soon');
     });
 
+    test('of general ones at once, over two connections, one', async () => {
+      const { store, openBeside } = opened();
+      const stores = [store, await openBeside()];
+      const { id } = await addProvider(store, 'Provide1');
+      const added = await Promise.all(
+        Array.from({ length: 16 }, (_, n) =>
+          stores[n % 2]?.addDistribution(draft(id), GENERAL, ACT),
+        ),
+      );
+      expect(added.filter((one) => one === 'general_too_soon')).toHaveLength(15);
+      expect(await store.listDistributions(id, ALL)).toHaveLength(1);
+    });
+
     test('one that is not general neither waits for the interval nor begins it', async () => {
       const { store } = opened();
       const { id } = await addProvider(store, 'Provide1');

@@ -86,6 +86,22 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       expect(await beside.moveDistribution(lease(id, 'another', endMs), 10, 20)).toBe(true);
     });
 
+    test('of many workers that look at once, over two connections, each gets others', async () => {
+      const { store, openBeside } = opened();
+      const beside = await openBeside();
+      const ids: number[] = [];
+      for (let n = 0; n < 20; n++) {
+        const { id: providerId } = await addProvider(store, `Provid${10 + n}`);
+        ids.push(await send(store, providerId));
+      }
+      const owners = ['one', 'two', 'three', 'four', 'five', 'six'];
+      const got = await Promise.all(
+        owners.map((owner, n) => claimedIds(n % 2 === 0 ? store : beside, owner)),
+      );
+      got.push(await claimedIds(store, 'late'));
+      expect(got.flat().sort()).toEqual(ids.sort());
+    });
+
     test('a lease lasts by the clock of the store, wherever the workers’ clocks stand', async () => {
       const { store, openBeside } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');

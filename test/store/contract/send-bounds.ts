@@ -32,6 +32,17 @@ export const sendBoundsSuite: Suite = (opened) => {
     expect(await add({ createdAtMs: end + MINUTE_MS - 1 })).toBe('too_many_sends');
   });
 
+  test('of many at once, over two connections, as many as may', async () => {
+    const { store, openBeside } = opened();
+    const beside = await openBeside();
+    const { id } = await addProvider(store, 'Provide1');
+    const bounds = { sendsPerMinuteMax: 5 };
+    const adds = [sender(store, id, bounds), sender(beside, id, bounds)];
+    const added = await Promise.all(Array.from({ length: 24 }, (_, n) => adds[n % 2]?.()));
+    expect(added.filter((one) => one === 'too_many_sends')).toHaveLength(19);
+    expect(await store.listDistributions(id, ALL)).toHaveLength(5);
+  });
+
   test('a clock set back holds nobody up for longer than a minute', async () => {
     const { store } = opened();
     const { id } = await addProvider(store, 'Provide1');
