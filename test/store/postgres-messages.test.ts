@@ -1,13 +1,13 @@
 /** Messages over several nodes: what they tell each other, and steps that lose what they work on. */
 
-import { afterEach, expect, test } from 'bun:test';
+import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
-import { describePostgres } from '../support/needs.ts';
-import { openPlace, placeOf } from '../support/place.ts';
+import { placeOf } from '../support/place.ts';
+import { describePostgres } from '../support/postgres.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { until } from '../support/until.ts';
-import { addDoor, CLOCK, knock } from './contract/fixture.ts';
+import { addDoor, CLOCK, knock, NOW_MS } from './contract/fixture.ts';
 import {
   bringTo,
   deliver,
@@ -25,6 +25,7 @@ type Heard = (readonly number[] | 'all')[];
 
 describePostgres('PostgreSQL: messages', () => {
   const closing: (() => Promise<void>)[] = [];
+  beforeEach(() => CLOCK.set(NOW_MS));
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
   });
@@ -114,14 +115,9 @@ describePostgres('PostgreSQL: messages', () => {
     const heard: Heard = [];
     const stop = store.watch((deviceIds) => heard.push(deviceIds));
     closing.push(async () => stop());
-    const hear = async () => {
-      heard.length = 0;
-      CLOCK.advance(1_000);
-      await until('told', () => heard.includes('all'));
-    };
-    await hear();
     await deliver(beside, providerId, to('a'));
-    await hear();
+    CLOCK.advance(1_000);
+    await until('told', () => heard.includes('all'));
     expect(await listeners(database)).toEqual([]);
   });
 
