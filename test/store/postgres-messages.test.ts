@@ -3,8 +3,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
 import { openPostgresStore } from '../../src/store/postgres/store.ts';
+import { describePostgres } from '../support/needs.ts';
 import { placeOf } from '../support/place.ts';
-import { describePostgres } from '../support/postgres.ts';
 import { freshDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { until } from '../support/until.ts';
 import { addDoor, CLOCK, knock, NOW_MS } from './contract/fixture.ts';
