@@ -1,4 +1,4 @@
-/** Messages over several nodes: what they tell each other, and steps that lose what they work on. */
+/** Messages over several nodes: what they tell each other, and steps that lose their work. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
