@@ -7,6 +7,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import { STORE } from '../support/place.ts';
 import { Model } from './model.ts';
 
 const CODES = ['LinkCode0001', 'LinkCode0002', 'LinkCode0003'];
@@ -213,6 +214,6 @@ test('whatever happens, answers and lists are those of the model', async () => {
         }
       },
     ),
-    { numRuns: 40 },
+    { numRuns: STORE === 'sqlite' ? 40 : 12 },
   );
 }, 120_000);

@@ -87,12 +87,10 @@ describe('messages', () => {
     for (let n = 0; n < 8; n += 1) {
       await order(app, own, { action_type: 'import-data', import_data, ...toPhone });
     }
-    await until('all are sent', async () => {
-      const db = besideOf(app);
-      const sent = db.query('SELECT * FROM recipient WHERE state = 2').all();
-      db.close();
-      return sent.length === 8;
-    });
+    const db = besideOf(app);
+    const sent = db.query('SELECT * FROM recipient WHERE state = 2');
+    await until('all are sent', () => sent.all().length === 8);
+    db.close();
     const stream = await openStream(app, token);
     const acknowledged = new Set<number>();
     await until('all came', () => {

@@ -84,7 +84,7 @@ describe('who gets it', () => {
     engine.db.run(
       `INSERT INTO install (provider_id, install_code, install_limit, status, created_at_ms)
        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
-       SELECT ${provider.id}, printf('%012d', i), 1, 10, 0 FROM n`,
+       SELECT ${provider.id}, 'Empty' || (1000000 + i), 1, 10, 0 FROM n`,
     );
     const [last = 0] = makeDevices(engine, ['last']);
     putOnLinks(engine, provider, [last]);

@@ -47,7 +47,7 @@ const BREACHES: Readonly<Record<string, string>> = {
      (SELECT count(*) FROM recipient WHERE distribution_id = x.id AND push_state = 1)`,
   'a push for who waits, and nobody else': `SELECT r.id FROM recipient r
      LEFT JOIN outbox o ON o.recipient_id = r.id
-     WHERE (r.push_state IS 1) <> (o.id IS NOT NULL)`,
+     WHERE (coalesce(r.push_state, 0) = 1) <> (o.id IS NOT NULL)`,
   'nobody is counted twice': `SELECT id FROM distribution
      WHERE sent_count + failed_count + push_waiting_count > recipient_count`,
   'what has ended waits for nobody, and counts everybody': `SELECT id FROM distribution
