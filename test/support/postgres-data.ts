@@ -1,12 +1,14 @@
 /** Databases on the tests' PostgreSQL: each fresh and empty, with the schema of the program. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SQL } from 'bun';
 import { MIGRATIONS } from '../../src/store/postgres/migrate.ts';
 import { openPlace } from './place.ts';
 import { type Postgres, ROLE, sharedPostgres } from './postgres.ts';
 
 /** Of this schema: a server of the developer's outlives it. */
-const TEMPLATE = `gatepost_template_${Bun.hash(MIGRATIONS.join()).toString(36)}`;
+const TEMPLATE = `gatepost_template_${Bun.hash(schemaText()).toString(36)}`;
 /** Files of a table above which it is quicker to begin a new one than to delete the rows, bytes. */
 const DELETED_MAX = 1024 * 1024;
 
@@ -138,4 +140,10 @@ async function emptyingOf(db: SQL): Promise<string> {
 function refill({ name, rows }: TableOfTemplate): string {
   const text = (rows ?? '').replaceAll("'", "''");
   return `INSERT INTO ${name} SELECT * FROM json_populate_recordset(NULL::${name}, '${text}');`;
+}
+
+/** All that a schema is made of: another one for each. */
+function schemaText(): string {
+  const migrate = join(import.meta.dir, '../../src/store/postgres/migrate.ts');
+  return [...MIGRATIONS, readFileSync(migrate, 'utf8')].join();
 }

@@ -26,6 +26,7 @@ import {
   putOnLinks,
   tieDevices,
 } from '../../support/delivery.ts';
+import { STORE } from '../../support/place.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
 import { DEVICES, OS, PROVIDERS, World } from './deliver-model.ts';
 
@@ -267,6 +268,6 @@ test('whatever happens, everybody who should gets it, once, and the numbers add 
       await check(world);
       for (const { code } of world.providers) await removeProvider(engine.core, code, 0);
     }),
-    { numRuns: 300 },
+    { numRuns: STORE === 'sqlite' ? 300 : 40 },
   );
 });
