@@ -12,10 +12,14 @@ import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { hashKey } from '../../src/core/secret.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
-import { addProviderByCommand, startServe, temporaryFolder } from '../support/process.ts';
+import {
+  addProviderByCommand,
+  openStoreOf,
+  startServe,
+  temporaryFolder,
+} from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
@@ -105,7 +109,7 @@ test('no answer is older than what another process had answered', async () => {
   const dataDir = temporaryFolder();
   const own = await addProviderByCommand(dataDir);
   const { code } = await addProviderByCommand(dataDir, '--key', keyOf(0));
-  const store = await openSqliteStore({ dataDir, create: false, commitBatchMax: 1 });
+  const store = await openStoreOf(dataDir);
   const { providerId, installId, domainId } = await prepare(store, own.code);
   const server = await startServe({
     dataDir,

@@ -11,7 +11,7 @@ import { expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import { invariantProblems } from '../fuzz/invariants.ts';
 import { call } from '../support/app.ts';
-import { openBeside } from '../support/database.ts';
+import { type Beside, besideOf } from '../support/beside.ts';
 import { lookedAt, startServe } from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { enter, HASH, openShop, type Shop } from '../support/shop.ts';
@@ -24,21 +24,14 @@ const LIMIT = 7;
 
 useProcesses(4 * PATIENCE_MS * SCALE);
 
-function query<Row>(dataDir: string, sql: string): Row[] {
-  const db = openBeside(dataDir);
-  try {
-    return db.query<Row, []>(sql).all();
-  } finally {
-    db.close();
-  }
-}
-
-const slotsOf = (dataDir: string, linkId: number) =>
-  query<{ hwid: string }>(
-    dataDir,
-    `SELECT d.hwid FROM install_device s JOIN device d ON d.id = s.device_id
+const slotsOf = (db: Beside, linkId: number) =>
+  db
+    .query<{ hwid: string }, []>(
+      `SELECT d.hwid FROM install_device s JOIN device d ON d.id = s.device_id
      WHERE s.install_id = ${linkId} ORDER BY s.id`,
-  ).map(({ hwid }) => hwid);
+    )
+    .all()
+    .map(({ hwid }) => hwid);
 
 interface End {
   hwid: string;
@@ -47,28 +40,27 @@ interface End {
   endedAtMs: number;
 }
 
-const endsOf = (dataDir: string, linkId: number) =>
-  query<End>(
-    dataDir,
-    `SELECT d.hwid, n.hwid AS newcomer, e.why, e.ended_at_ms AS endedAtMs
+const endsOf = (db: Beside, linkId: number) =>
+  db
+    .query<End, []>(
+      `SELECT d.hwid, n.hwid AS newcomer, e.why, e.ended_at_ms AS "endedAtMs"
      FROM slot_end e JOIN device d ON d.id = e.device_id JOIN device n ON n.id = e.for_device_id
      WHERE e.install_id = ${linkId} ORDER BY e.id`,
-  );
+    )
+    .all();
 
 /** Has the slots of HWIDs been last seen so many days ago. */
-function age(dataDir: string, linkId: number, hwids: readonly string[], days: number): void {
+function age(db: Beside, linkId: number, hwids: readonly string[], days: number): void {
   const names = hwids.map((hwid) => `'${hwid}'`).join(', ');
-  query(
-    dataDir,
+  db.run(
     `UPDATE install_device SET last_seen_at_ms = ${Date.now() - days * DAY_MS}
      WHERE install_id = ${linkId}
        AND device_id IN (SELECT id FROM device WHERE hwid IN (${names}))`,
   );
 }
 
-function setPolicy(dataDir: string, linkId: number): void {
-  query(
-    dataDir,
+function setPolicy(db: Beside, linkId: number): void {
+  db.run(
     `UPDATE install SET inactive_days = 30, when_full = 'replace-oldest', cool_down_hours = 1
      WHERE id = ${linkId}`,
   );
@@ -102,11 +94,12 @@ function unexplained(first: readonly string[], slots: readonly string[], ends: r
 test('200 newcomers at once, over two processes: as many slots as the policy gives', async () => {
   const shop = await openShop({ serverCount: 2, limits: [LIMIT] });
   const { dataDir, servers } = shop;
+  const db = besideOf(await lookedAt(dataDir));
   const [link = { id: 0, code: '' }] = shop.links;
   const first = await fullLinks(shop);
-  setPolicy(dataDir, link.id);
-  age(dataDir, link.id, first.slice(0, 4), 31);
-  age(dataDir, link.id, first.slice(4), 29);
+  setPolicy(db, link.id);
+  age(db, link.id, first.slice(0, 4), 31);
+  age(db, link.id, first.slice(4), 29);
   const said = await Promise.all(
     Array.from({ length: 200 }, async (_, n) => {
       const hwid = `newcomer-${n}`;
@@ -116,8 +109,8 @@ test('200 newcomers at once, over two processes: as many slots as the policy giv
     }),
   );
   const letIn = said.filter(({ rc }) => rc === 1).map(({ hwid }) => hwid);
-  const slots = slotsOf(dataDir, link.id);
-  const ends = endsOf(dataDir, link.id);
+  const slots = slotsOf(db, link.id);
+  const ends = endsOf(db, link.id);
   // Four that were inactive, and one replacement for an hour.
   expect(letIn).toHaveLength(5);
   expect(slots).toEqual([...first.slice(5), ...ends.map(({ newcomer }) => newcomer)]);
@@ -126,6 +119,7 @@ test('200 newcomers at once, over two processes: as many slots as the policy giv
     [first[4] ?? '', 'replaced'],
   ]);
   expect(ends.map(({ newcomer }) => newcomer).sort()).toEqual(letIn.sort());
+  db.close();
   expect(invariantProblems(await lookedAt(dataDir))).toEqual([]);
 });
 
@@ -134,8 +128,9 @@ test('with servers killed meanwhile: slots and ends explain every admission', as
   const limits = Array.from({ length: 4 * SCALE }, () => LIMIT);
   const shop = await openShop({ serverCount: 2, limits });
   const { dataDir, servers, links } = shop;
+  const db = besideOf(await lookedAt(dataDir));
   const first = await fullLinks(shop);
-  for (const { id } of links) setPolicy(dataDir, id);
+  for (const { id } of links) setPolicy(db, id);
 
   const letIn = new Map(links.map(({ id }) => [id, new Set<string>()]));
   const problems: string[] = [];
@@ -166,8 +161,8 @@ test('with servers killed meanwhile: slots and ends explain every admission', as
     for (let n = 1; left > 0; n++) {
       while (left > 0 && answers < n * 30) await Bun.sleep(1);
       const { id } = random.pick(links);
-      const hwid = random.pick(slotsOf(dataDir, id));
-      age(dataDir, id, [hwid], 31);
+      const hwid = random.pick(slotsOf(db, id));
+      age(db, id, [hwid], 31);
       agings += 1;
       problems.push(...invariantProblems(await lookedAt(dataDir)));
       if (n % 7 !== 0) continue;
@@ -187,8 +182,8 @@ test('with servers killed meanwhile: slots and ends explain every admission', as
 
   let freed = 0;
   for (const { id } of links) {
-    const slots = slotsOf(dataDir, id);
-    const ends = endsOf(dataDir, id);
+    const slots = slotsOf(db, id);
+    const ends = endsOf(db, id);
     expect(slots).toHaveLength(LIMIT);
     expect(unexplained(first, slots, ends)).toEqual([]);
     const entered = new Set(ends.map(({ newcomer }) => newcomer));
@@ -199,4 +194,5 @@ test('with servers killed meanwhile: slots and ends explain every admission', as
   }
   expect(freed).toBeGreaterThan(0);
   expect(freed).toBeLessThanOrEqual(agings);
+  db.close();
 });

@@ -7,9 +7,10 @@
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import type { Looked } from './beside.ts';
-import { STORE } from './place.ts';
+import { openPlace, STORE } from './place.ts';
 import { freshDatabase, type TestDatabase } from './postgres-data.ts';
 import { until } from './until.ts';
 
@@ -144,6 +145,12 @@ export const lookedAt = async (dataDir: string): Promise<Looked> => ({
   dataDir,
   database: await databaseOf(dataDir),
 });
+
+/** Opens a data directory's store in this process, beside its servers. The caller closes it. */
+export async function openStoreOf(dataDir: string): Promise<Store> {
+  const database = await databaseOf(dataDir);
+  return openPlace({ dataDir, databaseUrl: database?.url ?? null });
+}
 
 async function spawn(argv: readonly string[], options: StartOptions) {
   const data = argv[argv.indexOf('--data') + 1] ?? '';

@@ -10,6 +10,7 @@ import { hashKey } from '../../../src/core/secret.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { ACT } from '../../support/actor.ts';
 import { type Engine, HOUR_MS, makeProvider, openEngine } from '../../support/delivery.ts';
+import { STORE } from '../../support/place.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
 import {
   type ActorName,
@@ -36,7 +37,7 @@ setDefaultTimeout(4 * PATIENCE_MS);
 const DEPTH = Number(process.env['MODEL_DEPTH'] ?? 2);
 const MESSAGES_MAX = 2;
 /** Devices that are played side by side. */
-const CROWD = 400;
+const CROWD = STORE === 'sqlite' ? 400 : 100;
 const HASH = 'a'.repeat(64);
 const FACTS = { os: 'android', osVersion: '', deviceName: '', appVersion: '', userAgent: '' };
 
