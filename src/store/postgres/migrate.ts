@@ -216,6 +216,10 @@ function explain(fault: unknown): unknown {
       return new OperatorError(
         `the database belongs to something else: give Gatepost one of its own (${messageOf(fault)})`,
       );
+    case '0A000':
+      return new OperatorError(
+        `the database is not all of a PostgreSQL: it cannot hold the schema (${messageOf(fault)})`,
+      );
     case '25006':
       return new OperatorError('the database takes no writes: it is a standby, or set so');
     default:
