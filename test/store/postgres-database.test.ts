@@ -31,6 +31,7 @@ const on = {
 /** A way to the server that can be made to carry nothing any more, without being closed. */
 function startRelay(port: number) {
   let isSilent = false;
+  const clients = new Set<Bun.Socket<Side>>();
   type Side = { other: Bun.Socket<Side> | null; held: Uint8Array[] };
   const carry = (socket: Bun.Socket<Side>, data: Uint8Array) => {
     if (isSilent) return;
@@ -42,6 +43,7 @@ function startRelay(port: number) {
     socket: {
       open(client) {
         client.data = { other: null, held: [] };
+        clients.add(client);
         void Bun.connect<Side>({
           ...{ hostname: '127.0.0.1', port, data: { other: client, held: [] } },
           socket: {
@@ -62,6 +64,10 @@ function startRelay(port: number) {
     port: server.port,
     silence: (is: boolean) => {
       isSilent = is;
+    },
+    /** Ends the connections that are there. */
+    drop: () => {
+      for (const client of clients) client.terminate();
     },
     stop: () => server.stop(true),
   };
@@ -207,6 +213,21 @@ describePostgres('the way to PostgreSQL', () => {
     await Promise.all([crossing(1, 2), crossing(2, 1)]);
     expect(await on.of.get(db, { id: 1 })).toEqual({ n: 2 });
     expect(await on.of.get(db, { id: 2 })).toEqual({ n: 2 });
+  });
+
+  test('a read that lost its connection has no more time in all than another one', async () => {
+    const relay = startRelay(server.port);
+    const db = open({ port: relay.port, statementMs: 2_000 });
+    await on.echo.get(db, { n: 1 });
+    const beganMs = performance.now();
+    const read = on.sleep.get(db, { seconds: 1.9 }).catch((fault) => fault);
+    await Bun.sleep(1_500);
+    relay.silence(true);
+    relay.drop();
+    expect(await read).toBeInstanceOf(StoreAway);
+    // Not 1.5 s and then 2.5 s.
+    expect(performance.now() - beganMs).toBeLessThan(3_500);
+    relay.stop();
   });
 
   test('a write is answered in time where a proxy has nobody to lead to', async () => {

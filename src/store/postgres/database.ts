@@ -174,14 +174,29 @@ export class Database implements Runner {
 
   /** Repeats what conflicts with others, and what `mayRepeat` after a lost connection. */
   async #repeating<T>(run: () => Promise<T>, mayRepeat: (fault: unknown) => boolean): Promise<T> {
+    const endsMs = systemClock.steadyMs() + this.callMs;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await run();
+        return await (attempt === 1 ? run() : this.#until(endsMs, run()));
       } catch (fault) {
         const isOver = attempt >= ATTEMPTS_MAX;
         if (isOver || !(isConflict(fault) || mayRepeat(fault))) throw this.#faultOf(fault);
         this.#options.onRetry?.(retryReason(fault));
       }
+    }
+  }
+
+  /** Settles as `promise` does, or is rejected at that moment: an attempt that came late. */
+  async #until<T>(endsMs: number, promise: Promise<T>): Promise<T> {
+    let timer: Timer | undefined;
+    const over = new Promise<never>((_, reject) => {
+      const leftMs = endsMs - systemClock.steadyMs();
+      timer = setTimeout(() => reject(new StoreAway(TOO_LONG)), leftMs);
+    });
+    try {
+      return await Promise.race([promise, over]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
