@@ -2,7 +2,7 @@
 
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, setDefaultTimeout } from 'bun:test';
-import { chmodSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { APPLICATION_ID, ARRIVING_ID, pragmaNumber } from '../../src/store/sqlite/file/migrate.ts';
 import { freshFolder } from '../support/app.ts';
@@ -275,7 +275,10 @@ describePostgres('a move that was killed', () => {
       refused('database_moved', 'have not all arrived'),
     );
     const before = files();
+    const half = join(line.dataDir, '.gatepost-0123456789ab.unpacked');
+    writeFileSync(half, 'half of the rows');
     expect(await back()).toMatchObject({ code: 0 });
+    expect(existsSync(half)).toBe(false);
     // Nobody needs what was left in the middle.
     expect(files()).toBe(before);
     // The database has let go, and the file does not know.

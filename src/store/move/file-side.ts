@@ -175,7 +175,7 @@ export class NewFile {
     makeOwnFile(file);
     this.#db = new Database(file, { create: true, readwrite: true, strict: true });
     // It is worthless until it is whole, and then it is put on disk.
-    this.#db.run('PRAGMA journal_mode = OFF');
+    this.#db.run('PRAGMA journal_mode = MEMORY');
     this.#db.run('PRAGMA synchronous = OFF');
     this.#db.run(`PRAGMA cache_size = -${CACHE_KIB}`);
     for (const migration of MIGRATIONS) this.#db.run(migration);

@@ -7,6 +7,7 @@
 import { rmSync } from 'node:fs';
 import type { AuditVerdict } from '../../core/audit/verify.ts';
 import { hasRoom, noRoom } from '../../disk/room.ts';
+import { removeLeftovers } from '../../disk/scratch.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { isUsable, SCHEMA_VERSION, schemaOf } from '../postgres/migrate.ts';
 import { openPostgresStore } from '../postgres/store.ts';
@@ -54,6 +55,8 @@ export async function moveToFile(places: MovePlaces, job: MoveJob): Promise<Move
     }
     if (job.isCheck) return await check(server, places, job);
     await seal(places);
+    // A move that was killed left as much as the database has.
+    removeLeftovers(dataDir, () => false);
     const holder = new ReplacementFile(dataDir);
     try {
       const report = await server.transaction(() => copy(server, holder, job));
