@@ -20,7 +20,7 @@ type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 const FIRST_COUNT = 50;
 const SERVE_COUNT = 2_000;
 /** Recipients that a step serves where each may get a push. */
-const PUSH_STEP_COUNT = 2_000;
+const PUSH_STEP_COUNT = 300;
 /** Number of waiting rows looked at after which a step ends. */
 const SERVE_ROWS = 20_000;
 /** Statuses in which recipients are written, and served. */
