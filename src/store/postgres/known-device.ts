@@ -6,11 +6,9 @@
 
 import { sql } from 'drizzle-orm';
 import { sameUtcDay } from '../../core/calendar.ts';
-import { mergeFacts } from '../../core/device.ts';
-import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
+import type { DeviceFacts } from '../../core/port/device.ts';
 import type { Figure } from '../../core/port/figure.ts';
-import { lookups } from './lookups.ts';
-import { prepare, type Runner, value } from './statement.ts';
+import { prepare, value } from './statement.ts';
 import type { Write } from './write.ts';
 
 /**
@@ -24,6 +22,10 @@ const FACT_VALUES = sql`${value('os')}, ${value('osVersion')}, ${value('deviceNa
 const SET_FACTS = sql`os = ${value('os')}, os_version = ${value('osVersion')},
   device_name = ${value('deviceName')}, app_version = ${value('appVersion')},
   user_agent = ${value('userAgent')}`;
+
+const SET_EXCLUDED = sql`os = excluded.os, os_version = excluded.os_version,
+  device_name = excluded.device_name, app_version = excluded.app_version,
+  user_agent = excluded.user_agent`;
 
 /** The columns of facts, in the order in which statements name them. */
 export const FACT_COLUMNS = sql.raw('os, os_version, device_name, app_version, user_agent');
@@ -59,24 +61,18 @@ const on = {
       ON CONFLICT (device_id, provider_id) DO UPDATE SET ${mergedUnproven('p', 'excluded')},
         last_seen_at_ms = excluded.last_seen_at_ms
       RETURNING (SELECT last_seen_at_ms FROM before) AS "seenBeforeMs"`),
-  ownFacts: prepare<DeviceFacts>(sql`
-      SELECT os, os_version AS "osVersion", device_name AS "deviceName",
-        app_version AS "appVersion", user_agent AS "userAgent"
-      FROM device WHERE id = ${value('id')}`),
   setOwnFacts: prepare(sql`UPDATE device SET ${SET_FACTS} WHERE id = ${value('id')}`),
-  addAtProvider: prepare(sql`
-      INSERT INTO device_provider (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms)
-      VALUES (${value('deviceId')}, ${value('providerId')}, ${FACT_VALUES},
-        ${value('lastSeenAtMs')})`),
-  setAtProvider: prepare(sql`
-      UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}
-      WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+  set: prepare(sql`
+      INSERT INTO device_provider AS p (device_id, provider_id, ${FACT_COLUMNS},
+        last_seen_at_ms, checked_in_at_ms)
+      VALUES (${value('deviceId')}, ${value('providerId')}, ${FACT_VALUES}, ${value('nowMs')},
+        ${value('checkedInAtMs')})
+      ON CONFLICT (device_id, provider_id) DO UPDATE SET ${SET_EXCLUDED},
+        last_seen_at_ms = excluded.last_seen_at_ms,
+        checked_in_at_ms = coalesce(nullif(excluded.checked_in_at_ms, 0), p.checked_in_at_ms)`),
   checkIn: prepare(sql`
       UPDATE device_provider SET checked_in_at_ms = ${value('nowMs')}
       WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
-  isTied: prepare<{ one: number }>(sql`
-      SELECT 1 AS one FROM device_domain
-      WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`),
   tie: prepare(sql`
       INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
       SELECT ${value('deviceId')}::bigint, id, provider_id, ${value('nowMs')}::bigint FROM domain
@@ -89,9 +85,6 @@ const on = {
         WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}
         ORDER BY id DESC OFFSET ${TIES_MAX})`),
 };
-
-/** Choice among a HWID's facts, of those that are known and those that come. */
-type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
 
 /** Whatever counts: a write, or the figures of the process for what is saved already. */
 interface Counting {
@@ -108,28 +101,6 @@ export function countSeen(
   const isFirst = seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
   if (isFirst) figures.note(providerId, 'seen', nowMs);
 }
-
-/**
- * Keeps what a device says at a provider, where it becomes known if it was not. Returns when it
- * was seen there before; null: never. The write has seen the device.
- */
-async function keepFacts(
-  w: Write,
-  deviceId: number,
-  providerId: number,
-  reported: DeviceFacts,
-  lastSeenAtMs: number,
-  merge: Merge,
-): Promise<number | null> {
-  const key = { deviceId, providerId, lastSeenAtMs };
-  const row = await lookups.atProvider.get(w, { deviceId, providerId });
-  if (row === null) await on.addAtProvider.run(w, { ...key, ...reported });
-  else await on.setAtProvider.run(w, { ...key, ...merge(row, reported) });
-  return row === null ? null : row.lastSeenAtMs;
-}
-
-const isTied = async (runner: Runner, deviceId: number, domainId: number): Promise<boolean> =>
-  (await on.isTied.get(runner, { deviceId, domainId })) !== null;
 
 /** Steps by which a device becomes known, to be called within a write. */
 export const keep = {
@@ -151,22 +122,25 @@ export const keep = {
     return deviceId;
   },
 
-  /** Keeps what a device says to nobody in particular. */
-  async keepOwnFacts(w: Write, id: number, reported: DeviceFacts): Promise<void> {
-    const known = await on.ownFacts.get(w, { id });
-    if (known !== null) await on.setOwnFacts.run(w, { id, ...mergeFacts(known, reported) });
-  },
+  /** Sets what a device told to nobody in particular. */
+  setOwnFacts: (w: Write, id: number, facts: DeviceFacts): Promise<number> =>
+    on.setOwnFacts.run(w, { id, ...facts }),
 
-  /** Sees a device at a provider, and keeps what it says there. */
-  async seeAt(
+  /**
+   * Sees a device at a provider, where its facts are these from now on. `seenBeforeMs`: null: it
+   * was never there.
+   */
+  async setAt(
     w: Write,
     deviceId: number,
     providerId: number,
-    reported: DeviceFacts,
-    nowMs: number,
-    merge: Merge,
+    facts: DeviceFacts,
+    seen: { seenBeforeMs: number | null; nowMs: number; isCheckIn: boolean },
   ): Promise<void> {
-    const seenBeforeMs = await keepFacts(w, deviceId, providerId, reported, nowMs, merge);
+    const { seenBeforeMs, nowMs, isCheckIn } = seen;
+    const key = { deviceId, providerId, nowMs, checkedInAtMs: isCheckIn ? nowMs : 0 };
+    const { os, osVersion, deviceName, appVersion, userAgent } = facts;
+    await on.set.run(w, { ...key, os, osVersion, deviceName, appVersion, userAgent });
     countSeen(w, providerId, seenBeforeMs, nowMs);
   },
 
@@ -185,6 +159,4 @@ export const keep = {
     if ((await on.tie.run(w, { deviceId, domainId, nowMs })) === 0) return;
     await on.dropOldestTies.run(w, { deviceId, providerId });
   },
-
-  isTied,
 };

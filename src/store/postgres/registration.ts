@@ -10,6 +10,7 @@ import {
   type Place,
   placeAfter,
 } from '../../core/message/registration-rule.ts';
+import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
 import { isWelcome, judge as judgeAtDoor, type Welcome } from '../../core/slot.ts';
@@ -48,28 +49,79 @@ interface TokenRow {
   lastSeenAtMs: number;
 }
 
-const AT_PLACE = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
+/** A device as a registration finds it, once it is locked. */
+interface Standing extends DeviceFacts {
+  /** The token of it that is shown; null: none is. */
+  heldId: number | null;
+  /** The token that holds the place of nobody. */
+  nobodysId: number | null;
+  /** What is known of it at the provider that it claims or names; null: nothing. */
+  at: (Place & DeviceAtProvider) | null;
+  firstSlot: FirstSlot | null;
+}
+
+type StandingRow = DeviceFacts &
+  Pick<Standing, 'heldId' | 'nobodysId'> & {
+    [At in keyof DeviceAtProvider as `at${Capitalize<At>}`]: DeviceAtProvider[At] | null;
+  } & {
+    tokenId: number | null;
+    isByLink: boolean;
+    afterSlotId: number;
+    afterRecipientId: number;
+  } & SlotRow;
+
+interface SlotRow {
+  slotId: number | null;
+  slotInstallId: number;
+  slotAfterRecipientId: number;
+}
+
+const SLOT_COLUMNS = sql.raw(`s.id AS "slotId", s.install_id AS "slotInstallId",
+  s.after_recipient_id AS "slotAfterRecipientId"`);
+const FIRST_SLOT = sql`LEFT JOIN LATERAL (
+  SELECT id, install_id, after_recipient_id FROM install_device
+  WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}
+  ORDER BY id LIMIT 1) s ON true`;
 
 const places = {
-  firstSlot: prepare<FirstSlot>(sql`
-      SELECT id, install_id AS "installId", after_recipient_id AS "afterRecipientId"
-      FROM install_device WHERE ${AT_PLACE} ORDER BY id LIMIT 1`),
-  find: prepare<Place>(sql`
-      SELECT token_id AS "tokenId", is_by_link = 1 AS "isByLink", after_slot_id AS "afterSlotId",
-        after_recipient_id AS "afterRecipientId"
-      FROM device_provider WHERE ${AT_PLACE}`),
+  standing: prepare<StandingRow>(sql`
+      SELECT d.os AS os, d.os_version AS "osVersion", d.device_name AS "deviceName",
+        d.app_version AS "appVersion", d.user_agent AS "userAgent",
+        (SELECT t.id FROM device_token t WHERE t.token_hash = ${value('heldTokenHash')}::bytea
+          AND t.device_id = d.id) AS "heldId",
+        (SELECT t.id FROM device_token t
+         WHERE t.device_id = d.id AND t.nobody_after_distribution_id IS NOT NULL) AS "nobodysId",
+        p.os AS "atOs", p.os_version AS "atOsVersion", p.device_name AS "atDeviceName",
+        p.app_version AS "atAppVersion", p.user_agent AS "atUserAgent",
+        p.last_seen_at_ms AS "atLastSeenAtMs", p.token_id IS NOT NULL AS "atIsRegistered",
+        p.token_id AS "tokenId", p.is_by_link = 1 AS "isByLink",
+        p.after_slot_id AS "afterSlotId", p.after_recipient_id AS "afterRecipientId",
+        ${SLOT_COLUMNS}
+      FROM device d
+        LEFT JOIN device_provider p ON p.device_id = d.id
+          AND p.provider_id = ${value('providerId')}
+        ${FIRST_SLOT}
+      WHERE d.id = ${value('deviceId')}`),
+  /** The first slot, and the newest rows of all. */
+  newest: prepare<SlotRow & { recipientId: number; newestSlotId: number }>(sql`
+      SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
+        (SELECT coalesce(max(id), 0) FROM install_device) AS "newestSlotId", ${SLOT_COLUMNS}
+      FROM (SELECT 1) one ${FIRST_SLOT}`),
   set: prepare(sql`
       UPDATE device_provider SET token_id = ${value('tokenId')},
         is_by_link = ${value('isByLink')}::boolean::integer,
         after_slot_id = ${value('afterSlotId')}, after_recipient_id = ${value('afterRecipientId')}
-      WHERE ${AT_PLACE}`),
-  newest: prepare<{ recipientId: number; slotId: number }>(sql`
-      SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
-        (SELECT coalesce(max(id), 0) FROM install_device) AS "slotId"`),
-  nobodys: prepare<{ tokenId: number }>(sql`
-      SELECT id AS "tokenId" FROM device_token
-      WHERE device_id = ${value('deviceId')} AND nobody_after_distribution_id IS NOT NULL`),
+      WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
 };
+
+const slotOf = (row: SlotRow): FirstSlot | null =>
+  row.slotId === null
+    ? null
+    : {
+        id: row.slotId,
+        installId: row.slotInstallId,
+        afterRecipientId: row.slotAfterRecipientId,
+      };
 
 const tokens = {
   find: prepare<TokenRow>(sql`
@@ -81,10 +133,6 @@ const tokens = {
           SELECT * FROM device_token WHERE token_hash = k.token_hash LIMIT 1) t ON true
         LEFT JOIN LATERAL (SELECT * FROM device WHERE id = t.device_id LIMIT 1) d ON true
       ORDER BY k.n`),
-  /** A token of the device itself. */
-  own: prepare<{ id: number }>(sql`
-      SELECT id FROM device_token
-      WHERE token_hash = ${value('tokenHash')} AND device_id = ${value('deviceId')}`),
   add: prepare<{ id: number }>(sql`
       INSERT INTO device_token (device_id, token_hash, locale, push, stands_alone)
       VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')}, ${value('push')}, 0)
@@ -130,33 +178,52 @@ async function evidenceOf(
   return bound === null ? 'domain_not_bound' : { ...nothing, providerId, domainId: bound.id };
 }
 
-async function placeOf(w: Write, deviceId: number, providerId: number | null): Promise<Place> {
-  if (providerId === null) return { ...FREE_PLACE, ...(await places.nobodys.get(w, { deviceId })) };
-  return (await places.find.get(w, { deviceId, providerId })) ?? FREE_PLACE;
+/** The device, which is locked, with what it has at a provider. */
+async function standingOf(
+  w: Write,
+  deviceId: number,
+  providerId: number | null,
+  heldTokenHash: Uint8Array | null,
+): Promise<Standing> {
+  const of = { deviceId, providerId: providerId ?? 0, heldTokenHash };
+  const row = await places.standing.get(w, of);
+  if (row === null) throw new Error('a device that is locked is not there');
+  const { tokenId, isByLink, afterSlotId, afterRecipientId, atLastSeenAtMs } = row;
+  const at = atLastSeenAtMs !== null && {
+    ...{ tokenId, isByLink, afterSlotId, afterRecipientId },
+    os: row.atOs ?? '',
+    osVersion: row.atOsVersion ?? '',
+    deviceName: row.atDeviceName ?? '',
+    appVersion: row.atAppVersion ?? '',
+    userAgent: row.atUserAgent ?? '',
+    lastSeenAtMs: atLastSeenAtMs,
+    isRegistered: tokenId !== null,
+  };
+  return { ...row, at: at || null, firstSlot: slotOf(row) };
 }
-
-const firstSlotOf = async (w: Write, deviceId: number, providerId: number | null) =>
-  providerId === null ? null : places.firstSlot.get(w, { deviceId, providerId });
 
 /** Links the device through what it shows, and keeps what it says. */
 async function link(
   w: Write,
   deviceId: number,
+  standing: Standing,
   { providerId, entry, domainId, namedId }: Evidence,
   { facts, nowMs }: NewRegistration,
-  heldId: number | null,
 ): Promise<void> {
+  const { at, heldId } = standing;
+  const seenBeforeMs = at?.lastSeenAtMs ?? null;
   if (providerId === null) {
-    await keep.keepOwnFacts(w, deviceId, facts);
+    await keep.setOwnFacts(w, deviceId, mergeFacts(standing, facts));
     if (namedId === null) return;
-    const holds = heldId !== null && (await placeOf(w, deviceId, namedId)).tokenId === heldId;
-    await keep.seeAt(w, deviceId, namedId, facts, nowMs, holds ? mergeFacts : mergeUnproven);
-    await keep.checkIn(w, deviceId, namedId, nowMs);
+    const merge = heldId !== null && at?.tokenId === heldId ? mergeFacts : mergeUnproven;
+    const merged = at === null ? facts : merge(at, facts);
+    await keep.setAt(w, deviceId, namedId, merged, { seenBeforeMs, nowMs, isCheckIn: true });
     return;
   }
-  await keep.seeAt(w, deviceId, providerId, facts, nowMs, mergeFacts);
+  const merged = at === null ? facts : mergeFacts(at, facts);
+  const isCheckIn = entry === null;
+  await keep.setAt(w, deviceId, providerId, merged, { seenBeforeMs, nowMs, isCheckIn });
   if (entry !== null) await takeSlot(w, entry.door, entry.welcome, deviceId, nowMs);
-  else await keep.checkIn(w, deviceId, providerId, nowMs);
   if (domainId !== null) await keep.tie(w, deviceId, providerId, domainId, nowMs);
 }
 
@@ -164,34 +231,52 @@ async function register(w: Write, wanted: NewRegistration) {
   const { hwid, tokenHash, locale, heldTokenHash, nowMs } = wanted;
   const evidence = await evidenceOf(w, wanted);
   if (typeof evidence === 'string') return evidence;
-  const { providerId, entry } = evidence;
+  const { providerId, entry, namedId } = evidence;
   // From here on nobody else changes what the device has: what is refused is taken back.
   const deviceId = await keep.see(w, hwid, nowMs);
-  const held = heldTokenHash && (await tokens.own.get(w, { tokenHash: heldTokenHash, deviceId }));
-  const heldId = held?.id ?? null;
-  const firstSlot = await firstSlotOf(w, deviceId, providerId);
+  const standing = await standingOf(w, deviceId, providerId ?? namedId, heldTokenHash);
+  const { heldId, nobodysId } = standing;
   const isNothing = providerId === null;
+  const firstSlot = isNothing ? null : standing.firstSlot;
   const claim = isNothing ? 'nothing' : claimOf(entry?.door.link.installId ?? null, firstSlot);
-  const before = await placeOf(w, deviceId, providerId);
+  const before = isNothing ? { ...FREE_PLACE, tokenId: nobodysId } : (standing.at ?? FREE_PLACE);
   const verdict = judge(claim, before, firstSlot, heldId);
   if (verdict === 'refused') return w.refuse('registration_refused' as const);
 
-  await link(w, deviceId, evidence, wanted, heldId);
+  await link(w, deviceId, standing, evidence, wanted);
   const row = { tokenHash, locale, push: wanted.push && JSON.stringify(wanted.push) };
   if (heldId !== null) await tokens.renew.run(w, { id: heldId, ...row });
   const tokenId = heldId ?? (await tokens.add.insert(w, { deviceId, ...row }));
-  if (providerId !== null) {
-    const slot = await firstSlotOf(w, deviceId, providerId);
-    const newest = (await places.newest.get(w)) as { recipientId: number; slotId: number };
-    const place = placeAfter(verdict, before, tokenId, slot, newest);
-    if (place !== before) await places.set.run(w, { deviceId, providerId, ...place });
-  }
+  if (providerId !== null) await takePlace(w, { deviceId, providerId }, verdict, before, tokenId);
   // Last: the token that lost its place may have held this one along with it.
   await tokens.takeNobodys.run(w, { id: tokenId, standsAlone: isNothing ? 1 : 0 });
   await follow(w, deviceId, nowMs);
   // Streams of a token that is replaced are to end, wherever they are.
   if (heldId !== null || before.tokenId !== null) w.notify([deviceId]);
   return { deviceId };
+}
+
+/** Gives a token the place that the verdict allows, as it is with the slot that was taken. */
+async function takePlace(
+  w: Write,
+  key: { deviceId: number; providerId: number },
+  verdict: Parameters<typeof placeAfter>[0],
+  before: Place,
+  tokenId: number,
+): Promise<void> {
+  const row = await places.newest.get(w, key);
+  if (row === null) throw new Error('a row of its own is not there');
+  const newest = { recipientId: row.recipientId, slotId: row.newestSlotId };
+  const place = placeAfter(verdict, before, tokenId, slotOf(row), newest);
+  if (place === before) return;
+  const { isByLink, afterSlotId, afterRecipientId } = place;
+  await places.set.run(w, {
+    ...key,
+    tokenId: place.tokenId,
+    isByLink,
+    afterSlotId,
+    afterRecipientId,
+  });
 }
 
 export function registrationStore({ db, write }: Context): RegistrationStore {
