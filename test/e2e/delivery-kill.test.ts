@@ -13,6 +13,7 @@ import { call } from '../support/app.ts';
 import { type Beside, besideOf } from '../support/beside.ts';
 import { bindDevices, makeDevices, putOnLinks } from '../support/delivery.ts';
 import { DOMAIN_HASH, LiveDevice, Traffic } from '../support/delivery-traffic.ts';
+import { STORE } from '../support/place.ts';
 import {
   addProviderByCommand,
   lookedAt,
@@ -24,7 +25,7 @@ import { Random } from '../support/random.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const KILLS = Number(process.env['DELIVERY_KILLS'] ?? 12);
+const KILLS = Number(process.env['DELIVERY_KILLS'] ?? (STORE === 'sqlite' ? 12 : 8));
 const SEED = Number(process.env['DELIVERY_SEED'] ?? 5);
 const PROVIDERS = 2;
 /** So many that writing recipients and sending take several steps. */
@@ -32,7 +33,7 @@ const DEVICES_PER_PROVIDER = 20_000;
 const LIVE_PER_PROVIDER = 3;
 const STATUSES = [10, 20, 30, 5, 6, 40, 100, 130];
 
-useProcesses((4 + KILLS / 5) * PATIENCE_MS);
+useProcesses((6 + KILLS / 5) * PATIENCE_MS);
 
 function seedMany(db: Beside, provider: { id: number }): void {
   const hwids = Array.from({ length: DEVICES_PER_PROVIDER }, (_, n) => `${provider.id}-${n}`);
@@ -125,7 +126,8 @@ test(`${KILLS} kills in every status`, async () => {
 
   const last = await startServe({ dataDir });
   const open = db.query('SELECT 1 FROM distribution WHERE status IN (5, 6, 10, 20, 40)');
-  await until('every distribution to end or to wait for its time', () => open.get() === null);
+  const hasEnded = () => open.get() === null;
+  await until('every distribution to end or to wait for its time', hasEnded, 3 * PATIENCE_MS);
   for (const device of traffic.devices) await fetchAll(traffic, last.url, device);
   await last.stop();
 

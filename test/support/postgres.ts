@@ -65,6 +65,8 @@ export interface Postgres {
 
 /** A server that a test may stop and start again, or end as a power cut does. */
 export interface OwnPostgres extends Postgres {
+  /** Everything that it keeps. */
+  folder: string;
   /** The process of the postmaster. */
   pid(): number;
   /** `crash`: as if killed; what was committed is there again after the start. */
@@ -153,7 +155,7 @@ export async function startPostgres(
   const db = server.connect();
   await db.unsafe(`CREATE ROLE ${ROLE} LOGIN`);
   await db.close();
-  return { ...server, pid, start, stop };
+  return { ...server, folder, pid, start, stop };
 }
 
 /**
