@@ -7,11 +7,7 @@ import type { DatabaseOptions } from './database-options.ts';
 export function postgresKind(place: () => DatabaseOptions): StoreKind {
   return {
     // Only now: who keeps a file is not to wait for the parts that speak to a server.
-    open: async (options) => {
-      const { onAway, onBack, onStatement, onRetry } = options;
-      const { openPostgresStore } = await import('./store.ts');
-      return openPostgresStore(options, { ...place(), onAway, onBack, onStatement, onRetry });
-    },
+    open: async (options) => (await import('./store.ts')).openPostgresStore(options, place()),
     survey: async (_, hosts) => (await import('./survey.ts')).surveyPostgres(place(), hosts),
     file: null,
   };

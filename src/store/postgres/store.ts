@@ -49,7 +49,8 @@ export async function openPostgresStore(
   await openPatiently(database, () =>
     withConnection(poolOptions(database, 1), (ask) => migrate(ask, { create, migrates })),
   );
-  const db = new Database(database);
+  const { onAway, onBack, onStatement, onRetry } = options;
+  const db = new Database({ ...database, onAway, onBack, onStatement, onRetry });
   const databaseClock = new DatabaseClock(db, clock);
   try {
     await openPatiently(database, () => databaseClock.measure());
