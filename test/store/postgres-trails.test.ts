@@ -9,6 +9,7 @@ import { auditStore } from '../../src/store/postgres/audit.ts';
 import type { Context } from '../../src/store/postgres/context.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { DatabaseClock } from '../../src/store/postgres/database-clock.ts';
+import { OutcomeUnknown } from '../../src/store/postgres/fault.ts';
 import { saveFigures } from '../../src/store/postgres/figure.ts';
 import { FigureTrail } from '../../src/store/postgres/figure-trail.ts';
 import { nodeStore } from '../../src/store/postgres/node.ts';
@@ -285,5 +286,17 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     await database.sql.unsafe('ALTER TABLE provider_day DROP CONSTRAINT no');
     await saveFigures(one);
     expect(await countOf('provider_day')).toBe(1);
+  });
+
+  test('figures of which nobody knows whether they were saved count once at most', async () => {
+    one.figures.note(PROVIDER, 'links', NOW_MS);
+    const saved = one.figures.save(async (work) => {
+      await one.write(work);
+      throw new OutcomeUnknown('the connection went');
+    });
+    await Promise.allSettled([saved]);
+    await saveFigures(one);
+    const rows = await database.sql`SELECT links::integer AS links FROM provider_day`;
+    expect(Array.from(rows)).toEqual([{ links: 1 }]);
   });
 });

@@ -15,6 +15,7 @@ import {
   isLost,
   isRefusedBefore,
   isTerminated,
+  OutcomeUnknown,
   retryReason,
   sqlStateOf,
 } from './fault.ts';
@@ -98,8 +99,8 @@ export class Database implements Runner {
 
   /**
    * Runs `work` in a transaction of its own, on a connection of its own. Throws
-   * {@link WriteFailed} if nobody knows whether it was committed, {@link StoreAway} if the database
-   * is away or it is later than `endsMs` of the steady clock, else what `work` threw.
+   * {@link OutcomeUnknown} if nobody knows whether it was committed, {@link StoreAway} if the
+   * database is away or it is later than `endsMs` of the steady clock, else what `work` threw.
    */
   async transaction<T>(
     work: (on: Runner) => Promise<T>,
@@ -233,7 +234,7 @@ export class Database implements Runner {
       return value;
     } catch (fault) {
       if (isCommitting && (isLost(fault) || fault instanceof StoreAway)) {
-        throw new WriteFailed('nobody knows whether it was committed', { cause: fault });
+        throw new OutcomeUnknown('nobody knows whether it was committed', { cause: fault });
       }
       if (!isLost(fault)) await send('ROLLBACK').catch(() => undefined);
       throw fault;

@@ -4,7 +4,10 @@
  */
 
 import { SQL } from 'bun';
-import { StoreAway } from '../../core/port/store.ts';
+import { StoreAway, WriteFailed } from '../../core/port/store.ts';
+
+/** The connection went while a COMMIT was under way: it was saved, or it was not. */
+export class OutcomeUnknown extends WriteFailed {}
 
 /** SQLSTATE of a fault; empty: it has none, as it is of the connection or none of PostgreSQL's. */
 export function sqlStateOf(fault: unknown): string {

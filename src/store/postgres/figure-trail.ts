@@ -20,6 +20,7 @@ import {
 } from '../../core/port/figure.ts';
 import type { FigureObserver } from '../kind.ts';
 import type { EventNotes } from './event-trail.ts';
+import { OutcomeUnknown } from './fault.ts';
 import { prepare, type Runner, value } from './statement.ts';
 
 /** Rows that are saved in one step. */
@@ -110,7 +111,8 @@ export class FigureTrail {
       try {
         await transact((w) => add(w, rows));
       } catch (fault) {
-        this.#gathered.putBack(rows);
+        // Figures may be lost, but nothing counts twice.
+        if (!(fault instanceof OutcomeUnknown)) this.#gathered.putBack(rows);
         throw fault;
       }
     }
