@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup run build release deb package-test check format test migration generate bench \
-	bench-peers bench-tools failover failover-tools test-tools fuzz mutation clean
+	bench-peers bench-stores bench-nodes bench-tools failover failover-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -86,6 +86,12 @@ bench: build ## measure against a bare Bun.serve; writes bench/results/ (BENCH='
 bench-peers: build ## measure beside peers; writes bench/results/ (BENCH='--quick', '--only streams')
 	@cd bench/peers && $(BUN) install --frozen-lockfile || echo "bench/peers: packages not installed" >&2
 	@$(BUN) bench/peers/run.ts $(BENCH)
+
+bench-stores: build ## measure SQLite beside PostgreSQL with one and two nodes (BENCH='--rounds 1 --only list-one')
+	@$(BUN) bench/stores.ts $(BENCH)
+
+bench-nodes: build ## measure messages over two nodes on PostgreSQL (BENCH='--streams 1000')
+	@$(BUN) bench/nodes.ts --executable dist/gatepost $(BENCH)
 
 bench-tools: ## install the load generator of the bench (Debian, Ubuntu; as root)
 	@command -v wrk taskset >/dev/null || apt-get install --yes --no-install-recommends wrk util-linux
