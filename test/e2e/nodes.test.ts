@@ -6,8 +6,9 @@
  * NODES_SECONDS=600 bun test test/e2e/nodes.test.ts runs it longer, NODES_SEED=n otherwise.
  */
 
-import { expect } from 'bun:test';
+import { afterAll, expect } from 'bun:test';
 import { SQL } from 'bun';
+import { endAll } from '../ha/daemon.ts';
 import { Nodes } from '../ha/nodes.ts';
 import { Ordeal } from '../ha/ordeal.ts';
 import { testPostgres, testWith } from '../support/needs.ts';
@@ -26,6 +27,7 @@ const CALLERS = 24;
 const testNodes = Bun.which('nginx') === null ? testWith('nginx') : testPostgres;
 
 useProcesses(SECONDS * 1000 + 10 * PATIENCE_MS);
+afterAll(endAll);
 
 testNodes(`${NODES} nodes for ${SECONDS} s, seed ${SEED}`, async () => {
   const database = await freshDatabase();

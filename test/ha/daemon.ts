@@ -12,16 +12,17 @@ const running = new Set<number>();
 const folders: string[] = [];
 
 // A run that is interrupted leaves nothing behind.
-process.on('exit', () => {
-  endAll();
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
+process.on('exit', endAll);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
-/** Ends at once whatever was started here and still runs, with all that it has started. */
+/**
+ * Ends at once whatever was started here and still runs, with all that it has started, and removes
+ * the folders. A test file does it itself: the end of `bun test` is not told to its processes.
+ */
 export function endAll(): void {
   for (const pid of [...running].flatMap(treeOf)) signalTo(pid, 'SIGKILL');
   running.clear();
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
 /** User and group of `postgres`, where this process is root. */
