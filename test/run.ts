@@ -116,8 +116,9 @@ async function work(): Promise<void> {
   }
 }
 
-const nameOf = ({ file, store }: Run) =>
-  `test/${file}${store === 'postgres' ? ' on PostgreSQL' : ''}`;
+function nameOf({ file, store }: Run): string {
+  return `test/${file}${store === 'postgres' ? ' on PostgreSQL' : ''}`;
+}
 
 /** Runs one file and prints what it printed, in one piece. */
 async function runFile(run: Run): Promise<Ran> {
