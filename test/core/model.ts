@@ -26,6 +26,12 @@ interface Reply {
 }
 
 const OK = { rc: 1, msg: 'Ok' };
+
+function nextId(last: number, given = last + 1): number {
+  if (given <= last) throw new Error(`the id ${given} comes after ${last}`);
+  return given;
+}
+
 const error = (msg: string): Reply => ({ rc: 0, msg });
 
 /**
@@ -44,12 +50,13 @@ export class Model {
     this.#linksMax = linksMax;
   }
 
-  addInstall(owner: number, code: string, limit: number): Reply {
+  /** With `given`, the id is that one, and only has to be higher than any before. */
+  addInstall(owner: number, code: string, limit: number, given?: number): Reply {
     if (this.linkOf(code)) return { rc: 2, msg: 'Install code exists' };
     const count = this.links.filter((link) => link.owner === owner).length;
     if (count >= this.#linksMax) return error('Install code limit reached');
-    this.#linkId += 1;
-    const id = this.#linkId;
+    const id = nextId(this.#linkId, given);
+    this.#linkId = id;
     this.links.push({ id, owner, code, limit, status: 10, note: null, hwids: [] });
     return { ...OK, install_code: code, id };
   }
@@ -97,11 +104,11 @@ export class Model {
     return { ...OK, install_count: link.hwids.length };
   }
 
-  addDomain(owner: number, hash: string, name: string): Reply {
+  addDomain(owner: number, hash: string, name: string, given?: number): Reply {
     const known = this.bindings.find((other) => other.owner === owner && other.hash === hash);
     if (!known) {
-      this.#bindingId += 1;
-      const id = this.#bindingId;
+      const id = nextId(this.#bindingId, given);
+      this.#bindingId = id;
       this.bindings.push({ id, owner, hash, name: name || hash.slice(0, 10), status: 10 });
       return { ...OK, id };
     }
