@@ -5,7 +5,7 @@
  *   bun test/run.ts [PART OF A PATH …] [-- OPTION OF bun test …]
  *
  * Some files run a second time with PostgreSQL as the store, on a server that is started for all of
- * them (by hand: `GATEPOST_TEST_STORE=postgres bun test ./test/FILE`).
+ * them (by hand: `TEST_STORE=postgres bun test ./test/FILE`).
  *
  * `TEST_WORKERS` says how many at a time: by default one more than there are processors, as most of
  * the long tests wait for a disk or another process.
@@ -93,7 +93,7 @@ const runs: Run[] = files.flatMap((file) => [
 // One for all: each file would start its own.
 const isAsked = runs.some(({ file, store }) => store === 'postgres' || file.includes('postgres'));
 const port =
-  process.env['GATEPOST_TEST_POSTGRES'] ??
+  process.env['TEST_POSTGRES'] ??
   (isAsked && noPostgres === null ? String((await startPostgres()).port) : undefined);
 const total: Ran = { passed: 0, failed: 0, skipped: 0 };
 const failedFiles: string[] = [];
@@ -129,8 +129,8 @@ async function runFile(run: Run): Promise<Ran> {
     cwd: root,
     env: {
       ...process.env,
-      GATEPOST_TEST_STORE: store,
-      ...(port === undefined ? {} : { GATEPOST_TEST_POSTGRES: port }),
+      TEST_STORE: store,
+      ...(port === undefined ? {} : { TEST_POSTGRES: port }),
     },
     stdin: 'ignore',
     stdout: 'pipe',

@@ -1,6 +1,6 @@
 /**
  * A real appliance for tests: a fresh store, a socket on a free port, our own clock. The store is
- * SQLite in a fresh folder; with `GATEPOST_TEST_STORE=postgres` a fresh database of PostgreSQL.
+ * SQLite in a fresh folder; with `TEST_STORE=postgres` a fresh database of PostgreSQL.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -15,7 +15,7 @@ export interface Place {
 
 /** The kind of store that the appliances of this run have. */
 export const STORE: 'sqlite' | 'postgres' =
-  process.env['GATEPOST_TEST_STORE'] === 'postgres' ? 'postgres' : 'sqlite';
+  process.env['TEST_STORE'] === 'postgres' ? 'postgres' : 'sqlite';
 
 /** Opens the store there. The caller closes it. */
 export function openPlace(

@@ -93,18 +93,18 @@ function majorOf(postgres: string): number {
 
 /** Why there is none for the tests; null: there is one. */
 export const noPostgres =
-  initdb !== null || process.env['GATEPOST_TEST_POSTGRES'] !== undefined
+  initdb !== null || process.env['TEST_POSTGRES'] !== undefined
     ? null
     : `there is no PostgreSQL ${MAJOR_MIN} or newer`;
 
 let shared: Promise<Postgres> | null = null;
 
 /**
- * The server that all tests share: that of the whole run, whose port `GATEPOST_TEST_POSTGRES`
+ * The server that all tests share: that of the whole run, whose port `TEST_POSTGRES`
  * holds, else this process's.
  */
 export function sharedPostgres(): Promise<Postgres> {
-  const port = process.env['GATEPOST_TEST_POSTGRES'];
+  const port = process.env['TEST_POSTGRES'];
   shared ??= port === undefined ? startPostgres() : Promise.resolve(at(Number(port)));
   return shared;
 }

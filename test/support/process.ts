@@ -1,7 +1,7 @@
 /**
  * The appliance as the operator has it: a process of its own, from `dist/gatepost` or from source,
  * started and stopped by its id, with nothing of the developer's own settings. Its store is SQLite;
- * with `GATEPOST_TEST_STORE=postgres` each data directory has a database of PostgreSQL with it.
+ * with `TEST_STORE=postgres` each data directory has a database of PostgreSQL with it.
  */
 
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';

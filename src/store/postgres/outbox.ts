@@ -198,13 +198,20 @@ export function outboxStore(context: Context): OutboxStore {
     ...settlementStore(context),
 
     claimDestinations: async (lease, ...wanted) => {
-      // Looking costs no write: an idle worker leaves the disk alone.
-      const ids = await inTurn(lease, ...wanted);
-      if (ids.length === 0) return [];
       const { owner, nowMs, leaseMs } = lease;
-      const hold = { owner, nowMs, ids, ...heldUntil(leaseMs) };
-      const got = await on.hold.all(db.writing, hold);
-      return got.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+      const [kinds, countMax, failingMax, except] = wanted;
+      const lost: number[] = [];
+      for (;;) {
+        // Looking costs no write: an idle worker leaves the disk alone.
+        const not = [...except, ...lost];
+        const ids = await inTurn(lease, kinds, countMax, failingMax, not);
+        if (ids.length === 0) return [];
+        const hold = { owner, nowMs, ids, ...heldUntil(leaseMs) };
+        const got = await on.hold.all(db.writing, hold);
+        if (got.length > 0) return got.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+        // Others were quicker with all of these: there may be more.
+        lost.push(...ids);
+      }
     },
 
     listDispatches: async (destinationId, nowMs, countMax, after) => {
