@@ -103,7 +103,7 @@ export const outbox: readonly MutatedFile[] = [
     changes: [
       [' || nowMs < this.#lookedMs', ''],
       ['if (run.hasFound) this.look();', 'this.look();'],
-      ['if (!this.#hasFault) this.deps', 'this.deps'],
+      ['if (!this.#hasFault && !isAway(fault))', 'if (!isAway(fault))'],
       ['this.#breakingOff.abort();', ''],
       ['clock.steadyMs() - beganMs >= RUN_MS', 'false'],
       ['slowRoomCount <= 0 ? this.#paces.slow() : []', '[]'],

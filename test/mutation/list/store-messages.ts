@@ -113,7 +113,7 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/outbox.ts',
+    file: 'src/core/outbox/dispatch.ts',
     tests: ['test/store/sqlite.test.ts'],
     changes: [
       ['if (isNew) return [fresh];', ''],
@@ -125,7 +125,13 @@ export const storeMessages: readonly MutatedFile[] = [
         'const isHere = key?.kind === to.kind && key.origin === to.origin;',
         'const isHere = key !== null;',
       ],
-      ["if (status === BLOCKED) moot = 'blocked';", ''],
+      ["if (isBlocked) moot = 'blocked';", ''],
+    ],
+  },
+  {
+    file: 'src/store/sqlite/outbox.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
       ['AND d.stopped_at_ms IS NULL AND NOT EXISTS', 'AND NOT EXISTS'],
       ['return found.slice(0, countMax)', 'return found'],
     ],
