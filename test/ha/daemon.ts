@@ -3,7 +3,15 @@
  * What refuses to be run by root is run as the user `postgres`.
  */
 
-import { chmodSync, chownSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
@@ -20,9 +28,25 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
  * the folders. A test file does it itself: the end of `bun test` is not told to its processes.
  */
 export function endAll(): void {
-  for (const pid of [...running].flatMap(treeOf)) signalTo(pid, 'SIGKILL');
+  const all = [...running, ...folders.flatMap(thoseOf)];
+  for (const pid of all.flatMap(treeOf)) signalTo(pid, 'SIGKILL');
   running.clear();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Processes that were started for a folder; a database that Patroni starts is no child of it. */
+function thoseOf(folder: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => commandOf(pid).includes(folder));
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    // It has ended meanwhile.
+    return '';
+  }
 }
 
 /** User and group of `postgres`, where this process is root. */
