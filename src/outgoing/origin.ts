@@ -3,7 +3,7 @@
 import type http from 'node:http';
 import type { Clock } from '../clock.ts';
 import { addressOf } from '../core/outbox/address.ts';
-import { type Deadline, unless } from './deadline.ts';
+import { type Deadline, unless } from '../deadline.ts';
 import { agentFor } from './http1.ts';
 import type { Resolve } from './resolve.ts';
 

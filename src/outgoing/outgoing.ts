@@ -6,8 +6,8 @@
 import type { Clock } from '../clock.ts';
 import { isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/address.ts';
 import type { Reach } from '../core/port/reach.ts';
+import { Deadline, unless } from '../deadline.ts';
 import type { OutgoingAnswer, OutgoingCall, OutgoingFailure } from './call.ts';
-import { Deadline, unless } from './deadline.ts';
 import { failure, failureOf, isDistrusted, isStale, isUnreachable, Trouble } from './failure.ts';
 import { exchangeHttp1 } from './http1.ts';
 import { exchangeHttp2 } from './http2.ts';

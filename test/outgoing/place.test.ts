@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { systemClock } from '../../src/clock.ts';
+import { Deadline } from '../../src/deadline.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
-import { Deadline } from '../../src/outgoing/deadline.ts';
 import { Origins } from '../../src/outgoing/origin.ts';
 import { Outgoing } from '../../src/outgoing/outgoing.ts';
 import { FakeClock } from '../support/clock.ts';

@@ -1,9 +1,9 @@
-/** The panels by their hosts, with the connections to each and the line before it. */
+/** The panels by their hosts, with the connections to each and the queue before it. */
 
 import { hostHash } from '../../core/host-name.ts';
 import type { Log } from '../../log.ts';
+import { Places } from '../../queue.ts';
 import { MinuteLine } from '../bound/limiter.ts';
-import { Line } from '../bound/line.ts';
 import { Hosts } from '../request/hosts.ts';
 import { Asker } from './ask.ts';
 import type { Failure } from './exchange.ts';
@@ -15,18 +15,18 @@ const WAITING_MAX = 1_000;
 /** One panel, through changes of its settings. */
 export class Panel {
   readonly hash: string;
-  readonly line: Line;
+  readonly places: Places;
   #asker: Asker;
   readonly #failures = new MinuteLine();
 
   constructor(public upstream: Upstream) {
     this.hash = hostHash(upstream.host);
     this.#asker = new Asker(upstream.url);
-    this.line = new Line(() => ({
-      placesMax: this.upstream.requestsMax,
-      waitingMax: WAITING_MAX,
-      waitMaxMs: this.upstream.timeoutMs,
-    }));
+    this.places = new Places(() => {
+      const { requestsMax } = this.upstream;
+      const placesPerPartyMax = Math.ceil(requestsMax / 2);
+      return { placesMax: requestsMax, placesPerPartyMax, waitingMax: WAITING_MAX };
+    });
   }
 
   get asker(): Asker {

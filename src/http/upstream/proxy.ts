@@ -9,6 +9,7 @@ import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
 import { readPath } from '../../core/key-path.ts';
+import { Deadline } from '../../deadline.ts';
 import type { Log } from '../../log.ts';
 import { deviceWords } from '../gate/words.ts';
 import { reportFault } from '../interpreter.ts';
@@ -177,17 +178,19 @@ async function ask(
   panel: Panel,
   path: string,
 ): Promise<Answer | Obstacle> {
-  const { asker, line, upstream } = panel;
+  const { asker, places, upstream } = panel;
   const { signal } = request;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  // Once in the line, once with the panel.
+  // Once in the queue, once with the panel.
   const seconds = (2 * upstream.timeoutMs) / 1_000 + GRACE_S;
   grantPatience(request, Math.min(seconds, PATIENCE_MAX_S));
   const provenance = provenanceOf(request);
   const told = upstream.hostHeader === 'upstream' ? asker.host : upstream.host;
   const headers = requestHeaders(request, { told, asked: upstream.host }, provenance);
-  const leave = await line.enter(countedAs(provenance.client), signal);
-  if (leave === null) return signal.aborted ? 'client_left' : 'upstream_busy';
+  const patience = new Deadline(upstream.timeoutMs, signal, clock.steadyMs);
+  const leave = await places.take(countedAs(provenance.client), patience.signal);
+  patience.end();
+  if (typeof leave === 'string') return signal.aborted ? 'client_left' : 'upstream_busy';
   if (isEnding()) {
     leave();
     return 'upstream_busy';
