@@ -26,6 +26,7 @@
 
 import { Elysia } from 'elysia';
 import type { Maybe } from '../core/port/maybe.ts';
+import { answerPreflight, isPreflight } from './answer/cors.ts';
 import { respond } from './answer/respond.ts';
 import { publishedAnswers } from './document/published.ts';
 import { type Endpoint, pathsOf } from './endpoint.ts';
@@ -43,6 +44,9 @@ import type { PanelProxy } from './upstream/proxy.ts';
 /** Elysia reads no body: the interpreter does, behind the look at access. */
 const UNREAD = { parse: 'none' } as const;
 
+/** The paths that pages of other origins may call. */
+const DEVICE_PATHS = '/device/';
+
 /** Null if the request became a WebSocket. */
 type Answering = (request: Request) => Maybe<Response | null>;
 
@@ -56,7 +60,9 @@ export function mount(
   const { log, traffic } = deps;
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
-  const paths = new Paths(elsewhereOf(traffic), proxy.answer);
+  const preflight = (path: string, request: Request) =>
+    counted(traffic, traffic.tallyOf(path), request, answerPreflight());
+  const paths = new Paths(elsewhereOf(traffic), preflight, proxy.answer);
   const providerEndpoints = endpoints.filter(({ audience }) => audience === 'provider');
   const deviceProtocol = endpointPlugin('device-protocol', messagingEndpoints, deps, paths);
   const stream = paths.handler(STREAM_PATH, (request) => streams.answer(request));
@@ -87,11 +93,13 @@ class Paths {
   readonly #answers = new Map<string, Answering>();
 
   /**
-   * `elsewhere` answers at all other paths. Before any of them `proxied` has the requests for the
-   * hosts of panels, whatever their path; its null stands for all others.
+   * `elsewhere` answers at all other paths, `preflight` a browser that asks about a path of
+   * devices. Before any of them `proxied` has the requests for the hosts of panels, whatever their
+   * path; its null stands for all others.
    */
   constructor(
     private readonly elsewhere: (path: string, request: Request) => Response,
+    private readonly preflight: (path: string, request: Request) => Response,
     private readonly proxied: PanelProxy['answer'],
   ) {}
 
@@ -113,7 +121,9 @@ class Paths {
   #answer(request: Request): Maybe<Response | null> {
     const path = plainPath(request.url);
     const answer = this.#answers.get(path);
-    return answer ? answer(request) : this.elsewhere(path, request);
+    if (answer === undefined) return this.elsewhere(path, request);
+    if (path.startsWith(DEVICE_PATHS) && isPreflight(request)) return this.preflight(path, request);
+    return answer(request);
   }
 }
 
@@ -157,6 +167,7 @@ function endpointPlugin(
 
 /** The message that a status stands for in the counts. */
 const MESSAGE_OF_STATUS: Readonly<Record<number, string>> = {
+  204: 'preflight',
   404: 'not_found',
   405: 'wrong_method',
 };

@@ -129,8 +129,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     turns: large.turns,
     traffic,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
-    upgrade: (request, data) => listener.serverOf(request).upgrade(request, { data }),
-    tokenFailed: guessed,
+    upgrade: (request, data, headers) =>
+      listener.serverOf(request).upgrade(request, { data, headers }),
+    clientOf,
+    tokenFailed: (client) => failures.record(client, clock.nowMs()),
   });
 
   const isTrusted = (peer: string) => settings.trustedProxies.includes(peer);

@@ -49,15 +49,24 @@ interface DeviceSocket {
   reason(): string;
 }
 
-/** Opens a stream; rejects when the handshake is refused. */
+/** Opens a stream with the token in `Authorization`; rejects when the handshake is refused. */
 export function openStream(
   app: { url: string },
   token: string,
-  { tls }: Pick<BunFetchRequestInit, 'tls'> = {},
+  options: Pick<BunFetchRequestInit, 'tls'> = {},
 ): Promise<DeviceSocket> {
+  return openAs(app, { headers: { authorization: `Bearer ${token}` }, ...options });
+}
+
+interface Handshake extends Pick<BunFetchRequestInit, 'tls'> {
+  headers?: Record<string, string>;
+  protocols?: string[];
+}
+
+/** Opens a stream by a handshake that is given; rejects when it is refused. */
+export function openAs(app: { url: string }, handshake: Handshake = {}): Promise<DeviceSocket> {
   const url = `${app.url.replace(/^http/, 'ws')}/device/stream`;
-  const headers = { authorization: `Bearer ${token}` };
-  const socket = new WebSocket(url, { headers, ...(tls && { tls }) } as Bun.WebSocketOptions);
+  const socket = new WebSocket(url, handshake as Bun.WebSocketOptions);
   const frames: Frame[] = [];
   socket.onmessage = ({ data }) => frames.push(JSON.parse(String(data)));
   let closingReason = '';

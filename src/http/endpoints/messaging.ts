@@ -8,6 +8,7 @@ import { fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
 import { registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
+import { CORS_HEADERS } from '../answer/cors.ts';
 import { nameOf } from '../answer/large.ts';
 import { messageView, senderOf } from '../answer/message-view.ts';
 import { appEndpoint, deviceEndpoint, optional } from '../endpoint.ts';
@@ -37,6 +38,7 @@ const Message = Type.Object(
 const registerEndpoint = appEndpoint({
   method: 'POST',
   path: '/device/register',
+  headers: CORS_HEADERS,
   summary: 'Register a device for messages',
   description:
     'Registers the HWID for messages and answers with its token, for the only time; the token that was shown dies. A HWID is no secret and opens nothing by itself: a link (`install_code` and `domain_hash`) or a binding (`provider_code` and `domain_hash`) shows whose device it is. A device that still has a token shows it as `Authorization: Bearer` and keeps what that opened.',
@@ -95,6 +97,7 @@ const waitForm = {
 const inboxEndpoint = deviceEndpoint({
   method: 'GET',
   path: '/device/inbox',
+  headers: CORS_HEADERS,
   summary: 'Fetch what waits for a device, oldest first',
   description: `What waits for the device that the token names: at most ${INBOX_LIMITS.countMax} messages, and none after ${INBOX_LIMITS.bytesMax / 1024} KiB of payload. A message stays until it is acknowledged or expires, so a device drops an \`id\` that it has seen.`,
   params: {
@@ -122,6 +125,7 @@ const inboxEndpoint = deviceEndpoint({
 const ackEndpoint = deviceEndpoint({
   method: 'POST',
   path: '/device/ack',
+  headers: CORS_HEADERS,
   summary: 'Acknowledge messages',
   description:
     'Says what became of messages; every state takes a message out of the inbox. Twice, late or of a message of another device, it changes nothing. If one item does not fit, none is kept.',
@@ -140,6 +144,7 @@ const ackEndpoint = deviceEndpoint({
 const pushKeyEndpoint = appEndpoint({
   method: 'GET',
   path: '/device/push-key',
+  headers: CORS_HEADERS,
   summary: 'The key by which a browser or UnifiedPush subscribes',
   description:
     'The public VAPID key (RFC 8292), for `applicationServerKey`: what subscribes without it, or with another one, gets no pushes. It stays the same; a subscription that was made with another key has to be made again.',

@@ -43,7 +43,7 @@ export const STREAM_BUDGET = {
 /** Close codes of RFC 6455. */
 export const CLOSE_MALFORMED = 1007;
 export const CLOSE_TOO_FAST = 1008;
-const CLOSE_FAULT = 1011;
+export const CLOSE_FAULT = 1011;
 export const CLOSE_TOO_MANY = 1013;
 /** Close codes of ours, from the range that RFC 6455 leaves to applications. */
 export const CLOSE_TOKEN = 4001;
@@ -62,10 +62,13 @@ export interface DeviceStreamDeps {
 
 /** The data of a socket; `stream` once it is admitted. */
 export interface SocketData {
-  device: AuthenticDevice;
+  /** The device whose token the handshake carried; null if the first frame has to bring one. */
+  device: AuthenticDevice | null;
   stream: DeviceStream | null;
   /** The id of the handshake. */
   requestId: string;
+  /** The address under which the handshake is counted. */
+  client: string;
 }
 
 export type Socket = Bun.ServerWebSocket<SocketData>;

@@ -7,7 +7,6 @@ import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
 import { respond } from '../answer/respond.ts';
 import type { MessageKey } from '../messages.ts';
 import { dropBody } from '../request/body.ts';
-import { bearerToken } from '../request/call.ts';
 import type { Traffic } from '../traffic.ts';
 import {
   CLOSE_TOO_MANY,
@@ -18,6 +17,8 @@ import {
   type SocketData,
   STREAM_PATH,
 } from './device-stream.ts';
+import { readHandshake } from './handshake.ts';
+import { TokenFrames } from './token-frame.ts';
 
 /**
  * Own pings: the server's writes would keep a dead link's idle timer from ever running out. A link
@@ -38,10 +39,12 @@ interface StreamDeps extends DeviceStreamDeps {
   traffic: Traffic;
   /** The pause between pings: {@link PING_INTERVAL_MS} unless a test is in a hurry. */
   pingIntervalMs: number;
-  /** Makes a WebSocket of a request. False if it asks for none. */
-  upgrade(request: Request, data: unknown): boolean;
-  /** Counts a failed authentication; returns the delay of its answer, ms. */
-  tokenFailed(request: Request): number;
+  /** Makes a WebSocket of a request, with further headers. False if it asks for none. */
+  upgrade(request: Request, data: SocketData, headers: Readonly<Record<string, string>>): boolean;
+  /** Returns the address that a request's client is counted under. */
+  clientOf(request: Request): string;
+  /** Counts a failed authentication of a client; returns the delay of its answer, ms. */
+  tokenFailed(client: string): number;
 }
 
 export interface Streams {
@@ -62,6 +65,14 @@ export function makeStreams(deps: StreamDeps): Streams {
   let pinger: ReturnType<typeof setInterval> | null = null;
   let isStopping = false;
   let refusedCount = 0;
+  const tokenFrames = new TokenFrames({
+    ...deps,
+    tokenFailed: (client) => {
+      tally.answers.add('device_token_error');
+      return deps.tokenFailed(client);
+    },
+    admit,
+  });
 
   function pingAll(): void {
     for (const stream of streams) {
@@ -82,13 +93,20 @@ export function makeStreams(deps: StreamDeps): Streams {
     const { device } = socket.data;
     if (isStopping) {
       socket.close(CLOSE_STOPPING, 'the server stops');
-      return;
+    } else if (device === null) {
+      tokenFrames.add(socket);
+    } else {
+      admit(socket, device);
     }
-    // Asked again: many may have been admitted at once.
+  }
+
+  /** Begins the stream of a device. False if there is no place for it; its socket then closes. */
+  function admit(socket: Socket, device: AuthenticDevice): boolean {
+    // Asked again: many may have been upgraded at once.
     if (isFullFor(device)) {
       refusedCount += 1;
       socket.close(CLOSE_TOO_MANY, 'too many streams');
-      return;
+      return false;
     }
     const stream = new DeviceStream(device, socket, deps);
     socket.data.stream = stream;
@@ -99,10 +117,15 @@ export function makeStreams(deps: StreamDeps): Streams {
     pinger ??= setInterval(pingAll, deps.pingIntervalMs);
     deps.log.debug('stream_opened', { device: device.id });
     stream.open();
+    return true;
   }
 
-  function forget({ data: { stream } }: Socket): void {
-    if (stream === null) return;
+  function forget(socket: Socket): void {
+    const { stream } = socket.data;
+    if (stream === null) {
+      tokenFrames.forget(socket);
+      return;
+    }
     stream.close();
     deps.log.debug('stream_closed', { device: stream.device.id });
     streams.delete(stream);
@@ -122,10 +145,19 @@ export function makeStreams(deps: StreamDeps): Streams {
       traffic.count(tally, { request, says: key, tookMs, requestId });
       return key;
     };
-    const device = await authenticateDevice(deps.core, bearerToken(request.headers), clock.nowMs());
+    const client = deps.clientOf(request);
+    const { token, isTokenShown, isUpgrade, headers } = readHandshake(request.headers);
+    const upgrade = (device: AuthenticDevice | null) => {
+      const data: SocketData = { device, stream: null, requestId, client };
+      if (!deps.upgrade(request, data, headers)) return refuse(says('not_a_stream'), 426);
+      says('ok');
+      return null;
+    };
+    if (isUpgrade && !isTokenShown) return upgrade(null);
+    const device = await authenticateDevice(deps.core, token, clock.nowMs());
     if (device === null) {
       says('device_token_error');
-      const delayMs = deps.tokenFailed(request);
+      const delayMs = deps.tokenFailed(client);
       if (delayMs > 0) {
         dropBody(request);
         await clock.sleep(delayMs);
@@ -136,10 +168,7 @@ export function makeStreams(deps: StreamDeps): Streams {
       refusedCount += 1;
       return refuse(says('too_many_streams'), 503);
     }
-    const data: SocketData = { device, stream: null, requestId };
-    if (!deps.upgrade(request, data)) return refuse(says('not_a_stream'), 426);
-    says('ok');
-    return null;
+    return upgrade(device);
   }
 
   return {
@@ -151,21 +180,31 @@ export function makeStreams(deps: StreamDeps): Streams {
       idleTimeout: 0,
       sendPings: false,
       open,
-      message: (socket, frame) => socket.data.stream?.receive(frame),
+      message(socket, frame) {
+        const { stream } = socket.data;
+        return stream === null ? tokenFrames.receive(socket, frame) : stream.receive(frame);
+      },
       // Bun answers a ping by itself.
-      ping: ({ data: { stream } }, payload) => void stream?.admits(payload.length),
-      pong({ data: { stream } }, payload) {
-        if (stream?.admits(payload.length)) stream.unansweredPings = 0;
+      ping(socket, payload) {
+        const { stream } = socket.data;
+        if (stream === null) tokenFrames.countControlFrame(socket);
+        else stream.admits(payload.length);
+      },
+      pong(socket, payload) {
+        const { stream } = socket.data;
+        if (stream === null) tokenFrames.countControlFrame(socket);
+        else if (stream.admits(payload.length)) stream.unansweredPings = 0;
       },
       close: forget,
     },
     count: () => streams.size,
-    refusedCount: () => refusedCount,
+    refusedCount: () => refusedCount + tokenFrames.refusedCount,
     closeAll,
   };
 
   function closeAll(): void {
     isStopping = true;
+    tokenFrames.closeAll(CLOSE_STOPPING, 'the server stops');
     for (const stream of [...streams]) {
       stream.socket.close(CLOSE_STOPPING, 'the server stops');
     }

@@ -33,4 +33,31 @@ export const http: readonly MutatedFile[] = [
     tests: ['test/http/coverage.test.ts'],
     changes: [['details === 1 && {', 'details !== null && {']],
   },
+  {
+    file: 'src/http/stream/handshake.ts',
+    tests: ['test/http/stream-token.test.ts'],
+    changes: [
+      ["offered.includes(SUBPROTOCOL) ? SUBPROTOCOL : ''", "offered[0] ?? ''"],
+      ['isAuthorized || carrier !== undefined', 'isAuthorized'],
+      ['isAuthorized ? bearerToken(headers) : ', ''],
+    ],
+  },
+  {
+    file: 'src/http/stream/token-frame.ts',
+    tests: ['test/http/stream-token.test.ts'],
+    changes: [
+      ['const surplus = this.#queue.add(socket.data.client, socket);', 'const surplus = null;'],
+      ['const delayMs = this.deps.tokenFailed(socket.data.client);', 'const delayMs = 0;'],
+      ['if (wait.hasFrame) return;', 'return;'],
+      ['wait.hasFrame = true;', ''],
+    ],
+  },
+  {
+    file: 'src/http/mount.ts',
+    tests: ['test/http/cors.test.ts'],
+    changes: [
+      ['path.startsWith(DEVICE_PATHS) && ', ''],
+      ['path.startsWith(DEVICE_PATHS) && isPreflight(request)', 'false'],
+    ],
+  },
 ];

@@ -1,0 +1,29 @@
+/**
+ * Cross-origin calls of browsers (CORS), for `/device/*` alone: pages of a provider call the device
+ * protocol from their own origin. No answer allows credentials: a device proves itself by a token
+ * that its page sends itself, never by a cookie. All other paths stay closed to pages.
+ */
+
+/** Headers of every answer to a device. */
+export const CORS_HEADERS: Readonly<Record<string, string>> = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'x-error-detail, x-request-id',
+};
+
+/** The answer to a preflight; a browser keeps it for a day at most. */
+const PREFLIGHT_HEADERS = new Headers({
+  ...CORS_HEADERS,
+  'access-control-allow-methods': 'GET, POST',
+  'access-control-allow-headers': 'authorization, content-type',
+  'access-control-max-age': '86400',
+});
+
+/** Tells whether a browser asks if a page may call a path. */
+export function isPreflight({ method, headers }: Request): boolean {
+  return method === 'OPTIONS' && headers.has('access-control-request-method');
+}
+
+/** Builds the answer to a preflight. */
+export function answerPreflight(): Response {
+  return new Response(null, { status: 204, headers: PREFLIGHT_HEADERS });
+}

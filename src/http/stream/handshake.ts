@@ -1,0 +1,36 @@
+/**
+ * The handshake of a stream: where its token is. A browser cannot set `Authorization` on a
+ * WebSocket, so the token may also come as a subprotocol, or later in the first frame.
+ */
+
+import { bearerToken } from '../request/call.ts';
+
+/** The subprotocol that the server selects. */
+export const SUBPROTOCOL = 'gatepost';
+/** A subprotocol with this prefix carries the token. It is never selected: answers are logged. */
+export const TOKEN_PREFIX = 'bearer.';
+
+export interface Handshake {
+  /** The token; null if none is shown, or one of a wrong form. */
+  token: string | null;
+  /** False if the first frame has to bring the token. */
+  isTokenShown: boolean;
+  /** False if the request asks for no WebSocket. */
+  isUpgrade: boolean;
+  /** Headers of the answer. */
+  headers: Readonly<Record<string, string>>;
+}
+
+/** Reads the headers of a handshake. `Authorization` goes before a subprotocol. */
+export function readHandshake(headers: Headers): Handshake {
+  const offered = (headers.get('sec-websocket-protocol') ?? '').split(',').map((p) => p.trim());
+  const carrier = offered.find((protocol) => protocol.startsWith(TOKEN_PREFIX));
+  const isAuthorized = headers.has('authorization');
+  return {
+    token: isAuthorized ? bearerToken(headers) : (carrier?.slice(TOKEN_PREFIX.length) ?? null),
+    isTokenShown: isAuthorized || carrier !== undefined,
+    isUpgrade: /^websocket$/i.test(headers.get('upgrade') ?? ''),
+    // Without this header Bun selects the first that is offered: it could be the token.
+    headers: { 'sec-websocket-protocol': offered.includes(SUBPROTOCOL) ? SUBPROTOCOL : '' },
+  };
+}

@@ -1,0 +1,153 @@
+/**
+ * Sockets whose handshake carried no token: the first frame has to bring it. A page in a browser
+ * can send no header with a WebSocket, so a stranger gets as far as here: few sockets may wait for
+ * each address, none for long, and each may send one short frame.
+ */
+
+import type { Clock } from '../../clock.ts';
+import type { Core } from '../../core/core.ts';
+import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
+import { readJsonObject } from '../../core/json-input.ts';
+import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
+import type { Log } from '../../log.ts';
+import { PartyQueue } from '../../queue.ts';
+import { textOf } from '../answer/respond.ts';
+import { reportFault } from '../interpreter.ts';
+import {
+  CLOSE_FAULT,
+  CLOSE_MALFORMED,
+  CLOSE_TOKEN,
+  CLOSE_TOO_FAST,
+  CLOSE_TOO_MANY,
+  type Socket,
+  STREAM_PATH,
+} from './device-stream.ts';
+
+/** The time for the first frame, ms. */
+export const TOKEN_FRAME_MS = 5_000;
+/** The most sockets that wait for their token, and those of one address among them. */
+export const WAITING_BOUNDS = { waitingMax: 1_000, waitingPerPartyMax: 100 };
+/** A close code of ours: no token came in time. */
+export const CLOSE_NO_TOKEN = 4003;
+
+/** The token has 43 characters. */
+const TOKEN_FRAME_BOUNDS = { bytesMax: 1024, valuesMax: 16 };
+/** A client that pings has nothing to ask before its token. */
+const CONTROL_FRAMES_MAX = 5;
+
+interface TokenFrameDeps {
+  core: Core;
+  clock: Clock;
+  log: Log;
+  /** Counts a failed authentication of a client; returns the delay of its answer, ms. */
+  tokenFailed(client: string): number;
+  /** Begins the stream of a device. False if its socket was closed instead. */
+  admit(socket: Socket, device: AuthenticDevice): boolean;
+}
+
+/** The state of one socket. */
+interface Wait {
+  hasFrame: boolean;
+  controlFrames: number;
+}
+
+export class TokenFrames {
+  readonly #waits = new Map<Socket, Wait>();
+  readonly #queue = new PartyQueue<Socket>(() => WAITING_BOUNDS);
+  /** Sockets that were closed because too many waited, since the start. */
+  refusedCount = 0;
+
+  constructor(private readonly deps: TokenFrameDeps) {}
+
+  /**
+   * Waits for the token of a socket, and closes the socket if none comes. If too many wait, closes
+   * it at once, or the last one of the address that has most.
+   */
+  add(socket: Socket): void {
+    const wait = { hasFrame: false, controlFrames: 0 };
+    this.#waits.set(socket, wait);
+    const surplus = this.#queue.add(socket.data.client, socket);
+    if (surplus !== null) {
+      this.refusedCount += 1;
+      this.#end(surplus, CLOSE_TOO_MANY, 'too many streams wait for their token');
+    }
+    if (surplus === socket) return;
+    void this.deps.clock.sleep(TOKEN_FRAME_MS).then(() => {
+      if (wait.hasFrame) return;
+      this.#end(socket, CLOSE_NO_TOKEN, `no token came within ${TOKEN_FRAME_MS / 1000} s`);
+    });
+  }
+
+  /** Waits no longer for a socket: it is closed, or has shown its token. */
+  forget(socket: Socket): void {
+    if (this.#waits.delete(socket)) this.#queue.remove(socket.data.client, socket);
+  }
+
+  /** Counts a ping or pong. Too many end the socket. */
+  countControlFrame(socket: Socket): void {
+    const wait = this.#waits.get(socket);
+    if (wait === undefined) return;
+    wait.controlFrames += 1;
+    if (wait.controlFrames <= CONTROL_FRAMES_MAX) return;
+    this.#end(socket, CLOSE_TOO_FAST, 'the first frame must bring the token');
+  }
+
+  /** Reads the token of the first frame and admits its device. A failure ends the socket. */
+  async receive(socket: Socket, frame: string | Buffer): Promise<void> {
+    const wait = this.#waits.get(socket);
+    if (wait === undefined) return;
+    if (wait.hasFrame) {
+      this.#end(socket, CLOSE_TOO_FAST, 'wait for the answer to the token');
+      return;
+    }
+    wait.hasFrame = true;
+    const token = readTokenFrame(frame);
+    if (isRefused(token)) {
+      const { detail } = token;
+      socket.send(textOf('unknown_error', { detail }));
+      this.#end(socket, CLOSE_MALFORMED, detail);
+      return;
+    }
+    try {
+      await this.#authenticate(socket, token);
+    } catch (fault) {
+      reportFault(this.deps.log, STREAM_PATH, fault, socket.data.requestId);
+      this.#end(socket, CLOSE_FAULT, 'internal fault');
+    }
+  }
+
+  async #authenticate(socket: Socket, token: string): Promise<void> {
+    const { core, clock } = this.deps;
+    const device = await authenticateDevice(core, token, clock.nowMs());
+    if (!this.#waits.has(socket)) return;
+    if (device !== null) {
+      this.forget(socket);
+      // The stream sends nothing before it has looked into the inbox.
+      if (this.deps.admit(socket, device)) socket.send(textOf('ok'));
+      return;
+    }
+    const delayMs = this.deps.tokenFailed(socket.data.client);
+    if (delayMs > 0) await clock.sleep(delayMs);
+    socket.send(textOf('device_token_error'));
+    this.#end(socket, CLOSE_TOKEN, 'the token is of no device');
+  }
+
+  /** Closes every socket. */
+  closeAll(code: number, reason: string): void {
+    for (const socket of [...this.#waits.keys()]) this.#end(socket, code, reason);
+  }
+
+  #end(socket: Socket, code: number, reason: string): void {
+    if (!this.#waits.has(socket)) return;
+    this.forget(socket);
+    socket.close(code, reason);
+  }
+}
+
+function readTokenFrame(frame: string | Buffer): string | Misfit<'malformed' | 'over_bounds'> {
+  if (typeof frame !== 'string') return malformed('the first frame must be text');
+  const read = readJsonObject(frame, TOKEN_FRAME_BOUNDS, 'the first frame');
+  if (isRefused(read)) return read;
+  const token = read['device_token'];
+  return typeof token === 'string' ? token : malformed('the first frame must bring device_token');
+}
