@@ -227,7 +227,7 @@ export const distribution = sqliteTable(
       .on(t.provider_id, t.due_at_ms)
       .where(sql`status < 100 AND handed_over_at_ms IS NULL`),
     index('distribution_unscheduled')
-      .on(t.provider_id, t.due_at_ms)
+      .on(t.provider_id)
       .where(sql`status < 100 AND handed_over_at_ms IS NULL AND due_at_ms = created_at_ms`),
     index('distribution_in_delivery')
       .on(t.provider_id)

@@ -59,6 +59,7 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
       observers: { onOutbox: () => signals.push(countOf('event')) },
       clock: CLOCK,
       storeNowMs: () => NOW_MS,
+      storeMs: (atMs) => atMs,
     };
     return context;
   }

@@ -8,4 +8,6 @@ export interface Context extends WriteParts {
   clock: Clock;
   /** The time by the database's clock, UTC ms: leases end by it. */
   storeNowMs(): number;
+  /** Returns the database's time, UTC ms, when this machine's clock says `atMs`. */
+  storeMs(atMs: number): number;
 }

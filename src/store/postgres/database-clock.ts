@@ -23,7 +23,12 @@ export class DatabaseClock {
   }
 
   nowMs(): number {
-    return this.#clock.nowMs() + this.offsetMs;
+    return this.of(this.#clock.nowMs());
+  }
+
+  /** Returns the database's time when this machine's clock says `atMs`. */
+  of(atMs: number): number {
+    return atMs + this.offsetMs;
   }
 
   /**

@@ -7,6 +7,7 @@ import { BLOCKED, CANCELLED, CREATED } from '../../core/message/status.ts';
 import type {
   Distribution,
   DistributionDetail,
+  NewDistribution,
   SendBounds,
   SendUsage,
 } from '../../core/port/distribution.ts';
@@ -120,6 +121,16 @@ async function unboundAround(
 
 export function distributionStore(context: Context): DistributionStore {
   const { db } = context;
+
+  /** The times of a send by the database's clock, the same for every node. */
+  function timesOf(draft: NewDistribution) {
+    const createdAtMs = context.storeMs(draft.createdAtMs);
+    const { dueAtMs } = draft;
+    // A row is scheduled if its time has not come when the database takes it in.
+    const isScheduled = dueAtMs !== null && dueAtMs > createdAtMs;
+    return { createdAtMs, dueAtMs: isScheduled ? dueAtMs : createdAtMs };
+  }
+
   return {
     addDistribution: (draft, guards, act) =>
       context.write(async (w) => {
@@ -133,9 +144,8 @@ export function distributionStore(context: Context): DistributionStore {
           await tellBounds(w, providerId, guards.bounds, createdAtMs, counted);
           return counted;
         }
-        const dueAtMs = draft.dueAtMs ?? createdAtMs;
         const reachesUnbound = Number(draft.reachesUnbound);
-        const added = { ...row, providerId, createdAtMs, dueAtMs, reachesUnbound };
+        const added = { ...row, providerId, ...timesOf(draft), reachesUnbound };
         const [, id] = await Promise.all([
           on.setCount.run(w, { providerId, ...counted }),
           on.add.insert(w, added),
@@ -157,7 +167,8 @@ export function distributionStore(context: Context): DistributionStore {
         const known = await on.hold.get(w, { id });
         if (known?.providerId !== providerId) return 'notification_not_found';
         const { status } = known;
-        const count = await on.cancel.run(w, { providerId, id, from, dueFromMs, nowMs });
+        const wanted = { providerId, id, from, dueFromMs: context.storeMs(dueFromMs), nowMs };
+        const count = await on.cancel.run(w, wanted);
         if (count === 0) return status;
         const deed = deeds.cancelDistribution({ id, status }, { id, status: CANCELLED });
         w.audit.note(act, deed, providerId);

@@ -47,25 +47,27 @@ const LANES = sql`
             WHERE ${IN_LANE} AND provider_id > lane.provider_id)
     FROM lane WHERE lane.provider_id IS NOT NULL)`;
 
-const inLane = (condition: SQL) => sql`
-  (SELECT id FROM distribution
-   WHERE provider_id = lane.provider_id AND ${condition} ORDER BY due_at_ms, id LIMIT 1)`;
-const UNSCHEDULED = sql`${IN_LANE} AND ${unscheduled()}`;
+/** A column of the unscheduled send in a provider's lane that the database took in first. */
+const oldestSent = (column: string, providerId: SQL) => sql`
+  (SELECT ${sql.raw(column)} FROM distribution
+   WHERE provider_id = ${providerId} AND ${IN_LANE} AND ${unscheduled()} ORDER BY id LIMIT 1)`;
 
 /**
- * The first of each lane among what can be delivered now; nothing of a lane where all wait for
- * their time. That is, in this order: the one in delivery; what was sent for "now" by a clock that
- * has been set back since, as all that is sent from then on has an earlier time and would go before
- * it for ever; what is due, by its time; what was sent for "now" by a clock a little ahead of ours.
+ * Returns the first of a provider's lane among what can be delivered now; null if all wait for
+ * their time. That is, in this order: the one in delivery; what was scheduled for a time by now,
+ * before the oldest unscheduled one was sent; that oldest one. Unscheduled sends go in the order of
+ * their ids, which the database gives: the clocks of two nodes differ, and one is set back.
  */
+const firstOfLane = (providerId: SQL) => sql`coalesce(
+  (SELECT id FROM distribution WHERE provider_id = ${providerId} AND ${HAS_TURN} LIMIT 1),
+  (SELECT id FROM distribution
+   WHERE provider_id = ${providerId} AND ${IN_LANE} AND NOT ${unscheduled()}
+     AND due_at_ms <= least(${value('dueByMs')}::bigint, ${oldestSent('due_at_ms', providerId)})
+   ORDER BY due_at_ms, id LIMIT 1),
+  ${oldestSent('id', providerId)})`;
+
 const FIRST_OF_LANES = sql`${LANES}
-  SELECT coalesce(
-    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND ${HAS_TURN}
-     LIMIT 1),
-    ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('aheadMs')}`)},
-    ${inLane(sql`${IN_LANE} AND due_at_ms <= ${value('nowMs')}`)},
-    ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')}`)}) AS id
-  FROM lane WHERE provider_id IS NOT NULL`;
+  SELECT ${firstOfLane(sql`lane.provider_id`)} AS id FROM lane WHERE provider_id IS NOT NULL`;
 
 /** Time at which each lane has something to do; 0: at once. */
 const READY_LANES = sql`${LANES}
@@ -73,7 +75,7 @@ const READY_LANES = sql`${LANES}
     EXISTS (SELECT 1 FROM distribution
             WHERE provider_id = lane.provider_id AND ${HAS_TURN})
     OR EXISTS (SELECT 1 FROM distribution
-               WHERE provider_id = lane.provider_id AND ${UNSCHEDULED}) THEN 0
+               WHERE provider_id = lane.provider_id AND ${IN_LANE} AND ${unscheduled()}) THEN 0
     ELSE (SELECT min(due_at_ms) FROM distribution
           WHERE provider_id = lane.provider_id AND ${IN_LANE}) END AS ready_at_ms
   FROM lane WHERE provider_id IS NOT NULL`;
@@ -90,12 +92,16 @@ interface Candidate {
   heldUntilMs: number | null;
 }
 
-/** A lease, or what is asked for one, by the store's clock: its time, and when a lease ends. */
-type Hold<L> = L & { clockMs: number; untilMs: number };
+/**
+ * A lease, or what is asked for one, by the database's clock: its time, when a lease ends, and the
+ * time by which what is scheduled is due.
+ */
+type Hold<L> = L & { clockMs: number; untilMs: number; dueByMs: number };
 
 export function held<L extends Omit<Lease, 'id'>>(context: Context, lease: L): Hold<L> {
   const clockMs = context.storeNowMs();
-  return { ...lease, clockMs, untilMs: clockMs + lease.leaseMs };
+  const dueByMs = context.storeMs(lease.nowMs);
+  return { ...lease, clockMs, untilMs: clockMs + lease.leaseMs, dueByMs };
 }
 
 const CANDIDATE = sql`x.id AS id, x.status AS status, p.code AS "providerCode",
@@ -116,7 +122,7 @@ const on = {
         SELECT ${CANDIDATE}, ${HELD_BY}, ${FREE} AS "isFree"
         FROM distribution x JOIN provider p ON p.id = x.provider_id
         WHERE x.status IN (${literal(CREATED)}, ${literal(CHECKING)})
-          AND x.due_at_ms > ${value('nowMs')} AND NOT ${unscheduled('x')}
+          AND x.due_at_ms > ${value('dueByMs')} AND NOT ${unscheduled('x')}
         ORDER BY x.due_at_ms, x.id LIMIT ${CLAIM_COUNT_MAX}) first
       WHERE "isFree"`),
   /** What another worker has in its hands this moment, or got hold of since, is left to it. */
@@ -177,7 +183,7 @@ function inTurn(due: readonly Candidate[], { untilMs }: Wanted): Candidate[] {
 async function claimable(context: Context, wanted: Wanted): Promise<Candidate[]> {
   const { db } = context;
   const [lanes, unchecked] = await Promise.all([
-    on.lanes.all(db, { ...wanted, aheadMs: wanted.nowMs + wanted.leaseMs }),
+    on.lanes.all(db, { ...wanted }),
     on.unchecked.all(db, { ...wanted }),
   ]);
   const due = inTurn(lanes, wanted);
@@ -196,18 +202,18 @@ export function laneStore(context: Context): LaneStore {
   const { db } = context;
   return {
     claimWork: async (lease) => {
+      const wanted = held(context, lease);
       const taken = (work: Candidate): ClaimedDistribution => ({
         id: work.id,
         providerCode: work.providerCode,
         notificationType: work.notificationType,
         status: work.status,
         ledgerCount: work.ledgerCount,
-        isDue: work.readyAtMs <= lease.nowMs,
+        isDue: work.readyAtMs <= wanted.dueByMs,
         isBulky: work.isBulky,
         isTakenOver: work.heldBy !== lease.owner,
       });
       // Looking costs no write: an idle worker leaves the disk alone.
-      const wanted = held(context, lease);
       const found = await claimable(context, wanted);
       if (found.every((work) => isHeld(work, wanted))) return found.map(taken);
       const ids = found.map(({ id }) => id);
@@ -215,7 +221,11 @@ export function laneStore(context: Context): LaneStore {
       return got.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)).map(taken);
     },
 
-    nextDueMs: async () => (await on.nextReady.get(db))?.readyAtMs ?? null,
+    nextDueMs: async () => {
+      const readyAtMs = (await on.nextReady.get(db))?.readyAtMs ?? null;
+      // The worker asks its own clock whether it has come.
+      return readyAtMs && readyAtMs - context.storeMs(0);
+    },
 
     moveDistribution: (lease, from, to) =>
       context.write(async (w) => {

@@ -67,6 +67,7 @@ export async function openPostgresStore(
     observers: options,
     clock,
     storeNowMs: () => databaseClock.nowMs(),
+    storeMs: (atMs) => databaseClock.of(atMs),
     statementMs: database.statementMs,
   };
   const watching = new Watching(context);

@@ -44,25 +44,27 @@ const LANES = sql`
             WHERE ${IN_LANE} AND provider_id > lane.provider_id)
     FROM lane WHERE lane.provider_id IS NOT NULL)`;
 
-const inLane = (condition: SQL) => sql`
-  (SELECT id FROM distribution
-   WHERE provider_id = lane.provider_id AND ${condition} ORDER BY due_at_ms, id LIMIT 1)`;
-const UNSCHEDULED = sql`${IN_LANE} AND ${unscheduled()}`;
+/** A column of the unscheduled send in a provider's lane that the database took in first. */
+const oldestSent = (column: string, providerId: SQL) => sql`
+  (SELECT ${sql.raw(column)} FROM distribution
+   WHERE provider_id = ${providerId} AND ${IN_LANE} AND ${unscheduled()} ORDER BY id LIMIT 1)`;
 
 /**
- * The first of each lane among what can be delivered now; nothing of a lane where all wait for
- * their time. That is, in this order: the one in delivery; what was sent for "now" by a clock that
- * has been set back since, as all that is sent from then on has an earlier time and would go before
- * it for ever; what is due, by its time; what was sent for "now" by a clock a little ahead of ours.
+ * Returns the first of a provider's lane among what can be delivered now; null if all wait for
+ * their time. That is, in this order: the one in delivery; what was scheduled for a time by now,
+ * before the oldest unscheduled one was sent; that oldest one. Unscheduled sends go in the order of
+ * their ids, which the database gives: the clocks of two machines differ, and one is set back.
  */
+const firstOfLane = (providerId: SQL) => sql`coalesce(
+  (SELECT id FROM distribution WHERE provider_id = ${providerId} AND ${HAS_TURN} LIMIT 1),
+  (SELECT id FROM distribution
+   WHERE provider_id = ${providerId} AND ${IN_LANE} AND NOT ${unscheduled()} AND due_at_ms <=
+     coalesce(min(${value('nowMs')}, ${oldestSent('due_at_ms', providerId)}), ${value('nowMs')})
+   ORDER BY due_at_ms, id LIMIT 1),
+  ${oldestSent('id', providerId)})`;
+
 const FIRST_OF_LANES = sql`${LANES}
-  SELECT coalesce(
-    (SELECT id FROM distribution WHERE provider_id = lane.provider_id AND ${HAS_TURN}
-     LIMIT 1),
-    ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')} + ${value('leaseMs')}`)},
-    ${inLane(sql`${IN_LANE} AND due_at_ms <= ${value('nowMs')}`)},
-    ${inLane(sql`${UNSCHEDULED} AND due_at_ms > ${value('nowMs')}`)}) AS id
-  FROM lane WHERE provider_id IS NOT NULL`;
+  SELECT ${firstOfLane(sql`lane.provider_id`)} AS id FROM lane WHERE provider_id IS NOT NULL`;
 
 /** Time at which each lane has something to do; 0: at once. */
 const READY_LANES = sql`${LANES}
@@ -70,7 +72,7 @@ const READY_LANES = sql`${LANES}
     EXISTS (SELECT 1 FROM distribution
             WHERE provider_id = lane.provider_id AND ${HAS_TURN})
     OR EXISTS (SELECT 1 FROM distribution
-               WHERE provider_id = lane.provider_id AND ${UNSCHEDULED}), 0,
+               WHERE provider_id = lane.provider_id AND ${IN_LANE} AND ${unscheduled()}), 0,
     (SELECT min(due_at_ms) FROM distribution
      WHERE provider_id = lane.provider_id AND ${IN_LANE})) AS ready_at_ms
   FROM lane WHERE provider_id IS NOT NULL`;

@@ -35,6 +35,10 @@ const PATHS: Readonly<Record<number, readonly number[]>> = {
   140: [20, 140],
 };
 
+/** Scheduled for a time after {@link EARLIER_MS} and before all that is sent at {@link NOW_MS}. */
+const SCHEDULED_BEFORE = { ...sentAt(NOW_MS - 20), ...at(NOW_MS - 5) };
+const EARLIER_MS = NOW_MS - 10;
+
 export const deliveryContract: Record<Method & keyof Store, Suite> = {
   moveDistribution(opened) {
     /** A provider of its own for each, so that none waits for another. */
@@ -85,10 +89,10 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
       const { id: otherId } = await addProvider(store, 'Provide2');
+
       const first = await send(store, providerId);
-      await bringTo(store, first, 20);
-      // The clock was set back: for a worker that looks now, this one goes first.
-      const second = await send(store, providerId, sentAt(NOW_MS - 1));
+      await bringTo(store, first, 20, { nowMs: EARLIER_MS });
+      const second = await send(store, providerId, SCHEDULED_BEFORE);
       await bringTo(store, second, 5, { owner: 'another' });
       expect(await store.moveDistribution(lease(first), 20, 5)).toBe(false);
       await bringTo(store, await send(store, otherId), 5);
@@ -102,9 +106,8 @@ export const deliveryContract: Record<Method & keyof Store, Suite> = {
       for (let n = 0; n < 8; n++) {
         const { id: providerId } = await addProvider(store, `Provide${n}`);
         const later = await send(store, providerId);
-        await bringTo(store, later, 20);
-        // The clock was set back: for a worker that looks now, this one goes first.
-        const first = await send(store, providerId, sentAt(NOW_MS - 1));
+        await bringTo(store, later, 20, { nowMs: EARLIER_MS });
+        const first = await send(store, providerId, SCHEDULED_BEFORE);
         await bringTo(beside, first, 20, { owner: 'another' });
         const began = await Promise.all([
           store.moveDistribution(lease(later), 20, 5),

@@ -181,33 +181,44 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       expect(await claimedIds(store, 'another', nowMs + LEASE_MS)).toEqual([id]);
     });
 
-    test('of what is due only the first of each provider, begun before due before id', async () => {
+    test('of each provider only the first: the one begun, then by id, whatever clocks said', async () => {
       const { store } = opened();
       const { id: one } = await addProvider(store, 'Provide1');
       const { id: two } = await addProvider(store, 'Provide2');
       const begun = await send(store, one);
       const foreign = await send(store, two);
-      const tied = await send(store, one, sentAt(NOW_MS - 1));
-      const earliest = await send(store, one, sentAt(NOW_MS - 2));
-      const alsoTied = await send(store, one, sentAt(NOW_MS - 1));
-      const block = (id: number) => store.blockDistribution(id, [10, 20, 5], NOW_MS, ACT);
+      const behind = await send(store, one, sentAt(NOW_MS - 1));
+      const ahead = await send(store, one, sentAt(NOW_MS + 2));
+      const last = await send(store, one, sentAt(NOW_MS - HOUR_MS));
       const lane = async (owner = 'one') => {
         const ids = await claimedIds(store, owner);
         return ids.filter((id) => id !== foreign);
       };
-      expect((await claimedIds(store)).sort()).toEqual([foreign, earliest]);
-      for (const id of [earliest, tied, alsoTied]) {
-        expect(await lane()).toEqual([id]);
-        await block(id);
-      }
-      expect(await lane()).toEqual([begun]);
+      expect((await claimedIds(store)).sort()).toEqual([begun, foreign].sort());
       await bringTo(store, begun, 5);
-      const overtaking = await send(store, one, sentAt(NOW_MS - 9));
       expect(await lane()).toEqual([begun]);
       // In other hands the first still goes before the next.
       expect(await lane('another')).toEqual([]);
-      await block(begun);
-      expect(await lane('another')).toEqual([overtaking]);
+      for (const id of [begun, behind, ahead, last]) {
+        expect(await lane()).toEqual([id]);
+        await store.blockDistribution(id, [10, 20, 5], NOW_MS, ACT);
+      }
+      expect(await lane()).toEqual([]);
+    });
+
+    test('what was scheduled goes by its time before what was sent after that', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const later = await pending(store, providerId, NOW_MS + 20);
+      const sooner = await pending(store, providerId, NOW_MS + 10);
+      const before = await send(store, providerId);
+      const after = await send(store, providerId, sentAt(NOW_MS + 15));
+      const atLast = await send(store, providerId, sentAt(NOW_MS + 30));
+      for (const id of [before, sooner, after, later, atLast]) {
+        const nowMs = NOW_MS + 40;
+        expect(await claimedIds(store, 'one', nowMs)).toEqual([id]);
+        await bringTo(store, id, 100, { nowMs });
+      }
     });
 
     test('what waits for its time never goes before a send for now, whatever the clock said', async () => {
@@ -223,16 +234,6 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       await bringTo(store, now, 100);
       expect(await claimedIds(store)).toEqual([]);
       expect(await claimedIds(store, 'one', NOW_MS + HOUR_MS)).toEqual([waits]);
-    });
-
-    test('in the order of their times within a moment, by which two clocks may differ', async () => {
-      const { store } = opened();
-      const { id: providerId } = await addProvider(store, 'Provide1');
-      const foreign = await send(store, providerId, sentAt(NOW_MS + 2));
-      const own = await send(store, providerId);
-      expect(await claimedIds(store)).toEqual([own]);
-      await bringTo(store, own, 100);
-      expect(await claimedIds(store)).toEqual([foreign]);
     });
 
     test('a lease from before the clock was set back is no reason to come last', async () => {

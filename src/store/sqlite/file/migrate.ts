@@ -16,6 +16,7 @@ import due from '../../../../migrations/sqlite/0006_due.sql' with { type: 'text'
 import places from '../../../../migrations/sqlite/0007_places.sql' with { type: 'text' };
 import slots from '../../../../migrations/sqlite/0008_slots.sql' with { type: 'text' };
 import outbox from '../../../../migrations/sqlite/0009_outbox.sql' with { type: 'text' };
+import laneOrder from '../../../../migrations/sqlite/0010_lane_order.sql' with { type: 'text' };
 import { OperatorError } from '../../../operator-error.ts';
 
 /** Migrations in order: never edited once released, only added to. */
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly string[] = [
   places,
   slots,
   outbox,
+  laneOrder,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,0 +1,2 @@
+DROP INDEX `distribution_unscheduled`;
+CREATE INDEX `distribution_unscheduled` ON `distribution` (`provider_id`) WHERE status < 100 AND handed_over_at_ms IS NULL AND due_at_ms = created_at_ms;
