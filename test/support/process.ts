@@ -68,6 +68,8 @@ interface StartOptions {
   cwd?: string;
   /** `source` runs `src/main.ts` with this Bun; default: the executable. */
   from?: 'binary' | 'source';
+  /** A module that is loaded first, `from: 'source'` alone. */
+  preload?: string;
   /** Another executable, such as a copy. */
   executable?: string;
 }
@@ -128,7 +130,8 @@ export async function cleanUp(): Promise<void> {
 }
 
 function command(options: StartOptions): string[] {
-  if (options.from === 'source') return [process.execPath, join(ROOT, 'src/main.ts')];
+  const first = options.preload === undefined ? [] : ['--preload', options.preload];
+  if (options.from === 'source') return [process.execPath, ...first, join(ROOT, 'src/main.ts')];
   return [options.executable ?? binary()];
 }
 
