@@ -52,6 +52,7 @@ const ON_BOTH = new Set([
   'http/messaging-register.test.ts',
   'http/messaging-token.test.ts',
   'http/stream-life.test.ts',
+  'http/stream-once.test.ts',
   'http/stream.test.ts',
   'http/webhook-replay.test.ts',
 ]);

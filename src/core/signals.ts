@@ -6,6 +6,7 @@
 
 export class Signals {
   readonly #waiting = new Map<number, Set<() => void>>();
+  readonly #looking = new Map<number, Set<(id: number) => void>>();
   #onWork: (() => void) | null = null;
   #onOutbox: (() => void) | null = null;
 
@@ -31,15 +32,17 @@ export class Signals {
 
   /** Calls `look` whenever there may be messages for a device; returns how to stop that. */
   onMessages(deviceId: number, look: () => void): () => void {
-    const waiting = this.#waiting.get(deviceId) ?? new Set();
-    waiting.add(look);
-    this.#waiting.set(deviceId, waiting);
-    return () => {
-      waiting.delete(look);
-      if (waiting.size === 0 && this.#waiting.get(deviceId) === waiting) {
-        this.#waiting.delete(deviceId);
-      }
-    };
+    return addTo(this.#waiting, deviceId, look);
+  }
+
+  /** Calls `note` with each message that a device acknowledges; returns how to stop that. */
+  onAcknowledged(deviceId: number, note: (id: number) => void): () => void {
+    return addTo(this.#looking, deviceId, note);
+  }
+
+  /** Tells the looks under way that a device acknowledged a message. */
+  acknowledged(deviceId: number, id: number): void {
+    for (const note of this.#looking.get(deviceId) ?? []) note(id);
   }
 
   messagesFor(deviceId: number): void {
@@ -51,4 +54,14 @@ export class Signals {
     if (deviceIds === 'all') return [...this.#waiting.keys()];
     return this.#waiting.size === 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));
   }
+}
+
+function addTo<T>(byDevice: Map<number, Set<T>>, deviceId: number, one: T): () => void {
+  const all = byDevice.get(deviceId) ?? new Set();
+  all.add(one);
+  byDevice.set(deviceId, all);
+  return () => {
+    all.delete(one);
+    if (all.size === 0 && byDevice.get(deviceId) === all) byDevice.delete(deviceId);
+  };
 }

@@ -2,7 +2,7 @@
 
 import type { Core } from '../core.ts';
 import { Refused } from '../outcome.ts';
-import type { Message, TokenHolder } from '../port/inbox.ts';
+import type { AckItem, Message, TokenHolder } from '../port/inbox.ts';
 
 /**
  * The most messages in one answer, and the bytes of payload after which no further one is added:
@@ -30,7 +30,7 @@ export async function fetchInbox(
     for (;;) {
       // Armed before the look: what arrives in between is not missed.
       const rung = bell.next();
-      const { messages } = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
+      const { messages } = await lookIntoInbox(core, device, nowMs);
       if (messages.length > 0) return messages;
       if ((await core.store.findDeviceByToken(device.tokenHash)) === null) {
         return new Refused('device_token_error');
@@ -41,6 +41,41 @@ export async function fetchInbox(
   } finally {
     bell.stop();
   }
+}
+
+/**
+ * Returns what waits for a device, oldest first, up to {@link INBOX_LIMITS}, without the messages
+ * that it acknowledged to this process during the look: the store read them before that.
+ */
+export async function lookIntoInbox(
+  core: Core,
+  device: TokenHolder,
+  nowMs: number,
+): Promise<{ messages: Message[]; isCut: boolean }> {
+  const acknowledged = new Set<number>();
+  const stopNoting = core.signals.onAcknowledged(device.id, (id) => acknowledged.add(id));
+  try {
+    for (;;) {
+      acknowledged.clear();
+      const { messages, isCut } = await core.store.listInbox(device, nowMs, INBOX_LIMITS);
+      const left = messages.filter(({ id }) => !acknowledged.has(id));
+      // Behind those that are all acknowledged there are more.
+      if (left.length > 0 || !isCut) return { messages: left, isCut };
+    }
+  } finally {
+    stopNoting();
+  }
+}
+
+/** Notes what a device says of its messages; what its token may not have is passed over. */
+export async function acknowledge(
+  core: Core,
+  device: TokenHolder,
+  items: readonly AckItem[],
+  nowMs: number,
+): Promise<void> {
+  const changed = await core.store.acknowledge(device, items, nowMs);
+  for (const { id } of changed) core.signals.acknowledged(device.id, id);
 }
 
 /** Rings when messages may be there, and once more when the time is over or the caller gone. */

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { authenticateDevice } from '../../core/device.ts';
 import { DEVICE_TOKEN } from '../../core/formats.ts';
 import { readAckItems, readRegistration } from '../../core/message/device-input.ts';
-import { fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
+import { acknowledge, fetchInbox, INBOX_LIMITS } from '../../core/message/inbox.ts';
 import { registerDevice } from '../../core/message/registration.ts';
 import { TYPE_NAMES } from '../../core/message/status.ts';
 import { isRefused } from '../../core/outcome.ts';
@@ -136,7 +136,7 @@ const ackEndpoint = deviceEndpoint({
   async handle({ core, device, body, nowMs }) {
     const items = readAckItems(body['items']);
     if (isRefused(items)) return items;
-    await core.store.acknowledge(device, items, nowMs);
+    await acknowledge(core, device, items, nowMs);
     return 'ok';
   },
 });

@@ -9,7 +9,12 @@ import type { Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
 import { byteLength, readJsonObject } from '../../core/json-input.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
-import { ACK_COUNT_MAX, INBOX_LIMITS } from '../../core/message/inbox.ts';
+import {
+  ACK_COUNT_MAX,
+  acknowledge,
+  INBOX_LIMITS,
+  lookIntoInbox,
+} from '../../core/message/inbox.ts';
 import { isRefused, type Misfit, malformed } from '../../core/outcome.ts';
 import type { AckItem } from '../../core/port/inbox.ts';
 import type { Log } from '../../log.ts';
@@ -39,6 +44,9 @@ export const STREAM_BUDGET = {
   bytesPerSecond: 64 * 1024,
   bytesAtOnce: 256 * 1024,
 };
+
+/** Ids that a stream remembers at most: an answer's worth, and those pushed behind another's cut. */
+const ON_WIRE_MAX = 10 * INBOX_LIMITS.countMax;
 
 /** Close codes of RFC 6455. */
 export const CLOSE_MALFORMED = 1007;
@@ -160,7 +168,7 @@ export class DeviceStream {
   async #acknowledge(frames: readonly AckItem[][]): Promise<void> {
     const { core, clock } = this.deps;
     const items = frames.flat();
-    await core.store.acknowledge(this.device, items, clock.nowMs());
+    await acknowledge(core, this.device, items, clock.nowMs());
     let wasAwaited = false;
     for (const { id } of items) wasAwaited = this.#unacknowledged.delete(id) || wasAwaited;
     for (const _ of frames) this.#send({ rc: 1, msg: 'Ok' });
@@ -188,11 +196,7 @@ export class DeviceStream {
   async #lookOnce(): Promise<void> {
     const { core, clock, settings, turns } = this.deps;
     await turns.next(nameOf({ device: this.device }));
-    const { messages, isCut } = await core.store.listInbox(
-      this.device,
-      clock.nowMs(),
-      INBOX_LIMITS,
-    );
+    const { messages, isCut } = await lookIntoInbox(core, this.device, clock.nowMs());
     // With a dead token the inbox is empty.
     if (
       messages.length === 0 &&
@@ -202,7 +206,10 @@ export class DeviceStream {
       return;
     }
     const fresh = messages.filter((message) => !this.#unacknowledged.has(message.id));
-    this.#unacknowledged = new Set(messages.map(({ id }) => id));
+    const onWire = new Set(messages.map(({ id }) => id));
+    // Older ones that came later push what is on the wire behind the cut, where it still waits.
+    if (isCut) for (const id of this.#unacknowledged) addWithin(onWire, id, ON_WIRE_MAX);
+    this.#unacknowledged = onWire;
     this.#isMoreWaiting = isCut;
     if (fresh.length === 0) return;
     const data = fresh.map((message) => messageView(message, settings));
@@ -246,6 +253,10 @@ export class DeviceStream {
     // 0: over the limit of what may be unread, and dropped; Bun 1.4.5 does not close by itself.
     if (!this.isClosed && this.socket.send(text) === 0) this.socket.terminate();
   }
+}
+
+function addWithin(ids: Set<number>, id: number, countMax: number): void {
+  if (ids.size < countMax) ids.add(id);
 }
 
 function readFrame(frame: string | Buffer): AckItem[] | Misfit<'malformed' | 'over_bounds'> {
