@@ -1,6 +1,7 @@
 /** A message that a device acknowledged while its inbox was looked into comes no second time. */
 
 import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { SENT } from '../../src/core/message/status.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import type { TestApp } from '../support/app.ts';
 import { ack, inbox, notify, readable } from '../support/messaging.ts';
@@ -54,7 +55,10 @@ test.each(['a frame', 'a call'])('on a stream, by %s', async (door) => {
 
 test('on a stream, when all that were found are acknowledged by then, and more wait', async () => {
   for (let n = 0; n < 130; n += 1) await notify(app, own, `n${n}`, toPhone);
-  await until('all wait', async () => (await readable(app, token)).length === 100);
+  await until('all wait', async () => {
+    const sent = await app.core.store.findDistribution(130, 1);
+    return sent?.distribution.status === SENT;
+  });
   const stream = await openStream(app, token);
   await until('a hundred came', () => stream.ids().length === 100);
   const held = holdLook(100);

@@ -7,8 +7,13 @@ export const coreDevices: readonly MutatedFile[] = [
       'test/http/messaging-inbox.test.ts',
       'test/http/polls.test.ts',
       'test/http/messaging-register.test.ts',
+      'test/http/stream-once.test.ts',
     ],
-    changes: [[`signal.addEventListener('abort', end);`, '']],
+    changes: [
+      [`signal.addEventListener('abort', end);`, ''],
+      ['filter(({ id }) => !acknowledged.has(id))', 'filter(({ id }) => id > 0)'],
+      ['if (left.length > 0 || !isCut) return', 'if (left.length >= 0 || !isCut) return'],
+    ],
   },
   {
     file: 'src/core/device.ts',

@@ -140,10 +140,10 @@ export const coreWords: readonly MutatedFile[] = [
     file: 'src/core/signals.ts',
     tests: ['test/http/messaging-inbox.test.ts', 'test/http/stream.test.ts'],
     changes: [
-      ['this.#waiting.set(deviceId, waiting);', ''],
+      ['byDevice.set(deviceId, all);', ''],
       [
-        'if (waiting.size === 0 && this.#waiting.get(deviceId) === waiting) {',
-        'if (waiting.size === 0 || this.#waiting.get(deviceId) === waiting) {',
+        'if (all.size === 0 && byDevice.get(deviceId) === all) byDevice.delete(deviceId);',
+        'if (all.size === 0 || byDevice.get(deviceId) === all) byDevice.delete(deviceId);',
       ],
       [
         'return this.#waiting.size === 0 ? [] : deviceIds.filter((id) => this.#waiting.has(id));',
