@@ -87,7 +87,10 @@ export const storeDevices: readonly MutatedFile[] = [
     file: 'src/store/sqlite/lane.ts',
     tests: ['test/store/sqlite.test.ts', 'test/core/message/lane-model.test.ts'],
     changes: [
-      ["coalesce(min(${value('nowMs')}, ${oldestSent(", "coalesce(max(${value('nowMs')}, ${oldestSent("],
+      [
+        "coalesce(min(${value('nowMs')}, ${oldestSent(",
+        "coalesce(max(${value('nowMs')}, ${oldestSent(",
+      ],
       [
         '${IN_LANE} AND ${unscheduled()} ORDER BY id LIMIT 1)`;',
         '${IN_LANE} AND ${unscheduled()} ORDER BY due_at_ms, id LIMIT 1)`;',
