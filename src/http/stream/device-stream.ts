@@ -45,7 +45,7 @@ export const STREAM_BUDGET = {
   bytesAtOnce: 256 * 1024,
 };
 
-/** Ids that a stream remembers at most: an answer's worth, and those pushed behind another's cut. */
+/** The most ids that a stream remembers: an answer's worth, and those pushed behind a cut. */
 const ON_WIRE_MAX = 10 * INBOX_LIMITS.countMax;
 
 /** Close codes of RFC 6455. */
