@@ -12,6 +12,7 @@ import { prepare, value } from '../../src/store/postgres/statement.ts';
 import { type Write, write } from '../../src/store/postgres/write.ts';
 import { describePostgres } from '../support/needs.ts';
 import { type OwnPostgres, startPostgres } from '../support/postgres.ts';
+import { startRelay } from '../support/relay.ts';
 import { until } from '../support/until.ts';
 
 const TABLE = 'CREATE TABLE IF NOT EXISTS tried (id bigint PRIMARY KEY, n bigint CHECK (n < 100))';
@@ -27,51 +28,6 @@ const on = {
       SELECT id, n FROM unnest(${value('ids')}::bigint[], ${value('ns')}::bigint[]) AS t (id, n)`),
   pid: prepare<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`),
 };
-
-/** A way to the server that can be made to carry nothing any more, without being closed. */
-function startRelay(port: number) {
-  let isSilent = false;
-  const clients = new Set<Bun.Socket<Side>>();
-  type Side = { other: Bun.Socket<Side> | null; held: Uint8Array[] };
-  const carry = (socket: Bun.Socket<Side>, data: Uint8Array) => {
-    if (isSilent) return;
-    if (socket.data.other === null) socket.data.held.push(data.slice());
-    else socket.data.other.write(data);
-  };
-  const server = Bun.listen<Side>({
-    ...{ hostname: '127.0.0.1', port: 0 },
-    socket: {
-      open(client) {
-        client.data = { other: null, held: [] };
-        clients.add(client);
-        void Bun.connect<Side>({
-          ...{ hostname: '127.0.0.1', port, data: { other: client, held: [] } },
-          socket: {
-            open(far) {
-              client.data.other = far;
-              for (const data of client.data.held) far.write(data);
-            },
-            data: carry,
-            close: (far) => void far.data.other?.end(),
-          },
-        });
-      },
-      data: carry,
-      close: (client) => void client.data.other?.end(),
-    },
-  });
-  return {
-    port: server.port,
-    silence: (is: boolean) => {
-      isSilent = is;
-    },
-    /** Ends the connections that are there. */
-    drop: () => {
-      for (const client of clients) client.terminate();
-    },
-    stop: () => server.stop(true),
-  };
-}
 
 describePostgres('the way to PostgreSQL', () => {
   let server: OwnPostgres;

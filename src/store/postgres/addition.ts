@@ -80,6 +80,7 @@ function entryAround({ draft, act }: Addition): {
 /** Returns the function that adds a link with others. Null: not plain, nothing was done. */
 export function addTogether(context: Context) {
   const group = new TurnGroup<Addition, { id: number } | null>(context.db, {
+    isWrite: true,
     run: (items) => addAll(context, items),
     itemsMax: 512,
     underWayMax: 2,

@@ -124,6 +124,7 @@ export function admitTogether(context: Context) {
   /** HWIDs that a statement is about: their next calls would break it. */
   const underWay = new Set<string>();
   const group = new TurnGroup<Knock, AdmittedLink | null>(context.db, {
+    isWrite: true,
     run: (knocks) => admitFirst(context, knocks, underWay),
     itemsMax: 256,
     underWayMax: 2,

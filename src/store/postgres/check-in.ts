@@ -144,6 +144,7 @@ export function checkInStore(context: Context): CheckInStore {
   }
 
   const calls = new TurnGroup<Call, boolean>(db, {
+    isWrite: true,
     itemsMax: CALLS_MAX,
     underWayMax: 2,
     run: (asked) => inRounds(asked, ({ key }) => key.hwid, record),

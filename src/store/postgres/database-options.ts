@@ -1,12 +1,17 @@
 /** The way to the database, as the operator configured it, and as Bun.SQL takes it. */
 
 import type { SQL } from 'bun';
+import type { Unfitness } from '../../core/port/health.ts';
 import type { StoreOptions } from '../kind.ts';
+import type { Runner } from './statement.ts';
 
 /** Longest wait for a lock of somebody else, and for a transaction that goes on, ms. */
 const LOCK_WAIT_MS = 5_000;
 /** Longest wait for a connection to be made, s. */
 const CONNECT_SECONDS = 3;
+
+/** Reasons in the database itself why this program must leave it alone. */
+export type Ban = Extract<Unfitness, 'schema_newer' | 'database_moved'>;
 
 export interface DatabaseTls {
   /** Authorities in PEM; null: the public ones. */
@@ -37,6 +42,8 @@ export interface DatabaseOptions {
   /** Hears once of each outage, and of its end: how long it was, and how many calls it refused. */
   onAway?: ((problem: string) => void) | undefined;
   onBack?: ((awayMs: number, refusedCount: number) => void) | undefined;
+  /** Looks for a reason to refuse all calls, once an outage seems over. */
+  findBan?: ((on: Runner) => Promise<Ban | null>) | undefined;
   onStatement?: StoreOptions['onStatement'] | undefined;
   onRetry?: StoreOptions['onRetry'] | undefined;
 }

@@ -1,24 +1,24 @@
 /**
- * The way to PostgreSQL: pools of connections, a deadline for every statement, and an outage that
- * is noticed once. While the database is away every call is refused at once, and one probe at a
- * time asks whether it is back; a read whose connection went is repeated: it changed nothing.
+ * The way to PostgreSQL: pools of connections, and a deadline for every statement. While the
+ * database is away every call is refused at once (outage.ts); a read whose connection went is
+ * repeated: it changed nothing.
  */
 
 import type { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
-import { type DatabaseOptions, transactionsOf } from './database-options.ts';
+import { type Ban, type DatabaseOptions, transactionsOf } from './database-options.ts';
 import { Deadlines } from './deadline.ts';
 import {
   isConflict,
   isLost,
   isRefusedBefore,
-  isTerminated,
+  isStorageFault,
   OutcomeUnknown,
   retryReason,
-  sqlStateOf,
 } from './fault.ts';
+import { Outages, type Place } from './outage.ts';
 import { Places, TOO_LONG, TOO_MANY } from './places.ts';
 import { answerOf, type Connection, Pools, sendOn } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
@@ -27,27 +27,14 @@ import type { Answer, Bound, Runner } from './statement.ts';
 const WAITING_MAX = 2_000;
 /** Time that a statement has beyond what the server gives it: then the way there is silent, ms. */
 const SILENCE_MS = 500;
-/** Pause between two probes of a database that is away, ms. */
-const PROBE_PAUSE_MS = 200;
 /** Attempts at a statement of which nothing is kept: it conflicted, or only read. */
 const ATTEMPTS_MAX = 4;
 
-/** The problem of a standby. */
-const TAKES_NO_WRITES = 'it takes no writes';
-
-interface Outage {
-  sinceMs: number;
-  refusedCount: number;
-  problem: string;
-}
-
 export class Database implements Runner {
-  #outage: Outage | null = null;
-  #isClosed = false;
   #underWay = 0;
   #onIdle: (() => void)[] = [];
-  #probe: Timer | null = null;
   readonly #pools: Pools;
+  readonly #outages: Outages;
   readonly #places: Places;
   readonly #deadlines: Deadlines;
   /** The same for calls of several steps. */
@@ -65,7 +52,14 @@ export class Database implements Runner {
     this.#places = new Places(transactionsOf(options));
     this.#pools = new Pools(options);
     this.callMs = options.statementMs + SILENCE_MS;
-    this.#deadlines = new Deadlines(this.callMs, () => this.#beSilent());
+    this.#deadlines = new Deadlines(this.callMs, () => this.#outages.beSilent());
+    this.#outages = new Outages({
+      pools: this.#pools,
+      inTime: (asked) => this.#deadlines.within(asked),
+      findBan: options.findBan,
+      onAway: options.onAway,
+      onBack: options.onBack,
+    });
     this.#calls = new Deadlines(this.callMs, () => new StoreAway(TOO_LONG));
     this.#queue = new Deadlines(options.statementMs, () => new StoreAway(TOO_MANY));
     this.writing = { ask: (text, params) => this.#askWriting(text, params) };
@@ -80,14 +74,14 @@ export class Database implements Runner {
     return this.#pools.openBeside(onLost);
   }
 
-  /** The problem while the database is away; null: it answers. */
-  get problem(): string | null {
-    return this.#outage?.problem ?? null;
+  /** The present outage; null: the database answers, and takes what it is asked. */
+  get outage(): Outages['present'] {
+    return this.#outages.present;
   }
 
-  /** True while a server answers that takes no writes. */
-  get isReadOnly(): boolean {
-    return this.#outage?.problem === TAKES_NO_WRITES;
+  /** Refuses all calls as long as the database has a reason for that. */
+  ban(reason: Ban): void {
+    this.#outages.ban(reason);
   }
 
   /** Reads. Throws {@link StoreAway} when the database does not answer. */
@@ -99,17 +93,18 @@ export class Database implements Runner {
 
   /**
    * Runs `work` in a transaction of its own, on a connection of its own. Throws
-   * {@link OutcomeUnknown} if nobody knows whether it was committed, {@link StoreAway} if the
-   * database is away or it is later than `endsMs` of the steady clock, else what `work` threw.
+   * {@link OutcomeUnknown} if it is unknown whether it was committed, {@link StoreAway} if the
+   * connection was lost (its cause says so), the database is away or it is later than `endsMs` of
+   * the steady clock, else what `work` threw.
    */
   async transaction<T>(
     work: (on: Runner) => Promise<T>,
     endsMs = Number.POSITIVE_INFINITY,
   ): Promise<T> {
-    this.#refuseIfAway();
+    this.#refuseIfAway('transacting');
     await this.#places.take((taken) => this.#queue.within(taken));
     try {
-      this.#refuseIfAway();
+      this.#refuseIfAway('transacting');
       return await this.#transact(work, endsMs);
     } finally {
       this.#places.giveBack();
@@ -140,8 +135,7 @@ export class Database implements Runner {
       await new Promise<void>((resolve) => this.#onIdle.push(resolve));
       turns = -1;
     }
-    this.#isClosed = true;
-    if (this.#probe !== null) clearTimeout(this.#probe);
+    this.#outages.close();
     this.#deadlines.close();
     this.#queue.close();
     this.#calls.close();
@@ -154,8 +148,8 @@ export class Database implements Runner {
         this.#repeating(() => this.#askOnce<Row>('write', text, params), isRefusedBefore),
       );
     } catch (fault) {
-      if (!(fault instanceof StoreAway)) throw fault;
-      throw new WriteFailed('the database went away', { cause: fault });
+      if (!isStorageFault(fault)) throw fault;
+      throw new WriteFailed('the statement failed', { cause: fault });
     }
   }
 
@@ -164,7 +158,7 @@ export class Database implements Runner {
     text: string,
     params: readonly Bound[],
   ): Promise<Answer<Row>> {
-    this.#refuseIfAway();
+    this.#refuseIfAway('plain');
     const beganMs = systemClock.steadyMs();
     const query = sendOn(this.#pools.plain, text, params);
     const answer = await this.#deadlines.within(answerOf<Row>(query));
@@ -181,7 +175,8 @@ export class Database implements Runner {
         return await (attempt === 1 ? run() : this.#until(endsMs, run()));
       } catch (fault) {
         const isOver = attempt >= ATTEMPTS_MAX;
-        if (isOver || !(isConflict(fault) || mayRepeat(fault))) throw this.#faultOf(fault);
+        if (isOver || !(isConflict(fault) || mayRepeat(fault)))
+          throw this.#outages.meet(fault, 'plain');
         this.#options.onRetry?.(retryReason(fault));
       }
     }
@@ -191,7 +186,7 @@ export class Database implements Runner {
   async #until<T>(endsMs: number, promise: Promise<T>): Promise<T> {
     let timer: Timer | undefined;
     const over = new Promise<never>((_, reject) => {
-      const leftMs = endsMs - systemClock.steadyMs();
+      const leftMs = Math.max(0, endsMs - systemClock.steadyMs());
       timer = setTimeout(() => reject(new StoreAway(TOO_LONG)), leftMs);
     });
     try {
@@ -199,12 +194,6 @@ export class Database implements Runner {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  /** The fault as callers are to see it. An outage is noted, but not where one was ended alone. */
-  #faultOf(fault: unknown): unknown {
-    if (isTerminated(fault)) return new StoreAway(wordsOf(fault), { cause: fault });
-    return isLost(fault) || isRefusedBefore(fault) ? this.#wentAway(fault) : fault;
   }
 
   async #transact<T>(work: (on: Runner) => Promise<T>, endsMs: number): Promise<T> {
@@ -233,11 +222,11 @@ export class Database implements Runner {
       await send('COMMIT');
       return value;
     } catch (fault) {
-      if (isCommitting && (isLost(fault) || fault instanceof StoreAway)) {
-        throw new OutcomeUnknown('nobody knows whether it was committed', { cause: fault });
-      }
+      const isUnanswered = isLost(fault) || fault instanceof StoreAway;
       if (!isLost(fault)) await send('ROLLBACK').catch(() => undefined);
-      throw fault;
+      const met = this.#outages.meet(fault, 'transacting');
+      if (!isCommitting || !isUnanswered) throw met;
+      throw new OutcomeUnknown('it is unknown whether it was committed', { cause: met });
     } finally {
       isOver = true;
       connection.release();
@@ -248,66 +237,18 @@ export class Database implements Runner {
     try {
       return await this.#deadlines.within(this.#pools.transacting.reserve());
     } catch (fault) {
-      throw this.#faultOf(fault);
+      throw this.#outages.meet(fault, 'transacting');
     }
   }
 
-  #refuseIfAway(): void {
-    if (this.#outage === null) {
-      if (this.#deadlines.waitingCount < WAITING_MAX) return;
-      throw new StoreAway(TOO_MANY);
-    }
-    this.#outage.refusedCount += 1;
-    throw new StoreAway(this.#outage.problem);
+  #refuseIfAway(place: Place): void {
+    this.#outages.refuse(place);
+    if (this.#deadlines.waitingCount >= WAITING_MAX) throw new StoreAway(TOO_MANY);
   }
-
-  /** The way is silent: connections that are there are of no use any more. */
-  #beSilent(): StoreAway {
-    const fault = this.#wentAway(new Error('it does not answer'));
-    this.#pools.renew();
-    return fault;
-  }
-
-  /** Notes that the database is away, unless it is known. */
-  #wentAway(fault: unknown): StoreAway {
-    const isReadOnly = sqlStateOf(fault) === '25006';
-    const problem = isReadOnly ? TAKES_NO_WRITES : wordsOf(fault);
-    if (this.#outage === null && !this.#isClosed) {
-      this.#outage = { sinceMs: systemClock.steadyMs(), refusedCount: 0, problem };
-      // The server behind the address may be another one by now.
-      if (isReadOnly) this.#pools.renew();
-      this.#options.onAway?.(problem);
-      this.#probe = setTimeout(this.#look, PROBE_PAUSE_MS);
-    }
-    if (this.#outage !== null) this.#outage.refusedCount += 1;
-    return new StoreAway(problem, { cause: fault });
-  }
-
-  /** Asks whether the database is back. */
-  #look = async (): Promise<void> => {
-    const outage = this.#outage;
-    if (outage === null || this.#isClosed) return;
-    try {
-      const query = sendOn(this.#pools.plain, 'SELECT pg_is_in_recovery() AS "isStandby"');
-      const { rows } = await this.#deadlines.within(answerOf<{ isStandby: boolean }>(query));
-      if (rows[0]?.isStandby !== false) throw new Error(TAKES_NO_WRITES);
-      this.#outage = null;
-      this.#options.onBack?.(systemClock.steadyMs() - outage.sinceMs, outage.refusedCount);
-    } catch (fault) {
-      outage.problem = wordsOf(fault);
-      if (outage.problem === TAKES_NO_WRITES) this.#pools.renew();
-      if (!this.#isClosed) this.#probe = setTimeout(this.#look, PROBE_PAUSE_MS);
-    }
-  };
 }
 
 /** Calls that share a statement: it has a value of each in an array. */
 function callCount(params: readonly Bound[]): number {
   for (const param of params) if (Array.isArray(param)) return param.length;
   return 1;
-}
-
-/** What went wrong, without an address or a password. */
-function wordsOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

@@ -5,6 +5,7 @@
 
 import { SQL } from 'bun';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
+import { OperatorError } from '../../operator-error.ts';
 
 /** The connection went while a COMMIT was under way: it was saved, or it was not. */
 export class OutcomeUnknown extends WriteFailed {}
@@ -20,13 +21,23 @@ export function constraintOf(fault: unknown): string {
 }
 
 /**
- * True if the connection is gone, or of no use: nothing that was not committed is kept, and of a
- * COMMIT under way nobody knows. 25006: the server takes no writes, as it is a standby by now.
+ * True if the connection is gone: nothing that was not committed is kept, and the outcome of a
+ * COMMIT under way is unknown.
  */
 export function isLost(fault: unknown): boolean {
   if (!(fault instanceof SQL.PostgresError)) return false;
-  if (/^(08|57P0|25006$)/.test(sqlStateOf(fault))) return true;
+  if (/^(08|57P0)/.test(sqlStateOf(fault))) return true;
   return /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME|TLS)/.test(fault.code);
+}
+
+/** True if the server takes no writes: it is a standby by now, or set so. */
+export function isReadOnly(fault: unknown): boolean {
+  return sqlStateOf(fault) === '25006';
+}
+
+/** True if the server has no room on a disk, no memory, or a disk that fails. */
+export function isOutOfMeans(fault: unknown): boolean {
+  return /^(53(?!300)|58)/.test(sqlStateOf(fault));
 }
 
 /** True if somebody ended this connection: others may go on. */
@@ -40,12 +51,22 @@ export function isUntrusted(fault: unknown): boolean {
   return /CERT|^UNABLE_TO_|^ERR_TLS_/.test(code);
 }
 
-/** True if the statement cannot have begun: repeating it is safe, even if it writes. */
+/**
+ * True if there was no connection to be had, so that the statement cannot have begun: repeating it
+ * is safe, even if it writes. 08004, 28 and 3D: the server lets this role or program in no more.
+ */
 export function isRefusedBefore(fault: unknown): boolean {
-  if (isUntrusted(fault)) return true;
+  // The password's file is read for each connection.
+  if (isUntrusted(fault) || isUnanswered(fault) || fault instanceof OperatorError) return true;
   if (!(fault instanceof SQL.PostgresError)) return false;
-  const isUnavailable = sqlStateOf(fault) === '57P03' || sqlStateOf(fault) === '53300';
-  return isUnavailable || /REFUSED|CONNECTION_TIMEOUT/.test(fault.code);
+  if (/^(08004|28|3D|53300)/.test(sqlStateOf(fault))) return true;
+  return /^ERR_POSTGRES_(AUTHENTICATION|SASL|TLS|UNSUPPORTED_AUTH)/.test(fault.code);
+}
+
+/** True if there was no connection as no server answers, or not yet. */
+export function isUnanswered(fault: unknown): boolean {
+  if (!(fault instanceof SQL.PostgresError)) return false;
+  return sqlStateOf(fault) === '57P03' || /REFUSED|CONNECTION_TIMEOUT/.test(fault.code);
 }
 
 /** True if a transaction that failed so has only to be done again: a deadlock, or a conflict. */
@@ -65,7 +86,8 @@ export function retryReason(fault: unknown): string {
 
 /** The storage gave way, as opposed to a mistake of ours such as a broken constraint. */
 export function isStorageFault(fault: unknown): boolean {
-  if (fault instanceof StoreAway || isLost(fault) || isConflict(fault)) return true;
-  // 53 resources, 55P03 a lock that was not to be had, 57014 out of time, 58 and XX the system.
-  return /^(53|55P03|57014|58|XX)/.test(sqlStateOf(fault));
+  if (fault instanceof StoreAway || fault instanceof WriteFailed) return true;
+  if (isLost(fault) || isConflict(fault) || isRefusedBefore(fault)) return true;
+  // 25006 no writes, 53 means, 55P03 a lock that is taken, 57014 time, 58 and XX the system.
+  return /^(25006|53|55P03|57014|58|XX)/.test(sqlStateOf(fault));
 }

@@ -4,7 +4,7 @@
  */
 
 import { systemClock } from '../../clock.ts';
-import { StoreAway } from '../../core/port/store.ts';
+import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { isStorageFault } from './fault.ts';
 import { TOO_LONG, TOO_MANY } from './places.ts';
 
@@ -18,6 +18,8 @@ export interface GroupOptions<Item, Answer> {
   itemsMax: number;
   /** The most runs at a time. */
   underWayMax: number;
+  /** True if a run writes: what is given up then is a write that failed. */
+  isWrite?: boolean;
 }
 
 interface Call<Item, Answer> {
@@ -42,17 +44,23 @@ export class TurnGroup<Item, Answer> {
     this.#options = options;
   }
 
-  /** Rejects with what its run threw, or {@link StoreAway} if too many wait, or it for too long. */
+  /**
+   * Rejects with what its run threw. If too many wait, or it for too long: with {@link StoreAway},
+   * of a write with {@link WriteFailed}.
+   */
   ask(item: Item): Promise<Answer> {
-    if (this.#waiting.length >= WAITING_MAX) {
-      return Promise.reject(new StoreAway(TOO_MANY));
-    }
+    if (this.#waiting.length >= WAITING_MAX) return Promise.reject(this.#givenUp(TOO_MANY));
     return new Promise((resolve, reject) => {
       const endsMs = systemClock.steadyMs() + this.#callMs;
       this.#waiting.push({ item, endsMs, resolve, reject });
       this.#timer ??= setTimeout(this.#look, this.#callMs);
       this.#schedule();
     });
+  }
+
+  #givenUp(problem: string): StoreAway | WriteFailed {
+    const cause = new StoreAway(problem);
+    return this.#options.isWrite ? new WriteFailed(problem, { cause }) : cause;
   }
 
   #schedule(): void {
@@ -82,7 +90,7 @@ export class TurnGroup<Item, Answer> {
     const nowMs = systemClock.steadyMs();
     const isLate = ({ endsMs }: Call<Item, Answer>) => endsMs <= nowMs;
     const open = [...this.#underWay, this.#waiting].flat();
-    for (const { reject } of open.filter(isLate)) reject(new StoreAway(TOO_LONG));
+    for (const { reject } of open.filter(isLate)) reject(this.#givenUp(TOO_LONG));
     this.#waiting = this.#waiting.filter((call) => !isLate(call));
     const next = open.find((call) => !isLate(call));
     if (next !== undefined) this.#timer = setTimeout(this.#look, next.endsMs - nowMs + 1);

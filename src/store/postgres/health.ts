@@ -2,7 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import type { HealthStore, QueueFacts, ServerFacts, Unfitness } from '../../core/port/health.ts';
-import { isAway } from '../../core/port/store.ts';
+import { isAway, WriteFailed } from '../../core/port/store.ts';
 import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
 import type { Context } from './context.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
@@ -57,11 +57,16 @@ export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStor
   return {
     checkWritable: async () => {
       try {
-        return await touch();
+        const found = await touch();
+        // Other calls may meet what one small write does not.
+        if (db.outage === null) return found;
       } catch (fault) {
         if (!isAway(fault)) throw fault;
-        return db.isReadOnly ? 'database_read_only' : 'database_unreachable';
+        if (db.outage === null) return 'database_unreachable';
       }
+      const { reason, problem } = db.outage;
+      if (reason === null) throw new WriteFailed(problem);
+      return reason;
     },
 
     // The log and the disk are the server's, which has a monitor of its own.

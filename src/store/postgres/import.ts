@@ -62,6 +62,7 @@ async function importDomain(
 
 export function importStore({ db, write }: Context): ImportStore {
   const links = new TurnGroup(db, {
+    isWrite: true,
     run: (wanted: readonly MovingLink[]) => again(() => write((w) => importLinks(w, wanted))),
     itemsMax: LINKS_MAX,
     underWayMax: 1,

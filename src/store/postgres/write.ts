@@ -160,7 +160,9 @@ async function repeating<T>(parts: WriteParts, work: (w: Write) => Promise<T>): 
   }
 }
 
-const isRepeatable = (fault: unknown) => isConflict(fault) || isLost(fault);
+/** True if nothing was committed, and another attempt may succeed. */
+const isRepeatable = (fault: unknown) =>
+  isConflict(fault) || (fault instanceof StoreAway && isLost(fault.cause));
 
 function wordsOf(fault: unknown): string {
   return fault instanceof StoreAway ? 'the database is away' : 'the transaction failed';
