@@ -3,9 +3,9 @@
 import { CronPattern } from 'croner';
 import { readOneLine, readProviderCode } from '../core/formats.ts';
 import { hostName } from '../core/host-name.ts';
-import { type KeyPath, readKeyPath } from '../core/key-path.ts';
+import { type KeyPath, type PassPath, readKeyPath, readPassPath } from '../core/key-path.ts';
 import { readNetwork } from '../core/outbox/address.ts';
-import { isRefused } from '../core/outcome.ts';
+import { isRefused, type Misfit } from '../core/outcome.ts';
 import type { Network } from '../core/port/reach.ts';
 import { parseTrustedProxies, type TrustedProxies } from '../http/request/address.ts';
 
@@ -82,18 +82,27 @@ export function outgoingNetworks(given: string): Network[] {
   });
 }
 
-/** Most templates: they are tried one after the other for each request. */
+/** Most paths of a setting: they are tried one after the other for each request. */
 const TEMPLATES_MAX = 16;
 
 /** Templates of paths with the key of a subscription. */
 export function keyPaths(given: string): KeyPath[] {
-  const templates = list(given);
-  if (templates.length > TEMPLATES_MAX) {
-    throw new RangeError(`there are more than ${TEMPLATES_MAX} templates`);
+  return pathsBy(readKeyPath, given);
+}
+
+/** Paths that belong to no subscription. */
+export function passPaths(given: string): PassPath[] {
+  return pathsBy(readPassPath, given);
+}
+
+function pathsBy<T extends object>(readOne: (text: string) => T | Misfit, given: string): T[] {
+  const texts = list(given);
+  if (texts.length > TEMPLATES_MAX) {
+    throw new RangeError(`there are more than ${TEMPLATES_MAX} paths`);
   }
-  return templates.map((template) => {
-    const read = readKeyPath(template);
-    if (isRefused(read)) throw new RangeError(`'${template}' ${read.detail}`);
+  return texts.map((text) => {
+    const read = readOne(text);
+    if (isRefused(read)) throw new RangeError(`'${text}' ${read.detail}`);
     return read;
   });
 }

@@ -14,6 +14,7 @@ import {
 import { newInstall } from './install.ts';
 import { isRefused, type Misfit, Refused } from './outcome.ts';
 import type { DeviceFacts } from './port/device.ts';
+import type { EnteredLink } from './port/install.ts';
 import { after, type Maybe } from './port/maybe.ts';
 import type {
   AdmitRefusal,
@@ -143,7 +144,7 @@ export async function admitNewKey(
   { installLimit, note }: { installLimit: number; note: string | null },
   reported: DeviceFacts,
   nowMs: number,
-): Promise<AdmittedLink | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
+): Promise<EnteredLink | RefusedAtDoor | Refused<'install_code_limit_reached'>> {
   const key = keyOf({ ...call, installCode: null });
   if (isRefused(key)) return key;
   const provider = await core.store.findProvider(call.providerCode);
@@ -165,11 +166,11 @@ export async function admitNewKey(
   }
 }
 
-function answerOf(
+function answerOf<Link extends AdmittedLink>(
   core: Core,
-  taken: AdmittedLink | TurnedAway | AdmitRefusal,
+  taken: Link | TurnedAway | AdmitRefusal,
   nowMs: number,
-): AdmittedLink | RefusedAtDoor {
+): Link | RefusedAtDoor {
   if (typeof taken === 'string') return AT_DOOR[taken];
   return 'says' in taken ? turnAway(core, taken, nowMs) : taken;
 }

@@ -74,14 +74,27 @@ export const readInstallCode = INSTALL_CODE.read;
 /** A code that a new link may have. */
 export const NEW_INSTALL_CODE = text(/^[A-Za-z0-9]{12}$/, '12 letters and digits');
 
+export const SUBSCRIPTION_KEY_LENGTH_MAX = 256;
+
+/** One key has one form here, whichever of them a client writes and a panel compares by. */
+const inOneForm = (written: string) => written.normalize('NFKC');
+
+const SUBSCRIPTION_KEY_TEXT = text(
+  // No dot segment of a path, and no invisible character, which some servers leave out.
+  /^(?!\.{1,2}$)(?:(?!\p{DI})[\p{L}\p{M}\p{N}._~=@:+-]){1,256}$/u,
+  `1 to ${SUBSCRIPTION_KEY_LENGTH_MAX} letters and digits of any script, . _ ~ = @ : + and -`,
+  inOneForm,
+);
+
 /**
  * A key by which a panel knows a subscription, percent-decoded. Panels make base64url, short and
- * long ids, UUIDs, signed tokens with dots, and names and addresses that somebody chose.
+ * long ids, UUIDs, signed tokens with dots; operators choose names and addresses, in any script.
  */
-export const SUBSCRIPTION_KEY = text(
-  /^[A-Za-z0-9._~=@+-]{4,256}$/,
-  '4 to 256 letters, digits, . _ ~ = @ + and -',
-);
+export const SUBSCRIPTION_KEY = {
+  ...SUBSCRIPTION_KEY_TEXT,
+  read: (value: unknown) =>
+    SUBSCRIPTION_KEY_TEXT.read(typeof value === 'string' ? inOneForm(value) : value),
+};
 export const readSubscriptionKey = SUBSCRIPTION_KEY.read;
 
 /** The cap of a link. */

@@ -65,6 +65,44 @@ export function readKeyPath(text: string): KeyPath | Misfit {
     : { text, segments: path.map((part, at) => (at === keyAt - 1 ? null : part.toLowerCase())) };
 }
 
+/** A path that is no subscription's, or all paths under it. */
+export interface PassPath {
+  /** The segments as they are, in their case. */
+  readonly segments: readonly string[];
+  /** True for all paths under it, and not for itself. */
+  readonly isFolder: boolean;
+}
+
+/** Reads a path that may pass: one path, or all under it when it ends in `/*`. */
+export function readPassPath(text: string): PassPath | Misfit {
+  const isFolder = text.endsWith('/*');
+  const written = isFolder ? text.slice(0, -2) : text;
+  const segments = text.length > TEMPLATE_LENGTH_MAX ? null : readPath(written);
+  const isLiteral = segments !== null && segments.length > 0 && !written.includes('*');
+  return isLiteral ? { segments, isFolder } : NO_PASS_PATH;
+}
+
+const NO_PASS_PATH = malformed('must be a path such as /favicon.ico, or such as /assets/*');
+
+/**
+ * Tells whether a path is one of `passPaths`, in its case. A path that fits a template is one only
+ * if the segment of its key is written out there: `/assets/*` passes beside `/{key}`, and `/sub/*`
+ * not beside `/sub/{key}`.
+ */
+export function mayPass(
+  passPaths: readonly PassPath[],
+  templates: readonly KeyPath[],
+  path: Path,
+): boolean {
+  return passPaths.some(({ segments, isFolder }) => {
+    const isLong = isFolder ? path.length > segments.length : path.length === segments.length;
+    if (!isLong || !segments.every((part, at) => part === path[at])) return false;
+    return templates.every(
+      (template) => !fits(template, path) || template.segments.indexOf(null) < segments.length,
+    );
+  });
+}
+
 const NO_TEMPLATE = malformed('must be a path of which one segment is {key}, such as /sub/{key}');
 
 /**
@@ -73,10 +111,11 @@ const NO_TEMPLATE = malformed('must be a path of which one segment is {key}, suc
  * path fits no template.
  */
 export function keyIn(templates: readonly KeyPath[], path: Path): string | Misfit | null {
-  for (const { segments } of templates) {
-    if (path.length < segments.length) continue;
-    const fits = segments.every((part, at) => part === null || part === path[at]?.toLowerCase());
-    if (fits) return readSubscriptionKey(path[segments.indexOf(null)]);
-  }
-  return null;
+  const template = templates.find((one) => fits(one, path));
+  return template ? readSubscriptionKey(path[template.segments.indexOf(null)]) : null;
+}
+
+function fits({ segments }: KeyPath, path: Path): boolean {
+  if (path.length < segments.length) return false;
+  return segments.every((part, at) => part === null || part === path[at]?.toLowerCase());
 }

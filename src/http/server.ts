@@ -140,7 +140,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const proxy = makeProxy({
     ...{ core, clock, log, settings, traffic, guessed },
     grantPatience: deps.grantPatience,
-    mayMakeLink: (request) => registrations.admits(clientOf(request), clock.nowMs()),
+    limitLinks: (request) => (make, isMade) =>
+      registrations.attempt(clientOf(request), clock.nowMs(), make, isMade),
     provenanceOf: (request) => {
       const peer = peerOf(request);
       const scheme = options.tls ? 'https' : 'http';

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { type KeyPath, keyIn, readKeyPath, readPath } from '../../src/core/key-path.ts';
+import {
+  type KeyPath,
+  keyIn,
+  mayPass,
+  type PassPath,
+  readKeyPath,
+  readPassPath,
+  readPath,
+} from '../../src/core/key-path.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import { misfitOf } from '../support/refusal.ts';
 
@@ -80,6 +88,13 @@ test.each([
   ['/p/{key}/sub', '/p/abcd/SUB/all', 'abcd'],
   ['/sub/{key}', '/sub/dXNlciwx%3D', 'dXNlciwx='],
   ['/sub/{key}', '/sub/a+b@example.com', 'a+b@example.com'],
+  // Texts that operators of 3x-ui chose.
+  ['/sub/{key}', '/sub/7', '7'],
+  ['/{key}', '/abc', 'abc'],
+  ['/sub/{key}', '/sub/anna:phone', 'anna:phone'],
+  ['/sub/{key}', '/sub/anna%3Aphone', 'anna:phone'],
+  ['/sub/{key}', '/sub/%D0%9C%D0%B0%D1%88%D0%B0', 'Маша'],
+  ['/sub/{key}', '/sub/%E5%AE%B6%E6%97%8F', '家族'],
 ])('%s finds the key of %s', (template, path, key) => {
   expect(keyOf(path, template)).toBe(key);
 });
@@ -96,10 +111,97 @@ test.each([
 });
 
 test('what stands in the place of the key and can be none is told from another path', () => {
-  const rule = 'must be 4 to 256 letters, digits, . _ ~ = @ + and -';
-  expect(keyOf('/sub/abc', '/sub/{key}')).toBe(rule);
+  const rule = 'must be 1 to 256 letters and digits of any script, . _ ~ = @ : + and -';
   expect(keyOf('/sub/ab%20cd', '/sub/{key}')).toBe(rule);
   expect(keyOf(`/sub/${'k'.repeat(257)}`, '/sub/{key}')).toBe(rule);
+});
+
+describe('a key that two servers could read differently', () => {
+  const encoded = (key: string) => keyOf(`/sub/${encodeURIComponent(key)}`, '/sub/{key}');
+
+  test.each([
+    ['one letter, or a letter and a sign above it', 'й', 'и\u0306'],
+    ['an accent in the middle', 'anné', 'anne\u0301'],
+    ['wide letters', 'abc', 'ａｂｃ'],
+    ['a ligature', 'ofﬁce'.normalize('NFKC'), 'ofﬁce'],
+    ['Korean syllables', '한국', '\u1112\u1161\u11ab\u1100\u116e\u11a8'],
+  ])('is one key: %s', (_what, key, other) => {
+    expect(other).not.toBe(key);
+    expect([encoded(key), encoded(other)]).toEqual([key, key]);
+  });
+
+  test.each([
+    ['a wide slash', 'a／b'],
+    ['a wide dot', '．．'],
+    ['a blank that does not break', 'a\u00a0b'],
+    ['no width between two letters', 'a\u200bb'],
+    ['joiners', 'a\u200db'],
+    ['a mark of direction', 'a\u202eb'],
+    ['a soft hyphen', 'a\u00adb'],
+    ['a variation of a sign', 'a\ufe0f'],
+    ['an invisible letter', 'a\u3164'],
+    ['a mark at its beginning that is none', '\ufeffa'],
+    ['a private sign', '\ue000'],
+  ])('is none: %s', (_what, key) => {
+    expect(encoded(key)).toStartWith('must be 1 to 256');
+  });
+
+  test.each([
+    ['overlong', '%C1%A1'],
+    ['half of a letter', '%D0'],
+    ['half of a pair', '%ED%A0%80'],
+    ['beyond Unicode', '%F4%90%80%80'],
+    ['Latin-1', '%E9'],
+  ])('is no path: %s', (_what, key) => {
+    expect(readPath(`/sub/${key}`)).toBeNull();
+  });
+});
+
+describe('a path that may pass', () => {
+  function passing(...texts: string[]): PassPath[] {
+    return texts.map((text) => {
+      const read = readPassPath(text);
+      if (isRefused(read)) throw new Error(read.detail);
+      return read;
+    });
+  }
+  const passes = (path: string, texts: string[], ...keyTexts: string[]) =>
+    mayPass(passing(...texts), templates(...keyTexts), readPath(path) ?? []);
+
+  test.each([
+    ['/assets/*', '/assets/a.js', true],
+    ['/assets/*', '/assets/a/b/c', true],
+    ['/assets/*', '/assets', false],
+    ['/assets/*', '/assets/', false],
+    ['/assets/*', '/Assets/a.js', false],
+    ['/assets/*', '/x/assets/a.js', false],
+    ['/favicon.ico', '/favicon.ico', true],
+    ['/favicon.ico', '/favicon.ico/', true],
+    ['/favicon.ico', '/favicon.ico/x', false],
+    ['/%D1%8F/*', '/%d1%8f/x', true],
+  ])('%s lets %s pass: %p', (text, path, expected) => {
+    expect(passes(path, [text])).toBe(expected);
+    expect(passes(path, [text], '/{key}')).toBe(expected);
+    expect(passes(path, ['/none', text], '/sub/{key}')).toBe(expected);
+  });
+
+  test('goes before a template only if the place of the key is written out', () => {
+    expect(passes('/sub/abcd', ['/sub/*'], '/sub/{key}')).toBe(false);
+    expect(passes('/sub/abcd', ['/sub/*'], '/SUB/{key}')).toBe(false);
+    expect(passes('/sub/info', ['/sub/info'], '/sub/{key}')).toBe(true);
+    expect(passes('/sub/info/x', ['/sub/info/*'], '/sub/{key}')).toBe(true);
+    expect(passes('/sub/abcd', ['/sub/*'], '/{key}')).toBe(true);
+    expect(passes('/sub/abcd', ['/sub/*'], '/{key}', '/sub/{key}')).toBe(false);
+    expect(passes('/p/abcd/sub', ['/p/*'], '/p/{key}/sub')).toBe(false);
+    expect(passes('/p/abcd', ['/p/*'], '/p/{key}/sub')).toBe(true);
+  });
+
+  test.each(['', '/', '/*', '*', 'assets/*', '/a/*/b', '/a*', '/a/**', '/a/../b', '/a;b', '/{k}'])(
+    '%p is none',
+    (text) => {
+      expect(misfitOf(readPassPath(text))).toStartWith('must be a path such as /favicon.ico');
+    },
+  );
 });
 
 test('the first template that fits holds', () => {

@@ -26,6 +26,7 @@ export function upstreamTo(url: string, provider: string, more: Partial<Upstream
     url,
     provider,
     keyPaths: [keyPath('/sub/{key}')],
+    passPaths: [],
     defaultLimit: 3,
     browsers: 'refuse',
     otherPaths: 'refuse',
@@ -106,7 +107,7 @@ export function exchange(
 /** Sends bytes, and reads the one answer until the connection closes; `onPart` gets its parts. */
 export async function sendRaw(
   port: number,
-  bytes: string,
+  bytes: string | Uint8Array,
   isHead = false,
   onPart: (part: Buffer) => void = () => {},
 ): Promise<Got> {

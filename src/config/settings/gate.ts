@@ -6,6 +6,7 @@ import {
   keyPaths,
   languageTag,
   oneOf,
+  passPaths,
   providerCode,
   shortText,
 } from '../readers.ts';
@@ -42,6 +43,18 @@ const upstreamKeys = {
     about: [
       'Where the key of a subscription is, as in `gate.key_paths`. With `[]` links are named by',
       '`installid` in the query alone, none is made, and a URL without it is one of `other_paths`.',
+    ],
+  }),
+  passPaths: tableKey({
+    key: 'pass_paths',
+    default: '',
+    example: '/assets/*',
+    types: ['array'],
+    read: passPaths,
+    about: [
+      "Paths of the panel's page that are no subscription's: GET and HEAD pass there, without a",
+      'HWID and a limit. `/assets/*` stands for all paths under `/assets`. The case counts, and a',
+      'path that fits `key_path` passes only if its key is written out here.',
     ],
   }),
   defaultLimit: tableKey({

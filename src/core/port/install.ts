@@ -59,6 +59,12 @@ export type AddRefusal =
 
 type KeyExists = 'subscription_key_exists';
 
+/** A link that a device was let in on. */
+export interface EnteredLink extends AdmittedLink {
+  /** True if the link was made for the device. */
+  isNew?: true;
+}
+
 export interface InstallStore {
   addInstall(draft: NewInstall, act: Act): Promise<{ id: number } | AddRefusal>;
   /** `subscription_key_exists`: another link of the provider has the key. */
@@ -99,5 +105,5 @@ export interface InstallStore {
     key: SlotKey,
     facts: DeviceFacts,
     act: Act,
-  ): Promise<AdmittedLink | TurnedAway | 'link_domain_not_bound' | Exclude<AddRefusal, KeyExists>>;
+  ): Promise<EnteredLink | TurnedAway | 'link_domain_not_bound' | Exclude<AddRefusal, KeyExists>>;
 }

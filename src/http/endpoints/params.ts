@@ -17,6 +17,7 @@ import {
   RECORD_ID,
   STATS_DAYS,
   SUBSCRIPTION_KEY,
+  SUBSCRIPTION_KEY_LENGTH_MAX,
   type TextFormat,
   WHEN_FULL,
   type WholeFormat,
@@ -69,7 +70,11 @@ export const forms = {
   },
   coolDownHours: wholeOrDefault(COOL_DOWN_HOURS),
   /** `default` has the form of a key, and is none. */
-  subscriptionKey: ofText(SUBSCRIPTION_KEY),
+  subscriptionKey: ofText(SUBSCRIPTION_KEY, {
+    ...{ minLength: 1, maxLength: SUBSCRIPTION_KEY_LENGTH_MAX },
+    // Of ASCII what the rule names, and all else.
+    pattern: '^[^\\x00-*,/;<>?\\[\\\\\\]^`{|}\\x7f]*$',
+  }),
   keepOldHours: ofWhole(KEEP_OLD_HOURS),
   flag: { schema: Type.Union([Type.Literal(0), Type.Literal(1)]), rule: '0 or 1' },
 };

@@ -22,6 +22,7 @@ export class Asker {
   readonly #request: typeof http.request;
   readonly #target: http.RequestOptions;
   readonly #prefix: string;
+  readonly #accepted: 'connect' | 'secureConnect';
   readonly #running = new Set<Exchange>();
   /** The host and port that the URL names. */
   readonly host: string;
@@ -32,6 +33,7 @@ export class Asker {
     const options = { keepAlive: true, timeout: IDLE_MS, scheduling: 'lifo' } as const;
     this.#agent = isSecure ? new https.Agent(options) : new http.Agent(options);
     this.#request = isSecure ? https.request : http.request;
+    this.#accepted = isSecure ? 'secureConnect' : 'connect';
     // IPv6 has brackets in a URL alone. The certificate is that of the URL, whatever Host says.
     const name = hostname.replace(/^\[|\]$/g, '');
     this.#target = {
@@ -83,6 +85,9 @@ export class Asker {
         return;
       }
       const exchange = new Exchange(request, upstream, question, this.#running, resolve);
+      request.on('socket', (socket) => {
+        if (!request.reusedSocket) socket.once(this.#accepted, () => exchange.accept());
+      });
       request.on('response', (message) => exchange.hear(message));
       request.on('error', (fault) => exchange.fail(fault));
       request.end();

@@ -39,6 +39,8 @@ export class Failure {
   constructor(
     readonly kind: FailureKind,
     readonly code: string,
+    /** True if the upstream accepted the connection, and closed it without a byte. */
+    readonly isDropped = false,
   ) {}
 }
 
@@ -70,6 +72,7 @@ export class Exchange {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #gathering: ReturnType<typeof setTimeout> | undefined;
   #hasBegun = false;
+  #isAccepted = false;
 
   constructor(
     private readonly request: http.ClientRequest,
@@ -81,6 +84,11 @@ export class Exchange {
     running.add(this);
     question.signal.addEventListener('abort', this.#leave);
     this.#wait();
+  }
+
+  /** Notes that the upstream has accepted the connection, TLS included. */
+  accept(): void {
+    this.#isAccepted = true;
   }
 
   /** Waits no longer. */
@@ -111,13 +119,14 @@ export class Exchange {
   /** Takes the fault of a question. */
   fail(fault: Error): void {
     const code = String((fault as { code?: unknown }).code ?? 'UNKNOWN');
-    const isStale = this.#message === null && this.request.reusedSocket && STALE_CODES.has(code);
+    const isClosed = this.#message === null && CLOSED_CODES.has(code);
+    const isDropped = isClosed && this.#isAccepted && this.request.socket?.bytesRead === 0;
     // More came than was told: the answer is there, and about to be read.
     if (this.#message?.complete) return;
     if (this.question.signal.aborted) this.#settle(LEFT);
-    else if (isStale) this.#settle(STALE);
+    else if (isClosed && this.request.reusedSocket) this.#settle(STALE);
     else if (code.startsWith('HPE_')) this.#settle(new Failure('upstream_malformed', code));
-    else this.#settle(new Failure('upstream_away', code));
+    else this.#settle(new Failure('upstream_away', code, isDropped));
   }
 
   /** Has nothing more to do with the upstream, but for another try. */
@@ -234,4 +243,4 @@ const SLOW = new Failure('upstream_slow', 'TIMEOUT');
 const MALFORMED = new Failure('upstream_malformed', 'HEAD');
 export const UNSENDABLE = new Failure('bad_request', 'UNSENDABLE');
 const LEFT = new Failure('client_left', 'ABORTED');
-const STALE_CODES = new Set(['ECONNRESET', 'EPIPE']);
+const CLOSED_CODES = new Set(['ECONNRESET', 'EPIPE']);

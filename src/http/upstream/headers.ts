@@ -9,18 +9,28 @@ const HOP_BY_HOP = new Set([
 /** Headers of a request that are ours to write: a body is not passed on, the host is judged. */
 const OUR_OWN = new Set(['host', 'content-length', 'expect', 'http2-settings']);
 
-/** Headers by which proxies tell where a request comes from. */
-const FORWARDED = new Set([
-  ...['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-port'],
-  ...['x-forwarded-proto', 'x-forwarded-server', 'x-real-ip'],
-]);
+/**
+ * Names of headers that a client could lie by: a panel would take the request for another one than
+ * that which was judged, or its client for another. None passes, even behind a trusted proxy: many
+ * of those hand on what they do not know.
+ */
+const CLAIM = new RegExp(
+  [
+    // Servers of the CGI kind (PHP, WSGI) take `_` for `-`: it stands for any of the others.
+    '_',
+    '^(?:x-)?forwarded',
+    '^x-(?:original|rewrite)-',
+    '^x-request-ur[il]$',
+    '^x-http-(?:host|method|url)',
+    '^x-(?:host|method-override)$',
+    '(?:client|connecting|real)-?ip(?:v6)?$',
+  ].join('|'),
+);
 
-/** Headers by which some servers take a request for another one than that which was judged. */
-const OVERRIDING = new Set([
-  ...['x-original-uri', 'x-original-url', 'x-rewrite-url', 'x-forwarded-uri'],
-  ...['x-http-method', 'x-http-method-override', 'x-method-override'],
-  ...['x-original-method', 'x-forwarded-method'],
-]);
+/** Headers by which single caches of those that many share are told what `Cache-Control` is not. */
+const OF_SHARED_CACHES = [
+  ...['cdn-cache-control', 'cloudflare-cdn-cache-control', 'surrogate-control', 'x-accel-expires'],
+];
 
 /** The way on which a request came. */
 export interface Provenance {
@@ -43,7 +53,7 @@ export function requestHeaders(
   const named = namedHops(headers);
   headers.forEach((value, name) => {
     if (HOP_BY_HOP.has(name) || named.has(name) || OUR_OWN.has(name)) return;
-    if (!FORWARDED.has(name) && !OVERRIDING.has(name)) passed[name] = value;
+    if (!CLAIM.test(name)) passed[name] = value;
   });
   const before = isTrusted ? headers.get('x-forwarded-for') : null;
   const from = (name: string) => (isTrusted ? headers.get(name) : null);
@@ -71,12 +81,31 @@ export function answerHeaders(raw: readonly string[]): Headers | null {
   return headers;
 }
 
+/**
+ * Marks an answer as that of one device, so that no shared cache gives it to another client. An
+ * answer that the panel marks `private` or `no-store` keeps its `Cache-Control`.
+ */
+export function keepFromSharedCaches(headers: Headers): void {
+  for (const name of OF_SHARED_CACHES) headers.delete(name);
+  const varying = itemsOf(headers, 'vary');
+  const isVarying = varying.some((name) => name === '*' || name.toLowerCase() === 'x-hwid');
+  if (!isVarying) headers.set('vary', [...varying, 'x-hwid'].join(', '));
+  const directives = itemsOf(headers, 'cache-control');
+  if (directives.some((directive) => /^(?:private|no-store)$/i.test(directive))) return;
+  const kept = directives.filter((directive) => !/^(?:public$|s-maxage\b)/i.test(directive));
+  headers.set('cache-control', [...kept, 'private'].join(', '));
+}
+
 /** Headers that `Connection` names as the connection's own. */
 function namedHops(headers: Headers): ReadonlySet<string> {
-  const listed = headers.get('connection');
-  if (listed === null) return NONE;
-  const names = listed.split(',').map((name) => name.trim().toLowerCase());
-  return new Set(names.filter((name) => HEADER_NAME.test(name)));
+  const names = itemsOf(headers, 'connection').map((name) => name.toLowerCase());
+  return names.length === 0 ? NONE : new Set(names.filter((name) => HEADER_NAME.test(name)));
+}
+
+/** The items of a header that is a list. */
+function itemsOf(headers: Headers, name: string): string[] {
+  const items = (headers.get(name) ?? '').split(',').map((item) => item.trim());
+  return items.filter((item) => item !== '');
 }
 
 const NONE: ReadonlySet<string> = new Set();

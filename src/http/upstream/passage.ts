@@ -13,8 +13,8 @@ import {
 } from '../../core/door.ts';
 import { keyIn, type Path } from '../../core/key-path.ts';
 import { isRefused, type Refused } from '../../core/outcome.ts';
+import type { EnteredLink } from '../../core/port/install.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
-import type { AdmittedLink } from '../../core/port/slot.ts';
 import type { DeviceWords } from '../endpoints/app.ts';
 import { type Query, REPEATED, valueIn } from '../request/query.ts';
 import type { Obstacle, Outcome } from './answers.ts';
@@ -30,9 +30,17 @@ interface Visit extends DeviceWords {
   accepts: string;
   /** False for a request that only looks. */
   takesSlot: boolean;
-  /** Counts a link to be made; false: its client has had as many made as it may. */
-  mayMakeLink(): boolean;
+  limitLinks: LinkLimit;
 }
+
+/**
+ * Runs `make` if the client has not reached its limit of new links, and counts it if its outcome is
+ * `isMade`. Null: the limit is reached, and nothing ran.
+ */
+export type LinkLimit = <T>(
+  make: () => Promise<T>,
+  isMade: (outcome: T) => boolean,
+) => Promise<T | null>;
 
 /** A refusal in the words that people read. */
 export interface Denied {
@@ -51,14 +59,27 @@ export interface Passage {
   admit: (() => Promise<Denied | Obstacle | null>) | null;
   /** True for a device that has its slot already: it is seen, whatever the panel has for it. */
   holdsSlot: boolean;
-  /** True for a key that no link has: it is a guess if the panel knows none either. */
+  /** True for a key or code that no link has: it is a guess if the panel knows none either. */
   isNewKey: boolean;
+  /** True for a path without a key that is not listed: a guess if the panel has nothing there. */
+  isOtherPath: boolean;
   /** True if the answer may be a page and nothing else. */
   isForPage: boolean;
+  /** True if the answer is for every client. */
+  isForAll: boolean;
 }
 
-const FREELY: Passage = { admit: null, holdsSlot: false, isNewKey: false, isForPage: false };
-const FOR_PAGE: Passage = { ...FREELY, isForPage: true };
+const JUDGED: Passage = {
+  admit: null,
+  holdsSlot: false,
+  isNewKey: false,
+  isOtherPath: false,
+  isForPage: false,
+  isForAll: false,
+};
+export const FREELY: Passage = { ...JUDGED, isForAll: true };
+const BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true };
+const FOR_PAGE: Passage = { ...JUDGED, isForPage: true };
 /** Shorter keys would be half told by their beginning. */
 const TELLING_LENGTH_MIN = 12;
 
@@ -70,14 +91,14 @@ const TELLING_LENGTH_MIN = 12;
 export async function passageOf(
   core: Core,
   { upstream, hash: domainHash }: Panel,
-  { path, query, hwid, facts, accepts, takesSlot, mayMakeLink }: Visit,
+  { path, query, hwid, facts, accepts, takesSlot, limitLinks }: Visit,
   nowMs: number,
 ): Promise<Passage | Denied> {
   const key = keyIn(upstream.keyPaths, path);
   const code = valueIn(query, 'installid');
   if (isRefused(key) || code === REPEATED) return { reason: 'link_not_found' };
   if (key === null && !code) {
-    return upstream.otherPaths === 'pass' ? FREELY : { reason: 'link_not_found' };
+    return upstream.otherPaths === 'pass' ? BY_OTHER_PATH : { reason: 'link_not_found' };
   }
   const isBrowser = hwid === null && /\btext\/html\b/i.test(accepts);
   const at = { domainHash, hwid, providerCode: upstream.provider };
@@ -86,8 +107,8 @@ export async function passageOf(
     const keyed = key === null ? [] : [{ ...somebody, installCode: null, subscriptionKey: key }];
     return forPage(core, [...keyed, { ...somebody, installCode: code ?? null }], nowMs);
   }
-  const grant = (admit: () => Admission | Obstacle): Passage => ({
-    ...FREELY,
+  const grant = (admit: () => Maybe<Admission | Obstacle>): Passage => ({
+    ...JUDGED,
     admit: takesSlot ? async () => denialIn(await admit()) : null,
   });
   if (key !== null) {
@@ -101,8 +122,9 @@ export async function passageOf(
     const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
     // Who may make up keys that the panel takes would fill the provider's links.
     if (!code) {
-      const passage = grant(() =>
-        mayMakeLink() ? admitNewKey(core, call, terms, facts, nowMs) : 'new_link_limit_reached',
+      const make = () => admitNewKey(core, call, terms, facts, nowMs);
+      const passage = grant(
+        async () => (await limitLinks<Admission>(make, isMade)) ?? 'new_link_limit_reached',
       );
       return { ...passage, isNewKey: true };
     }
@@ -127,12 +149,17 @@ async function forPage(
     const isShut = verdict === 'link_disabled' || verdict === 'link_domain_not_bound';
     return isShut ? denied(AT_DOOR[verdict]) : FOR_PAGE;
   }
-  return FOR_PAGE;
+  return { ...FOR_PAGE, isNewKey: true };
 }
 
-type Admission = Maybe<AdmittedLink | RefusedAtDoor | Refused<'install_code_limit_reached'>>;
+type Admission = EnteredLink | RefusedAtDoor | Refused<'install_code_limit_reached'>;
 
-function denialIn(admission: Awaited<Admission> | Obstacle): Denied | Obstacle | null {
+/** Tells whether a link was made: only that counts against the limit of an address. */
+function isMade(admission: Admission): boolean {
+  return !isRefused(admission) && admission.isNew === true;
+}
+
+function denialIn(admission: Admission | Obstacle): Denied | Obstacle | null {
   if (typeof admission === 'string') return admission;
   return isRefused(admission) ? denied(admission) : null;
 }
@@ -144,6 +171,8 @@ function denied({ says, reason }: RefusedAtDoor | Refused<'install_code_limit_re
 
 /** The note of a link that is made: enough of the key to tell links apart, too little to use. */
 function noteOf(host: string, key: string): string {
-  const beginning = key.length < TELLING_LENGTH_MIN ? '' : ` ${key.slice(0, 4)}…`;
+  const characters = [...key];
+  const isLong = characters.length >= TELLING_LENGTH_MIN;
+  const beginning = isLong ? ` ${characters.slice(0, 4).join('')}…` : '';
   return `${host}${beginning}`;
 }

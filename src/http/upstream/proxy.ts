@@ -8,7 +8,8 @@
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import { hostName } from '../../core/host-name.ts';
-import { readPath } from '../../core/key-path.ts';
+import { mayPass, type Path, readPath } from '../../core/key-path.ts';
+import type { Maybe } from '../../core/port/maybe.ts';
 import { Deadline } from '../../deadline.ts';
 import type { Log } from '../../log.ts';
 import { deviceWords } from '../gate/words.ts';
@@ -26,9 +27,9 @@ import {
   wrongMethod,
 } from './answers.ts';
 import { type Answer, Failure } from './exchange.ts';
-import { type Provenance, requestHeaders } from './headers.ts';
+import { keepFromSharedCaches, type Provenance, requestHeaders } from './headers.ts';
 import { type Panel, Panels } from './panels.ts';
-import { type Denied, type Passage, passageOf } from './passage.ts';
+import { type Denied, FREELY, type LinkLimit, type Passage, passageOf } from './passage.ts';
 import type { UpstreamSettings } from './settings.ts';
 
 interface ProxyOptions {
@@ -38,8 +39,8 @@ interface ProxyOptions {
   settings: UpstreamSettings;
   traffic: Traffic;
   provenanceOf(request: Request): Provenance;
-  /** Counts a link to be made for the client of a request; false: it has had as many as it may. */
-  mayMakeLink(request: Request): boolean;
+  /** The limit of new links of the client of a request. */
+  limitLinks(request: Request): LinkLimit;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */
@@ -123,7 +124,7 @@ async function conclude(
 }
 
 async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promise<Answered> {
-  const { core, clock, settings } = deps;
+  const { settings } = deps;
   const { upstream } = panel;
   const { headers, method } = request;
   const refuse = ({ reason, outcome, isGuess }: Denied): Answered => {
@@ -142,33 +143,52 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   const target = targetOf(request.url);
   const path = readPath(target.split('?', 1)[0] ?? '');
   if (path === null) return refuse({ reason: 'link_not_found' });
-  const query = parseQuery(target, true);
-  const words = deviceWords(request);
-  if ('says' in words) return refuse({ reason: 'hwid_required' });
-  const accepts = headers.get('accept') ?? '';
-  const visit = {
-    ...{ ...words, path, query, accepts, takesSlot: method === 'GET' },
-    mayMakeLink: () => deps.mayMakeLink(request),
-  };
-  const passage = await passageOf(core, panel, visit, clock.nowMs());
+  const passage = await passageFor(deps, request, panel, { path, target });
   if ('reason' in passage) return refuse(passage);
 
-  const answer = await ask(deps, request, panel, target);
+  const answer = await ask(deps, request, panel, target, passage);
   if (typeof answer === 'string') return { outcome: answer, response: obstacle(answer) };
+  if (answer instanceof Failure) {
+    const { isDropped, kind } = answer;
+    // Some panels hang up on a key that they do not know.
+    if (isDropped && passage.isNewKey) return refuse({ reason: 'link_not_found', isGuess: true });
+    const isGuess = isDropped && passage.isOtherPath;
+    return { outcome: kind, response: obstacle(kind), isGuess };
+  }
+  const isUnknown = answer.status >= 400 && answer.status < 500;
+  const isGuess = isUnknown && (passage.isNewKey || passage.isOtherPath);
   const denied = await denialOf(passage, answer);
   if (denied !== null) {
     answer.cancel();
     return typeof denied === 'string'
       ? { outcome: denied, response: obstacle(denied) }
-      : refuse(denied);
+      : refuse({ ...denied, isGuess });
   }
   const isAdmitted = passage.admit !== null && isSuccess(answer);
-  const isGuess = passage.isNewKey && answer.status >= 400 && answer.status < 500;
+  if (!passage.isForAll) keepFromSharedCaches(answer.headers);
   return {
     outcome: isAdmitted ? 'admitted' : 'passed',
     response: passedOn(answer, isAdmitted),
-    ...(isGuess && { isGuess }),
+    isGuess,
   };
+}
+
+/** Asks the rule of the door about a request. */
+function passageFor(
+  { core, clock, limitLinks }: ProxyDeps,
+  request: Request,
+  panel: Panel,
+  { path, target }: { path: Path; target: string },
+): Maybe<Passage | Denied> {
+  const { passPaths, keyPaths } = panel.upstream;
+  if (mayPass(passPaths, keyPaths, path)) return FREELY;
+  const words = deviceWords(request);
+  if ('says' in words) return { reason: 'hwid_required' };
+  const visit = {
+    ...{ ...words, path, query: parseQuery(target, true), takesSlot: request.method === 'GET' },
+    ...{ accepts: request.headers.get('accept') ?? '', limitLinks: limitLinks(request) },
+  };
+  return passageOf(core, panel, visit, clock.nowMs());
 }
 
 /** Asks the panel, as soon as there is a place. */
@@ -177,7 +197,8 @@ async function ask(
   request: Request,
   panel: Panel,
   path: string,
-): Promise<Answer | Obstacle> {
+  { isNewKey }: Passage,
+): Promise<Answer | Failure | Obstacle> {
   const { asker, places, upstream } = panel;
   const { signal } = request;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
@@ -197,10 +218,10 @@ async function ask(
   }
   const onEnd = (failure: Failure | null) => {
     leave();
-    if (failure?.kind.startsWith('upstream_')) panel.logFailure(failure, log, clock.steadyMs());
+    if (failure === null || !failure.kind.startsWith('upstream_')) return;
+    if (!(failure.isDropped && isNewKey)) panel.logFailure(failure, log, clock.steadyMs());
   };
-  const answer = await asker.ask(upstream, { method, path, headers, signal, onEnd });
-  return answer instanceof Failure ? answer.kind : answer;
+  return asker.ask(upstream, { method, path, headers, signal, onEnd });
 }
 
 /** Lets the device in, if the answer is one to be let in for; returns what speaks against it. */
@@ -223,8 +244,15 @@ async function denialOf(passage: Passage, answer: Answer): Promise<Denied | Obst
 
 const NOT_MODIFIED = 304;
 
-function isSuccess({ status }: Answer): boolean {
-  return status >= 200 && status < 300;
+function isSuccess({ status, headers }: Answer): boolean {
+  return status >= 200 && status < 300 && !isRefusal(headers);
+}
+
+/** Headers by which a panel that limits devices itself refuses one, whatever its status. */
+const REFUSING = ['x-hwid-max-devices-reached', 'x-hwid-not-supported'];
+
+function isRefusal(headers: Headers): boolean {
+  return REFUSING.some((name) => /^(?!\s*false\s*$)/i.test(headers.get(name) ?? 'false'));
 }
 
 /** Path and query of a request's URL: what is behind a `#` is no server's business. */

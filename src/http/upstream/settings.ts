@@ -1,6 +1,6 @@
 /** The panels that Gatepost stands in front of, as the operator names them. */
 
-import type { KeyPath } from '../../core/key-path.ts';
+import type { KeyPath, PassPath } from '../../core/key-path.ts';
 import type { Reason } from '../../core/outcome.ts';
 import type { AdmitRefusal } from '../../core/port/slot.ts';
 
@@ -13,6 +13,8 @@ export interface Upstream {
   readonly provider: string;
   /** Templates of paths with a key; none: links are named by `installid` alone. */
   readonly keyPaths: readonly KeyPath[];
+  /** Paths that belong to no subscription; see `mayPass`. */
+  readonly passPaths: readonly PassPath[];
   /** The limit of a link that is made for a new key. */
   readonly defaultLimit: number;
   readonly browsers: 'pass' | 'refuse';

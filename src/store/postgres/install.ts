@@ -213,8 +213,10 @@ export function installStore(context: Context): InstallStore {
         const added = await add(w, draft, act);
         if (added === 'install_code_exists' || added === 'install_code_limit_reached') return added;
         const first = typeof added === 'string' ? added : await enterLink(w, key, facts, act.atMs);
-        if (typeof first !== 'string') return first;
-        throw new Error('the key at the door is not that of the link');
+        if (typeof first === 'string') {
+          throw new Error('the key at the door is not that of the link');
+        }
+        return 'says' in first ? first : { ...first, isNew: true };
       }),
   };
 }

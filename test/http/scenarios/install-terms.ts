@@ -21,7 +21,8 @@ const SAVE_ERROR = '{"rc":0,"msg":"Error save install"}';
 const UPDATED = `{"rc":1,"msg":"Ok","install_code":"${CODE}","id":1}`;
 
 const KEY = 'a-key_of.a~panel=';
-const KEY_DETAIL = 'subscription_key must be 4 to 256 letters, digits, . _ ~ = @ + and -';
+const KEY_DETAIL =
+  'subscription_key must be 1 to 256 letters and digits of any script, . _ ~ = @ : + and -';
 const OTHER_KEY_DETAIL = 'subscription_key is that of another link';
 const terms = {
   inactive_days: 30,
@@ -105,7 +106,7 @@ const addInstall: Scenario[] = [
     name: 'a subscription key of three characters',
     path: ADD,
     says: 'unknown_error',
-    request: { install_limit: 1, subscription_key: 'abc' },
+    request: { install_limit: 1, subscription_key: 'a/c' },
     answer: UNKNOWN,
     detail: KEY_DETAIL,
   },
@@ -223,7 +224,7 @@ const listInstall: Scenario[] = [
     path: LIST,
     says: 'unknown_error',
     given: [aLink()],
-    request: { subscription_key: 'abc' },
+    request: { subscription_key: 'a/c' },
     answer: UNKNOWN,
     detail: KEY_DETAIL,
   },

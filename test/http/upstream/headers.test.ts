@@ -1,6 +1,6 @@
 /** Headers on their way to a panel and back. */
 
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import {
   answerHeaders,
   type Provenance,
@@ -69,13 +69,27 @@ test('nobody but a trusted proxy says where a request comes from', () => {
   });
 });
 
-test('nothing goes along that names another path or method', () => {
-  const names = ['X-Original-URL', 'X-Rewrite-URL', 'X-Original-URI', 'X-Forwarded-Uri'];
-  const methods = ['X-HTTP-Method', 'X-HTTP-Method-Override', 'X-Method-Override'];
-  const told = ['X-Original-Method', 'X-Forwarded-Method'];
-  const claims = Object.fromEntries([...names, ...methods, ...told].map((name) => [name, '/x']));
-  const trusted = { ...FROM, isTrusted: true };
-  for (const from of [FROM, trusted]) expect(passed(claims, from)).toEqual(passed({}, from));
+describe('nothing goes along by which a panel takes a request, or its client, for another', () => {
+  test.each([
+    ...['X-Original-URL', 'X-Rewrite-URL', 'X-Original-URI', 'X-Forwarded-Uri'],
+    ...['X-HTTP-Method', 'X-HTTP-Method-Override', 'X-Method-Override'],
+    ...['X-Original-Method', 'X-Forwarded-Method', 'X-Rewrite-Uri', 'X-Request-Uri'],
+    ...['X-Original-Host', 'X-Forwarded-Prefix', 'X-HTTP-Host-Override', 'X-Host'],
+    ...['CF-Connecting-IP', 'CF-Connecting-IPv6', 'True-Client-IP', 'X-Client-IP', 'Client-IP'],
+    ...['X-Remnawave-Real-IP', 'X-Cluster-Client-IP', 'X-Forwarded', 'Forwarded-For'],
+    ...['X_Forwarded_For', 'X_Original-URI', 'X-HTTP_Method_Override', 'any_name', '_', 'a_', '_a'],
+  ])('%s', (name) => {
+    for (const from of [FROM, { ...FROM, isTrusted: true }]) {
+      expect(passed({ [name]: '/x' }, from)).toEqual(passed({}, from));
+    }
+  });
+
+  test('and the headers of apps go along', () => {
+    const names = ['x-hwid', 'x-device-os', 'x-ver-os', 'x-device-model', 'x-app-version'];
+    const others = ['user-agent', 'accept-language', 'x-device-locale', 'x-request-id', 'cookie'];
+    const headers = Object.fromEntries([...names, ...others].map((name) => [name, 'a']));
+    expect(passed(headers)).toMatchObject(headers);
+  });
 });
 
 test("the panel's headers pass, but for those of its connection", () => {

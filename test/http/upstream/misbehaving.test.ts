@@ -19,6 +19,8 @@ async function front(...from: Parameters<typeof startFronted>): Promise<Fronted>
 /** The slots that are taken, over all links. */
 const slots = async (at: Fronted) => (await at.links()).reduce((sum, { count }) => sum + count, 0);
 
+const hangUp = ({ socket }: PanelCall) => void socket.destroy();
+
 const PIECE = Buffer.alloc(100_000, 'x');
 
 /** 5 MB in pieces, one a turn. */
@@ -89,7 +91,15 @@ describe('no slot is taken for', () => {
       504,
       ({ send }) => send(`HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n`),
     ],
-    ['a panel that hangs up', 502, ({ socket }) => void socket.destroy()],
+    ['a panel that hangs up, as some do for a key that they do not know', 404, hangUp],
+    [
+      'a panel that hangs up in the middle of its head',
+      502,
+      async ({ send, socket }) => {
+        await send('HTTP/1.1 200 OK\r\nContent-');
+        socket.end();
+      },
+    ],
     ['a panel that speaks no HTTP', 502, ({ send }) => send('220 mail.example ESMTP\r\n')],
     [
       'a flood of headers',
@@ -113,7 +123,8 @@ describe('no slot is taken for', () => {
     expect(got.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(await at.links()).toEqual([]);
     await until('its connection is closed', () => at.panel.openCount() === 0);
-    expect(at.app.logLines.filter((line) => line.includes('upstream_failed'))).toHaveLength(1);
+    const failures = at.app.logLines.filter((line) => line.includes('upstream_failed'));
+    expect(failures).toHaveLength(status === 404 ? 0 : 1);
   });
 });
 
@@ -222,7 +233,7 @@ test('a fault of the store keeps the answer back, and costs no slot', async () =
 test('no log and no metric holds a key, a HWID or a path', async () => {
   const planted = ['KeyOfSomebody42', 'HwidOfSomebody42', 'query-of-somebody', 'agent-of-somebody'];
   const [key, hwid, query, agent] = planted;
-  const behaviours = [behaveWell, () => {}, ({ socket }: PanelCall) => void socket.destroy()];
+  const behaviours = [behaveWell, () => {}, hangUp];
   let turn = 0;
   const at = await front(
     (question) => behaviours[turn++ % behaviours.length]?.(question),

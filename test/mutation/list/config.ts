@@ -28,7 +28,7 @@ export const config: readonly MutatedFile[] = [
     tests: ['test/config/tables.test.ts'],
     changes: [
       ["replace(/\\/+$/, '')", "replace(/x$/, '')"],
-      ['templates.length > TEMPLATES_MAX', 'templates.length >= TEMPLATES_MAX'],
+      ['texts.length > TEMPLATES_MAX', 'texts.length >= TEMPLATES_MAX'],
       ['[...line].length <= SHORT_TEXT_LENGTH_MAX', '[...line].length < SHORT_TEXT_LENGTH_MAX'],
     ],
   },

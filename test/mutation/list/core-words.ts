@@ -109,7 +109,7 @@ export const coreWords: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/formats.ts',
-    tests: ['test/core/formats.test.ts', 'test/core/text.test.ts'],
+    tests: ['test/core/formats.test.ts', 'test/core/text.test.ts', 'test/core/key-path.test.ts'],
     changes: [
       [
         'number >= minimum && number <= maximum ? number : misfit',
@@ -120,6 +120,9 @@ export const coreWords: readonly MutatedFile[] = [
         `typeof value === 'string' && pattern.test(value) ? value`,
         `typeof value === 'string' ? value`,
       ],
+      ['(?!\\.{1,2}$)', ''],
+      ['(?!\\p{DI})', ''],
+      ["typeof value === 'string' ? inOneForm(value) : value", 'value'],
       [
         'export const INSTALL_LIMIT = whole(1, 100);',
         'export const INSTALL_LIMIT = whole(0, 100);',

@@ -2,6 +2,7 @@ import type { MutatedFile } from '../mutation.ts';
 
 const ASKING = ['test/http/upstream/ask.test.ts'];
 const PASSING = ['test/http/upstream/proxy.test.ts', 'test/http/upstream/past-the-gate.test.ts'];
+const REAL = ['test/http/upstream/real-panels.test.ts', 'test/http/upstream/link-limit.test.ts'];
 
 /** Gatepost as the proxy in front of panels. */
 export const upstream: readonly MutatedFile[] = [
@@ -16,8 +17,10 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/exchange.ts',
-    tests: [...ASKING, 'test/http/upstream/misbehaving.test.ts'],
+    tests: [...ASKING, ...REAL, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
+      ['isClosed && this.#isAccepted && ', 'isClosed && '],
+      [' && this.request.socket?.bytesRead === 0', ''],
       ['if (this.#hasBody && length > this.upstream.answerBytesMax)', 'if (false)'],
       ['if (this.#bytes > this.upstream.answerBytesMax)', 'if (false)'],
       ['if (this.#message?.complete) return;', ''],
@@ -33,34 +36,44 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/passage.ts',
-    tests: PASSING,
+    tests: [...PASSING, ...REAL],
     changes: [
       ['if (isRefused(key) || code === REPEATED)', 'if (isRefused(key))'],
-      ["upstream.otherPaths === 'pass' ? FREELY :", 'true ? FREELY :'],
+      ["upstream.otherPaths === 'pass' ? BY_OTHER_PATH :", 'true ? BY_OTHER_PATH :'],
+      ['BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true }', 'BY_OTHER_PATH = FREELY'],
+      ['return { ...FOR_PAGE, isNewKey: true };', 'return FOR_PAGE;'],
+      ['!isRefused(admission) && admission.isNew === true', '!isRefused(admission)'],
       ["isBrowser && upstream.browsers === 'pass'", 'isBrowser'],
       ['takesSlot ? async', 'true ? async'],
       [
         'if (judged !== AT_DOOR.link_not_found) {',
         'if (judged !== AT_DOOR.link_not_found && !code) {',
       ],
-      ['mayMakeLink() ?', 'true ?'],
+      ['await limitLinks<Admission>(make, isMade)', 'await make()'],
       ["verdict === 'link_disabled' || ", ''],
       [" || verdict === 'link_domain_not_bound'", ''],
     ],
   },
   {
     file: 'src/http/upstream/proxy.ts',
-    tests: [...PASSING, 'test/http/upstream/misbehaving.test.ts'],
+    tests: [...PASSING, ...REAL, 'test/http/upstream/misbehaving.test.ts'],
     changes: [
+      ['status < 300 && !isRefusal(headers)', 'status < 300'],
+      ['if (!passage.isForAll) keepFromSharedCaches(answer.headers);', ''],
+      ['if (isDropped && passage.isNewKey) return', 'if (isDropped) return'],
+      ['const isGuess = isDropped && passage.isOtherPath;', 'const isGuess = false;'],
+      ['if (!(failure.isDropped && isNewKey)) panel', 'panel'],
+      ['refuse({ ...denied, isGuess })', 'refuse(denied)'],
+      ['if (mayPass(passPaths, keyPaths, path)) return FREELY;', ''],
       ['host !== upstream.host && hostName(host) !== upstream.host', 'false'],
       ["isOdd || headers.has('upgrade')", 'isOdd'],
       ['if (path === null) return', 'if (false) return'],
       ['return isPage ? null :', 'return true ? null :'],
       ['if (admit === null || !isSeen) return null;', 'if (admit === null) return null;'],
-      ['return status >= 200 && status < 300;', 'return status >= 200 && status < 400;'],
+      ['return status >= 200 && status < 300 && ', 'return status >= 200 && status < 400 && '],
       ['(holdsSlot && answer.status === NOT_MODIFIED)', 'false'],
       ['(holdsSlot && answer', '(answer'],
-      ['passage.isNewKey && answer.status >= 400', 'answer.status >= 400'],
+      ['isUnknown && (passage.isNewKey || passage.isOtherPath)', 'isUnknown'],
       ['answer.status >= 400 && answer.status < 500', 'false'],
       ["return target.split('#', 1)[0] ?? '';", 'return target;'],
       ["upstream.hostHeader === 'upstream' ?", 'false ?'],
@@ -68,12 +81,19 @@ export const upstream: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/upstream/headers.ts',
-    tests: ['test/http/upstream/headers.test.ts'],
+    tests: ['test/http/upstream/headers.test.ts', ...REAL],
     changes: [
+      ["    '_',\n", ''],
+      ["    '^x-request-ur[il]$',\n", ''],
+      ["    '(?:client|connecting|real)-?ip(?:v6)?$',\n", ''],
+      ["name === '*' || ", ''],
+      ["[...varying, 'x-hwid'].join(', ')", "'x-hwid'"],
+      ['if (directives.some((directive) => /^(?:private|no-store)$/i.test(directive))) return;', ''],
+      ['for (const name of OF_SHARED_CACHES) headers.delete(name);', ''],
+      ["[...kept, 'private']", "[...directives, 'private']"],
       ['HOP_BY_HOP.has(name) || named.has(name) ||', 'HOP_BY_HOP.has(name) ||'],
       ["isTrusted ? headers.get('x-forwarded-for') : null", "headers.get('x-forwarded-for')"],
-      ['!FORWARDED.has(name) && ', ''],
-      [' && !OVERRIDING.has(name)', ''],
+      ['if (!CLAIM.test(name)) passed', 'passed'],
       ['(isTrusted ? headers.get(name) : null)', 'headers.get(name)'],
       ['[...namedHops(headers), ...HOP_BY_HOP]', '[...HOP_BY_HOP]'],
     ],
