@@ -88,7 +88,10 @@ export const upstream: readonly MutatedFile[] = [
       ["    '(?:client|connecting|real)-?ip(?:v6)?$',\n", ''],
       ["name === '*' || ", ''],
       ["[...varying, 'x-hwid'].join(', ')", "'x-hwid'"],
-      ['if (directives.some((directive) => /^(?:private|no-store)$/i.test(directive))) return;', ''],
+      [
+        'if (directives.some((directive) => /^(?:private|no-store)$/i.test(directive))) return;',
+        '',
+      ],
       ['for (const name of OF_SHARED_CACHES) headers.delete(name);', ''],
       ["[...kept, 'private']", "[...directives, 'private']"],
       ['HOP_BY_HOP.has(name) || named.has(name) ||', 'HOP_BY_HOP.has(name) ||'],
