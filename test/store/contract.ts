@@ -37,6 +37,7 @@ import { linkContract } from './contract/link.ts';
 import { nodeContract } from './contract/node.ts';
 import { operatorContract } from './contract/operator.ts';
 import { outboxContract } from './contract/outbox.ts';
+import { partyContract } from './contract/party.ts';
 import { providerContract } from './contract/provider.ts';
 import { type Given, makeCalls, RACERS, type Race } from './contract/race.ts';
 import { RACES } from './contract/races.ts';
@@ -75,6 +76,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...figureContract,
   ...watchContract,
   ...nodeContract,
+  ...partyContract,
 };
 
 export function storeContract(name: string, open: () => Promise<OpenedStore>): void {

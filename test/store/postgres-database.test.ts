@@ -6,9 +6,10 @@ import { StoreAway, WriteFailed } from '../../src/core/port/store.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { FigureTrail } from '../../src/store/postgres/figure-trail.ts';
 import { TurnGroup } from '../../src/store/postgres/group.ts';
+import { onBehalfOf } from '../../src/store/postgres/party.ts';
 import { Sealer } from '../../src/store/postgres/sealer.ts';
 import { Signals } from '../../src/store/postgres/signals.ts';
-import { prepare, value } from '../../src/store/postgres/statement.ts';
+import { prepare, type Runner, value } from '../../src/store/postgres/statement.ts';
 import { type Write, write } from '../../src/store/postgres/write.ts';
 import { describePostgres } from '../support/needs.ts';
 import { type OwnPostgres, startPostgres } from '../support/postgres.ts';
@@ -58,10 +59,13 @@ describePostgres('the way to PostgreSQL', () => {
     return db;
   }
 
+  const inTransaction = <T>(db: Database, work: (on: Runner) => Promise<T>) =>
+    db.within((call) => db.transaction(work, call));
+
   function saving<T>(db: Database, work: (w: Write) => Promise<T>): Promise<T> {
     const sealer = new Sealer(db, () => Promise.reject(new Error('nothing is noted here')));
     const parts = { db, figures: new FigureTrail(), sealer, signals: new Signals() };
-    return write({ ...parts, observers: {}, statementMs: db.callMs }, work);
+    return write({ ...parts, observers: {}, statementMs: 5_000 }, work);
   }
 
   async function rowsFrom(fromId: number, countMax: number): Promise<number> {
@@ -166,7 +170,17 @@ describePostgres('the way to PostgreSQL', () => {
         await until('both hold their first row', () => atFirst >= 2);
         await on.bump.run(w, { id: second });
       });
-    await Promise.all([crossing(1, 2), crossing(2, 1)]);
+    // One party alone does not have all connections.
+    await Promise.all([
+      onBehalfOf(
+        () => 'a',
+        () => crossing(1, 2),
+      ),
+      onBehalfOf(
+        () => 'b',
+        () => crossing(2, 1),
+      ),
+    ]);
     expect(await on.of.get(db, { id: 1 })).toEqual({ n: 2 });
     expect(await on.of.get(db, { id: 2 })).toEqual({ n: 2 });
   });
@@ -214,13 +228,13 @@ describePostgres('the way to PostgreSQL', () => {
   test('a queue for transactions is no outage: who waits too long is refused alone', async () => {
     const db = open({ statementMs: 300 });
     const asked = Array.from({ length: 12 }, () =>
-      db.transaction(async (runner) => {
-        for (let n = 0; n < 2; n++) await on.sleep.get(runner, { seconds: 0.2 });
+      inTransaction(db, async (runner) => {
+        for (let n = 0; n < 2; n++) await on.sleep.get(runner, { seconds: 0.05 });
       }),
     );
     const settled = await Promise.allSettled(asked);
     const faults = settled.flatMap((it) => (it.status === 'rejected' ? [String(it.reason)] : []));
-    expect(new Set(faults)).toEqual(new Set(['StoreAway: too many calls wait for the database']));
+    expect(new Set(faults)).toEqual(new Set(['StoreBusy: it takes too long']));
     expect(faults.length).toBeLessThan(12);
     expect(told).toEqual([]);
   });
@@ -228,7 +242,7 @@ describePostgres('the way to PostgreSQL', () => {
   test('a step that a transaction left behind does not run in the next one', async () => {
     const db = open();
     let late: Promise<unknown> = Promise.resolve();
-    await db.transaction(async (runner) => {
+    await inTransaction(db, async (runner) => {
       late = on.sleep
         .get(runner, { seconds: 0.05 })
         .then(() => on.add.run(runner, { id: 60, n: 1 }))
@@ -249,7 +263,7 @@ describePostgres('the way to PostgreSQL', () => {
       },
     });
     const faults = await Promise.all([1, 2, 3].map((n) => group.ask(n).catch((fault) => fault)));
-    expect(faults.map(String)).toEqual(Array(3).fill('StoreAway: it takes too long'));
+    expect(faults.map(String)).toEqual(Array(3).fill('StoreBusy: it takes too long'));
     // Those that waited were answered that they failed: they are not to be done later.
     expect(runCount).toBe(1);
   });

@@ -256,7 +256,7 @@ describePostgres('an outage of PostgreSQL', () => {
 
   test('grouped writes that wait for too long, or are too many, are writes that failed', async () => {
     const group = new TurnGroup<number, number>(
-      { callMs: 100 },
+      { callMs: 100, onClose: () => undefined },
       { itemsMax: 1, underWayMax: 1, isWrite: true, run: () => new Promise(() => undefined) },
     );
     const faults = await faultsOf(4_010, (n) => group.ask(n));

@@ -251,7 +251,10 @@ describePostgres('routing', () => {
     const options = { ...placeOf(database.url), connections: Math.max(2, connections) };
     const db = new Database(options);
     try {
-      await run(() => ({ on: db, transaction: (work) => db.transaction(work) }), how);
+      await run(
+        () => ({ on: db, transaction: (work) => db.within((call) => db.transaction(work, call)) }),
+        how,
+      );
     } finally {
       await db.close();
     }

@@ -94,7 +94,7 @@ const RULES: Readonly<Record<string, Rule>> = {
       ...['src/core/', 'migrations/postgres/', ...LEAVES],
     ],
     // bun: its SQL client.
-    packages: ['bun', 'drizzle-orm', 'node:fs'],
+    packages: ['bun', 'drizzle-orm', 'node:async_hooks', 'node:fs'],
     reason: 'a store fulfils the port in core/port/store.ts and knows no caller, nor its sibling',
   },
   'src/store/move': {

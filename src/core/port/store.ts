@@ -61,6 +61,11 @@ export interface Store
    * it.
    */
   watch(onChange: (deviceIds: readonly number[] | 'all') => void): () => void;
+  /**
+   * Runs `work` on behalf of a party: a provider, or the address of a client. Where calls wait for
+   * the database, parties take turns. What is called outside of any such work is the node's own.
+   */
+  onBehalfOf<T>(party: () => string, work: () => T): T;
   /** Finishes the writes under way, then closes. */
   close(): Promise<void>;
 }
@@ -87,7 +92,21 @@ export class WriteFailed extends Error {
  * one line. As the cause of a {@link WriteFailed}: the change was not saved, or nobody knows.
  */
 export class StoreAway extends Error {
-  override readonly name = 'StoreAway';
+  override readonly name: string = 'StoreAway';
+}
+
+/**
+ * Thrown by a store that has no time for a call: too many wait before it, most of them of the same
+ * party. The database is there.
+ */
+export class StoreBusy extends StoreAway {
+  override readonly name = 'StoreBusy';
+}
+
+/** True if something failed because too many calls wait for the database. */
+export function isBusy(fault: unknown): boolean {
+  if (fault instanceof StoreBusy) return true;
+  return fault instanceof Error && fault.cause !== undefined && isBusy(fault.cause);
 }
 
 /** True if something failed because the database does not answer, which the log has a line of. */

@@ -202,7 +202,6 @@ export function acknowledger(context: Context): Store['acknowledge'] {
   const calls = new TurnGroup<Call, AckItem[] | null>(db, {
     isWrite: true,
     itemsMax: CALLS_MAX,
-    underWayMax: 2,
     run: (asked) => inRounds(asked, ({ holder }) => holder.id, acknowledgeAll),
   });
 

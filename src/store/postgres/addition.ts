@@ -83,7 +83,6 @@ export function addTogether(context: Context) {
     isWrite: true,
     run: (items) => addAll(context, items),
     itemsMax: 512,
-    underWayMax: 2,
   });
   return (draft: NewInstall, act: Act) => group.ask({ draft, act });
 }

@@ -127,7 +127,6 @@ export function admitTogether(context: Context) {
     isWrite: true,
     run: (knocks) => admitFirst(context, knocks, underWay),
     itemsMax: 256,
-    underWayMax: 2,
   });
   return (key: SlotKey, facts: DeviceFacts, nowMs: number): Promise<AdmittedLink | null> | null =>
     // A key alone may be several providers'.

@@ -120,7 +120,6 @@ export function checkInStore(context: Context): CheckInStore {
 
   const looks = new TurnGroup(db, {
     itemsMax: LOOKS_MAX,
-    underWayMax: 2,
     run: (keys: readonly CheckInKey[]) => on.look.all(db, keysOf(keys)),
   });
 
@@ -146,7 +145,6 @@ export function checkInStore(context: Context): CheckInStore {
   const calls = new TurnGroup<Call, boolean>(db, {
     isWrite: true,
     itemsMax: CALLS_MAX,
-    underWayMax: 2,
     run: (asked) => inRounds(asked, ({ key }) => key.hwid, record),
   });
 

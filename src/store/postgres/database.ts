@@ -6,10 +6,11 @@
 
 import type { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
-import { StoreAway, WriteFailed } from '../../core/port/store.ts';
+import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { type Countdown, Deadlines } from '../../deadline.ts';
+import { type Leave, Places } from '../../queue.ts';
 import { type Ban, type DatabaseOptions, transactionsOf } from './database-options.ts';
-import { Deadlines } from './deadline.ts';
 import {
   isConflict,
   isLost,
@@ -18,15 +19,20 @@ import {
   OutcomeUnknown,
   retryReason,
 } from './fault.ts';
-import { Outages, type Place } from './outage.ts';
-import { Places, TOO_LONG, TOO_MANY } from './places.ts';
+import { TOO_LONG, TOO_MANY } from './group.ts';
+import { Outages } from './outage.ts';
+import { currentParty } from './party.ts';
 import { answerOf, type Connection, Pools, sendOn } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
-/** Statements that may be under way or wait for a connection; one more is refused at once. */
+/** Calls that may wait for statements by themselves, of all parties, and for transactions. */
 const WAITING_MAX = 2_000;
+/** Statements of a connection that may be under way: while one is answered, the next is there. */
+const STATEMENTS_PER_CONNECTION = 4;
 /** Time that a statement has beyond what the server gives it: then the way there is silent, ms. */
-const SILENCE_MS = 500;
+const SILENCE_MS = 250;
+/** Time that a call has beyond that of a statement, ms: a commit takes some. */
+const LAST_MS = 500;
 /** Attempts at a statement of which nothing is kept: it conflicted, or only read. */
 const ATTEMPTS_MAX = 4;
 
@@ -35,12 +41,14 @@ export class Database implements Runner {
   #onIdle: (() => void)[] = [];
   readonly #pools: Pools;
   readonly #outages: Outages;
-  readonly #places: Places;
+  /** Places of transactions, each a connection, and of statements by themselves. */
+  readonly #transactions: Places;
+  readonly #statements: Places;
+  /** Deadlines of statements under way: one that passes says that the way is silent. */
   readonly #deadlines: Deadlines;
-  /** The same for calls of several steps. */
+  /** Deadlines of calls, with all that they wait for: they say nothing about the database. */
   readonly #calls: Deadlines;
-  /** The same for those that wait for a place: that says nothing about the database. */
-  readonly #queue: Deadlines;
+  #onClose: (() => void)[] = [];
   readonly #options: DatabaseOptions;
   /** The most time of a call, with all that it waits for, ms. */
   readonly callMs: number;
@@ -49,19 +57,23 @@ export class Database implements Runner {
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
-    this.#places = new Places(transactionsOf(options));
+    const placesMax = transactionsOf(options);
+    const plainMax = (options.connections - placesMax) * STATEMENTS_PER_CONNECTION;
+    this.#transactions = new Places(() => ({ placesMax, waitingMax: WAITING_MAX }));
+    this.#statements = new Places(() => ({ placesMax: plainMax, waitingMax: WAITING_MAX }));
     this.#pools = new Pools(options);
-    this.callMs = options.statementMs + SILENCE_MS;
-    this.#deadlines = new Deadlines(this.callMs, () => this.#outages.beSilent());
+    const { steadyMs } = systemClock;
+    const silenceMs = options.statementMs + SILENCE_MS;
+    this.#deadlines = new Deadlines(silenceMs, steadyMs, () => this.#outages.beSilent());
     this.#outages = new Outages({
       pools: this.#pools,
-      inTime: (asked) => this.#deadlines.within(asked),
+      inTime: (asked) => this.#deadlines.within(() => asked),
       findBan: options.findBan,
       onAway: options.onAway,
       onBack: options.onBack,
     });
-    this.#calls = new Deadlines(this.callMs, () => new StoreAway(TOO_LONG));
-    this.#queue = new Deadlines(options.statementMs, () => new StoreAway(TOO_MANY));
+    this.callMs = options.statementMs + LAST_MS;
+    this.#calls = new Deadlines(this.callMs, steadyMs, () => new StoreBusy(TOO_LONG));
     this.writing = { ask: (text, params) => this.#askWriting(text, params) };
   }
 
@@ -86,28 +98,25 @@ export class Database implements Runner {
 
   /** Reads. Throws {@link StoreAway} when the database does not answer. */
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
-    return this.during(() =>
-      this.#repeating(() => this.#askOnce<Row>('read', text, params), isLost),
+    return this.within((call) =>
+      this.#repeating(() => this.#askOnce<Row>('read', text, params, call), isLost),
     );
   }
 
   /**
    * Runs `work` in a transaction of its own, on a connection of its own. Throws
    * {@link OutcomeUnknown} if it is unknown whether it was committed, {@link StoreAway} if the
-   * connection was lost (its cause says so), the database is away or it is later than `endsMs` of
-   * the steady clock, else what `work` threw.
+   * connection was lost (its cause says so) or the database is away, {@link StoreBusy} if too many
+   * wait or the time of `call` is over, else what `work` threw.
    */
-  async transaction<T>(
-    work: (on: Runner) => Promise<T>,
-    endsMs = Number.POSITIVE_INFINITY,
-  ): Promise<T> {
-    this.#refuseIfAway('transacting');
-    await this.#places.take((taken) => this.#queue.within(taken));
+  async transaction<T>(work: (on: Runner) => Promise<T>, call: Countdown): Promise<T> {
+    this.#outages.refuse('transacting');
+    const leave = await this.#placeIn(this.#transactions, currentParty() ?? '', call);
     try {
-      this.#refuseIfAway('transacting');
-      return await this.#transact(work, endsMs);
+      this.#outages.refuse('transacting');
+      return await this.#transact(work, call);
     } finally {
-      this.#places.giveBack();
+      leave();
     }
   }
 
@@ -122,9 +131,14 @@ export class Database implements Runner {
     }
   }
 
-  /** The same for something of several steps, which has as much time in all as one statement. */
-  within<T>(work: () => Promise<T>): Promise<T> {
-    return this.#calls.within(this.during(work));
+  /** The same for a call, which has one time in all, whatever it does and waits for. */
+  within<T>(work: (call: Countdown) => Promise<T>): Promise<T> {
+    return this.#calls.within((call) => this.during(() => work(call)));
+  }
+
+  /** Calls `end` when the pools are closed. */
+  onClose(end: () => void): void {
+    this.#onClose.push(end);
   }
 
   /** Finishes what is under way, and what this turn of the event loop has yet to begin. */
@@ -137,15 +151,15 @@ export class Database implements Runner {
     }
     this.#outages.close();
     this.#deadlines.close();
-    this.#queue.close();
     this.#calls.close();
+    for (const end of this.#onClose) end();
     await this.#pools.close();
   }
 
   async #askWriting<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
     try {
-      return await this.during(() =>
-        this.#repeating(() => this.#askOnce<Row>('write', text, params), isRefusedBefore),
+      return await this.within((call) =>
+        this.#repeating(() => this.#askOnce<Row>('write', text, params, call), isRefusedBefore),
       );
     } catch (fault) {
       if (!isStorageFault(fault)) throw fault;
@@ -157,22 +171,36 @@ export class Database implements Runner {
     kind: 'read' | 'write',
     text: string,
     params: readonly Bound[],
+    call: Countdown,
   ): Promise<Answer<Row>> {
-    this.#refuseIfAway('plain');
-    const beganMs = systemClock.steadyMs();
-    const query = sendOn(this.#pools.plain, text, params);
-    const answer = await this.#deadlines.within(answerOf<Row>(query));
-    const tookMs = systemClock.steadyMs() - beganMs;
-    this.#options.onStatement?.(kind, tookMs, callCount(params));
-    return answer;
+    this.#outages.refuse('plain');
+    const party = currentParty();
+    const leave = party === null ? null : await this.#placeIn(this.#statements, party, call);
+    try {
+      this.#outages.refuse('plain');
+      const beganMs = systemClock.steadyMs();
+      const query = sendOn(this.#pools.plain, text, params);
+      const answer = await this.#deadlines.within(() => answerOf<Row>(query));
+      const tookMs = systemClock.steadyMs() - beganMs;
+      this.#options.onStatement?.(kind, tookMs, callCount(params));
+      return answer;
+    } finally {
+      leave?.();
+    }
+  }
+
+  /** Waits for a place. Throws {@link StoreBusy} if too many wait, or the call for too long. */
+  async #placeIn(places: Places, party: string, call: Countdown): Promise<Leave> {
+    const leave = places.takeAtOnce(party) ?? (await places.take(party, call.signal));
+    if (typeof leave === 'string') throw new StoreBusy(TOO_MANY);
+    return leave;
   }
 
   /** Repeats what conflicts with others, and what `mayRepeat` after a lost connection. */
   async #repeating<T>(run: () => Promise<T>, mayRepeat: (fault: unknown) => boolean): Promise<T> {
-    const endsMs = systemClock.steadyMs() + this.callMs;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await (attempt === 1 ? run() : this.#until(endsMs, run()));
+        return await run();
       } catch (fault) {
         const isOver = attempt >= ATTEMPTS_MAX;
         if (isOver || !(isConflict(fault) || mayRepeat(fault)))
@@ -182,31 +210,18 @@ export class Database implements Runner {
     }
   }
 
-  /** Settles as `promise` does, or is rejected at that moment: an attempt that came late. */
-  async #until<T>(endsMs: number, promise: Promise<T>): Promise<T> {
-    let timer: Timer | undefined;
-    const over = new Promise<never>((_, reject) => {
-      const leftMs = Math.max(0, endsMs - systemClock.steadyMs());
-      timer = setTimeout(() => reject(new StoreAway(TOO_LONG)), leftMs);
-    });
-    try {
-      return await Promise.race([promise, over]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  async #transact<T>(work: (on: Runner) => Promise<T>, endsMs: number): Promise<T> {
+  async #transact<T>(work: (on: Runner) => Promise<T>, call: Countdown): Promise<T> {
+    const isLate = () => call.leftMs() < LAST_MS;
+    if (isLate()) throw new StoreBusy(TOO_LONG);
     const connection = await this.#reserve();
     const send = <Row>(text: string, params: readonly Bound[] = []) =>
-      this.#deadlines.within(answerOf<Row>(sendOn(connection, text, params)));
+      this.#deadlines.within(() => answerOf<Row>(sendOn(connection, text, params)));
     let isOver = false;
     let isCommitting = false;
     const ask = <Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> => {
       // A step that was left behind must not run in whatever the connection does next.
       if (isOver) return Promise.reject(new Error('the transaction is over'));
-      if (systemClock.steadyMs() > endsMs) return Promise.reject(new StoreAway(TOO_LONG));
-      const asked = send<Row>(text, params);
+      const asked = isLate() ? Promise.reject(new StoreBusy(TOO_LONG)) : send<Row>(text, params);
       // Several may be under way: whoever waits hears of the first that fails.
       asked.catch(() => undefined);
       return asked;
@@ -216,7 +231,7 @@ export class Database implements Runner {
       const begun = ask('BEGIN', []);
       const value = await work({ ask });
       await begun;
-      if (systemClock.steadyMs() > endsMs) throw new StoreAway(TOO_LONG);
+      if (isLate()) throw new StoreBusy(TOO_LONG);
       isOver = true;
       isCommitting = true;
       await send('COMMIT');
@@ -235,15 +250,10 @@ export class Database implements Runner {
 
   async #reserve(): Promise<Connection> {
     try {
-      return await this.#deadlines.within(this.#pools.transacting.reserve());
+      return await this.#deadlines.within(() => this.#pools.transacting.reserve());
     } catch (fault) {
       throw this.#outages.meet(fault, 'transacting');
     }
-  }
-
-  #refuseIfAway(place: Place): void {
-    this.#outages.refuse(place);
-    if (this.#deadlines.waitingCount >= WAITING_MAX) throw new StoreAway(TOO_MANY);
   }
 }
 

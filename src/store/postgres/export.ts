@@ -4,6 +4,7 @@
  */
 
 import { sql } from 'drizzle-orm';
+import { systemClock } from '../../clock.ts';
 import type { InstallTerms } from '../../core/port/install.ts';
 import type {
   ExportRecord,
@@ -14,8 +15,8 @@ import type {
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
 import { StoreAway } from '../../core/port/store.ts';
+import { Deadlines } from '../../deadline.ts';
 import type { Context } from './context.ts';
-import { Deadlines } from './deadline.ts';
 import { isLost, isRefusedBefore } from './fault.ts';
 import { TERMS_COLUMNS } from './install-rows.ts';
 import { SLOT_SEEN } from './lookups.ts';
@@ -82,10 +83,10 @@ async function* records(context: Context, code: string): AsyncGenerator<ExportRe
   const { db, statementMs } = context;
   const connection = db.connectBeside(() => {});
   const silence = () => new StoreAway('the database does not answer');
-  const deadlines = new Deadlines(statementMs + SILENCE_MS, silence);
+  const deadlines = new Deadlines(statementMs + SILENCE_MS, systemClock.steadyMs, silence);
   const inTime = async <T>(asked: Promise<T>): Promise<T> => {
     try {
-      return await deadlines.within(asked);
+      return await deadlines.within(() => asked);
     } catch (fault) {
       if (!isLost(fault) && !isRefusedBefore(fault)) throw fault;
       throw new StoreAway('the database went away', { cause: fault });

@@ -1,15 +1,26 @@
 /**
  * Calls of one turn of the event loop that go to the database together. No more than some runs are
  * under way at a time; what comes meanwhile waits for the next one, so that groups grow with load.
+ * A run takes its calls in turns by party, and no party has calls in all runs: another one's call
+ * never waits behind all that one of them has.
  */
 
 import { systemClock } from '../../clock.ts';
-import { StoreAway, WriteFailed } from '../../core/port/store.ts';
+import { StoreBusy, WriteFailed } from '../../core/port/store.ts';
+import { type Countdown, Deadlines } from '../../deadline.ts';
+import { PartyQueue } from '../../queue.ts';
 import { isStorageFault } from './fault.ts';
-import { TOO_LONG, TOO_MANY } from './places.ts';
+import { asGroup, currentParty } from './party.ts';
 
-/** Calls that wait for one kind of group; one more is refused at once. */
-const WAITING_MAX = 4_000;
+/** Calls that wait for one kind of group, of all parties. */
+const WAITING_MAX = 8_000;
+/** Runs at a time: with one less, a party alone keeps the database as busy as it should be. */
+const UNDER_WAY_MAX = 3;
+
+/** The problem of a call whose time is over. */
+export const TOO_LONG = 'it takes too long';
+/** The problem of a call that is refused as too many wait. */
+export const TOO_MANY = 'too many calls wait for the database';
 
 export interface GroupOptions<Item, Answer> {
   /** Answers each item, in their order. */
@@ -17,84 +28,113 @@ export interface GroupOptions<Item, Answer> {
   /** The most items of one run. */
   itemsMax: number;
   /** The most runs at a time. */
-  underWayMax: number;
+  underWayMax?: number;
   /** True if a run writes: what is given up then is a write that failed. */
   isWrite?: boolean;
 }
 
+/** The parts of the database that groups need. */
+interface GroupHome {
+  /** The most time from a question to its answer, with all that it waits for, ms. */
+  callMs: number;
+  /** Calls `end` when the database is closed. */
+  onClose(end: () => void): void;
+}
+
 interface Call<Item, Answer> {
   item: Item;
-  /** Time by which it is answered, whatever becomes of it. */
-  endsMs: number;
+  countdown: Countdown;
   resolve: (answer: Answer) => void;
   reject: (fault: unknown) => void;
 }
 
 export class TurnGroup<Item, Answer> {
-  #waiting: Call<Item, Answer>[] = [];
-  readonly #underWay = new Set<readonly Call<Item, Answer>[]>();
+  readonly #waiting = new PartyQueue<Call<Item, Answer>>(() => ({ waitingMax: WAITING_MAX }));
+  #underWayCount = 0;
+  /** Runs under way with calls of each party. */
+  readonly #runsOf = new Map<string, number>();
   #isScheduled = false;
-  #timer: Timer | null = null;
-  readonly #callMs: number;
+  readonly #calls: Deadlines;
   readonly #options: GroupOptions<Item, Answer>;
+  readonly #underWayMax: number;
 
-  /** `callMs`: the most time from a question to its answer, with all that it waits for. */
-  constructor({ callMs }: { callMs: number }, options: GroupOptions<Item, Answer>) {
-    this.#callMs = callMs;
+  constructor(home: GroupHome, options: GroupOptions<Item, Answer>) {
+    const { steadyMs } = systemClock;
+    this.#calls = new Deadlines(home.callMs, steadyMs, () => this.#givenUp(TOO_LONG));
+    home.onClose(() => this.#calls.close());
     this.#options = options;
+    this.#underWayMax = options.underWayMax ?? UNDER_WAY_MAX;
   }
 
   /**
-   * Rejects with what its run threw. If too many wait, or it for too long: with {@link StoreAway},
+   * Rejects with what its run threw. If too many wait, or it for too long: with {@link StoreBusy},
    * of a write with {@link WriteFailed}.
    */
   ask(item: Item): Promise<Answer> {
-    if (this.#waiting.length >= WAITING_MAX) return Promise.reject(this.#givenUp(TOO_MANY));
-    return new Promise((resolve, reject) => {
-      const endsMs = systemClock.steadyMs() + this.#callMs;
-      this.#waiting.push({ item, endsMs, resolve, reject });
-      this.#timer ??= setTimeout(this.#look, this.#callMs);
-      this.#schedule();
-    });
+    const party = currentParty() ?? '';
+    return this.#calls.within(
+      (countdown) =>
+        new Promise((resolve, reject) => {
+          const call = { item, countdown, resolve, reject };
+          this.#waiting.add(party, call)?.reject(this.#givenUp(TOO_MANY));
+          this.#schedule();
+        }),
+    );
   }
 
-  #givenUp(problem: string): StoreAway | WriteFailed {
-    const cause = new StoreAway(problem);
+  #givenUp(problem: string): StoreBusy | WriteFailed {
+    const cause = new StoreBusy(problem);
     return this.#options.isWrite ? new WriteFailed(problem, { cause }) : cause;
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#underWay.size >= this.#options.underWayMax) return;
+    if (this.#isScheduled || this.#underWayCount >= this.#underWayMax) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      this.#begin();
+      asGroup(() => this.#begin());
     });
   }
 
   #begin(): void {
-    const { itemsMax, underWayMax } = this.#options;
-    while (this.#waiting.length > 0 && this.#underWay.size < underWayMax) {
-      const calls = this.#waiting.splice(0, itemsMax);
-      this.#underWay.add(calls);
+    while (this.#underWayCount < this.#underWayMax) {
+      const parties = new Set<string>();
+      const calls = this.#take(parties);
+      if (calls.length === 0) return;
+      this.#underWayCount += 1;
+      this.#count(parties, 1);
       void this.#serve(calls).finally(() => {
-        this.#underWay.delete(calls);
-        if (this.#waiting.length > 0) this.#schedule();
+        this.#underWayCount -= 1;
+        this.#count(parties, -1);
+        if (this.#waiting.size > 0) this.#schedule();
       });
     }
   }
 
-  /** Answers those whose time is over; of those that are under way nobody knows the outcome. */
-  #look = (): void => {
-    this.#timer = null;
-    const nowMs = systemClock.steadyMs();
-    const isLate = ({ endsMs }: Call<Item, Answer>) => endsMs <= nowMs;
-    const open = [...this.#underWay, this.#waiting].flat();
-    for (const { reject } of open.filter(isLate)) reject(this.#givenUp(TOO_LONG));
-    this.#waiting = this.#waiting.filter((call) => !isLate(call));
-    const next = open.find((call) => !isLate(call));
-    if (next !== undefined) this.#timer = setTimeout(this.#look, next.endsMs - nowMs + 1);
-  };
+  /** Takes the calls of a run, and adds their parties. */
+  #take(parties: Set<string>): Call<Item, Answer>[] {
+    const partyRunsMax = Math.max(1, this.#underWayMax - 1);
+    const mayGo = (party: string) =>
+      parties.has(party) || (this.#runsOf.get(party) ?? 0) < partyRunsMax;
+    const calls: Call<Item, Answer>[] = [];
+    while (calls.length < this.#options.itemsMax) {
+      const next = this.#waiting.take(mayGo);
+      if (next === null) break;
+      // A call that was answered that it failed is not to be done later.
+      if (next.item.countdown.leftMs() <= 0) continue;
+      parties.add(next.party);
+      calls.push(next.item);
+    }
+    return calls;
+  }
+
+  #count(parties: ReadonlySet<string>, by: number): void {
+    for (const party of parties) {
+      const runs = (this.#runsOf.get(party) ?? 0) + by;
+      if (runs === 0) this.#runsOf.delete(party);
+      else this.#runsOf.set(party, runs);
+    }
+  }
 
   /** Never rejects. A fault of one item, such as a broken constraint, takes no other with it. */
   async #serve(calls: readonly Call<Item, Answer>[]): Promise<void> {

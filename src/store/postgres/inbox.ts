@@ -131,7 +131,6 @@ export function inboxStore(context: Context): InboxStore {
 
   const inboxes = new TurnGroup<Look, { messages: Message[]; isCut: boolean }>(db, {
     itemsMax: LOOKS_MAX,
-    underWayMax: 2,
     run: async (asked) => {
       const { found, bytesOf } = await look(asked);
       const messages = await fetchMessages(bytesOf);

@@ -172,7 +172,6 @@ export function installStore(context: Context): InstallStore {
       return ids.map((id) => links.get(id) ?? null);
     },
     itemsMax: 512,
-    underWayMax: 2,
   });
 
   async function list(providerId: number, { id, beforeId, countMax }: Page): Promise<Install[]> {

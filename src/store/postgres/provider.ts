@@ -57,7 +57,6 @@ function findTogether({ db }: Context): TurnGroup<string, Provider | null> {
       return codes.map((code) => byCode.get(code) ?? null);
     },
     itemsMax: 512,
-    underWayMax: 2,
   });
 }
 

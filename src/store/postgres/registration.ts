@@ -282,7 +282,6 @@ async function takePlace(
 export function registrationStore({ db, write }: Context): RegistrationStore {
   const known = new TurnGroup(db, {
     itemsMax: TOKENS_MAX,
-    underWayMax: 2,
     run: (tokenHashes: readonly Uint8Array[]) => tokens.find.all(db, { tokenHashes }),
   });
 

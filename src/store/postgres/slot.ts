@@ -100,7 +100,6 @@ export function slotStore(context: Context): SlotStore {
     new TurnGroup(db, {
       run: (keys: readonly SlotKey[]) => findDoors(db, keys),
       itemsMax: 256,
-      underWayMax: 2,
     });
   const byCode = together();
   const byKey = together();

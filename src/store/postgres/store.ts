@@ -28,6 +28,7 @@ import { migrate, withConnection } from './migrate.ts';
 import { nodeStore, type Self } from './node.ts';
 import { openPatiently } from './opening.ts';
 import { outboxStore } from './outbox.ts';
+import { onBehalfOf } from './party.ts';
 import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
@@ -77,6 +78,7 @@ export async function openPostgresStore(
     ...healthStore(context, self),
     ...nodeStore(context, self),
     watch: watching.watch,
+    onBehalfOf,
     close: async () => {
       watching.close();
       // Nobody hears of it any more: figures that are lost are no reason to stay.

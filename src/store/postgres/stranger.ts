@@ -204,7 +204,6 @@ export function strangerKeeping(context: Context): StrangerKeeping {
   const sightings = new TurnGroup<Sighting, undefined>(db, {
     isWrite: true,
     itemsMax: SEEN_MAX,
-    underWayMax: 2,
     run: (asked) => inRounds(asked, ({ deviceId }) => deviceId, see),
   });
 

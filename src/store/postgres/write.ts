@@ -9,7 +9,8 @@
  */
 
 import { systemClock } from '../../clock.ts';
-import { StoreAway, WriteFailed } from '../../core/port/store.ts';
+import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
+import type { Countdown } from '../../deadline.ts';
 import type { StoreOptions } from '../kind.ts';
 import { AuditNotes } from './audit-trail.ts';
 import type { Database } from './database.ts';
@@ -37,7 +38,7 @@ export interface WriteParts {
   /** Tells other nodes. */
   signals: Signals;
   observers: Omit<StoreOptions, 'dataDir' | 'create' | 'commitBatchMax'>;
-  /** Longest time of one statement, and of all attempts at a write, ms. */
+  /** Longest time of one statement, ms. */
   statementMs: number;
 }
 
@@ -116,16 +117,19 @@ export class Write implements Raising {
  */
 export async function write<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
   try {
-    return await parts.db.within(() => repeating(parts, work));
+    return await parts.db.within((call) => repeating(parts, work, call));
   } catch (fault) {
     throw fault instanceof StoreAway ? new WriteFailed(fault.message, { cause: fault }) : fault;
   }
 }
 
-async function repeating<T>(parts: WriteParts, work: (w: Write) => Promise<T>): Promise<T> {
-  const { db, observers, statementMs } = parts;
+async function repeating<T>(
+  parts: WriteParts,
+  work: (w: Write) => Promise<T>,
+  call: Countdown,
+): Promise<T> {
+  const { db, observers } = parts;
   const beganMs = systemClock.steadyMs();
-  const endsMs = beganMs + statementMs;
   for (let attempt = 1; ; attempt++) {
     let own: Write | null = null;
     try {
@@ -134,7 +138,7 @@ async function repeating<T>(parts: WriteParts, work: (w: Write) => Promise<T>): 
         const done = await work(own);
         await own.seal();
         return done;
-      }, endsMs);
+      }, call);
       (own as Write | null)?.clear(true);
       const tookMs = systemClock.steadyMs() - beganMs;
       observers.onCommit?.(1, tookMs, true);
@@ -143,8 +147,7 @@ async function repeating<T>(parts: WriteParts, work: (w: Write) => Promise<T>): 
     } catch (fault) {
       (own as Write | null)?.clear(false);
       if (fault instanceof Refusal) return fault.value as T;
-      const isInTime = systemClock.steadyMs() < endsMs;
-      if (isRepeatable(fault) && attempt < ATTEMPTS_MAX && isInTime) {
+      if (isRepeatable(fault) && attempt < ATTEMPTS_MAX && call.leftMs() > 0) {
         observers.onRetry?.(retryReason(fault));
         await pause(attempt);
         continue;
@@ -165,6 +168,7 @@ const isRepeatable = (fault: unknown) =>
   isConflict(fault) || (fault instanceof StoreAway && isLost(fault.cause));
 
 function wordsOf(fault: unknown): string {
+  if (fault instanceof StoreBusy) return fault.message;
   return fault instanceof StoreAway ? 'the database is away' : 'the transaction failed';
 }
 

@@ -94,6 +94,8 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...exportStore(dataDir),
     ...watchStore(context),
     ...nodeStore(),
+    // Nothing waits for a database in the process: calls wait for their turn at the HTTP server.
+    onBehalfOf: (_party, work) => work(),
     close: async () => {
       writer.hasten();
       await writer.idle();

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test';
+import { ALL, addDoor, addLink, type Suite } from './fixture.ts';
+
+export const partyContract: Record<'onBehalfOf', Suite> = {
+  onBehalfOf(opened) {
+    test('gives what the work gives, and its faults', async () => {
+      const { store } = opened();
+      expect(
+        store.onBehalfOf(
+          () => 'a',
+          () => 7,
+        ),
+      ).toBe(7);
+      const fail = () => {
+        throw new Error('its own');
+      };
+      expect(() => store.onBehalfOf(() => 'a', fail)).toThrow('its own');
+    });
+
+    test('changes nothing about what is saved, whoever calls at once', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const codes = Array.from({ length: 40 }, (_, n) => `LinkCode${1000 + n}`);
+      await Promise.all(
+        codes.map((installCode, n) =>
+          store.onBehalfOf(
+            () => `party ${n % 3}`,
+            () => addLink(store, providerId, { installCode }),
+          ),
+        ),
+      );
+      const links = await store.listInstalls(providerId, ALL);
+      expect(links.filter(({ installCode }) => codes.includes(installCode))).toHaveLength(40);
+    });
+  },
+};
