@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { loadConfig } from '../src/config/load.ts';
 import type { Core } from '../src/core/core.ts';
 import { addProvider } from '../src/core/provider.ts';
+import { NO_TERMS } from '../src/core/slot.ts';
 import { nextTurn } from '../src/core/turn.ts';
 import { openCore } from '../src/open-core.ts';
 
@@ -40,6 +41,7 @@ async function writeOn(core: Core): Promise<never> {
   const add = () =>
     core.store.addInstall(
       {
+        ...NO_TERMS,
         ...{ providerId: provider.id, installLimit: 1, note: null, createdAtMs: act.atMs },
         installCode: crypto.randomUUID().replaceAll('-', '').slice(0, 12),
         installCountMax: Number.MAX_SAFE_INTEGER,

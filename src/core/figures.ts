@@ -117,6 +117,8 @@ const DAYS_MAX = 1_000_000;
  */
 export class GatheredFigures {
   readonly #days = new Map<string, GatheredDay>();
+  /** The record that was added to last, which the next is nearly always for. */
+  #last: GatheredDay | null = null;
   /** By link and day, in one number. */
   readonly #refusals = new Map<number, GatheredRefusals>();
 
@@ -138,6 +140,7 @@ export class GatheredFigures {
 
   /** Takes up to `countMax` rows out. */
   take(countMax: number): FigureRows {
+    this.#last = null;
     const days = takeFrom(this.#days, countMax);
     return { days, refusals: takeFrom(this.#refusals, countMax - days.length) };
   }
@@ -152,12 +155,13 @@ export class GatheredFigures {
   }
 
   #dayOf(providerId: number, day: number): GatheredDay {
+    const last = this.#last;
+    if (last !== null && last.providerId === providerId && last.day === day) return last;
     const key = `${providerId} ${day}`;
-    const known = this.#days.get(key);
-    if (known !== undefined) return known;
-    const added = { providerId, day, ...noFigures() };
-    this.#days.set(key, added);
-    return added;
+    const found = this.#days.get(key) ?? { providerId, day, ...noFigures() };
+    this.#days.set(key, found);
+    this.#last = found;
+    return found;
   }
 
   #addToLink(added: GatheredRefusals): void {

@@ -10,6 +10,7 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Credentials } from '../../src/core/provider.ts';
+import { NO_TERMS } from '../../src/core/slot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
@@ -69,6 +70,7 @@ async function fill(dataDir: string, { code }: Credentials): Promise<void> {
     codes.map((installCode, n) =>
       store.addInstall(
         {
+          ...NO_TERMS,
           providerId,
           installCode,
           installLimit: random.int(5, 100),

@@ -11,6 +11,7 @@ import { expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { hashKey } from '../../src/core/secret.ts';
+import { NO_TERMS } from '../../src/core/slot.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { ACT } from '../support/actor.ts';
 import { call } from '../support/app.ts';
@@ -95,7 +96,7 @@ async function prepare(store: Store, code: string) {
   const providerId = (await store.findProvider(code))?.id ?? 0;
   const draft = { providerId, createdAtMs: Date.now() };
   const link = { installCode: CODE, installLimit: 1, note: '0', installCountMax: 10 };
-  const install = await store.addInstall({ ...draft, ...link }, ACT);
+  const install = await store.addInstall({ ...NO_TERMS, ...draft, ...link }, ACT);
   const binding = { domainHash: HASH, domainName: 'stale', domainCountMax: 10 };
   const domain = await store.addDomain({ ...draft, ...binding }, ACT);
   if (typeof install === 'string' || typeof domain === 'string') throw new Error('not prepared');

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { DAY_MS } from '../../src/core/calendar.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { randomCode } from '../../src/core/secret.ts';
+import { NO_TERMS } from '../../src/core/slot.ts';
 import { ACT } from '../support/actor.ts';
 import { call, startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
@@ -325,7 +326,8 @@ describe('a link that moved in with a short code', () => {
     async (length) => {
       const moved = randomCode(length);
       const providerId = (await app.core.store.findProvider(own.code))?.id ?? 0;
-      const draft = { providerId, installLimit: 2, note: null, createdAtMs: 0, installCountMax: 9 };
+      const rest = { note: null, createdAtMs: 0, installCountMax: 9 };
+      const draft = { ...NO_TERMS, providerId, installLimit: 2, ...rest };
       await app.core.store.addInstall({ ...draft, installCode: moved }, ACT);
 
       expect((await install({ installid: moved, hwid })).json.install_count).toBe(1);

@@ -4,6 +4,7 @@
  * done again.
  */
 
+import { NO_TERMS } from '../../src/core/slot.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from './actor.ts';
 import { Random } from './random.ts';
@@ -27,10 +28,10 @@ async function work({ dataDir, seed, providerId, domainHash }: EventMakerOrder):
 
   async function add(): Promise<void> {
     const installCode = codeOf(random.int(0, 5_000));
-    const times = { createdAtMs: ACT.atMs, installCountMax: 100_000 };
+    const rest = { ...NO_TERMS, createdAtMs: ACT.atMs, installCountMax: 100_000 };
     // Of a provider that is not there: a fault.
     const of = random.chance(0.2) ? providerId + 1_000 : providerId;
-    const draft = { providerId: of, installCode, installLimit: 2, note: 'changed 0', ...times };
+    const draft = { providerId: of, installCode, installLimit: 2, note: 'changed 0', ...rest };
     const added = await store.addInstall(draft, ACT);
     if (typeof added !== 'string') links.push({ id: added.id, installCode, changes: 0 });
   }

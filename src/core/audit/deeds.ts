@@ -17,7 +17,7 @@ import { hex } from './chain.ts';
 import { type Action, type Changes, changesOf, type Deed, type Facts } from './entry.ts';
 
 type Link = Pick<Install, 'id' | 'installLimit' | 'status' | 'note'> & InstallTerms;
-type NewLink = Pick<Link, 'id' | 'installLimit' | keyof InstallTerms>;
+type NewLink = Pick<Link, 'installLimit' | keyof InstallTerms>;
 type Binding = Pick<Domain, 'id' | 'status' | 'domainName'>;
 type Hook = Pick<Webhook, 'id' | 'target' | 'events' | 'disabled'>;
 interface Moved {
@@ -25,8 +25,8 @@ interface Moved {
   status: number;
 }
 
-export function addInstall(link: NewLink): Deed {
-  return { action: 'install.add', object: newLink(link) };
+export function addInstall(id: number, link: NewLink): Deed {
+  return { action: 'install.add', object: newLink(id, link) };
 }
 
 export function updateInstall(before: Link, after: Link): Deed | null {
@@ -38,7 +38,7 @@ export function updateInstall(before: Link, after: Link): Deed | null {
 export function importInstall(before: Link | null, after: Link, hwids: number): Deed | null {
   const { id } = after;
   const action = 'install.import';
-  if (before === null) return { action, object: { ...newLink(after), hwids } };
+  if (before === null) return { action, object: { ...newLink(id, after), hwids } };
   const change = changesOfLink(before, after);
   if (change === null) return hwids === 0 ? null : { action, object: { id, hwids } };
   return { action, object: { id, hwids }, change };
@@ -211,14 +211,15 @@ const addressOf = (target: Webhook['target']) =>
 const kindsIn = (events: Webhook['events']) => (events.length === 0 ? 'all' : events.join(','));
 
 /** Says of terms no more than are set, and of a key no more than that there is one. */
-function newLink({ id, installLimit, subscriptionKeyHash, ...policy }: NewLink): Facts {
-  const facts = { id, install_limit: installLimit };
+function newLink(id: number, link: NewLink): Facts {
+  const facts = { id, install_limit: link.installLimit };
+  const hasKey = link.subscriptionKeyHash !== null;
   // Most links have no terms: nothing is gone through for them.
-  if (subscriptionKeyHash === null && !isSet(policy)) return facts;
+  if (!hasKey && !isSet(link)) return facts;
   return {
     ...facts,
-    ...setOnly(policyFacts(policy)),
-    ...(subscriptionKeyHash !== null && { subscription_key: 'set' }),
+    ...setOnly(policyFacts(link)),
+    ...(hasKey && { subscription_key: 'set' }),
   };
 }
 

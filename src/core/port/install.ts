@@ -40,8 +40,8 @@ export interface InstallSelector {
   installId: number | null;
 }
 
-/** A link that is to be; terms that are absent are null. */
-export interface NewInstall extends Partial<InstallTerms> {
+/** A link that is to be. */
+export interface NewInstall extends InstallTerms {
   providerId: number;
   installCode: string;
   installLimit: number;

@@ -8,7 +8,6 @@ import * as deeds from '../../core/audit/deeds.ts';
 import { entryText } from '../../core/audit/entry.ts';
 import type { Act } from '../../core/port/audit.ts';
 import { INSTALL_ACTIVE, type NewInstall } from '../../core/port/install.ts';
-import { NO_TERMS } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { TurnGroup } from './group.ts';
 import { prepare, value } from './statement.ts';
@@ -68,7 +67,7 @@ function entryAround({ draft, act }: Addition): {
   middle: string | null;
   tail: string;
 } {
-  const deed = deeds.addInstall({ ...NO_TERMS, ...draft, id: NO_ID });
+  const deed = deeds.addInstall(NO_ID, draft);
   // No text within has a quote that is not escaped: these stand in one place.
   const { text } = entryText(act, { ...deed, provider: NO_CODE });
   const [before = '', tail = ''] = text.split(`{"id":${NO_ID}`);
@@ -97,7 +96,7 @@ async function addAll(
     if (!byCode.has(installCode)) byCode.set(installCode, { item, at });
   }
   const first = [...byCode.values()];
-  const drafts = first.map(({ item }) => ({ ...NO_TERMS, ...item.draft }));
+  const drafts = first.map(({ item }) => item.draft);
   const entries = first.map(({ item }) => entryAround(item));
   const rows = await ADD.all(db.writing, {
     codes: drafts.map(({ installCode }) => installCode),

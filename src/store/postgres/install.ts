@@ -13,7 +13,6 @@ import {
 } from '../../core/port/install.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { Slot } from '../../core/port/slot.ts';
-import { NO_TERMS } from '../../core/slot.ts';
 import { addTogether } from './addition.ts';
 import type { Context } from './context.ts';
 import { TurnGroup } from './group.ts';
@@ -97,8 +96,8 @@ function ownOf(
 }
 
 async function add(w: Write, draft: NewInstall, act: Act): Promise<{ id: number } | AddRefusal> {
-  const link = { ...NO_TERMS, ...draft, id: null, status: INSTALL_ACTIVE };
-  const { providerId } = link;
+  const link = { ...draft, id: null, status: INSTALL_ACTIVE };
+  const { providerId, installLimit } = link;
   const owner = await linkRows.countOf.get(w, { providerId });
   if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
   const { installCount } = owner;
@@ -113,9 +112,9 @@ async function add(w: Write, draft: NewInstall, act: Act): Promise<{ id: number 
   // Another provider's link got the code a moment ago.
   if (added === null) return 'install_code_exists';
   const { id } = added;
-  w.audit.note(act, deeds.addInstall({ ...link, id }), providerId);
+  w.audit.note(act, deeds.addInstall(id, draft), providerId);
   w.figures.note(providerId, 'links', act.atMs);
-  w.events.note(providerId, act.atMs, () => happenings.linkCreated({ ...link, id }));
+  w.events.note(providerId, act.atMs, () => happenings.linkCreated({ id, installLimit }));
   const used = installCount + 1;
   w.events.noteQuota(providerId, 'links', { used, limit: link.installCountMax }, act.atMs);
   return { id };

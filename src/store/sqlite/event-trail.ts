@@ -74,7 +74,8 @@ export class EventTrail implements BatchNotes {
 
   /** True if an enabled webhook of the owner wants events of the kind. To be asked in a write. */
   isWanted(providerId: number | null, kind: EventKind): boolean {
-    return this.#enabledOf(providerId).some((webhook) => wants(webhook, kind));
+    const webhooks = this.#enabledOf(providerId);
+    return webhooks.length > 0 && webhooks.some((webhook) => wants(webhook, kind));
   }
 
   /** The same, without a write. */

@@ -13,7 +13,6 @@ import {
 } from '../../core/port/install.ts';
 import type { Page } from '../../core/port/page.ts';
 import type { Slot } from '../../core/port/slot.ts';
-import { NO_TERMS } from '../../core/slot.ts';
 import type { Context } from './context.ts';
 import { rowStatements, SET_LINK, TERMS_COLUMNS } from './install-rows.ts';
 import { lookups, SLOT_SEEN } from './lookups.ts';
@@ -98,21 +97,21 @@ export function installStore(context: Context): InstallStore {
   }
 
   function add(draft: NewInstall, act: Act): { id: number } | AddRefusal {
-    const link = { ...NO_TERMS, ...draft, id: null, status: INSTALL_ACTIVE };
-    const { providerId } = link;
-    const room = on.room.get(link);
+    const { providerId, installLimit, installCountMax: limit } = draft;
+    const row = { ...draft, id: null, status: INSTALL_ACTIVE };
+    const room = on.room.get(row);
     if (room === null) throw new Error(`provider ${providerId} was removed meanwhile`);
     if (room.takenBy !== null) return 'install_code_exists';
     // Most have no key: nothing is looked for then.
-    const hasKey = link.subscriptionKeyHash !== null;
-    if (hasKey && on.otherWithKey.get(link) !== null) return 'subscription_key_exists';
-    if (room.installCount >= link.installCountMax) return 'install_code_limit_reached';
-    const id = on.add.insert(link);
-    audit.note(act, deeds.addInstall({ ...link, id }), providerId);
+    const hasKey = draft.subscriptionKeyHash !== null;
+    if (hasKey && on.otherWithKey.get(row) !== null) return 'subscription_key_exists';
+    if (room.installCount >= limit) return 'install_code_limit_reached';
+    const id = on.add.insert(row);
+    audit.note(act, deeds.addInstall(id, draft), providerId);
     figures.note(providerId, 'links', act.atMs);
-    events.note(providerId, act.atMs, () => happenings.linkCreated({ ...link, id }));
+    events.note(providerId, act.atMs, () => happenings.linkCreated({ id, installLimit }));
     const used = room.installCount + 1;
-    events.noteQuota(providerId, 'links', { used, limit: link.installCountMax }, act.atMs);
+    events.noteQuota(providerId, 'links', { used, limit }, act.atMs);
     return { id };
   }
 

@@ -5,6 +5,7 @@ import { LISTED_MAX, LISTED_WINDOW_MS } from '../../../src/core/audit/listed.ts'
 import { verifyAudit } from '../../../src/core/audit/verify.ts';
 import type { Act, Actor } from '../../../src/core/port/audit.ts';
 import type { Provider } from '../../../src/core/port/provider.ts';
+import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries } from '../../support/audit.ts';
 import { type Engine, makeProvider, openEngine } from '../../support/delivery.ts';
@@ -28,7 +29,8 @@ const actOf = ({ code: name }: Provider): Act => {
 };
 
 async function addLink({ id: providerId, ...rest }: Provider, installCode: string) {
-  const link = { providerId, installCode, installLimit: 2, note: null, createdAtMs: 0 };
+  const facts = { installCode, installLimit: 2, note: null, createdAtMs: 0 };
+  const link = { ...NO_TERMS, providerId, ...facts };
   const act = actOf({ id: providerId, ...rest });
   const added = await engine.core.store.addInstall({ ...link, installCountMax: 99 }, act);
   if (typeof added === 'string') throw new Error(added);

@@ -7,6 +7,7 @@ import type { NewProvider, Provider } from '../../../src/core/port/provider.ts';
 import type { AdmittedLink, TurnedAway } from '../../../src/core/port/slot.ts';
 import type { Store } from '../../../src/core/port/store.ts';
 import { hashKey } from '../../../src/core/secret.ts';
+import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import { FakeClock } from '../../support/clock.ts';
 import type { RaceShare } from './race.ts';
@@ -85,6 +86,7 @@ export async function removeProvider(store: Store, code: string): Promise<number
 
 export function installDraft(providerId: number, more: Partial<NewInstall> = {}): NewInstall {
   return {
+    ...NO_TERMS,
     providerId,
     installCode: CODE,
     installLimit: 2,

@@ -105,7 +105,8 @@ const links: Suite = (opened) => {
   test('made by the first device with a subscription key, which is told too', async () => {
     const { store } = opened();
     const { providerId, told } = await listening(store);
-    const draftOf = { providerId, installCode: OTHER_CODE, installLimit: 1, note: null };
+    const of = { ...NO_TERMS, providerId };
+    const draftOf = { ...of, installCode: OTHER_CODE, installLimit: 1, note: null };
     await store.addInstallWithSlot(
       {
         ...draftOf,
@@ -416,6 +417,6 @@ export const happeningContract: Suite = (opened) => {
 };
 
 const linkDraft = (providerId: number) => ({
-  ...{ providerId, installLimit: 1, note: null, createdAtMs: NOW_MS },
+  ...{ ...NO_TERMS, providerId, installLimit: 1, note: null, createdAtMs: NOW_MS },
   installCountMax: 100,
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Store } from '../../../src/core/port/store.ts';
 import type { NewWebhook, Webhook, WebhookStore } from '../../../src/core/port/webhook.ts';
+import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries, deedOf } from '../../support/audit.ts';
 import { addLink, addProvider, NOW_MS, type Suite } from './fixture.ts';
@@ -240,7 +241,7 @@ export const webhookContract: Record<keyof WebhookStore, Suite> = {
         for (let n = 1; n <= 3; n++) {
           const atMs = NOW_MS + n;
           const installCode = `LinkCode000${n}`;
-          const draft = { providerId, installCode, installLimit: 2, note: null };
+          const draft = { ...NO_TERMS, providerId, installCode, installLimit: 2, note: null };
           await store.addInstall(
             { ...draft, createdAtMs: atMs, installCountMax: 100 },
             { ...ACT, atMs },
