@@ -67,6 +67,8 @@ export const deviceToken = sqliteTable(
      */
     nobody_after_distribution_id: integer(),
     nobody_after_recipient_id: integer(),
+    /** Time at which the token was last shown; a UTC day writes it once. */
+    last_seen_at_ms: integer().notNull().default(0),
   },
   (t) => [
     index('device_token_by_device').on(t.device_id),
@@ -140,6 +142,14 @@ export const deviceProvider = sqliteTable(
     after_slot_id: integer().notNull().default(0),
     /** Time at which it last called without naming a link: all its slots here were seen then. */
     checked_in_at_ms: integer().notNull().default(0),
+    /**
+     * The link by which the registration was claimed. It speaks for the registration when its slot
+     * is gone, and when the link is gone no other has its id: so it refers to no row. Null: it was
+     * claimed by a binding, or by a version that did not remember the link.
+     */
+    claim_install_id: integer(),
+    /** 1: its only slot was last seen on an earlier day than the device: another slot ended. */
+    seen_apart: integer().notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.device_id, t.provider_id] }),

@@ -35,6 +35,11 @@ export function utcDay(atMs: number): number {
   return Math.floor(atMs / DAY_MS);
 }
 
+/** The last millisecond of an instant's UTC day: what is noted once a day may have been then. */
+export function lastMsOfDay(atMs: number): number {
+  return (utcDay(atMs) + 1) * DAY_MS - 1;
+}
+
 /** True if both instants are on one UTC day: apps check in once per UTC day. */
 export function sameUtcDay(aMs: number, bMs: number): boolean {
   return utcDay(aMs) === utcDay(bMs);

@@ -137,10 +137,10 @@ export async function authenticateDevice(
   return { ...device, tokenHash };
 }
 
-/** Notes once a day that a device is there. If that fails, tomorrow is early enough. */
-async function noteSeen(
+/** Notes that a device is there, once a day. If that fails, tomorrow is early enough. */
+export async function noteSeen(
   core: Core,
-  { id, tokenId }: { id: number; tokenId: number },
+  { id, tokenId }: Pick<AuthenticDevice, 'id' | 'tokenId'>,
   nowMs: number,
 ): Promise<void> {
   try {

@@ -12,7 +12,7 @@
  * Whose slot was freed is a newcomer as others are.
  */
 
-import { DAY_MS, HOUR_MS, utcDay } from './calendar.ts';
+import { DAY_MS, HOUR_MS, lastMsOfDay } from './calendar.ts';
 import { INSTALL_ACTIVE, type InstallTerms } from './port/install.ts';
 import type { Door, FullLink, OwnPolicy, Policy, TurnedAway } from './port/slot.ts';
 
@@ -74,6 +74,3 @@ export function freeFrom({ policy, oldest, replacedAtMs }: FullLink): {
   const coolMs = replacedAtMs === null ? 0 : replacedAtMs + coolDownHours * HOUR_MS;
   return { inactiveMs, replacedMs: whenFull === 'replace-oldest' ? coolMs : null };
 }
-
-/** Sights are written once a UTC day: the last one may have been at the end of it. */
-const lastMsOfDay = (atMs: number) => (utcDay(atMs) + 1) * DAY_MS - 1;

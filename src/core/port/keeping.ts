@@ -20,7 +20,7 @@ export interface KeepingStore {
   ): Promise<FinishedCursor | null>;
   /** Deletes some distributions that finished before, of what was pruned. False: none was left. */
   forgetDistributions(finishedBeforeMs: number): Promise<boolean>;
-  /** Notes that a device showed its token: it checked in where the token has a place. */
+  /** Notes that a device showed a token: it checked in where the token has a place. */
   noteSeen(deviceId: number, tokenId: number, nowMs: number): Promise<void>;
   /**
    * Deletes what some devices said at providers where they were not seen since and are on no link

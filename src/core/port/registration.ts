@@ -53,7 +53,10 @@ export interface RegistrationStore {
   registerDevice(
     registration: NewRegistration,
   ): Promise<{ deviceId: number } | Exclude<RegisterRefusal, 'hwid_required'>>;
-  /** `lastSeenAtMs`: since then it was seen where the token has a place, with all its slots. */
+  /**
+   * `lastSeenAtMs`: since then the token was shown, and the device was seen where the token has a
+   * place, with all its slots.
+   */
   findDeviceByToken(
     tokenHash: Uint8Array,
   ): Promise<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number } | null>;

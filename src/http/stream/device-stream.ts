@@ -6,7 +6,8 @@
 
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
-import type { AuthenticDevice } from '../../core/device.ts';
+import { DAY_MS } from '../../core/calendar.ts';
+import { type AuthenticDevice, noteSeen } from '../../core/device.ts';
 import { byteLength, readJsonObject } from '../../core/json-input.ts';
 import { readAckItems } from '../../core/message/device-input.ts';
 import {
@@ -96,6 +97,8 @@ export class DeviceStream {
   #stopListening: () => void = () => {};
   readonly #frames: Budget;
   readonly #bytes: Budget;
+  /** Time at which it was last noted that the device is there. */
+  #seenAtMs: number;
 
   constructor(
     readonly device: AuthenticDevice,
@@ -106,6 +109,7 @@ export class DeviceStream {
     const nowMs = deps.clock.steadyMs();
     this.#frames = new Budget(framesPerSecond, framesAtOnce, nowMs);
     this.#bytes = new Budget(bytesPerSecond, bytesAtOnce, nowMs);
+    this.#seenAtMs = deps.clock.nowMs();
   }
 
   open(): void {
@@ -118,6 +122,20 @@ export class DeviceStream {
   close(): void {
     this.isClosed = true;
     this.#stopListening();
+  }
+
+  /** Takes the answer to a ping. A stream may hold for months: once a day the device is seen. */
+  async answered(): Promise<void> {
+    this.unansweredPings = 0;
+    const { core, clock } = this.deps;
+    const nowMs = clock.nowMs();
+    if (nowMs - this.#seenAtMs < DAY_MS) return;
+    this.#seenAtMs = nowMs;
+    try {
+      await noteSeen(core, this.device, nowMs);
+    } catch (fault) {
+      this.#fail(fault);
+    }
   }
 
   /** Counts a frame of so many bytes. A frame over the budget ends the stream. */

@@ -193,7 +193,7 @@ export function makeStreams(deps: StreamDeps): Streams {
       pong(socket, payload) {
         const { stream } = socket.data;
         if (stream === null) tokenFrames.countControlFrame(socket);
-        else if (stream.admits(payload.length)) stream.unansweredPings = 0;
+        else if (stream.admits(payload.length)) void stream.answered();
       },
       close: forget,
     },

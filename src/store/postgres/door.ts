@@ -12,7 +12,13 @@ import type {
   SlotKey,
 } from '../../core/port/slot.ts';
 import { freesSlots, policyOf } from '../../core/slot.ts';
-import { AT_PROVIDER_COLUMNS, lockProvider, type RowAtProvider, SLOT_SEEN } from './lookups.ts';
+import {
+  AT_PROVIDER_COLUMNS,
+  lockProvider,
+  type RowAtProvider,
+  SEEN_AS_ONE,
+  SLOT_SEEN,
+} from './lookups.ts';
 import { prepare, type Runner, value } from './statement.ts';
 import type { Write } from './write.ts';
 
@@ -33,12 +39,9 @@ export interface DoorHere extends Door {
   full: (FullLink & { oldest: OldestSlot & { slotId: number } }) | null;
 }
 
-/**
- * Time at which the slot of `p` on the link `i` was seen. The only slot of a device at a provider
- * was seen when the device was.
- */
+/** Time at which the slot of `p` on the link `i` was seen. */
 const SEEN_ON_LINK = sql`
-  CASE WHEN p.slot_count = 1 THEN p.last_seen_at_ms ELSE ${SLOT_SEEN} END`;
+  CASE WHEN ${sql.raw(SEEN_AS_ONE)} THEN p.last_seen_at_ms ELSE ${SLOT_SEEN} END`;
 
 const IS_BOUND = sql`coalesce(b.status = ${sql.raw(String(DOMAIN_ACTIVE))}, false)`;
 

@@ -2,14 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { mergeFacts, mergeUnproven } from '../../core/device.ts';
-import {
-  claimOf,
-  type FirstSlot,
-  FREE_PLACE,
-  judge,
-  type Place,
-  placeAfter,
-} from '../../core/message/registration-rule.ts';
+import { FREE_PLACE, judge, type Place, placeAfter, type Slot } from '../../core/message/registration-rule.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
@@ -57,18 +50,15 @@ interface Standing extends DeviceFacts {
   nobodysId: number | null;
   /** What is known of it at the provider that it claims or names; null: nothing. */
   at: (Place & DeviceAtProvider) | null;
-  firstSlot: FirstSlot | null;
+  firstSlot: Slot | null;
 }
 
 type StandingRow = DeviceFacts &
   Pick<Standing, 'heldId' | 'nobodysId'> & {
     [At in keyof DeviceAtProvider as `at${Capitalize<At>}`]: DeviceAtProvider[At] | null;
   } & {
-    tokenId: number | null;
-    isByLink: boolean;
-    afterSlotId: number;
-    afterRecipientId: number;
-  } & SlotRow;
+    [In in Exclude<keyof Place, 'installId'>]: Place[In];
+  } & { claimInstallId: number | null } & SlotRow;
 
 interface SlotRow {
   slotId: number | null;
@@ -95,26 +85,33 @@ const places = {
         p.app_version AS "atAppVersion", p.user_agent AS "atUserAgent",
         p.last_seen_at_ms AS "atLastSeenAtMs", p.token_id IS NOT NULL AS "atIsRegistered",
         p.token_id AS "tokenId", p.is_by_link = 1 AS "isByLink",
-        p.after_slot_id AS "afterSlotId", p.after_recipient_id AS "afterRecipientId",
+        p.claim_install_id AS "claimInstallId", p.after_slot_id AS "afterSlotId",
+        p.after_recipient_id AS "afterRecipientId",
+        coalesce((SELECT t.last_seen_at_ms FROM device_token t WHERE t.id = p.token_id), 0)
+          AS "tokenSeenAtMs",
+        EXISTS (SELECT 1 FROM install_device o
+          WHERE o.install_id = p.claim_install_id AND o.device_id = d.id) AS "isOnLink",
         ${SLOT_COLUMNS}
       FROM device d
         LEFT JOIN device_provider p ON p.device_id = d.id
           AND p.provider_id = ${value('providerId')}
         ${FIRST_SLOT}
       WHERE d.id = ${value('deviceId')}`),
-  /** The first slot, and the newest rows of all. */
+  /** The slot on a link, and the newest rows of all. */
   newest: prepare<SlotRow & { recipientId: number; newestSlotId: number }>(sql`
       SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
         (SELECT coalesce(max(id), 0) FROM install_device) AS "newestSlotId", ${SLOT_COLUMNS}
-      FROM (SELECT 1) one ${FIRST_SLOT}`),
+      FROM (SELECT 1) one LEFT JOIN install_device s
+        ON s.install_id = ${value('installId')} AND s.device_id = ${value('deviceId')}`),
   set: prepare(sql`
       UPDATE device_provider SET token_id = ${value('tokenId')},
         is_by_link = ${value('isByLink')}::boolean::integer,
+        claim_install_id = ${value('installId')},
         after_slot_id = ${value('afterSlotId')}, after_recipient_id = ${value('afterRecipientId')}
       WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
 };
 
-const slotOf = (row: SlotRow): FirstSlot | null =>
+const slotOf = (row: SlotRow): Slot | null =>
   row.slotId === null
     ? null
     : {
@@ -126,7 +123,7 @@ const slotOf = (row: SlotRow): FirstSlot | null =>
 const tokens = {
   find: prepare<TokenRow>(sql`
       SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
-        least(d.last_seen_at_ms, (SELECT min(${ALL_SEEN}) FROM device_provider p
+        least(d.last_seen_at_ms, t.last_seen_at_ms, (SELECT min(${ALL_SEEN}) FROM device_provider p
           WHERE p.token_id = t.id)) AS "lastSeenAtMs"
       FROM unnest(${value('tokenHashes')}::bytea[]) WITH ORDINALITY AS k (token_hash, n)
         LEFT JOIN LATERAL (
@@ -134,8 +131,9 @@ const tokens = {
         LEFT JOIN LATERAL (SELECT * FROM device WHERE id = t.device_id LIMIT 1) d ON true
       ORDER BY k.n`),
   add: prepare<{ id: number }>(sql`
-      INSERT INTO device_token (device_id, token_hash, locale, push, stands_alone)
-      VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')}, ${value('push')}, 0)
+      INSERT INTO device_token (device_id, token_hash, locale, push, stands_alone, last_seen_at_ms)
+      VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')}, ${value('push')}, 0,
+        ${value('nowMs')})
       RETURNING id`),
   addresses: prepare<{ push: string; locale: string | null }>(sql`
       SELECT push, locale FROM device_token
@@ -143,7 +141,8 @@ const tokens = {
   /** The row stays, with its places: the token in it is another. */
   renew: prepare(sql`
       UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
-        push = ${value('push')}, push_dropped_at_ms = NULL, push_dropped_why = NULL
+        push = ${value('push')}, push_dropped_at_ms = NULL, push_dropped_why = NULL,
+        last_seen_at_ms = ${value('nowMs')}
       WHERE id = ${value('id')}`),
   takeNobodys: prepare(sql`
       UPDATE device_token t
@@ -188,9 +187,11 @@ async function standingOf(
   const of = { deviceId, providerId: providerId ?? 0, heldTokenHash };
   const row = await places.standing.get(w, of);
   if (row === null) throw new Error('a device that is locked is not there');
-  const { tokenId, isByLink, afterSlotId, afterRecipientId, atLastSeenAtMs } = row;
+  const { tokenId, tokenSeenAtMs, isByLink, claimInstallId, isOnLink } = row;
+  const { afterSlotId, afterRecipientId, atLastSeenAtMs } = row;
   const at = atLastSeenAtMs !== null && {
-    ...{ tokenId, isByLink, afterSlotId, afterRecipientId },
+    ...{ tokenId, tokenSeenAtMs, isByLink, installId: claimInstallId, isOnLink },
+    ...{ afterSlotId, afterRecipientId },
     os: row.atOs ?? '',
     osVersion: row.atOsVersion ?? '',
     deviceName: row.atDeviceName ?? '',
@@ -238,28 +239,31 @@ async function register(w: Write, wanted: NewRegistration) {
   const { heldId, nobodysId } = standing;
   const isNothing = providerId === null;
   const firstSlot = isNothing ? null : standing.firstSlot;
-  const claim = isNothing ? 'nothing' : claimOf(entry?.door.link.installId ?? null, firstSlot);
-  const before = isNothing ? { ...FREE_PLACE, tokenId: nobodysId } : (standing.at ?? FREE_PLACE);
-  const verdict = judge(claim, before, firstSlot, heldId);
+  const installId = entry?.door.link.installId ?? null;
+  const shown = isNothing ? 'nothing' : (installId ?? 'binding');
+  const place = isNothing ? { ...FREE_PLACE, tokenId: nobodysId } : (standing.at ?? FREE_PLACE);
+  const verdict = judge({ shown, place, firstSlot, shownTokenId: heldId, nowMs });
   if (verdict === 'refused') return w.refuse('registration_refused' as const);
 
   await link(w, deviceId, standing, evidence, wanted);
-  const row = { tokenHash, locale, push: wanted.push && JSON.stringify(wanted.push) };
+  const row = { tokenHash, locale, push: wanted.push && JSON.stringify(wanted.push), nowMs };
   if (heldId !== null) await tokens.renew.run(w, { id: heldId, ...row });
   const tokenId = heldId ?? (await tokens.add.insert(w, { deviceId, ...row }));
-  if (providerId !== null) await takePlace(w, { deviceId, providerId }, verdict, before, tokenId);
+  if (providerId !== null) {
+    await takePlace(w, { deviceId, providerId, installId }, verdict, place, tokenId);
+  }
   // Last: the token that lost its place may have held this one along with it.
   await tokens.takeNobodys.run(w, { id: tokenId, standsAlone: isNothing ? 1 : 0 });
   await follow(w, deviceId, nowMs);
   // Streams of a token that is replaced are to end, wherever they are.
-  if (heldId !== null || before.tokenId !== null) w.notify([deviceId]);
+  if (heldId !== null || place.tokenId !== null) w.notify([deviceId]);
   return { deviceId };
 }
 
-/** Gives a token the place that the verdict allows, as it is with the slot that was taken. */
+/** Gives a token the place that the verdict allows, as it is with the slot on the link shown. */
 async function takePlace(
   w: Write,
-  key: { deviceId: number; providerId: number },
+  key: { deviceId: number; providerId: number; installId: number | null },
   verdict: Parameters<typeof placeAfter>[0],
   before: Place,
   tokenId: number,
@@ -269,13 +273,10 @@ async function takePlace(
   const newest = { recipientId: row.recipientId, slotId: row.newestSlotId };
   const place = placeAfter(verdict, before, tokenId, slotOf(row), newest);
   if (place === before) return;
-  const { isByLink, afterSlotId, afterRecipientId } = place;
+  const { isByLink, installId, afterSlotId, afterRecipientId } = place;
   await places.set.run(w, {
     ...key,
-    tokenId: place.tokenId,
-    isByLink,
-    afterSlotId,
-    afterRecipientId,
+    ...{ tokenId: place.tokenId, isByLink, installId, afterSlotId, afterRecipientId },
   });
 }
 

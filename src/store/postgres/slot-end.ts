@@ -68,12 +68,25 @@ const on = {
         i.device_count AS "deviceCount", g.seen_at_ms AS "lastSeenAtMs", n.hwid AS "newHwid"
       FROM gone g JOIN device d ON d.id = g.device_id JOIN install i ON i.id = g.install_id
         LEFT JOIN device n ON n.id = ${value('forDeviceId')}`),
-  /** The only slot that is left to a device was seen when the device was: see door.ts. */
-  seeLastOne: prepare(sql`
-      UPDATE install_device s SET last_seen_at_ms = p.last_seen_at_ms FROM device_provider p
+  /**
+   * What the slots that are left to the device are from now on. While this one was there, what was
+   * addressed to the device was not for the links of later ones to claim; what a registration was
+   * claimed by keeps its mark. The only one that is left may have been seen before the device was:
+   * see lookups.ts.
+   */
+  left: prepare(sql`
+      WITH marked AS (
+        UPDATE install_device s
+        SET after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
+        FROM device_provider p
+        WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}
+          AND p.claim_install_id IS NULL AND s.device_id = p.device_id
+          AND s.provider_id = p.provider_id AND s.id > ${value('slotId')})
+      UPDATE device_provider p SET seen_apart =
+        (p.last_seen_at_ms / ${DAY_MS} > ${SLOT_SEEN} / ${DAY_MS})::integer
+      FROM install_device s
       WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}
-        AND p.slot_count = 1 AND s.device_id = p.device_id AND s.provider_id = p.provider_id
-        AND p.last_seen_at_ms / ${DAY_MS} > s.last_seen_at_ms / ${DAY_MS}`),
+        AND p.slot_count = 1 AND s.device_id = p.device_id AND s.provider_id = p.provider_id`),
   trimLink: prepare(sql`
       DELETE FROM slot_end WHERE install_id = ${value('installId')} AND id <= (
         SELECT id FROM slot_end WHERE install_id = ${value('installId')}
@@ -112,7 +125,7 @@ export async function endSlot(
   const row = await on.end.get(w, { slotId, ...circumstances });
   if (row === null) return false;
   const { deviceId, installLimit, deviceCount, ...slot } = row;
-  await on.seeLastOne.run(w, { deviceId, providerId });
+  await on.left.run(w, { deviceId, providerId, slotId });
   const { nowMs, why } = circumstances;
   w.figures.note(providerId, 'freed', nowMs);
   const link = { id: installId, installLimit, deviceCount: deviceCount - 1 };

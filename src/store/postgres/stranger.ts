@@ -57,6 +57,10 @@ const seeing = {
         UPDATE device d SET last_seen_at_ms =
           (SELECT h.now_ms FROM held h WHERE h.device_id = d.id)
         WHERE d.id = ANY(ARRAY(SELECT device_id FROM held))),
+      shown AS (
+        UPDATE device_token t SET last_seen_at_ms =
+          (SELECT h.now_ms FROM held h WHERE h.token_id = t.id)
+        WHERE t.id = ANY(ARRAY(SELECT token_id FROM held))),
       places AS MATERIALIZED (
         SELECT h.n, h.now_ms, p.device_id, p.provider_id, p.last_seen_at_ms
         FROM held h CROSS JOIN LATERAL (

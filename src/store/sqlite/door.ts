@@ -14,7 +14,7 @@ import type {
 } from '../../core/port/slot.ts';
 import { freesSlots, policyOf } from '../../core/slot.ts';
 import type { Context } from './context.ts';
-import { AT_PROVIDER_COLUMNS, type RowAtProvider, SLOT_SEEN } from './lookups.ts';
+import { AT_PROVIDER_COLUMNS, type RowAtProvider, SEEN_AS_ONE, SLOT_SEEN } from './lookups.ts';
 import { once, value } from './statement.ts';
 
 interface DoorRow extends Omit<RowAtProvider, 'lastSeenAtMs'>, Omit<AdmittedLink, 'providerCode'> {
@@ -39,12 +39,9 @@ interface PolicyRow {
   replacedAtMs: number | null;
 }
 
-/**
- * Time at which the slot of `p` on the link `i` was seen. The only slot of a device at a provider
- * was seen when the device was: nearly all are the only ones, and their rows need not be read.
- */
+/** Time at which the slot of `p` on the link `i` was seen. */
 const SEEN_ON_LINK = sql`
-  iif(p.slot_count = 1, p.last_seen_at_ms,
+  iif(${sql.raw(SEEN_AS_ONE)}, p.last_seen_at_ms,
     (SELECT ${SLOT_SEEN} FROM install_device s
      WHERE s.install_id = i.id AND s.device_id = p.device_id))`;
 

@@ -84,6 +84,9 @@ function deviceStatements(context: Context) {
     noteSeen: db.prepare(
       sql`UPDATE device SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')}`,
     ),
+    noteToken: db.prepare(
+      sql`UPDATE device_token SET last_seen_at_ms = ${value('nowMs')} WHERE id = ${value('tokenId')}`,
+    ),
     places: db.prepare<{ providerId: number; lastSeenAtMs: number }>(sql`
         SELECT provider_id AS "providerId", last_seen_at_ms AS "lastSeenAtMs"
         FROM device_provider WHERE token_id = ${value('tokenId')}`),
@@ -164,6 +167,7 @@ function deviceKeeping(context: Context): Pick<KeepingStore, DeviceKeeping> {
         for (const { providerId, lastSeenAtMs } of on.places.all({ tokenId })) {
           countSeen(context, providerId, lastSeenAtMs, nowMs);
         }
+        on.noteToken.run({ tokenId, nowMs });
         on.checkIn.run({ tokenId, nowMs });
       }),
 

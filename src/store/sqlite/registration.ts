@@ -3,13 +3,12 @@
 import { sql } from 'drizzle-orm';
 import { mergeFacts, mergeUnproven } from '../../core/device.ts';
 import {
-  type Claim,
-  claimOf,
-  type FirstSlot,
+  type Claiming,
   FREE_PLACE,
   judge,
   type Place,
   placeAfter,
+  type Slot,
 } from '../../core/message/registration-rule.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
@@ -28,29 +27,42 @@ type ShownRefusal = Exclude<RegisterRefusal, 'hwid_required' | 'registration_ref
 
 /** The evidence that is shown, if it is good. */
 interface Evidence {
-  claim: Claim;
+  shown: Claiming['shown'];
   /** Provider of the place that is claimed; null: nobody's. */
   providerId: number | null;
   /** The link that lets the device in, and how. */
   entry: { door: DoorHere; welcome: Welcome } | null;
   domainId: number | null;
-  firstSlot: FirstSlot | null;
+  firstSlot: Slot | null;
 }
+
+type PlaceRow = Omit<Place, 'isByLink' | 'isOnLink'> & { isByLink: number; isOnLink: number };
+
+const SLOT_COLUMNS = sql.raw(
+  'id, install_id AS "installId", after_recipient_id AS "afterRecipientId"',
+);
 
 function placeStatements({ db }: Context) {
   const atPlace = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
   return {
-    firstSlot: db.prepare<FirstSlot>(sql`
-        SELECT id, install_id AS "installId", after_recipient_id AS "afterRecipientId"
-        FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`),
-    place: db.prepare<Omit<Place, 'isByLink'> & { isByLink: number }>(sql`
-        SELECT token_id AS "tokenId", is_by_link AS "isByLink", after_slot_id AS "afterSlotId",
-          after_recipient_id AS "afterRecipientId"
-        FROM device_provider WHERE ${atPlace}`),
+    firstSlot: db.prepare<Slot>(sql`
+        SELECT ${SLOT_COLUMNS} FROM install_device WHERE ${atPlace} ORDER BY id LIMIT 1`),
+    slotOn: db.prepare<Slot>(sql`
+        SELECT ${SLOT_COLUMNS} FROM install_device
+        WHERE install_id = ${value('installId')} AND device_id = ${value('deviceId')}`),
+    place: db.prepare<PlaceRow>(sql`
+        SELECT p.token_id AS "tokenId", p.is_by_link AS "isByLink",
+          p.claim_install_id AS "installId", p.after_slot_id AS "afterSlotId",
+          p.after_recipient_id AS "afterRecipientId",
+          coalesce((SELECT t.last_seen_at_ms FROM device_token t WHERE t.id = p.token_id), 0)
+            AS "tokenSeenAtMs",
+          EXISTS (SELECT 1 FROM install_device s
+            WHERE s.install_id = p.claim_install_id AND s.device_id = p.device_id) AS "isOnLink"
+        FROM device_provider p WHERE ${atPlace}`),
     setPlace: db.prepare(sql`
         UPDATE device_provider SET token_id = ${value('tokenId')},
-          is_by_link = ${value('isByLink')}, after_slot_id = ${value('afterSlotId')},
-          after_recipient_id = ${value('afterRecipientId')}
+          is_by_link = ${value('isByLink')}, claim_install_id = ${value('installId')},
+          after_slot_id = ${value('afterSlotId')}, after_recipient_id = ${value('afterRecipientId')}
         WHERE ${atPlace}`),
     newest: db.prepare<{ recipientId: number; slotId: number }>(sql`
         SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
@@ -65,15 +77,16 @@ function tokenStatements({ db }: Context) {
   return {
     find: db.prepare<{ id: number; hwid: string; tokenId: number; lastSeenAtMs: number }>(sql`
         SELECT d.id AS id, d.hwid AS hwid, t.id AS "tokenId",
-          min(d.last_seen_at_ms, coalesce(
+          min(d.last_seen_at_ms, t.last_seen_at_ms, coalesce(
             (SELECT min(${ALL_SEEN}) FROM device_provider p WHERE p.token_id = t.id),
             d.last_seen_at_ms)) AS "lastSeenAtMs"
         FROM device_token t CROSS JOIN device d ON d.id = t.device_id
         WHERE t.token_hash = ${value('tokenHash')}`),
     add: db.prepare<{ id: number }>(sql`
-        INSERT INTO device_token (device_id, token_hash, locale, push, stands_alone)
+        INSERT INTO device_token (device_id, token_hash, locale, push, stands_alone,
+          last_seen_at_ms)
         VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')},
-          ${value('push')}, 0)
+          ${value('push')}, 0, ${value('nowMs')})
         RETURNING id`),
     addresses: db.prepare<{ push: string; locale: string | null }>(sql`
         SELECT push, locale FROM device_token
@@ -81,7 +94,8 @@ function tokenStatements({ db }: Context) {
     /** The row stays, with its places: the token in it is another. */
     renew: db.prepare(sql`
         UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
-          push = ${value('push')}, push_dropped_at_ms = NULL, push_dropped_why = NULL
+          push = ${value('push')}, push_dropped_at_ms = NULL, push_dropped_why = NULL,
+          last_seen_at_ms = ${value('nowMs')}
         WHERE id = ${value('id')}`),
     takeNobodys: db.prepare(sql`
         UPDATE device_token
@@ -116,26 +130,27 @@ export function registrationStore(context: Context): RegistrationStore {
       const welcome = judgeAtDoor(door, nowMs);
       if (!isWelcome(welcome)) return welcome;
       const firstSlot = on.firstSlot.get({ deviceId, providerId });
-      const claim = claimOf(installId, firstSlot);
-      return { claim, providerId, entry: { door, welcome }, domainId: null, firstSlot };
+      const entry = { door, welcome };
+      return { shown: installId, providerId, entry, domainId: null, firstSlot };
     }
-    const nothing = { providerId: null, entry: null, domainId: null, firstSlot: null };
-    if (shown.providerCode === null) return { claim: 'nothing', ...nothing };
+    const none = { providerId: null, entry: null, domainId: null, firstSlot: null };
+    const nothing = { shown: 'nothing', ...none } as const;
+    if (shown.providerCode === null) return nothing;
     const provider = find.provider.get({ providerCode: shown.providerCode });
     if (provider === null) return 'provider_not_found';
-    if (shown.kind === 'nothing') return { claim: 'nothing', ...nothing };
+    if (shown.kind === 'nothing') return nothing;
     const providerId = provider.id;
     const bound = find.activeDomain.get({ ...shown, providerId });
     if (bound === null) return 'domain_not_bound';
     const firstSlot = on.firstSlot.get({ deviceId, providerId });
-    const claim = claimOf(null, firstSlot);
-    return { claim, providerId, entry: null, domainId: bound.id, firstSlot };
+    return { shown: 'binding', providerId, entry: null, domainId: bound.id, firstSlot };
   }
 
   function placeOf(deviceId: number, providerId: number | null): Place {
     if (providerId === null) return { ...FREE_PLACE, ...on.nobodys.get({ deviceId }) };
     const row = on.place.get({ deviceId, providerId });
-    return row === null ? FREE_PLACE : { ...row, isByLink: row.isByLink === 1 };
+    if (row === null) return FREE_PLACE;
+    return { ...row, isByLink: row.isByLink === 1, isOnLink: row.isOnLink === 1 };
   }
 
   /** Links the device through what it shows, and keeps what it says. */
@@ -172,21 +187,23 @@ export function registrationStore(context: Context): RegistrationStore {
         if (typeof evidence === 'string') return evidence;
         const held = heldTokenHash && tokens.find.get({ tokenHash: heldTokenHash });
         const heldId = held !== null && held.id === known ? held.tokenId : null;
-        const { claim, providerId, firstSlot } = evidence;
-        const before = placeOf(known, providerId);
-        const verdict = judge(claim, before, firstSlot, heldId);
+        const { shown, providerId, entry, firstSlot } = evidence;
+        const place = placeOf(known, providerId);
+        const verdict = judge({ shown, place, firstSlot, shownTokenId: heldId, nowMs });
         if (verdict === 'refused') return 'registration_refused';
 
         const deviceId = keep.see(hwid, nowMs);
         link(deviceId, evidence, wanted, heldId);
-        const row = { tokenHash, locale, push: wanted.push && JSON.stringify(wanted.push) };
+        const push = wanted.push && JSON.stringify(wanted.push);
+        const row = { tokenHash, locale, push, nowMs };
         if (heldId !== null) tokens.renew.run({ id: heldId, ...row });
         const tokenId = heldId ?? (tokens.add.get({ deviceId, ...row }) as { id: number }).id;
         if (providerId !== null) {
-          const slot = on.firstSlot.get({ deviceId, providerId });
+          const installId = entry?.door.link.installId ?? null;
+          const slot = installId === null ? null : on.slotOn.get({ deviceId, installId });
           const newest = on.newest.get() as { recipientId: number; slotId: number };
-          const place = placeAfter(verdict, before, tokenId, slot, newest);
-          if (place !== before) on.setPlace.run({ deviceId, providerId, ...place });
+          const after = placeAfter(verdict, place, tokenId, slot, newest);
+          if (after !== place) on.setPlace.run({ deviceId, providerId, ...after });
         }
         // Last: the token that lost its place may have held this one along with it.
         tokens.takeNobodys.run({ id: tokenId, standsAlone: providerId === null ? 1 : 0 });

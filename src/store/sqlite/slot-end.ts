@@ -42,16 +42,29 @@ function statements({ db }: Context) {
           ON p.device_id = s.device_id AND p.provider_id = s.provider_id
         WHERE s.id = ${value('slotId')}`),
     end: db.prepare(sql`DELETE FROM install_device WHERE id = ${value('slotId')}`),
-    /** The only slot that is left to a device was seen when the device was: see door.ts. */
-    seeLastOne: db.prepare(sql`
-        UPDATE install_device SET last_seen_at_ms = p.last_seen_at_ms FROM device_provider p
-        WHERE install_device.id = ${value('leftId')} AND p.device_id = install_device.device_id
-          AND p.provider_id = install_device.provider_id
-          AND p.last_seen_at_ms / ${DAY_MS} > install_device.last_seen_at_ms / ${DAY_MS}`),
     left: db.prepare<{ leftId: number }>(sql`
         SELECT l.id AS "leftId" FROM install_device s CROSS JOIN install_device l
           ON l.device_id = s.device_id AND l.provider_id = s.provider_id AND l.id <> s.id
         WHERE s.id = ${value('slotId')} LIMIT 2`),
+    /** The only slot that is left may have been seen before the device was: see lookups.ts. */
+    setApart: db.prepare(sql`
+        UPDATE device_provider AS p SET seen_apart =
+          (SELECT p.last_seen_at_ms / ${DAY_MS} > ${SLOT_SEEN} / ${DAY_MS}
+           FROM install_device s WHERE s.id = ${value('leftId')})
+        WHERE (p.device_id, p.provider_id) = (
+          SELECT device_id, provider_id FROM install_device WHERE id = ${value('leftId')})`),
+    /**
+     * While this slot was there, what was addressed to the device was not for the links of later
+     * ones to claim. What a registration was claimed by keeps its mark.
+     */
+    claimFromNow: db.prepare(sql`
+        UPDATE install_device SET after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
+        WHERE id IN (
+          SELECT l.id FROM install_device s CROSS JOIN install_device l
+            ON l.device_id = s.device_id AND l.provider_id = s.provider_id AND l.id > s.id
+          CROSS JOIN device_provider p
+            ON p.device_id = s.device_id AND p.provider_id = s.provider_id
+          WHERE s.id = ${value('slotId')} AND p.claim_install_id IS NULL)`),
     trimLink: db.prepare(sql`
         DELETE FROM slot_end WHERE install_id = ${value('installId')} AND id <= (
           SELECT id FROM slot_end WHERE install_id = ${value('installId')}
@@ -93,7 +106,8 @@ export function slotEnder(context: Context) {
     const { slotId, installId, providerId } = slot;
     on.tell.run({ slotId, ...circumstances });
     const [last, another] = on.left.all({ slotId });
-    if (last !== undefined && another === undefined) on.seeLastOne.run({ ...last });
+    if (last !== undefined) on.claimFromNow.run({ slotId });
+    if (last !== undefined && another === undefined) on.setApart.run({ ...last });
     const { nowMs, forDeviceId, why } = circumstances;
     context.figures.note(providerId, 'freed', nowMs);
     context.events.note(providerId, nowMs, () => {

@@ -9,7 +9,7 @@ import type { Shown } from '../../../src/core/port/registration.ts';
 import { hashKey } from '../../../src/core/secret.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
 import { ACT } from '../../support/actor.ts';
-import { type Engine, HOUR_MS, makeProvider, openEngine } from '../../support/delivery.ts';
+import { DAY_MS, type Engine, HOUR_MS, makeProvider, openEngine } from '../../support/delivery.ts';
 import { STORE } from '../../support/place.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
 import {
@@ -25,6 +25,7 @@ import {
   readableIn,
   type ShownModel,
   type Step,
+  WAIT_DAYS,
   type World,
 } from './registration-model.ts';
 
@@ -65,6 +66,8 @@ const OPS: readonly OpModel[] = [
   { op: 'call', provider: 'P' },
   { op: 'send', provider: 'P' },
   { op: 'send', provider: 'M' },
+  { op: 'wait' },
+  { op: 'show', actor: 'device' },
 ];
 
 let engine: Engine;
@@ -142,7 +145,8 @@ function shownBy(walk: Walk, shown: ShownModel): Shown {
 /** One operation on the program; the clock goes to and fro. */
 async function act(walk: Walk, op: OpModel, before: World, at: number): Promise<string> {
   const { store } = engine.core;
-  const nowMs = engine.clock.nowMs() + (at % 2 === 0 ? at : -at) * HOUR_MS;
+  const todayMs = engine.clock.nowMs() + before.day * DAY_MS;
+  const nowMs = todayMs + (at % 2 === 0 ? at : -at) * HOUR_MS;
   if (op.op === 'register') {
     const held = before.held[op.actor];
     const holder = op.withToken && held !== undefined ? walk.holders[held] : undefined;
@@ -161,7 +165,18 @@ async function act(walk: Walk, op: OpModel, before: World, at: number): Promise<
     walk.holders[walk.world.held[op.actor] ?? -1] = { id: registered.deviceId, tokenHash };
     return 'ok';
   }
-  if (op.op === 'send') return 'ok';
+  if (op.op === 'send' || op.op === 'wait') return 'ok';
+  if (op.op === 'show') {
+    const held = before.held[op.actor];
+    const holder = held === undefined ? undefined : walk.holders[held];
+    const found = holder && (await store.findDeviceByToken(holder.tokenHash));
+    if (found) await store.noteSeen(found.id, found.tokenId, nowMs);
+    return 'ok';
+  }
+  if (op.op === 'forget') {
+    await store.forgetDevice(walk.hwid, ACT);
+    return 'ok';
+  }
   if (op.op === 'call') {
     const key = { providerCode: codes[op.provider], domainHash: HASH, hwid: walk.hwid };
     return store.recordCheckIn(key, FACTS, nowMs);
@@ -265,7 +280,7 @@ function checkPromises(before: World, op: OpModel, { after }: Step): void {
       ? op.actor === 'rogue'
       : op.op === 'send' || op.op === 'call'
         ? op.provider === 'M'
-        : PROVIDER_OF[op.link] === 'M';
+        : 'link' in op && PROVIDER_OF[op.link] === 'M';
   if (isOfM) {
     expect(after.places.P).toEqual(before.places.P as never);
     const stays = new Set(readersOf(before, 'P').map((reader) => JSON.stringify(reader)));
@@ -283,7 +298,8 @@ function checkPromises(before: World, op: OpModel, { after }: Step): void {
     const old = before.places[provider as ProviderName];
     if (old?.token === place.token) continue;
     const [first] = after.slots.filter(({ link: name }) => PROVIDER_OF[name] === provider);
-    expect(place.from).toBe(place.byLink ? (first?.from ?? -1) : after.messages.length);
+    const opensNow = place.link === null || (old !== undefined && old.link !== place.link);
+    expect(place.from).toBe(opensNow ? after.messages.length : (first?.from ?? -1));
   }
   if (after.nobody !== null && before.nobody?.token !== after.nobody.token) {
     expect(after.nobody.from).toBe(after.messages.length);

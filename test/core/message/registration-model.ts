@@ -18,7 +18,16 @@ export type OpModel =
   | { op: 'register'; actor: ActorName; shown: ShownModel; withToken: boolean }
   | { op: 'enter' | 'leave' | 'toggle'; link: LinkName }
   | { op: 'send'; provider: ProviderName }
-  | { op: 'call'; provider: ProviderName };
+  | { op: 'call'; provider: ProviderName }
+  /** The actor shows its token. */
+  | { op: 'show'; actor: ActorName }
+  /** More days pass than a token may be idle. */
+  | { op: 'wait' }
+  /** The operator forgets the device. */
+  | { op: 'forget' };
+
+/** Days of `wait`. */
+export const WAIT_DAYS = 32;
 
 export const PROVIDER_OF: Readonly<Record<LinkName, ProviderName>> = {
   own: 'P',
@@ -28,7 +37,8 @@ export const PROVIDER_OF: Readonly<Record<LinkName, ProviderName>> = {
 
 interface Place {
   token: number;
-  byLink: boolean;
+  /** The link by which it was claimed. */
+  link: LinkName | null;
   /** It opens messages from this number on. */
   from: number;
 }
@@ -41,11 +51,12 @@ export interface World {
   places: Partial<Record<ProviderName, Place>>;
   nobody: { token: number; from: number } | null;
   /** Good tokens, by number. */
-  tokens: Record<number, { actor: ActorName; standsAlone: boolean }>;
+  tokens: Record<number, { actor: ActorName; standsAlone: boolean; seenDay: number }>;
   /** The token that each of them has, good or not. */
   held: Partial<Record<ActorName, number>>;
   messages: { provider: ProviderName; isUnbound: boolean }[];
   tokenCount: number;
+  day: number;
 }
 
 export const NEW_WORLD: World = {
@@ -58,6 +69,7 @@ export const NEW_WORLD: World = {
   held: {},
   messages: [],
   tokenCount: 0,
+  day: 0,
 };
 
 /** What an operation comes to; the cell of the table is named for registrations. */
@@ -88,7 +100,18 @@ export function readableIn(world: World, token: number): number[] {
 export function play(before: World, op: OpModel): Step {
   const after = structuredClone(before);
   if (op.op === 'register') return register(after, op);
-  if (op.op === 'send') {
+  if (op.op === 'wait') {
+    after.day += WAIT_DAYS;
+  } else if (op.op === 'show') {
+    see(after, after.held[op.actor]);
+  } else if (op.op === 'forget') {
+    const { disabled, day, messages, tokenCount, held } = after;
+    return {
+      after: { ...NEW_WORLD, disabled, day, messages, tokenCount, held },
+      says: 'ok',
+      cell: null,
+    };
+  } else if (op.op === 'send') {
     after.messages.push({ provider: op.provider, isUnbound: !isLinked(after, op.provider) });
   } else if (op.op === 'call') {
     tie(after, op.provider);
@@ -97,7 +120,7 @@ export function play(before: World, op: OpModel): Step {
       ? after.disabled.filter((link) => link !== op.link)
       : [...after.disabled, op.link];
   } else if (op.op === 'leave') {
-    after.slots = after.slots.filter(({ link }) => link !== op.link);
+    leave(after, op.link);
   } else if (!after.disabled.includes(op.link)) {
     takeSlot(after, op.link);
   }
@@ -107,6 +130,24 @@ export function play(before: World, op: OpModel): Step {
 function takeSlot(world: World, link: LinkName): void {
   if (world.slots.some((slot) => slot.link === link)) return;
   world.slots.push({ link, from: world.messages.length });
+}
+
+/** What was for the slot that ends is not for those behind it, unless one of them claimed. */
+function leave(world: World, link: LinkName): void {
+  const at = world.slots.findIndex((slot) => slot.link === link);
+  if (at < 0) return;
+  world.slots = world.slots.flatMap((slot, n) => {
+    if (n === at) return [];
+    const isBehind = n > at && PROVIDER_OF[slot.link] === PROVIDER_OF[link];
+    const place = world.places[PROVIDER_OF[link]];
+    const isFree = place === undefined || place.link === null;
+    return isBehind && isFree ? { ...slot, from: world.messages.length } : slot;
+  });
+}
+
+function see(world: World, token: number | undefined): void {
+  const good = token === undefined ? undefined : world.tokens[token];
+  if (good !== undefined) good.seenDay = world.day;
 }
 
 function tie(world: World, provider: ProviderName): void {
@@ -128,49 +169,75 @@ function register(
   const first = provider && slotsAt(world, provider)[0];
   const place = provider === null ? world.nobody : (world.places[provider] ?? null);
 
-  const isFirst = shown.by === 'link' ? !first || first.link === shown.link : !first;
-  const claim = shown.by !== 'nothing' && !isFirst ? 'later' : shown.by;
   const isOwn = held !== null && (provider === null || place?.token === held);
+  const at = provider && world.places[provider];
+  const isIdle = place !== null && world.day - (world.tokens[place.token]?.seenDay ?? 0) > 30;
+  const claim = claimOf(shown, first ? first.link : null, at || null, isIdle && !isOwn);
   const cell = `${claim}, ${isOwn ? 'own' : place ? 'another' : 'free'}`;
 
   if (!isOwn) {
     if (claim === 'later') return refused('registration_refused', cell);
-    const isByLink = provider !== null && world.places[provider]?.byLink === true;
-    if (place && !(claim === 'link' && isByLink)) return refused('registration_refused', cell);
+    const moves = claim === 'link' && (at?.link !== null || isIdle);
+    if (place && !moves) return refused('registration_refused', cell);
   }
   const token = held ?? world.tokenCount;
   if (held === null) {
     world.tokenCount += 1;
-    world.tokens[token] = { actor, standsAlone: shown.by === 'nothing' };
+    world.tokens[token] = { actor, standsAlone: shown.by === 'nothing', seenDay: world.day };
   }
+  see(world, token);
   world.held[actor] = token;
-  if (shown.by === 'link') takeSlot(world, shown.link);
+  const link = shown.by === 'link' ? shown.link : null;
+  const wasOnClaim = world.slots.some((slot) => slot.link === at?.link);
+  if (link !== null) takeSlot(world, link);
   if (shown.by === 'binding') tie(world, shown.provider);
-  if (provider !== null) take(world, provider, token, claim, isOwn);
+  if (provider !== null && isOwn) keep(world, provider, link, claim, wasOnClaim);
+  else if (provider !== null) take(world, provider, token, link);
   world.nobody ??= { token, from: world.messages.length };
   return { after: world, says: 'ok', cell };
 }
 
-function take(
+/** A link speaks for the place that it claimed; the first one for what no living link claimed. */
+function claimOf(
+  shown: ShownModel,
+  first: LinkName | null,
+  place: Place | null,
+  isIdle: boolean,
+): string {
+  if (shown.by === 'nothing') return 'nothing';
+  if (shown.by === 'binding') return first === null ? 'binding' : 'later';
+  if (place?.link === shown.link) return 'link';
+  if (place?.link && !isIdle) return 'later';
+  return first === null || first === shown.link ? 'link' : 'later';
+}
+
+function keep(
   world: World,
   provider: ProviderName,
-  token: number,
+  link: LinkName | null,
   claim: string,
-  isOwn: boolean,
+  wasOnClaim: boolean,
 ): void {
   const old = world.places[provider];
-  const first = slotsAt(world, provider)[0];
-  if (isOwn && old) {
-    if (claim !== 'link') return;
-    world.places[provider] = {
-      ...old,
-      byLink: true,
-      from: Math.min(old.from, first?.from ?? old.from),
-    };
-    return;
-  }
-  const from = claim === 'link' ? (first?.from ?? 0) : world.messages.length;
-  world.places[provider] = { token, byLink: claim === 'link', from };
+  if (old === undefined || link === null || (claim === 'later' && wasOnClaim)) return;
+  const from = world.slots.find((slot) => slot.link === link)?.from ?? old.from;
+  const isFirstClaim = claim === 'link' && old.link === null;
+  world.places[provider] = {
+    ...old,
+    link,
+    from: isFirstClaim ? Math.min(old.from, from) : old.from,
+  };
+}
+
+function take(world: World, provider: ProviderName, token: number, link: LinkName | null): void {
+  const old = world.places[provider];
+  const sinceSlot = world.slots.find((slot) => slot.link === link)?.from ?? 0;
+  const fromNow = world.messages.length;
+  let from = link === null ? fromNow : sinceSlot;
+  if (old?.link === link) from = Math.max(from, old?.from ?? 0);
+  // By age: later messages alone.
+  else if (old !== undefined) from = fromNow;
+  world.places[provider] = { token, link, from };
   if (old === undefined) return;
   // The other token lives on where it has another place of its own.
   const hasMore = Object.values(world.places).some((place) => place.token === old.token);
@@ -188,10 +255,13 @@ export function keyOf(world: World): string {
   };
   const places = (['P', 'M'] as const).map((name) => {
     const place = world.places[name];
-    return place ? [nameOf(place.token), place.byLink, place.from] : null;
+    return place ? [nameOf(place.token), place.link, place.from] : null;
   });
   const nobody = world.nobody && [nameOf(world.nobody.token), world.nobody.from];
-  const alone = [...names.keys()].map((token) => world.tokens[token]?.standsAlone);
+  const alone = [...names.keys()].map((token) => {
+    const good = world.tokens[token];
+    return [good?.standsAlone, good && world.day - good.seenDay > 30];
+  });
   const held = (['device', 'user', 'stranger', 'rogue'] as const).map((actor) => {
     const token = world.held[actor];
     return token !== undefined && world.tokens[token] ? nameOf(token) : null;

@@ -17,6 +17,7 @@ import places from '../../../../migrations/sqlite/0007_places.sql' with { type: 
 import slots from '../../../../migrations/sqlite/0008_slots.sql' with { type: 'text' };
 import outbox from '../../../../migrations/sqlite/0009_outbox.sql' with { type: 'text' };
 import laneOrder from '../../../../migrations/sqlite/0010_lane_order.sql' with { type: 'text' };
+import claims from '../../../../migrations/sqlite/0011_claims.sql' with { type: 'text' };
 import { OperatorError } from '../../../operator-error.ts';
 
 /** Migrations in order: never edited once released, only added to. */
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly string[] = [
   slots,
   outbox,
   laneOrder,
+  claims,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
