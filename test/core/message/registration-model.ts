@@ -23,8 +23,11 @@ export type OpModel =
   | { op: 'show'; actor: ActorName }
   /** More days pass than a token may be idle. */
   | { op: 'wait' }
-  /** The operator forgets the device. */
-  | { op: 'forget' };
+  /** A newcomer needs the slot, which the link's policy frees. */
+  | { op: 'pushOut'; link: LinkName; why: 'inactive' | 'replaced'; door: 'fetch' | 'register' }
+  /** The operator forgets the device, or removes a provider. */
+  | { op: 'forget' }
+  | { op: 'remove'; provider: ProviderName };
 
 /** Days of `wait`. */
 export const WAIT_DAYS = 32;
@@ -104,6 +107,10 @@ export function play(before: World, op: OpModel): Step {
     after.day += WAIT_DAYS;
   } else if (op.op === 'show') {
     see(after, after.held[op.actor]);
+  } else if (op.op === 'remove') {
+    remove(after, op.provider);
+  } else if (op.op === 'pushOut') {
+    if (!after.disabled.includes(op.link)) leave(after, op.link);
   } else if (op.op === 'forget') {
     const { disabled, day, messages, tokenCount, held } = after;
     return {
@@ -143,6 +150,26 @@ function leave(world: World, link: LinkName): void {
     const isFree = place === undefined || place.link === null;
     return isBehind && isFree ? { ...slot, from: world.messages.length } : slot;
   });
+}
+
+function remove(world: World, provider: ProviderName): void {
+  world.slots = world.slots.filter(({ link }) => PROVIDER_OF[link] !== provider);
+  world.ties = world.ties.filter((tied) => tied !== provider);
+  const gone = { provider, isUnbound: false };
+  world.messages = world.messages.map((message) =>
+    message.provider === provider ? gone : message,
+  );
+  const place = world.places[provider];
+  delete world.places[provider];
+  if (place !== undefined) lose(world, place.token);
+}
+
+/** The token lives on where it has another place of its own. */
+function lose(world: World, token: number): void {
+  const hasMore = Object.values(world.places).some((place) => place.token === token);
+  if (hasMore || world.tokens[token]?.standsAlone) return;
+  delete world.tokens[token];
+  if (world.nobody?.token === token) world.nobody = null;
 }
 
 function see(world: World, token: number | undefined): void {
@@ -238,12 +265,7 @@ function take(world: World, provider: ProviderName, token: number, link: LinkNam
   // By age: later messages alone.
   else if (old !== undefined) from = fromNow;
   world.places[provider] = { token, link, from };
-  if (old === undefined) return;
-  // The other token lives on where it has another place of its own.
-  const hasMore = Object.values(world.places).some((place) => place.token === old.token);
-  if (hasMore || world.tokens[old.token]?.standsAlone) return;
-  delete world.tokens[old.token];
-  if (world.nobody?.token === old.token) world.nobody = null;
+  if (old !== undefined) lose(world, old.token);
 }
 
 /** The same for worlds that differ in nothing that matters from now on. */

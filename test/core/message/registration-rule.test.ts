@@ -1,19 +1,23 @@
 /** The rule of registration is one table, and the documents show it cell by cell. */
 
 import { expect, test } from 'bun:test';
+import { DAY_MS } from '../../../src/core/calendar.ts';
 import {
   type Claim,
   type Holder,
   judge,
+  type Place,
+  placeAfter,
   REGISTRATION_RULE,
+  TOKEN_IDLE_DAYS,
   type Verdict,
 } from '../../../src/core/message/registration-rule.ts';
 import { readText } from '../../support/tree.ts';
 
 const CLAIMS: Readonly<Record<Claim, string>> = {
-  first_link: 'a link on which the HWID has its first slot at the provider',
+  link: 'a link that speaks for the place',
   binding: 'a binding of the provider, the HWID on none of its links',
-  later: 'a link or binding of the provider, the HWID longer on another link of it',
+  later: 'another link of the provider, or a binding while the HWID is on a link of it',
   nothing: 'nothing: the place of nobody',
 };
 const HOLDERS: Readonly<Record<Holder, string>> = {
@@ -26,8 +30,7 @@ const VERDICTS: Readonly<Record<Verdict, string>> = {
   granted: 'granted, from now on',
   kept: 'kept',
   kept_by_link: 'kept, and now by link',
-  contested:
-    'taken over if that registration was by link or is younger than the slot, else refused',
+  contested: 'taken over, see below',
   refused: 'refused',
 };
 
@@ -41,14 +44,64 @@ test('docs/device-protocol.md has the table', () => {
   expect(readText('docs/device-protocol.md')).toContain(table.join('\n'));
 });
 
-test('a link takes a place over from a link, and from what came after its slot', () => {
-  const slot = { id: 7, installId: 1, afterRecipientId: 0 };
+const SLOT = { id: 7, installId: 1, afterRecipientId: 20 };
+const NOW_MS = 100 * DAY_MS + 5;
+/** The last millisecond at which a token is not idle that was seen at 0. */
+const LAST_MS = (TOKEN_IDLE_DAYS + 1) * DAY_MS - 1;
+const HELD: Place = {
+  ...{ tokenId: 1, tokenSeenAtMs: NOW_MS, isByLink: true, installId: 2, isOnLink: false },
+  ...{ afterRecipientId: 30, afterSlotId: 6 },
+};
+
+const asked = (shown: number, place: Place, nowMs = NOW_MS, shownTokenId: number | null = null) =>
+  judge({ shown, place, firstSlot: SLOT, shownTokenId, nowMs });
+
+test('while its token lives, the link of the claim alone moves a place', () => {
+  expect(asked(1, HELD)).toBe('refused');
+  expect(asked(2, HELD)).toBe('granted_since_slot');
+  expect(asked(1, HELD, NOW_MS, 1)).toBe('kept');
+  expect(asked(2, HELD, NOW_MS, 1)).toBe('kept_by_link');
+});
+
+test('after so many days without its token, the link of the first slot gets what comes later', () => {
+  const idle = { ...HELD, tokenSeenAtMs: 0 };
+  expect([asked(1, idle, LAST_MS), asked(1, idle, LAST_MS + 1)]).toEqual(['refused', 'granted']);
+  expect(asked(3, idle, LAST_MS + 1)).toBe('refused');
+  expect(asked(2, idle, LAST_MS + 1)).toBe('granted_since_slot');
+  // Who shows the token is not idle.
+  expect(asked(1, idle, LAST_MS + 1, 1)).toBe('kept');
+  const newest = { recipientId: 50, slotId: 9 };
+  const moved = placeAfter('granted', idle, 4, SLOT, newest);
+  expect(moved).toMatchObject({ tokenId: 4, installId: 1, isByLink: true, afterRecipientId: 50 });
+  // It opens no more by its own link, with or without its token.
+  const opened = (['granted_since_slot', 'kept_by_link'] as const).map(
+    (verdict) => placeAfter(verdict, moved, 4, SLOT, newest).afterRecipientId,
+  );
+  expect(opened).toEqual([50, 50]);
+});
+
+test('a token that lost the slot of its claim claims by the next link that it shows', () => {
+  const newest = { recipientId: 50, slotId: 9 };
+  const next = placeAfter('kept', HELD, 1, SLOT, newest);
+  expect(next).toMatchObject({ installId: 1, afterRecipientId: 30 });
+  expect(placeAfter('kept', { ...HELD, isOnLink: true }, 1, SLOT, newest).installId).toBe(2);
+  expect(placeAfter('kept', HELD, 1, null, newest)).toBe(HELD);
+});
+
+test('a place of a forgotten token is free, whatever link it remembers', () => {
+  const free = { ...HELD, tokenId: null };
+  expect([asked(1, free), asked(2, free)]).toEqual(['granted_since_slot', 'refused']);
+  const newest = { recipientId: 50, slotId: 9 };
+  expect(placeAfter('granted_since_slot', free, 4, SLOT, newest).afterRecipientId).toBe(20);
+});
+
+test('a link takes over from a link that is not known, and from what came after its slot', () => {
   const verdicts = [false, true].flatMap((isByLink) =>
-    [6, 7].map((afterSlotId) => {
-      const place = { tokenId: 1, isByLink, afterRecipientId: 0, afterSlotId };
-      return judge('first_link', place, slot, null);
-    }),
+    [6, 7].map((afterSlotId) => asked(1, { ...HELD, installId: null, isByLink, afterSlotId })),
   );
   const taken = 'granted_since_slot';
   expect(verdicts).toEqual(['refused', taken, taken, taken]);
+  const ofBinding = { ...HELD, installId: null, isByLink: false, tokenSeenAtMs: 0 };
+  expect(asked(1, ofBinding, LAST_MS)).toBe('refused');
+  expect(asked(1, ofBinding, LAST_MS + 1)).toBe('granted');
 });
