@@ -38,6 +38,7 @@ const ON_BOTH = new Set([
   'core/message/send-interval.test.ts',
   'core/model.test.ts',
   'core/slot-model.test.ts',
+  'core/message/registration-histories.test.ts',
   'e2e/crash.test.ts',
   'e2e/delivery-kill.test.ts',
   'e2e/never-stale.test.ts',

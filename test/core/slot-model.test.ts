@@ -96,13 +96,7 @@ class Model {
   end(link: ModelLink, hwid: string, why: string, newcomer: string | null): void {
     const kept = link.slots.filter((slot) => slot.hwid !== hwid);
     if (kept.length < link.slots.length) link.story.push(`${why} ${hwid} ${newcomer}`);
-    const hadOne = kept.length < link.slots.length;
     link.slots = kept;
-    const [last, another] = this.#slotsOf(hwid);
-    if (!hadOne || last === undefined || another !== undefined) return;
-    // The only one that is left was seen on the day on which the device was.
-    const sightMs = this.sightMs.get(hwid) ?? 0;
-    if (sightMs > last.seenMs && !sameUtcDay(sightMs, last.seenMs)) last.seenMs = sightMs;
   }
 
   call(hwid: string, nowMs: number): void {

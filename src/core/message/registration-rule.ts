@@ -58,7 +58,7 @@ export interface Place {
   tokenSeenAtMs: number;
   /** A link was shown for it. */
   isByLink: boolean;
-  /** The link by which it was claimed; null: none was shown, or a version before did not note it. */
+  /** The link by which it was claimed; null: by none, or by an earlier version. */
   installId: number | null;
   /** The device has a slot on that link. */
   isOnLink: boolean;
@@ -98,7 +98,7 @@ function isIdle({ tokenSeenAtMs }: Place, nowMs: number): boolean {
 /**
  * Says what is claimed. The link by which a place was claimed speaks for it, whatever became of the
  * slot. The link of the device's first slot speaks for a place that is free, for one that no link
- * claimed, and for one whose token is idle. Disabled links count: a slot on one is as old as it was.
+ * claimed, and for one whose token is idle. A slot on a disabled link is as old as it was.
  */
 function claimOf({ shown, place, firstSlot, shownTokenId, nowMs }: Claiming): Claim {
   if (shown === 'nothing') return 'nothing';

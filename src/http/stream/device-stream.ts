@@ -5,8 +5,8 @@
  */
 
 import type { Clock } from '../../clock.ts';
-import type { Core } from '../../core/core.ts';
 import { DAY_MS } from '../../core/calendar.ts';
+import type { Core } from '../../core/core.ts';
 import { type AuthenticDevice, noteSeen } from '../../core/device.ts';
 import { byteLength, readJsonObject } from '../../core/json-input.ts';
 import { readAckItems } from '../../core/message/device-input.ts';

@@ -8,7 +8,7 @@ import { prepare, value } from './statement.ts';
 /** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
 export const SLOT_SEEN = sql.raw('greatest(s.last_seen_at_ms, p.checked_in_at_ms)');
 
-/** Condition: the only slot of the device of row `p`, if it has one, was seen when the device was. */
+/** Condition: the only slot of the device of row `p`, if it has any, was seen as the device was. */
 export const SEEN_AS_ONE = 'p.slot_count < 2 - p.seen_apart';
 
 /** Time since which the device of row `p` was seen at the provider, and each slot of it there. */

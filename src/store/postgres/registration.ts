@@ -2,7 +2,13 @@
 
 import { sql } from 'drizzle-orm';
 import { mergeFacts, mergeUnproven } from '../../core/device.ts';
-import { FREE_PLACE, judge, type Place, placeAfter, type Slot } from '../../core/message/registration-rule.ts';
+import {
+  FREE_PLACE,
+  judge,
+  type Place,
+  placeAfter,
+  type Slot,
+} from '../../core/message/registration-rule.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { NewRegistration, RegisterRefusal } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';

@@ -77,7 +77,7 @@ function randomOp(random: Random): OpModel {
   return kind < 98 ? { op: 'wait' } : { op: 'forget' };
 }
 
-/** Whose a message is that is addressed to the device at P now; null: it is for no one in particular. */
+/** Whose a message is that is addressed to the device at P now; null: for no one in particular. */
 function ownerAt(world: World): ActorName | null {
   const place = world.places.P;
   if (place !== undefined) return world.tokens[place.token]?.actor ?? null;

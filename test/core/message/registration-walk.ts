@@ -71,29 +71,30 @@ export function beginWalk(ops: OpModel[]): Walk {
   };
 }
 
+/** Adds what the walks are at; a statement adds a table's rows of all. */
 function addLinks({ db }: Engine, walks: readonly Walk[]): void {
-  const addProvider = db.query(
-    `INSERT INTO provider (id, code, name, plan, key_hash, created_at_ms)
-     VALUES (?, ?, '', 'enterprise', ?, 0)`,
-  );
-  const addDomain = db.query(
-    `INSERT INTO domain (provider_id, domain_hash, domain_name, status, created_at_ms)
-     VALUES (?, '${HASH}', '', 10, 0)`,
-  );
-  const addLink = db.query(
-    `INSERT INTO install (id, provider_id, install_code, install_limit, status, created_at_ms)
-     VALUES (?, ?, ?, 5, 10, 0)`,
-  );
+  const add = (into: string, row: string, rows: (string | number | Uint8Array)[][]) =>
+    db.query(`INSERT INTO ${into} VALUES ${rows.map(() => row).join(', ')}`).run(...rows.flat());
+  const providers = walks.flatMap((walk) => Object.values(walk.providers));
+  const keyHash = new Uint8Array(32);
   db.transaction(() => {
-    for (const { links, providers } of walks) {
-      for (const { id, code } of Object.values(providers)) {
-        addProvider.run(id, code, hashKey(code));
-        addDomain.run(id);
-      }
-      for (const name of LINKS) {
-        addLink.run(links[name].id, providers[PROVIDER_OF[name]].id, links[name].code);
-      }
-    }
+    add(
+      'provider (id, code, name, plan, key_hash, created_at_ms)',
+      "(?, ?, '', 'enterprise', ?, 0)",
+      providers.map(({ id, code }) => [id, code, keyHash]),
+    );
+    add(
+      'domain (provider_id, domain_hash, domain_name, status, created_at_ms)',
+      `(?, '${HASH}', '', 10, 0)`,
+      providers.map(({ id }) => [id]),
+    );
+    add(
+      'install (id, provider_id, install_code, install_limit, status, created_at_ms)',
+      '(?, ?, ?, 5, 10, 0)',
+      walks.flatMap(({ links, providers: owners }) =>
+        LINKS.map((name) => [links[name].id, owners[PROVIDER_OF[name]].id, links[name].code]),
+      ),
+    );
   })();
 }
 

@@ -54,12 +54,22 @@ export const coreDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/registration-rule.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/core/message/registration-rule.test.ts'],
+    tests: [
+      'test/core/message/registration-rule.test.ts',
+      'test/core/message/registration-histories.test.ts',
+      'test/store/sqlite.test.ts',
+    ],
     changes: [
-      ['firstSlot.installId === shownInstallId;', 'firstSlot.installId !== shownInstallId;'],
+      [`firstSlot.installId === shown ? 'link'`, `firstSlot.installId !== shown ? 'link'`],
+      [`if (isClaimed && installId === shown) return 'link';`, ''],
+      [' || !isIdle(place, nowMs))) return', ')) return'],
+      ['tokenId === shownTokenId || !isIdle', '!isIdle'],
+      ['slot === null || before.isOnLink ? before', 'slot !== null ? before'],
+      ['Math.max(mark, sinceSlot) : sinceSlot', 'sinceSlot'],
+      [`isIdle(place, nowMs) ? 'granted' : 'refused'`, `'refused'`],
       [`(tokenId === shownTokenId || claim === 'nothing');`, 'tokenId === shownTokenId;'],
       ['firstSlot.id <= afterSlotId;', 'firstSlot.id < afterSlotId;'],
-      ['isKept ? Math.min(before.afterRecipientId, sinceSlot) : sinceSlot;', 'sinceSlot;'],
+      ['installId === null ? Math.min(mark, sinceSlot) : mark }', 'Math.min(mark, sinceSlot) }'],
     ],
   },
   {
@@ -122,7 +132,7 @@ export const coreDevices: readonly MutatedFile[] = [
         "if (inactiveMs !== null && nowMs > inactiveMs) return 'inactive';",
       ],
       ['replacedMs !== null && nowMs >= replacedMs', 'replacedMs !== null && nowMs > replacedMs'],
-      ['(utcDay(atMs) + 1) * DAY_MS - 1', 'atMs'],
+      ['? lastMsOfDay(oldest.lastSeenAtMs) +', '? oldest.lastSeenAtMs +'],
       [
         'link.inactiveDays ?? provider.inactiveDays ??',
         'provider.inactiveDays ?? link.inactiveDays ??',

@@ -26,7 +26,8 @@ export const storeDevices: readonly MutatedFile[] = [
     changes: [
       ["'max(s.last_seen_at_ms, p.checked_in_at_ms)'", "'s.last_seen_at_ms'"],
       ['(SELECT min(s.last_seen_at_ms)', '(SELECT max(s.last_seen_at_ms)'],
-      ['iif(p.slot_count < 2, p.last', 'iif(p.slot_count < 3, p.last'],
+      [`'p.slot_count < 2 - p.seen_apart'`, `'p.slot_count < 2'`],
+      [`'p.slot_count < 2 - p.seen_apart'`, `'p.slot_count < 3'`],
     ],
   },
   {
@@ -42,7 +43,6 @@ export const storeDevices: readonly MutatedFile[] = [
     tests: ['test/core/slot-model.test.ts', 'test/store/sqlite.test.ts'],
     changes: [
       ['WHERE s.install_id = i.id\n              AND s.device_id =', 'WHERE s.device_id ='],
-      ['iif(p.slot_count = 1, p.last_seen_at_ms,', 'iif(p.slot_count > 0, p.last_seen_at_ms,'],
       ['if (slotSeenAtMs === null) return null;', ''],
       ['IS NULL OR i.provider_id =', 'IS NULL OR i.provider_id <>'],
       ['bound.length > 0 ? bound : on.byKey.all({ ...key })', 'bound'],
@@ -67,12 +67,17 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/slot-end.ts',
-    tests: ['test/store/slot-story.test.ts', 'test/core/slot-model.test.ts'],
+    tests: [
+      'test/store/slot-story.test.ts',
+      'test/core/slot-model.test.ts',
+      'test/core/message/registration-histories.test.ts',
+    ],
     changes: [
       ['on.trimLink.run({ installId });', ''],
       ['if (count > PROVIDER_COUNT_MAX) on.dropOldest.run({ providerId });', ''],
       ['on.tell.run({ slotId, ...circumstances });', ''],
       ['if (last !== undefined && another === undefined)', 'if (false)'],
+      ['if (last !== undefined) on.claimFromNow.run({ slotId });', ''],
     ],
   },
   {

@@ -25,7 +25,7 @@ export const storeMessages: readonly MutatedFile[] = [
         '(SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",',
         '(SELECT coalesce(min(id), 0) FROM recipient) AS "recipientId",',
       ],
-      [`if (shown.kind === 'nothing') return { claim: 'nothing', ...nothing };`, ''],
+      [`if (shown.kind === 'nothing') return nothing;`, ''],
       ['if (providerId === null) {', 'if (providerId !== null) {'],
       [
         'const held = heldTokenHash && tokens.find.get({ tokenHash: heldTokenHash });',
