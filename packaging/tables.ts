@@ -47,6 +47,7 @@ const EFFECTS: Readonly<Record<Meaning, string>> = {
   token: 'tried again with a new token; if that is refused too, stops',
   foreign: 'kept, dropped later',
   throttled: 'this one is tried again, the others go on',
+  unclear: 'this one is tried again, for a day; kept',
 };
 
 /** Rows of a table of answers; services without codes have no column for them. */
@@ -62,6 +63,7 @@ function answerRows(answers: readonly AnswerRow[], hasCodes: boolean): string[][
 const WHAT_FOLLOWS = {
   accepted: 'delivered',
   retry: 'tried again',
+  wait: 'waits as long as it asks; tried again, if it does not say',
   failed: 'this event is given up',
   dead: 'the webhook is disabled at once',
   credentials: 'the webhook is disabled at once',

@@ -90,6 +90,8 @@ function explained(gateway: PushGateway, given: Exclude<Verdict, { verdict: 'acc
       return `the address of this device is dead, and is dropped with the next push: ${problem}. The app gets another one when it registers again`;
     case 'failed':
       return `this message does not get through: ${problem}`;
+    case 'wait':
+    case 'busy':
     case 'retry':
       return `not accepted for now: ${problem}. A push is tried again by itself`;
   }

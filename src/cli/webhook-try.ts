@@ -11,6 +11,8 @@ import { webhookIdValue } from './values.ts';
 /** What would become of an event that met such an answer. */
 const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, string>> = {
   retry: 'An event would be tried again, 10 times over about three days.',
+  wait: 'An event would wait as long as that, and then be sent.',
+  busy: 'An event would wait for its turn.',
   failed: 'An event would be given up.',
   dead: 'An event would disable the webhook.',
   credentials: 'An event would disable the webhook.',

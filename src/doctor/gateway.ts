@@ -101,7 +101,7 @@ async function reach(name: string, endpoint: string, outgoing: Outgoing): Promis
     {
       ...{ method: 'GET', url: `${endpoint}/`, trust: 'operator', headers: {}, body: null },
       ...{ timeoutMs: PROBE_MAX_MS, answerBytesMax: 1_024, originConcurrency: 1 },
-      http2: endpoint.startsWith('https:'),
+      ...(endpoint.startsWith('https:') && { http2: { pool: 'doctor' } }),
     },
     new AbortController().signal,
   );

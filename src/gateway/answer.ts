@@ -5,13 +5,15 @@ import { type OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
 
 /** The meaning of an answer. */
 export type Meaning =
-  | Verdict['verdict']
+  | Exclude<Verdict['verdict'], 'wait' | 'busy'>
   /** The token that we showed is not taken any more: another one may be. */
   | 'token'
   /** The address is not one of our app, or the gateway is set up for another app. */
   | 'foreign'
   /** The address gets more than it may; others do not. */
-  | 'throttled';
+  | 'throttled'
+  /** Not said of the address for sure, so that it is never dropped for it. */
+  | 'unclear';
 
 /** Meanings of answers that are given only to who is known. */
 const TAKES_TOKEN: ReadonlySet<Meaning> = new Set<Meaning>([
@@ -70,6 +72,15 @@ export function asCode(value: unknown): string | null {
   return typeof value === 'string' && /^\w+$/.test(value) ? value.slice(0, CODE_LENGTH_MAX) : null;
 }
 
+/** Longest sentence of the other side that a problem repeats. */
+const WORDS_LENGTH_MAX = 200;
+
+/** A sentence of the other side as a problem may repeat it: printable ASCII; null: there is none. */
+export function asWords(value: unknown): string | null {
+  const words = typeof value === 'string' ? value.replace(/[^\x20-\x7e]+/g, ' ').trim() : '';
+  return words === '' ? null : words.slice(0, WORDS_LENGTH_MAX);
+}
+
 /** The problem of a row with what was answered, so that it can be looked up. */
 function problemOf(row: AnswerRow, status: number, code: string | null): string {
   return `${row.problem} (${status}${code === null ? '' : ` ${code}`})`;
@@ -92,12 +103,15 @@ function strange(service: string, status: number): Verdict {
 
 /** The verdict of an answer, if its row leaves no doubt. */
 function verdictOf(
-  means: Exclude<Meaning, 'token' | 'foreign' | 'throttled'>,
+  means: Exclude<Meaning, 'token' | 'foreign' | 'throttled' | 'unclear'>,
   problem: string,
-  answer: Pick<OutgoingAnswer, 'retryAfterMs'>,
+  { status, retryAfterMs }: Pick<OutgoingAnswer, 'status' | 'retryAfterMs'>,
 ): Verdict {
   if (means === 'accepted') return { verdict: 'accepted' };
-  if (means === 'retry') return { verdict: 'retry', afterMs: answer.retryAfterMs, problem };
+  if (means === 'retry' && status === 429 && retryAfterMs !== null) {
+    return { verdict: 'wait', afterMs: retryAfterMs, problem };
+  }
+  if (means === 'retry') return { verdict: 'retry', afterMs: retryAfterMs, problem };
   return { verdict: means, problem };
 }
 
@@ -106,11 +120,12 @@ export function verdictOfFailure({ kind, problem }: OutgoingFailure): Verdict {
   // Nothing was sent, and nothing will be: but what the operator allows may change, so the address
   // stays.
   if (kind === 'address' || kind === 'unsendable') return { verdict: 'failed', problem };
+  if (kind === 'busy') return { verdict: 'busy', problem };
   return { verdict: 'retry', afterMs: null, problem };
 }
 
-/** Wait before an address that may be foreign is tried again: others may have told by then, ms. */
-const FOREIGN_WAIT_MS = 15 * 60_000;
+/** Wait before an address is tried again of which nothing is sure: more is known by then, ms. */
+const UNSURE_WAIT_MS = 15 * 60_000;
 
 /**
  * What is known of whether our side is set up right, by what the other side accepted since. A
@@ -141,14 +156,19 @@ export class Experience {
   #judgeRow(
     { means }: AnswerRow,
     problem: string,
-    answer: Pick<OutgoingAnswer, 'retryAfterMs'>,
+    answer: Pick<OutgoingAnswer, 'status' | 'retryAfterMs'>,
     token: ShownToken | null,
   ): Verdict {
     if (means === 'token') return token?.refused(problem) ?? { verdict: 'failed', problem };
     if (means === 'accepted') this.#hasWorked = true;
     if (means === 'foreign' && this.#hasWorked) return { verdict: 'dead', problem };
-    if (means !== 'foreign' && means !== 'throttled') return verdictOf(means, problem, answer);
-    const afterMs = means === 'foreign' ? FOREIGN_WAIT_MS : answer.retryAfterMs;
+    if (means !== 'foreign' && means !== 'throttled' && means !== 'unclear') {
+      return verdictOf(means, problem, answer);
+    }
+    if (means === 'throttled' && answer.retryAfterMs !== null) {
+      return { verdict: 'wait', afterMs: answer.retryAfterMs, problem, isOfOne: true };
+    }
+    const afterMs = means === 'throttled' ? null : UNSURE_WAIT_MS;
     return { verdict: 'retry', afterMs, problem, isOfOne: true };
   }
 }

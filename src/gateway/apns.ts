@@ -1,6 +1,6 @@
 /** APNs: pushes to Apple's devices, with a token that is signed anew every 45 minutes. */
 
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { isApnsToken } from '../core/message/push-address.ts';
 import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
@@ -34,6 +34,8 @@ export class Apns implements Gateway {
   readonly concurrency = CONCURRENCY;
   readonly #account: ApnsAccount;
   readonly #url: string;
+  /** Apple takes a connection for one key and topic: with another key it answers 403 there. */
+  readonly #connections: { pool: string };
   readonly #parts: GatewayParts;
   readonly #tokens: TokenKeeper;
   readonly #experience = new Experience();
@@ -42,6 +44,7 @@ export class Apns implements Gateway {
   constructor(account: ApnsAccount, endpoint: string, parts: GatewayParts) {
     this.#account = account;
     this.#url = `${endpoint}/3/device/`;
+    this.#connections = { pool: `apns ${nameOf(account)}` };
     this.#parts = parts;
     this.#tokens = new TokenKeeper((nowMs) => this.#sign(nowMs), parts.clock.nowMs);
   }
@@ -54,7 +57,7 @@ export class Apns implements Gateway {
     const answer = await this.#parts.outgoing.send(
       {
         ...GATEWAY_CALL,
-        ...{ url: `${this.#url}${token}`, trust: 'operator', http2: true },
+        ...{ url: `${this.#url}${token}`, trust: 'operator', http2: this.#connections },
         headers: { authorization: `bearer ${signature}`, ...this.#headersOf(token, content) },
         body: this.#texts.of(content, 0, () => fitted(content, PAYLOAD_BYTES_MAX, compose)),
         originConcurrency: CONCURRENCY,
@@ -85,6 +88,12 @@ export class Apns implements Gateway {
       .sign(key);
     return { value, lifeMs: TOKEN_LIFE_MS };
   }
+}
+
+/** A name for the key and the topic, which gives away neither. */
+function nameOf({ key, keyId, teamId, topic }: ApnsAccount): string {
+  const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' });
+  return Bun.CryptoHasher.hash('sha256', `${publicKey} ${keyId} ${teamId} ${topic}`, 'hex');
 }
 
 /**

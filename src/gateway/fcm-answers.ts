@@ -58,8 +58,9 @@ export const FCM_ANSWERS: readonly AnswerRow[] = [
   {
     status: 404,
     code: null,
-    means: 'foreign',
-    problem: 'FCM knows no such token or project',
+    means: 'unclear',
+    problem:
+      'FCM does not say that the token is dead: is the project of the service account gone, or does something else answer in its place?',
   },
   {
     status: 429,

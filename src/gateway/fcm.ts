@@ -8,7 +8,7 @@ import { isRefused } from '../core/outcome.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { OutgoingFailure } from '../outgoing/call.ts';
-import { type AnswerBook, asCode, Experience, verdictOfFailure } from './answer.ts';
+import { type AnswerBook, asCode, asWords, Experience, verdictOfFailure } from './answer.ts';
 import { FCM_ANSWERS, fcmCode } from './fcm-answers.ts';
 import { fitted, KeptTexts, PAYLOAD_BYTES_MAX } from './fit.ts';
 import { ANSWER_BOUNDS, GATEWAY_CALL, type GatewayParts, NO_ADDRESS, ttlSeconds } from './parts.ts';
@@ -88,7 +88,7 @@ export class Fcm implements Gateway {
     const answer = await this.#parts.outgoing.send(
       {
         ...GATEWAY_CALL,
-        ...{ url: this.#url, trust: 'operator', http2: true },
+        ...{ url: this.#url, trust: 'operator', http2: { pool: 'fcm' } },
         headers: { authorization: `Bearer ${access}`, 'content-type': 'application/json' },
         body: this.#bodyOf(address.token, content),
         originConcurrency: CONCURRENCY,
@@ -142,13 +142,14 @@ function readExchange(answer: {
   const { status, retryAfterMs } = answer;
   const body = readJsonObject(answer.text, ANSWER_BOUNDS, 'the answer');
   const fields = isRefused(body) ? {} : body;
-  const { access_token: value, expires_in: seconds, error } = fields;
+  const { access_token: value, expires_in: seconds, error, error_description: words } = fields;
   if (status === 200 && typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)) {
     const wholeMs = typeof seconds === 'number' ? seconds * 1000 : 0;
     return { value, lifeMs: Math.max(wholeMs - RENEWAL_MS, TOKEN_LIFE_MIN_MS) };
   }
   const code = asCode(error);
-  const problem = `${status}${code === null ? '' : ` ${code}`}`;
+  const said = [code, asWords(words)].filter((part) => part !== null).join(': ');
+  const problem = `${status}${said === '' ? '' : ` ${said}`}`;
   // A page without a code is of something in between, such as a captive portal.
   if (code !== null && status >= 400 && status < 500 && status !== 429 && status !== 408) {
     return {
@@ -157,6 +158,9 @@ function readExchange(answer: {
     };
   }
   const outage = `Google gives out no access token for now (${problem})`;
+  if (status === 429 && retryAfterMs !== null) {
+    return { verdict: 'wait', afterMs: retryAfterMs, problem: outage };
+  }
   return { verdict: 'retry', afterMs: retryAfterMs, problem: outage };
 }
 

@@ -167,7 +167,7 @@ interface AttemptTally {
 
 function attemptTallies(): Record<DestinationKind, AttemptTally> {
   const tally = (): AttemptTally => ({
-    outcomes: new Counts(['accepted', 'retry', 'dead', 'credentials', 'failed']),
+    outcomes: new Counts(['accepted', 'retry', 'wait', 'dead', 'credentials', 'failed']),
     seconds: new Histogram([0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]),
   });
   const tallies = DESTINATION_KINDS.map((kind) => [kind, tally()]);

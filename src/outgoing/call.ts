@@ -16,8 +16,12 @@ export interface OutgoingCall {
    * takes those of another who has a receiver on the same host. Absent: they are everybody's.
    */
   party?: string;
-  /** By HTTP/2 alone, for an https address of the operator's; else by HTTP/1.1. */
-  http2?: boolean;
+  /**
+   * By HTTP/2 alone, for an https address of the operator's, on connections that only calls with
+   * the same pool share, as a server may take a connection for whom it saw there first. Absent: by
+   * HTTP/1.1.
+   */
+  http2?: { pool: string };
   /** Names in lower case; `host` and `content-length` are written here. */
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array<ArrayBuffer> | null;

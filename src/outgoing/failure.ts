@@ -82,6 +82,9 @@ export function failureOf({ code }: Trouble, host: string): OutgoingFailure {
   if (/^ERR_(?:INVALID|HTTP_INVALID|UNESCAPED)/.test(code)) {
     return failure('unsendable', `the call to ${host} has signs that cannot be sent`);
   }
+  if (/^(?:ENOTFOUND|EAI_\w+|ENODATA|DNS\w*)$/.test(code)) {
+    return failure('name', `${host} has no address`);
+  }
   if (code === 'ETIMEDOUT') return failure('timeout', `${host} does not answer`);
   return failure('reset', `the call to ${host} failed (${code})`);
 }

@@ -50,10 +50,12 @@ export async function exchangeHttp2({
   const headers = { ...call.headers, 'accept-encoding': 'identity' };
   goDirectly(host);
   try {
+    // Connections are shared by calls whose `tls` is the same to the letter. Without a key of a
+    // client its passphrase is for nothing else.
     answer = await fetch(call.url, {
       ...{ method: call.method, body: call.body, signal },
       ...{ headers, protocol: 'http2', redirect: 'manual', decompress: false },
-      ...(ca !== null && { tls: { ca } }),
+      tls: { ...(ca !== null && { ca }), passphrase: call.http2?.pool ?? '' },
     });
   } catch (fault) {
     if (signal.aborted) return new Trouble('ABORT_ERR');

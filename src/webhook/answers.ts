@@ -10,7 +10,8 @@ interface AnswerRow {
   /** Statuses, both included. */
   from: number;
   to: number;
-  verdict: 'accepted' | 'retry' | 'dead';
+  /** `wait`: tried again as others, if it does not say when. */
+  verdict: 'accepted' | 'retry' | 'wait' | 'dead';
   /** The meaning of the answer, and the mend if there is one. */
   about: string;
 }
@@ -31,7 +32,7 @@ export const WEBHOOK_ANSWERS: readonly AnswerRow[] = [
   { from: 410, to: 410, verdict: 'dead', about: 'it wants no more events' },
   { from: 413, to: 413, verdict: 'retry', about: 'the event is too large for it' },
   { from: 415, to: 415, verdict: 'retry', about: 'it takes no JSON' },
-  { from: 429, to: 429, verdict: 'retry', about: 'it wants fewer calls' },
+  { from: 429, to: 429, verdict: 'wait', about: 'it wants fewer calls' },
   { from: 400, to: 499, verdict: 'retry', about: 'it does not understand the call' },
   {
     from: 502,
@@ -50,10 +51,20 @@ export function judgeAnswer(answer: OutgoingAnswer | OutgoingFailure): Verdict {
   const problem = `the receiver answered ${status}: ${row?.about ?? 'that is no answer of HTTP'}`;
   if (row?.verdict === 'accepted') return { verdict: 'accepted' };
   if (row?.verdict === 'dead') return { verdict: 'dead', problem };
-  return { verdict: 'retry', afterMs: retryAfterMs, problem };
+  return row?.verdict === 'wait' ? tooMuch(retryAfterMs, problem) : retry(retryAfterMs, problem);
+}
+
+const retry = (afterMs: number | null, problem: string): Verdict => ({
+  ...{ verdict: 'retry', afterMs, problem },
+});
+
+/** The verdict on an answer of 429: no attempt, if it says when to come again. */
+export function tooMuch(afterMs: number | null, problem: string): Verdict {
+  return afterMs === null ? retry(null, problem) : { verdict: 'wait', afterMs, problem };
 }
 
 /** A call without an answer is tried again, whatever kept it. */
-export function unanswered({ problem }: OutgoingFailure): Verdict {
+export function unanswered({ kind, problem }: OutgoingFailure): Verdict {
+  if (kind === 'busy') return { verdict: 'busy', problem };
   return { verdict: 'retry', afterMs: null, problem };
 }

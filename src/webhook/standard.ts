@@ -18,6 +18,7 @@ const ANSWER_BYTES_MAX = 16_384;
 
 export class StandardTeller implements Teller {
   readonly concurrency = ORIGIN_CONCURRENCY;
+  readonly spacingMs = 0;
 
   constructor(private readonly outgoing: Pick<Outgoing, 'send'>) {}
 

@@ -107,7 +107,7 @@ test('for machines', async () => {
 test('a service account that Google does not know', async () => {
   writeConfig({ fcmServiceAccount: servers.fcm.wrongServiceAccountFile });
   expect(await failureOf('fcm', '--hwid', 'phone')).toBe(
-    `test_failed: fcm does not work, and all its pushes wait: Google gives out no access token for the service account (400 invalid_grant): its key may be revoked, or the clock of this machine wrong. Mend it, then run 'systemctl reload gatepost'`,
+    `test_failed: fcm does not work, and all its pushes wait: Google gives out no access token for the service account (400 invalid_grant: Invalid JWT Signature.): its key may be revoked, or the clock of this machine wrong. Mend it, then run 'systemctl reload gatepost'`,
   );
 });
 

@@ -17,6 +17,7 @@ let verdict: Verdict;
 let told: Webhook[];
 const teller = {
   concurrency: 1,
+  spacingMs: 0,
   tell: async (webhook: Webhook) => {
     told.push(webhook);
     return verdict;

@@ -6,7 +6,7 @@
  */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { reachEnv } from '../servers/reach-env.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
@@ -212,6 +212,30 @@ test('wrong FCM credentials: one line, all of it is kept, and goes out once they
   for (const id of ids) expect(await ended(server, by, id)).toBe(100);
   expect((await servers.totals('fcm')).deliveries).toBe(3);
   expect(stopped()).toHaveLength(1);
+  await expectNoViolations(servers);
+});
+
+test('another key of Apple is used from SIGHUP on: the next push is accepted', async () => {
+  const dataDir = join(temporaryFolder(), 'data');
+  const file = join(temporaryFolder(), 'gatepost.toml');
+  const write = ({ keyFile, keyId }: { keyFile: string; keyId: string }) =>
+    writeFileSync(file, `[gateway.apns]\nkey_file = "${keyFile}"\nkey_id = "${keyId}"\n`);
+  write(servers.apns);
+  const by = await addProviderByCommand(dataDir, '--plan', 'enterprise');
+  const env = reachEnv(servers);
+  for (const name of ['KEY_FILE', 'KEY_ID']) delete env[`GATEPOST_GATEWAY_APNS_${name}`];
+  const server = await startServe({ dataDir, env, args: ['--config', file] });
+  await expectOk(call(server, '/api/add-domain', by, { domain_hash: HASH }));
+  await registerThree(server, by);
+  const first = await notify(server, by, 'One', { hwid: 'tablet' });
+  expect(await ended(server, by, first)).toBe(100);
+  write(servers.apns.other);
+  process.kill(server.pid, 'SIGHUP');
+  await until('the reload', () => server.stderr().includes('config_reloaded'));
+  const second = await notify(server, by, 'Two', { hwid: 'tablet' });
+  expect(await ended(server, by, second)).toBe(100);
+  expect((await servers.totals('apns')).answers).toEqual({ '200': 2 });
+  expect(server.troubles()).toEqual([]);
   await expectNoViolations(servers);
 });
 

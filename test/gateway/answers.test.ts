@@ -126,7 +126,11 @@ const FCM_SAID: [status: number, body: unknown, means: string, problem: string][
   ],
   [
     ...([404, fcmBody(404, 'NOT_FOUND', null), 'retry'] as const),
-    'FCM knows no such token or project (404 NOT_FOUND)',
+    'FCM does not say that the token is dead: is the project of the service account gone, or does something else answer in its place? (404 NOT_FOUND)',
+  ],
+  [
+    ...([404, '<html>', 'retry'] as const),
+    'FCM does not say that the token is dead: is the project of the service account gone, or does something else answer in its place? (404)',
   ],
   [
     ...([429, fcmBody(429, 'RESOURCE_EXHAUSTED', 'QUOTA_EXCEEDED'), 'retry'] as const),
@@ -322,6 +326,27 @@ describe('tokens by which we are known', () => {
     expect((await send()).verdict).toBe('credentials');
   });
 
+  test('FCM: no token is dropped for a bare 404, whatever was accepted before', async () => {
+    const bare = [answer(404, '<html>'), answer(404, fcmBody(404, 'NOT_FOUND', null))];
+    const { send } = scripted('fcm', answer(200), ...bare);
+    expect(await send()).toEqual({ verdict: 'accepted' });
+    const kept = { verdict: 'retry', afterMs: 15 * 60_000, isOfOne: true };
+    expect([await send(), await send()]).toMatchObject([kept, kept]);
+  });
+
+  test('FCM: what Google says of a service account is said', async () => {
+    const words = 'Invalid JWT: Token must be a short-lived token.\n\u001b[1m';
+    const refused = answer(400, { error: 'invalid_grant', error_description: words });
+    const outgoing = new ScriptedOutgoing([refused]);
+    const given = await MAKERS.fcm(outgoing, new FakeClock()).send(
+      ADDRESSES.fcm,
+      contentAt(0),
+      NEVER,
+    );
+    const said = '(400 invalid_grant: Invalid JWT: Token must be a short-lived token. [1m)';
+    expect(given).toMatchObject({ problem: expect.stringContaining(said) });
+  });
+
   test.each([
     [400, { error: 'invalid_grant' }, 'credentials'],
     [401, { error: 'invalid_client' }, 'credentials'],
@@ -350,7 +375,7 @@ describe('no answer', () => {
     ['timeout', 'retry'],
     ['reset', 'retry'],
     ['protocol', 'retry'],
-    ['busy', 'retry'],
+    ['busy', 'busy'],
     ['stopped', 'retry'],
   ] as const)('%s: %s', async (kind, verdict) => {
     for (const name of ['fcm', 'apns', 'webpush'] as const) {

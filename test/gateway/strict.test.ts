@@ -135,7 +135,7 @@ describe('FCM', () => {
     expect(verdict).toEqual({
       verdict: 'credentials',
       problem:
-        'Google gives out no access token for the service account (400 invalid_grant): its key may be revoked, or the clock of this machine wrong',
+        'Google gives out no access token for the service account (400 invalid_grant: Invalid JWT Signature.): its key may be revoked, or the clock of this machine wrong',
     });
   });
 });
@@ -162,6 +162,18 @@ describe('APNs', () => {
       Date.now() / 1000 + 3_590,
       Date.now() / 1000 + 3_601,
     );
+    await noBreaches('apns');
+  });
+
+  test('another key is taken at once, over a connection of its own', async () => {
+    expect((await push('apns')).verdict).toEqual(ACCEPTED);
+    const { keyFile: apnsKeyFile, keyId: apnsKeyId } = servers.apns.other;
+    const settings = { ...settingsFor(servers, dataDir), apnsKeyFile, apnsKeyId };
+    const rotated = makeGateways(settings, { outgoing, clock: systemClock });
+    const address = { gateway: 'apns', token: DEVICE } as const;
+    for (let n = 0; n < 3; n++) {
+      expect(await rotated.all.apns?.send(address, contentAt(Date.now()), NEVER)).toEqual(ACCEPTED);
+    }
     await noBreaches('apns');
   });
 
@@ -282,7 +294,7 @@ describe.each(NAMES)('%s', (name) => {
 
   test('Retry-After is handed on', async () => {
     await servers.behave(name, { next: [{ kind: 'refuse', name: '429', retryAfter: '17' }] });
-    expect((await push(name)).verdict).toMatchObject({ verdict: 'retry', afterMs: 17_000 });
+    expect((await push(name)).verdict).toMatchObject({ verdict: 'wait', afterMs: 17_000 });
   });
 
   test('a connection that is reset costs nothing but another try', async () => {

@@ -14,6 +14,7 @@ let own: Credentials;
 beforeAll(async () => {
   const dead = {
     concurrency: 1,
+    spacingMs: 0,
     tell: async () => ({ verdict: 'dead', problem: 'gone' }) as const,
   };
   app = await startTestApp({ logRequests: true, tellers: { webhook: dead, telegram: dead } });

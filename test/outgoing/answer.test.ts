@@ -155,7 +155,7 @@ describe('without TLS', () => {
   const url = `http://127.0.0.1:${plain.port}/`;
 
   test('what the operator chose is called, by HTTP/1.1 alone', async () => {
-    const changes = { trust: 'operator', http2: true } as const;
+    const changes = { trust: 'operator', http2: { pool: 'one' } } as const;
     const answer = await outgoingTo(null).send(callTo(url, changes), PATIENT);
     expect(answer).toMatchObject({ status: 200, text: 'plain' });
   });

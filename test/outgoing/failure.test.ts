@@ -12,6 +12,8 @@ test.each([
   ['ECONNREFUSED', 'unreachable', 'cannot connect to HOST: the connection is refused'],
   ['ENETUNREACH', 'unreachable', 'cannot connect to HOST: there is no way to its network'],
   ['EMFILE', 'unreachable', 'cannot connect to HOST: this process has too many files open'],
+  ['ENOTFOUND', 'name', 'HOST has no address'],
+  ['EAI_AGAIN', 'name', 'HOST has no address'],
   ['ETIMEDOUT', 'timeout', 'HOST does not answer'],
   ['ECONNRESET', 'reset', 'HOST broke the connection off'],
   ['HTTP2GoAway', 'reset', 'HOST broke the connection off'],

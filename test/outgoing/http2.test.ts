@@ -20,7 +20,8 @@ afterEach(() => servers.behave('fcm', {}));
 function send(changes: Partial<OutgoingCall> = {}, client = outgoing) {
   const url = `${servers.origin('fcm')}/v1/projects/${servers.fcm.project}/messages:send`;
   const headers = { 'content-type': 'application/json' };
-  const gateway = { trust: 'operator', http2: true, headers, body: '{}', url } as const;
+  const http2 = { pool: 'fcm' };
+  const gateway = { trust: 'operator', http2, headers, body: '{}', url } as const;
   return client.send(callTo(url, { ...gateway, ...changes }), PATIENT);
 }
 
@@ -35,6 +36,12 @@ test('calls share connections', async () => {
   expect(after.requests - before.requests).toBe(64);
   expect(after.connections - before.connections).toBeLessThan(10);
   expect(Object.keys(after.protocols)).toEqual(['h2']);
+});
+
+test('calls of another pool have connections of their own', async () => {
+  const before = await servers.totals('fcm');
+  for (const pool of ['one', 'another', 'one', 'another']) await send({ http2: { pool } });
+  expect((await servers.totals('fcm')).connections - before.connections).toBe(2);
 });
 
 test('what a server did not take before it said GOAWAY goes to another connection', async () => {

@@ -14,10 +14,9 @@ import { readJwt } from './jwt.ts';
 
 export interface ApnsConfig {
   teamId: string;
-  keyId: string;
   topic: string;
-  /** PEM. */
-  publicKey: string;
+  /** Public keys, PEM, by their ids. */
+  keys: Record<string, string>;
 }
 
 /** Apple's table of reasons with their statuses. */
@@ -76,14 +75,15 @@ const TOKEN_AGE_S_MAX = 3_600;
 const SKEW_S = 60;
 
 export class ApnsService implements Service {
-  readonly #key: KeyObject;
+  readonly #keys: Map<string, KeyObject>;
   /** Provider tokens whose signature was verified, with their `iat`. */
-  readonly #verified = new Map<string, number>();
-  /** The provider token in use on each connection. */
-  readonly #inUse = new Map<number, { token: string; iat: number }>();
+  readonly #verified = new Map<string, { iat: number; keyId: string }>();
+  /** The provider token in use on each connection, which is for one key. */
+  readonly #inUse = new Map<number, { token: string; iat: number; keyId: string }>();
 
   constructor(private readonly config: ApnsConfig) {
-    this.#key = createPublicKey(config.publicKey);
+    const keys = Object.entries(config.keys);
+    this.#keys = new Map(keys.map(([id, pem]) => [id, createPublicKey(pem)]));
   }
 
   refusal(name: string): Answer {
@@ -125,25 +125,41 @@ export class ApnsService implements Service {
   ): void {
     const token = /^bearer (\S+)$/i.exec(headers['authorization'] ?? '')?.[1];
     if (token === undefined) throw wrong('MissingProviderToken', 'no bearer token');
-    let iat = this.#verified.get(token);
-    if (iat === undefined) {
-      const jwt = readJwt(token, 'ES256', this.#key);
+    let known = this.#verified.get(token);
+    if (known === undefined) {
+      const keyId = keyIdIn(token);
+      const key = this.#keys.get(keyId);
+      if (key === undefined) throw wrong('InvalidProviderToken', 'kid');
+      const jwt = readJwt(token, 'ES256', key);
       if (typeof jwt === 'string') throw wrong('InvalidProviderToken', jwt);
-      if (jwt.header['kid'] !== this.config.keyId) throw wrong('InvalidProviderToken', 'kid');
       if (jwt.claims['iss'] !== this.config.teamId) throw wrong('InvalidProviderToken', 'iss');
       const issued = jwt.claims['iat'];
       if (typeof issued !== 'number') throw wrong('InvalidProviderToken', 'iat');
-      iat = issued;
-      this.#verified.set(token, iat);
+      known = { iat: issued, keyId };
+      this.#verified.set(token, known);
     }
+    const { iat, keyId } = known;
     if (nowS - iat > TOKEN_AGE_S_MAX || iat - nowS > SKEW_S) {
       throw wrong('ExpiredProviderToken', `iat ${iat} at ${nowS}`);
     }
     const before = this.#inUse.get(connection);
+    if (before !== undefined && before.keyId !== keyId) {
+      throw wrong('InvalidProviderToken', `the connection is for ${before.keyId}`);
+    }
     if (before !== undefined && before.token !== token && iat - before.iat < TOKEN_AGE_S_MIN) {
       throw wrong('TooManyProviderTokenUpdates', `after ${iat - before.iat} s`);
     }
-    this.#inUse.set(connection, { token, iat });
+    this.#inUse.set(connection, { token, iat, keyId });
+  }
+}
+
+/** The id of the key that signed a token, as it says itself. */
+function keyIdIn(token: string): string {
+  const [head = ''] = token.split('.');
+  try {
+    return String(JSON.parse(Buffer.from(head, 'base64url').toString()).kid);
+  } catch {
+    return '';
   }
 }
 

@@ -49,6 +49,8 @@ export interface StrictServers {
     topic: string;
     keyFile: string;
     wrongKeyFile: string;
+    /** Another key of the team, which APNs knows too. */
+    other: { keyId: string; keyFile: string };
   };
   telegram: { botToken: string; chat: string };
   /** Tells a server how to behave from now on; `{}`: well. */
@@ -87,12 +89,20 @@ export async function startStrictServers(): Promise<StrictServers> {
   const account = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const provider = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const keyId = randomBytes(20).toString('hex');
-  const apns = { teamId: 'TEAM012345', keyId: 'KEY0123456', topic: 'com.example.gatepost' };
+  const otherProvider = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const apns = { teamId: 'TEAM012345', topic: 'com.example.gatepost' };
+  const keyIds = { keyId: 'KEY0123456', otherId: 'KEY6543210' };
   const settings: Settings = {
     certificate: await authority.issue(),
     otherName: await authority.issue(['other.example']),
     fcm: { project: PROJECT, clientEmail: CLIENT_EMAIL, keyId, publicKey: spki(account.publicKey) },
-    apns: { ...apns, publicKey: spki(provider.publicKey) },
+    apns: {
+      ...apns,
+      keys: {
+        [keyIds.keyId]: spki(provider.publicKey),
+        [keyIds.otherId]: spki(otherProvider.publicKey),
+      },
+    },
     telegram: { botToken: BOT_TOKEN, chat: CHAT },
   };
   const child = Bun.spawn([...(await command(folder)), '--strict-servers'], {
@@ -109,6 +119,7 @@ export async function startStrictServers(): Promise<StrictServers> {
     wrongAccount: join(folder, 'wrong-service-account.json'),
     apns: join(folder, 'apns.p8'),
     wrongApns: join(folder, 'wrong-apns.p8'),
+    otherApns: join(folder, 'other-apns.p8'),
   };
   const tokenUri = `https://127.0.0.1:${ready.ports.fcm}/token`;
   const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -118,6 +129,7 @@ export async function startStrictServers(): Promise<StrictServers> {
   writeSecret(files.wrongAccount, accountJson(stranger.privateKey, keyId, tokenUri));
   writeSecret(files.apns, pkcs8(provider.privateKey));
   writeSecret(files.wrongApns, pkcs8(wrongProvider.privateKey));
+  writeSecret(files.otherApns, pkcs8(otherProvider.privateKey));
   return {
     ...controlOf(ready),
     engine: ready.engine,
@@ -131,7 +143,10 @@ export async function startStrictServers(): Promise<StrictServers> {
       serviceAccountFile: files.account,
       wrongServiceAccountFile: files.wrongAccount,
     },
-    apns: { ...apns, keyFile: files.apns, wrongKeyFile: files.wrongApns },
+    apns: {
+      ...{ ...apns, keyId: keyIds.keyId, keyFile: files.apns, wrongKeyFile: files.wrongApns },
+      other: { keyId: keyIds.otherId, keyFile: files.otherApns },
+    },
     telegram: { botToken: BOT_TOKEN, chat: CHAT },
     stop: async () => {
       child.kill('SIGKILL');

@@ -135,8 +135,8 @@ const USUAL: Writable<ServerSettings> = {
 
 /** Receivers of webhooks that take everything. */
 const TAKING_ALL: Tellers = {
-  webhook: { concurrency: 1, tell: async () => ({ verdict: 'accepted' }) },
-  telegram: { concurrency: 1, tell: async () => ({ verdict: 'accepted' }) },
+  webhook: { concurrency: 1, spacingMs: 0, tell: async () => ({ verdict: 'accepted' }) },
+  telegram: { concurrency: 1, spacingMs: 0, tell: async () => ({ verdict: 'accepted' }) },
 };
 
 function coreOn(store: Store, limits: Limits, pushKey: string | null): Core {

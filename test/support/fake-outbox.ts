@@ -176,10 +176,10 @@ export class FakeOutbox implements Part {
 
   #settle(settlement: Settlement): void {
     const { id, outcome } = settlement;
-    if (outcome === 'retry') {
+    if (outcome === 'retry' || outcome === 'wait') {
       const dispatch = this.waiting.find((waiting) => waiting.id === id);
       if (dispatch === undefined) return;
-      dispatch.attemptCount += 1;
+      if (outcome === 'retry') dispatch.attemptCount += 1;
       dispatch.nextAtMs = settlement.nextAtMs;
       dispatch.problem = settlement.problem;
       return;
@@ -254,7 +254,10 @@ export class Scripted implements Gateway, Teller {
   mostUnderWay = 0;
   auto: ((to: string) => Verdict | null) | null = null;
 
-  constructor(readonly concurrency: number) {}
+  constructor(
+    readonly concurrency: number,
+    readonly spacingMs = 0,
+  ) {}
 
   send: Gateway['send'] = (address, _content, signal) => this.#call(String(address.token), signal);
 
@@ -295,6 +298,7 @@ export class OutboxBench {
     webpush: new Scripted(4),
   };
   readonly webhook = new Scripted(4);
+  readonly telegram = new Scripted(1, 1_000);
   readonly signals = new Signals();
 
   get fcm(): Scripted {
@@ -313,7 +317,7 @@ export class OutboxBench {
     };
     const write = (line: string) => this.logLines.push(line.replace(/^\S+ /, '').trimEnd());
     return new Outbox({
-      ...{ core, clock, tellers: { webhook, telegram: webhook }, random: () => 0.5 },
+      ...{ core, clock, tellers: { webhook, telegram: this.telegram }, random: () => 0.5 },
       log: makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, write),
       gateways: () => this.gateways,
       settings: { gatewayCarryMessages: false, outputOffsetMinutes: 0 },

@@ -113,7 +113,7 @@ describe('a webhook', () => {
     const misdeed: Misdeed = { kind: 'refuse', name: '429', retryAfter: '120' };
     await servers.behave('webhook', { next: [misdeed] });
     expect(await tell(hook(newWebhookSecret('v1')))).toEqual({
-      verdict: 'retry',
+      verdict: 'wait',
       afterMs: 120_000,
       problem: 'the receiver answered 429: it wants fewer calls',
     });
@@ -205,7 +205,7 @@ describe('a Telegram chat', () => {
     [
       'too-many',
       {
-        verdict: 'retry',
+        verdict: 'wait',
         afterMs: 1_000,
         problem: 'Telegram answered 429: Telegram wants fewer messages',
       },

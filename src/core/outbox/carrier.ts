@@ -17,6 +17,10 @@ export type Verdict =
    * `isOfOne`: the answer is about this address alone, and the other side is well.
    */
   | { verdict: 'retry'; afterMs: number | null; problem: string; isOfOne?: true }
+  /** Too much for now (429), and when to come again: no attempt. `isOfOne` as above. */
+  | { verdict: 'wait'; afterMs: number; problem: string; isOfOne?: true }
+  /** No place became free in time, so that nothing was sent: no attempt. */
+  | { verdict: 'busy'; problem: string }
   /** The address is dead: no push to it will ever arrive; of a webhook: it wants no more. */
   | { verdict: 'dead'; problem: string }
   /** Our credentials are wrong: nothing gets through until somebody mends them. */
@@ -35,6 +39,8 @@ export interface Gateway {
 /** Tells webhooks of events. */
 export interface Teller {
   readonly concurrency: number;
+  /** Least time between two calls to one destination, ms. */
+  readonly spacingMs: number;
   /** Tells once. Never throws. */
   tell(webhook: Webhook, event: StoredEvent, nowMs: number, signal: AbortSignal): Promise<Verdict>;
 }

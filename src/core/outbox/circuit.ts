@@ -58,6 +58,20 @@ export function afterFailure(
   return { ...health, failureCount, failingSinceMs, retryAtMs, problem };
 }
 
+/**
+ * Health after a receiver asked for a pause: it is no failure. `isLong`: nobody keeps the
+ * destination until the pause is over.
+ */
+export function afterPause(
+  health: DestinationHealth,
+  pause: { nowMs: number; problem: string; pauseMs: number; isLong: boolean },
+): DestinationHealth {
+  const { nowMs, problem, pauseMs, isLong } = pause;
+  const failingSinceMs = Math.min(health.failingSinceMs ?? nowMs, nowMs);
+  const retryAtMs = isLong ? nowMs + pauseMs : health.retryAtMs;
+  return { ...health, failingSinceMs, retryAtMs, problem };
+}
+
 /** Health after our credentials were refused: nothing is tried until somebody mends them. */
 export function afterStop(
   health: DestinationHealth,

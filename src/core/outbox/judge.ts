@@ -10,8 +10,15 @@ import type {
   Settlement,
 } from '../port/outbox.ts';
 import type { Verdict } from './carrier.ts';
-import { afterFailure, afterGood, afterStop } from './circuit.ts';
-import { ATTEMPTS_MAX, heededMs, type Random, waitMs } from './retry.ts';
+import { afterFailure, afterGood, afterPause, afterStop } from './circuit.ts';
+import {
+  ASKED_WAITS_MAX_MS,
+  ATTEMPTS_MAX,
+  askedWaitEndMs,
+  heededMs,
+  type Random,
+  waitMs,
+} from './retry.ts';
 
 /** Failures in a row from which on a destination fails as a whole. */
 const FAILING_COUNT_MIN = 5;
@@ -19,10 +26,12 @@ const FAILING_COUNT_MIN = 5;
 const PUSH_AGE_MAX_MS = DAY_MS;
 /** Age before which no event is given up, ms: the ten attempts are planned over some 76 hours. */
 const EVENT_AGE_MIN_MS = 60 * HOUR_MS;
+/** Longest pause of a receiver for which its run keeps it, ms. */
+export const KEPT_PAUSE_MAX_MS = 10_000;
 
 /** The consequences of an attempt. */
 export interface Judgement {
-  /** Null: it does not count as an attempt, and the dispatch waits as it did. */
+  /** Null: no attempt is counted, and the dispatch keeps its place in the queue. */
   settlement: Settlement | null;
   health: DestinationHealth;
   /** Why the webhook is disabled; null: it is not. */
@@ -75,6 +84,18 @@ function judgePush(
       if (kind === 'webpush') return { ...good, settlement: { id, outcome: 'failed', problem } };
       return { settlement: null, health: afterStop(health, nowMs, problem), disables: null };
     }
+    case 'wait': {
+      const { problem, afterMs, isOfOne } = verdict;
+      const failure = { nowMs, problem, pauseMs: 0 };
+      const after = isOfOne ? afterGood(health) : afterFailure(health, failure, random);
+      const settlement = askedPush({ dispatch, nowMs, expiresAtMs }, afterMs, problem);
+      return { settlement, health: after, disables: null };
+    }
+    case 'busy': {
+      const isOver = expiresAtMs !== null && nowMs >= expiresAtMs;
+      const settlement = isOver ? tooLate(id, verdict.problem) : null;
+      return { settlement, health, disables: null };
+    }
     case 'retry': {
       const { problem, afterMs } = verdict;
       const failure = { nowMs, problem, pauseMs: 0 };
@@ -92,13 +113,37 @@ function judgePush(
         };
       }
       if (expiresAtMs !== null && nextAtMs >= expiresAtMs) {
-        const late = `the message ends before another attempt: ${problem}`;
-        return { ...after, settlement: { id, outcome: 'failed', problem: late } };
+        return { ...after, settlement: tooLate(id, problem) };
       }
       return { ...after, settlement: { id, outcome: 'retry', nextAtMs, problem } };
     }
   }
 }
+
+function tooLate(id: number, problem: string): Settlement {
+  const late = `the message ends before another attempt: ${problem}`;
+  return { id, outcome: 'failed', problem: late };
+}
+
+/** Returns when a push is tried again whose gateway asked for a wait, or that it has waited enough. */
+function askedPush(
+  {
+    dispatch: { id, queuedAtMs },
+    nowMs,
+    expiresAtMs,
+  }: Pick<Attempt<PushDispatch>, 'dispatch' | 'nowMs' | 'expiresAtMs'>,
+  askedMs: number,
+  problem: string,
+): Settlement {
+  if (nowMs - queuedAtMs >= ASKED_WAITS_MAX_MS) {
+    return { id, outcome: 'failed', problem: `${WAITED_ENOUGH}: ${problem}` };
+  }
+  const nextAtMs = askedWaitEndMs(queuedAtMs, askedMs, nowMs);
+  if (expiresAtMs !== null && nextAtMs >= expiresAtMs) return tooLate(id, problem);
+  return { id, outcome: 'wait', nextAtMs, problem };
+}
+
+const WAITED_ENOUGH = 'it was asked to wait for three days, the last time';
 
 /** Why a push that failed once more is given up; null: it is tried again. */
 function whyNoMorePush(
@@ -139,6 +184,23 @@ function judgeEvent(
       const { problem } = verdict;
       return { settlement: { id, outcome: 'failed', problem }, health: good, disables: problem };
     }
+    case 'wait': {
+      const { problem } = verdict;
+      const leftMs = dispatch.queuedAtMs + ASKED_WAITS_MAX_MS - nowMs;
+      if (leftMs > 0) {
+        const pauseMs = Math.min(verdict.afterMs, leftMs);
+        const pause = { nowMs, problem, pauseMs, isLong: pauseMs > KEPT_PAUSE_MAX_MS };
+        return { settlement: null, health: afterPause(health, pause), disables: null };
+      }
+      const gaveUp = `${WAITED_ENOUGH}: ${problem}`;
+      const settlement = { id, outcome: 'failed', problem: gaveUp } as const;
+      const { failingSinceMs } = health;
+      // Of a receiver that takes others, only this one waited for too long.
+      const hasTakenNone = failingSinceMs !== null && nowMs - failingSinceMs >= EVENT_AGE_MIN_MS;
+      return { settlement, health, disables: hasTakenNone ? gaveUp : null };
+    }
+    case 'busy':
+      return { settlement: null, health, disables: null };
     case 'retry': {
       const { problem, afterMs } = verdict;
       // One receiver is behind a webhook: who asks for a pause asks for all of its events.

@@ -26,6 +26,11 @@ const EVENT_SPREAD = 0.1;
 /** The longest wait that the other side may ask for by `Retry-After`, ms. */
 const ASKED_MAX_MS = { push: HOUR_MS, event: 24 * HOUR_MS } as const;
 
+/** Time after which a dispatch waits no more for a receiver that asks it to, ms. */
+export const ASKED_WAITS_MAX_MS = 72 * HOUR_MS;
+/** The least part of its age by which a push waits that is asked to, time and again. */
+const AGE_SHARE = 1 / 10;
+
 /** Gives a number from 0 up to 1, as `Math.random` does. */
 export type Random = () => number;
 
@@ -38,6 +43,20 @@ function backoffMs(nth: number, { firstMs, longestMs }: typeof PUSH_BACKOFF, ran
 /** The wait that the other side asked for, as far as it is heeded, ms; 0 for null: for none. */
 export function heededMs(kind: 'push' | 'event', askedMs: number | null): number {
   return Math.min(Math.max(askedMs ?? 0, 0), ASKED_MAX_MS[kind]);
+}
+
+/**
+ * Time at which a push is tried again whose gateway asked for a wait, UTC ms: after an hour at the
+ * latest, as that costs no attempt. The wait grows with the age of the push, so that a push service
+ * that always asks for a second gets few calls.
+ */
+export function askedWaitEndMs(queuedAtMs: number, askedMs: number, nowMs: number): number {
+  const leastMs = Math.max(
+    SECOND_MS,
+    Math.min((nowMs - queuedAtMs) * AGE_SHARE, ASKED_MAX_MS.push),
+  );
+  const waitMs = Math.max(heededMs('push', askedMs), leastMs);
+  return Math.round(Math.min(nowMs + waitMs, queuedAtMs + ASKED_WAITS_MAX_MS));
 }
 
 /**

@@ -115,6 +115,8 @@ export type Settlement = { id: number } & (
   | { outcome: 'moot' }
   /** At most {@link WAIT_MAX_MS} from now on. */
   | { outcome: 'retry'; nextAtMs: number; problem: string }
+  /** The same, but no attempt is counted. */
+  | { outcome: 'wait'; nextAtMs: number; problem: string }
   | { outcome: 'failed'; problem: string }
   /** The address is dead: the token loses it if it still is the same. */
   | { outcome: 'dead'; problem: string; tokenId: number; push: PushAddress }

@@ -63,6 +63,11 @@ export class Carrier {
     return (isTold ? tellers[kind] : gateways()[kind])?.concurrency ?? 1;
   }
 
+  /** Least time between two attempts to one destination of a kind, ms. */
+  spacingOf(kind: DestinationKind): number {
+    return kind === 'webhook' || kind === 'telegram' ? this.deps.tellers[kind].spacingMs : 0;
+  }
+
   /** Hands a push over once; null: its gateway is not set up any more. Never rejects. */
   async push({ distributionId, token }: PushDispatch): Promise<Carried | null> {
     if (token?.push == null) return GONE;
@@ -120,6 +125,7 @@ export class Carrier {
     const { verdict } = carried;
     const isBrokenOff = signal.aborted && verdict?.verdict === 'retry';
     if (verdict === null || isBrokenOff) return { ...carried, verdict: null };
+    if (verdict.verdict === 'busy') return carried;
     onAttempt(kind, verdict.verdict, (clock.steadyMs() - beganMs) / 1000);
     return carried;
   }

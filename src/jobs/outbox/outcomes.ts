@@ -36,7 +36,7 @@ export class Outcomes {
   #hasNews = false;
   #disables: string | null = null;
   /** Outcomes that are being saved; null: none are, nor is the lease renewed. */
-  #savingCount: number | null = null;
+  #saving: readonly Settlement[] | null = null;
   /** The last save failed; and while it is not tried again yet. */
   #hasFailed = false;
   #isPausing = false;
@@ -52,12 +52,12 @@ export class Outcomes {
 
   /** True: everything is on disk. */
   get isSaved(): boolean {
-    return this.#pending.length === 0 && this.#savingCount === null && !this.#hasNews;
+    return this.#pending.length === 0 && this.#saving === null && !this.#hasNews;
   }
 
   /** False: what is there must be saved first, or the lease renewed. */
   get mayGrow(): boolean {
-    const count = this.#pending.length + (this.#savingCount ?? 0);
+    const count = this.#pending.length + (this.#saving?.length ?? 0);
     return !this.#hasFailed && count < STEP_COUNT_MAX && this.isLeaseFresh;
   }
 
@@ -68,6 +68,11 @@ export class Outcomes {
   /** True: there is so much, or so important, that it waits for no more. */
   get isPressing(): boolean {
     return this.#pending.length >= AT_ONCE_COUNT || this.#disables !== null;
+  }
+
+  /** Dispatches whose outcomes are not on disk yet. */
+  ids(): number[] {
+    return [...(this.#saving ?? []), ...this.#pending].map(({ id }) => id);
   }
 
   add(settlement: Settlement): void {
@@ -88,7 +93,7 @@ export class Outcomes {
 
   /** Saves what is there, unless it is at it; without anything it renews the lease. */
   save(): void {
-    if (this.#savingCount === null && !this.#isPausing) void this.#save();
+    if (this.#saving === null && !this.#isPausing) void this.#save();
   }
 
   /** Saves what is there once more, and gives up what then is left. */
@@ -102,7 +107,7 @@ export class Outcomes {
     const batch = this.#pending.splice(0, STEP_COUNT_MAX);
     const disables = this.#disables;
     const saidMs = clock.steadyMs();
-    this.#savingCount = batch.length;
+    this.#saving = batch;
     this.#hasNews = false;
     this.#disables = null;
     try {
@@ -125,7 +130,7 @@ export class Outcomes {
       if (this.#isAbandoned) this.#forget();
       else this.#putOff();
     }
-    this.#savingCount = null;
+    this.#saving = null;
     if (this.#pending.length > 0) this.host.saveSoon();
     this.host.onChange();
   }

@@ -1,7 +1,10 @@
 /**
- * How long destinations take for an answer: whoever keeps others waiting is known for it, also if
- * the answer is a good one in the end.
+ * What is known of the pace of destinations: how long they take for an answer, as whoever keeps
+ * others waiting is known for it, also if the answer is a good one in the end; and how often they
+ * may be called.
  */
+
+import { Throttle } from './throttle.ts';
 
 /** Mean time of an attempt above which a destination is slow, ms. */
 const SLOW_MS = 1_000;
@@ -12,6 +15,7 @@ const COUNT_MAX = 2_000;
 
 export class Paces {
   readonly #meanMs = new Map<number, number>();
+  readonly #throttles = new Map<number, Throttle>();
 
   note(destinationId: number, tookMs: number): void {
     const beforeMs = this.#meanMs.get(destinationId) ?? tookMs;
@@ -24,6 +28,16 @@ export class Paces {
 
   isSlow(destinationId: number): boolean {
     return (this.#meanMs.get(destinationId) ?? 0) > SLOW_MS;
+  }
+
+  /** The throttle of a destination, which stays as it is from one run to the next. */
+  throttleOf(destinationId: number, spacingMs: number): Throttle {
+    const throttle = this.#throttles.get(destinationId) ?? new Throttle(spacingMs);
+    this.#throttles.delete(destinationId);
+    this.#throttles.set(destinationId, throttle);
+    const [oldest] = this.#throttles.keys();
+    if (this.#throttles.size > COUNT_MAX && oldest !== undefined) this.#throttles.delete(oldest);
+    return throttle;
   }
 
   /** All that are slow. */

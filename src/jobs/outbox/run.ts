@@ -6,6 +6,7 @@
  */
 
 import type { Clock } from '../../clock.ts';
+import type { Verdict } from '../../core/outbox/carrier.ts';
 import { type Judgement, judgeAttempt } from '../../core/outbox/judge.ts';
 import type {
   Destination,
@@ -19,6 +20,7 @@ import type { Carried } from './carry.ts';
 import { Outcomes } from './outcomes.ts';
 import type { Paces } from './paces.ts';
 import type { Places, Taker } from './places.ts';
+import type { Throttle } from './throttle.ts';
 
 /** Dispatches that are read in one step: some four for each attempt at a time. */
 const PAGE_MIN = 16;
@@ -29,6 +31,12 @@ const HASTEN_COUNT = 1_000;
 const BEFORE_NEW: DispatchCursor = { nextAtMs: 0, id: 0 };
 /** Failures in a row after which others have their turn. */
 const FAILURES_MAX = 4;
+/** Least time between two looks for what is new while attempts are under way, ms. */
+const RENEWAL_MS = 100;
+/** Longest time without a look at the lease, while it waits for the pace of its destination, ms. */
+const TURN_MAX_MS = 5_000;
+/** Pause after an attempt for which there was no place, ms. */
+const BUSY_PAUSE_MS = 1_000;
 
 /** The surroundings of a run. */
 export interface RunHost {
@@ -40,6 +48,8 @@ export interface RunHost {
   paces: Paces;
   /** Most attempts at a time. */
   concurrency: number;
+  /** Least time between two attempts, ms. */
+  spacingMs: number;
   /** True: others of its kind share the places, so that a failing one has one of them. */
   isShared: boolean;
   /** True: more may wait for a run than there may be, and this one, begun then, had its time. */
@@ -62,7 +72,14 @@ export class OutboxRun implements Taker {
   #cursor: DispatchCursor | null = null;
   /** True: another page may follow; false: the last one was read, and it begins anew at the end. */
   #hasNextPage = true;
+  /** True: something may have been put in since the last look. */
+  #hasNews = false;
+  #lookedMs = Number.NEGATIVE_INFINITY;
   #isLoading = false;
+  /** Ids of what is in the queue or under way: a look passes over them. */
+  readonly #inHand = new Set<number>();
+  /** Time at which it turns by itself; null: it waits for something else. */
+  #turnsAtMs: number | null = null;
   #hasFound = false;
   #underWayCount = 0;
   #health: DestinationHealth;
@@ -75,6 +92,7 @@ export class OutboxRun implements Taker {
   #isOver = false;
   readonly #beganMs: number;
   readonly #outcomes: Outcomes;
+  readonly #throttle: Throttle;
 
   constructor(
     readonly destination: Destination,
@@ -87,6 +105,7 @@ export class OutboxRun implements Taker {
     const { failureCount, retryAtMs } = destination;
     if (retryAtMs > 0 && failureCount % 2 === 0) this.#cursor = BEFORE_NEW;
     this.#beganMs = clock.steadyMs();
+    this.#throttle = host.paces.throttleOf(destination.id, host.spacingMs);
     const outcomes = {
       ...{ store, clock, owner, destinationId: destination.id, onFault, onSaved },
       saveSoon: () => host.saveSoon(this),
@@ -111,6 +130,12 @@ export class OutboxRun implements Taker {
 
   /** Begins; to be called once. */
   start(): void {
+    this.#turn();
+  }
+
+  /** Looks soon for what was put in meanwhile, also while attempts are under way. */
+  wake(): void {
+    this.#hasNews = true;
     this.#turn();
   }
 
@@ -159,7 +184,29 @@ export class OutboxRun implements Taker {
       void this.#load();
     } else if (this.#mayBegin()) {
       this.host.places.want(this);
+    } else {
+      const waitMs = this.#waitMs();
+      if (waitMs > 0) this.#turnIn(Math.min(waitMs, TURN_MAX_MS));
     }
+  }
+
+  /** The time after which there may be something to do without any other change, ms; 0: none. */
+  #waitMs(): number {
+    if (!this.#hasRoom()) return 0;
+    const nowMs = this.host.clock.steadyMs();
+    if (this.#queue.length > 0) return this.#throttle.waitMs(nowMs);
+    return this.#hasNews ? Math.max(0, this.#lookedMs + RENEWAL_MS - nowMs) : 0;
+  }
+
+  #turnIn(ms: number): void {
+    const { clock } = this.host;
+    const atMs = clock.steadyMs() + ms;
+    if (this.#turnsAtMs !== null && this.#turnsAtMs <= atMs) return;
+    this.#turnsAtMs = atMs;
+    void clock.sleep(ms).then(() => {
+      if (this.#turnsAtMs === atMs) this.#turnsAtMs = null;
+      this.#turn();
+    });
   }
 
   #end(): void {
@@ -169,19 +216,27 @@ export class OutboxRun implements Taker {
 
   /** Nothing is under way, and everything is saved. */
   #isAtRest(): boolean {
-    return this.#underWayCount === 0 && !this.#isLoading && this.#outcomes.isSaved;
+    return this.#isIdle() && !this.#isLoading;
+  }
+
+  #isIdle(): boolean {
+    return this.#underWayCount === 0 && this.#outcomes.isSaved;
   }
 
   #mayBegin(): boolean {
-    if (this.#isClosed || this.#queue.length === 0 || !this.#outcomes.mayGrow) return false;
-    return this.#underWayCount < this.#concurrency();
+    if (this.#isClosed || this.#queue.length === 0 || !this.#hasRoom()) return false;
+    return this.#throttle.waitMs(this.host.clock.steadyMs()) === 0;
+  }
+
+  #hasRoom(): boolean {
+    return this.#outcomes.mayGrow && this.#underWayCount < this.#concurrency();
   }
 
   /** A probe after a pause, and an attempt of one that fails beside others, goes alone. */
   #concurrency(): number {
     const { concurrency, isShared } = this.host;
     const { failureCount, retryAtMs } = this.#health;
-    if (retryAtMs > 0) return 1;
+    if (retryAtMs > 0 || this.#throttle.isCareful) return 1;
     if (failureCount === 0) return this.isSlow ? Math.ceil(concurrency / 2) : concurrency;
     return isShared ? 1 : Math.max(1, Math.floor(concurrency / 4));
   }
@@ -198,7 +253,10 @@ export class OutboxRun implements Taker {
   #mustLoad(): boolean {
     if (this.#isLoading || !this.#outcomes.mayGrow) return false;
     if (this.#hasNextPage) return this.#queue.length < this.#pageSize() / 2;
-    return this.#queue.length === 0 && this.#isAtRest();
+    if (this.#queue.length > 0) return false;
+    if (this.#isAtRest()) return true;
+    const isLongAgo = this.host.clock.steadyMs() - this.#lookedMs >= RENEWAL_MS;
+    return this.#hasNews && isLongAgo && this.#hasRoom();
   }
 
   #pageSize(): number {
@@ -208,16 +266,20 @@ export class OutboxRun implements Taker {
   async #load(): Promise<void> {
     const { store, clock, onFault } = this.host;
     const { id } = this.destination;
-    const size = this.#pageSize();
     this.#isLoading = true;
     try {
       if (this.#hasRecovered) await this.#hasten();
-      // Nothing that is under way, or not saved yet, is there when it begins anew.
       const after = this.#hasNextPage ? this.#cursor : null;
+      // What is in hand, or not saved yet, as the look begins may be read once more.
+      const known = new Set([...this.#inHand, ...this.#outcomes.ids()]);
+      const size = this.#pageSize() + (after === null ? known.size : 0);
+      this.#hasNews = false;
+      this.#lookedMs = clock.steadyMs();
       const page = await store.listDispatches(id, clock.nowMs(), size, after);
-      if (page.length > 0) this.#hasFound = true;
-      else if (after === null) this.#isClosed = true;
-      if (!this.#isClosed) this.#queue.push(...this.#settleMoot(page));
+      const found = page.filter((dispatch) => !known.has(dispatch.id));
+      if (found.length > 0) this.#hasFound = true;
+      else if (page.length === 0 && after === null && this.#isIdle()) this.#isClosed = true;
+      if (!this.#isClosed) this.#take(found);
       this.#cursor = page.at(-1) ?? null;
       this.#hasNextPage = page.length === size;
     } catch (fault) {
@@ -240,34 +302,63 @@ export class OutboxRun implements Taker {
     this.#hasRecovered = false;
   }
 
-  /** Settles what needs no attempt, and so no place; returns the rest. */
-  #settleMoot(page: readonly Dispatch[]): Dispatch[] {
-    return page.filter((dispatch) => {
-      if (dispatch.kind !== 'push' || dispatch.moot === null) return true;
-      this.#outcomes.add({ id: dispatch.id, outcome: 'moot' });
-      return false;
-    });
+  /** Puts into the queue what was found; settles what needs no attempt, and so no place. */
+  #take(found: readonly Dispatch[]): void {
+    for (const dispatch of found) {
+      if (dispatch.kind === 'push' && dispatch.moot !== null) {
+        this.#outcomes.add({ id: dispatch.id, outcome: 'moot' });
+      } else {
+        this.#inHand.add(dispatch.id);
+        this.#queue.push(dispatch);
+      }
+    }
   }
 
   async #attempt(dispatch: Dispatch): Promise<void> {
     const { host, destination, isSlow } = this;
     const beganMs = host.clock.steadyMs();
+    this.#throttle.begin(beganMs);
     const carried = await host.carry(dispatch);
     this.#underWayCount -= 1;
-    host.paces.note(destination.id, host.clock.steadyMs() - beganMs);
+    this.#inHand.delete(dispatch.id);
     if (carried === null) this.#isClosed = true;
     else if (carried.verdict !== null) {
-      const { verdict, expiresAtMs } = carried;
+      const verdict = this.#heed(carried.verdict, beganMs);
+      const { expiresAtMs } = carried;
       const nowMs = host.clock.nowMs();
       const attempt = { dispatch, kind: destination.kind, verdict, nowMs, expiresAtMs };
-      this.#take(judgeAttempt(attempt, this.#health, host.random), nowMs);
+      const judgement = judgeAttempt(attempt, this.#health, host.random);
+      this.#follow(judgement, nowMs);
+      if (judgement.settlement === null && !this.#isClosed) this.#putBack(dispatch);
     }
     if (this.#isClosed) this.#queue = [];
     this.#turn();
     host.places.giveBack(isSlow);
   }
 
-  #take({ settlement, health, disables }: Judgement, nowMs: number): void {
+  /** Has the pace of the destination follow what it says of it. */
+  #heed(verdict: Verdict, beganMs: number): Verdict {
+    const { clock, paces } = this.host;
+    const nowMs = clock.steadyMs();
+    if (verdict.verdict === 'busy') {
+      this.#throttle.pause(nowMs + BUSY_PAUSE_MS);
+      return verdict;
+    }
+    paces.note(this.destination.id, nowMs - beganMs);
+    if (verdict.verdict === 'accepted') this.#throttle.accept(beganMs);
+    // A gateway says it of one device, or of some: the others go on.
+    if (verdict.verdict !== 'wait' || this.destination.webhookId === null) return verdict;
+    return { ...verdict, afterMs: this.#throttle.refuse(beganMs, nowMs, verdict.afterMs) };
+  }
+
+  /** Puts back what was no attempt, to its place in the queue. */
+  #putBack(dispatch: Dispatch): void {
+    this.#inHand.add(dispatch.id);
+    const at = this.#queue.findIndex((other) => isBefore(dispatch, other));
+    this.#queue.splice(at < 0 ? this.#queue.length : at, 0, dispatch);
+  }
+
+  #follow({ settlement, health, disables }: Judgement, nowMs: number): void {
     const before = this.#health;
     if (settlement !== null) this.#outcomes.add(settlement);
     if (health !== before) {
@@ -277,7 +368,7 @@ export class OutboxRun implements Taker {
     }
     if (before.retryAtMs > 0 && health.retryAtMs === 0) {
       this.#hasRecovered = true;
-      this.#queue = [];
+      this.#dropQueue();
       this.#hasNextPage = false;
     }
     const hasFailed = health.failureCount > before.failureCount;
@@ -290,4 +381,16 @@ export class OutboxRun implements Taker {
     const hasFailedLong = this.host.isShared && this.#patience <= 0;
     if (isBlocked || hasFailedLong || disables !== null) this.#isClosed = true;
   }
+
+  /** Forgets what is in the queue: it is read again. */
+  #dropQueue(): void {
+    for (const { id } of this.#queue) this.#inHand.delete(id);
+    this.#queue = [];
+  }
+}
+
+/** Tells which comes first: what was tried already, by its time, then what is new. */
+function isBefore(one: Dispatch, other: Dispatch): boolean {
+  const isNew = Number(one.nextAtMs === 0) - Number(other.nextAtMs === 0);
+  return (isNew || one.nextAtMs - other.nextAtMs || one.id - other.id) < 0;
 }

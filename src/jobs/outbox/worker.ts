@@ -173,6 +173,7 @@ export class Outbox implements OutboxWorker {
     while (this.#mustLook && !this.#isStopping) {
       this.#mustLook = false;
       this.#lookedMs = clock.nowMs();
+      for (const run of this.#runs()) run.wake();
       const kinds = this.#carrier.kinds();
       for (const pool of this.#pools) {
         const carried = pool.kinds.filter((kind) => kinds.includes(kind));
@@ -228,6 +229,7 @@ export class Outbox implements OutboxWorker {
         paces: this.#paces,
       },
       concurrency: this.#carrier.concurrencyOf(kind),
+      spacingMs: this.#carrier.spacingOf(kind),
       isShared: pool.runsMax > 1,
       mustYield: (beganMs) => pool.runsMax > 1 && isFull() && clock.steadyMs() - beganMs >= RUN_MS,
       carry: async (dispatch) => {

@@ -65,10 +65,11 @@ const on = {
         lease_until_ms = ${value('leaseUntilMs')}
       WHERE id = ${value('id')}`),
   retry: prepare(sql`
-      UPDATE outbox o SET next_at_ms = u.next_at_ms, attempt_count = o.attempt_count + 1,
+      UPDATE outbox o SET next_at_ms = u.next_at_ms, attempt_count = o.attempt_count + u.counted,
         problem = u.problem
       FROM unnest(${value('ids')}::bigint[], ${value('nextAtMs')}::bigint[],
-        ${value('problems')}::text[]) u (id, next_at_ms, problem)
+        ${value('problems')}::text[], ${value('counted')}::integer[])
+        u (id, next_at_ms, problem, counted)
       WHERE o.id = u.id`),
   holdTokens: prepare(sql`
       SELECT id FROM device_token WHERE id = ANY(${value('tokenIds')}::bigint[])
@@ -179,7 +180,7 @@ async function settleEvents(
 async function putOff(
   w: Write,
   kind: DestinationKind,
-  retries: readonly Of<'retry'>[],
+  retries: readonly Of<'retry' | 'wait'>[],
   nowMs: number,
 ): Promise<void> {
   if (retries.length === 0) return;
@@ -188,6 +189,7 @@ async function putOff(
     ids: retries.map(({ id }) => id),
     nextAtMs: retries.map(({ nextAtMs }) => Math.min(nextAtMs, latestMs)),
     problems: retries.map(({ problem }) => problem),
+    counted: retries.map(({ outcome }) => Number(outcome === 'retry')),
   });
 }
 
@@ -204,7 +206,7 @@ async function noteHealth(
 
 /** Each of a kind. The first of a dispatch that is settled twice counts. */
 function sorted(settlements: readonly Settlement[], rows: Map<number, Row>) {
-  const retries: Of<'retry'>[] = [];
+  const retries: Of<'retry' | 'wait'>[] = [];
   const settledPushes: { push: pushes.WaitingPush; settlement: Settlement }[] = [];
   const settledEvents: { row: Row; settlement: Settlement }[] = [];
   for (const settlement of settlements) {
@@ -212,7 +214,7 @@ function sorted(settlements: readonly Settlement[], rows: Map<number, Row>) {
     if (row === undefined) continue;
     rows.delete(settlement.id);
     const push = waitingPush(row);
-    if (settlement.outcome === 'retry') retries.push(settlement);
+    if (settlement.outcome === 'retry' || settlement.outcome === 'wait') retries.push(settlement);
     else if (push !== null) settledPushes.push({ push, settlement });
     else settledEvents.push({ row, settlement });
   }

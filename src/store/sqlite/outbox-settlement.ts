@@ -56,7 +56,7 @@ function statements({ db }: Context) {
         FROM outbox o LEFT JOIN recipient r ON r.id = o.recipient_id
         WHERE o.id = ${once('id')}`),
     retry: db.prepare(sql`
-        UPDATE outbox SET next_at_ms = ${value('nextAtMs')}, attempt_count = attempt_count + 1,
+        UPDATE outbox SET next_at_ms = ${value('nextAtMs')}, attempt_count = attempt_count + ${value('counted')},
           problem = ${value('problem')}
         WHERE id = ${value('id')}`),
     dropAddress: db.prepare(sql`
@@ -98,7 +98,7 @@ export function settlementStore(context: Context): SettlementStore {
 
   function settlePush(
     row: Row & { recipientId: number; distributionId: number },
-    settlement: Exclude<Settlement, { outcome: 'retry' }>,
+    settlement: Exclude<Settlement, { outcome: 'retry' | 'wait' }>,
     tally: PushTally,
     nowMs: number,
   ): void {
@@ -120,9 +120,10 @@ export function settlementStore(context: Context): SettlementStore {
     }
     const row = on.find.get({ id });
     if (row === null) return;
-    if (outcome === 'retry') {
+    if (settlement.outcome === 'retry' || settlement.outcome === 'wait') {
       const nextAtMs = Math.min(settlement.nextAtMs, nowMs + WAIT_MAX_MS[destination.kind]);
-      on.retry.run({ id, nextAtMs, problem: settlement.problem });
+      const counted = outcome === 'retry' ? 1 : 0;
+      on.retry.run({ id, nextAtMs, counted, problem: settlement.problem });
       return;
     }
     const { recipientId, distributionId, eventId } = row;

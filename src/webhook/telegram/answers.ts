@@ -7,13 +7,13 @@ import { isRecord, readJsonObject } from '../../core/json-input.ts';
 import type { Verdict } from '../../core/outbox/carrier.ts';
 import { isRefused } from '../../core/outcome.ts';
 import { type OutgoingAnswer, OutgoingFailure } from '../../outgoing/call.ts';
-import { unanswered } from '../answers.ts';
+import { tooMuch, unanswered } from '../answers.ts';
 
 interface ErrorRow {
   code: number;
   /** Part of the description, for codes that stand for many things. */
   description?: RegExp;
-  verdict: Exclude<Verdict['verdict'], 'accepted'>;
+  verdict: Exclude<Verdict['verdict'], 'accepted' | 'busy'>;
   /** The meaning of the error, and the mend if there is one. */
   about: string;
 }
@@ -61,7 +61,7 @@ export const TELEGRAM_ERRORS: readonly ErrorRow[] = [
     about: 'the bot may not write to the chat',
   },
   { code: 400, verdict: 'failed', about: 'Telegram does not take this text' },
-  { code: 429, verdict: 'retry', about: 'Telegram wants fewer messages' },
+  { code: 429, verdict: 'wait', about: 'Telegram wants fewer messages' },
 ];
 
 /** An answer repeats the message, of which its beginning would not do: it is read as JSON. */
@@ -93,6 +93,7 @@ export function judgeTelegram(answer: OutgoingAnswer | OutgoingFailure): Verdict
     row?.about ?? (body.code >= 500 ? 'it has a fault of its own' : 'it did not say why');
   const problem = `Telegram answered ${body.code}: ${about}${moved}`;
   const verdict = row?.verdict ?? 'retry';
+  if (verdict === 'wait') return tooMuch(body.retryAfterMs, problem);
   return verdict === 'retry'
     ? { verdict, afterMs: body.retryAfterMs, problem }
     : { verdict, problem };

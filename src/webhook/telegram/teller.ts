@@ -18,6 +18,7 @@ export interface TelegramSettings {
 export class TelegramTeller implements Teller {
   /** A chat takes one message a second, and they should come in order. */
   readonly concurrency = 1;
+  readonly spacingMs = 1_000;
 
   constructor(
     private readonly outgoing: Pick<Outgoing, 'send'>,

@@ -225,6 +225,71 @@ describe('an event', () => {
   });
 });
 
+describe('who is asked to wait', () => {
+  const wait = (afterMs: number, isOfOne?: true): Verdict => ({
+    ...{ verdict: 'wait', afterMs, problem: 'too many' },
+    ...(isOfOne && { isOfOne }),
+  });
+  const busy: Verdict = { verdict: 'busy', problem: 'no place' };
+  const told = { dispatch: event(9), kind: 'webhook', expiresAtMs: null } as const;
+  const since = (ageMs: number) => NOW_MS - ageMs;
+
+  test('a push waits for as long, and has lost no attempt', () => {
+    const { settlement, health } = judge(wait(40 * SECOND_MS, true), { dispatch: push(9) });
+    const nextAtMs = NOW_MS + 40 * SECOND_MS;
+    expect(settlement).toEqual({ id: 7, outcome: 'wait', nextAtMs, problem: 'too many' });
+    expect(health).toEqual(HEALTHY);
+    // Of a whole gateway it is a failure, of which many in a row open the circuit.
+    expect(judge(wait(SECOND_MS)).health.failureCount).toBe(1);
+  });
+
+  test('a push waits the longer the older it is, and three days at most', () => {
+    const at = (ageMs: number) =>
+      judge(wait(0, true), {
+        dispatch: { ...push(), queuedAtMs: since(ageMs) },
+        expiresAtMs: null,
+      });
+    const waits = (ageMs: number) => {
+      const { settlement } = at(ageMs);
+      return settlement?.outcome === 'wait' ? settlement.nextAtMs - NOW_MS : settlement?.outcome;
+    };
+    expect([0, MINUTE_MS, 2 * DAY_MS].map(waits)).toEqual([SECOND_MS, 6 * SECOND_MS, HOUR_MS]);
+    expect([3 * DAY_MS - 5, 3 * DAY_MS].map(waits)).toEqual([5, 'failed']);
+    const late = judge(wait(HOUR_MS, true), { expiresAtMs: NOW_MS + HOUR_MS }).settlement;
+    expect(late).toMatchObject({ outcome: 'failed', problem: expect.stringContaining('ends') });
+  });
+
+  test('an event keeps its place; the receiver rests, for long at its destination', () => {
+    const short = judge(wait(SECOND_MS), told);
+    expect(short).toMatchObject({ settlement: null, disables: null });
+    expect(short.health).toEqual({ ...HEALTHY, failingSinceMs: NOW_MS, problem: 'too many' });
+    const long = judge(wait(HOUR_MS), told);
+    expect(long.health.retryAtMs).toBe(NOW_MS + HOUR_MS);
+    expect(long.settlement).toBeNull();
+    const old = { ...told, dispatch: { ...event(), queuedAtMs: since(3 * DAY_MS - MINUTE_MS) } };
+    expect(judge(wait(HOUR_MS), old).health.retryAtMs).toBe(NOW_MS + MINUTE_MS);
+  });
+
+  test('an event waits for three days; a receiver that took none meanwhile is disabled', () => {
+    const old = { ...told, dispatch: { ...event(), queuedAtMs: since(3 * DAY_MS) } };
+    const problem = 'it was asked to wait for three days, the last time: too many';
+    const others = judge(wait(SECOND_MS), { ...old, health: failing });
+    expect(others.settlement).toEqual({ id: 8, outcome: 'failed', problem });
+    expect(others.disables).toBeNull();
+    const never = { ...failing, failingSinceMs: since(3 * DAY_MS) };
+    expect(judge(wait(SECOND_MS), { ...old, health: never }).disables).toBe(problem);
+  });
+
+  test('who found no place has made no attempt', () => {
+    for (const given of [{ dispatch: push(9) }, told]) {
+      const judged = judge(busy, { ...given, health: failing });
+      expect(judged).toEqual({ settlement: null, health: failing, disables: null });
+    }
+    const { settlement } = judge(busy, { expiresAtMs: NOW_MS });
+    expect(settlement).toMatchObject({ outcome: 'failed' });
+  });
+});
+
 describe('the circuit', () => {
   const fail = (health: DestinationHealth, nowMs: number, random = () => 0.5) =>
     afterFailure(health, { nowMs, problem: 'nobody answers', pauseMs: 0 }, random);

@@ -18,7 +18,7 @@ const DELIVERIES = '/api/webhook-deliveries';
 const REPLAY = '/api/webhook-replay';
 
 const saying = (verdict: Verdict): Tellers => {
-  const teller = { concurrency: 1, tell: async () => verdict };
+  const teller = { concurrency: 1, spacingMs: 0, tell: async () => verdict };
   return { webhook: teller, telegram: teller };
 };
 const PROBLEM = 'the receiver answered 404: there is nothing at this URL';

@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 const RULES = ['test/core/outbox/judge.test.ts'];
 const WORKER = [
   ...['test/jobs/outbox.test.ts', 'test/jobs/outbox-stop.test.ts'],
-  'test/jobs/outbox-fair.test.ts',
+  ...['test/jobs/outbox-fair.test.ts', 'test/jobs/outbox-pace.test.ts'],
 ];
 
 /** What goes out: attempts, circuits, runs. */
@@ -21,6 +21,9 @@ export const outbox: readonly MutatedFile[] = [
       ['health: good, disables: problem }', 'health: good, disables: null }'],
       ['disables: gaveUp }', 'disables: null }'],
       ["const pauseMs = heededMs('event', afterMs);", 'const pauseMs = 0;'],
+      ['hasTakenNone ? gaveUp : null', 'gaveUp'],
+      ['Math.min(verdict.afterMs, leftMs)', 'verdict.afterMs'],
+      ["outcome: 'wait', nextAtMs", "outcome: 'retry', nextAtMs"],
     ],
   },
   {
@@ -59,10 +62,23 @@ export const outbox: readonly MutatedFile[] = [
         'this.#hasFound = true; if (page.length > 0);',
       ],
       ['isBlocked || hasFailedLong', 'hasFailedLong'],
+      ['this.#hasNews && isLongAgo && this.#hasRoom()', 'false'],
+      ['!known.has(dispatch.id)', 'true'],
+      ['this.#throttle.pause(nowMs + BUSY_PAUSE_MS);', ''],
       [
         '!this.#outcomes.mayGrow) return false;\n    return this.#under',
         'false) return false;\n    return this.#under',
       ],
+    ],
+  },
+  {
+    file: 'src/jobs/outbox/throttle.ts',
+    tests: ['test/jobs/outbox-pace.test.ts'],
+    changes: [
+      ['if (isAnother) this.#learn', 'this.#learn'],
+      ['const FEW = 5', 'const FEW = 100'],
+      ['PAUSE_FIRST_MS * 2 ** (excess - 1)', 'PAUSE_FIRST_MS'],
+      ['this.#tooShortMs /= 2;', ''],
     ],
   },
   {
