@@ -30,7 +30,11 @@ export const gateways: readonly MutatedFile[] = [
       ['if (!answer.isWhole)', 'if (false as boolean)'],
       ["if (means === 'accepted') this.#hasWorked = true;", 'this.#hasWorked = true;'],
       ['status >= from && status <= to', 'status >= from && status < to'],
-      ['afterMs: answer.retryAfterMs, problem };\n  return', 'afterMs: null, problem };\n  return'],
+      ['afterMs: retryAfterMs, problem };\n  }\n', 'afterMs: 0, problem };\n  }\n'],
+      [
+        "means === 'throttled' ? null : UNSURE_WAIT_MS",
+        "means !== 'foreign' ? null : UNSURE_WAIT_MS",
+      ],
       ["  'foreign',\n]", ']'],
       ["  'dead',\n", ''],
       ["kind === 'address' || kind === 'unsendable'", "kind === 'address'"],

@@ -65,10 +65,7 @@ export const outbox: readonly MutatedFile[] = [
       ['this.#hasNews && isLongAgo && this.#hasRoom()', 'false'],
       ['!known.has(dispatch.id)', 'true'],
       ['this.#throttle.pause(nowMs + BUSY_PAUSE_MS);', ''],
-      [
-        '!this.#outcomes.mayGrow) return false;\n    return this.#under',
-        'false) return false;\n    return this.#under',
-      ],
+      ['this.#outcomes.mayGrow && this.#under', 'this.#under'],
     ],
   },
   {

@@ -29,7 +29,7 @@ export const webhooks: readonly MutatedFile[] = [
     changes: [
       ['{ from: 200, to: 299', '{ from: 200, to: 399'],
       ["from: 410, to: 410, verdict: 'dead'", "from: 410, to: 410, verdict: 'retry'"],
-      ['afterMs: retryAfterMs', 'afterMs: null'],
+      ['tooMuch(retryAfterMs, problem) :', 'tooMuch(null, problem) :'],
     ],
   },
   {
