@@ -75,7 +75,7 @@ export function asCode(value: unknown): string | null {
 /** Longest sentence of the other side that a problem repeats. */
 const WORDS_LENGTH_MAX = 200;
 
-/** A sentence of the other side as a problem may repeat it: printable ASCII; null: there is none. */
+/** A sentence of the other side in printable ASCII, for a problem; null: there is none. */
 export function asWords(value: unknown): string | null {
   const words = typeof value === 'string' ? value.replace(/[^\x20-\x7e]+/g, ' ').trim() : '';
   return words === '' ? null : words.slice(0, WORDS_LENGTH_MAX);

@@ -125,7 +125,7 @@ function tooLate(id: number, problem: string): Settlement {
   return { id, outcome: 'failed', problem: late };
 }
 
-/** Returns when a push is tried again whose gateway asked for a wait, or that it has waited enough. */
+/** Has a push wait as its gateway asked, or fail after it waited for too long. */
 function askedPush(
   {
     dispatch: { id, queuedAtMs },

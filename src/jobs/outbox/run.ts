@@ -6,17 +6,15 @@
  */
 
 import type { Clock } from '../../clock.ts';
-import type { Verdict } from '../../core/outbox/carrier.ts';
 import { type Judgement, judgeAttempt } from '../../core/outbox/judge.ts';
 import type {
   Destination,
   DestinationHealth,
   Dispatch,
-  DispatchCursor,
   OutboxStore,
 } from '../../core/port/outbox.ts';
-import { nextTurn } from '../../core/turn.ts';
 import type { Carried } from './carry.ts';
+import { DueQueue } from './due-queue.ts';
 import { Outcomes } from './outcomes.ts';
 import type { Paces } from './paces.ts';
 import type { Places, Taker } from './places.ts';
@@ -25,18 +23,10 @@ import type { Throttle } from './throttle.ts';
 /** Dispatches that are read in one step: some four for each attempt at a time. */
 const PAGE_MIN = 16;
 const PAGE_MAX = 256;
-/** Dispatches that are made due in one step. */
-const HASTEN_COUNT = 1_000;
-/** The position before what was not tried yet. */
-const BEFORE_NEW: DispatchCursor = { nextAtMs: 0, id: 0 };
 /** Failures in a row after which others have their turn. */
 const FAILURES_MAX = 4;
-/** Least time between two looks for what is new while attempts are under way, ms. */
-const RENEWAL_MS = 100;
 /** Longest time without a look at the lease, while it waits for the pace of its destination, ms. */
 const TURN_MAX_MS = 5_000;
-/** Pause after an attempt for which there was no place, ms. */
-const BUSY_PAUSE_MS = 1_000;
 
 /** The surroundings of a run. */
 export interface RunHost {
@@ -68,16 +58,8 @@ export interface RunHost {
 }
 
 export class OutboxRun implements Taker {
-  #queue: Dispatch[] = [];
-  #cursor: DispatchCursor | null = null;
-  /** True: another page may follow; false: the last one was read, and it begins anew at the end. */
-  #hasNextPage = true;
-  /** True: something may have been put in since the last look. */
-  #hasNews = false;
-  #lookedMs = Number.NEGATIVE_INFINITY;
+  readonly #due: DueQueue;
   #isLoading = false;
-  /** Ids of what is in the queue or under way: a look passes over them. */
-  readonly #inHand = new Set<number>();
   /** Time at which it turns by itself; null: it waits for something else. */
   #turnsAtMs: number | null = null;
   #hasFound = false;
@@ -85,8 +67,6 @@ export class OutboxRun implements Taker {
   #health: DestinationHealth;
   /** Failures that are left before others have their turn. */
   #patience: number;
-  /** It is well again: whatever was put off while it was not is due now. */
-  #hasRecovered = false;
   /** Nothing more is begun. */
   #isClosed = false;
   #isOver = false;
@@ -103,7 +83,11 @@ export class OutboxRun implements Taker {
     this.#patience = destination.failureCount > 0 ? 1 : FAILURES_MAX;
     // A probe tries what is new every other time: what failed before may fail by its own fault.
     const { failureCount, retryAtMs } = destination;
-    if (retryAtMs > 0 && failureCount % 2 === 0) this.#cursor = BEFORE_NEW;
+    this.#due = new DueQueue({
+      ...{ store, clock, destinationId: destination.id },
+      pageSize: Math.min(PAGE_MAX, Math.max(PAGE_MIN, host.concurrency * 4)),
+      beginsWithNew: retryAtMs > 0 && failureCount % 2 === 0,
+    });
     this.#beganMs = clock.steadyMs();
     this.#throttle = host.paces.throttleOf(destination.id, host.spacingMs);
     const outcomes = {
@@ -135,14 +119,14 @@ export class OutboxRun implements Taker {
 
   /** Looks soon for what was put in meanwhile, also while attempts are under way. */
   wake(): void {
-    this.#hasNews = true;
+    this.#due.wake();
     this.#turn();
   }
 
   /** Begins nothing more: what is under way ends, and is saved. */
   close(): void {
     this.#isClosed = true;
-    this.#queue = [];
+    this.#due.clear();
     this.#turn();
   }
 
@@ -159,7 +143,7 @@ export class OutboxRun implements Taker {
 
   /** Begins the next attempt, if there is one and it may. */
   begin(): boolean {
-    const dispatch = this.#mayBegin() ? this.#queue.shift() : undefined;
+    const dispatch = this.#mayBegin() ? this.#due.take() : undefined;
     if (dispatch === undefined) {
       // It may have waited for its place for as long as its lease is trusted.
       this.#turn();
@@ -175,7 +159,7 @@ export class OutboxRun implements Taker {
     if (this.#isOver) return;
     if (!this.#isClosed && this.host.mustYield(this.#beganMs)) {
       this.#isClosed = true;
-      this.#queue = [];
+      this.#due.clear();
     }
     if (this.#mustSave()) this.#outcomes.save();
     if (this.#isClosed) {
@@ -193,9 +177,8 @@ export class OutboxRun implements Taker {
   /** The time after which there may be something to do without any other change, ms; 0: none. */
   #waitMs(): number {
     if (!this.#hasRoom()) return 0;
-    const nowMs = this.host.clock.steadyMs();
-    if (this.#queue.length > 0) return this.#throttle.waitMs(nowMs);
-    return this.#hasNews ? Math.max(0, this.#lookedMs + RENEWAL_MS - nowMs) : 0;
+    if (this.#due.length === 0) return this.#due.renewalMs();
+    return this.#throttle.waitMs(this.host.clock.steadyMs());
   }
 
   #turnIn(ms: number): void {
@@ -224,7 +207,7 @@ export class OutboxRun implements Taker {
   }
 
   #mayBegin(): boolean {
-    if (this.#isClosed || this.#queue.length === 0 || !this.#hasRoom()) return false;
+    if (this.#isClosed || this.#due.length === 0 || !this.#hasRoom()) return false;
     return this.#throttle.waitMs(this.host.clock.steadyMs()) === 0;
   }
 
@@ -244,62 +227,31 @@ export class OutboxRun implements Taker {
   #mustSave(): boolean {
     const outcomes = this.#outcomes;
     if (outcomes.isPressing) return true;
-    if (!this.#isClosed && this.#queue.length > 0) return !outcomes.isLeaseFresh;
+    if (!this.#isClosed && this.#due.length > 0) return !outcomes.isLeaseFresh;
     // Nothing comes that they could wait for.
-    const isLast = this.#isClosed || !this.#hasNextPage;
+    const isLast = this.#isClosed || !this.#due.hasNextPage;
     return !outcomes.isSaved && isLast && this.#underWayCount === 0 && !this.#isLoading;
   }
 
   #mustLoad(): boolean {
     if (this.#isLoading || !this.#outcomes.mayGrow) return false;
-    if (this.#hasNextPage) return this.#queue.length < this.#pageSize() / 2;
-    if (this.#queue.length > 0) return false;
-    if (this.#isAtRest()) return true;
-    const isLongAgo = this.host.clock.steadyMs() - this.#lookedMs >= RENEWAL_MS;
-    return this.#hasNews && isLongAgo && this.#hasRoom();
-  }
-
-  #pageSize(): number {
-    return Math.min(PAGE_MAX, Math.max(PAGE_MIN, this.host.concurrency * 4));
+    return this.#due.mustRead(this.#isAtRest(), this.#hasRoom());
   }
 
   async #load(): Promise<void> {
-    const { store, clock, onFault } = this.host;
-    const { id } = this.destination;
     this.#isLoading = true;
     try {
-      if (this.#hasRecovered) await this.#hasten();
-      const after = this.#hasNextPage ? this.#cursor : null;
-      // What is in hand, or not saved yet, as the look begins may be read once more.
-      const known = new Set([...this.#inHand, ...this.#outcomes.ids()]);
-      const size = this.#pageSize() + (after === null ? known.size : 0);
-      this.#hasNews = false;
-      this.#lookedMs = clock.steadyMs();
-      const page = await store.listDispatches(id, clock.nowMs(), size, after);
-      const found = page.filter((dispatch) => !known.has(dispatch.id));
+      const { found, isEmpty } = await this.#due.read(this.#outcomes.ids(), () => !this.#isClosed);
       if (found.length > 0) this.#hasFound = true;
-      else if (page.length === 0 && after === null && this.#isIdle()) this.#isClosed = true;
+      else if (isEmpty && this.#isIdle()) this.#isClosed = true;
       if (!this.#isClosed) this.#take(found);
-      this.#cursor = page.at(-1) ?? null;
-      this.#hasNextPage = page.length === size;
     } catch (fault) {
       this.#isClosed = true;
-      this.#queue = [];
-      onFault(fault);
+      this.#due.clear();
+      this.host.onFault(fault);
     }
     this.#isLoading = false;
     this.#turn();
-  }
-
-  /** Makes due what was put off, a step at a time. */
-  async #hasten(): Promise<void> {
-    const { store } = this.host;
-    while (!this.#isClosed) {
-      const count = await store.hastenDispatches(this.destination.id, HASTEN_COUNT);
-      if (count < HASTEN_COUNT) break;
-      await nextTurn();
-    }
-    this.#hasRecovered = false;
   }
 
   /** Puts into the queue what was found; settles what needs no attempt, and so no place. */
@@ -308,8 +260,7 @@ export class OutboxRun implements Taker {
       if (dispatch.kind === 'push' && dispatch.moot !== null) {
         this.#outcomes.add({ id: dispatch.id, outcome: 'moot' });
       } else {
-        this.#inHand.add(dispatch.id);
-        this.#queue.push(dispatch);
+        this.#due.add(dispatch);
       }
     }
   }
@@ -320,42 +271,22 @@ export class OutboxRun implements Taker {
     this.#throttle.begin(beganMs);
     const carried = await host.carry(dispatch);
     this.#underWayCount -= 1;
-    this.#inHand.delete(dispatch.id);
+    this.#due.settle(dispatch);
     if (carried === null) this.#isClosed = true;
     else if (carried.verdict !== null) {
-      const verdict = this.#heed(carried.verdict, beganMs);
+      const call = { beganMs, endedMs: host.clock.steadyMs() };
+      const verdict = this.#throttle.heed(carried.verdict, call, destination.webhookId !== null);
+      if (verdict.verdict !== 'busy') host.paces.note(destination.id, call.endedMs - beganMs);
       const { expiresAtMs } = carried;
       const nowMs = host.clock.nowMs();
       const attempt = { dispatch, kind: destination.kind, verdict, nowMs, expiresAtMs };
       const judgement = judgeAttempt(attempt, this.#health, host.random);
       this.#follow(judgement, nowMs);
-      if (judgement.settlement === null && !this.#isClosed) this.#putBack(dispatch);
+      if (judgement.settlement === null && !this.#isClosed) this.#due.putBack(dispatch);
     }
-    if (this.#isClosed) this.#queue = [];
+    if (this.#isClosed) this.#due.clear();
     this.#turn();
     host.places.giveBack(isSlow);
-  }
-
-  /** Has the pace of the destination follow what it says of it. */
-  #heed(verdict: Verdict, beganMs: number): Verdict {
-    const { clock, paces } = this.host;
-    const nowMs = clock.steadyMs();
-    if (verdict.verdict === 'busy') {
-      this.#throttle.pause(nowMs + BUSY_PAUSE_MS);
-      return verdict;
-    }
-    paces.note(this.destination.id, nowMs - beganMs);
-    if (verdict.verdict === 'accepted') this.#throttle.accept(beganMs);
-    // A gateway says it of one device, or of some: the others go on.
-    if (verdict.verdict !== 'wait' || this.destination.webhookId === null) return verdict;
-    return { ...verdict, afterMs: this.#throttle.refuse(beganMs, nowMs, verdict.afterMs) };
-  }
-
-  /** Puts back what was no attempt, to its place in the queue. */
-  #putBack(dispatch: Dispatch): void {
-    this.#inHand.add(dispatch.id);
-    const at = this.#queue.findIndex((other) => isBefore(dispatch, other));
-    this.#queue.splice(at < 0 ? this.#queue.length : at, 0, dispatch);
   }
 
   #follow({ settlement, health, disables }: Judgement, nowMs: number): void {
@@ -367,9 +298,8 @@ export class OutboxRun implements Taker {
       this.host.onHealth(this.destination, before, health);
     }
     if (before.retryAtMs > 0 && health.retryAtMs === 0) {
-      this.#hasRecovered = true;
-      this.#dropQueue();
-      this.#hasNextPage = false;
+      // Whatever was put off while it was not well is due now.
+      this.#due.hasten();
     }
     const hasFailed = health.failureCount > before.failureCount;
     this.#patience = hasFailed ? this.#patience - 1 : FAILURES_MAX;
@@ -381,16 +311,4 @@ export class OutboxRun implements Taker {
     const hasFailedLong = this.host.isShared && this.#patience <= 0;
     if (isBlocked || hasFailedLong || disables !== null) this.#isClosed = true;
   }
-
-  /** Forgets what is in the queue: it is read again. */
-  #dropQueue(): void {
-    for (const { id } of this.#queue) this.#inHand.delete(id);
-    this.#queue = [];
-  }
-}
-
-/** Tells which comes first: what was tried already, by its time, then what is new. */
-function isBefore(one: Dispatch, other: Dispatch): boolean {
-  const isNew = Number(one.nextAtMs === 0) - Number(other.nextAtMs === 0);
-  return (isNew || one.nextAtMs - other.nextAtMs || one.id - other.id) < 0;
 }

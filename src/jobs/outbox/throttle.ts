@@ -4,6 +4,7 @@
  * one after the other and are not refused each time. Times are steady ones, ms.
  */
 
+import type { Verdict } from '../../core/outbox/carrier.ts';
 import { KEPT_PAUSE_MAX_MS } from '../../core/outbox/judge.ts';
 
 /**
@@ -24,6 +25,8 @@ const PAUSE_MIN_MS = 100;
 const PATIENT_COUNT = 2;
 const PAUSE_FIRST_MS = 1_000;
 const PAUSE_MAX_MS = 5 * 60_000;
+/** Pause after an attempt for which there was no place, ms. */
+const BUSY_PAUSE_MS = 1_000;
 
 export class Throttle {
   /** Between the beginnings of two calls; the least: no pace is known. */
@@ -58,6 +61,18 @@ export class Throttle {
     this.#nextAtMs = Math.max(this.#nextAtMs, nowMs) + this.#spacingMs;
   }
 
+  /**
+   * Follows what came of a call; returns it with the wait that follows. `isReceiver`: there is one
+   * behind the destination; a gateway asks for a wait for one device or for some, and others go on.
+   */
+  heed(verdict: Verdict, call: { beganMs: number; endedMs: number }, isReceiver: boolean): Verdict {
+    const { beganMs, endedMs } = call;
+    if (verdict.verdict === 'busy') this.#pause(endedMs + BUSY_PAUSE_MS);
+    if (verdict.verdict === 'accepted') this.accept(beganMs);
+    if (verdict.verdict !== 'wait' || !isReceiver) return verdict;
+    return { ...verdict, afterMs: this.refuse(beganMs, endedMs, verdict.afterMs) };
+  }
+
   /** Notes a call that went well. */
   accept(beganMs: number): void {
     this.#goodSinceMs ??= beganMs;
@@ -82,12 +97,12 @@ export class Throttle {
     if (isAnother) this.#learn(nowMs + pauseMs);
     this.#refusedAtMs = nowMs;
     // A longer one is noted in the store, where it can be ended.
-    this.pause(nowMs + Math.min(pauseMs, KEPT_PAUSE_MAX_MS));
+    this.#pause(nowMs + Math.min(pauseMs, KEPT_PAUSE_MAX_MS));
     return pauseMs;
   }
 
   /** Lets no call begin before a time. */
-  pause(untilMs: number): void {
+  #pause(untilMs: number): void {
     this.#nextAtMs = Math.max(this.#nextAtMs, untilMs);
   }
 

@@ -13,7 +13,7 @@ export const outbox: readonly MutatedFile[] = [
     tests: RULES,
     changes: [
       ["if (kind === 'webpush') return { ...good,", 'if (false) return { ...good,'],
-      ['nextAtMs >= expiresAtMs', 'false'],
+      ['nextAtMs >= expiresAtMs) {', 'false) {'],
       ['if (dispatch.attemptCount + 1 < ATTEMPTS_MAX) return null;', ''],
       ['failureCount >= FAILING_COUNT_MIN', 'false'],
       ['nowMs - dispatch.queuedAtMs >= PUSH_AGE_MAX_MS', 'false'],
@@ -32,7 +32,10 @@ export const outbox: readonly MutatedFile[] = [
     changes: [
       ['const FAILURES_MIN = 10', 'const FAILURES_MIN = 9'],
       [' && failingMs >= FAILING_MIN_MS', ''],
-      ['Math.min(health.failingSinceMs ?? nowMs, nowMs)', '(health.failingSinceMs ?? nowMs)'],
+      [
+        'Math.min(health.failingSinceMs ?? nowMs, nowMs);\n  const failingMs',
+        '(health.failingSinceMs ?? nowMs);\n  const failingMs',
+      ],
       ['Math.max(failingMs, PAUSE_MIN_MS)', 'failingMs'],
       [', PAUSE_MAX_MS)', ', 1e12)'],
       ['health.stoppedAtMs !== null || ', ''],
@@ -53,19 +56,24 @@ export const outbox: readonly MutatedFile[] = [
     file: 'src/jobs/outbox/run.ts',
     tests: WORKER,
     changes: [
-      ['if (retryAtMs > 0) return 1;', ''],
+      ['if (retryAtMs > 0 || ', 'if ('],
       ['this.#patience <= 0', 'false'],
       ['this.#underWayCount < this.#concurrency()', 'true'],
-      ['this.#hasRecovered = true;', ''],
+      ['this.#due.hasten();', ''],
       [
-        'if (page.length > 0) this.#hasFound = true;',
-        'this.#hasFound = true; if (page.length > 0);',
+        'if (found.length > 0) this.#hasFound = true;',
+        'this.#hasFound = true; if (found.length > 0);',
       ],
       ['isBlocked || hasFailedLong', 'hasFailedLong'],
-      ['this.#hasNews && isLongAgo && this.#hasRoom()', 'false'],
-      ['!known.has(dispatch.id)', 'true'],
-      ['this.#throttle.pause(nowMs + BUSY_PAUSE_MS);', ''],
       ['this.#outcomes.mayGrow && this.#under', 'this.#under'],
+    ],
+  },
+  {
+    file: 'src/jobs/outbox/due-queue.ts',
+    tests: WORKER,
+    changes: [
+      ['isAtRest || (this.#hasNews && hasRoom && this.renewalMs() === 0)', 'isAtRest'],
+      ['!known.has(id)', 'true'],
     ],
   },
   {
@@ -73,6 +81,7 @@ export const outbox: readonly MutatedFile[] = [
     tests: ['test/jobs/outbox-pace.test.ts'],
     changes: [
       ['if (isAnother) this.#learn', 'this.#learn'],
+      ['this.#pause(endedMs + BUSY_PAUSE_MS)', 'void BUSY_PAUSE_MS'],
       ['const FEW = 5', 'const FEW = 100'],
       ['PAUSE_FIRST_MS * 2 ** (excess - 1)', 'PAUSE_FIRST_MS'],
       ['this.#tooShortMs /= 2;', ''],

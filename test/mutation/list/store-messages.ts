@@ -142,7 +142,7 @@ export const storeMessages: readonly MutatedFile[] = [
     changes: [
       ["AND push = ${value('push')}", ''],
       ['if (destination.leaseOwner !== owner) return false;', ''],
-      ['attempt_count = attempt_count + 1,', 'attempt_count = attempt_count,'],
+      ["attempt_count + ${value('counted')},", 'attempt_count + 1,'],
     ],
   },
 ];
