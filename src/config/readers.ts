@@ -73,6 +73,14 @@ export function networks(given: string): TrustedProxies {
   return parseTrustedProxies(list(given));
 }
 
+/** The word for the networks of `server.trusted_proxies`. */
+export const TRUSTED_PROXIES = 'server.trusted_proxies';
+
+/** Networks, or null for those of `server.trusted_proxies`; an empty list is none. */
+export function networksOrTrusted(given: string): TrustedProxies | null {
+  return given === TRUSTED_PROXIES ? null : networks(given);
+}
+
 /** Networks that are called. */
 export function outgoingNetworks(given: string): Network[] {
   return list(given).map((text) => {

@@ -15,12 +15,33 @@ const say = about('gate');
 const PROBE_MAX_MS = 3_000;
 const SILENCE = 'it says nothing';
 
-/** Finds templates for proxies where none is trusted. */
+/** Finds proxies that may ask `/gate` though none of them was named for it, or that may not. */
 export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
-  const isUsed = sources.gateKeyPaths.origin !== 'default';
-  if (!isUsed || sources.trustedProxies.text !== '' || config.gateUpstreams.length > 0) return [];
-  const todo = 'set server.trusted_proxies to the addresses of the proxies that ask /gate';
-  return [say.warning('gate.key_paths is set, but no proxy is trusted: /gate refuses all', todo)];
+  const { gateProxies, gateUpstreams, trustedProxies } = config;
+  if (gateProxies === null && sources.trustedProxies.text !== '') {
+    const what = 'every proxy in server.trusted_proxies may ask /gate';
+    const outside = 'what one of them passes there from outside opens links to strangers';
+    const todo = 'set gate.proxies to the addresses of those that ask, or to [] if none does';
+    return [say.warning(`${what}: ${outside}`, todo)];
+  }
+  const networks = gateProxies === null ? [] : sources.gateProxies.text.split(',');
+  const addresses = networks
+    .map((network) => network.trim().split('/', 1)[0] ?? '')
+    .filter(Boolean);
+  if (addresses.length === 0) {
+    const isUsed = sources.gateKeyPaths.origin !== 'default' && gateUpstreams.length === 0;
+    const todo = 'set gate.proxies to the addresses of the proxies that ask /gate';
+    return isUsed
+      ? [say.warning('gate.key_paths is set, but no proxy may ask: /gate refuses all', todo)]
+      : [];
+  }
+  if (addresses.every((address) => trustedProxies.includes(address))) return [];
+  return [
+    say.warning(
+      'a proxy in gate.proxies is not in server.trusted_proxies: its clients count as one',
+      'name it there too, or guesses of one client make the answers to all of them late',
+    ),
+  ];
 }
 
 /** Checks each panel; `bound` has their hosts in the same order, or none if they are unknown. */

@@ -161,7 +161,7 @@ const TABLE = {
     'x-hwid-max-devices-reached',
     'x-hwid-limit',
   ),
-  gate_untrusted: refusal('Unknown error', 'only proxies in server.trusted_proxies may ask here'),
+  gate_untrusted: refusal('Unknown error', 'only proxies in gate.proxies may ask here'),
   gate_unclear: refusal('Unknown error', 'it is not clear which request is asked about'),
   gate_method: refusal('Unknown error', 'only GET and HEAD are let through'),
   gate_no_slot: refusal('Unknown error', 'HEAD takes no slot: only a HWID on the link may ask so'),

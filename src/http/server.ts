@@ -136,7 +136,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
 
   const isTrusted = (peer: string) => settings.trustedProxies.includes(peer);
-  const gate = makeGate({ core, clock, log, settings, traffic, peerOf, isTrusted, guessed });
+  const mayAsk = (peer: string) => (settings.gateProxies ?? settings.trustedProxies).includes(peer);
+  const gate = makeGate({ core, clock, log, settings, traffic, peerOf, mayAsk, guessed });
   const proxy = makeProxy({
     ...{ core, clock, log, settings, traffic, guessed },
     grantPatience: deps.grantPatience,

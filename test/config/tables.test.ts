@@ -128,7 +128,7 @@ describe('[[gate.upstream]]', () => {
     const of = (count: number) => `key_path = ${JSON.stringify(Array(count).fill('/sub/{key}'))}`;
     expect(loaded(...UPSTREAM, of(16)).config.gateUpstreams[0]?.keyPaths).toHaveLength(16);
     expect(mistakesOf(...UPSTREAM, of(17))).toEqual([
-      '6: gate.upstream.1.key_path: there are more than 16 templates',
+      '6: gate.upstream.1.key_path: there are more than 16 paths',
     ]);
   });
 
@@ -236,6 +236,7 @@ test('tables are shown by their keys, each with its origin', () => {
     ['gate.upstream.1.url', 'http://127.0.0.1:8000/', `${file}:3`],
     ['gate.upstream.1.provider', 'Ab3dE5gH', `${file}:4`],
     ['gate.upstream.1.key_path', '/sub/{key}', 'default'],
+    ['gate.upstream.1.pass_paths', '', 'default'],
     ['gate.upstream.1.default_limit', '3', `${file}:5`],
     ['gate.upstream.1.browsers', 'refuse', 'default'],
     ['gate.upstream.1.other_paths', 'refuse', 'default'],

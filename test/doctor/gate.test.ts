@@ -180,13 +180,36 @@ test('without a database nothing is said of bindings', async () => {
   ]);
 });
 
-test('finds templates for proxies where none is trusted', () => {
-  const levels = (env: Record<string, string>) =>
-    checkProxies(loadConfig({}, { ...NONE, ...env })).map(({ level }) => level);
+test('finds who may ask /gate and should not, and where nobody may', () => {
+  const found = (env: Record<string, string>) =>
+    checkProxies(loadConfig({}, { ...NONE, ...env })).map(({ level, what }) => [level, what]);
   const keyPaths = { GATEPOST_GATE_KEY_PATHS: '/s/{key}' };
-  expect(levels(keyPaths)).toEqual(['warning']);
-  expect(levels({ ...keyPaths, GATEPOST_TRUSTED_PROXIES: '127.0.0.1' })).toEqual([]);
-  expect(levels({})).toEqual([]);
+  const trusted = { GATEPOST_TRUSTED_PROXIES: '127.0.0.1,10.0.0.0/8' };
+  const named = (networks: string) => ({ GATEPOST_GATE_PROXIES: networks });
+  const shut = [['warning', 'gate.key_paths is set, but no proxy may ask: /gate refuses all']];
+  const open = [
+    [
+      'warning',
+      'every proxy in server.trusted_proxies may ask /gate: ' +
+        'what one of them passes there from outside opens links to strangers',
+    ],
+  ];
+  const alone = [
+    [
+      'warning',
+      'a proxy in gate.proxies is not in server.trusted_proxies: its clients count as one',
+    ],
+  ];
+  expect(found({})).toEqual([]);
+  expect(found(keyPaths)).toEqual(shut);
+  expect(found({ ...keyPaths, ...trusted, ...named(',') })).toEqual(shut);
+  expect(found(trusted)).toEqual(open);
+  expect(found({ ...trusted, ...keyPaths })).toEqual(open);
+  expect(found({ ...trusted, ...named('server.trusted_proxies') })).toEqual(open);
+  expect(found({ ...trusted, ...named(',') })).toEqual([]);
+  expect(found({ ...trusted, ...named('127.0.0.1, 10.1.0.0/16') })).toEqual([]);
+  expect(found({ ...trusted, ...named('127.0.0.1,192.0.2.1') })).toEqual(alone);
+  expect(found(named('127.0.0.1'))).toEqual(alone);
 });
 
 test('asks as the proxy would: some panels answer nobody else', async () => {

@@ -108,7 +108,8 @@ test('two devices get the subscription, the third one the text of the file', asy
     announce: `base64:${Buffer.from(words).toString('base64')}`,
   });
   const browser = await get(`/sub/${KEY}`, { accept: 'text/html,*/*' });
-  expect([browser.status, browser.text]).toEqual([200, '<p>Your subscription</p>']);
+  expect([browser.status, browser.text.includes('subscription')]).toEqual([404, false]);
+  expect(browser.headers['x-hwid-not-supported']).toBe('true');
   const none = await get('/sub/unknown1', { 'x-hwid': 'phone' });
   expect([none.status, none.text]).toEqual([404, 'nobody']);
 });

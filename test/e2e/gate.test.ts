@@ -10,6 +10,7 @@ import { call } from '../support/app.ts';
 import { testWith } from '../support/needs.ts';
 import { addProviderByCommand, type ServerProcess, startServe } from '../support/process.ts';
 import {
+  CLAIMING,
   type FrontProxy,
   OVERRIDING,
   SUB_HOST,
@@ -133,16 +134,26 @@ describe.each(PROXIES)('%s', (name, start) => {
   testHere('a panel hears of no other request than that which was judged', async () => {
     const link = await makeLink(1);
     const path = `/sub/${link.key}`;
-    const headers = Object.keys(OVERRIDING).map((name) => `${name}: ${OVERRIDING[name]}`);
+    const wrong = { ...OVERRIDING, ...CLAIMING };
+    const spelled = Object.entries(wrong).flatMap(([name, value]) => [
+      [name, value],
+      [name.replaceAll('-', '_'), value],
+      [name.replace('-', '_'), value],
+    ]);
+    const headers = spelled.map(([name, value]) => `${name}: ${value}`);
     // A panel that speaks HTTP/2 would hear of any number of requests behind this one.
     const upgrade = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMA'];
     const device = [`Host: ${SUB_HOST}`, 'X-HWID: A'];
-    const head = [`GET ${path} HTTP/1.1`, ...device, ...headers, ...upgrade];
+    const own = ['X-Real-IP: 203.0.113.9', 'X-Forwarded-For: 203.0.113.9'];
+    const head = [`GET ${path} HTTP/1.1`, ...device, ...headers, ...own, ...upgrade];
     expect(await sendRaw(proxy, head)).toContain(subscriptionOf(link.key));
     const visit = panel.visits.find(({ uri }) => uri === path);
-    expect(visit?.headerNames).toContain('x-hwid');
-    const isWrong = (name: string) => name in OVERRIDING || name === 'upgrade';
-    expect(visit?.headerNames.filter(isWrong)).toEqual([]);
+    const passed = [...(visit?.headers ?? [])];
+    expect(passed).toContainEqual(['x-hwid', 'A']);
+    const isWrong = (name: string) => name in wrong || name === 'upgrade' || name.includes('_');
+    expect(passed.filter(([name]) => isWrong(name))).toEqual([]);
+    // Nor of another client, by headers that the proxy writes itself.
+    expect(passed.filter(([, value]) => value.includes('203.0.113.9'))).toEqual([]);
   });
 
   testHere('a key of two providers is that of the provider that the proxy names', async () => {

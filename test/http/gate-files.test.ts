@@ -9,7 +9,7 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { factParams } from '../../src/http/endpoints/app.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
-import { OVERRIDING } from '../support/proxies.ts';
+import { CLAIMING, OVERRIDING } from '../support/proxies.ts';
 import { addLink, bind } from '../support/shop.ts';
 import { readText } from '../support/tree.ts';
 
@@ -69,7 +69,12 @@ test('Traefik', async () => {
             authRequestHeaders: string[];
           };
         };
-        plain: { headers: { customRequestHeaders: Record<string, string> } };
+        plain: {
+          headers: {
+            customRequestHeaders: Record<string, string>;
+            customResponseHeaders: Record<string, string>;
+          };
+        };
       };
     };
   };
@@ -80,8 +85,13 @@ test('Traefik', async () => {
   expect(authRequestHeaders.map((name) => name.toLowerCase()).sort()).toEqual(WORDS.sort());
   const emptied = Object.entries(http.middlewares.plain.headers.customRequestHeaders);
   const names = emptied.map(([name]) => name.toLowerCase());
-  expect(names.sort()).toEqual([...Object.keys(OVERRIDING), 'upgrade'].sort());
+  const wrong = [...Object.keys(OVERRIDING), ...Object.keys(CLAIMING), 'upgrade'];
+  expect(names.sort()).toEqual(wrong.sort());
   expect(emptied.filter(([, value]) => value !== '')).toEqual([]);
+  expect(http.middlewares.plain.headers.customResponseHeaders).toEqual({
+    'Cache-Control': 'private, no-store',
+    Vary: 'Accept-Encoding, x-hwid',
+  });
   // Set by Traefik itself: "Forward-Request Headers" of its documents.
   const ours = {
     'x-forwarded-method': 'GET',
@@ -103,6 +113,11 @@ test('Envoy', async () => {
     '"merge_slashes":true',
     '"path_with_escaped_slashes_action":"REJECT_REQUEST"',
     '"failure_mode_allow":false',
+    '"use_remote_address":true',
+    '"headers_with_underscores_action":"DROP_HEADER"',
+    '"response_headers_to_remove":["x-hwid-active",',
+    '"header":{"key":"vary","value":"x-hwid"}',
+    '"header":{"key":"cache-control","value":"private"}',
     '"prefix":"/sub/"',
     `"domains":["${HOST}"]`,
   ]) {
@@ -114,7 +129,8 @@ test('Envoy', async () => {
   const names = allowed.map(({ exact }) => exact);
   expect([...names].sort()).toEqual(WORDS.sort());
   const removed = JSON.parse(found(/"request_headers_to_remove":(\[.*?\])/)) as string[];
-  expect(removed.sort()).toEqual(Object.keys(OVERRIDING).sort());
+  const wrong = [...Object.keys(OVERRIDING), ...Object.keys(CLAIMING), 'x-real-ip'];
+  expect(removed.sort()).toEqual(wrong.sort());
   // The path behind the prefix as it is, and the client's host: without being told to.
   const url = `${app.url}${found(/"path_prefix":"(.*?)"/)}${URI}`;
   await expectLetIn(url, { ...handedOn(names, 'behind-envoy'), host: HOST }, 'behind-envoy');

@@ -7,7 +7,14 @@ import { withMethods } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { FAILURE_DELAY_MS } from '../../src/http/bound/auth-failures.ts';
 import { parseTrustedProxies } from '../../src/http/request/address.ts';
-import { type Reply, read, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import {
+  type Reply,
+  read,
+  seedProvider,
+  startTestApp,
+  type TestApp,
+  type TestAppOptions,
+} from '../support/app.ts';
 import { addLink, bind } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
@@ -26,7 +33,7 @@ const settings = {
 let app: TestApp;
 let own: Credentials;
 
-async function start(more: Partial<typeof settings> = {}, ...wrap: [] | [Wrap]): Promise<void> {
+async function start(more: TestAppOptions = {}, ...wrap: [] | [Wrap]): Promise<void> {
   app = await startTestApp({ ...settings, ...more }, ...wrap);
   own = await seedProvider(app);
   await bind(app, own, hostHash(HOST));
@@ -56,9 +63,7 @@ test('nobody but a trusted proxy is told anything, and the log says so once a mi
   for (let i = 0; i < 3; i++) {
     const reply = await ask(`/s?installid=${CODE}`);
     expect([reply.status, reply.json.msg]).toEqual([403, 'Unknown error']);
-    expect(reply.headers.get('x-error-detail')).toBe(
-      'only proxies in server.trusted_proxies may ask here',
-    );
+    expect(reply.headers.get('x-error-detail')).toBe('only proxies in gate.proxies may ask here');
   }
   expect(events('gate_untrusted')).toHaveLength(1);
   expect(JSON.parse(events('gate_untrusted')[0] ?? '')).toMatchObject({
@@ -68,6 +73,22 @@ test('nobody but a trusted proxy is told anything, and the log says so once a mi
   app.clock.advance(60_000);
   await ask('/s');
   expect(events('gate_untrusted')).toHaveLength(2);
+});
+
+test('who is named in gate.proxies may ask, and nobody else whom the server trusts', async () => {
+  const here = parseTrustedProxies(['127.0.0.1']);
+  const elsewhere = parseTrustedProxies(['192.0.2.0/24']);
+  const cases: [TestAppOptions, number][] = [
+    [{ gateProxies: null, trustedProxies: here }, 204],
+    [{ gateProxies: null, trustedProxies: elsewhere }, 403],
+    [{ gateProxies: here, trustedProxies: elsewhere }, 204],
+    [{ gateProxies: elsewhere, trustedProxies: here }, 403],
+    [{ gateProxies: parseTrustedProxies([]), trustedProxies: here }, 403],
+  ];
+  for (const [options, status] of cases) {
+    Object.assign(app.settings, options);
+    expect((await ask(`/s?installid=${CODE}`)).status).toBe(status);
+  }
 });
 
 test('no key, HWID, URI, code or host is in the log or in the metrics', async () => {

@@ -123,6 +123,7 @@ const OPENING = { create: true, migrates: true, commitBatchMax: 1024 };
 const USUAL: Writable<ServerSettings> = {
   outputOffsetMinutes: 180,
   trustedProxies: parseTrustedProxies([]),
+  gateProxies: null,
   authFailuresPerMinuteMax: 1_000_000,
   registrationsPerMinuteMax: 1_000_000,
   streamCountMax: 20_000,

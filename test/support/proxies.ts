@@ -23,6 +23,19 @@ export const OVERRIDING: Readonly<Record<string, string>> = {
   'x-http-method': 'POST',
   'x-http-method-override': 'POST',
   'x-method-override': 'POST',
+  'x-original-host': 'other.example.com',
+  'x-forwarded-prefix': '/other',
+  'x-rewrite-uri': '/sub/other',
+  'x-request-uri': '/sub/other',
+};
+
+/** Headers by which some servers take a client for another one. */
+export const CLAIMING: Readonly<Record<string, string>> = {
+  forwarded: 'for=203.0.113.9',
+  'cf-connecting-ip': '203.0.113.9',
+  'true-client-ip': '203.0.113.9',
+  'x-client-ip': '203.0.113.9',
+  'x-remnawave-real-ip': '203.0.113.9',
 };
 
 interface Behind {
@@ -151,11 +164,58 @@ export function sendRaw({ url }: FrontProxy, head: readonly string[]): Promise<s
   });
 }
 
+/** Starts nginx as it stands before several nodes, of which there is one. */
+export async function startNginxForNodes(gatepost: number): Promise<FrontProxy> {
+  const folder = temporaryFolder();
+  const port = freePort();
+  const site = await documented(
+    'nginx.conf',
+    [
+      ['server 10.0.0.21:8080', `server 127.0.0.1:${gatepost}`],
+      ['server 10.0.0.22:8080', `server 127.0.0.1:${gatepost}`],
+      ['listen 443 ssl;', `listen 127.0.0.1:${port};`],
+      ['ssl_certificate /etc/ssl/certs/gate.example.com.pem;', ''],
+      ['ssl_certificate_key /etc/ssl/private/gate.example.com.key;', ''],
+    ],
+    'docs/several-nodes',
+  );
+  writeFileSync(join(folder, 'site.conf'), site);
+  writeFileSync(join(folder, 'nginx.conf'), nginxAround(folder, 1));
+  const argv = ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'];
+  return start(argv, folder, `http://127.0.0.1:${port}`);
+}
+
+/** Starts HAProxy as it stands before several nodes, of which there is one. */
+export async function startHaproxyForNodes(gatepost: number): Promise<FrontProxy> {
+  const folder = temporaryFolder();
+  const port = freePort();
+  const tls = 'ssl crt /etc/haproxy/gate.example.com.pem alpn h2,http/1.1';
+  const site = await documented(
+    'haproxy-nodes.cfg',
+    [
+      [`bind :443 ${tls}`, `bind 127.0.0.1:${port}`],
+      ['10.0.0.21:8080', `127.0.0.1:${gatepost}`],
+      ['10.0.0.22:8080', `127.0.0.1:${gatepost}`],
+      // Each node would have a port of its own for its health.
+      [' check port 9180', ''],
+    ],
+    'docs/several-nodes',
+  );
+  // Fewer than where it has a machine of its own.
+  writeFileSync(join(folder, 'haproxy.cfg'), site.replace(/maxconn \d+/, 'maxconn 100'));
+  const argv = ['haproxy', '-db', '-f', join(folder, 'haproxy.cfg')];
+  return start(argv, folder, `http://127.0.0.1:${port}`);
+}
+
 /** A file of the documents with these texts changed, each of which must be there. */
-async function documented(name: string, changes: readonly [string, string][]): Promise<string> {
-  let text = await Bun.file(join(ROOT, 'docs/gate', name)).text();
+async function documented(
+  name: string,
+  changes: readonly [string, string][],
+  where = 'docs/gate',
+): Promise<string> {
+  let text = await Bun.file(join(ROOT, where, name)).text();
   for (const [before, after] of changes) {
-    if (!text.includes(before)) throw new Error(`docs/gate/${name} has no ${before}`);
+    if (!text.includes(before)) throw new Error(`${where}/${name} has no ${before}`);
     text = text.replaceAll(before, after);
   }
   return text;

@@ -6,7 +6,7 @@ interface Visit {
   /** Its path and query. */
   uri: string;
   hwid: string | null;
-  headerNames: string[];
+  headers: Headers;
 }
 
 export interface SmallPanel {
@@ -30,12 +30,20 @@ export function startSmallPanel(): SmallPanel {
         method,
         uri: `${pathname}${search}`,
         hwid: headers.get('x-hwid'),
-        headerNames: [...headers.keys()],
+        headers,
       });
       const key = SUBSCRIPTION.exec(pathname)?.[1];
       if (key === undefined) return new Response('no page\n', { status: 404 });
+      // As a test asks for them: `?answer-vary=accept`.
+      const asked = [...new URLSearchParams(search)].map(([name, value]) => [
+        name.replace(/^answer-/, ''),
+        value,
+      ]);
       return new Response(subscriptionOf(key), {
-        headers: { 'subscription-userinfo': 'upload=1; download=2', 'profile-title': 'Panel' },
+        headers: {
+          ...Object.fromEntries(search.startsWith('?answer-') ? asked : []),
+          ...{ 'subscription-userinfo': 'upload=1; download=2', 'profile-title': 'Panel' },
+        },
       });
     },
   });

@@ -5,10 +5,12 @@ import {
   integer,
   keyPaths,
   languageTag,
+  networksOrTrusted,
   oneOf,
   passPaths,
   providerCode,
   shortText,
+  TRUSTED_PROXIES,
 } from '../readers.ts';
 import { setting } from '../setting.ts';
 import { listOfTables, namedTables, tableKey } from '../tables.ts';
@@ -142,6 +144,20 @@ const textKeys = {
 };
 
 export const gateSettings = {
+  gateProxies: setting({
+    key: 'gate.proxies',
+    env: 'GATEPOST_GATE_PROXIES',
+    // As before there was this setting: no upgrade shuts a gate.
+    default: TRUSTED_PROXIES,
+    types: ['array'],
+    read: networksOrTrusted,
+    about: [
+      'Networks of the proxies that may ask `/gate`; `[]` is none. The default stands for those of',
+      '`server.trusted_proxies`: set this where one of them passes requests from outside to',
+      '`/gate`, or asks nothing there.',
+    ],
+    isLive: true,
+  }),
   gateKeyPaths: setting({
     key: 'gate.key_paths',
     env: 'GATEPOST_GATE_KEY_PATHS',

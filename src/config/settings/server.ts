@@ -46,7 +46,7 @@ export const serverSettings = {
     default: '',
     types: ['array'],
     read: networks,
-    about: ['Networks whose `X-Forwarded-For` is believed, and that may ask `/gate`.'],
+    about: ['Networks whose `X-Forwarded-For` is believed; see also `gate.proxies`.'],
     isLive: true,
   }),
 } as const;

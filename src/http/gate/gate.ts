@@ -16,6 +16,7 @@ import { respond } from '../answer/respond.ts';
 import { MinuteLine } from '../bound/limiter.ts';
 import { reportFault } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
+import type { TrustedProxies } from '../request/address.ts';
 import { dropBody } from '../request/body.ts';
 import { Hosts } from '../request/hosts.ts';
 import { type Query, valueIn } from '../request/query.ts';
@@ -27,6 +28,8 @@ import { deviceWords } from './words.ts';
 export interface GateSettings {
   /** Templates of paths with the key of a subscription. */
   readonly gateKeyPaths: readonly KeyPath[];
+  /** Networks that may ask; null: those of `trustedProxies`. */
+  readonly gateProxies: TrustedProxies | null;
 }
 
 interface GateDeps {
@@ -37,8 +40,8 @@ interface GateDeps {
   traffic: Traffic;
   /** The address of a request's peer. */
   peerOf(request: Request): string;
-  /** Tells whether a peer is a proxy that is believed. */
-  isTrusted(peer: string): boolean;
+  /** Tells whether a peer is a proxy that may ask. */
+  mayAsk(peer: string): boolean;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
 }
@@ -65,7 +68,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   function judge(request: Request): Maybe<Conclusion> {
     const nowMs = clock.nowMs();
     const peer = deps.peerOf(request);
-    if (!deps.isTrusted(peer)) {
+    if (!deps.mayAsk(peer)) {
       if (untrusted.due(nowMs) > 0) log.warn('gate_untrusted', { client: peer });
       return { says: 'gate_untrusted' };
     }

@@ -58,7 +58,7 @@ export const gate: readonly MutatedFile[] = [
     file: 'src/http/gate/gate.ts',
     tests: ['test/http/gate-trust.test.ts', 'test/http/gate.test.ts'],
     changes: [
-      ['!deps.isTrusted(peer)', 'false'],
+      ['!deps.mayAsk(peer)', 'false'],
       ['untrusted.due(nowMs) > 0', 'true'],
       ["if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };", ''],
       ["method === 'HEAD'\n", 'false\n'],
