@@ -136,8 +136,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
 
   const isTrusted = (peer: string) => settings.trustedProxies.includes(peer);
-  const mayAsk = (peer: string) => (settings.gateProxies ?? settings.trustedProxies).includes(peer);
-  const gate = makeGate({ core, clock, log, settings, traffic, peerOf, mayAsk, guessed });
+  const gate = makeGate({ core, clock, log, settings, traffic, peerOf, guessed });
   const proxy = makeProxy({
     ...{ core, clock, log, settings, traffic, guessed },
     grantPatience: deps.grantPatience,

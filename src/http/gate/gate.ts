@@ -30,6 +30,7 @@ export interface GateSettings {
   readonly gateKeyPaths: readonly KeyPath[];
   /** Networks that may ask; null: those of `trustedProxies`. */
   readonly gateProxies: TrustedProxies | null;
+  readonly trustedProxies: TrustedProxies;
 }
 
 interface GateDeps {
@@ -40,8 +41,6 @@ interface GateDeps {
   traffic: Traffic;
   /** The address of a request's peer. */
   peerOf(request: Request): string;
-  /** Tells whether a peer is a proxy that may ask. */
-  mayAsk(peer: string): boolean;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
 }
@@ -68,7 +67,7 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
   function judge(request: Request): Maybe<Conclusion> {
     const nowMs = clock.nowMs();
     const peer = deps.peerOf(request);
-    if (!deps.mayAsk(peer)) {
+    if (!(settings.gateProxies ?? settings.trustedProxies).includes(peer)) {
       if (untrusted.due(nowMs) > 0) log.warn('gate_untrusted', { client: peer });
       return { says: 'gate_untrusted' };
     }

@@ -58,7 +58,8 @@ export const gate: readonly MutatedFile[] = [
     file: 'src/http/gate/gate.ts',
     tests: ['test/http/gate-trust.test.ts', 'test/http/gate.test.ts'],
     changes: [
-      ['!deps.mayAsk(peer)', 'false'],
+      ['!(settings.gateProxies ?? settings.trustedProxies).includes(peer)', 'false'],
+      ['settings.gateProxies ?? settings', 'settings'],
       ['untrusted.due(nowMs) > 0', 'true'],
       ["if (method !== 'GET' && method !== 'HEAD') return { says: 'gate_method' };", ''],
       ["method === 'HEAD'\n", 'false\n'],
