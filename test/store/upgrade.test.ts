@@ -11,6 +11,8 @@ import { ACT } from '../support/actor.ts';
 import { freshFolder, startTestApp } from '../support/app.ts';
 import { makeBackup, restoreBackup } from '../support/backup.ts';
 import { commandLine } from '../support/command-line.ts';
+import { openBeside } from '../support/database.ts';
+import { byLink, tryRegister } from '../support/messaging.ts';
 import { readText } from '../support/tree.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { CLOCK, provider } from './contract/fixture.ts';
@@ -35,6 +37,8 @@ const RELEASES = [
   { release: '0-3-0', schema: 6, madeAtMs: Date.UTC(2026, 10, 21, 23, 8) },
   { release: '0-4-0', schema: 8, madeAtMs: Date.UTC(2026, 10, 22, 1, 28) },
   { release: '0-5-0', schema: 9, madeAtMs: Date.UTC(2026, 10, 22, 6, 21) },
+  // 0.6.0 had the same schema.
+  { release: '0-7-0', schema: 10, madeAtMs: Date.UTC(2026, 10, 22, 17, 52) },
 ];
 
 /** The tables with rows, and how many; what a migration adds may be empty. */
@@ -100,8 +104,8 @@ test.each(RELEASES)('data of $release are brought up and listed as they were', a
   const dataDir = dataOf(release);
   const old = new Database(join(dataDir, DATABASE_FILE), { readonly: true });
   expect(pragmaNumber(old, 'user_version')).toBe(schema);
-  // Nothing of the audit log was pruned yet.
-  const { audit_anchor: _anchor, ...before } = counts(old);
+  // Nothing of the audit log was pruned yet, and no notice was given.
+  const { audit_anchor: _anchor, notice: _notice, ...before } = counts(old);
   expect(Object.values(before)).not.toContain(0);
   const registered = 'SELECT count(*) AS n FROM device_provider WHERE token_id IS NOT NULL';
   const { device_proof: proofs = old.query<{ n: number }, []>(registered).get()?.n } = before;
@@ -245,5 +249,49 @@ test('addresses that devices gave to 0.5.0 are pushed to', async () => {
   } finally {
     await store.close();
     rmSync(dataDir, { recursive: true, force: true });
+  }
+});
+
+test('places of 0.7.0 take the link of the first slot, if it was there when they were claimed', async () => {
+  const dataDir = dataOf('0-7-0');
+  const app = await startTestApp({ dataDir });
+  app.clock.set(Date.UTC(2026, 10, 22, 18));
+  const { store } = app.core;
+  try {
+    const { id: providerId } = await provider(store, 'Example1');
+    const [bound] = await store.listDomains(providerId, { id: 1, beforeId: null, countMax: 1 });
+    const hash = bound?.domainHash ?? '';
+    const show = async (hwid: string, code: string) =>
+      (await tryRegister(app, byLink(hwid, code, hash))).json.msg;
+    const db = openBeside(dataDir);
+    const claims = db
+      .query(
+        `SELECT d.hwid, p.claim_install_id, t.last_seen_at_ms = d.last_seen_at_ms
+         FROM device_provider p CROSS JOIN device d ON d.id = p.device_id
+           CROSS JOIN device_token t ON t.id = p.token_id
+         WHERE p.provider_id = ${providerId} ORDER BY d.id`,
+      )
+      .values();
+    db.close();
+    expect(claims).toEqual([
+      ['by-link', 1, 1],
+      ['by-binding', null, 1],
+      ['pushed-by-fcm', 5, 1],
+      ['pushed-by-apns', 5, 1],
+      ['second-of-0-5-0', 6, 1],
+      ['stays-of-0-7-0', 7, 1],
+      // Its slot on the link of the claim ended before.
+      ['gone-of-0-7-0', null, 1],
+    ]);
+    const id = { installCode: 'ExampleLink7', installId: null };
+    await store.freeSlot(providerId, id, 'stays-of-0-7-0', ACT);
+    expect(await show('stays-of-0-7-0', 'ExampleLink8')).toBe('Device is registered');
+    expect(await show('stays-of-0-7-0', 'ExampleLink7')).toBe('Ok');
+    // As before: the link of the first slot that is left.
+    expect(await show('gone-of-0-7-0', 'ExampleLink7')).toBe('Device is registered');
+    expect(await show('gone-of-0-7-0', 'ExampleLink8')).toBe('Ok');
+    expect(await show('gone-of-0-7-0', 'ExampleLink7')).toBe('Device is registered');
+  } finally {
+    await app.close();
   }
 });

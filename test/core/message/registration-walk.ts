@@ -164,7 +164,8 @@ async function act(
   if (op.op === 'enter') {
     await store.takeSlot({ installCode: code, domainHash: HASH, hwid: walk.hwid }, FACTS, nowMs);
   } else if (op.op === 'pushOut') {
-    await pushOut(engine, walk, op, nowMs);
+    // Here the clock goes on: a cool-down of before would hold the newcomer up.
+    await pushOut(engine, walk, op, todayMs + 3 * DAY_MS + at * HOUR_MS);
   } else if (op.op === 'leave') {
     await store.freeSlot(providerId, { installCode: null, installId: id }, walk.hwid, ACT);
   } else {
@@ -194,13 +195,12 @@ async function pushOut(
   await store.updateInstall(providerId, id, { installLimit: 1, ...policy }, ACT);
   const hwid = `newcomer-${crypto.randomUUID()}`;
   const key = { installCode, domainHash: HASH };
-  const laterMs = nowMs + 3 * DAY_MS;
   if (door === 'fetch') {
-    await store.takeSlot({ ...key, hwid }, FACTS, laterMs);
+    await store.takeSlot({ ...key, hwid }, FACTS, nowMs);
   } else {
     await store.registerDevice({
       ...{ hwid, facts: FACTS, locale: null, push: null, shown: { kind: 'link', ...key } },
-      ...{ tokenHash: hashKey(crypto.randomUUID()), heldTokenHash: null, nowMs: laterMs },
+      ...{ tokenHash: hashKey(crypto.randomUUID()), heldTokenHash: null, nowMs },
     });
   }
   await store.freeSlot(providerId, { installCode: null, installId: id }, hwid, ACT);
