@@ -121,6 +121,8 @@ export class GatheredFigures {
   #last: GatheredDay | null = null;
   /** By link and day, in one number. */
   readonly #refusals = new Map<number, GatheredRefusals>();
+  /** Refusals of a link on a day that were taken out, as far as they are known: the same numbers. */
+  readonly #takenCounts = new Map<number, number>();
 
   /** Number of rows that it would take to save all. */
   get rowCount(): number {
@@ -132,17 +134,30 @@ export class GatheredFigures {
     this.#dayOf(providerId, day)[figure] += by;
   }
 
-  addRefusal({ installId, providerId }: KnownLink, reason: RefusalReason, atMs: number): void {
+  /** Returns true if the refusals of the link on that day reach a number that is an event. */
+  addRefusal({ installId, providerId }: KnownLink, reason: RefusalReason, atMs: number): boolean {
     this.add(providerId, FIGURE_OF_REFUSAL[reason], atMs, 1);
     const day = utcDay(atMs);
-    this.#addToLink({ installId, providerId, day, count: 1, refusedAtMs: atMs, reason });
+    const added = { installId, providerId, day, count: 1, refusedAtMs: atMs, reason };
+    this.#addToLink(added);
+    const key = keyOf(added);
+    const count = (this.#takenCounts.get(key) ?? 0) + (this.#refusals.get(key)?.count ?? 0);
+    return numbersReached(count - 1, count).length > 0;
+  }
+
+  /** Notes how many refusals of a link on a day are saved, those of all processes. */
+  noteSaved(link: Pick<GatheredRefusals, 'installId' | 'day'>, count: number): void {
+    if (this.#takenCounts.size >= GATHERED_LINKS_MAX) this.#takenCounts.clear();
+    this.#takenCounts.set(keyOf(link), count);
   }
 
   /** Takes up to `countMax` rows out. */
   take(countMax: number): FigureRows {
     this.#last = null;
     const days = takeFrom(this.#days, countMax);
-    return { days, refusals: takeFrom(this.#refusals, countMax - days.length) };
+    const refusals = takeFrom(this.#refusals, countMax - days.length);
+    for (const row of refusals) this.#countTaken(row, row.count);
+    return { days, refusals };
   }
 
   /** Adds rows that were taken out and could not be saved. */
@@ -151,7 +166,14 @@ export class GatheredFigures {
       const own = this.#dayOf(row.providerId, row.day);
       for (const figure of FIGURES) own[figure] += row[figure];
     }
-    for (const row of refusals) this.#addToLink(row);
+    for (const row of refusals) {
+      this.#countTaken(row, -row.count);
+      this.#addToLink(row);
+    }
+  }
+
+  #countTaken(link: GatheredRefusals, count: number): void {
+    this.noteSaved(link, (this.#takenCounts.get(keyOf(link)) ?? 0) + count);
   }
 
   #dayOf(providerId: number, day: number): GatheredDay {
@@ -165,7 +187,7 @@ export class GatheredFigures {
   }
 
   #addToLink(added: GatheredRefusals): void {
-    const key = added.installId * DAYS_MAX + added.day;
+    const key = keyOf(added);
     const known = this.#refusals.get(key);
     if (known === undefined) {
       if (this.#refusals.size < GATHERED_LINKS_MAX) this.#refusals.set(key, added);
@@ -176,6 +198,21 @@ export class GatheredFigures {
     known.refusedAtMs = added.refusedAtMs;
     known.reason = added.reason;
   }
+}
+
+/** A link and a day as one number. */
+function keyOf({ installId, day }: Pick<GatheredRefusals, 'installId' | 'day'>): number {
+  return installId * DAYS_MAX + day;
+}
+
+/**
+ * Numbers of refusals that are events, of those that a count reaches when it grows so: 1, 10, 100
+ * and so on.
+ */
+export function numbersReached(before: number, after: number): number[] {
+  const reached: number[] = [];
+  for (let number = 1; number <= after; number *= 10) if (number > before) reached.push(number);
+  return reached;
 }
 
 /** Takes the first `countMax` values out of a map. */

@@ -11,6 +11,7 @@ import {
   type FigureRows,
   GatheredFigures,
   type GatheredRefusals,
+  numbersReached,
 } from '../../core/figures.ts';
 import {
   FIGURES,
@@ -41,7 +42,7 @@ const on = {
         FIGURES.map((figure) => `${figure} = d.${figure} + excluded.${figure}`).join(', '),
       )}`),
   /** Each link once. */
-  addRefusals: prepare<{ installId: number; day: number; dayCount: number }>(sql`
+  addRefusals: prepare<SavedRefusals>(sql`
       INSERT INTO install_refusal AS r (install_id, refused_count, refused_at_ms, reason, day,
         day_count)
       SELECT i.id, x.count, x.refused_at_ms, x.reason, ${value('day')}, x.count
@@ -91,10 +92,10 @@ export class FigureTrail {
     this.#onFigure(figure, by);
   }
 
-  /** Counts a refusal, which no write is about. */
-  refuse(link: KnownLink, reason: RefusalReason, atMs: number): void {
-    this.#gathered.addRefusal(link, reason, atMs);
+  /** Counts a refusal, which no write is about. Returns true if it may be an event. */
+  refuse(link: KnownLink, reason: RefusalReason, atMs: number): boolean {
     this.#onFigure(FIGURE_OF_REFUSAL[reason], 1);
+    return this.#gathered.addRefusal(link, reason, atMs);
   }
 
   /** Saves all that has been counted, in steps, each a transaction. */
@@ -109,7 +110,11 @@ export class FigureTrail {
     for (let step = 0; step < stepCount; step++) {
       const rows = this.#gathered.take(SAVE_COUNT);
       try {
-        await transact((w) => add(w, rows));
+        let saved: SavedRefusals[] = [];
+        await transact(async (w) => {
+          saved = await add(w, rows);
+        });
+        for (const row of saved) this.#gathered.noteSaved(row, row.dayCount);
       } catch (fault) {
         // Figures may be lost, but nothing counts twice.
         if (!(fault instanceof OutcomeUnknown)) this.#gathered.putBack(rows);
@@ -117,6 +122,13 @@ export class FigureTrail {
       }
     }
   }
+}
+
+/** Refusals of a link on a day, those of all nodes. */
+interface SavedRefusals {
+  installId: number;
+  day: number;
+  dayCount: number;
 }
 
 /** The figures of one write. */
@@ -144,7 +156,7 @@ export class FigureNotes {
   }
 }
 
-async function add(w: Saving, { days, refusals }: FigureRows): Promise<void> {
+async function add(w: Saving, { days, refusals }: FigureRows): Promise<SavedRefusals[]> {
   if (days.length > 0) {
     const figures = FIGURES.map((figure) => [figure, days.map((row) => row[figure])]);
     await on.addDays.run(w, {
@@ -154,15 +166,17 @@ async function add(w: Saving, { days, refusals }: FigureRows): Promise<void> {
     });
   }
   const byDay = Map.groupBy(refusals, ({ day }) => day);
-  for (const [day, rows] of byDay) await addRefusals(w, day, rows);
+  const saved: SavedRefusals[] = [];
+  for (const [day, rows] of byDay) saved.push(...(await addRefusals(w, day, rows)));
+  return saved;
 }
 
-/** The provider hears of the first of a day, and of each time that they are ten times as many. */
+/** Notes an event for the first refusal of a day, the 10th, the 100th and so on. */
 async function addRefusals(
   w: Saving,
   day: number,
   rows: readonly GatheredRefusals[],
-): Promise<void> {
+): Promise<SavedRefusals[]> {
   const added = await on.addRefusals.all(w, {
     day,
     installId: rows.map(({ installId }) => installId),
@@ -173,15 +187,10 @@ async function addRefusals(
   const after = new Map(added.map((row) => [row.installId, row]));
   for (const { installId, providerId, count, refusedAtMs, reason } of rows) {
     const link = after.get(installId);
-    if (link?.day !== day || !reachesPowerOfTen(link.dayCount - count, link.dayCount)) continue;
-    const { dayCount } = link;
-    w.events.note(providerId, refusedAtMs, () => linkRefused(installId, reason, dayCount, day));
+    if (link?.day !== day) continue;
+    for (const number of numbersReached(link.dayCount - count, link.dayCount)) {
+      w.events.note(providerId, refusedAtMs, () => linkRefused(installId, reason, number, day));
+    }
   }
-}
-
-/** True if a count that grows so reaches 1, 10, 100 or the like. */
-function reachesPowerOfTen(before: number, after: number): boolean {
-  let power = 1;
-  while (power <= before) power *= 10;
-  return power <= after;
+  return added;
 }

@@ -7,7 +7,9 @@ import {
   type Figures,
   type LinkRefusals,
 } from '../../core/port/figure.ts';
+import { PromptSave } from '../prompt-save.ts';
 import type { Context } from './context.ts';
+import { isWantedNow } from './event-trail.ts';
 import { FIGURE_COLUMNS } from './figure-trail.ts';
 import { prepare, value } from './statement.ts';
 
@@ -51,8 +53,14 @@ export function saveFigures({ figures, write }: Context): Promise<void> {
 
 export function figureStore(context: Context): FigureStore {
   const { db, figures } = context;
+  const prompt = new PromptSave({
+    isWanted: (providerId) => isWantedNow(db, providerId, 'link.refused'),
+    save: () => saveFigures(context),
+  });
   return {
-    countRefusal: (link, reason, atMs) => figures.refuse(link, reason, atMs),
+    countRefusal: (link, reason, atMs) => {
+      if (figures.refuse(link, reason, atMs)) prompt.ask(link.providerId);
+    },
     saveFigures: () => saveFigures(context),
     listFigures: (providerId, fromDay, toDay) =>
       providerId === null

@@ -11,6 +11,7 @@ import {
   type FigureRows,
   GatheredFigures,
   type GatheredRefusals,
+  numbersReached,
 } from '../../core/figures.ts';
 import {
   FIGURES,
@@ -108,10 +109,10 @@ export class FigureTrail implements BatchNotes {
     if (by > 0) this.#noted.push({ providerId, figure, atMs, by });
   }
 
-  /** Counts a refusal, which no write is about. */
-  refuse(link: KnownLink, reason: RefusalReason, atMs: number): void {
-    this.#gathered.addRefusal(link, reason, atMs);
+  /** Counts a refusal, which no write is about. Returns true if it may be an event. */
+  refuse(link: KnownLink, reason: RefusalReason, atMs: number): boolean {
     this.#onFigure(FIGURE_OF_REFUSAL[reason], 1);
+    return this.#gathered.addRefusal(link, reason, atMs);
   }
 
   /** Saves all that has been counted. Throws {@link WriteFailed} if it cannot. */
@@ -174,27 +175,24 @@ export class FigureTrail implements BatchNotes {
     for (const row of refusals) this.#addRefusals(row);
   }
 
-  /** The provider hears of the first of a day, and of each time that they are ten times as many. */
+  /** Notes an event for the first refusal of a day, the 10th, the 100th and so on. */
   #addRefusals(row: GatheredRefusals): void {
     const { installId, providerId, day, count, refusedAtMs, reason } = row;
     const isAdded = this.#on.addRefusals.run({ ...row }) > 0;
     if (!isAdded || !this.#events?.isWanted(providerId, 'link.refused')) return;
     const after = this.#on.refusedOn.get({ installId, day })?.dayCount ?? 0;
-    if (!reachesPowerOfTen(after - count, after)) return;
-    this.#events.note(providerId, refusedAtMs, () => linkRefused(installId, reason, after, day));
+    // An earlier day than that of the row: its refusals are counted no more.
+    if (after === 0) return;
+    this.#gathered.noteSaved(row, after);
+    for (const number of numbersReached(after - count, after)) {
+      this.#events.note(providerId, refusedAtMs, () => linkRefused(installId, reason, number, day));
+    }
   }
 }
 
 function gather(notes: readonly Note[], gathered: GatheredFigures): GatheredFigures {
   for (const { providerId, figure, atMs, by } of notes) gathered.add(providerId, figure, atMs, by);
   return gathered;
-}
-
-/** True if a count that grows so reaches 1, 10, 100 or the like. */
-function reachesPowerOfTen(before: number, after: number): boolean {
-  let power = 1;
-  while (power <= before) power *= 10;
-  return power <= after;
 }
 
 function rowsOf(notes: readonly Note[]): FigureRows {

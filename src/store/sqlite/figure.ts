@@ -7,6 +7,7 @@ import {
   type Figures,
   type LinkRefusals,
 } from '../../core/port/figure.ts';
+import { PromptSave } from '../prompt-save.ts';
 import type { Context } from './context.ts';
 import { FIGURE_COLUMNS } from './figure-trail.ts';
 import { value } from './statement.ts';
@@ -43,10 +44,16 @@ function statements({ db }: Context) {
 }
 
 export function figureStore(context: Context): FigureStore {
-  const { writer, figures } = context;
+  const { events, figures, writer } = context;
   const on = statements(context);
+  const prompt = new PromptSave({
+    isWanted: (providerId) => events.isWantedNow(providerId, 'link.refused'),
+    save: () => figures.save(writer),
+  });
   return {
-    countRefusal: (link, reason, atMs) => figures.refuse(link, reason, atMs),
+    countRefusal: (link, reason, atMs) => {
+      if (figures.refuse(link, reason, atMs)) prompt.ask(link.providerId);
+    },
     saveFigures: () => figures.save(writer),
     listFigures: async (providerId, fromDay, toDay) =>
       providerId === null
