@@ -68,7 +68,6 @@ export const events: readonly MutatedFile[] = [
     tests: ['test/store/sqlite.test.ts'],
     changes: [
       ['WHEN excluded.day > day THEN excluded.day_count', 'WHEN excluded.day > day THEN day_count'],
-      ['while (power <= before)', 'while (power < before)'],
     ],
   },
 ];

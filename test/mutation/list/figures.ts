@@ -47,6 +47,7 @@ export const figures: readonly MutatedFile[] = [
       ['r.refused_count DESC', 'r.refused_count ASC'],
       ['AND r.refused_at_ms >= ', 'AND r.refused_at_ms > '],
       ["WHERE i.provider_id = ${value('providerId')} AND", 'WHERE'],
+      ['if (figures.refuse(link, reason, atMs)) prompt.ask', 'figures.refuse(link, reason, atMs);\n      if (false) prompt.ask'],
     ],
   },
   {
@@ -64,6 +65,16 @@ export const figures: readonly MutatedFile[] = [
       ['if (added.refusedAtMs < known.refusedAtMs) return;', ''],
       ['    known.count += added.count;', ''],
       ['    map.delete(key);', ''],
+      ['if (number > before) reached', 'reached'],
+      ['(this.#takenCounts.get(key) ?? 0) + (this', '(this'],
+    ],
+  },
+  {
+    file: 'src/store/prompt-save.ts',
+    tests: ['test/store/prompt-save.test.ts'],
+    changes: [
+      ['if (!this.#isSaving) void', 'void'],
+      ['if (await this.#isWanted()) await', 'await'],
     ],
   },
 ];
