@@ -19,11 +19,13 @@ const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, str
 };
 
 async function attempt(context: CliContext, id: number, options: CommonOptions): Promise<void> {
-  const found = await withCore(context, options, (core) => findWebhook(core, id));
-  const webhook = granted(found, id);
-  const { tellers, close } = context.openTellers(context.loadConfig(flagsOf(options)).config);
-  const { signal } = new AbortController();
-  const verdict = await tryWebhook(tellers, webhook, context.nowMs(), signal).finally(close);
+  const { webhook, verdict } = await withCore(context, options, async (core) => {
+    const webhook = granted(await findWebhook(core, id), id);
+    const { tellers, close } = context.openTellers(context.loadConfig(flagsOf(options)).config);
+    const { signal } = new AbortController();
+    const tried = tryWebhook(core, tellers, webhook, context.nowMs(), signal);
+    return { webhook, verdict: await tried.finally(close) };
+  });
   if (verdict.verdict !== 'accepted') {
     const { problem } = verdict;
     const sentence = `webhook ${id} did not take the test event: ${problem}.`;

@@ -112,7 +112,19 @@ export async function editWebhook(
     ...(events !== undefined && { events }),
     ...(!isAsBefore && { disabled: isEnabled ? null : { atMs: nowMs, why: DISABLED_BY_OWNER } }),
   };
-  return save(core, webhook, change, nowMs);
+  const edited = await save(core, webhook, change, nowMs);
+  if (!isRefused(edited) && change.events !== undefined) await dropUnwanted(core, edited);
+  return edited;
+}
+
+/** Deletes events from the queue of a webhook that it does not want any more. */
+async function dropUnwanted(core: Core, { id, events }: Webhook): Promise<void> {
+  if (events.length === 0) return;
+  for (let after = 0; ; await nextTurn()) {
+    const next = await core.store.dropUnwanted(id, events, after);
+    if (next === null) return;
+    after = next;
+  }
 }
 
 /**
@@ -154,9 +166,11 @@ export async function removeWebhook(
 
 /**
  * Tries a webhook out: one real call, at once, whether it is enabled or not. Nothing is kept of it;
- * neither does it count as an attempt.
+ * neither does it count as an attempt. If it gets through, what waits for the webhook is tried at
+ * once. A database that cannot write that down is no failure of the call.
  */
-export function tryWebhook(
+export async function tryWebhook(
+  core: Core,
   tellers: Tellers,
   webhook: Webhook,
   nowMs: number,
@@ -165,7 +179,11 @@ export function tryWebhook(
   const { id, providerId, target } = webhook;
   const data = { webhook_id: id };
   const event = { id: 0, providerId, kind: TEST_EVENT, atMs: nowMs, data } as const;
-  return tellers[target.kind].tell(webhook, event, nowMs, signal);
+  const verdict = await tellers[target.kind].tell(webhook, event, nowMs, signal);
+  if (verdict.verdict === 'accepted') {
+    await saving('webhook_save_error', core.store.resumeWebhook(id));
+  }
+  return verdict;
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { systemClock } from '../../src/clock.ts';
+import type { Core } from '../../src/core/core.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
 import type { Tellers, Verdict } from '../../src/core/outbox/carrier.ts';
 import type { StoredEvent } from '../../src/core/port/event.ts';
@@ -283,12 +284,21 @@ describe('a try', () => {
     const secret = newWebhookSecret('v1');
     await servers.setHook('shop', [secret]);
     const at = nowMs();
-    expect(await tryWebhook(tellers, hook(secret), at, never)).toEqual({ verdict: 'accepted' });
+    const resumed: number[] = [];
+    const store = { resumeWebhook: async (id: number) => resumed.push(id) > 0 };
+    const core = { store } as unknown as Core;
+    expect(await tryWebhook(core, tellers, hook(secret), at, never)).toEqual({
+      verdict: 'accepted',
+    });
     await expectNoViolations('webhook');
     expect(await servers.visits('webhook')).toMatchObject([
       { id: `evt_test_${at}`, content: { type: 'webhook.test', data: { webhook_id: 1 } } },
     ]);
-    expect(await tryWebhook(tellers, chat(), at, never)).toEqual({ verdict: 'accepted' });
+    expect(await tryWebhook(core, tellers, chat(), at, never)).toEqual({ verdict: 'accepted' });
     await expectNoViolations('telegram');
+    await servers.behave('telegram', { next: [{ kind: 'answer', status: 502, body: '' }] });
+    expect(await tryWebhook(core, tellers, chat(), at, never)).toMatchObject({ verdict: 'retry' });
+    // What waits is tried at once after those that got through.
+    expect(resumed).toEqual([1, 1]);
   });
 });

@@ -80,6 +80,20 @@ export interface WebhookStore {
     change: WebhookChange,
     act: Act,
   ): Promise<Webhook | 'webhook_not_found'>;
+  /**
+   * Lets what waits for it be tried at once, with the attempts that are left: its receiver works
+   * again. False: it is disabled or gone, or nothing that was put off waits.
+   */
+  resumeWebhook(id: number): Promise<boolean>;
+  /**
+   * One bounded step of deleting events from its queue that are of none of the `wanted` kinds, those
+   * after `afterEventId`. Returns where the next step begins; null: this was the last one.
+   */
+  dropUnwanted(
+    id: number,
+    wanted: readonly EventKind[],
+    afterEventId: number,
+  ): Promise<number | null>;
   /** Deletes some secrets before a rotation that sign no longer. False: there were none. */
   forgetOldSecrets(nowMs: number): Promise<boolean>;
   /** Removes it with all that waits for it. */

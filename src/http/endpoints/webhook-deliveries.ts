@@ -19,7 +19,7 @@ const testEndpoint = providerEndpoint({
   path: '/api/webhook-test',
   summary: 'Send a webhook a test event now',
   description:
-    'Makes one real call at once, with an event of the type `webhook.test`, also to a webhook that is disabled, and answers when its receiver did. It is tried once and not kept.',
+    'Makes one real call at once, with an event of the type `webhook.test`, also to a webhook that is disabled, and answers when its receiver did. It is tried once and not kept. If it gets through, what waits for the webhook is tried at once.',
   params: { id: webhookIdParam },
   fields: {
     webhook_test_failed: {
@@ -35,7 +35,7 @@ const testEndpoint = providerEndpoint({
     const webhook = await findWebhook(core, params.id, provider.id);
     if (isRefused(webhook)) return webhook;
     if (!limits.webhookTests.admits(provider.code, nowMs)) return 'too_many_requests';
-    const verdict = await tryWebhook(tellers, webhook, nowMs, signal);
+    const verdict = await tryWebhook(core, tellers, webhook, nowMs, signal);
     if (verdict.verdict === 'accepted') return 'ok';
     return { says: 'webhook_test_failed', body: { problem: verdict.problem } };
   },

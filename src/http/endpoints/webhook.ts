@@ -182,7 +182,7 @@ const updateEndpoint = providerEndpoint({
       about: 'Another chat, of the same bot.',
     }),
     locale: localeParam('Another language of the texts in a chat.'),
-    events: eventsParam('The kinds that are wanted from now on.'),
+    events: eventsParam('The kinds that are wanted from now on; others that wait are dropped.'),
     enabled: optional(forms.flag, {
       misfit: 'invalid_parameters',
       about: 'With 0 nothing is sent, and no event noted for it, until it is 1 again.',

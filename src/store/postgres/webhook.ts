@@ -7,6 +7,7 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import type { Act } from '../../core/port/audit.ts';
+import type { EventKind } from '../../core/port/event.ts';
 import type { Webhook, WebhookChange, WebhookStore } from '../../core/port/webhook.ts';
 import { nextTurn } from '../../core/turn.ts';
 import {
@@ -27,7 +28,7 @@ import type { Write } from './write.ts';
 
 /** Dispatches that are tried at once when a webhook is enabled. */
 const RETRY_COUNT = 1_000;
-/** Rows of a webhook that go in one step when it is removed. */
+/** Rows of a webhook that a step deletes, or looks at to delete them. */
 const REMOVE_STEP = 500;
 /** Webhooks whose old secrets a step deletes. */
 const FORGET_COUNT = 200;
@@ -93,6 +94,24 @@ const queue = {
         WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
         ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT})
       UPDATE outbox o SET next_at_ms = 0, attempt_count = 0 FROM tried WHERE o.id = tried.id`),
+  /** What was put off, and would be tried if the destination was. */
+  putOff: prepare<{ id: number }>(sql`
+      SELECT d.id AS id FROM webhook w JOIN destination d ON d.webhook_id = w.id
+      WHERE w.id = ${value('id')} AND w.disabled_at_ms IS NULL
+        AND (d.retry_at_ms > 0 AND d.waiting_count > 0 OR EXISTS (
+          SELECT 1 FROM outbox o WHERE o.destination_id = d.id AND o.next_at_ms > 0))`),
+  hasten: prepare(sql`
+      WITH tried AS MATERIALIZED (
+        SELECT o.id AS id FROM destination d JOIN outbox o ON o.destination_id = d.id
+        WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
+        ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT})
+      UPDATE outbox o SET next_at_ms = 0 FROM tried WHERE o.id = tried.id`),
+  page: prepare<{ id: number; eventId: number; kind: EventKind }>(sql`
+      SELECT o.id AS id, o.event_id AS "eventId", e.kind AS kind
+      FROM destination d JOIN outbox o ON o.destination_id = d.id JOIN event e ON e.id = o.event_id
+      WHERE d.webhook_id = ${value('id')} AND o.event_id > ${value('afterEventId')}
+      ORDER BY o.event_id LIMIT ${REMOVE_STEP}`),
+  drop: prepare(sql`DELETE FROM outbox WHERE id = ANY(${value('ids')}::bigint[])`),
   dropWaiting: prepare(sql`
       WITH gone AS MATERIALIZED (
         SELECT o.id AS id FROM destination d JOIN outbox o ON o.destination_id = d.id
@@ -179,6 +198,30 @@ export function webhookStore(context: Context): WebhookStore {
         const known = await lockWebhook(w, id, providerId);
         return known === null ? 'webhook_not_found' : update(w, known, change, act);
       }),
+
+    resumeWebhook: async (id) => {
+      if ((await queue.putOff.get(db, { id })) === null) return false;
+      return write(async (w) => {
+        await lockQueue.run(w, { webhookId: id });
+        if ((await queue.putOff.get(w, { id })) === null) return false;
+        await queue.recover.run(w, { id });
+        await queue.hasten.run(w, { id });
+        w.raiseOutbox();
+        return true;
+      });
+    },
+
+    dropUnwanted: async (id, wanted, afterEventId) => {
+      const page = await queue.page.all(db, { id, afterEventId });
+      const unwanted = page.filter(({ kind }) => !wanted.includes(kind));
+      if (unwanted.length > 0) {
+        await write(async (w) => {
+          await lockQueue.run(w, { webhookId: id });
+          await queue.drop.run(w, { ids: unwanted.map((row) => row.id) });
+        });
+      }
+      return page.length === REMOVE_STEP ? (page.at(-1)?.eventId ?? null) : null;
+    },
 
     forgetOldSecrets: async (nowMs) => {
       if ((await secrets.old.get(db, { nowMs })) === null) return false;

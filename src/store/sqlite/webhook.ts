@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import type { Act } from '../../core/port/audit.ts';
+import type { EventKind } from '../../core/port/event.ts';
 import type { Webhook, WebhookChange, WebhookStore } from '../../core/port/webhook.ts';
 import { nextTurn } from '../../core/turn.ts';
 import {
@@ -20,7 +21,7 @@ import { deliveryMethods } from './webhook-delivery.ts';
 
 /** Dispatches that are tried at once when a webhook is enabled. */
 const RETRY_COUNT = 1_000;
-/** Rows of a webhook that go in one step when it is removed. */
+/** Rows of a webhook that a step deletes, or looks at to delete them. */
 const REMOVE_STEP = 500;
 
 const UNPROVEN = sql.raw(String(UNPROVEN_COUNT));
@@ -75,6 +76,24 @@ function rowStatements({ db }: Context) {
           SELECT o.id FROM destination d CROSS JOIN outbox o ON o.destination_id = d.id
           WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
           ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT})`),
+    /** What was put off, and would be tried if the destination was. */
+    putOff: db.prepare<{ id: number }>(sql`
+        SELECT d.id AS id FROM webhook w CROSS JOIN destination d ON d.webhook_id = w.id
+        WHERE w.id = ${value('id')} AND w.disabled_at_ms IS NULL
+          AND (d.retry_at_ms > 0 AND d.waiting_count > 0 OR EXISTS (
+            SELECT 1 FROM outbox o WHERE o.destination_id = d.id AND o.next_at_ms > 0))`),
+    hasten: db.prepare(sql`
+        UPDATE outbox SET next_at_ms = 0 WHERE id IN (
+          SELECT o.id FROM destination d CROSS JOIN outbox o ON o.destination_id = d.id
+          WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
+          ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT})`),
+    queued: db.prepare<{ id: number; eventId: number; kind: EventKind }>(sql`
+        SELECT o.id AS id, o.event_id AS "eventId", e.kind AS kind
+        FROM destination d CROSS JOIN outbox o ON o.destination_id = d.id
+          CROSS JOIN event e ON e.id = o.event_id
+        WHERE d.webhook_id = ${value('id')} AND o.event_id > ${value('afterEventId')}
+        ORDER BY o.event_id LIMIT ${REMOVE_STEP}`),
+    drop: db.prepare(sql`DELETE FROM outbox WHERE id = ${value('id')}`),
     remove: db.prepare(sql`DELETE FROM webhook WHERE id = ${value('id')}`),
     dropWaiting: db.prepare(sql`
         DELETE FROM outbox WHERE id IN (
@@ -142,6 +161,28 @@ export function webhookStore(context: Context): WebhookStore {
         const known = find(id, providerId);
         return known === null ? 'webhook_not_found' : update(known, change, act);
       }),
+
+    resumeWebhook: async (id) => {
+      if (on.putOff.get({ id }) === null) return false;
+      return writer.run(() => {
+        if (on.putOff.get({ id }) === null) return false;
+        on.recover.run({ id });
+        on.hasten.run({ id });
+        outbox.raise();
+        return true;
+      });
+    },
+
+    dropUnwanted: async (id, wanted, afterEventId) => {
+      const page = on.queued.all({ id, afterEventId });
+      const unwanted = page.filter(({ kind }) => !wanted.includes(kind));
+      if (unwanted.length > 0) {
+        await writer.run(() => {
+          for (const row of unwanted) on.drop.run({ id: row.id });
+        });
+      }
+      return page.length === REMOVE_STEP ? (page.at(-1)?.eventId ?? null) : null;
+    },
 
     forgetOldSecrets: async (nowMs) => {
       if (on.oldSecret.get({ nowMs }) === null) return false;

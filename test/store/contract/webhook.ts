@@ -5,6 +5,7 @@ import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import { auditEntries, deedOf } from '../../support/audit.ts';
 import { addLink, addProvider, NOW_MS, type Suite } from './fixture.ts';
+import { hold, retryAt, settle, WELL } from './outbox-fixture.ts';
 
 const SECRET = 'whsec_bm90IGEgcmVhbCBzZWNyZXQhISEhISE=';
 const NEW_SECRET = 'whsec_YW5vdGhlciBvbmUsIG5vdCByZWFsIQ==';
@@ -50,6 +51,10 @@ export async function waitingFor(store: Store, webhookId: number): Promise<strin
 export async function makeLink(store: Store, providerId: number, n = 1): Promise<void> {
   await addLink(store, providerId, { installCode: `LinkCode${String(n).padStart(4, '0')}` });
 }
+
+/** Claims the webhooks that have something due. */
+const claim = (store: Store) =>
+  store.claimDestinations(hold(), ['webhook', 'telegram'], 100, 100, []);
 
 const DISABLED = { atMs: NOW_MS, why: 'it answered 410' };
 
@@ -150,6 +155,80 @@ export const webhookContract: Record<keyof WebhookStore, Suite> = {
       await store.updateWebhook(id, providerId, { disabled: null }, ACT);
       await makeLink(store, providerId, 3);
       expect(await waitingFor(store, id)).toEqual(['link.created', 'link.created']);
+    });
+  },
+
+  resumeWebhook(opened) {
+    test('what was put off is due at once, with the attempts that are left', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addWebhook(store, providerId);
+      for (let n = 1; n <= 3; n++) await makeLink(store, providerId, n);
+      expect(await store.resumeWebhook(id)).toBe(false);
+      const [destination] = await claim(store);
+      const destinationId = destination?.id ?? 0;
+      const due = () => store.listDispatches(destinationId, NOW_MS, 9, null);
+      const failing = { ...WELL, failureCount: 12, retryAtMs: NOW_MS + 60_000, problem: 'down' };
+      const later = retryAt(NOW_MS + 86_400_000);
+      await settle(store, destinationId, await due(), later, { health: failing });
+      await store.releaseDestinations('one', null);
+      expect(await claim(store)).toEqual([]);
+      expect(await store.resumeWebhook(id)).toBe(true);
+      expect(await claim(store)).toMatchObject([{ id: destinationId, problem: null }]);
+      expect(await due()).toMatchObject([1, 2, 3].map(() => ({ attemptCount: 1 })));
+      expect(await store.resumeWebhook(id)).toBe(false);
+    });
+
+    test('nothing of one that is disabled, or that is not there', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addWebhook(store, providerId);
+      await makeLink(store, providerId);
+      const [destination] = await claim(store);
+      const destinationId = destination?.id ?? 0;
+      const due = await store.listDispatches(destinationId, NOW_MS, 9, null);
+      await settle(store, destinationId, due, retryAt(NOW_MS + 60_000));
+      await store.updateWebhook(id, providerId, { disabled: DISABLED }, ACT);
+      expect(await store.resumeWebhook(id)).toBe(false);
+      expect(await store.resumeWebhook(id + 1)).toBe(false);
+    });
+  },
+
+  dropUnwanted(opened) {
+    test('leaves the wanted ones, those of others, and what ended', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addWebhook(store, providerId);
+      const other = await addWebhook(store, providerId);
+      await makeLink(store, providerId, 1);
+      await store.rotateKey('Provide1', new Uint8Array(32), NOW_MS, ACT);
+      await makeLink(store, providerId, 2);
+      const all = ['link.created', 'key.rotated', 'link.created'];
+      expect(await waitingFor(store, id)).toEqual(all);
+      expect(await store.dropUnwanted(id, ['link.created', 'key.rotated'], 0)).toBeNull();
+      expect(await waitingFor(store, id)).toEqual(all);
+      expect(await store.dropUnwanted(id, ['key.rotated'], 0)).toBeNull();
+      expect(await waitingFor(store, id)).toEqual(['key.rotated']);
+      expect(await waitingFor(store, other)).toEqual(all);
+      const [destination] = (await claim(store)).filter(({ webhookId }) => webhookId === id);
+      expect(destination?.waitingCount).toBe(1);
+    });
+
+    test('a long queue in steps', async () => {
+      const { store } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      const id = await addWebhook(store, providerId);
+      const made = Array.from({ length: 501 }, (_, n) =>
+        addLink(store, providerId, {
+          installCode: `LinkCode${String(n).padStart(4, '0')}`,
+          installCountMax: 1_000,
+        }),
+      );
+      await Promise.all(made);
+      const next = await store.dropUnwanted(id, ['key.rotated'], 0);
+      expect(await waitingFor(store, id)).toHaveLength(1);
+      expect(await store.dropUnwanted(id, ['key.rotated'], next ?? 0)).toBeNull();
+      expect(await waitingFor(store, id)).toEqual([]);
     });
   },
 
