@@ -108,13 +108,16 @@ export class Outgoing {
       addresses = [];
     }
     if (addresses === null) return new Trouble('ABORT_ERR');
-    if (addresses.length === 0) return failure('name', `${url.host} has no address`);
-    if (call.trust === 'anybody') {
-      // All of them: whoever has one among them that is private may mean that one.
-      const { outgoingAllow } = this.options.settings;
-      if (!addresses.every((address) => isCallable(address, outgoingAllow))) {
-        return failure('address', `${url.host} leads to a network that is not public`);
-      }
+    if (call.trust === 'operator') {
+      if (addresses.length === 0) return failure('name', `${url.host} has no address`);
+      return this.#overHttp1(journey, addresses);
+    }
+    // All of them: whoever has one among them that is private may mean that one. A name without an
+    // address fails in the same way, or a provider would learn which names there are inside.
+    const { outgoingAllow } = this.options.settings;
+    const isPublic = addresses.every((address) => isCallable(address, outgoingAllow));
+    if (addresses.length === 0 || !isPublic) {
+      return failure('name', `${url.host} has no public address`);
     }
     return this.#overHttp1(journey, addresses);
   }

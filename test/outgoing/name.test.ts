@@ -65,18 +65,31 @@ test.each([
   const { send } = scene({ names: async () => addresses, settings: { outgoingAllow: [] } });
   const heard = await heardBy(async () => {
     expect(await send()).toMatchObject({
-      kind: 'address',
-      problem: `${NAME}:${stranger.port} leads to a network that is not public`,
+      kind: 'name',
+      problem: `${NAME}:${stranger.port} has no public address`,
     });
   });
   expect(heard).toBe(0);
+});
+
+test('of a name inside no more is said than of one that nobody knows', async () => {
+  const nobodyKnows = async () => {
+    throw new Error('ENOTFOUND');
+  };
+  const settings = { outgoingAllow: [] };
+  const answers = await Promise.all(
+    [async () => ['10.1.2.3'], async () => ['127.0.0.1', '8.8.8.8'], nobodyKnows].map((names) =>
+      scene({ names, settings }).send(),
+    ),
+  );
+  expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
 });
 
 test('what the operator chose is called wherever it leads', async () => {
   const { send } = scene({ names: async () => ['127.0.0.1'], settings: { outgoingAllow: [] } });
   expect(await send({ trust: 'operator' })).toMatchObject({ status: 200 });
   expect(await send({ trust: 'operator' }, 'localhost')).toMatchObject({ status: 200 });
-  expect(await send({ trust: 'anybody' })).toMatchObject({ kind: 'address' });
+  expect(await send({ trust: 'anybody' })).toMatchObject({ kind: 'name' });
 });
 
 test('localhost is never looked up', async () => {
@@ -99,7 +112,7 @@ test('a name that changes between look-ups is checked each time, and called as c
   expect(await send()).toMatchObject({ status: 200 });
   expect(lookUps()).toBe(1);
   clock.advance(30_000);
-  expect(await send()).toMatchObject({ kind: 'address' });
+  expect(await send()).toMatchObject({ kind: 'name' });
   expect(lookUps()).toBe(2);
   clock.advance(30_000);
   expect(await send()).toMatchObject({ status: 200 });
@@ -115,7 +128,7 @@ test('a network that the operator no longer lists is closed at once', async () =
   const call = callTo(stranger.url('/ok'));
   expect(await outgoing.send(call, PATIENT)).toMatchObject({ status: 200 });
   live.outgoingAllow = [];
-  expect(await outgoing.send(call, PATIENT)).toMatchObject({ kind: 'address' });
+  expect(await outgoing.send(call, PATIENT)).toMatchObject({ kind: 'name' });
 });
 
 test('the next address is tried when one cannot be connected to', async () => {

@@ -47,7 +47,10 @@ export const figures: readonly MutatedFile[] = [
       ['r.refused_count DESC', 'r.refused_count ASC'],
       ['AND r.refused_at_ms >= ', 'AND r.refused_at_ms > '],
       ["WHERE i.provider_id = ${value('providerId')} AND", 'WHERE'],
-      ['if (figures.refuse(link, reason, atMs)) prompt.ask', 'figures.refuse(link, reason, atMs);\n      if (false) prompt.ask'],
+      [
+        'if (figures.refuse(link, reason, atMs)) prompt.ask',
+        'figures.refuse(link, reason, atMs);\n      if (false) prompt.ask',
+      ],
     ],
   },
   {

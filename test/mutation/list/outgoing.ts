@@ -47,7 +47,8 @@ export const outgoing: readonly MutatedFile[] = [
     ],
     changes: [
       ['addresses.every((address) =>', 'addresses.some((address) =>'],
-      ["if (call.trust === 'anybody') {", 'if (false) {'],
+      ["if (call.trust === 'operator') {", 'if (addresses.length > 0) {'],
+      ['has no public address`', 'has ${addresses.length} addresses`'],
       ["call.trust === 'operator' && url.protocol === 'https:'", "call.trust === 'operator'"],
       ['isTrusted ? null : settings.outgoingOriginRate', 'null'],
       [

@@ -80,6 +80,16 @@ export const webhooks: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/webhook.ts',
+    tests: ['test/http/webhook-again.test.ts'],
+    changes: [
+      ["if (verdict.verdict === 'accepted') {", 'if (false) {'],
+      ["if (verdict.verdict === 'accepted') {", '{'],
+      ['change.events !== undefined) await', 'false) await'],
+      ['if (events.length === 0) return;', ''],
+    ],
+  },
+  {
     file: 'src/http/bound/alone.ts',
     tests: ['test/http/webhook-replay.test.ts'],
     changes: [
