@@ -11,8 +11,8 @@ let verdict: Verdict;
 beforeEach(async () => {
   const tell = async () => verdict;
   const tellers = {
-    webhook: { concurrency: 1, tell },
-    telegram: { concurrency: 1, tell },
+    webhook: { concurrency: 1, spacingMs: 0, tell },
+    telegram: { concurrency: 1, spacingMs: 0, tell },
   };
   app = await startTestApp({ tellers });
   own = await seedProvider(app);
