@@ -88,6 +88,7 @@ ${entry('gatepost.db', 'In the data directory: everything there is, a SQLite dat
 .SH SIGNALS
 ${entry('SIGTERM, SIGINT', 'Finish what runs, then end.')}
 ${entry('SIGHUP', 'Read the configuration again; the log says what takes effect and what waits for a restart.')}
+${entry('SIGUSR1, SIGUSR2', 'Have no effect.')}
 .SH "EXIT STATUS"
 ${entry('0', 'It was done.')}
 ${entry('1', 'It could not be done; one sentence on the standard error says why.')}

@@ -16,6 +16,9 @@ import { serviceManager } from './systemd.ts';
 // All files that the program makes (the database, its backups) are the operator's alone.
 process.umask(0o077);
 
+// Tools for logs and processes send these to any server; unheard, they would end it.
+for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => {});
+
 const output = new Output(process.stdout);
 
 const exitCode = await runCli(process.argv.slice(2), {

@@ -162,9 +162,18 @@ export function shortText(given: string): string | undefined {
 
 const HOST_NAME = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/i;
 
+/** A name that ends so is read as an IPv4 address everywhere (WHATWG URL, "ends in a number"). */
+const LAST_IS_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i;
+
 /** Host names as certificates have them; `*.` may stand for the first label. */
 export function hostNames(given: string): string[] {
   const names = list(given);
+  const address = names.find((name) => LAST_IS_NUMBER.test(name) || name.includes(':'));
+  if (address !== undefined) {
+    throw new RangeError(
+      `'${address}' is an IP address: certificates are obtained for host names alone`,
+    );
+  }
   const wrong = names.find((name) => !HOST_NAME.test(name.replace(/^\*\./, '')));
   if (wrong !== undefined) throw new RangeError(`'${wrong}' is not a host name`);
   return names.map((name) => name.toLowerCase());

@@ -121,7 +121,7 @@ export class GatheredFigures {
   #last: GatheredDay | null = null;
   /** By link and day, in one number. */
   readonly #refusals = new Map<number, GatheredRefusals>();
-  /** Refusals of a link on a day that were taken out, as far as they are known: the same numbers. */
+  /** Refusals of a link on a day that were taken out, as far as they are known. */
   readonly #takenCounts = new Map<number, number>();
 
   /** Number of rows that it would take to save all. */

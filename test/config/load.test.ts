@@ -164,6 +164,13 @@ describe('mistakes', () => {
     ['GATEPOST_BACKUP_AT', '25:00', 'is neither a time such as 03:30 nor a cron pattern'],
     ['GATEPOST_LOG_REQUESTS', 'yes', 'is not true or false'],
     ['GATEPOST_ACME_DOMAINS', 'a b.example', 'is not a host name'],
+    ...['203.0.113.70', '*.203.0.113.70', '203.0.113', '0xcb.0x71', '2001:db8::1'].map(
+      (given): [string, string, string] => [
+        'GATEPOST_ACME_DOMAINS',
+        given,
+        'is an IP address: certificates are obtained for host names alone',
+      ],
+    ),
     ['GATEPOST_ACME_DIRECTORY', 'ftp://x', 'is not an http or https address'],
   ])('%s cannot be %s', (name, value, sentence) => {
     expect(mistakesOf({}, { ...NONE, [name]: value })).toBe(`${name}: '${value}' ${sentence}`);

@@ -86,8 +86,8 @@ export interface WebhookStore {
    */
   resumeWebhook(id: number): Promise<boolean>;
   /**
-   * One bounded step of deleting events from its queue that are of none of the `wanted` kinds, those
-   * after `afterEventId`. Returns where the next step begins; null: this was the last one.
+   * One bounded step of deleting events from its queue that are of none of the `wanted` kinds,
+   * those after `afterEventId`. Returns where the next step begins; null: this was the last one.
    */
   dropUnwanted(
     id: number,

@@ -7,7 +7,7 @@ import {
   type Figures,
   type LinkRefusals,
 } from '../../core/port/figure.ts';
-import { PromptSave } from '../prompt-save.ts';
+import { PromptSave } from '../../core/prompt-save.ts';
 import type { Context } from './context.ts';
 import { isWantedNow } from './event-trail.ts';
 import { FIGURE_COLUMNS } from './figure-trail.ts';

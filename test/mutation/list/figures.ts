@@ -73,8 +73,8 @@ export const figures: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/prompt-save.ts',
-    tests: ['test/store/prompt-save.test.ts'],
+    file: 'src/core/prompt-save.ts',
+    tests: ['test/core/prompt-save.test.ts'],
     changes: [
       ['if (!this.#isSaving) void', 'void'],
       ['if (await this.#isWanted()) await', 'await'],

@@ -4,6 +4,7 @@ import { sumOf } from '../../../src/core/figures.ts';
 import type { FigureStore, Figures, RefusalReason } from '../../../src/core/port/figure.ts';
 import type { TokenHolder } from '../../../src/core/port/inbox.ts';
 import type { Store } from '../../../src/core/port/store.ts';
+import { until } from '../../support/until.ts';
 import {
   addDoor,
   addLink,
@@ -17,6 +18,7 @@ import {
   type Suite,
 } from './fixture.ts';
 import { bringTo, deliver, EXPIRES_MS, holderOf, lease, send, to } from './message-fixture.ts';
+import { addWebhook, waitingFor } from './webhook.ts';
 
 const TODAY = utcDay(NOW_MS);
 const DAY_MS = 86_400_000;
@@ -79,6 +81,29 @@ export const figureContract: Record<keyof FigureStore, Suite> = {
       expect(await store.listRefusals(link.providerId, 0, 9)).toMatchObject([
         { refusedCount: 3, refusedAtMs: NOW_MS, reason: 'link_disabled' },
       ]);
+    });
+
+    test('one that is an event is told at once, others with the next save', async () => {
+      const { store } = opened();
+      const link = await addDoor(store);
+      const webhookId = await addWebhook(store, link.providerId, { events: ['link.refused'] });
+      const refuse = (count: number) => {
+        for (let n = 0; n < count; n++) store.countRefusal(link, 'link_limit_reached', NOW_MS);
+      };
+      const told = (count: number) =>
+        until(`told ${count} times`, async () => {
+          return (await waitingFor(store, webhookId)).length === count;
+        });
+      refuse(1);
+      await told(1);
+      refuse(8);
+      const saved = await store.listRefusals(link.providerId, 0, 9);
+      expect(saved).toMatchObject([{ refusedCount: 1 }]);
+      refuse(1);
+      await told(2);
+      // Many at once go past a number: it is told all the same.
+      refuse(140);
+      await told(3);
     });
 
     test('of a provider who was removed meanwhile: it hinders nobody', async () => {

@@ -7,7 +7,6 @@ import type { Store } from '../../../src/core/port/store.ts';
 import { NO_TERMS } from '../../../src/core/slot.ts';
 import { ACT } from '../../support/actor.ts';
 import { GUARD_BOUNDS } from '../../support/bounds.ts';
-import { until } from '../../support/until.ts';
 import {
   addDoor,
   addLink,
@@ -161,29 +160,6 @@ const links: Suite = (opened) => {
       ...[1, 10, 100].map((count) => on(first as string, count)),
       on(second as string, 1),
     ]);
-  });
-
-  test('a refusal that is told of is told at once, and others wait for the next save', async () => {
-    const { store } = opened();
-    const { providerId, installId, told } = await listening(store);
-    const refuse = (count: number) => {
-      for (let n = 0; n < count; n++) {
-        store.countRefusal({ installId, providerId }, 'link_limit_reached', NOW_MS);
-      }
-    };
-    const counts = async () => (await told()).map(([, { count }]) => count);
-    const toldOf = (...expected: number[]) =>
-      until(`told of ${expected}`, async () => Bun.deepEquals(await counts(), expected));
-    refuse(1);
-    await toldOf(1);
-    refuse(8);
-    const saved = await store.listRefusals(providerId, 0, 9);
-    expect(saved).toMatchObject([{ refusedCount: 1 }]);
-    refuse(1);
-    await toldOf(1, 10);
-    // Many at once go past a number: the event has the number all the same.
-    refuse(140);
-    await toldOf(1, 10, 100);
   });
 };
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
+import { PromptSave } from '../../src/core/prompt-save.ts';
 import { nextTurn } from '../../src/core/turn.ts';
-import { PromptSave } from '../../src/store/prompt-save.ts';
 
 function start(wanting: readonly number[]) {
   const asked: number[] = [];

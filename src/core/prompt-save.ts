@@ -1,9 +1,9 @@
 /**
- * Saves figures at once when an event depends on them: `link.refused` tells of the 10th refusal when
- * it happens, and not when the next regular save finds thirteen.
+ * Saves figures at once when an event depends on them: `link.refused` tells of the 10th refusal
+ * when it happens, and not when the next regular save finds thirteen.
  */
 
-import type { Maybe } from '../core/port/maybe.ts';
+import type { Maybe } from './port/maybe.ts';
 
 interface Saving {
   /** Tells whether a webhook of the provider wants the event. */
