@@ -49,11 +49,12 @@ export interface OutgoingAnswer {
 }
 
 /**
- * Why there is no answer. `address`: it may not be called, and nothing was sent. `name`: it has
- * no address, or, if anybody may have supplied it, none that may be called. `unreachable`: no connection came about. `tls`: the other side is not who it should be.
- * `timeout`; `reset`: the connection broke off; it may have heard all of it. `protocol`: it answers
- * what is no HTTP, or too much head. `busy`: no place became free in time, and nothing was sent.
- * `stopped`: the signal said so. `unsendable`: the address or a header cannot go out as it is.
+ * Why there is no answer. `address`: it may not be called, and nothing was sent. `name`: it has no
+ * address, or, if anybody may have supplied it, none that may be called. `unreachable`: no
+ * connection came about. `tls`: the other side is not who it should be. `timeout`; `reset`: the
+ * connection broke off; it may have heard all of it. `protocol`: it answers what is no HTTP, or
+ * too much head. `busy`: no place became free in time, and nothing was sent. `stopped`: the signal
+ * said so. `unsendable`: the address or a header cannot go out as it is.
  */
 export type FailureKind =
   | 'address'
