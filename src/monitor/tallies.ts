@@ -133,6 +133,12 @@ export class Tallies {
         deliveries.add('failed', served?.outcome?.failedCount ?? 0);
         return served;
       },
+      deliverNamed: async (lease, rules) => {
+        const named = await store.deliverNamed(lease, rules);
+        deliveries.add('sent', named.deviceIds.length);
+        deliveries.add('failed', named.failedCount);
+        return named;
+      },
       expireRecipients: async (nowMs) => {
         const expiredCount = await store.expireRecipients(nowMs);
         deliveries.add('expired', expiredCount ?? 0);

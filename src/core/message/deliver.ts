@@ -9,7 +9,13 @@
  */
 
 import type { Core } from '../core.ts';
-import { type ClaimedDistribution, type Lease, PUSH } from '../port/distribution.ts';
+import {
+  type ClaimedDistribution,
+  type DeliveryRules,
+  type Lease,
+  PUSH,
+} from '../port/distribution.ts';
+import type { Provider } from '../port/provider.ts';
 import { mayCommand, mayNotify } from '../provider.ts';
 import { nextTurn } from '../turn.ts';
 import { BLOCKED, CHECKING, CREATED, endOf, LOAD, LOAD_FROM, PENDING, SENDING } from './status.ts';
@@ -20,8 +26,10 @@ export const LEASE_MS = 5_000;
 const WAKE_BATCH = 200;
 
 /**
- * Takes every piece of work one step further. Returns false when there was none, so that the caller
- * repeats it until then. With `signal` the large ones that are not begun are left.
+ * Delivers some small sends by HWID, and takes every other piece of work one step further: a step
+ * for each send by HWID would cost some seven commits in a row, and sends by HWID alone would hold
+ * up the rest. Returns false when there was no work, so that the caller repeats it until then. With
+ * `signal` the large ones that are not begun are left.
  */
 export async function deliverStep(
   core: Core,
@@ -29,9 +37,11 @@ export async function deliverStep(
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const claimed = await core.store.claimWork({ owner, nowMs, leaseMs: LEASE_MS });
-  const run = (work: ClaimedDistribution) =>
-    step(core, work, { id: work.id, owner, nowMs, leaseMs: LEASE_MS });
+  const worker = { owner, nowMs, leaseMs: LEASE_MS };
+  const named = await core.store.deliverNamed(worker, rulesAt(core, nowMs));
+  await tell(core, named.deviceIds);
+  const claimed = await core.store.claimWork(worker);
+  const run = (work: ClaimedDistribution) => step(core, work, { id: work.id, ...worker });
   const small = Promise.allSettled(claimed.filter(({ isBulky }) => !isBulky).map(run));
   // One after the other: together they would be one long commit, and nobody else got a turn.
   const results: PromiseSettledResult<void>[] = [];
@@ -41,8 +51,15 @@ export async function deliverStep(
   }
   results.push(...(await small));
   for (const result of results) if (result.status === 'rejected') throw result.reason;
-  return claimed.length > 0;
+  return named.count > 0 || claimed.length > 0;
 }
+
+const rulesAt = ({ limits, gateways }: Core, nowMs: number): DeliveryRules => ({
+  afterChecking: (provider, work) => afterChecking(provider, work, limits.ledgerRowsMax, nowMs),
+  ledgerRowsMax: limits.ledgerRowsMax,
+  waitingMax: limits.waitingPerDeviceMax,
+  gateways: gateways(),
+});
 
 async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promise<void> {
   const { store } = core;
@@ -66,18 +83,27 @@ async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promis
   }
 }
 
-/** Access is looked at again when the time has come, not only when the call was accepted. */
 async function nextAfterChecking(
   core: Core,
   work: ClaimedDistribution,
   nowMs: number,
 ): Promise<number> {
   const provider = await core.store.findProvider(work.providerCode);
+  return afterChecking(provider, work, core.limits.ledgerRowsMax, nowMs);
+}
+
+/** Access is looked at again when the time has come, not only when the call was accepted. */
+function afterChecking(
+  provider: Provider | null,
+  work: Pick<ClaimedDistribution, 'notificationType' | 'ledgerCount'> & { isDue?: boolean },
+  ledgerRowsMax: number,
+  nowMs: number,
+): number {
   const may = work.notificationType === PUSH ? mayNotify : mayCommand;
   if (provider === null || !may(provider, nowMs)) return BLOCKED;
-  if (!work.isDue) return PENDING;
+  if (work.isDue === false) return PENDING;
   // Only here: while one is written, no other one of the provider is.
-  return work.ledgerCount < core.limits.ledgerRowsMax ? LOAD : BLOCKED;
+  return work.ledgerCount < ledgerRowsMax ? LOAD : BLOCKED;
 }
 
 async function send(core: Core, lease: Lease): Promise<void> {

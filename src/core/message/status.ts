@@ -60,6 +60,11 @@ export function statusesBefore(to: number): number[] {
     .filter((from) => TRANSITIONS[from]?.includes(to));
 }
 
+/** True for a status in which a distribution waits for its turn: no recipient is written yet. */
+export function mayBegin(status: number): boolean {
+  return status === CREATED || status === CHECKING || status === PENDING;
+}
+
 /** The status with which a distribution ends that nothing cut off. */
 export function endOf(sentCount: number, failedCount: number): number {
   if (sentCount === 0) return FAILED;

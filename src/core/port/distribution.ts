@@ -2,6 +2,7 @@
 
 import type { Act } from './audit.ts';
 import type { Cursor, Page } from './page.ts';
+import type { Provider } from './provider.ts';
 import type { PushGateway } from './registration.ts';
 
 /** A device that a provider names by HWID. */
@@ -117,6 +118,28 @@ export type ServeOutcome = {
   isHandedOver: boolean;
 } | null;
 
+/** The rules of a delivery that a store takes through all statuses in one write. */
+export interface DeliveryRules {
+  /** Returns the status that follows 20 Checking for a distribution that is due. */
+  afterChecking(
+    provider: Provider,
+    work: Pick<ClaimedDistribution, 'notificationType' | 'ledgerCount'>,
+  ): number;
+  ledgerRowsMax: number;
+  /** Messages of the provider that may wait for a device. */
+  waitingMax: number;
+  gateways: readonly PushGateway[];
+}
+
+/** The work of one such write. */
+export interface NamedDeliveries {
+  /** Distributions that were taken further. */
+  count: number;
+  /** Devices that got a message; one may be there twice. */
+  deviceIds: number[];
+  failedCount: number;
+}
+
 /** A distribution as the operator sees it. */
 export interface DistributionDetail extends Distribution {
   providerCode: string;
@@ -222,6 +245,12 @@ export interface DistributionStore {
   moveDistribution(lease: Lease, from: number, to: number): Promise<boolean>;
   /** Gives back what a worker holds, so that another need not wait for its leases to end. */
   releaseWork(owner: string): Promise<void>;
+  /**
+   * Delivers small sends by HWID that are due, the first of their lanes, unless another worker
+   * holds them: in one write each goes through every status, by the steps of the other methods.
+   * Lanes take turns, one send at a time, until a number or a time is reached.
+   */
+  deliverNamed(lease: Omit<Lease, 'id'>, rules: DeliveryRules): Promise<NamedDeliveries>;
   /**
    * Writes the next recipients, though they be more than `ledgerRowsMax` of the provider: that is
    * an event alone. Null: the distribution was lost meanwhile.

@@ -45,7 +45,7 @@ const LANES = sql`
     FROM lane WHERE lane.provider_id IS NOT NULL)`;
 
 /** A column of the unscheduled send in a provider's lane that the database took in first. */
-const oldestSent = (column: string, providerId: SQL) => sql`
+const oldestSent = (column: string, providerId: SQL | ReturnType<typeof value>) => sql`
   (SELECT ${sql.raw(column)} FROM distribution
    WHERE provider_id = ${providerId} AND ${IN_LANE} AND ${unscheduled()} ORDER BY id LIMIT 1)`;
 
@@ -55,7 +55,7 @@ const oldestSent = (column: string, providerId: SQL) => sql`
  * before the oldest unscheduled one was sent; that oldest one. Unscheduled sends go in the order of
  * their ids, which the database gives: the clocks of two machines differ, and one is set back.
  */
-const firstOfLane = (providerId: SQL) => sql`coalesce(
+const firstOfLane = (providerId: SQL | ReturnType<typeof value>) => sql`coalesce(
   (SELECT id FROM distribution WHERE provider_id = ${providerId} AND ${HAS_TURN} LIMIT 1),
   (SELECT id FROM distribution
    WHERE provider_id = ${providerId} AND ${IN_LANE} AND NOT ${unscheduled()} AND due_at_ms <=
@@ -77,13 +77,15 @@ const READY_LANES = sql`${LANES}
      WHERE provider_id = lane.provider_id AND ${IN_LANE})) AS ready_at_ms
   FROM lane WHERE provider_id IS NOT NULL`;
 
-interface Candidate {
+export interface Candidate {
   id: number;
+  providerId: number;
   status: number;
   providerCode: string;
   notificationType: ClaimedDistribution['notificationType'];
   ledgerCount: number;
   readyAtMs: number;
+  isNamed: number;
   isBulky: number;
   isFree: number;
   heldBy: string | null;
@@ -91,22 +93,25 @@ interface Candidate {
 }
 
 /** A lease, or what is asked for one, with the time by the store's clock. */
-type Hold = Omit<Lease, 'id'> & { clockMs: number };
+export type Hold = Omit<Lease, 'id'> & { clockMs: number };
 
 export function held<L extends Omit<Lease, 'id'>>(lease: L, clock: Clock): L & { clockMs: number } {
   return { ...lease, clockMs: clock.nowMs() };
 }
 
 function statements({ db }: Context) {
-  const candidate = sql`x.id AS id, x.status AS status, p.code AS "providerCode",
+  const candidate = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status, p.code AS "providerCode",
     x.notification_type AS "notificationType", p.ledger_count AS "ledgerCount",
-    ${READY_AT} AS "readyAtMs",
+    ${READY_AT} AS "readyAtMs", x.target_os IS NULL AS "isNamed",
     x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY} AS "isBulky", ${FREE} AS "isFree",
     x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"`;
   return {
     lanes: db.prepare<Candidate>(sql`
         SELECT ${candidate} FROM (${FIRST_OF_LANES}) f CROSS JOIN distribution x ON x.id = f.id
           CROSS JOIN provider p ON p.id = x.provider_id`),
+    first: db.prepare<Candidate>(sql`
+        SELECT ${candidate} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
+        WHERE x.id = ${firstOfLane(value('providerId'))}`),
     /** Waits for its time, but nobody looked at it yet, or whoever did died. */
     unchecked: db.prepare<Candidate>(sql`
         SELECT ${candidate} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
@@ -144,10 +149,38 @@ function statements({ db }: Context) {
   };
 }
 
+/** Steps of lanes, each to be called within a write, but for the first two. */
+export function laneSteps(context: Context) {
+  const { clock } = context;
+  const on = statements(context);
+  const noteEnd = endNoter(context);
+  return {
+    /** Lists the first of each lane that no other worker holds. */
+    firstOfEach: (lease: Hold) => on.lanes.all({ ...lease }).filter(({ isFree }) => isFree === 1),
+
+    /** Returns the first of one lane; null: there is none, or another worker holds it. */
+    firstOf: (providerId: number, lease: Hold): Candidate | null => {
+      const found = on.first.get({ ...lease, providerId });
+      return found?.isFree === 1 ? found : null;
+    },
+
+    hold: (id: number, lease: Hold): void => {
+      on.hold.run({ ...lease, id });
+    },
+
+    /** Moves one that the worker holds; false: it was lost, or another one has its turn. */
+    move: (lease: Lease, from: number, to: number): boolean => {
+      if (on.move.run({ ...held(lease, clock), from, to }) === 0) return false;
+      noteEnd(lease.id, lease.nowMs);
+      return true;
+    },
+  };
+}
+
 export function laneStore(context: Context): LaneStore {
   const { writer, clock } = context;
   const on = statements(context);
-  const noteEnd = endNoter(context);
+  const steps = laneSteps(context);
 
   /**
    * The one served longest ago comes first, so that no lane starves another. A lease from before
@@ -157,10 +190,7 @@ export function laneStore(context: Context): LaneStore {
     const aheadMs = lease.clockMs + lease.leaseMs;
     const servedAt = ({ heldUntilMs }: Candidate) =>
       heldUntilMs === null || heldUntilMs > aheadMs ? 0 : heldUntilMs;
-    const due = on.lanes
-      .all({ ...lease })
-      .filter(({ isFree }) => isFree === 1)
-      .sort((a, b) => servedAt(a) - servedAt(b));
+    const due = steps.firstOfEach(lease).sort((a, b) => servedAt(a) - servedAt(b));
     const bulky = due.filter(({ isBulky }) => isBulky === 1).slice(0, BULKY_COUNT_MAX);
     const unchecked = on.unchecked.all({ ...lease }).filter(({ isFree }) => isFree === 1);
     const small = [...due.filter(({ isBulky }) => isBulky === 0), ...unchecked];
@@ -192,7 +222,7 @@ export function laneStore(context: Context): LaneStore {
       return writer.run(() => {
         const hold = held(lease, clock);
         return claimable(hold).map((work) => {
-          on.hold.run({ id: work.id, ...hold });
+          steps.hold(work.id, hold);
           return taken(work);
         });
       });
@@ -200,12 +230,7 @@ export function laneStore(context: Context): LaneStore {
 
     nextDueMs: async () => on.nextReady.get()?.readyAtMs ?? null,
 
-    moveDistribution: (lease, from, to) =>
-      writer.run(() => {
-        if (on.move.run({ ...held(lease, clock), from, to }) === 0) return false;
-        noteEnd(lease.id, lease.nowMs);
-        return true;
-      }),
+    moveDistribution: (lease, from, to) => writer.run(() => steps.move(lease, from, to)),
 
     releaseWork: (owner) =>
       writer.run(() => {

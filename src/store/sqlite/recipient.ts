@@ -132,8 +132,9 @@ function workerStatements({ db }: Context) {
   };
 }
 
-export function recipientStore(context: Context): RecipientStore {
-  const { writer, figures, events, clock } = context;
+/** The steps of recipients, each to be called within a write. */
+export function recipientSteps(context: Context) {
+  const { figures, events, clock } = context;
   const on = workerStatements(context);
   const expiry = expirySteps(context);
   const nextRange = targetRanges(context);
@@ -201,47 +202,53 @@ export function recipientStore(context: Context): RecipientStore {
   }
 
   return {
-    loadRecipients: (lease, ledgerRowsMax) =>
-      writer.run(() => {
-        const { id, nowMs } = lease;
-        const work = on.inHand.get({ ...lease, statuses: LOADING });
-        if (work === null) return null;
-        const { providerId, targetOs, source, cursorId } = work;
-        if (targetOs === null) {
-          // Counted once, even if the worker dies before it can say that it is done.
-          if (cursorId === NAMED_LOADED) return { isDone: true };
-          const counts = loadNamed(id, work, nowMs);
-          figures.note(providerId, 'recipients', nowMs, counts.added);
-          figures.note(providerId, 'failed', nowMs, counts.failed);
-          on.loaded.run({ ...held(lease, clock), source, cursorId: NAMED_LOADED, ...counts });
-          tellLedger(providerId, ledgerRowsMax, nowMs);
-          return { isDone: true };
-        }
-        const found = nextRange(providerId, targetOs.split(','), { source, id: cursorId });
-        if (found === null) return { isDone: true };
-        const added = on.loadRange.run({ id, providerId, nowMs, ...found.range });
-        const at = { source: found.next.source, cursorId: found.next.id };
-        on.loaded.run({ ...held(lease, clock), ...at, added, failed: 0 });
+    load(lease: Lease, ledgerRowsMax: number): { isDone: boolean } | null {
+      const { id, nowMs } = lease;
+      const work = on.inHand.get({ ...lease, statuses: LOADING });
+      if (work === null) return null;
+      const { providerId, targetOs, source, cursorId } = work;
+      if (targetOs === null) {
+        // Counted once, even if the worker dies before it can say that it is done.
+        if (cursorId === NAMED_LOADED) return { isDone: true };
+        const counts = loadNamed(id, work, nowMs);
+        figures.note(providerId, 'recipients', nowMs, counts.added);
+        figures.note(providerId, 'failed', nowMs, counts.failed);
+        on.loaded.run({ ...held(lease, clock), source, cursorId: NAMED_LOADED, ...counts });
         tellLedger(providerId, ledgerRowsMax, nowMs);
-        figures.note(providerId, 'recipients', nowMs, added);
-        return { isDone: false };
-      }),
+        return { isDone: true };
+      }
+      const found = nextRange(providerId, targetOs.split(','), { source, id: cursorId });
+      if (found === null) return { isDone: true };
+      const added = on.loadRange.run({ id, providerId, nowMs, ...found.range });
+      const at = { source: found.next.source, cursorId: found.next.id };
+      on.loaded.run({ ...held(lease, clock), ...at, added, failed: 0 });
+      tellLedger(providerId, ledgerRowsMax, nowMs);
+      figures.note(providerId, 'recipients', nowMs, added);
+      return { isDone: false };
+    },
 
+    send(lease: Lease, bounds: ServeBounds): { deviceIds: number[]; outcome: ServeOutcome } | null {
+      const { id, nowMs } = lease;
+      const work = on.inHand.get({ ...lease, statuses: SERVING });
+      if (work === null) return null;
+      const { providerId, cursorId, expiresAtMs } = work;
+      const isLate = expiresAtMs <= nowMs;
+      const served = isLate ? expireNext(id, cursorId, nowMs) : serveNext(lease, cursorId, bounds);
+      const { toId, deviceIds, sent, queued, failed, isDone } = served;
+      on.sent.run({ ...held(lease, clock), cursorId: toId, sent, queued, failed });
+      figures.note(providerId, 'delivered', nowMs, sent);
+      figures.note(providerId, isLate ? 'expired' : 'failed', nowMs, failed);
+      return { deviceIds, outcome: isDone ? outcomeOf(id, nowMs) : null };
+    },
+  };
+}
+
+export function recipientStore(context: Context): RecipientStore {
+  const { writer } = context;
+  const steps = recipientSteps(context);
+  return {
+    loadRecipients: (lease, ledgerRowsMax) => writer.run(() => steps.load(lease, ledgerRowsMax)),
     sendRecipients: (lease, waitingMax, gateways) =>
-      writer.run(() => {
-        const { id, nowMs } = lease;
-        const work = on.inHand.get({ ...lease, statuses: SERVING });
-        if (work === null) return null;
-        const { providerId, cursorId, expiresAtMs } = work;
-        const isLate = expiresAtMs <= nowMs;
-        const served = isLate
-          ? expireNext(id, cursorId, nowMs)
-          : serveNext(lease, cursorId, { waitingMax, gateways });
-        const { toId, deviceIds, sent, queued, failed, isDone } = served;
-        on.sent.run({ ...held(lease, clock), cursorId: toId, sent, queued, failed });
-        figures.note(providerId, 'delivered', nowMs, sent);
-        figures.note(providerId, isLate ? 'expired' : 'failed', nowMs, failed);
-        return { deviceIds, outcome: isDone ? outcomeOf(id, nowMs) : null };
-      }),
+      writer.run(() => steps.send(lease, { waitingMax, gateways })),
   };
 }

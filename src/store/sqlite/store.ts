@@ -29,6 +29,7 @@ import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
+import { namedStore } from './named.ts';
 import { nodeStore } from './node.ts';
 import { outboxStore } from './outbox.ts';
 import { OutboxSignal } from './outbox-signal.ts';
@@ -79,6 +80,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...distributionStore(context),
     ...laneStore(context),
     ...recipientStore(context),
+    ...namedStore(context),
     ...ledgerStore(context),
     ...registrationStore(context),
     ...inboxStore(context),
