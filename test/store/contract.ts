@@ -34,6 +34,7 @@ import { keepingContract } from './contract/keeping.ts';
 import { laneContract } from './contract/lane.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
+import { namedContract } from './contract/named.ts';
 import { nodeContract } from './contract/node.ts';
 import { operatorContract } from './contract/operator.ts';
 import { outboxContract } from './contract/outbox.ts';
@@ -63,6 +64,7 @@ const SUITES: Record<keyof Store, Suite> = {
   ...distributionContract,
   ...operatorContract,
   ...laneContract,
+  ...namedContract,
   ...deliveryContract,
   ...recipientContract,
   ...ledgerContract,

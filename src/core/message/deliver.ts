@@ -38,8 +38,7 @@ export async function deliverStep(
   signal?: AbortSignal,
 ): Promise<boolean> {
   const worker = { owner, nowMs, leaseMs: LEASE_MS };
-  const named = await core.store.deliverNamed(worker, rulesAt(core, nowMs));
-  await tell(core, named.deviceIds);
+  const [named] = await Promise.allSettled([deliverNamed(core, worker)]);
   const claimed = await core.store.claimWork(worker);
   const run = (work: ClaimedDistribution) => step(core, work, { id: work.id, ...worker });
   const small = Promise.allSettled(claimed.filter(({ isBulky }) => !isBulky).map(run));
@@ -50,16 +49,23 @@ export async function deliverStep(
     results.push(...(await Promise.allSettled([run(work)])));
   }
   results.push(...(await small));
+  // One that fails holds up no other.
+  if (named.status === 'rejected') throw named.reason;
   for (const result of results) if (result.status === 'rejected') throw result.reason;
-  return named.count > 0 || claimed.length > 0;
+  return named.value || claimed.length > 0;
 }
 
-const rulesAt = ({ limits, gateways }: Core, nowMs: number): DeliveryRules => ({
-  afterChecking: (provider, work) => afterChecking(provider, work, limits.ledgerRowsMax, nowMs),
-  ledgerRowsMax: limits.ledgerRowsMax,
-  waitingMax: limits.waitingPerDeviceMax,
-  gateways: gateways(),
-});
+/** Delivers small sends by HWID; says whether there were any. */
+async function deliverNamed(core: Core, worker: Omit<Lease, 'id'>): Promise<boolean> {
+  const { ledgerRowsMax, waitingPerDeviceMax: waitingMax } = core.limits;
+  const rules: DeliveryRules = {
+    afterChecking: (provider, work) => afterChecking(provider, work, ledgerRowsMax, worker.nowMs),
+    ...{ ledgerRowsMax, waitingMax, gateways: core.gateways() },
+  };
+  const { count, deviceIds } = await core.store.deliverNamed(worker, rules);
+  await tell(core, deviceIds);
+  return count > 0;
+}
 
 async function step(core: Core, work: ClaimedDistribution, lease: Lease): Promise<void> {
   const { store } = core;

@@ -18,7 +18,8 @@ import type { Store } from '../../core/port/store.ts';
 import { FINAL, HAS_TURN, IN_DELIVERY, IN_LANE, literal, unscheduled } from '../status.ts';
 import type { Context } from './context.ts';
 import { noteDistributionEnd } from './distribution-end.ts';
-import { prepare, value } from './statement.ts';
+import { prepare, type Runner, value } from './statement.ts';
+import type { Write } from './write.ts';
 
 type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
@@ -48,7 +49,7 @@ const LANES = sql`
     FROM lane WHERE lane.provider_id IS NOT NULL)`;
 
 /** A column of the unscheduled send in a provider's lane that the database took in first. */
-const oldestSent = (column: string, providerId: SQL) => sql`
+const oldestSent = (column: string, providerId: SQL | ReturnType<typeof value>) => sql`
   (SELECT ${sql.raw(column)} FROM distribution
    WHERE provider_id = ${providerId} AND ${IN_LANE} AND ${unscheduled()} ORDER BY id LIMIT 1)`;
 
@@ -58,7 +59,7 @@ const oldestSent = (column: string, providerId: SQL) => sql`
  * before the oldest unscheduled one was sent; that oldest one. Unscheduled sends go in the order of
  * their ids, which the database gives: the clocks of two nodes differ, and one is set back.
  */
-const firstOfLane = (providerId: SQL) => sql`coalesce(
+const firstOfLane = (providerId: SQL | ReturnType<typeof value>) => sql`coalesce(
   (SELECT id FROM distribution WHERE provider_id = ${providerId} AND ${HAS_TURN} LIMIT 1),
   (SELECT id FROM distribution
    WHERE provider_id = ${providerId} AND ${IN_LANE} AND NOT ${unscheduled()}
@@ -80,13 +81,15 @@ const READY_LANES = sql`${LANES}
           WHERE provider_id = lane.provider_id AND ${IN_LANE}) END AS ready_at_ms
   FROM lane WHERE provider_id IS NOT NULL`;
 
-interface Candidate {
+export interface Candidate {
   id: number;
+  providerId: number;
   status: number;
   providerCode: string;
   notificationType: ClaimedDistribution['notificationType'];
   ledgerCount: number;
   readyAtMs: number;
+  isNamed: boolean;
   isBulky: boolean;
   heldBy: string | null;
   heldUntilMs: number | null;
@@ -104,9 +107,9 @@ export function held<L extends Omit<Lease, 'id'>>(context: Context, lease: L): H
   return { ...lease, clockMs, untilMs: clockMs + lease.leaseMs, dueByMs };
 }
 
-const CANDIDATE = sql`x.id AS id, x.status AS status, p.code AS "providerCode",
+const CANDIDATE = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status, p.code AS "providerCode",
   x.notification_type AS "notificationType", p.ledger_count AS "ledgerCount",
-  ${READY_AT} AS "readyAtMs",
+  ${READY_AT} AS "readyAtMs", x.target_os IS NULL AS "isNamed",
   (x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY}) AS "isBulky"`;
 const HELD_BY = sql.raw('x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"');
 
@@ -116,6 +119,9 @@ const on = {
       FROM (${FIRST_OF_LANES}) f JOIN distribution x ON x.id = f.id
         JOIN provider p ON p.id = x.provider_id
       WHERE ${FREE}`),
+  first: prepare<Candidate>(sql`
+      SELECT ${CANDIDATE}, ${HELD_BY} FROM distribution x JOIN provider p ON p.id = x.provider_id
+      WHERE x.id = ${firstOfLane(value('providerId'))} AND ${FREE}`),
   /** Waits for its time, but nobody looked at it yet, or whoever did died. */
   unchecked: prepare<Candidate>(sql`
       SELECT * FROM (
@@ -168,7 +174,37 @@ const on = {
       WHERE ${IN_LANE} AND lease_owner = ${value('owner')}`),
 };
 
-type Wanted = Hold<Omit<Lease, 'id'>>;
+export type Wanted = Hold<Omit<Lease, 'id'>>;
+
+/** Lists the first of each lane that no other worker holds. */
+export const firstOfEach = (runner: Runner, wanted: Wanted): Promise<Candidate[]> =>
+  on.lanes.all(runner, { ...wanted });
+
+/** Returns the first of one lane; null: there is none, or another worker holds it. */
+export const firstOf = (
+  runner: Runner,
+  providerId: number,
+  wanted: Wanted,
+): Promise<Candidate | null> => on.first.get(runner, { ...wanted, providerId });
+
+/** Holds one; false: another worker got hold of it since. */
+export const hold = async (runner: Runner, id: number, wanted: Wanted): Promise<boolean> =>
+  (await on.hold.all(runner, { ...wanted, ids: [id] })).length > 0;
+
+/**
+ * Moves one that the worker holds; false: it was lost, or another one has its turn. Whoever moves
+ * one to 5 Load holds its lane.
+ */
+export async function move(
+  w: Write,
+  lease: Hold<Lease>,
+  from: number,
+  to: number,
+): Promise<boolean> {
+  if ((await on.move.run(w, { ...lease, from, to })) === 0) return false;
+  if (isTerminal(to)) await noteDistributionEnd(w, lease.id, lease.nowMs);
+  return true;
+}
 
 /**
  * The one served longest ago comes first, so that no lane starves another. A lease from before the
@@ -183,7 +219,7 @@ function inTurn(due: readonly Candidate[], { untilMs }: Wanted): Candidate[] {
 async function claimable(context: Context, wanted: Wanted): Promise<Candidate[]> {
   const { db } = context;
   const [lanes, unchecked] = await Promise.all([
-    on.lanes.all(db, { ...wanted }),
+    firstOfEach(db, wanted),
     on.unchecked.all(db, { ...wanted }),
   ]);
   const due = inTurn(lanes, wanted);
@@ -229,13 +265,11 @@ export function laneStore(context: Context): LaneStore {
 
     moveDistribution: (lease, from, to) =>
       context.write(async (w) => {
-        const [, moved] = await Promise.all([
+        const [, isMoved] = await Promise.all([
           to === LOAD && on.holdLane.run(w, { id: lease.id }),
-          on.move.run(w, { ...held(context, lease), from, to }),
+          move(w, held(context, lease), from, to),
         ]);
-        if (moved === 0) return false;
-        if (isTerminal(to)) await noteDistributionEnd(w, lease.id, lease.nowMs);
-        return true;
+        return isMoved;
       }),
 
     releaseWork: async (owner) => {

@@ -254,9 +254,8 @@ async function outcomeOf(w: Write, id: number, nowMs: number): Promise<ServeOutc
   return { ...counts, isHandedOver: waitingCount > 0 };
 }
 
-export function recipientStore(context: Context): RecipientStore {
-  const size = new StepSize();
-
+/** The steps of recipients, each to be called within a write. */
+export function recipientSteps(context: Context, size: StepSize) {
   /**
    * The provider's row, which counts, is held at the end alone: so many rows take a while to write,
    * and until then nobody else waits for them.
@@ -300,6 +299,12 @@ export function recipientStore(context: Context): RecipientStore {
     return { deviceIds, outcome: isDone ? await outcomeOf(w, id, nowMs) : null };
   }
 
+  return { load, send };
+}
+
+export function recipientStore(context: Context): RecipientStore {
+  const size = new StepSize();
+  const { load, send } = recipientSteps(context, size);
   return {
     loadRecipients: (lease, ledgerRowsMax) =>
       size.timed(() => context.write((w) => load(w, lease, ledgerRowsMax))),

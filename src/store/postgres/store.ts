@@ -25,6 +25,7 @@ import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
 import { migrate, withConnection } from './migrate.ts';
+import { namedStore } from './named.ts';
 import { nodeStore, type Self } from './node.ts';
 import { openPatiently } from './opening.ts';
 import { outboxStore } from './outbox.ts';
@@ -108,6 +109,7 @@ function nounsOf(context: Context): Partial<Store> {
     ...distributionStore(context),
     ...laneStore(context),
     ...recipientStore(context),
+    ...namedStore(context),
     ...ledgerStore(context),
     ...outboxStore(context),
     ...eventStore(context),

@@ -114,7 +114,20 @@ describe('turns', () => {
     const other = await seed(1);
     const id = await notify(engine, other.provider);
     expect(await stepsToEnd(id)).toBeLessThan(10);
-    expect(ids.filter((one) => statusOf(engine, one) === 100).length).toBeLessThan(10);
+    expect(ids.filter((one) => statusOf(engine, one) === 100).length).toBeLessThan(200);
+  });
+
+  test('a large send and many by HWID of another provider go on side by side', async () => {
+    const alone = await seed(5_000);
+    const stepsAlone = await stepsToEnd(await notify(engine, alone.provider));
+    const { provider, hwids } = await seed(1);
+    const ids: number[] = [];
+    for (let n = 0; n < 400; n++) ids.push(await command(engine, provider, { hwids }));
+    const large = await notify(engine, alone.provider);
+    expect(await stepsToEnd(large)).toBeLessThanOrEqual(stepsAlone + 1);
+    expect(ids.filter((id) => statusOf(engine, id) === 100).length).toBeGreaterThan(stepsAlone);
+    await deliver(engine);
+    expect(ids.every((id) => statusOf(engine, id) === 100)).toBe(true);
   });
 });
 
