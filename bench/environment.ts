@@ -47,7 +47,7 @@ function firstLine(command: string[]): string {
   return stdout.toString().split('\n')[0] ?? '';
 }
 
-function fsyncUs(folder: string): number {
+export function fsyncUs(folder: string): number {
   const fd = openSync(join(folder, 'fsync'), 'w');
   const block = Buffer.alloc(4096);
   const times = Array.from({ length: 200 }, () => {

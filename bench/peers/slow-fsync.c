@@ -1,5 +1,5 @@
 /*
- * A disk that takes 5 ms longer to sync, for whatever program this is preloaded into: fsync and
+ * A disk that takes 5 ms longer to sync (or as long as PAUSE_NS says, when this is built), for whatever program this is preloaded into: fsync and
  * fdatasync wait before they do what they always do.
  */
 
@@ -7,8 +7,12 @@
 #include <dlfcn.h>
 #include <time.h>
 
+#ifndef PAUSE_NS
+#define PAUSE_NS 5000000
+#endif
+
 static int slowly(const char *name, int fd) {
-  const struct timespec pause = {.tv_sec = 0, .tv_nsec = 5000000};
+  const struct timespec pause = {.tv_sec = 0, .tv_nsec = PAUSE_NS};
   int (*sync)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
   nanosleep(&pause, NULL);
   return sync(fd);

@@ -112,7 +112,10 @@ export const coreRules: readonly MutatedFile[] = [
       'test/core/message/deliver-lanes.test.ts',
       'test/core/message/deliver-keep.test.ts',
     ],
-    changes: [['await tell(core, sent.deviceIds);', '']],
+    changes: [
+      ['await tell(core, sent.deviceIds);', ''],
+      ["if (named.status === 'rejected') throw named.reason;", ''],
+    ],
   },
   {
     file: 'src/core/message/send.ts',

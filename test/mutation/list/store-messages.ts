@@ -75,6 +75,15 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/sqlite/named.ts',
+    tests: ['test/store/sqlite.test.ts'],
+    changes: [
+      ['work.readyAtMs <= nowMs && mayBegin(work.status)', 'mayBegin(work.status)'],
+      ['queue.push(lane);', 'queue.unshift(lane);'],
+      ['if (!lanes.move(lease, CHECKING, next) || next !== LOAD) return;', ''],
+    ],
+  },
+  {
     file: 'src/store/sqlite/recipient.ts',
     tests: ['test/store/sqlite.test.ts'],
     changes: [
