@@ -69,8 +69,12 @@ describe('handing over', () => {
       change = () => onChange('all');
       return () => undefined;
     };
-    const store = { watch, claimWork: async () => [],
-      deliverNamed: async () => ({ count: 0, deviceIds: [], failedCount: 0 }), nextDueMs: async () => null };
+    const store = {
+      watch,
+      claimWork: async () => [],
+      deliverNamed: async () => ({ count: 0, deviceIds: [], failedCount: 0 }),
+      nextDueMs: async () => null,
+    };
     const rest = { actor: () => ACT.actor, limits: WIDE_LIMITS, gateways: () => [] };
     const core = { ...rest, store, signals: bench.signals, pushKey: () => null };
     const log = makeLog({ logFormat: 'human', logLevel: 'error' }, bench.clock.nowMs);
