@@ -107,7 +107,8 @@ export function held<L extends Omit<Lease, 'id'>>(context: Context, lease: L): H
   return { ...lease, clockMs, untilMs: clockMs + lease.leaseMs, dueByMs };
 }
 
-const CANDIDATE = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status, p.code AS "providerCode",
+const CANDIDATE = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status,
+  p.code AS "providerCode",
   x.notification_type AS "notificationType", p.ledger_count AS "ledgerCount",
   ${READY_AT} AS "readyAtMs", x.target_os IS NULL AS "isNamed",
   (x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY}) AS "isBulky"`;

@@ -100,7 +100,8 @@ export function held<L extends Omit<Lease, 'id'>>(lease: L, clock: Clock): L & {
 }
 
 function statements({ db }: Context) {
-  const candidate = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status, p.code AS "providerCode",
+  const candidate = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status,
+    p.code AS "providerCode",
     x.notification_type AS "notificationType", p.ledger_count AS "ledgerCount",
     ${READY_AT} AS "readyAtMs", x.target_os IS NULL AS "isNamed",
     x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY} AS "isBulky", ${FREE} AS "isFree",
