@@ -32,6 +32,16 @@ export class PartyQueue<Item> {
     return this.#size;
   }
 
+  /** The items that wait, party by party. */
+  *items(): Generator<Item> {
+    for (const items of this.#waiting.values()) yield* items;
+  }
+
+  /** Tells whether items of a party wait. */
+  has(party: string): boolean {
+    return this.#waiting.has(party);
+  }
+
   /**
    * Adds an item behind the others of its party. Returns the item for which there is no room: null
    * if there is room for all, `item` itself if it is refused, else the one that it pushed out.
@@ -52,13 +62,15 @@ export class PartyQueue<Item> {
   }
 
   /**
-   * Takes the first item of the party whose turn it is, of those that `mayGo`; the party then has
-   * its next turn behind the others. Null: none waits that may go.
+   * Takes the first item of the party whose turn it is, of those whose first item `mayGo`; the
+   * party then has its next turn behind the others. Null: none waits that may go.
    */
-  take(mayGo: (party: string) => boolean = () => true): { party: string; item: Item } | null {
+  take(
+    mayGo: (party: string, first: Item) => boolean = () => true,
+  ): { party: string; item: Item } | null {
     for (const [party, items] of this.#waiting) {
-      if (!mayGo(party)) continue;
       for (const item of items) {
+        if (!mayGo(party, item)) break;
         this.remove(party, item);
         if (this.#waiting.delete(party)) this.#waiting.set(party, items);
         return { party, item };

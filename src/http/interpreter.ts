@@ -8,7 +8,7 @@ import { authenticateDevice } from '../core/device.ts';
 import { REQUEST_BOUNDS } from '../core/json-input.ts';
 import { innermostReason, isRefused, type Reason, type Refused } from '../core/outcome.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
-import { isAway } from '../core/port/store.ts';
+import { isAway, isBusy } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { accessOf } from './access.ts';
 import { isLarge, nameOf } from './answer/large.ts';
@@ -44,8 +44,13 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
   function answer(call: IncomingCall): Maybe<MessageKey | Answered> {
     return after(grantAccess(call), (refusal) => {
       if (refusal !== null) return refusal;
-      return method === 'POST' ? receive(call) : readAndHandle(call);
+      if (call.provider === undefined) return proceed(call);
+      return deps.core.store.onBehalfOf(call, nameOf, proceed);
     });
+  }
+
+  function proceed(call: IncomingCall): Maybe<MessageKey | Answered> {
+    return method === 'POST' ? receive(call) : readAndHandle(call);
   }
 
   async function receive(call: IncomingCall): Promise<MessageKey | Answered> {
@@ -175,7 +180,9 @@ function isGuess({ device }: IncomingCall, says: MessageKey): boolean {
 export function reportFault(log: Log, path: string, fault: unknown, id: string): string {
   if (isAway(fault)) {
     log.debug('call_refused', { id, path, reason: innermostReason(fault) });
-    return 'the database does not answer now';
+    return isBusy(fault)
+      ? 'too many calls wait for the database: try again in a moment'
+      : 'the database does not answer now';
   }
   log.error('fault', { id, path, reason: reasonOf(fault) });
   return `internal fault ${id}, see the log of the server`;

@@ -57,12 +57,15 @@ export function mount(
   gate: Answering,
   proxy: PanelProxy,
 ): Elysia {
-  const { log, traffic } = deps;
+  const { clientOf, core, crowd, log, traffic } = deps;
   // By default Elysia looks for the path behind a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
   const preflight = (path: string, request: Request) =>
     counted(traffic, traffic.tallyOf(path), request, answerPreflight());
-  const paths = new Paths(elsewhereOf(traffic), preflight, proxy.answer);
+  const doors = { elsewhere: elsewhereOf(traffic), preflight, proxied: proxy.answer };
+  const paths = new Paths(doors, (request, answer) =>
+    crowd.begin(request, (begun) => core.store.onBehalfOf(begun, clientOf, answer)),
+  );
   const providerEndpoints = endpoints.filter(({ audience }) => audience === 'provider');
   const deviceProtocol = endpointPlugin('device-protocol', messagingEndpoints, deps, paths);
   const stream = paths.handler(STREAM_PATH, (request) => streams.answer(request));
@@ -88,19 +91,26 @@ export function mount(
   return app;
 }
 
-/** Handlers by path, for requests whose path Elysia did not find. */
+/** The answers to requests that are at no endpoint. */
+interface Doors {
+  /** Answers at all other paths. */
+  elsewhere(path: string, request: Request): Response;
+  /** Answers a browser that asks about a path of devices. */
+  preflight(path: string, request: Request): Response;
+  /** Answers the requests for the hosts of panels, whatever their path; null stands for others. */
+  proxied: PanelProxy['answer'];
+}
+
+/**
+ * Handlers by path, for requests whose path Elysia did not find. Every request comes by here, and
+ * `begin` begins it: in turns, and on behalf of its client.
+ */
 class Paths {
   readonly #answers = new Map<string, Answering>();
 
-  /**
-   * `elsewhere` answers at all other paths, `preflight` a browser that asks about a path of
-   * devices. Before any of them `proxied` has the requests for the hosts of panels, whatever their
-   * path; its null stands for all others.
-   */
   constructor(
-    private readonly elsewhere: (path: string, request: Request) => Response,
-    private readonly preflight: (path: string, request: Request) => Response,
-    private readonly proxied: PanelProxy['answer'],
+    private readonly doors: Doors,
+    private readonly begin: (request: Request, answer: Answering) => Maybe<Response | null>,
   ) {}
 
   has(path: string): boolean {
@@ -110,19 +120,25 @@ class Paths {
   /** Notes what answers at a path; returns it for Elysia, which may find it at another one. */
   handler(path: string, answer: Answering): Answering {
     this.#answers.set(path, answer);
-    return (request) =>
-      this.proxied(request) ?? (isAt(path, request.url) ? answer(request) : this.#answer(request));
+    const here: Answering = (request) =>
+      this.doors.proxied(request) ??
+      (isAt(path, request.url) ? answer(request) : this.#answer(request));
+    return (request) => this.begin(request, here);
   }
 
   answer(request: Request): Maybe<Response | null> {
-    return this.proxied(request) ?? this.#answer(request);
+    return this.begin(request, this.#anywhere);
   }
+
+  #anywhere: Answering = (request) => this.doors.proxied(request) ?? this.#answer(request);
 
   #answer(request: Request): Maybe<Response | null> {
     const path = plainPath(request.url);
     const answer = this.#answers.get(path);
-    if (answer === undefined) return this.elsewhere(path, request);
-    if (path.startsWith(DEVICE_PATHS) && isPreflight(request)) return this.preflight(path, request);
+    if (answer === undefined) return this.doors.elsewhere(path, request);
+    if (path.startsWith(DEVICE_PATHS) && isPreflight(request)) {
+      return this.doors.preflight(path, request);
+    }
     return answer(request);
   }
 }

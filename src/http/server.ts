@@ -7,6 +7,7 @@ import type { Log } from '../log.ts';
 import { Large } from './answer/large.ts';
 import { Alone } from './bound/alone.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
+import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
@@ -104,7 +105,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
   // Bun knows the address of a request until its answer is with the kernel, or the caller left.
-  const large = new Large(clock, (request) => peerOf(request) === '', options.room);
+  const isGone = (request: Request) => peerOf(request) === '';
+  const large = new Large(clock, isGone, options.room);
   const deps: CallDeps = {
     core,
     clock,
@@ -113,6 +115,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     limits: { registrations, ...webhookLimits(), polls, turns: large.turns },
     tellers: options.tellers,
     large,
+    crowd: new Crowd({ clientOf, isGone }),
     traffic,
     clientOf,
     authFailed: (client, nowMs) => failures.record(client, nowMs),

@@ -47,7 +47,9 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
   function look(): void {
     if (signal.aborted) return;
     mustLookAgain = true;
-    running ??= work()
+    // The call that gave the signal may be a provider's.
+    running ??= core.store
+      .onBehalfOf('jobs', String, work)
       .catch((fault: unknown) => {
         // The rest stays in the store; the next bell tries again.
         nextLookMs = Number.NEGATIVE_INFINITY;

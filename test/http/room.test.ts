@@ -5,7 +5,7 @@ import { type Place, Room, WAIT_MAX_MS } from '../../src/http/bound/room.ts';
 import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 
-const BOUNDS = { bytesMax: 100, bytesPerCallerMax: 60, waitingMax: 4, waitingPerCallerMax: 3 };
+const BOUNDS = { bytesMax: 100, bytesPerCallerMax: 60, waitingMax: 4, waitingPerPartyMax: 3 };
 
 let clock: FakeClock;
 let room: Room;
@@ -126,9 +126,17 @@ describe('an answer', () => {
     ask('a', 60);
     for (let n = 0; n < 3; n += 1) expect(ask('a', 60).got).toBeUndefined();
     await expectRefused(ask('a', 60));
+    expect(room.refusedCount).toBe(1);
+  });
+
+  test('takes the place in the queue of the caller who waits with most', async () => {
+    ask('a', 60);
+    const ofA = [1, 2, 3].map(() => ask('a', 60));
     expect(ask('b', 41).got).toBeUndefined();
-    await expectRefused(ask('c', 41));
-    expect(room.refusedCount).toBe(2);
+    expect(ask('c', 41).got).toBeUndefined();
+    await expectRefused(ofA[2] ?? ask('a', 1));
+    expect(ofA.slice(0, 2).map(({ got }) => got)).toEqual([undefined, undefined]);
+    expect(room.refusedCount).toBe(1);
   });
 
   test('is refused when the server stops, and so is whatever comes then', async () => {

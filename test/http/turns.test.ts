@@ -1,7 +1,10 @@
 /** How what is large shares a turn of the event loop with everything else. */
 
 import { expect, test } from 'bun:test';
+import { DAY_MS } from '../../src/core/calendar.ts';
+import { withMethods } from '../../src/core/port/store.ts';
 import { Turns } from '../../src/http/bound/turns.ts';
+import { call, seedProvider, startTestApp } from '../support/app.ts';
 import { FakeClock } from '../support/clock.ts';
 
 /** Does pieces of work that take so long, beside something small that asks for every turn. */
@@ -47,4 +50,33 @@ test('whoever comes with many pieces has one in turn with the others', async () 
   );
   // The first begins before the others have come.
   expect(order).toEqual(['a', 'a', 'b', 'c', 'a', 'b']);
+});
+
+test('figures of two years come in pieces, between which others have their turns', async () => {
+  const asked: number[] = [];
+  const app = await startTestApp({}, (core) => ({
+    ...core,
+    store: withMethods(core.store, {
+      listFigures: (providerId, fromDay, toDay) => {
+        asked.push(toDay - fromDay + 1);
+        return core.store.listFigures(providerId, fromDay, toDay);
+      },
+    }),
+  }));
+  try {
+    const own = await seedProvider(app);
+    const { json } = await call(app, '/api/stats', own, { days: 731 });
+    const days = json.data.map(({ day }: { day: string }) => Date.parse(day));
+    expect(days).toHaveLength(731);
+    expect(new Set(days.slice(1).map((day: number, n: number) => day - days[n]))).toEqual(
+      new Set([DAY_MS]),
+    );
+    expect(days.at(-1)).toBe(Math.floor(app.clock.nowMs() / DAY_MS) * DAY_MS);
+    expect(asked).toEqual([...Array(23).fill(31), 731 - 23 * 31]);
+    for (const days of [1, 31, 32]) {
+      expect((await call(app, '/api/stats', own, { days })).json.data).toHaveLength(days);
+    }
+  } finally {
+    await app.close();
+  }
 });

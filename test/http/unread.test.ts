@@ -22,7 +22,7 @@ const room = {
   bytesMax: 12 * MIB,
   bytesPerCallerMax: 12 * MIB,
   waitingMax: 2,
-  waitingPerCallerMax: 2,
+  waitingPerPartyMax: 2,
 };
 const CROWDED = 'too many large answers are unread: read those, then ask again';
 
@@ -198,7 +198,7 @@ test('a server stops without waiting for those that wait', async () => {
   }
 });
 
-const NO_ROOM = { bytesMax: 0, bytesPerCallerMax: 0, waitingMax: 0, waitingPerCallerMax: 0 };
+const NO_ROOM = { bytesMax: 0, bytesPerCallerMax: 0, waitingMax: 0, waitingPerPartyMax: 0 };
 /** For all that nobody knows the sender of. */
 const NO_ROOM_OF_ONE = { ...room, perSender: { bytesMax: 0, waitingMax: 0 } };
 

@@ -172,14 +172,8 @@ describePostgres('the way to PostgreSQL', () => {
       });
     // One party alone does not have all connections.
     await Promise.all([
-      onBehalfOf(
-        () => 'a',
-        () => crossing(1, 2),
-      ),
-      onBehalfOf(
-        () => 'b',
-        () => crossing(2, 1),
-      ),
+      onBehalfOf('a', String, () => crossing(1, 2)),
+      onBehalfOf('b', String, () => crossing(2, 1)),
     ]);
     expect(await on.of.get(db, { id: 1 })).toEqual({ n: 2 });
     expect(await on.of.get(db, { id: 2 })).toEqual({ n: 2 });

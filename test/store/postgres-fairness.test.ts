@@ -40,7 +40,7 @@ describePostgres('parties at PostgreSQL', () => {
   /** Has the party `a` make so many calls, and then `b` one; how many of `a` were served first. */
   async function servedBefore(count: number, call: () => Promise<unknown>): Promise<number> {
     let served = 0;
-    const ofA = Array.from({ length: count }, () => onBehalfOf(() => 'a', call));
+    const ofA = Array.from({ length: count }, () => onBehalfOf('a', String, call));
     for (const each of ofA) {
       each.then(
         () => {
@@ -49,7 +49,7 @@ describePostgres('parties at PostgreSQL', () => {
         () => undefined,
       );
     }
-    await onBehalfOf(() => 'b', call);
+    await onBehalfOf('b', String, call);
     const before = served;
     await Promise.allSettled(ofA);
     return before;
@@ -91,11 +91,7 @@ describePostgres('parties at PostgreSQL', () => {
         return items;
       },
     });
-    const ask = (party: string) =>
-      onBehalfOf(
-        () => party,
-        () => group.ask(party),
-      );
+    const ask = (party: string) => onBehalfOf(party, String, () => group.ask(party));
     await Promise.all(['a', 'a', 'a', 'a', 'b', 'c'].map(ask));
     expect(runs).toEqual([
       ['a', 'b', 'c'],
@@ -111,9 +107,9 @@ describePostgres('parties at PostgreSQL', () => {
         db.within((mine) => db.transaction((on) => sleep.get(on, { seconds: 0 }), mine)),
     };
     for (const call of Object.values(kinds)) {
-      const ofA = Array.from({ length: 3_000 }, () => onBehalfOf(() => 'a', call));
+      const ofA = Array.from({ length: 3_000 }, () => onBehalfOf('a', String, call));
       const settled = Promise.allSettled(ofA);
-      const others = Array.from({ length: 20 }, (_, n) => onBehalfOf(() => `b${n}`, call));
+      const others = Array.from({ length: 20 }, (_, n) => onBehalfOf(`b${n}`, String, call));
       await Promise.all(others);
       const refused = (await settled).flatMap((each) =>
         each.status === 'rejected' ? [each.reason] : [],
@@ -132,7 +128,7 @@ describePostgres('parties at PostgreSQL', () => {
       seen.push('asked');
       return 'a';
     };
-    await onBehalfOf(party, async () => {
+    await onBehalfOf(null, party, async () => {
       await sleep.get(db, { seconds: 0 });
       await new Promise((resolve) => setImmediate(resolve));
       await sleep.get(db, { seconds: 0 });

@@ -62,10 +62,15 @@ export interface Store
    */
   watch(onChange: (deviceIds: readonly number[] | 'all') => void): () => void;
   /**
-   * Runs `work` on behalf of a party: a provider, or the address of a client. Where calls wait for
-   * the database, parties take turns. What is called outside of any such work is the node's own.
+   * Runs `work` on behalf of a party: a provider, or the address of a client, whose name `nameOf`
+   * gives. Where calls wait for the database, parties take turns. All calls outside of such work
+   * are of one party: the jobs of the node, or the command of the operator.
    */
-  onBehalfOf<T>(party: () => string, work: () => T): T;
+  onBehalfOf<Party, T>(
+    party: Party,
+    nameOf: (party: Party) => string,
+    work: (party: Party) => T,
+  ): T;
   /** Finishes the writes under way, then closes. */
   close(): Promise<void>;
 }

@@ -17,7 +17,7 @@ import {
 } from '../bound/room.ts';
 import { Turns } from '../bound/turns.ts';
 import type { MessageKey } from '../messages.ts';
-import { LIST_BYTES_MAX, PAGE_COUNT, type Row, type RowList, restOfList } from './list-text.ts';
+import { type Row, type RowList, restOfList } from './list-text.ts';
 import { textOf } from './respond.ts';
 
 /** The caller of an answer or body. */
@@ -89,7 +89,7 @@ export class Large {
    */
   list(request: Request, to: Caller, says: MessageKey, list: RowList): Maybe<Listed | null> {
     if (!list.isOne) return this.#listPages(request, to, says, list);
-    return after(list.read(list.beforeId, PAGE_COUNT), (data) => ({ body: { data } }));
+    return after(list.read(null, list.pageCount), (data) => ({ body: { data } }));
   }
 
   async #listPages(
@@ -100,9 +100,10 @@ export class Large {
   ): Promise<Listed | null> {
     const turn = () => this.turns.next(nameOf(to));
     await turn();
-    const data = await list.read(list.beforeId, PAGE_COUNT);
-    if (data.length < PAGE_COUNT) return { body: { data } };
-    const place = await this.#enter(request, to, LIST_BYTES_MAX);
+    const { bytesMax, countMax, pageCount } = list;
+    const data = await list.read(null, Math.min(pageCount, countMax));
+    if (data.length < pageCount || data.length === countMax) return { body: { data } };
+    const place = await this.#enter(request, to, bytesMax);
     if (place === null) return null;
     try {
       const begun = textOf(says, { data });

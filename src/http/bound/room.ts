@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../clock.ts';
+import { PartyQueue } from '../../queue.ts';
 
 /** The size from which answers and bodies need a place, bytes: less fits into a socket's buffer. */
 export const LARGE_BYTES = 16 * 1024;
@@ -14,7 +15,7 @@ export interface RoomBounds {
   bytesPerCallerMax: number;
   /** Answers that wait for a place, of all callers and of one. */
   waitingMax: number;
-  waitingPerCallerMax: number;
+  waitingPerPartyMax: number;
   /** Bounds of one provider's messages: it can have any number of devices. Without it, none. */
   perSender?: { bytesMax: number; waitingMax: number };
 }
@@ -27,14 +28,14 @@ export const PROVIDER_ROOM: RoomBounds = {
   bytesMax: 48 * 1024 * 1024,
   bytesPerCallerMax: 16 * 1024 * 1024,
   waitingMax: 400,
-  waitingPerCallerMax: 200,
+  waitingPerPartyMax: 200,
 };
 /** Room for devices: one answer has some 600 KiB at most. */
 export const DEVICE_ROOM: RoomBounds = {
   bytesMax: 24 * 1024 * 1024,
   bytesPerCallerMax: 2 * 1024 * 1024,
   waitingMax: 32,
-  waitingPerCallerMax: 4,
+  waitingPerPartyMax: 4,
   perSender: { bytesMax: 8 * 1024 * 1024, waitingMax: 10 },
 };
 
@@ -46,14 +47,14 @@ export const BODY_ROOM: RoomBounds = {
   bytesMax: 48 * 1024 * 1024,
   bytesPerCallerMax: 16 * 1024 * 1024,
   waitingMax: 0,
-  waitingPerCallerMax: 0,
+  waitingPerPartyMax: 0,
 };
 /** Room for devices' bodies: one apart, as anybody can have tokens. */
 export const DEVICE_BODY_ROOM: RoomBounds = {
   bytesMax: 8 * 1024 * 1024,
   bytesPerCallerMax: 1024 * 1024,
   waitingMax: 0,
-  waitingPerCallerMax: 0,
+  waitingPerPartyMax: 0,
 };
 
 /** The time that an answer may wait for its place, ms. */
@@ -86,7 +87,7 @@ interface Waiter extends Occupant {
   resolve(place: Place | null): void;
 }
 
-/** A room of so many bytes, with a line before it: callers take turns, each in its own order. */
+/** A room of so many bytes, with a queue before it, in which callers take turns. */
 export class Room {
   /** Answers that were refused a place since the start. */
   refusedCount = 0;
@@ -94,9 +95,7 @@ export class Room {
   readonly #bytesOf = new Map<string, number>();
   /** Answers with a place, the one asked about longest ago first. */
   readonly #occupants = new Set<Occupant>();
-  /** Answers that wait, by caller: the one whose turn it is comes first. */
-  readonly #waiting = new Map<string, Waiter[]>();
-  #waitingCount = 0;
+  readonly #waiting: PartyQueue<Waiter>;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #isHurried = false;
   #isClosed = false;
@@ -104,7 +103,9 @@ export class Room {
   constructor(
     private readonly bounds: RoomBounds,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.#waiting = new PartyQueue(() => bounds);
+  }
 
   get unreadBytes(): number {
     return this.#bytes;
@@ -121,17 +122,14 @@ export class Room {
       if (!this.#fits(entering)) this.#sweep();
       if (this.#fits(entering)) return this.#hold(entering);
     }
-    const ofCaller = this.#waiting.get(caller) ?? [];
-    const { waitingMax, waitingPerCallerMax } = this.bounds;
-    const isFull = this.#waitingCount >= waitingMax || ofCaller.length >= waitingPerCallerMax;
-    if (this.#isClosed || isFull || this.#isFullFor(entering.sender)) {
+    if (this.#isClosed || this.#isFullFor(entering.sender)) {
       this.refusedCount += 1;
       return Promise.resolve(null);
     }
     return new Promise((resolve) => {
-      ofCaller.push({ ...entering, resolve, sinceMs: this.clock.steadyMs() });
-      this.#waiting.set(caller, ofCaller);
-      this.#waitingCount += 1;
+      const waiter = { ...entering, resolve, sinceMs: this.clock.steadyMs() };
+      const surplus = this.#waiting.add(caller, waiter);
+      if (surplus !== null) this.#refuse(surplus);
       this.#arm(WAITED_FOR_MS);
     });
   }
@@ -139,7 +137,7 @@ export class Room {
   /** Refuses everybody who waits. */
   close(): void {
     this.#isClosed = true;
-    for (const waiter of [...this.#waiting.values()].flat()) this.#dismiss(waiter, null);
+    for (const waiter of [...this.#waiting.items()]) this.#dismiss(waiter, null);
   }
 
   #fits({ caller, bytes, sender }: Occupant): boolean {
@@ -154,8 +152,8 @@ export class Room {
   #isFullFor(sender: number | undefined): boolean {
     const { perSender } = this.bounds;
     if (sender === undefined || perSender === undefined) return false;
-    const waiting = [...this.#waiting.values()].flat();
-    return waiting.filter((other) => other.sender === sender).length >= perSender.waitingMax;
+    const waiting = this.#waiting.items().filter((other) => other.sender === sender);
+    return [...waiting].length >= perSender.waitingMax;
   }
 
   #hold(entering: Readonly<Occupant>): Place {
@@ -168,7 +166,7 @@ export class Room {
         if (!this.#occupants.has(occupant)) return;
         this.#count(occupant, bytes - occupant.bytes);
         occupant.bytes = bytes;
-        if (this.#waitingCount > 0) this.#admit();
+        if (this.#waiting.size > 0) this.#admit();
       },
       leave: () => this.#release(occupant),
     };
@@ -202,22 +200,13 @@ export class Room {
   /** Lets in who fits, one of each caller in turn. */
   #admit(): void {
     const nowMs = this.clock.steadyMs();
-    for (const waiter of [...this.#waiting.values()].flat()) {
+    for (const waiter of [...this.#waiting.items()]) {
       if (waiter.isTaken()) this.#dismiss(waiter, null);
       else if (nowMs - waiter.sinceMs >= WAIT_MAX_MS) this.#refuse(waiter);
     }
-    for (let hasMoved = true; hasMoved; ) {
-      hasMoved = false;
-      for (const [caller, [first]] of [...this.#waiting]) {
-        if (first === undefined || !this.#fits(first)) continue;
-        this.#dismiss(first, this.#hold(first));
-        hasMoved = true;
-        const left = this.#waiting.get(caller);
-        if (left === undefined) continue;
-        // Behind the others.
-        this.#waiting.delete(caller);
-        this.#waiting.set(caller, left);
-      }
+    const fits = (_: string, first: Waiter) => this.#fits(first);
+    for (let next = this.#waiting.take(fits); next !== null; next = this.#waiting.take(fits)) {
+      next.item.resolve(this.#hold(next.item));
     }
   }
 
@@ -227,11 +216,7 @@ export class Room {
   }
 
   #dismiss(waiter: Waiter, place: Place | null): void {
-    const ofCaller = this.#waiting.get(waiter.caller) ?? [];
-    const left = ofCaller.filter((other) => other !== waiter);
-    if (left.length === 0) this.#waiting.delete(waiter.caller);
-    else this.#waiting.set(waiter.caller, left);
-    this.#waitingCount -= 1;
+    this.#waiting.remove(waiter.caller, waiter);
     waiter.resolve(place);
   }
 
@@ -248,7 +233,7 @@ export class Room {
     this.#timer = null;
     this.#sweep();
     this.#admit();
-    if (this.#waitingCount > 0) this.#arm(WAITED_FOR_MS);
+    if (this.#waiting.size > 0) this.#arm(WAITED_FOR_MS);
     else if (this.#occupants.size > 0) this.#arm(UNHURRIED_MS);
   };
 }

@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../clock.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { PartyQueue } from '../../queue.ts';
 
 /** The part of a turn of the event loop that goes to long work, ms. */
 const SLICE_MS = 1;
@@ -12,8 +13,10 @@ const SLICE_MS = 1;
  * and of those with such pieces each has one in turn.
  */
 export class Turns {
-  /** Pieces that wait, by caller: the one whose turn it is comes first. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  /** Pieces that wait: of each call one at most, so that their number has no bound of its own. */
+  readonly #waiting = new PartyQueue<() => void>(() => ({
+    waitingMax: Number.POSITIVE_INFINITY,
+  }));
   #isRunning = false;
   #sinceMs = Number.NEGATIVE_INFINITY;
 
@@ -22,35 +25,22 @@ export class Turns {
   /** Settles when the next piece of `caller` may be done, without another wait before it. */
   next(caller: string): Promise<void> {
     return new Promise((begin) => {
-      const ofCaller = this.#waiting.get(caller) ?? [];
-      this.#waiting.set(caller, ofCaller);
-      ofCaller.push(begin);
+      this.#waiting.add(caller, begin);
       if (!this.#isRunning) void this.#run();
     });
   }
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    for (let first = this.#take(); first !== null; first = this.#take()) {
+    for (let next = this.#waiting.take(); next !== null; next = this.#waiting.take()) {
       if (this.clock.steadyMs() - this.#sinceMs >= SLICE_MS) {
         await nextTurn();
         this.#sinceMs = this.clock.steadyMs();
       }
-      first();
+      next.item();
       // The piece is done by now, or has begun to wait for something else.
       await Promise.resolve();
     }
     this.#isRunning = false;
-  }
-
-  #take(): (() => void) | null {
-    const [next] = this.#waiting;
-    if (next === undefined) return null;
-    const [caller, ofCaller] = next;
-    const begin = ofCaller.shift() ?? null;
-    // Behind the others.
-    this.#waiting.delete(caller);
-    if (ofCaller.length > 0) this.#waiting.set(caller, ofCaller);
-    return begin;
   }
 }

@@ -3,7 +3,7 @@
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
 import type { Page } from '../../core/port/page.ts';
-import type { Row } from '../answer/list-text.ts';
+import { listById } from '../answer/list-text.ts';
 import type { Reply } from '../endpoint.ts';
 
 /** The most records that a list returns (specification, "Limits"). */
@@ -20,13 +20,13 @@ export function replyWith<T extends object, K extends string>(
 }
 
 /** Replies with the list that the parameters ask for, each record as `rowOf` shows it. */
-export function replyWithList<T, R extends Row>(
+export function replyWithList<T, R extends { readonly id: number }>(
   { id, before_id }: { id: number | null; before_id: number | null },
   readPage: (page: Page) => Maybe<readonly T[]>,
   rowOf: (record: T) => R,
 ): Reply<'ok'> {
   const read = (beforeId: number | null, countMax: number) =>
     after(readPage({ id, beforeId, countMax }), (records) => records.map(rowOf));
-  const list = { beforeId: before_id, countMax: LIST_COUNT_MAX, isOne: id !== null, read };
-  return { says: 'ok', list };
+  const of = { beforeId: before_id, countMax: LIST_COUNT_MAX, isOne: id !== null };
+  return { says: 'ok', list: listById(of, read) };
 }

@@ -1,14 +1,25 @@
 /** Figures by day: an extension of ours, for providers as the contract has its lists. */
 
 import { type TInteger, Type } from '@sinclair/typebox';
-import { FIGURE_DAYS, FIGURE_MEANINGS, lastDays, listFigures } from '../../core/figures.ts';
+import { utcDay } from '../../core/calendar.ts';
+import {
+  type DayFigures as Day,
+  FIGURE_DAYS,
+  FIGURE_MEANINGS,
+  lastDays,
+  listFigures,
+} from '../../core/figures.ts';
 import { FIGURES, type Figure } from '../../core/port/figure.ts';
-import { after } from '../../core/port/maybe.ts';
+import type { RowList } from '../answer/list-text.ts';
 import { optional, providerEndpoint } from '../endpoint.ts';
 import { forms } from './params.ts';
 
-/** Days when nobody says how many. */
+/** Days when the caller asks for no number. */
 const DAYS_DEFAULT = 30;
+/** Days that are read and written in one piece. */
+const PIECE_DAYS = 31;
+/** The most bytes of a day in an answer. */
+const DAY_BYTES_MAX = 512;
 
 const countOf = (figure: Figure) =>
   Type.Integer({
@@ -48,9 +59,16 @@ const statsEndpoint = providerEndpoint({
   fields: { ok: { data: Type.Array(DayFigures, { maxItems: FIGURE_DAYS }) } },
   says: ['ok', 'unknown_error'],
   handle({ core, provider, params, nowMs }) {
-    const { fromDay, toDay } = lastDays(params.days ?? DAYS_DEFAULT, nowMs);
-    const listed = listFigures(core, provider.id, fromDay, toDay);
-    return after(listed, (data) => ({ says: 'ok', body: { data } }));
+    const countMax = params.days ?? DAYS_DEFAULT;
+    const { fromDay } = lastDays(countMax, nowMs);
+    const list: RowList = {
+      ...{ countMax, isOne: false, pageCount: PIECE_DAYS, bytesMax: countMax * DAY_BYTES_MAX },
+      read: (last, count) => {
+        const day = last === null ? fromDay : utcDay(Date.parse((last as Day).day)) + 1;
+        return listFigures(core, provider.id, day, day + count - 1);
+      },
+    };
+    return { says: 'ok', list };
   },
 });
 

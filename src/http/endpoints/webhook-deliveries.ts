@@ -5,6 +5,7 @@ import { readWireTime } from '../../core/calendar.ts';
 import { isRefused, Refused } from '../../core/outcome.ts';
 import { DELIVERY_STATES, type Delivery } from '../../core/port/webhook.ts';
 import { findWebhook, replayEvents, tryWebhook } from '../../core/webhook.ts';
+import { listById } from '../answer/list-text.ts';
 import { wireTime } from '../answer/wire-time.ts';
 import { type Limits, optional, providerEndpoint } from '../endpoint.ts';
 import { anyText, forms, oneOf, WireTime, webhookIdParam } from './params.ts';
@@ -67,8 +68,8 @@ const deliveriesEndpoint = providerEndpoint({
       const rows = await core.store.listDeliveries(webhook.id, params.state, beforeId, countMax);
       return rows.map((delivery) => rowOf(delivery, outputOffsetMinutes));
     };
-    const list = { beforeId: params.before_id, countMax: LIST_COUNT_MAX, isOne: false, read };
-    return { says: 'ok', list };
+    const of = { beforeId: params.before_id, countMax: LIST_COUNT_MAX, isOne: false };
+    return { says: 'ok', list: listById(of, read) };
   },
 });
 

@@ -9,6 +9,7 @@ import type { Provider } from '../../core/port/provider.ts';
 import { keyFingerprint } from '../../core/secret.ts';
 import type { Log } from '../../log.ts';
 import type { Large } from '../answer/large.ts';
+import type { Crowd } from '../bound/crowd.ts';
 import type { Limits, WireSettings } from '../endpoint.ts';
 import type { Traffic } from '../traffic.ts';
 import { parseQuery, type Query, valueIn } from './query.ts';
@@ -29,6 +30,8 @@ export interface CallDeps {
   /** A signal that is aborted when the server stops. */
   stopping: AbortSignal;
   large: Large;
+  /** The beginning of calls, in turns by client. */
+  crowd: Crowd;
   /** The time that a body may take to arrive, ms. */
   bodyTimeMaxMs: number;
   /** Lets a request go unanswered for longer than the server's idle time, s. */

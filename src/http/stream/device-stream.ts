@@ -113,8 +113,11 @@ export class DeviceStream {
   }
 
   open(): void {
-    const look = () => void this.#look();
-    this.#stopListening = this.deps.core.signals.onMessages(this.device.id, look);
+    const { core } = this.deps;
+    // A signal comes from the call of another party.
+    const look = () =>
+      core.store.onBehalfOf(this.socket.data.client, String, () => void this.#look());
+    this.#stopListening = core.signals.onMessages(this.device.id, look);
     look();
   }
 

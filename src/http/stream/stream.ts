@@ -181,8 +181,10 @@ export function makeStreams(deps: StreamDeps): Streams {
       sendPings: false,
       open,
       message(socket, frame) {
-        const { stream } = socket.data;
-        return stream === null ? tokenFrames.receive(socket, frame) : stream.receive(frame);
+        const { client, stream } = socket.data;
+        return deps.core.store.onBehalfOf(client, String, () =>
+          stream === null ? tokenFrames.receive(socket, frame) : stream.receive(frame),
+        );
       },
       // Bun answers a ping by itself.
       ping(socket, payload) {

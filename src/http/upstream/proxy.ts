@@ -191,6 +191,17 @@ function passageFor(
   return passageOf(core, panel, visit, clock.nowMs());
 }
 
+/**
+ * The time that a request may wait for its place, ms, and that its client is left without a byte,
+ * s. The panel has all of `timeoutMs`; with a long one less is left for the queue, as Bun ends a
+ * connection that was idle for longer than it knows.
+ */
+export function timesOf(timeoutMs: number): { waitMs: number; patienceS: number } {
+  const leftMs = (PATIENCE_MAX_S - GRACE_S) * 1_000 - timeoutMs;
+  const waitMs = Math.min(timeoutMs, leftMs);
+  return { waitMs, patienceS: (waitMs + timeoutMs) / 1_000 + GRACE_S };
+}
+
 /** Asks the panel, as soon as there is a place. */
 async function ask(
   { clock, log, isEnding, provenanceOf, grantPatience }: ProxyDeps,
@@ -202,13 +213,12 @@ async function ask(
   const { asker, places, upstream } = panel;
   const { signal } = request;
   const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
-  // Once in the queue, once with the panel.
-  const seconds = (2 * upstream.timeoutMs) / 1_000 + GRACE_S;
-  grantPatience(request, Math.min(seconds, PATIENCE_MAX_S));
+  const { waitMs, patienceS } = timesOf(upstream.timeoutMs);
+  grantPatience(request, patienceS);
   const provenance = provenanceOf(request);
   const told = upstream.hostHeader === 'upstream' ? asker.host : upstream.host;
   const headers = requestHeaders(request, { told, asked: upstream.host }, provenance);
-  const patience = new Deadline(upstream.timeoutMs, signal, clock.steadyMs);
+  const patience = new Deadline(waitMs, signal, clock.steadyMs);
   const leave = await places.take(countedAs(provenance.client), patience.signal);
   patience.end();
   if (typeof leave === 'string') return signal.aborted ? 'client_left' : 'upstream_busy';

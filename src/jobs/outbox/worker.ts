@@ -120,7 +120,9 @@ export class Outbox implements OutboxWorker {
   look(): void {
     if (this.#isStopping) return;
     this.#mustLook = true;
-    this.#looking ??= this.#lookAround()
+    // The call that gave the signal may be a provider's.
+    this.#looking ??= this.deps.core.store
+      .onBehalfOf('jobs', String, () => this.#lookAround())
       .catch((fault: unknown) => {
         // The rest stays in the store; the next bell tries again.
         this.#nextLookMs = Number.NEGATIVE_INFINITY;

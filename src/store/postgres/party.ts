@@ -2,8 +2,8 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The party of the node's own work: jobs, and commands of the operator. */
-const OWN = 'own';
+/** The party of the node's own work. */
+const JOBS = 'jobs';
 
 interface Party {
   nameOf: () => string;
@@ -15,8 +15,8 @@ interface Party {
 const current = new AsyncLocalStorage<Party | null>();
 
 /** Runs `work`, and all that it goes on with, on behalf of a party. */
-export function onBehalfOf<T>(nameOf: () => string, work: () => T): T {
-  return current.run({ nameOf, name: null }, work);
+export function onBehalfOf<Of, T>(of: Of, nameOf: (of: Of) => string, work: (of: Of) => T): T {
+  return current.run({ nameOf: () => nameOf(of), name: null }, work, of);
 }
 
 /** Runs `work` for a group of calls, which waits in no queue beside its own. */
@@ -27,7 +27,7 @@ export function asGroup<T>(work: () => T): T {
 /** The party of the call under way; null: it is a group's. */
 export function currentParty(): string | null {
   const party = current.getStore();
-  if (party === undefined || party === null) return party === null ? null : OWN;
+  if (party === undefined || party === null) return party === null ? null : JOBS;
   party.name ??= party.nameOf();
   return party.name;
 }

@@ -97,7 +97,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...watchStore(context),
     ...nodeStore(),
     // Nothing waits for a database in the process: calls wait for their turn at the HTTP server.
-    onBehalfOf: (_party, work) => work(),
+    onBehalfOf: (party, _nameOf, work) => work(party),
     close: async () => {
       writer.hasten();
       await writer.idle();

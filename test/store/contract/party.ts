@@ -5,16 +5,11 @@ export const partyContract: Record<'onBehalfOf', Suite> = {
   onBehalfOf(opened) {
     test('gives what the work gives, and its faults', async () => {
       const { store } = opened();
-      expect(
-        store.onBehalfOf(
-          () => 'a',
-          () => 7,
-        ),
-      ).toBe(7);
+      expect(store.onBehalfOf('a', String, () => 7)).toBe(7);
       const fail = () => {
         throw new Error('its own');
       };
-      expect(() => store.onBehalfOf(() => 'a', fail)).toThrow('its own');
+      expect(() => store.onBehalfOf('a', String, fail)).toThrow('its own');
     });
 
     test('changes nothing about what is saved, whoever calls at once', async () => {
@@ -23,9 +18,8 @@ export const partyContract: Record<'onBehalfOf', Suite> = {
       const codes = Array.from({ length: 40 }, (_, n) => `LinkCode${1000 + n}`);
       await Promise.all(
         codes.map((installCode, n) =>
-          store.onBehalfOf(
-            () => `party ${n % 3}`,
-            () => addLink(store, providerId, { installCode }),
+          store.onBehalfOf(`party ${n % 3}`, String, () =>
+            addLink(store, providerId, { installCode }),
           ),
         ),
       );
