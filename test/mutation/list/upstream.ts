@@ -148,8 +148,63 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/mount.ts',
     tests: ['test/http/upstream/proxy.test.ts'],
     changes: [
-      ['this.proxied(request) ?? (isAt', '(isAt'],
-      ['return this.proxied(request) ?? this.#answer(request);', 'return this.#answer(request);'],
+      ['this.doors.proxied(request) ??\n      (isAt', '(isAt'],
+      ['=> this.doors.proxied(request) ?? this.#answer(request);', '=> this.#answer(request);'],
+    ],
+  },
+  {
+    file: 'src/http/mount.ts',
+    tests: ['test/http/parties.test.ts'],
+    changes: [['core.store.onBehalfOf(begun, clientOf, answer)', 'answer(begun)']],
+  },
+  {
+    file: 'src/http/interpreter.ts',
+    tests: ['test/http/parties.test.ts'],
+    changes: [['deps.core.store.onBehalfOf(call, nameOf, proceed)', 'proceed(call)']],
+  },
+  {
+    file: 'src/http/stream/device-stream.ts',
+    tests: ['test/http/parties.test.ts'],
+    changes: [
+      [
+        'core.store.onBehalfOf(this.socket.data.client, String, () => void this.#look())',
+        'void this.#look()',
+      ],
+    ],
+  },
+  {
+    file: 'src/http/bound/crowd.ts',
+    tests: ['test/http/crowd.test.ts'],
+    changes: [
+      ['const PER_TURN = 64;', 'const PER_TURN = 64_000;'],
+      ['this.#waiting.add(this.#options.clientOf(request), call)', "this.#waiting.add('', call)"],
+      ['this.#begunCount = 0;\n        return;', 'return;'],
+      ['if (this.#options.isGone(item.request)) {', 'if (false) {'],
+    ],
+  },
+  {
+    file: 'src/http/endpoints/stats.ts',
+    tests: ['test/http/turns.test.ts'],
+    changes: [['const PIECE_DAYS = 31;', 'const PIECE_DAYS = 731;']],
+  },
+  {
+    file: 'src/store/postgres/group.ts',
+    tests: ['test/store/postgres-fairness.test.ts'],
+    changes: [
+      ['Math.max(1, this.#underWayMax - 1)', 'this.#underWayMax'],
+      ["const party = currentParty() ?? '';", "const party = '';"],
+      ['home.onClose(() => this.#calls.close());', ''],
+    ],
+  },
+  {
+    file: 'src/store/postgres/database.ts',
+    tests: ['test/store/postgres-fairness.test.ts'],
+    changes: [
+      ['party === null ? null : await this.#placeIn(this.#statements, party, call)', 'null'],
+      [
+        "this.#placeIn(this.#transactions, currentParty() ?? '', call)",
+        "this.#placeIn(this.#transactions, '', call)",
+      ],
     ],
   },
 ];
