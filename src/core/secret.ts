@@ -38,8 +38,7 @@ export function subscriptionKeyHash(key: string): string {
 
 /** Tells one key from another without telling the key: 8 hexadecimal digits of its SHA-256. */
 export function keyFingerprint(hash: Uint8Array): string {
-  const [a = 0, b = 0, c = 0, d = 0] = hash;
-  return (((a << 24) | (b << 16) | (c << 8) | d) >>> 0).toString(16).padStart(8, '0');
+  return hash.subarray(0, 4).toHex();
 }
 
 /** The name of a HWID in the audit log: its SHA-256 in hexadecimal. */

@@ -102,12 +102,24 @@ export interface EntryText {
   atMs: number;
 }
 
+let lastMs = Number.NaN;
+let lastTime = '';
+
+/** The time of an entry: those of a commit nearly share it, and making it anew takes 0.2 us. */
+function timeOf(atMs: number): string {
+  if (atMs !== lastMs) {
+    lastTime = new Date(atMs).toISOString();
+    lastMs = atMs;
+  }
+  return lastTime;
+}
+
 /** The entry about a deed. */
 export function entryText({ actor, atMs }: Act, deed: Deed): EntryText {
   const { kind, name, key, from } = actor;
   const { action, provider, object, change } = deed;
   const entry: { [Field in keyof Required<AuditEntry>]: AuditEntry[Field] | undefined } = {
-    at: new Date(atMs).toISOString(),
+    at: timeOf(atMs),
     who: kind,
     name,
     key,
