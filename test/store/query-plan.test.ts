@@ -4,7 +4,11 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SQL } from 'drizzle-orm';
+import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
+import { Connection } from '../../src/store/sqlite/connection.ts';
 import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
+import type { Statement } from '../../src/store/sqlite/statement.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { freshFolder } from '../support/app.ts';
 
@@ -20,19 +24,20 @@ const GROWING = [
   'webhook_delivery',
 ];
 
-/** The texts of all statements that a store prepares when it is opened. */
+/** The texts of all statements that a store has; it compiles each when that first runs. */
 async function statementsOf(dataDir: string): Promise<string[]> {
   const texts = new Set<string>();
-  const { prepare } = Database.prototype;
-  Database.prototype.prepare = function (this: Database, text: string, ...rest: never[]) {
-    texts.add(text);
-    return prepare.call(this, text, ...rest);
-  } as typeof prepare;
+  const dialect = new SQLiteSyncDialect();
+  const { prepare } = Connection.prototype;
+  Connection.prototype.prepare = function <Row>(this: Connection, query: SQL) {
+    texts.add(dialect.sqlToQuery(query).sql);
+    return prepare.call(this, query) as Statement<Row>;
+  };
   try {
     const store = await openSqliteStore({ dataDir, create: true, commitBatchMax: 1 });
     await store.close();
   } finally {
-    Database.prototype.prepare = prepare;
+    Connection.prototype.prepare = prepare;
   }
   return [...texts].filter((text) => /^\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b/.test(text));
 }
