@@ -85,6 +85,11 @@ export interface App {
   reload(next: LoadedConfig): Change;
   /** Time at which the served certificate ends, UTC ms; null: plain HTTP. */
   certificateExpiresAtMs(): number | null;
+  /**
+   * Goes on serving for `server.drain_seconds`, no longer ready, so that load balancers send what
+   * comes to others. Settles early when `signal` comes.
+   */
+  drain(signal: AbortSignal): Promise<void>;
   /** Finishes the work under way, then closes. */
   close(): Promise<void>;
 }
@@ -210,6 +215,14 @@ async function startParts(beginning: Beginning): Promise<App> {
       void bindUpstreams(core, settings.gateUpstreams, clock, log);
       return change;
     },
+    drain: async (signal) => {
+      const seconds = settings.drainSeconds;
+      if (seconds === 0) return;
+      readiness.stopping();
+      log.info('draining', { seconds });
+      server.letGo();
+      await Promise.race([clock.sleep(seconds * 1_000), aborted(signal)]);
+    },
     close: async () => {
       const stopMs = clock.steadyMs();
       readiness.stopping();
@@ -218,6 +231,10 @@ async function startParts(beginning: Beginning): Promise<App> {
       log.info('stopped', { ms: Math.round(clock.steadyMs() - stopMs) });
     },
   };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve()));
 }
 
 function scheduleBackups(core: Core, settings: Config, log: Log): BackupJob {

@@ -5,7 +5,7 @@ import type { App } from '../app.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf } from './context.ts';
-import { nextSignal } from './signals.ts';
+import { nextSignal, untilInterrupted } from './signals.ts';
 import { welcome } from './welcome.ts';
 
 interface ServeOptions extends CommonOptions {
@@ -14,7 +14,7 @@ interface ServeOptions extends CommonOptions {
   firstProvider?: boolean;
 }
 
-/** The time for an orderly stop; then the rest is abandoned, ms. */
+/** The time for an orderly stop, after `server.drain_seconds`; then the rest is abandoned, ms. */
 const STOP_MAX_MS = 8_000;
 
 async function serve(context: CliContext, options: ServeOptions): Promise<void> {
@@ -57,6 +57,8 @@ async function serve(context: CliContext, options: ServeOptions): Promise<void> 
   if (options.firstProvider) context.stdout(await welcome(app, context.operator, context.nowMs()));
   await signal;
   manager.stopping();
+  // A second signal ends the wait.
+  await untilInterrupted(app.drain);
   await Promise.race([app.close(), context.sleep(STOP_MAX_MS)]);
 }
 

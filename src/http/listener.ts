@@ -14,6 +14,9 @@ const IDLE_TIMEOUT_S = 30;
 const RETIREMENT_MS = (IDLE_TIMEOUT_S + 10) * 1_000;
 /** The pause between two looks of a stop whether the last answer is out, ms. */
 const STOP_PAUSE_MS = 5;
+/** The time for connections that are made already to be taken, and to send their request, ms. */
+const TAKE_MAX_MS = 500;
+const SETTLE_MS = 50;
 /** The pause between two attempts to have a port back, and the time for all of them, ms. */
 const RETURN_PAUSE_MS = 20;
 const RETURN_MAX_MS = 10_000;
@@ -49,10 +52,12 @@ export interface Listener {
    * pair; the old one then stays.
    */
   replaceCertificate(pair: TlsPair): Promise<void>;
+  /** From now on every answer says that it is the last of its connection. */
+  letGo(): void;
   /**
    * Takes no new requests, finishes those under way, closes every connection. For `lastCallMs`
-   * before that every answer says that it is the last of its connection: Bun closes the others at
-   * once, and a request that is on its way there would be lost.
+   * before that it lets go of its connections: Bun closes the others at once, and a request that is
+   * on its way there would be lost.
    */
   stop(lastCallMs?: number): Promise<void>;
 }
@@ -91,6 +96,21 @@ export function listen(
     server.reload({ fetch, routes: {}, websocket } as Bun.Serve.Options<unknown>);
   }
 
+  function letGo(): void {
+    for (const server of [current, ...older.keys()]) retire(server);
+  }
+
+  /** Takes no more connections, and the requests of those that are made. */
+  async function shutOut(): Promise<void> {
+    if (canHandOver) handover ??= makePortHandover();
+    if (!handover?.shutOut(port)) return;
+    for (let waitedMs = 0; waitedMs < TAKE_MAX_MS; waitedMs += STOP_PAUSE_MS) {
+      if (handover.waitingCount(port) === 0) break;
+      await Bun.sleep(STOP_PAUSE_MS);
+    }
+    await Bun.sleep(SETTLE_MS);
+  }
+
   function join(next: ListenOptions): Server {
     try {
       return start(app, next, websocket, true);
@@ -124,11 +144,13 @@ export function listen(
         current = await startAgain(() => start(app, next, websocket, false));
       }
     },
+    letGo,
     stop: async (lastCallMs = 0) => {
       for (const timer of older.values()) clearTimeout(timer ?? undefined);
       if (lastCallMs > 0) {
-        for (const server of [current, ...older.keys()]) retire(server);
+        letGo();
         await Bun.sleep(lastCallMs);
+        await shutOut();
       }
       await Promise.all([current, ...older.keys()].map(stopServer));
     },

@@ -1,5 +1,5 @@
 /**
- * Two listeners of this process on one port, for the moment in which one takes over from the other.
+ * What Bun does not do with a port. Two listeners of this process on one, for the moment in which one takes over from the other.
  * Bun cannot change the certificate of a listener, and closing one resets the connections that the
  * kernel has not handed over yet: at 500 new connections a second one was lost at each change. So
  * both listen for a while, and the kernel is told to give every new connection to the newer one;
@@ -7,7 +7,8 @@
  *
  * Until the first change the port is this program's alone: SO_REUSEPORT is set only here, and taken
  * back. After it Linux still lets a program of the same user join that asks for it; a second
- * Gatepost never does.
+ * Gatepost never does. And the end of a listener, before which the kernel is told to make no new
+ * connection that would be reset with it.
  */
 
 import { dlopen, ptr } from 'bun:ffi';
@@ -15,10 +16,14 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const SOL_SOCKET = 1;
 const SO_REUSEPORT = 15;
+/** A classic BPF program that says of each packet how much of it is let in. */
+const SO_ATTACH_FILTER = 26;
 /** A classic BPF program that chooses among the listeners of one port (Linux 4.5). */
 const SO_ATTACH_REUSEPORT_CBPF = 51;
 /** The instruction "return a constant", linux/filter.h. */
 const BPF_RET_K = 0x06;
+/** Nothing of a packet. */
+const NOTHING = 0;
 /** The state of a listening socket in /proc/net/tcp. */
 const LISTENING = '0A';
 /** The group of a port numbers its listeners in the order in which they joined. */
@@ -31,6 +36,13 @@ export interface PortHandover {
   steer(port: number): boolean;
   /** Lets no other join, once one listener is left. */
   close(port: number): void;
+  /**
+   * Takes no new connection any more, for good: who asks for one hears nothing, asks again after a
+   * second, and is refused by then. False if the kernel does not want to.
+   */
+  shutOut(port: number): boolean;
+  /** The number of connections that are made and wait to be taken. */
+  waitingCount(port: number): number;
 }
 
 /** The handover of this system; null where there is none. */
@@ -53,6 +65,17 @@ export function makePortHandover(): PortHandover | null {
     close: (port) => {
       share(port, false);
     },
+    shutOut: (port) => {
+      const filter = alwaysReturn(NOTHING);
+      const done = listenersOf(port).map((fd) =>
+        setOption(fd, SO_ATTACH_FILTER, programOf(filter)),
+      );
+      return done.length > 0 && !done.includes(false);
+    },
+    waitingCount: (port) =>
+      listenersIn(port)
+        .map((columns) => Number.parseInt(columns[4]?.split(':')[1] ?? '0', 16))
+        .reduce((sum, count) => sum + count, 0),
   };
 }
 
@@ -72,7 +95,7 @@ function loadSetOption(): SetOption | null {
 
 /** The file descriptors of this process that listen on `port`. */
 function listenersOf(port: number): number[] {
-  const inodes = new Set(['tcp', 'tcp6'].flatMap((table) => listeningInodes(table, port)));
+  const inodes = new Set(listenersIn(port).map((columns) => columns[9] ?? ''));
   return openFiles().filter((fd) => inodes.has(inodeOf(fd)));
 }
 
@@ -85,13 +108,13 @@ function openFiles(): number[] {
   }
 }
 
-function listeningInodes(table: string, port: number): string[] {
+/** The rows of /proc/net/tcp about who listens on `port`; of other processes too. */
+function listenersIn(port: number): string[][] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
-  return readTable(table)
-    .split('\n')
+  return ['tcp', 'tcp6']
+    .flatMap((table) => readTable(table).split('\n'))
     .map((line) => line.trim().split(/\s+/))
-    .filter(([, local, , state]) => state === LISTENING && local?.endsWith(suffix))
-    .map((columns) => columns[9] ?? '');
+    .filter(([, local, , state]) => state === LISTENING && local?.endsWith(suffix));
 }
 
 function readTable(name: string): string {

@@ -79,6 +79,8 @@ export interface RunningServer {
   limited(): Readonly<Record<Limit, number>>;
   /** Gives new connections another certificate: {@link Listener}. */
   replaceCertificate: Listener['replaceCertificate'];
+  /** Makes callers come back by new connections: {@link Listener}. */
+  letGo: Listener['letGo'];
   /** Stops as {@link Listener} does; polls are answered and streams closed at once. */
   stop: Listener['stop'];
 }
@@ -167,6 +169,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       streams: streams.refusedCount(),
     }),
     replaceCertificate: listener.replaceCertificate,
+    letGo: listener.letGo,
     stop: async (lastCallMs) => {
       stopping.abort();
       streams.closeAll();

@@ -23,6 +23,9 @@ test('SIGHUP before the server is ready does not end it: it reloads once it is',
       process.emit('SIGTERM');
       return { live: [], waiting: [] };
     },
+    drain: async () => {
+      events.push('drained');
+    },
     close: async () => {
       events.push('closed');
     },
@@ -45,5 +48,5 @@ test('SIGHUP before the server is ready does not end it: it reloads once it is',
     sleep: () => new Promise(() => undefined),
   };
   expect(await runCli(['serve'], context as CliContext)).toBe(EXIT_OK);
-  expect(events.join(' ')).toBe('starting started ready reloading reloaded ready stopping closed');
+  expect(events.join(' ')).toBe('starting started ready reloading reloaded ready stopping drained closed');
 });

@@ -65,3 +65,23 @@ test('while it still waits for its first certificate, with a hook that runs', as
   expect(await new Response(child.stderr).text()).not.toContain(' error ');
   await authority.stop();
 });
+
+test('with a drain: it serves on while it is not ready, and a second order ends that', async () => {
+  const server = await startServe({
+    env: { GATEPOST_DRAIN_SECONDS: '300', GATEPOST_MONITOR_PORT: '0' },
+  });
+  const { code, authKey } = await addProviderByCommand(server.dataDir);
+  const ready = async () => (await fetch(`${server.monitorUrl}/readyz`)).status;
+  expect(await ready()).toBe(200);
+  process.kill(server.pid, 'SIGTERM');
+  await until('it is not ready', async () => (await ready()) === 503);
+  const query = `provider_code=${code}&auth_key=${authKey}&install_code=ABCDEFGH1234&install_limit=1`;
+  const answer = await fetch(`${server.url}/api/add-install?${query}`);
+  expect(await answer.json()).toMatchObject({ rc: 1 });
+  // It is to come back by another node.
+  expect(answer.headers.get('connection')).toBe('close');
+  expect(server.stderr()).toContain(' info draining seconds=300');
+  expect(server.stderr()).not.toContain(' stopping');
+  expect(await server.stop('SIGINT')).toEqual(IN_ORDER);
+  expect(server.stderr()).toMatch(/ info stopped ms=\d+\n$/);
+});

@@ -1,4 +1,4 @@
-/** Several nodes of the appliance on one database, behind nginx as the documents show it. */
+/** Several nodes of the appliance on one database, behind proxies as the documents show them. */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,10 +16,14 @@ const UNLIMITED = {
   GATEPOST_DOMAINS_PER_PROVIDER_MAX: '100000',
   GATEPOST_SENDS_PER_MINUTE_MAX: '1000000',
   GATEPOST_TRUSTED_PROXIES: '127.0.0.1',
-  GATEPOST_MONITOR_PORT: '0',
 };
 
 const STARTS_MAX = 5;
+
+interface NodePorts {
+  calls: number;
+  monitor: number;
+}
 
 export class Nodes {
   private constructor(
@@ -28,6 +32,8 @@ export class Nodes {
     readonly servers: ServerProcess[],
     private readonly env: Record<string, string>,
     private readonly dataDirs: readonly string[],
+    /** Where the nodes listen, in their order. */
+    readonly ports: readonly NodePorts[],
   ) {}
 
   /** Starts so many nodes; `env` is added to what makes them call that database. */
@@ -37,13 +43,22 @@ export class Nodes {
     env: Record<string, string> = {},
   ): Promise<Nodes> {
     const all = { ...UNLIMITED, GATEPOST_DATABASE_URL: databaseUrl, ...env };
-    const [front = 0, ...ports] = freePorts(count + 1);
+    const [front = 0, ...free] = freePorts(2 * count + 1);
+    const ports = Array.from({ length: count }, (_, n) => ({
+      ...{ calls: free[2 * n] ?? 0, monitor: free[2 * n + 1] ?? 0 },
+    }));
     const dataDirs = ports.map(() => join(temporaryFolder(), 'data'));
-    const nodes = new Nodes(`http://127.0.0.1:${front}`, [], all, dataDirs);
-    for (const [which, port] of ports.entries())
-      nodes.servers.push(await nodes.#serve(which, port));
-    await startFront(front, ports);
+    const nodes = new Nodes(`http://127.0.0.1:${front}`, [], all, dataDirs, ports);
+    for (const which of ports.keys()) nodes.servers.push(await nodes.#serve(which));
+    await startNginx(front, ports);
     return nodes;
+  }
+
+  /** Starts HAProxy in front of the nodes too; returns its URL. */
+  async haproxy(checkInterval = '2s'): Promise<string> {
+    const [front = 0] = freePorts(1);
+    await startHaproxy(front, this.ports, checkInterval);
+    return `http://127.0.0.1:${front}`;
   }
 
   /** Ends a node as its machine would, and starts it again. */
@@ -51,7 +66,16 @@ export class Nodes {
     const server = this.servers[which];
     if (server === undefined) throw new Error(`there is no node ${which}`);
     await server.stop('SIGKILL');
-    this.servers[which] = await this.#serve(which, server.port);
+    this.servers[which] = await this.#serve(which);
+  }
+
+  /** Restarts a node as a service manager does; returns what it said until its end. */
+  async restart(which: number): Promise<string> {
+    const server = this.servers[which];
+    if (server === undefined) throw new Error(`there is no node ${which}`);
+    await server.stop();
+    this.servers[which] = await this.#serve(which);
+    return server.stderr();
   }
 
   /** Waits until every node says that it is ready. */
@@ -88,9 +112,14 @@ export class Nodes {
   }
 
   /** Starts a node, again and again if it ends at once, as a service manager does. */
-  async #serve(which: number, port: number): Promise<ServerProcess> {
-    const env = { ...this.env, GATEPOST_DATABASE_NODE: `node${which + 1}` };
-    const order = { dataDir: this.dataDirs[which] ?? '', env, args: ['--port', String(port)] };
+  async #serve(which: number): Promise<ServerProcess> {
+    const { calls = 0, monitor = 0 } = this.ports[which] ?? {};
+    const env = {
+      ...this.env,
+      GATEPOST_DATABASE_NODE: `node${which + 1}`,
+      GATEPOST_MONITOR_PORT: String(monitor),
+    };
+    const order = { dataDir: this.dataDirs[which] ?? '', env, args: ['--port', String(calls)] };
     for (let attempt = 1; ; attempt++) {
       try {
         return await startServe(order);
@@ -101,10 +130,10 @@ export class Nodes {
   }
 }
 
-async function startFront(port: number, ports: readonly number[]): Promise<void> {
+async function startNginx(port: number, ports: readonly NodePorts[]): Promise<void> {
   const folder = daemonFolder();
   const servers = ports.map(
-    (each) => `    server 127.0.0.1:${each} max_fails=1 fail_timeout=1s;\n`,
+    ({ calls }) => `    server 127.0.0.1:${calls} max_fails=1 fail_timeout=1s;\n`,
   );
   const site = documented('nginx.conf', [
     [/(?: {4}server 10\..*\n)+/, servers.join('')],
@@ -114,13 +143,50 @@ async function startFront(port: number, ports: readonly number[]): Promise<void>
   writeFileSync(join(folder, 'site.conf'), site);
   writeFileSync(join(folder, 'nginx.conf'), nginxAround(folder, 1));
   const command = ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf'), '-g', 'daemon off;'];
-  const nginx = startDaemon(command, join(folder, 'nginx.log'));
-  await until('nginx listens', async () => {
+  await startFront('nginx', command, folder, port);
+}
+
+async function startHaproxy(
+  port: number,
+  ports: readonly NodePorts[],
+  checkInterval: string,
+): Promise<void> {
+  const folder = daemonFolder();
+  const own = ports.map(
+    ({ calls, monitor }, n) => `    server node${n} 127.0.0.1:${calls} check port ${monitor}\n`,
+  );
+  const unready = ports.map(
+    ({ calls }, n) => `    server node${n}-unready 127.0.0.1:${calls} no-check backup\n`,
+  );
+  const text = documented('haproxy-nodes.cfg', [
+    [/bind :443 .*/, `bind 127.0.0.1:${port}`],
+    ['inter 2s', `inter ${checkInterval}`],
+    [' check port 9180', ''],
+    [/(?: {4}server node\d 10.*\n)+/, own.join('')],
+    [/(?: {4}server node\d-unready .*\n)+/, unready.join('')],
+  ]);
+  const file = join(folder, 'haproxy.cfg');
+  writeFileSync(file, text);
+  await startFront('haproxy', ['haproxy', '-db', '-f', file], folder, port);
+}
+
+async function startFront(
+  name: string,
+  command: readonly string[],
+  folder: string,
+  port: number,
+): Promise<void> {
+  const front = startDaemon(command, join(folder, `${name}.log`));
+  let hasEnded = false;
+  void front.exited.then(() => {
+    hasEnded = true;
+  });
+  await until(`${name} listens`, async () => {
+    if (hasEnded) throw new Error(front.said());
     const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } }).catch(
       () => null,
     );
     socket?.end();
-    return socket !== null || nginx.said().includes('emerg');
+    return socket !== null;
   });
-  if (nginx.said().includes('emerg')) throw new Error(nginx.said());
 }

@@ -27,6 +27,18 @@ export const serverSettings = {
     ...integer(0, 65_535),
     about: ['The port to listen on; 0 picks a free one.', 'Flag `--port` of `serve`.'],
   }),
+  drainSeconds: setting({
+    key: 'server.drain_seconds',
+    env: 'GATEPOST_DRAIN_SECONDS',
+    // A single server has nobody who would answer in its place.
+    default: '0',
+    ...integer(0, 300),
+    about: [
+      'For how many seconds after the order to stop all is still served, while `/readyz` says 503:',
+      'the time in which a load balancer notices. A second order ends it.',
+    ],
+    isLive: true,
+  }),
   outputOffsetMinutes: setting({
     key: 'server.output_zone',
     env: 'GATEPOST_OUTPUT_ZONE',

@@ -1,0 +1,42 @@
+/** The end of a listener: whoever comes last is not reset with it. */
+
+import { expect, test } from 'bun:test';
+import { makePortHandover } from '../../src/http/port-handover.ts';
+import { until } from '../support/until.ts';
+
+test('a port that is shut takes no new connection, and lets those that are made go on', async () => {
+  const handover = makePortHandover();
+  if (handover === null) return;
+  const server = Bun.listen({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    socket: { data: (socket, data) => void socket.write(data) },
+  });
+  const { port } = server;
+  let heard = '';
+  const connect = () =>
+    Bun.connect({
+      ...{ hostname: '127.0.0.1', port },
+      socket: {
+        data: (_, data) => {
+          heard += data;
+        },
+      },
+    });
+  const before = await connect();
+  expect(handover.shutOut(port)).toBe(true);
+  let isMade = false;
+  const after = connect().then(
+    () => {
+      isMade = true;
+      return null;
+    },
+    (fault) => String(fault),
+  );
+  before.write('hello');
+  await until('the connection answers', () => heard === 'hello');
+  expect(handover.waitingCount(port)).toBe(0);
+  expect(isMade).toBe(false);
+  server.stop(true);
+  // It asks again after a second, and hears that nobody is there: nothing of it was sent.
+  expect(await after).toContain('Failed to connect');
+});
