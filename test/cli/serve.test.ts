@@ -48,5 +48,7 @@ test('SIGHUP before the server is ready does not end it: it reloads once it is',
     sleep: () => new Promise(() => undefined),
   };
   expect(await runCli(['serve'], context as CliContext)).toBe(EXIT_OK);
-  expect(events.join(' ')).toBe('starting started ready reloading reloaded ready stopping drained closed');
+  expect(events.join(' ')).toBe(
+    'starting started ready reloading reloaded ready stopping drained closed',
+  );
 });
