@@ -1,10 +1,12 @@
 /** How a stream on /device/stream begins and ends. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { StoreAway } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { PING_INTERVAL_MS } from '../../src/http/stream/stream.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { besideOf } from '../support/beside.ts';
+import { Faults } from '../support/faults.ts';
 import { byBinding, notify, register } from '../support/messaging.ts';
 import { seedShop } from '../support/shop.ts';
 import {
@@ -82,6 +84,21 @@ describe('a stream', () => {
     await nobodyStreams();
     expect(app.core.signals.awaited('all')).toEqual([]);
   });
+});
+
+test('a handshake while the database is away is a 503, which libraries try again', async () => {
+  const faults = new Faults();
+  const other = await startTestApp({}, faults.wrap);
+  const bearer = await register(other, byBinding('phone', await seedShop(other)));
+  faults.arm('findDeviceByToken', new StoreAway('it does not answer'));
+  const handshake = { connection: 'upgrade', upgrade: 'websocket' };
+  const key = { 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version': '13' };
+  const headers = { ...handshake, ...key, authorization: `Bearer ${bearer}` };
+  const answer = await fetch(`${other.url}/device/stream`, { headers });
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toEqual({ rc: 0, msg: 'Unknown error' });
+  expect(answer.headers.get('x-error-detail')).toBe('the database does not answer now');
+  await other.close();
 });
 
 describe('a handshake is refused', () => {

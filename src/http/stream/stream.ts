@@ -5,6 +5,7 @@
 
 import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
 import { respond } from '../answer/respond.ts';
+import { reportFault } from '../interpreter.ts';
 import type { MessageKey } from '../messages.ts';
 import { dropBody } from '../request/body.ts';
 import type { Traffic } from '../traffic.ts';
@@ -154,7 +155,14 @@ export function makeStreams(deps: StreamDeps): Streams {
       return null;
     };
     if (isUpgrade && !isTokenShown) return upgrade(null);
-    const device = await authenticateDevice(deps.core, token, clock.nowMs());
+    let device: AuthenticDevice | null;
+    try {
+      device = await authenticateDevice(deps.core, token, clock.nowMs());
+    } catch (fault) {
+      // Not the 200 of the calls: a library would take that for a server without WebSockets.
+      const detail = reportFault(deps.log, STREAM_PATH, fault, requestId);
+      return refuse(says('unknown_error'), 503, detail);
+    }
     if (device === null) {
       says('device_token_error');
       const delayMs = deps.tokenFailed(client);
@@ -217,7 +225,7 @@ export function makeStreams(deps: StreamDeps): Streams {
  * A handshake that is refused. Unlike the calls, with a status of its own: WebSocket libraries show
  * that, and not the body.
  */
-function refuse(says: MessageKey, status: 401 | 426 | 503): Response {
-  const { body, headers } = respond(says);
+function refuse(says: MessageKey, status: 401 | 426 | 503, detail?: string): Response {
+  const { body, headers } = respond(says, { detail });
   return new Response(body, { status, headers });
 }
