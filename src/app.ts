@@ -106,7 +106,10 @@ export async function startApp(loaded: LoadedConfig, signal: AbortSignal): Promi
   const gateways = new LiveGateways({ settings, outgoing, clock: systemClock });
   const log = makeLog(settings, systemClock.nowMs, undefined, tallies.onEvent);
   const outages = new Outages(log);
-  const core = await openCore(settings, true, true, tallies, gateways, outages);
+  const { onAway, onBack } = outages;
+  const onWaiting = (problem: string) => log.warn('database_awaited', { problem });
+  const observers = { onAway, onBack, waiting: { signal, onWaiting } };
+  const core = await openCore(settings, true, true, tallies, gateways, observers);
   const parts: Part[] = [];
   const last: Part[] = [
     { name: 'store', stop: () => core.store.close() },

@@ -103,8 +103,8 @@ function firstLineOf(file: string): string {
   throw new OperatorError(`database.password_file: the first line of ${file} is empty`);
 }
 
-/** Who hears of the store's outages. */
-export type OutageObservers = Pick<StoreOptions, 'onAway' | 'onBack'>;
+/** Who hears of the store's outages, and for how long it is waited for at the start. */
+export type OutageObservers = Pick<StoreOptions, 'onAway' | 'onBack' | 'waiting'>;
 
 /**
  * Opens the product. An old database is migrated by the server alone. Throws `OperatorError` when

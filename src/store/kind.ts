@@ -41,6 +41,11 @@ export interface StoreOptions {
   /** Hears that it answers again: after how long, ms, and how many calls failed meanwhile. */
   onBack?: (awayMs: number, refusedCount: number) => void;
   /**
+   * A server that does not answer yet is waited for until `signal`, and `onWaiting` hears once
+   * that it is, and why. Absent: it is waited for some seconds.
+   */
+  waiting?: { signal: AbortSignal; onWaiting: (problem: string) => void };
+  /**
    * Hears of each statement to a server, or transaction as a whole: how long it took, ms, and how
    * many calls shared it.
    */

@@ -94,7 +94,7 @@ class Caller {
     const isAdd = n % 2 === 0;
     const [path, query] = isAdd
       ? ['/api/add-install', { install_code: code, install_limit: 1 }]
-      : ['/api/list-install', {}];
+      : ['/api/list-install', { id: 1 }];
     const reply = await call(this, path, this.by, query).catch((fault) => String(fault));
     const isFine = typeof reply !== 'string' && reply.status === 200 && reply.json?.rc === 1;
     if (isFine && isAdd) this.added += 1;

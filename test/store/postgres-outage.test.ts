@@ -12,6 +12,7 @@ import { Readiness } from '../../src/monitor/readiness.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { poolOptions } from '../../src/store/postgres/database-options.ts';
 import { TurnGroup } from '../../src/store/postgres/group.ts';
+import { SCHEMA_VERSION } from '../../src/store/postgres/migrate.ts';
 import { ACT } from '../support/actor.ts';
 import { describePostgres } from '../support/needs.ts';
 import { openPlace, placeOf } from '../support/place.ts';
@@ -261,5 +262,51 @@ describePostgres('an outage of PostgreSQL', () => {
     );
     const faults = await faultsOf(4_010, (n) => group.ask(n));
     expectQuiet(faults);
+  });
+
+  test('a server that does not answer yet is waited for, with one line, until the signal', async () => {
+    const heard: string[] = [];
+    const stopping = new AbortController();
+    const waiting = {
+      signal: stopping.signal,
+      onWaiting: (problem: string) => heard.push(problem),
+    };
+    const open = (more: object) => openPlace({ dataDir: '', databaseUrl: database.url }, more);
+    await server.stop('crash');
+    const given = open({ waiting }).catch((fault) => fault);
+    const opening = open({ waiting: { ...waiting, signal: new AbortController().signal } });
+    await until('both are told of', () => heard.length === 2);
+    // Who asks but a moment gives up meanwhile: a command.
+    expect(String(await open({}).catch((fault) => fault))).toContain('does not answer');
+    expect(heard).toEqual(['Failed to connect', 'Failed to connect']);
+    stopping.abort();
+    expect(String(await given)).toContain('does not answer');
+    await server.start();
+    await (await opening).close();
+  });
+
+  test('a database that a newer program changed is written by no older one', async () => {
+    const { id } = await addProvider(store, 'Provide1');
+    const stopWatching = store.watch(() => undefined);
+    const become = (readableFrom: number) =>
+      database.sql`UPDATE gatepost_schema SET readable_from = ${readableFrom}`;
+    await become(SCHEMA_VERSION + 1);
+    await database.sql`SELECT pg_notify('gatepost', 'schema')`;
+    await until('it is told of', () => told().includes('database_away'));
+    expectQuiet(await faultsOf(20, () => store.addInstall(installDraft(id), ACT)));
+    expectQuiet(await faultsOf(20, (n) => addProvider(store, `Provid${10 + n}`)));
+    expect(isAway(await store.listProviders().catch((fault) => fault))).toBe(true);
+    expect((await readiness.problem())?.reason).toBe('schema_newer');
+    const [rows] = await database.sql`SELECT count(*)::int AS count FROM install`;
+    expect(rows.count).toBe(0);
+    await become(SCHEMA_VERSION);
+    await expectEnd(() => store.addInstall(installDraft(id), ACT));
+    await database.sql`UPDATE gatepost_schema SET move = 'left'`;
+    await until('it is told of again', () => told().length > 4);
+    expectQuiet(await faultsOf(20, () => store.addInstall(installDraft(id), ACT)));
+    expect((await readiness.problem())?.reason).toBe('database_moved');
+    await database.sql`UPDATE gatepost_schema SET move = NULL`;
+    await until('it is ready again', async () => (await readiness.problem()) === null);
+    stopWatching();
   });
 });

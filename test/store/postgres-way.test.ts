@@ -184,6 +184,17 @@ describePostgres('the way to PostgreSQL', () => {
       expect(said).toContain('ok: it is served by one (1.0.0)');
       expect(said).toMatch(/warning: node two has been silent for 6\d s/);
       expect(said).toContain('problem: the next id of webhook is taken');
+      const todo =
+        findings.find(({ what }) => what.startsWith('the next id of webhook'))?.todo ?? '';
+      // Meanwhile others go on: whenever it is followed, no id is given twice.
+      await database.sql.unsafe(todo);
+      const next = async () =>
+        (await database.sql`SELECT nextval('webhook_id_seq')::int AS id`)[0].id;
+      expect(await next()).toBe(71);
+      await database.sql`SELECT setval('webhook_id_seq', 900)`;
+      await database.sql.unsafe(todo);
+      expect(await next()).toBeGreaterThan(900);
+      await database.sql`ALTER SEQUENCE webhook_id_seq RESTART`;
       expect(hosts).toEqual(['provider_not_found']);
       expect(bytes).toBeGreaterThan(1_000_000);
       await database.sql`DELETE FROM node`;
@@ -205,6 +216,39 @@ describePostgres('the way to PostgreSQL', () => {
         '6 nodes with 52 connections each, and 10 to spare, are 322; it takes 297',
       );
       await database.sql`DELETE FROM node`;
+    });
+
+    test('reads the rows before the sequence, so that rows that come meanwhile are no fault', async () => {
+      // A table is read after a moment in which nodes add rows.
+      const { sql } = database;
+      let isOver = false;
+      const adding = (async () => {
+        while (!isOver) {
+          await sql`INSERT INTO provider (code, name, key_hash, plan, created_at_ms)
+            SELECT 'P' || lpad(nextval('install_id_seq')::text, 7, '0'), 'x', sha256('x'), 'basic', 1
+            FROM generate_series(1, 50)`;
+        }
+      })();
+      for (let n = 0; n < 20; n++) {
+        const { findings } = await look({ GATEPOST_DATABASE_URL: at('localhost') });
+        expect(findings.map(({ what }) => what).join()).not.toContain('the next id');
+      }
+      isOver = true;
+      await adding;
+      await sql`DELETE FROM provider`;
+    });
+
+    test('names what a pooler keeps a node from setting', async () => {
+      const env = { GATEPOST_DATABASE_URL: at('localhost') };
+      const of = async (more: Record<string, string>) =>
+        (await look({ ...env, ...more })).findings.find(({ what }) => what.includes('the pooler'));
+      const found = await of({ GATEPOST_DATABASE_POOLER: 'true' });
+      expect(found?.what).toContain('statement_timeout, lock_timeout, idle_in_transaction_session');
+      expect(await of({})).toBeUndefined();
+      const [advice = ''] = (found?.todo ?? '').split('; then');
+      await database.sql.unsafe(advice);
+      expect(await of({ GATEPOST_DATABASE_POOLER: 'true' })).toBeUndefined();
+      await database.sql.unsafe('ALTER ROLE gatepost RESET ALL');
     });
 
     test('says so where there is no server, or no Gatepost', async () => {

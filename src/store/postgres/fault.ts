@@ -63,6 +63,11 @@ export function isRefusedBefore(fault: unknown): boolean {
   return /^ERR_POSTGRES_(AUTHENTICATION|SASL|TLS|UNSUPPORTED_AUTH)/.test(fault.code);
 }
 
+/** True if the server has no connection left. */
+export function isCrowded(fault: unknown): boolean {
+  return sqlStateOf(fault) === '53300';
+}
+
 /** True if there was no connection as no server answers, or not yet. */
 export function isUnanswered(fault: unknown): boolean {
   if (!(fault instanceof SQL.PostgresError)) return false;

@@ -4,8 +4,8 @@ import { sql } from 'drizzle-orm';
 import type { HealthStore, QueueFacts, ServerFacts, Unfitness } from '../../core/port/health.ts';
 import { isAway, WriteFailed } from '../../core/port/store.ts';
 import { IN_DELIVERY, IN_LANE, unscheduled } from '../status.ts';
+import { banOf, MARKS } from './ban.ts';
 import type { Context } from './context.ts';
-import { SCHEMA_VERSION } from './migrate.ts';
 import type { Self } from './node.ts';
 import { prepare, value } from './statement.ts';
 
@@ -21,8 +21,7 @@ const on = {
   touch: prepare<{ readableFrom: number; isMoved: boolean }>(sql`
       WITH touched AS (
         UPDATE node SET seen_at_ms = ${value('nowMs')} WHERE id = ${value('id')} RETURNING 1)
-      SELECT readable_from AS "readableFrom", move IS NOT NULL AS "isMoved"
-      FROM gatepost_schema`),
+      SELECT ${MARKS} FROM gatepost_schema`),
   bytes: prepare<{ bytes: number }>(sql`
       SELECT pg_database_size(current_database()) AS bytes`),
   server: prepare<Omit<ServerFacts, 'clockOffsetMs'>>(sql`
@@ -49,8 +48,11 @@ const on = {
 export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStore {
   async function touch(): Promise<'ok' | Unfitness> {
     const row = await on.touch.get(db.writing, { id: self.nodeId ?? 0, nowMs: storeNowMs() });
-    if (row === null || row.readableFrom > SCHEMA_VERSION) return 'schema_newer';
-    if (row.isMoved) return 'database_moved';
+    const ban = banOf(row);
+    if (ban !== null) {
+      db.ban(ban);
+      return ban;
+    }
     return Math.abs(self.clock.offsetMs) > CLOCK_OFF_MS ? 'clock_off' : 'ok';
   }
 

@@ -11,6 +11,7 @@ import laneOrder from '../../../migrations/postgres/0002_lane_order.sql' with { 
 import claims from '../../../migrations/postgres/0003_claims.sql' with { type: 'text' };
 import { messageOf, OperatorError } from '../../operator-error.ts';
 import { sqlStateOf } from './fault.ts';
+import { CHANNEL, SCHEMA_CHANGED } from './signals.ts';
 
 /** Migrations in order: never edited once released, only added to. */
 export const MIGRATIONS: readonly string[] = [tables, triggers, laneOrder, claims];
@@ -187,6 +188,8 @@ async function runMissing(ask: Ask): Promise<void> {
     if (missing.length > 0) {
       await ask(`UPDATE gatepost_schema
         SET version = ${SCHEMA_VERSION}, readable_from = ${READABLE_FROM}`);
+      // Nodes of older programs look at once whether they may go on.
+      await ask(`SELECT pg_notify('${CHANNEL}', '${SCHEMA_CHANGED}')`);
     }
     await ask('COMMIT');
   } catch (fault) {

@@ -1,11 +1,12 @@
-/** The first words with a database: a server that is on its way is waited for, for some seconds. */
+/** The first words with a database: a server that is on its way is waited for. */
 
 import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
 import { StoreAway } from '../../core/port/store.ts';
 import { messageOf, OperatorError } from '../../operator-error.ts';
+import type { StoreOptions } from '../kind.ts';
 import type { DatabaseOptions } from './database-options.ts';
-import { isLost, isRefusedBefore, isUntrusted } from './fault.ts';
+import { isCrowded, isLost, isUnanswered, isUntrusted } from './fault.ts';
 
 /** Time for which a database that does not answer yet is asked again, ms. */
 const PATIENCE_MS = 5_000;
@@ -13,24 +14,32 @@ const PATIENCE_MS = 5_000;
 const PAUSE_MS = 200;
 
 /**
- * Runs `open`, again while there is no connection to be had. Throws `OperatorError` with the reason
- * when it cannot.
+ * Runs `open`, again while there is no connection to be had: for some seconds, or until the signal
+ * of `waiting`. Throws `OperatorError` with the reason when it cannot.
  */
-export async function openPatiently<T>(place: DatabaseOptions, open: () => Promise<T>): Promise<T> {
+export async function openPatiently<T>(
+  place: DatabaseOptions,
+  open: () => Promise<T>,
+  waiting?: StoreOptions['waiting'],
+): Promise<T> {
   const untilMs = systemClock.steadyMs() + PATIENCE_MS;
+  let isTold = false;
   for (;;) {
     try {
       return await open();
     } catch (fault) {
-      if (!isAway(fault) || isUntrusted(fault)) throw explained(place, fault);
-      if (systemClock.steadyMs() > untilMs) throw explained(place, fault);
+      const isLate = systemClock.steadyMs() > untilMs;
+      const isGivenUp = waiting === undefined ? isLate : waiting.signal.aborted;
+      if (!isAway(fault) || isUntrusted(fault) || isGivenUp) throw explained(place, fault);
+      if (isLate && !isTold) waiting?.onWaiting(messageOf(fault));
+      isTold = isLate;
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
 }
 
 const isAway = (fault: unknown) =>
-  fault instanceof StoreAway || isLost(fault) || isRefusedBefore(fault);
+  fault instanceof StoreAway || isLost(fault) || isUnanswered(fault) || isCrowded(fault);
 
 /** The fault as the operator is to read it. */
 function explained({ host, port, socket }: DatabaseOptions, fault: unknown): unknown {

@@ -6,6 +6,9 @@ import { prepare, type Runner, value } from './statement.ts';
 /** Channel that nodes listen on. A payload is the sender and ids of devices. */
 export const CHANNEL = 'gatepost';
 
+/** What is told in place of a payload when a schema was changed. */
+export const SCHEMA_CHANGED = 'schema';
+
 /** Devices in one payload, which may have 8,000 bytes. */
 const DEVICES_MAX = 450;
 

@@ -4,6 +4,7 @@ import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { auditStore } from './audit.ts';
+import { findBan } from './ban.ts';
 import type { Context } from './context.ts';
 import { countStore } from './count.ts';
 import { Database } from './database.ts';
@@ -48,14 +49,16 @@ export async function openPostgresStore(
   database: DatabaseOptions,
 ): Promise<Store> {
   const { clock = systemClock, create, migrates = create } = options;
-  await openPatiently(database, () =>
-    withConnection(poolOptions(database, 1), (ask) => migrate(ask, { create, migrates })),
+  await openPatiently(
+    database,
+    () => withConnection(poolOptions(database, 1), (ask) => migrate(ask, { create, migrates })),
+    options.waiting,
   );
   const { onAway, onBack, onStatement, onRetry } = options;
-  const db = new Database({ ...database, onAway, onBack, onStatement, onRetry });
+  const db = new Database({ ...database, findBan, onAway, onBack, onStatement, onRetry });
   const databaseClock = new DatabaseClock(db, clock);
   try {
-    await openPatiently(database, () => databaseClock.measure());
+    await openPatiently(database, () => databaseClock.measure(), options.waiting);
   } catch (fault) {
     await db.close();
     throw fault;

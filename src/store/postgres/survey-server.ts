@@ -33,6 +33,11 @@ interface Server {
   archivedMs: number | null;
   archiveFailedMs: number | null;
   hasOtherCollation: boolean;
+  /** As this session has them, ms; 0: without end. */
+  statementTimeoutMs: number;
+  lockTimeoutMs: number;
+  idleTimeoutMs: number;
+  timeZone: string;
 }
 
 async function askServer(sql: SQL): Promise<Server> {
@@ -58,7 +63,13 @@ async function askServer(sql: SQL): Promise<Server> {
       (SELECT extract(epoch FROM last_failed_time)::float8 * 1000 FROM pg_stat_archiver)
         AS "archiveFailedMs",
       coalesce(datcollversion <> pg_database_collation_actual_version(oid), false)
-        AS "hasOtherCollation"
+        AS "hasOtherCollation",
+      (SELECT setting::float8 FROM pg_settings WHERE name = 'statement_timeout')
+        AS "statementTimeoutMs",
+      (SELECT setting::float8 FROM pg_settings WHERE name = 'lock_timeout') AS "lockTimeoutMs",
+      (SELECT setting::float8 FROM pg_settings
+       WHERE name = 'idle_in_transaction_session_timeout') AS "idleTimeoutMs",
+      current_setting('TimeZone') AS "timeZone"
     FROM pg_database WHERE datname = current_database()`) as Server[];
   if (server === undefined) throw new Error('the server knows no database');
   return server;
@@ -86,6 +97,7 @@ export async function surveyServer(
     ...standbyFindings(server),
     ...wayFindings(server, place),
     ...connectionFindings(server, place, nodeCount),
+    ...poolerFindings(server, place),
     ...backupFindings(server),
     ...clockFindings(await clockOffset(sql, clock)),
   ];
@@ -171,6 +183,27 @@ function connectionFindings(server: Server, place: DatabaseOptions, nodeCount: n
   }
   const what = `${nodes} nodes with ${perNode} connections each, and ${SPARE_COUNT} to spare, are ${needed}; it takes ${connectionCountMax}`;
   return [say.warning(what, 'raise max_connections, or lower database.connections')];
+}
+
+/** Behind a pooler a node cannot say how long its statements may take: the role has to. */
+function poolerFindings(
+  server: Server,
+  { isPooled, user, statementMs }: DatabaseOptions,
+): Finding[] {
+  if (!isPooled) return [];
+  const { statementTimeoutMs, lockTimeoutMs, idleTimeoutMs, timeZone } = server;
+  const missing = [
+    statementTimeoutMs === 0 || statementTimeoutMs > statementMs
+      ? ['statement_timeout', `${statementMs / 1_000}s`]
+      : null,
+    lockTimeoutMs === 0 ? ['lock_timeout', '5s'] : null,
+    idleTimeoutMs === 0 ? ['idle_in_transaction_session_timeout', '5s'] : null,
+    /^(?:Etc\/)?(?:UTC|UCT|Universal|Zulu)$/.test(timeZone) ? null : ['timezone', 'UTC'],
+  ].filter((setting) => setting !== null);
+  if (missing.length === 0) return [];
+  const what = `behind the pooler nothing sets ${missing.map(([name]) => name).join(', ')}: a statement that hangs holds its connection, and what it locked`;
+  const todo = missing.map(([name, value]) => `ALTER ROLE ${user} SET ${name} = '${value}'`);
+  return [say.warning(what, `${todo.join('; ')}; then reconnect the pooler`)];
 }
 
 function backupFindings({ archiveMode, archivedMs, archiveFailedMs }: Server): Finding[] {

@@ -104,24 +104,37 @@ function nodeFindings(nodes: readonly SeenNode[]): Finding[] {
   return [...(serving.length > 0 ? [say.ok(`it is served by ${names}`)] : []), ...silent];
 }
 
+interface Counted {
+  name: string;
+  column: string;
+  sequence: string;
+}
+
 /** Finds sequences that would give out an id that is there: as after rows were put in by hand. */
 async function sequenceFindings(sql: SQL): Promise<Finding[]> {
   const tables = (await sql`
-    SELECT c.relname AS name, a.attname AS column, coalesce(s.last_value, 0)::float8 AS last
+    SELECT c.relname AS name, a.attname AS column,
+      pg_get_serial_sequence(c.oid::regclass::text, a.attname) AS sequence
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-    JOIN pg_sequences s ON format('%I.%I', s.schemaname, s.sequencename)::regclass
-      = pg_get_serial_sequence(c.oid::regclass::text, a.attname)::regclass
     WHERE a.attidentity <> '' AND c.relnamespace = current_schema()::regnamespace
-      AND c.relkind = 'r'`) as { name: string; column: string; last: number }[];
+      AND c.relkind = 'r'`) as Counted[];
   const findings: Finding[] = [];
-  for (const { name, column, last } of tables) {
-    const [row] = (await sql`
+  for (const { name, column, sequence } of tables) {
+    // In this order: rows that are added meanwhile raise the sequence that is read after them.
+    const [rows] = (await sql`
       SELECT coalesce(max(${sql(column)}), 0)::float8 AS max FROM ${sql(name)}`) as {
       max: number;
     }[];
-    if (row === undefined || row.max <= last) continue;
-    const what = `the next id of ${name} is taken: the sequence is at ${last}, the rows at ${row.max}`;
-    const todo = `SELECT setval(pg_get_serial_sequence('${name}', '${column}'), ${row.max})`;
+    const [given] = (await sql`
+      SELECT coalesce(pg_sequence_last_value(${sequence}::regclass), 0)::float8 AS last`) as {
+      last: number;
+    }[];
+    const max = rows?.max ?? 0;
+    const last = given?.last ?? 0;
+    if (max <= last) continue;
+    const what = `the next id of ${name} is taken: the sequence is at ${last}, the rows at ${max}`;
+    // Whenever it is followed it goes forward: a sequence that is set back gives ids twice.
+    const todo = `SELECT max(nextval('${sequence}')) FROM generate_series(1, ${max - last})`;
     findings.push(say.problem(what, todo));
   }
   return findings;

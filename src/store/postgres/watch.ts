@@ -7,8 +7,10 @@
 import { sql } from 'drizzle-orm';
 import type { Store } from '../../core/port/store.ts';
 import { AT_GATEWAYS, HAS_TURN } from '../status.ts';
+import { findBan } from './ban.ts';
 import type { Context } from './context.ts';
 import { Listener } from './listener.ts';
+import { SCHEMA_CHANGED } from './signals.ts';
 import { prepare, value } from './statement.ts';
 
 type OnChange = Parameters<Store['watch']>[0];
@@ -79,6 +81,7 @@ export class Watching {
       onPayload: (payload) => {
         context.observers.onSignal?.();
         this.#quietLooks = 0;
+        if (payload === SCHEMA_CHANGED) void this.#lookForBan().catch(() => undefined);
         const deviceIds = context.signals.devicesOf(payload);
         if (deviceIds !== null) this.#tell(deviceIds);
       },
@@ -126,6 +129,7 @@ export class Watching {
   /** Looks once; never rejects. */
   async #look(): Promise<void> {
     try {
+      await this.#lookForBan();
       await this.#lookForWork();
       await this.#lookForNews();
       this.#hasMissed = false;
@@ -133,6 +137,13 @@ export class Watching {
       this.#mark = null;
       this.#hasMissed = true;
     }
+  }
+
+  /** From the moment that this finds something no call is let through. */
+  async #lookForBan(): Promise<void> {
+    const { db } = this.#context;
+    const ban = await findBan(db);
+    if (ban !== null) db.ban(ban);
   }
 
   async #lookForWork(): Promise<void> {

@@ -1,0 +1,30 @@
+/**
+ * What forbids this program to use a database that it has open: a newer program has changed it so
+ * that this one may not understand it any more, or its data are at work elsewhere.
+ */
+
+import { sql } from 'drizzle-orm';
+import type { Ban } from './database-options.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
+import { prepare, type Runner } from './statement.ts';
+
+interface Marks {
+  /** The oldest schema whose programs can work with it. */
+  readableFrom: number;
+  isMoved: boolean;
+}
+
+/** Columns of `gatepost_schema`, as {@link banOf} takes them. */
+export const MARKS = sql.raw('readable_from AS "readableFrom", move IS NOT NULL AS "isMoved"');
+
+const marks = prepare<Marks>(sql`SELECT ${MARKS} FROM gatepost_schema`);
+
+/** Null: nothing forbids it. */
+export function banOf(found: Marks | null): Ban | null {
+  if (found === null || found.readableFrom > SCHEMA_VERSION) return 'schema_newer';
+  return found.isMoved ? 'database_moved' : null;
+}
+
+export async function findBan(on: Runner): Promise<Ban | null> {
+  return banOf(await marks.get(on));
+}
