@@ -1,14 +1,18 @@
 /**
- * What Bun does not do with a port. Two listeners of this process on one, for the moment in which one takes over from the other.
- * Bun cannot change the certificate of a listener, and closing one resets the connections that the
+ * What Bun does not do with a port.
+ *
+ * Two listeners of this process on one, for the moment in which one takes over from the other: Bun
+ * cannot change the certificate of a listener, and closing one resets the connections that the
  * kernel has not handed over yet: at 500 new connections a second one was lost at each change. So
  * both listen for a while, and the kernel is told to give every new connection to the newer one;
  * the older one closes when nobody is left on it.
  *
  * Until the first change the port is this program's alone: SO_REUSEPORT is set only here, and taken
  * back. After it Linux still lets a program of the same user join that asks for it; a second
- * Gatepost never does. And the end of a listener, before which the kernel is told to make no new
- * connection that would be reset with it.
+ * Gatepost never does.
+ *
+ * The end of a listener: before it the kernel is told to make no new connection, which would be
+ * reset with it.
  */
 
 import { dlopen, ptr } from 'bun:ffi';

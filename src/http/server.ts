@@ -123,13 +123,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     grantPatience: (request, seconds) => listener.serverOf(request).timeout(request, seconds),
   };
   const streams = makeStreams({
-    core,
-    clock,
-    log,
-    settings,
+    ...{ core, clock, log, settings, traffic },
     room: large.devices,
     turns: large.turns,
-    traffic,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     upgrade: (request, data, headers) =>
       listener.serverOf(request).upgrade(request, { data, headers }),
