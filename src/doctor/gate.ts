@@ -14,6 +14,8 @@ const say = about('gate');
 /** Time in which a panel that is there says something, ms. */
 const PROBE_MAX_MS = 3_000;
 const SILENCE = 'it says nothing';
+/** A connection that was accepted, and closed without a byte. */
+const DROPPED = 'dropped';
 
 /** Finds proxies that may ask `/gate` though none of them was named for it, or that may not. */
 export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
@@ -114,7 +116,13 @@ const OF_CERTIFICATE = /CERT|SIGNATURE|ISSUER|CRL/;
 
 async function checkPanel(upstream: Upstream): Promise<Finding> {
   const { host, keyPaths } = upstream;
-  const answer = await ask('HEAD', '/', upstream);
+  const answer = await probe(upstream);
+  if (answer === DROPPED) {
+    return say.warning(
+      `the panel of ${host} takes connections, and closes them without an answer`,
+      'see that gate.upstream has its url and its host_header; devices whose links are there get 502',
+    );
+  }
   if (typeof answer === 'string') {
     const todo = OF_CERTIFICATE.test(answer)
       ? 'have one that holds for the name in its url, or trust its own by NODE_EXTRA_CA_CERTS=FILE'
@@ -137,12 +145,21 @@ async function checkPanel(upstream: Upstream): Promise<Finding> {
 }
 
 /**
+ * Asks for something that the panel answers, whatever it says. Some, such as the page of Remnawave,
+ * close the connection for every path but that of a key which they know; a preflight they answer.
+ */
+async function probe(upstream: Upstream): Promise<number | string> {
+  const answer = await ask('HEAD', '/', upstream);
+  return answer === DROPPED ? ask('OPTIONS', '/', upstream) : answer;
+}
+
+/**
  * Asks for a page as the proxy would: some panels answer no other host, or nobody who names no
  * client. Returns the status, or the fault if there is no answer. Not by `fetch`, which would ask a
  * proxy that the environment names.
  */
 function ask(
-  method: 'GET' | 'HEAD',
+  method: 'GET' | 'HEAD' | 'OPTIONS',
   path: string,
   { host, hostHeader, url }: Upstream,
 ): Promise<number | string> {
@@ -154,6 +171,10 @@ function ask(
     'x-forwarded-host': host,
     'x-forwarded-proto': 'https',
     'x-real-ip': '127.0.0.1',
+    ...(method === 'OPTIONS' && {
+      origin: `https://${host}`,
+      'access-control-request-method': 'GET',
+    }),
   };
   // Else it would be the host of the header. An address is no name that TLS could ask for.
   const servername = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname : '';
@@ -165,8 +186,18 @@ function ask(
       asked.destroy();
     };
     const timer = setTimeout(() => end(SILENCE), PROBE_MAX_MS);
+    let isAccepted = false;
+    asked.once('socket', (socket) =>
+      socket.once(protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+        isAccepted = true;
+      }),
+    );
     asked.once('response', ({ statusCode }) => end(statusCode ?? 0));
-    asked.on('error', (error) => end('code' in error ? String(error.code) : SILENCE));
+    asked.on('error', (error) => {
+      const code = 'code' in error ? String(error.code) : SILENCE;
+      const isClosed = code === 'ECONNRESET' || code === 'EPIPE';
+      end(isClosed && isAccepted && asked.socket?.bytesRead === 0 ? DROPPED : code);
+    });
     asked.once('close', () => end(SILENCE));
     asked.end();
   });

@@ -1,18 +1,27 @@
 /** Answers, put together from what came of them. */
 
 import { retryAfterMs } from '../core/outbox/retry-after.ts';
+import { isTooFine } from '../slices.ts';
 import type { OutgoingAnswer } from './call.ts';
 
 /** Bytes that are let by so that the connection can be used again, beyond what is wanted. */
 const LET_BY_BYTES = 64 * 1024;
 
-/** A body as it comes in, up to a number of bytes. */
+const PIECE_BOUNDS = { piecesFree: 32, pieceBytesMin: 256 };
+
+/** A body as it comes in, up to a number of bytes, and of pieces. */
 export class Gathering {
   readonly #chunks: Uint8Array[] = [];
   #bytes = 0;
   #wholeBytes = 0;
+  #pieces = 0;
 
   constructor(private readonly bytesMax: number) {}
+
+  /** Bytes that came, wanted or not. */
+  get wholeBytes(): number {
+    return this.#wholeBytes;
+  }
 
   /** Tells whether all that came was wanted. */
   get isAll(): boolean {
@@ -25,6 +34,8 @@ export class Gathering {
     if (wanted.length > 0) this.#chunks.push(wanted);
     this.#bytes += wanted.length;
     this.#wholeBytes += chunk.length;
+    this.#pieces += 1;
+    if (isTooFine(this.#pieces, this.#wholeBytes, PIECE_BOUNDS)) return false;
     return this.isAll || this.#wholeBytes <= LET_BY_BYTES;
   }
 

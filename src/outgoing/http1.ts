@@ -7,14 +7,19 @@
 
 import http from 'node:http';
 import https from 'node:https';
+import { boundInterims, readInSlices } from '../slices.ts';
 import { answerOf, Gathering } from './answer.ts';
 import type { OutgoingAnswer, OutgoingCall } from './call.ts';
 import { codeOf, Trouble } from './failure.ts';
 
 /** Largest head of an answer, bytes. */
 const HEAD_BYTES_MAX = 16 * 1024;
-/** Answers of 1xx before the true one; a flood of them would keep a processor busy. */
-const INTERIM_COUNT_MAX = 16;
+/** Bytes that the parser gets in one go: some hundred pieces of a byte. */
+const SLICE_BYTES = 2 * 1024;
+/** Bytes around the pieces of a body, beyond as many as it has itself. */
+const FRAMING_BYTES_MAX = 4 * 1024;
+/** Bytes of an answer with its framing, and with the interim answers before it. */
+const RAW_BYTES_MAX = 256 * 1024;
 /** Idle connections are closed before most servers would (Node: 5 s). */
 const IDLE_MS = 4_000;
 
@@ -62,6 +67,7 @@ export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | 
     signal.addEventListener('abort', leave);
     request.on('response', (answer) => {
       message = answer;
+      headBytes = rawBytes;
       answer.on('data', (chunk: Buffer) => {
         if (!body.take(chunk)) end(false, '');
       });
@@ -73,13 +79,17 @@ export function exchangeHttp1(options: Http1Exchange): Promise<OutgoingAnswer | 
       message = answer;
       end(false, '');
     });
-    let interimCount = 0;
-    const passInterim = () => {
-      interimCount += 1;
-      if (interimCount > INTERIM_COUNT_MAX) end(false, 'HPE_TOO_MANY_INTERIM');
+    let rawBytes = 0;
+    let headBytes = 0;
+    const onBytes = (count: number) => {
+      rawBytes += count;
+      const bodyBytes = body.wholeBytes + (message?.readableLength ?? 0);
+      // Pieces that came in one read are handed on after it: their framing is seen before.
+      const isFramed = message !== null && rawBytes - headBytes > 2 * bodyBytes + FRAMING_BYTES_MAX;
+      if (isFramed || rawBytes > RAW_BYTES_MAX) end(false, 'HPE_TOO_MANY_BYTES');
     };
-    request.on('continue', passInterim);
-    request.on('information', passInterim);
+    readInSlices(request, { sliceBytesMax: SLICE_BYTES, onBytes });
+    boundInterims(request, () => end(false, 'HPE_TOO_MANY_INTERIM'));
     request.on('error', (fault) => end(false, codeOf(fault)));
     request.on('close', () => end(false, 'CLOSED'));
     request.end(call.body ?? undefined);

@@ -138,6 +138,41 @@ test('finds a panel that answers for keys that nobody has: each would get a link
   expect(found).toContain('ok: the panel of b.example.org answers');
 });
 
+test('a panel that closes connections for what it does not know is there', async () => {
+  const heads: string[] = [];
+  const reticent = (answers: RegExp) =>
+    createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.on('data', (data) => {
+        const head = data.toString('latin1');
+        heads.push(head.split('\r\n', 1)[0] ?? '');
+        if (answers.test(head)) socket.end('HTTP/1.1 204 No Content\r\n\r\n');
+        else socket.destroy();
+      });
+    });
+  // As the page of Remnawave: a preflight has an answer, and neither / nor an unknown key has.
+  const page = reticent(/^OPTIONS .*^access-control-request-method: GET/ims);
+  const never = reticent(/^$/);
+  await Promise.all([listening(page), listening(never)]);
+  const at = (server: Server) => `http://127.0.0.1:${portOf(server)}`;
+  const found = await look([
+    { host: 'bound.example.org', url: at(page) },
+    { host: 'b.example.org', url: at(never) },
+  ]);
+  page.close();
+  never.close();
+  expect(found).toContain('ok: the panel of bound.example.org answers');
+  expect(found).toContain(
+    'warning: the panel of b.example.org takes connections, and closes them without an answer',
+  );
+  const asked = heads.map((line) => line.replace(/[\w-]{36}/, 'KEY'));
+  expect(asked.toSorted()).toEqual(
+    ['HEAD / HTTP/1.1', 'HEAD / HTTP/1.1', 'OPTIONS / HTTP/1.1', 'OPTIONS / HTTP/1.1']
+      .concat('GET /sub/KEY HTTP/1.1')
+      .toSorted(),
+  );
+});
+
 test('finds a url that leads back to this server, which is not asked', async () => {
   const upstream = { host: 'bound.example.org', url: `http://localhost:${panel.port}` };
   const found = await look([upstream], { GATEPOST_PORT: String(panel.port) });

@@ -60,6 +60,15 @@ beforeAll(async () => {
     '/drip-head': dripping(OK, 'x-a: b\r\n'),
     '/heads': pouring(OK, `x-a: ${'y'.repeat(1000)}\r\n`),
     '/hints': pouring('', 'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n'),
+    '/by-the-byte': (socket) =>
+      socket.write(
+        `${OK}transfer-encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(50_000)}0\r\n\r\n`,
+      ),
+    '/wrapped': (socket) =>
+      socket.write(
+        `${OK}transfer-encoding: chunked\r\n\r\n${`64;${'e'.repeat(900)}\r\n${'x'.repeat(100)}\r\n`.repeat(100)}0\r\n\r\n`,
+      ),
+    '/in-lines': saying('line\n'.repeat(2000)),
     '/silent': () => {},
     '/reset': (socket) => socket.destroy(),
     '/half': (socket) => {
@@ -111,6 +120,16 @@ describe('an answer', () => {
       expect(answer).toHaveProperty('text', 'x'.repeat(1024));
     }
     expect(await call('/ok', { answerBytesMax: 0 })).toMatchObject({ status: 200, text: '' });
+  });
+
+  test('that comes by the byte, or with more around it than in it, is cut after a little', async () => {
+    for (const path of ['/by-the-byte', '/wrapped']) {
+      const answer = await call(path, { answerBytesMax: 60_000 });
+      expect([path, answer]).toMatchObject([path, { status: 200, isWhole: false }]);
+      if (answer instanceof OutgoingFailure) throw answer;
+      expect(answer.text.length).toBeLessThan(2_000);
+    }
+    expect(await call('/in-lines', { answerBytesMax: 60_000 })).toMatchObject({ isWhole: true });
   });
 
   test('that drips or breaks off has the status and what came in time', async () => {

@@ -18,6 +18,7 @@ interface Rule {
 const LEAVES = [
   ...['src/clock.ts', 'src/counts.ts', 'src/deadline.ts', 'src/disk/', 'src/finding.ts'],
   ...['src/log.ts', 'src/operator-error.ts', 'src/permissions.ts', 'src/queue.ts'],
+  'src/slices.ts',
   ...['src/version.ts', 'src/whereabouts.ts'],
 ];
 

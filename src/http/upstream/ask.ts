@@ -8,11 +8,14 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
+import { boundInterims, readInSlices } from '../../slices.ts';
 import { type Answer, Exchange, Failure, type Question, STALE, UNSENDABLE } from './exchange.ts';
 import type { Upstream } from './settings.ts';
 
 /** Largest head of an answer, bytes: some panels put routing tables into headers. */
 const HEAD_BYTES_MAX = 64 * 1024;
+/** Bytes of an answer that are parsed in one go. */
+const SLICE_BYTES = 16 * 1024;
 /** Idle connections are closed before most panels would (Node: 5 s). */
 const IDLE_MS = 4_000;
 
@@ -88,6 +91,8 @@ export class Asker {
       request.on('socket', (socket) => {
         if (!request.reusedSocket) socket.once(this.#accepted, () => exchange.accept());
       });
+      readInSlices(request, { sliceBytesMax: SLICE_BYTES, onBytes: () => {} });
+      boundInterims(request, () => exchange.flood());
       request.on('response', (message) => exchange.hear(message));
       request.on('error', (fault) => exchange.fail(fault));
       request.end();

@@ -1,6 +1,7 @@
 /** One question to an upstream, from its being sent to the last byte of its answer. */
 
 import type http from 'node:http';
+import { isTooFine } from '../../slices.ts';
 import { answerHeaders } from './headers.ts';
 import type { Upstream } from './settings.ts';
 
@@ -44,6 +45,8 @@ export class Failure {
   ) {}
 }
 
+/** A panel may write line by line, and not byte by byte. */
+const PIECE_BOUNDS = { piecesFree: 4_096, pieceBytesMin: 16 };
 /** Bytes that wait for a client; more are left with the upstream. */
 const AHEAD_BYTES = 128 * 1024;
 /**
@@ -65,6 +68,7 @@ export class Exchange {
   /** Parts of the body that are not handed on yet. */
   #chunks: Buffer[] = [];
   #bytes = 0;
+  #pieces = 0;
   #hasBody = true;
   #isComplete = false;
   #isOver = false;
@@ -89,6 +93,11 @@ export class Exchange {
   /** Notes that the upstream has accepted the connection, TLS included. */
   accept(): void {
     this.#isAccepted = true;
+  }
+
+  /** Gives up an upstream that answers with nothing but 1xx. */
+  flood(): void {
+    this.#settle(new Failure('upstream_malformed', 'INTERIM'));
   }
 
   /** Waits no longer. */
@@ -166,6 +175,11 @@ export class Exchange {
     this.#bytes += chunk.length;
     if (this.#bytes > this.upstream.answerBytesMax) {
       this.#settle(new Failure('upstream_too_large', 'BODY'));
+      return;
+    }
+    this.#pieces += 1;
+    if (isTooFine(this.#pieces, this.#bytes, PIECE_BOUNDS)) {
+      this.#settle(new Failure('upstream_malformed', 'PIECES'));
       return;
     }
     if (this.#controller === null) {

@@ -107,6 +107,17 @@ describe('no slot is taken for', () => {
       ({ send }) => send(`HTTP/1.1 200 OK\r\n${`X-Flood: ${'x'.repeat(999)}\r\n`.repeat(999)}\r\n`),
     ],
     [
+      'an answer by the byte',
+      502,
+      ({ send }) =>
+        send(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(50_000)}`),
+    ],
+    [
+      'a flood of 1xx',
+      502,
+      ({ send }) => send('HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n'.repeat(1_000)),
+    ],
+    [
       'two lengths',
       502,
       ({ send }) => send('HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'),

@@ -90,6 +90,8 @@ export const outgoing: readonly MutatedFile[] = [
       ["signal.removeEventListener('abort', leave);\n      if (!isOver) request.destroy();", ''],
       ["'accept-encoding': 'identity'", ''],
       ['maxHeaderSize: HEAD_BYTES_MAX,', ''],
+      ['if (isFramed || rawBytes', 'if (rawBytes'],
+      ['    boundInterims(request,', '    void (request,'],
       ['if (!body.take(chunk)) end(false,', 'if (!body.take(chunk)) void (false,'],
       ['{ servername: isNamed ?', "{ servername: url.hostname === '' ?"],
     ],
@@ -101,6 +103,16 @@ export const outgoing: readonly MutatedFile[] = [
       ['  goDirectly(host);\n', ''],
       ["env['no_proxy'] || env['NO_PROXY']", "env['NO_PROXY']"],
       ['      if (body.take(value)) continue;', '      body.take(value); continue;'],
+    ],
+  },
+  {
+    file: 'src/slices.ts',
+    tests: ['test/slices.test.ts'],
+    changes: [
+      ['at < chunk.length && !socket.destroyed;', 'at < chunk.length;'],
+      ["if (!socket.destroyed) emit('data', part);", "emit('data', part);"],
+      ['if (!boundsOf.has(socket)) slice(socket);', 'slice(socket);'],
+      ["  request.on('continue', pass);\n", ''],
     ],
   },
   {

@@ -12,6 +12,7 @@ export const upstream: readonly MutatedFile[] = [
     changes: [
       ['if (first !== STALE) return first;', 'return first as Answer | Failure;'],
       ['maxHeaderSize: HEAD_BYTES_MAX,', 'maxHeaderSize: 1e9,'],
+      ['      boundInterims(request, () => exchange.flood());\n', ''],
       ['        question.onEnd(UNSENDABLE);\n', ''],
     ],
   },
@@ -23,6 +24,7 @@ export const upstream: readonly MutatedFile[] = [
       [' && this.request.socket?.bytesRead === 0', ''],
       ['if (this.#hasBody && length > this.upstream.answerBytesMax)', 'if (false)'],
       ['if (this.#bytes > this.upstream.answerBytesMax)', 'if (false)'],
+      ['isTooFine(this.#pieces, this.#bytes, PIECE_BOUNDS)', 'false'],
       ['if (this.#message?.complete) return;', ''],
       ['setTimeout(() => this.#begin(), GATHER_MS)', 'setTimeout(() => this.#begin(), 0)'],
       ['status < 200 || status > 599', 'status < 200'],
