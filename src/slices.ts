@@ -38,10 +38,11 @@ function slice(socket: Socket): void {
       return emit(event, ...args);
     }
     const { sliceBytesMax, onBytes } = bounds;
-    for (let at = 0; at < chunk.length && !socket.destroyed; at += sliceBytesMax) {
+    for (let at = 0; at < chunk.length; at += sliceBytesMax) {
       const part = chunk.subarray(at, at + sliceBytesMax);
       onBytes(part.length);
-      if (!socket.destroyed) emit('data', part);
+      if (socket.destroyed) break;
+      emit('data', part);
     }
     return true;
   };

@@ -68,6 +68,20 @@ beforeAll(async () => {
       socket.write(
         `${OK}transfer-encoding: chunked\r\n\r\n${`64;${'e'.repeat(900)}\r\n${'x'.repeat(100)}\r\n`.repeat(100)}0\r\n\r\n`,
       ),
+    '/some-hints': (socket) =>
+      socket.write(
+        `${'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n'.repeat(16)}${OK}content-length: 2\r\n\r\nok`,
+      ),
+    '/many-hints': (socket) =>
+      socket.write(
+        `${'HTTP/1.1 103 Early Hints\r\nlink: x\r\n\r\n'.repeat(17)}${OK}content-length: 2\r\n\r\nok`,
+      ),
+    '/bytes-apart': (socket) => {
+      socket.setNoDelay(true);
+      socket.write(`${OK}content-length: 300\r\n\r\n`);
+      const timer = setInterval(() => socket.write('x'), 1);
+      socket.on('close', () => clearInterval(timer));
+    },
     '/in-lines': saying('line\n'.repeat(2000)),
     '/silent': () => {},
     '/reset': (socket) => socket.destroy(),
@@ -123,13 +137,15 @@ describe('an answer', () => {
   });
 
   test('that comes by the byte, or with more around it than in it, is cut after a little', async () => {
-    for (const path of ['/by-the-byte', '/wrapped']) {
+    for (const path of ['/by-the-byte', '/bytes-apart', '/wrapped']) {
       const answer = await call(path, { answerBytesMax: 60_000 });
       expect([path, answer]).toMatchObject([path, { status: 200, isWhole: false }]);
       if (answer instanceof OutgoingFailure) throw answer;
       expect(answer.text.length).toBeLessThan(2_000);
     }
     expect(await call('/in-lines', { answerBytesMax: 60_000 })).toMatchObject({ isWhole: true });
+    expect(await call('/some-hints')).toMatchObject({ status: 200, text: 'ok' });
+    expect(await call('/many-hints')).toMatchObject({ kind: 'protocol' });
   });
 
   test('that drips or breaks off has the status and what came in time', async () => {

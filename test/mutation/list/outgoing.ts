@@ -89,7 +89,7 @@ export const outgoing: readonly MutatedFile[] = [
     changes: [
       ["signal.removeEventListener('abort', leave);\n      if (!isOver) request.destroy();", ''],
       ["'accept-encoding': 'identity'", ''],
-      ['maxHeaderSize: HEAD_BYTES_MAX,', ''],
+      ['maxHeaderSize: HEAD_BYTES_MAX,', 'maxHeaderSize: 1e9,'],
       ['if (isFramed || rawBytes', 'if (rawBytes'],
       ['    boundInterims(request,', '    void (request,'],
       ['if (!body.take(chunk)) end(false,', 'if (!body.take(chunk)) void (false,'],
@@ -109,8 +109,7 @@ export const outgoing: readonly MutatedFile[] = [
     file: 'src/slices.ts',
     tests: ['test/slices.test.ts'],
     changes: [
-      ['at < chunk.length && !socket.destroyed;', 'at < chunk.length;'],
-      ["if (!socket.destroyed) emit('data', part);", "emit('data', part);"],
+      ['      if (socket.destroyed) break;\n', ''],
       ['if (!boundsOf.has(socket)) slice(socket);', 'slice(socket);'],
       ["  request.on('continue', pass);\n", ''],
     ],
