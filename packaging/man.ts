@@ -51,6 +51,32 @@ function settingEntries(): string {
     .join('\n');
 }
 
+/** Command lines that operators need first, each with its purpose. */
+const EXAMPLES: readonly (readonly [about: string, line: string])[] = [
+  ['Serve from a folder of your own:', 'gatepost serve --data ./data --port 8080'],
+  [
+    'Serve on PostgreSQL; each node by the same line:',
+    'GATEPOST_DATABASE_URL=postgres://gatepost@db.example.com/gatepost gatepost serve',
+  ],
+  [
+    'Add a provider to the packaged service, as its user:',
+    'sudo -u gatepost gatepost provider add --name "Example bot" --plan pro',
+  ],
+  [
+    'Bring a provider over; the key file must be readable by you alone:',
+    'gatepost import --from https://api.example.com --code EXAMPLE1 --key-file key --plan pro',
+  ],
+  [
+    'Make a backup, and check it:',
+    'gatepost backup one.backup && gatepost restore --verify one.backup',
+  ],
+  ['Look for what is wrong:', 'sudo -u gatepost gatepost doctor'],
+];
+
+function example([about, line]: (typeof EXAMPLES)[number]): string {
+  return `.PP\n${plain(about)}\n.PP\n.EX\n    ${plain(line)}\n.EE`;
+}
+
 /** The whole page. `date` is the day of the release, YYYY-MM-DD. */
 export function manualPage(version: string, date: string): string {
   // Nothing is run: only the names and descriptions are read.
@@ -69,13 +95,19 @@ gatepost \\- self\\-hosted appliance for install links, subscription domains and
 ${plain(program.description())}
 .PP
 .B gatepost serve
-runs the appliance: an HTTP server and a delivery worker over an embedded SQLite database.
-The other commands work on the same data directory, also beside a running server;
+runs the appliance: an HTTP server and a delivery worker over an embedded SQLite database,
+or, with
+.B database.url
+in the configuration, over a PostgreSQL database that several nodes may share.
+The other commands work on the same data, also beside a running server;
 what they change holds for the next request.
+Run them as the user of the service.
 .SH OPTIONS
 ${(root?.options ?? []).map(({ flags, help }) => entry(flags, sentence(help))).join('\n')}
 .SH COMMANDS
 ${tree.slice(1).map(commandSection).join('\n')}
+.SH EXAMPLES
+${EXAMPLES.map(example).join('\n')}
 .SH ENVIRONMENT
 Each setting has a variable and, in brackets, a key in the configuration file.
 Flags go before variables, variables before the file. An empty variable counts as absent.
@@ -84,7 +116,7 @@ ${settingEntries()}
 .SH FILES
 ${entry('/etc/gatepost/gatepost.toml', 'The settings of the packaged service.')}
 ${entry('/var/lib/gatepost', 'The data directory of the packaged service.')}
-${entry('gatepost.db', 'In the data directory: everything there is, a SQLite database. While the program runs, gatepost.db-wal and gatepost.db-shm belong to it.')}
+${entry('gatepost.db', 'In the data directory: everything there is, a SQLite database, unless database.url names one of PostgreSQL. While the program runs, gatepost.db-wal and gatepost.db-shm belong to it.')}
 .SH SIGNALS
 ${entry('SIGTERM, SIGINT', 'Finish what runs, then end.')}
 ${entry('SIGHUP', 'Read the configuration again; the log says what takes effect and what waits for a restart.')}

@@ -8,6 +8,7 @@ import {
   lstatSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -209,4 +210,13 @@ describe('a file with a secret', () => {
       problem: expect.stringMatching(/^cannot read .*ENOENT/),
     });
   });
+});
+
+test('the key file of the import in README.md is one that is taken', () => {
+  const readme = readFileSync(join(import.meta.dir, '../README.md'), 'utf8');
+  const line = /^\$ (.* > key\)?)$/m.exec(readme)?.[1] ?? 'false';
+  const cwd = folder();
+  const { exitCode } = Bun.spawnSync(['sh', '-c', `umask 022; ${line}`], { cwd });
+  expect(exitCode).toBe(0);
+  expect(readSecretFile(join(cwd, 'key'))).toEqual({ text: expect.stringMatching(/^\S{32}\n$/) });
 });

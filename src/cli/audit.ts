@@ -3,6 +3,7 @@
 import type { Command } from 'commander';
 import {
   auditBlocks,
+  auditHead,
   exportLine,
   headText,
   listAudit,
@@ -110,6 +111,12 @@ async function verify(context: CliContext, options: VerifyOptions): Promise<void
   print(context, options, json, sheet(json));
 }
 
+async function head(context: CliContext, options: CommonOptions): Promise<void> {
+  const block = await withCore(context, options, auditHead);
+  const text = block === null ? null : headText(block);
+  print(context, options, { head: text }, text ?? 'no entry');
+}
+
 async function exportLinks(
   context: CliContext,
   file: string | undefined,
@@ -157,6 +164,11 @@ export function addAuditCommands(program: Command, context: CliContext): void {
       (text, heads: string[] | undefined) => [...(heads ?? []), auditHeadValue(text)],
     )
     .action((options: VerifyOptions) => verify(context, options));
+
+  audit
+    .command('head')
+    .description('print the head of the log, to be noted elsewhere for verify --expect')
+    .action((options: CommonOptions) => head(context, options));
 
   audit
     .command('export')

@@ -27,11 +27,23 @@ export function checkDirectory(dataDir: string, uid: number): Finding[] {
     return [say.problem(`${dataDir} is not a directory`, 'name another with --data')];
   }
   const findings = [
+    ...checkUser(dataDir, stats, uid),
     ...checkMode(dataDir),
     ...checkOwners(dataDir, stats, uid),
     ...checkWriting(dataDir),
   ];
   return findings.length > 0 ? findings : [say.ok(`${dataDir} is private and can be written to`)];
+}
+
+/** Warns of another user than that of the service: what one may do says little of the other. */
+function checkUser(dataDir: string, { uid: owner }: Stats, uid: number): Finding[] {
+  if (uid === owner) return [];
+  return [
+    say.warning(
+      `${dataDir} belongs to user ${owner}, and this runs as user ${uid}: what is said of rights to files holds for user ${uid}`,
+      `run it as the user of the service: sudo -u '#${owner}' gatepost doctor`,
+    ),
+  ];
 }
 
 function checkMode(dataDir: string): Finding[] {

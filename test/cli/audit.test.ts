@@ -136,6 +136,7 @@ describe('verify and export', () => {
     const verified = await gatepost('audit', 'verify', '--json');
     expect(verified).toMatchObject({ code: 0, stderr: '' });
     const { head, entries, pruned } = JSON.parse(verified.stdout);
+    expect(await gatepost('audit', 'head')).toMatchObject({ code: 0, stdout: `${head}\n` });
     const exported = await gatepost('audit', 'export', file);
     expect(exported).toMatchObject({ code: 0, stderr: '' });
     expect(statSync(file).mode & 0o777).toBe(0o600);

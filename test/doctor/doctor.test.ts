@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config/load.ts';
 import { checkBackups } from '../../src/doctor/backups.ts';
+import { checkDirectory } from '../../src/doctor/directory.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { checkDescriptors } from '../../src/doctor/machine.ts';
 import type { Finding } from '../../src/finding.ts';
@@ -237,4 +238,16 @@ test('a passphrase that everybody may read, or that is not there', async () => {
   writeFileSync(file, 'secret', { mode: 0o644 });
   chmodSync(file, 0o644);
   expect((await problems(env))[0]).toContain(`${file} holds secrets and has mode 0644`);
+});
+
+test('another user than that of the service is told to run it as that one', () => {
+  const told = (asked: number) =>
+    checkDirectory(dataDir, asked).filter(({ what }) => what.includes('this runs as user'));
+  expect(told(uid)).toEqual([]);
+  expect(told(uid + 1)).toMatchObject([
+    {
+      level: 'warning',
+      todo: `run it as the user of the service: sudo -u '#${uid}' gatepost doctor`,
+    },
+  ]);
 });

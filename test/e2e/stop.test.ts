@@ -85,3 +85,12 @@ test('with a drain: it serves on while it is not ready, and a second order ends 
   expect(await server.stop('SIGINT')).toEqual(IN_ORDER);
   expect(server.stderr()).toMatch(/ info stopped ms=\d+\n$/);
 });
+
+test('not by SIGUSR1 or SIGUSR2, which other programs send', async () => {
+  const server = await startServe();
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) {
+    process.kill(server.pid, signal);
+    expect((await fetch(`${server.url}/api/list-install`)).status).toBe(200);
+  }
+  expect(await server.stop()).toEqual(IN_ORDER);
+});

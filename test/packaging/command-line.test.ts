@@ -36,7 +36,7 @@ function written(name: string, text: string): string {
 const commands = tree.map((facts) => [facts.path.join(' '), facts] as const);
 const words = [
   ...['serve', 'provider add', 'completion', 'ready', 'config', 'backup', 'restore', 'doctor'],
-  ...['import', 'export', 'openapi', 'audit list', 'audit verify', 'audit export'],
+  ...['import', 'export', 'openapi', 'audit list', 'audit verify', 'audit head', 'audit export'],
 ];
 
 test('the tree has the commands that help shows, with their options', () => {
@@ -53,6 +53,17 @@ describe('the manual page', () => {
   /** As roff writes it. */
   const shown = (text: string) => text.replaceAll('-', '\\-');
   const sections = page.split(/^\.SS "gatepost ?/m);
+
+  test('PostgreSQL beside the file, and examples of commands that there are', () => {
+    expect(page).toContain('database.url');
+    const examples = page.split('.SH EXAMPLES')[1]?.split('.SH ')[0] ?? '';
+    const lines = [...examples.matchAll(/^\.EX\n(.*)\n\.EE$/gm)].map(([, line = '']) => line);
+    expect(lines.length).toBeGreaterThan(4);
+    for (const line of lines) {
+      const words = /gatepost (?!gatepost)([a-z-]+(?: add)?)/.exec(line)?.[1];
+      expect(commands.map(([path]) => path)).toContain(words as string);
+    }
+  });
 
   test.each(commands.slice(1))('%s with every option', (path, { options, about }) => {
     const section = sections.find((text) => text.startsWith(`${shown(path)}"`)) ?? '';
