@@ -1,6 +1,7 @@
 /** How a stream on /device/stream begins and ends. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { DAY_MS } from '../../src/core/calendar.ts';
 import { StoreAway } from '../../src/core/port/store.ts';
 import type { Credentials } from '../../src/core/provider.ts';
 import { PING_INTERVAL_MS } from '../../src/http/stream/stream.ts';
@@ -190,6 +191,24 @@ describe('a link', () => {
       expect(quick.server.streamCount()).toBe(1);
       expect(alive.socket.readyState).toBe(WebSocket.OPEN);
     } finally {
+      await quick.close();
+    }
+  });
+
+  test('that holds for days is a sight of its token on each of them', async () => {
+    const quick = await startTestApp({ pingIntervalMs: 50 });
+    const db = besideOf(quick);
+    const seen = db.query<{ at: number }, []>('SELECT last_seen_at_ms AS at FROM device_token');
+    try {
+      const shop = await seedShop(quick);
+      const stream = await openStream(quick, await register(quick, byBinding('alive', shop)));
+      for (let days = 0; days < 2; days++) {
+        quick.clock.advance(DAY_MS);
+        await until('it is seen', () => seen.get()?.at === quick.clock.nowMs());
+      }
+      expect(stream.socket.readyState).toBe(WebSocket.OPEN);
+    } finally {
+      db.close();
       await quick.close();
     }
   });
