@@ -240,6 +240,31 @@ export const slotContract: Record<Method & keyof Store, Suite> = {
       ]);
     });
 
+    test('a slot keeps when it was seen when another slot of its device ends', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await addLink(store, providerId, { installCode: OTHER_CODE });
+      const laterMs = NOW_MS + 3 * DAY_MS;
+      for (const code of [CODE, OTHER_CODE]) await knock(store, 'a', code, FACTS, NOW_MS);
+      await knock(store, 'a', OTHER_CODE, FACTS, laterMs);
+      const other = { installCode: OTHER_CODE, installId: null };
+      await store.freeSlot(providerId, other, 'a', ACT);
+      const seenAtMs = async () => {
+        const key = { providerCode: 'Provide1', domainHash: null, hwid: 'a' };
+        const [shown, found] = [await store.findDevice('a'), await store.findSlot(keyOf('a'))];
+        return [
+          shown?.installs[0]?.lastSeenAtMs,
+          typeof found === 'object' && found.device?.lastSeenAtMs,
+          // Since then it was seen on all its links.
+          await store.findCheckIn(key),
+        ];
+      };
+      const since = (atMs: number) => [atMs, atMs, expect.objectContaining({ seenAtMs: atMs })];
+      expect(await seenAtMs()).toEqual(since(NOW_MS));
+      await knock(store, 'a', CODE, FACTS, laterMs + 1);
+      expect(await seenAtMs()).toEqual(since(laterMs + 1));
+    });
+
     test('of several seen at the same time it frees the one registered first', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
