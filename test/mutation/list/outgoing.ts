@@ -122,6 +122,7 @@ export const outgoing: readonly MutatedFile[] = [
       ['isOver && body.isAll', 'isOver'],
       ['chunk.subarray(0, this.bytesMax - this.#bytes)', 'chunk'],
       [' || this.#wholeBytes <= LET_BY_BYTES', ''],
+      ['isTooFine(this.#pieces, this.#wholeBytes, PIECE_BOUNDS)', 'false'],
     ],
   },
 ];
