@@ -114,7 +114,8 @@ const places = {
         is_by_link = ${value('isByLink')}::boolean::integer,
         claim_install_id = ${value('installId')},
         after_slot_id = ${value('afterSlotId')}, after_recipient_id = ${value('afterRecipientId')}
-      WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`),
+      WHERE device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}
+        AND token_id IS NOT DISTINCT FROM ${value('judgedTokenId')}::bigint`),
 };
 
 const slotOf = (row: SlotRow): Slot | null =>
@@ -280,10 +281,12 @@ async function takePlace(
   const place = placeAfter(verdict, before, tokenId, slotOf(row), newest);
   if (place === before) return;
   const { isByLink, installId, afterSlotId, afterRecipientId } = place;
-  await places.set.run(w, {
+  const count = await places.set.run(w, {
     ...key,
+    judgedTokenId: before.tokenId,
     ...{ tokenId: place.tokenId, isByLink, installId, afterSlotId, afterRecipientId },
   });
+  if (count === 0) throw new Error('a place moved while it was judged');
 }
 
 export function registrationStore({ db, write }: Context): RegistrationStore {

@@ -63,7 +63,7 @@ function placeStatements({ db }: Context) {
         UPDATE device_provider SET token_id = ${value('tokenId')},
           is_by_link = ${value('isByLink')}, claim_install_id = ${value('installId')},
           after_slot_id = ${value('afterSlotId')}, after_recipient_id = ${value('afterRecipientId')}
-        WHERE ${atPlace}`),
+        WHERE ${atPlace} AND token_id IS ${value('judgedTokenId')}`),
     newest: db.prepare<{ recipientId: number; slotId: number }>(sql`
         SELECT (SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",
           (SELECT coalesce(max(id), 0) FROM install_device) AS "slotId"`),
@@ -203,7 +203,9 @@ export function registrationStore(context: Context): RegistrationStore {
           const slot = installId === null ? null : on.slotOn.get({ deviceId, installId });
           const newest = on.newest.get() as { recipientId: number; slotId: number };
           const after = placeAfter(verdict, place, tokenId, slot, newest);
-          if (after !== place) on.setPlace.run({ deviceId, providerId, ...after });
+          const of = { deviceId, providerId, judgedTokenId: place.tokenId };
+          if (after !== place && on.setPlace.run({ ...of, ...after }) === 0)
+            throw new Error('a place moved while it was judged');
         }
         // Last: the token that lost its place may have held this one along with it.
         tokens.takeNobodys.run({ id: tokenId, standsAlone: providerId === null ? 1 : 0 });

@@ -48,7 +48,7 @@ const ACTORS = Object.keys(EVIDENCE) as ActorName[];
 /** The one whose link of P it is. */
 const OWNER_OF: Partial<Record<LinkName, ActorName>> = { own: 'device', others: 'user' };
 
-setDefaultTimeout(COUNT > 1_000 ? COUNT * PATIENCE_MS : 4 * PATIENCE_MS);
+setDefaultTimeout(COUNT > 500 ? COUNT * PATIENCE_MS : 4 * PATIENCE_MS);
 
 let engine: Engine;
 beforeAll(async () => {
