@@ -21,7 +21,7 @@ export interface Worker {
  * before anybody can wait for messages: it tells of what others change from now on.
  */
 export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
-  const owner = `${process.pid}-${crypto.randomUUID()}`;
+  let owner: string | null = null;
   const stopping = new AbortController();
   const { signal } = stopping;
   let mustLookAgain = false;
@@ -37,6 +37,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
   async function work(): Promise<void> {
     while (mustLookAgain && !signal.aborted) {
       mustLookAgain = false;
+      owner ??= await core.store.nameWorker();
       while (!signal.aborted && (await deliverStep(core, owner, clock.nowMs(), signal))) {
         await nextTurn();
       }
@@ -89,7 +90,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
       stopWatching();
       stopping.abort();
       await running;
-      await core.store.releaseWork(owner);
+      if (owner !== null) await core.store.releaseWork(owner);
     },
   };
 }

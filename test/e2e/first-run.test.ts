@@ -52,7 +52,11 @@ describe('first start', () => {
     expect(server.stdout()).toBe(`gatepost is listening on ${server.url}\n`);
     expect(server.troubles()).toEqual([]);
     expect(readdirSync(folder).sort()).toEqual(['data', 'gatepost']);
-    expect(readdirSync(join(folder, 'data')).sort()).toEqual(['gatepost.db', 'gatepost.lock']);
+    expect(readdirSync(join(folder, 'data')).sort()).toEqual([
+      'gatepost-1.lock',
+      'gatepost.db',
+      'gatepost.lock',
+    ]);
   });
 
   test('the same words run from source', async () => {
@@ -118,6 +122,7 @@ describe('first start', () => {
     );
     expect(modeOf(server.dataDir)).toBe('700');
     expect(modes).toEqual({
+      'gatepost-1.lock': '600',
       'gatepost.db': '600',
       'gatepost.db-shm': '600',
       'gatepost.db-wal': '600',

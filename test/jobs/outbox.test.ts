@@ -71,6 +71,7 @@ describe('handing over', () => {
     };
     const store = {
       watch,
+      nameWorker: async () => 'one',
       claimWork: async () => [],
       deliverNamed: async () => ({ count: 0, deviceIds: [], failedCount: 0 }),
       nextDueMs: async () => null,

@@ -106,6 +106,8 @@ test('delivery: what is claimed and not begun is given back, not worked off', as
   const worker = makeWorker(
     coreOn({
       watch: () => () => undefined,
+      nameWorker: async () => 'one',
+      deliverNamed: async () => ({ count: 0, deviceIds: [], failedCount: 0 }),
       claimWork: async () => Array.from({ length: 100 }, (_, n) => work(n + 1)),
       loadRecipients: async () => {
         loads += 1;

@@ -4,6 +4,7 @@ import type { Core } from '../../src/core/core.ts';
 import type { Gateway, Teller, Verdict } from '../../src/core/outbox/carrier.ts';
 import { HEALTHY } from '../../src/core/outbox/circuit.ts';
 import { PUSH } from '../../src/core/port/distribution.ts';
+import type { NodeStore } from '../../src/core/port/node.ts';
 import {
   type Destination,
   type DestinationHealth,
@@ -29,7 +30,8 @@ const HOUR_MS = 3_600_000;
 type Waiting = Dispatch & { destinationId: number; problem?: string };
 type Held = Destination & { owner: string | null; leaseUntilMs: number; servedNo: number };
 type Part = Pick<
-  OutboxStore,
+  OutboxStore & NodeStore,
+  | 'nameWorker'
   | 'claimDestinations'
   | 'listDispatches'
   | 'findPushMessage'
@@ -143,6 +145,8 @@ export class FakeOutbox implements Part {
     for (const dispatch of putOff) dispatch.nextAtMs = 0;
     return putOff.length;
   };
+
+  nameWorker: Part['nameWorker'] = async () => crypto.randomUUID();
 
   releaseDestinations: Part['releaseDestinations'] = async (owner, destinationId) => {
     await nextTurn();

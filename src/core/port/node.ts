@@ -23,6 +23,11 @@ export interface NodeRecord extends NodeFacts {
 }
 
 export interface NodeStore {
+  /**
+   * Names a worker of this process, by which its leases are told from those of all others. Where
+   * the store knows that a process has ended, what its workers held is free within a second.
+   */
+  nameWorker(): Promise<string>;
   /** Notes that this process serves. A store that no other machine shares keeps nothing. */
   noteNode(node: NodeFacts): Promise<void>;
   /** Notes that this process serves no more. */

@@ -87,7 +87,8 @@ function pools(): Pool[] {
 
 /** A worker under a name of its own, so that its leases are told from another process's. */
 export class Outbox implements OutboxWorker {
-  readonly #owner = `${process.pid}-${crypto.randomUUID()}`;
+  /** Its name; empty before it first looks for something to hold. */
+  #owner = '';
   readonly #pools = pools();
   readonly #paces = new Paces();
   readonly #contents: PushContents;
@@ -167,13 +168,14 @@ export class Outbox implements OutboxWorker {
     this.#breakingOff.abort();
     for (const run of this.#runs()) run.abandon();
     await Promise.race([quiet, clock.sleep(BREAK_OFF_MS)]);
-    await core.store.releaseDestinations(this.#owner, null);
+    if (this.#owner !== '') await core.store.releaseDestinations(this.#owner, null);
   }
 
   async #lookAround(): Promise<void> {
     const { core, clock } = this.deps;
     while (this.#mustLook && !this.#isStopping) {
       this.#mustLook = false;
+      this.#owner ||= await core.store.nameWorker();
       this.#lookedMs = clock.nowMs();
       for (const run of this.#runs()) run.wake();
       const kinds = this.#carrier.kinds();

@@ -45,6 +45,8 @@ export function nodeStore({ db, sealer, storeNowMs }: Context, self: Self): Node
   const { clock } = self;
 
   return {
+    nameWorker: async () => `${process.pid}-${crypto.randomUUID()}`,
+
     noteNode: async (facts) => {
       await clock.measure();
       const row = { ...facts, nowMs: storeNowMs(), clockOffsetMs: clock.offsetMs };

@@ -30,7 +30,7 @@ import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
 import { linkStore } from './link.ts';
 import { namedStore } from './named.ts';
-import { nodeStore } from './node.ts';
+import { nodeStore, Processes } from './node.ts';
 import { outboxStore } from './outbox.ts';
 import { OutboxSignal } from './outbox-signal.ts';
 import { providerStore } from './provider.ts';
@@ -68,6 +68,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const notes = [audit, events, outbox, ends, figures];
   const writer = new GroupWriter(db, commitBatchMax, { notes, upkeep, onCommit, others });
   const context: Context = { db, writer, audit, figures, events, outbox, ends, clock };
+  const processes = new Processes(context, dataDir);
   return {
     ...providerStore(context),
     ...removalStore(context),
@@ -94,8 +95,8 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...eventStore(context),
     ...webhookStore(context),
     ...exportStore(dataDir),
-    ...watchStore(context),
-    ...nodeStore(),
+    ...watchStore(context, processes),
+    ...nodeStore(processes),
     // Nothing waits for a database in the process: calls wait for their turn at the HTTP server.
     onBehalfOf: (party, _nameOf, work) => work(party),
     close: async () => {
@@ -107,6 +108,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
         await figures.save(writer).catch(() => undefined);
         db.close();
       } finally {
+        processes.close();
         opened.release();
       }
     },

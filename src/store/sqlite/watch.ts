@@ -6,11 +6,12 @@
 
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
+import type { Processes } from './node.ts';
 
 /** Time between two looks, and so the longest until a change of others takes effect, ms. */
 const LOOK_MS = 1_000;
 
-export function watchStore({ db, clock }: Context): Pick<Store, 'watch'> {
+export function watchStore({ db, clock }: Context, processes: Processes): Pick<Store, 'watch'> {
   const counter = db.compile<{ data_version: number }>('PRAGMA data_version');
 
   /** Null when it cannot be read: then anything may have changed. */
@@ -32,6 +33,9 @@ export function watchStore({ db, clock }: Context): Pick<Store, 'watch'> {
         const count = commitCount();
         if (count === null || count !== known) onChange('all');
         known = count;
+        // What fails is tried again with the next look.
+        const released = processes.releaseDead().catch(() => false);
+        void released.then((isOne) => isOne && !isOver && onChange([]));
         void clock.sleep(LOOK_MS).then(look);
       };
       void clock.sleep(LOOK_MS).then(look);

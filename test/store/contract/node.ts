@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { NodeFacts, NodeStore } from '../../../src/core/port/node.ts';
-import { NOW_MS, type Suite } from './fixture.ts';
+import { addProvider, NOW_MS, type Suite } from './fixture.ts';
+import { claimedIds, send } from './message-fixture.ts';
 
 const FACTS: NodeFacts = {
   name: 'one',
@@ -10,6 +11,26 @@ const FACTS: NodeFacts = {
 };
 
 export const nodeContract: Record<keyof NodeStore, Suite> = {
+  nameWorker(opened) {
+    test('another name each time, and in each process', async () => {
+      const { store, openBeside } = opened();
+      const beside = await openBeside();
+      const names = [store, store, beside, beside].map((by) => by.nameWorker());
+      expect(new Set(await Promise.all(names)).size).toBe(4);
+    });
+
+    test('what a living worker holds stays its own', async () => {
+      const { store, openBeside } = opened();
+      const { id: providerId } = await addProvider(store, 'Provide1');
+      await send(store, providerId);
+      expect(await claimedIds(store, await store.nameWorker())).toHaveLength(1);
+      const beside = await openBeside();
+      expect(await claimedIds(beside, await beside.nameWorker())).toEqual([]);
+      await store.nameWorker();
+      expect(await claimedIds(beside, await beside.nameWorker())).toEqual([]);
+    });
+  },
+
   noteNode(opened) {
     test('a node is listed with what it said last, once however often it does', async () => {
       const { store, openBeside } = opened();
