@@ -22,6 +22,8 @@ export function takeLock(
   try {
     db.run(`PRAGMA busy_timeout = ${waitMaxMs}`);
     if (kind === 'exclusive') {
+      // Nothing is written: a journal would lie beside the file, and stay after a kill.
+      db.run('PRAGMA journal_mode = MEMORY');
       db.run('BEGIN EXCLUSIVE');
     } else {
       db.run('BEGIN');
