@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup run build release deb package-test check format test migration generate bench \
-	bench-peers bench-stores bench-nodes bench-tools failover failover-tools test-tools fuzz mutation clean
+	bench-fairness bench-peers bench-stores bench-nodes bench-tools failover failover-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
 BUN = $(shell .ci/bun || echo false)
@@ -89,6 +89,9 @@ bench-peers: build ## measure beside peers; writes bench/results/ (BENCH='--quic
 
 bench-stores: build ## measure SQLite beside PostgreSQL with one and two nodes (BENCH='--rounds 1 --only list-one')
 	@$(BUN) bench/stores.ts $(BENCH)
+
+bench-fairness: build ## measure what twelve callers notice of one with 2,000 connections (BENCH='--store sqlite')
+	@$(BUN) bench/fairness.ts $(BENCH)
 
 bench-nodes: build ## measure messages over two nodes on PostgreSQL (BENCH='--streams 1000')
 	@$(BUN) bench/nodes.ts --executable dist/gatepost $(BENCH)
