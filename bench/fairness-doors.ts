@@ -8,7 +8,7 @@ export const PANEL_HOST = 'panel.bench.example';
 export const GATE_HOST = 'sub.bench.example';
 /** The party with many connections is the first of the providers, the others are the rest. */
 export const SHAPE: Shape = {
-  ...{ name: 'fairness', providerCount: 13, linkCount: 65_000, deviceCount: 65_000, run: 1 },
+  ...{ name: 'fairness', providerCount: 13, linkCount: 65_000, deviceCount: 13_000, run: 1 },
 };
 
 export interface Door {
@@ -40,11 +40,18 @@ const device = (hwid: string) => ({
   'x-device-model': 'Bench Phone',
 });
 
-/** A link of a provider, and the device that is on it. */
+/** The first device that is on a link of a provider. */
+function deviceOf(provider: number): number {
+  const { deviceCount, linkCount, providerCount } = SHAPE;
+  for (let n = 1; ; n++) {
+    if ((((n * linkCount) / deviceCount - 1) % providerCount) + 1 === provider) return n;
+  }
+}
+const linkOf = (number: number) => (number * SHAPE.linkCount) / SHAPE.deviceCount;
 const codeOf = (link: number) =>
   `gp${String((link * SCATTER_FACTOR) % SCATTER_MODULUS).padStart(10, '0')}`;
-const hwidOf = (link: number) =>
-  `${((link * SCATTER_FACTOR) % SCATTER_MODULUS).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
+const hwidOf = (number: number) =>
+  `${((number * SCATTER_FACTOR) % SCATTER_MODULUS).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 
 const atGate = (from: number, code: string, hwid: string) =>
   get('/gate', from, {
@@ -85,7 +92,7 @@ export const DOORS: readonly Door[] = [
   {
     name: 'gate',
     noise: atGate(1, '{code}', 'noise-{n}'),
-    call: (n) => atGate(n, codeOf(n), hwidOf(n)),
+    call: (n) => atGate(n, codeOf(linkOf(deviceOf(n))), hwidOf(deviceOf(n))),
     good: '^HTTP/1.1 204 ',
   },
   {
