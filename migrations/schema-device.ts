@@ -56,6 +56,8 @@ export const deviceToken = sqliteTable(
     locale: text(),
     /** A faster way to the same inbox: `fcm`, `apns` or `webpush` and its address, as JSON. */
     push: text(),
+    /** When the app registered last, with this address. Null: before that was noted. */
+    push_at_ms: integer(),
     /** When a gateway said that the address is dead, and why; it was dropped then. */
     push_dropped_at_ms: integer(),
     push_dropped_why: text(),

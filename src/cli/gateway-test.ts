@@ -7,7 +7,8 @@ import { PUSH_GATEWAYS, type PushAddress, type PushGateway } from '../core/port/
 import { OperatorError } from '../operator-error.ts';
 import { type CliContext, type CommonOptions, flagsOf, print, withCore } from './context.ts';
 import { refusal } from './refusal.ts';
-import { hwidValue } from './values.ts';
+import { hwidValue, showTime } from './values.ts';
+import { visible } from './visible.ts';
 
 interface TestOptions extends CommonOptions {
   hwid: string;
@@ -45,10 +46,16 @@ async function test(
   options: TestOptions,
 ): Promise<void> {
   const { hwid } = options;
-  const found = await withCore(context, options, ({ store }) => store.listPushAddresses(hwid));
+  const { found, device } = await withCore(context, options, async ({ store }) => ({
+    found: await store.listPushAddresses(hwid),
+    device: await store.findDevice(hwid),
+  }));
   if (found === null) throw refusal('device_not_found', hwid);
   const address = found.find(({ push }) => push.gateway === gateway)?.push;
-  if (address === undefined) throw new OperatorError(withoutAddress(hwid, gateway, found));
+  if (address === undefined) {
+    const dropped = device?.tokens.flatMap((token) => token.dropped ?? []) ?? [];
+    throw new OperatorError(withoutAddress(hwid, gateway, found, dropped));
+  }
   const { config } = context.loadConfig(flagsOf(options));
   const send = await context.openGateway(config, gateway);
   try {
@@ -73,11 +80,15 @@ function withoutAddress(
   hwid: string,
   gateway: PushGateway,
   found: readonly { push: PushAddress }[],
+  dropped: readonly { atMs: number; why: string }[],
 ): string {
   const others = [...new Set(found.map(({ push }) => push.gateway))];
   const has =
     others.length === 0 ? 'the app registered none' : `the app registered at ${others.join(', ')}`;
-  return `device '${hwid}' has no address at ${gateway}: ${has}`;
+  const last = dropped.toSorted((a, b) => b.atMs - a.atMs)[0];
+  const was =
+    last === undefined ? '' : `; one was dropped at ${showTime(last.atMs)}: ${visible(last.why)}`;
+  return `device '${hwid}' has no address at ${gateway}: ${has}${was}`;
 }
 
 /** The meaning of an answer for the operator, who has to do something about it. */

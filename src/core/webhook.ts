@@ -127,6 +127,20 @@ async function dropUnwanted(core: Core, { id, events }: Webhook): Promise<void> 
   }
 }
 
+/** Follows a chat that has another id now, unless the webhook has another chat by now. */
+export async function moveChat(
+  core: Core,
+  { id, providerId, target: before }: Webhook,
+  chat: string,
+  nowMs: number,
+): Promise<void> {
+  const target = (await core.store.findWebhook(id))?.target;
+  if (target?.kind !== 'telegram' || before.kind !== 'telegram') return;
+  if (target.chat !== before.chat || isRefused(TELEGRAM_CHAT.read(chat))) return;
+  const change = { target: { ...target, chat } };
+  await core.store.updateWebhook(id, providerId, change, actAt(core, nowMs));
+}
+
 /**
  * Gives a webhook a new secret, made here, or the token of another bot. The old secret signs too
  * for `keepOldMs` (0: no longer). Returns the new one, for the only time.

@@ -41,6 +41,8 @@ export interface AnswerBook {
   rows: readonly AnswerRow[];
   /** The service's own code in an answer; null: it has none. */
   codeOf(answer: OutgoingAnswer): string | null;
+  /** Since when an address is dead, UTC ms; null: the answer does not say. */
+  deadSinceMs?(answer: OutgoingAnswer): number | null;
 }
 
 /** The token that a call showed, as its answer is noted. */
@@ -150,7 +152,9 @@ export class Experience {
     if (row === null) return strange(service, status);
     const problem = problemOf(row, status, code);
     if (TAKES_TOKEN.has(row.means)) token?.worked();
-    return this.#judgeRow(row, problem, answer, token);
+    const verdict = this.#judgeRow(row, problem, answer, token);
+    const asOfMs = verdict.verdict === 'dead' ? book.deadSinceMs?.(answer) : null;
+    return asOfMs == null ? verdict : { ...verdict, verdict: 'dead', problem, asOfMs };
   }
 
   #judgeRow(

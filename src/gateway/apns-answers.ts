@@ -68,6 +68,16 @@ export const APNS_ANSWERS: readonly AnswerRow[] = [
 
 /** The reason that an answer of APNs names; null: none. */
 export function apnsReason(text: string): string | null {
+  return asCode(fieldsOf(text)['reason']);
+}
+
+/** Time at which APNs found that a token is valid no more, UTC ms; null: it does not say. */
+export function apnsDeadSinceMs(text: string): number | null {
+  const { timestamp } = fieldsOf(text);
+  return Number.isSafeInteger(timestamp) ? (timestamp as number) : null;
+}
+
+function fieldsOf(text: string): Record<string, unknown> {
   const answer = readJsonObject(text, ANSWER_BOUNDS, 'the answer');
-  return isRefused(answer) ? null : asCode(answer['reason']);
+  return isRefused(answer) ? {} : answer;
 }

@@ -7,7 +7,7 @@ import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { type AnswerBook, Experience } from './answer.ts';
-import { APNS_ANSWERS, apnsReason } from './apns-answers.ts';
+import { APNS_ANSWERS, apnsDeadSinceMs, apnsReason } from './apns-answers.ts';
 import { fitted, KeptTexts, PAYLOAD_BYTES_MAX } from './fit.ts';
 import { GATEWAY_CALL, type GatewayParts, NO_ADDRESS } from './parts.ts';
 import { TokenKeeper } from './token.ts';
@@ -20,6 +20,7 @@ const BOOK: AnswerBook = {
   service: 'APNs',
   rows: APNS_ANSWERS,
   codeOf: ({ status, text }) => (status === 200 ? null : apnsReason(text)),
+  deadSinceMs: ({ status, text }) => (status === 410 ? apnsDeadSinceMs(text) : null),
 };
 
 /** The key with which Apple knows us, and the app. */

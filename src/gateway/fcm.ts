@@ -68,14 +68,21 @@ export function readServiceAccount(text: string): ServiceAccount | string {
 export class Fcm implements Gateway {
   readonly concurrency = CONCURRENCY;
   readonly #account: ServiceAccount;
+  /** Empty: the app's own. */
+  readonly #channelId: string;
   readonly #url: string;
   readonly #parts: GatewayParts;
   readonly #tokens: TokenKeeper;
   readonly #experience = new Experience();
   readonly #texts = new KeptTexts();
 
-  constructor(account: ServiceAccount, endpoint: string, parts: GatewayParts) {
+  constructor(
+    account: ServiceAccount,
+    { endpoint, channelId }: { endpoint: string; channelId: string },
+    parts: GatewayParts,
+  ) {
     this.#account = account;
+    this.#channelId = channelId;
     this.#url = `${endpoint}/v1/projects/${account.projectId}/messages:send`;
     this.#parts = parts;
     this.#tokens = new TokenKeeper((nowMs) => this.#exchange(nowMs), parts.clock.nowMs);
@@ -101,7 +108,7 @@ export class Fcm implements Gateway {
   #bodyOf(token: string, content: PushContent): string {
     const ttl = ttlSeconds(content, this.#parts.clock.nowMs());
     const message = this.#texts.of(content, ttl, () =>
-      fitted(content, PAYLOAD_BYTES_MAX, (what) => composeMessage(what, ttl)),
+      fitted(content, PAYLOAD_BYTES_MAX, (what) => composeMessage(what, ttl, this.#channelId)),
     );
     // The token is no part of what is measured.
     return `{"message":{"token":${JSON.stringify(token)},${message.slice(1)}}`;
@@ -165,7 +172,11 @@ function readExchange(answer: {
 }
 
 /** The fields of a message beside its token; `ttl` in seconds. */
-function composeMessage(content: PushContent, ttl: number): Record<string, unknown> {
+function composeMessage(
+  content: PushContent,
+  ttl: number,
+  channelId: string,
+): Record<string, unknown> {
   const { kind, title, body, image, link, isUrgent, inboxMessage } = content;
   const id = String(content.id);
   const isSilent = kind === 'command';
@@ -188,13 +199,18 @@ function composeMessage(content: PushContent, ttl: number): Record<string, unkno
   const notification = Object.fromEntries(
     Object.entries(shown).filter(([, value]) => value !== null),
   );
+  // A repeat takes the place of what is shown already.
+  const onAndroid = {
+    tag: id,
+    ...(channelId !== '' && { channel_id: channelId }),
+    ...(isUrgent && { sound: 'default' }),
+  };
   return {
     data,
     ...(!isSilent && { notification }),
     android: {
       ...{ collapse_key: id, priority: isUrgent ? 'high' : 'normal', ttl: `${ttl}s` },
-      // A repeat takes the place of what is shown already.
-      ...(!isSilent && { notification: { tag: id, ...(isUrgent && { sound: 'default' }) } }),
+      ...(!isSilent && { notification: onAndroid }),
     },
     apns: { headers, payload: { aps } },
     webpush: {

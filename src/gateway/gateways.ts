@@ -19,6 +19,7 @@ export interface GatewaySettings {
   readonly databaseUrl: object | null;
   readonly fcmServiceAccount: string;
   readonly fcmEndpoint: string;
+  readonly fcmChannelId: string;
   readonly apnsKeyFile: string;
   readonly apnsKeyId: string;
   readonly apnsTeamId: string;
@@ -84,7 +85,7 @@ function wrong(key: string, rule: string): OperatorError {
 }
 
 function planFcm(settings: GatewaySettings, parts: GatewayParts): Plan | null {
-  const { fcmServiceAccount: path, fcmEndpoint: endpoint } = settings;
+  const { fcmServiceAccount: path, fcmEndpoint: endpoint, fcmChannelId: channelId } = settings;
   if (path === '') return null;
   if (!isSafe(endpoint)) throw wrong('fcm.endpoint', SAFE);
   const { text, value: account } = readFile(
@@ -93,8 +94,8 @@ function planFcm(settings: GatewaySettings, parts: GatewayParts): Plan | null {
     readServiceAccount,
   );
   return {
-    madeOf: JSON.stringify([text, endpoint]),
-    make: () => new Fcm(account, endpoint, parts),
+    madeOf: JSON.stringify([text, endpoint, channelId]),
+    make: () => new Fcm(account, { endpoint, channelId }, parts),
   };
 }
 

@@ -9,6 +9,7 @@ import { openCore } from '../../src/open-core.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
 import { registration, tokenHash } from '../store/contract/message-fixture.ts';
 import { type CommandLine, commandLine, failureLine } from '../support/command-line.ts';
+import { openBeside } from '../support/database.ts';
 import { settingsFor } from '../support/gateway.ts';
 
 const DEVICE = 'ab'.repeat(32);
@@ -146,6 +147,14 @@ test('a device that nobody knows, and devices without such an address', async ()
   );
   expect(await failureOf('fcm', '--hwid', 'quiet')).toBe(
     "failed: device 'quiet' has no address at fcm: the app registered none",
+  );
+  const db = openBeside(line.dataDir);
+  db.run(`UPDATE device_token SET push_dropped_at_ms = 1795176000000,
+    push_dropped_why = 'the app was removed (404 UNREGISTERED)'
+    WHERE device_id = (SELECT id FROM device WHERE hwid = 'quiet')`);
+  db.close();
+  expect(await failureOf('fcm', '--hwid', 'quiet')).toMatch(
+    /the app registered none; one was dropped at \S+ ?\S*: the app was removed \(404 UNREGISTERED\)$/,
   );
 });
 

@@ -101,6 +101,7 @@ test('device show says who pushes to it, or why nobody does any more, and no add
         problem: 'UNREGISTERED',
         tokenId,
         push: address ?? fcm(''),
+        asOfMs: null,
       },
     ],
     { failureCount: 0, failingSinceMs: null, retryAtMs: 0, stoppedAtMs: null, problem: null },

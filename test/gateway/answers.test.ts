@@ -28,7 +28,11 @@ const MAKERS = {
       ...{ projectId: 'p', clientEmail: 'a@p.example', keyId: 'k', key: rsa },
       tokenUri: 'https://token.example/token',
     };
-    return new Fcm(account, 'https://fcm.example', { outgoing, clock });
+    return new Fcm(
+      account,
+      { endpoint: 'https://fcm.example', channelId: '' },
+      { outgoing, clock },
+    );
   },
   apns: (outgoing: ScriptedOutgoing, clock: FakeClock): Gateway => {
     const account = { key: createPrivateKey(p256Pem), keyId: 'K', teamId: 'T', topic: 'a.b' };

@@ -230,6 +230,40 @@ describe('failures', () => {
     await bench.stop(worker);
   });
 
+  test('of our credentials are asked about again each hour, with one push', async () => {
+    const bench = new OutboxBench();
+    const fcm = bench.outbox.addDestination('fcm');
+    bench.outbox.add(fcm, 100);
+    bench.fcm.auto = () => REFUSED;
+    const worker = bench.worker();
+    worker.look();
+    const held = () => bench.outbox.destinations.get(fcm);
+    await bench.until('it is stopped', () => held()?.stoppedAtMs != null && held()?.owner === null);
+    const ask = async (ms: number) => {
+      const before = bench.fcm.calls.length;
+      bench.clock.advance(ms);
+      worker.ring();
+      await bench.rest();
+      return bench.fcm.calls.length - before;
+    };
+    expect(await ask(HOUR_MS - 5 * SECOND_MS)).toBe(0);
+    expect(await ask(5 * SECOND_MS)).toBe(1);
+    expect(await ask(HOUR_MS / 2)).toBe(0);
+    // No answer says nothing of the credentials: it is stopped as before, and asked again soon.
+    bench.fcm.auto = () => BUSY;
+    expect(await ask(HOUR_MS / 2)).toBe(1);
+    expect(held()?.stoppedAtMs).not.toBeNull();
+    expect(await ask(4 * 60 * SECOND_MS)).toBe(0);
+    expect(bench.logLines).toEqual([
+      'error gateway_stopped gateway=fcm problem="the key is not known"',
+    ]);
+    bench.fcm.auto = () => ACCEPTED;
+    await ask(60 * SECOND_MS);
+    await bench.until('all went out', () => bench.outbox.waiting.length === 0);
+    expect(bench.logLines.at(-1)).toBe('info gateway_recovered gateway=fcm');
+    await bench.stop(worker);
+  });
+
   test('of credentials that were mended meanwhile stop nothing', async () => {
     const bench = new OutboxBench();
     const fcm = bench.outbox.addDestination('fcm');
@@ -286,6 +320,31 @@ describe('failures', () => {
     await bench.until('the new one was told', () => bench.outbox.settled.has(event));
     expect(bench.outbox.webhooks.has(hook)).toBe(true);
     expect(bench.outbox.settled.get(event)?.outcome).toBe('accepted');
+    await bench.stop(worker);
+  });
+
+  test('of a chat that has another id now: it is followed once, and nothing is lost', async () => {
+    const bench = new OutboxBench();
+    const hook = bench.outbox.addDestination('telegram');
+    const ids = bench.outbox.add(hook, 3);
+    const chats: string[] = [];
+    bench.telegram.tell = async ({ target }) => {
+      const chat = target.kind === 'telegram' ? target.chat : '';
+      chats.push(chat);
+      return chat === '1' ? { verdict: 'dead', problem: 'it moved', movedTo: '-1002' } : ACCEPTED;
+    };
+    const worker = bench.worker();
+    worker.look();
+    await bench.until('all were told', () => bench.outbox.settled.size === 3);
+    expect(chats).toEqual(['1', '-1002', '-1002', '-1002']);
+    expect([...bench.outbox.settled.keys()]).toEqual(ids);
+    expect(bench.moves).toEqual(['1 to -1002']);
+    // Back where it was: no circle is followed.
+    bench.telegram.tell = async () => ({ verdict: 'dead', problem: 'it moved', movedTo: '1' });
+    bench.outbox.add(hook);
+    bench.signals.outboxFilled();
+    await bench.until('it is disabled', () => !bench.outbox.webhooks.has(hook));
+    expect(bench.moves).toHaveLength(1);
     await bench.stop(worker);
   });
 

@@ -13,10 +13,11 @@ import {
   type DispatchCursor,
   type OutboxStore,
   type Settlement,
+  STOPPED_MS,
   WAIT_MAX_MS,
 } from '../../src/core/port/outbox.ts';
 import type { Store } from '../../src/core/port/store.ts';
-import type { Webhook } from '../../src/core/port/webhook.ts';
+import type { Webhook, WebhookChange } from '../../src/core/port/webhook.ts';
 import { Signals } from '../../src/core/signals.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { Outbox } from '../../src/jobs/outbox/worker.ts';
@@ -78,7 +79,8 @@ export class FakeOutbox implements Part {
         const event = { id, providerId: 1, kind: 'link.created', atMs: 0, data: {} } as const;
         return { ...base, kind: 'event', event, ...(more as object), destinationId };
       }
-      const token = { id, push: { gateway: kind, token: `token ${id}` }, locale: null };
+      const address = { gateway: kind, token: `token ${id}` };
+      const token = { id, push: address, pushAtMs: 0, locale: null };
       const push = { kind: 'push', distributionId: 1, deviceId: id, token, moot: null } as const;
       return { ...base, ...push, ...(more as object), destinationId } as Waiting;
     });
@@ -162,8 +164,8 @@ export class FakeOutbox implements Part {
     this.#begin('next');
     const times = this.waiting.flatMap(({ destinationId, nextAtMs }) => {
       const at = this.#of(destinationId);
-      const isAsked = kinds.includes(at.kind) && at.stoppedAtMs === null;
-      return isAsked && this.#isEnabled(at) ? [Math.max(nextAtMs, at.retryAtMs)] : [];
+      const isAsked = kinds.includes(at.kind) && this.#isEnabled(at);
+      return isAsked ? [Math.max(nextAtMs, at.retryAtMs, stoppedUntil(at))] : [];
     });
     return times.length === 0 ? null : Math.min(...times);
   };
@@ -209,7 +211,7 @@ export class FakeOutbox implements Part {
 
   #isFree(at: Held): boolean {
     const isHeld = at.owner !== null && at.leaseUntilMs > this.clock.steadyMs();
-    const isPaused = at.retryAtMs > this.clock.nowMs() || at.stoppedAtMs !== null;
+    const isPaused = Math.max(at.retryAtMs, stoppedUntil(at)) > this.clock.nowMs();
     return !isHeld && !isPaused && this.#isEnabled(at);
   }
 
@@ -222,6 +224,10 @@ export class FakeOutbox implements Part {
       .sort(inOrder);
   }
 }
+
+/** Time at which what was stopped is tried again; 0: it was not stopped. */
+const stoppedUntil = ({ stoppedAtMs }: DestinationHealth) =>
+  stoppedAtMs === null ? 0 : stoppedAtMs + STOPPED_MS;
 
 /** What was tried already goes first, by its time; then what is new, as it was put in. */
 function inOrder(one: DispatchCursor, other: DispatchCursor): number {
@@ -297,6 +303,8 @@ export class OutboxBench {
   readonly outbox = new FakeOutbox(this.clock);
   readonly logLines: string[] = [];
   readonly attempts: string[] = [];
+  /** Chats that were followed to another id. */
+  readonly moves: string[] = [];
   gateways: Partial<Record<'fcm' | 'apns' | 'webpush', Scripted>> = {
     fcm: new Scripted(64),
     webpush: new Scripted(4),
@@ -314,6 +322,14 @@ export class OutboxBench {
     const store = {
       ...outbox,
       findWebhook: async (id: number) => outbox.webhooks.get(id) ?? null,
+      updateWebhook: async (id: number, _owner: number, { target }: WebhookChange) => {
+        const before = outbox.webhooks.get(id);
+        if (before === undefined || target === undefined) return 'webhook_not_found';
+        const [from, to] = [before.target, target].map((one) => 'chat' in one && one.chat);
+        this.moves.push(`${from} to ${to}`);
+        outbox.webhooks.set(id, { ...before, target });
+        return { ...before, target };
+      },
     } as unknown as Store;
     const core: Core = {
       ...{ store, signals: this.signals, actor: () => ACT.actor, limits: WIDE_LIMITS },

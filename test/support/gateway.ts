@@ -17,6 +17,7 @@ export const NO_GATEWAY: GatewaySettings & { databaseUrl: null } = {
   databaseUrl: null,
   fcmServiceAccount: '',
   fcmEndpoint: 'https://fcm.example',
+  fcmChannelId: '',
   apnsKeyFile: '',
   apnsKeyId: '',
   apnsTeamId: '',

@@ -34,6 +34,17 @@ export const gatewaySettings = {
     about: ['Where FCM answers. The address for access tokens is in the service account.'],
     isLive: true,
   }),
+  fcmChannelId: setting({
+    key: 'gateway.fcm.channel_id',
+    env: 'GATEPOST_GATEWAY_FCM_CHANNEL_ID',
+    default: '',
+    read: text,
+    about: [
+      'The notification channel of the Android app in which notifications appear. The app makes it;',
+      'one that it did not make is passed over. Empty: the channel that its manifest names.',
+    ],
+    isLive: true,
+  }),
   apnsKeyFile: setting({
     key: 'gateway.apns.key_file',
     env: 'GATEPOST_GATEWAY_APNS_KEY_FILE',

@@ -21,8 +21,11 @@ export type Verdict =
   | { verdict: 'wait'; afterMs: number; problem: string; isOfOne?: true }
   /** No place became free in time, so that nothing was sent: no attempt. */
   | { verdict: 'busy'; problem: string }
-  /** The address is dead: no push to it will ever arrive; of a webhook: it wants no more. */
-  | { verdict: 'dead'; problem: string }
+  /**
+   * The address is dead: no push to it will ever arrive; of a webhook: it wants no more. `asOfMs`:
+   * since when; `movedTo`: what the chat is called now.
+   */
+  | { verdict: 'dead'; problem: string; asOfMs?: number; movedTo?: string }
   /** Our credentials are wrong: nothing gets through until somebody mends them. */
   | { verdict: 'credentials'; problem: string }
   /** This one is wrong, and will be. */

@@ -72,6 +72,24 @@ export function afterPause(
   return { ...health, failingSinceMs, retryAtMs, problem };
 }
 
+/** Pause after a trial that said nothing of our credentials, ms. */
+const TRIAL_PAUSE_MS = 5 * 60_000;
+
+/**
+ * Health of a stopped destination after one attempt; `judged`: as if it was not stopped.
+ * `isAnswered`: by the other side, to us as one whom it knows or does not.
+ */
+export function afterTrial(
+  stopped: DestinationHealth,
+  judged: DestinationHealth,
+  isAnswered: boolean,
+  nowMs: number,
+): DestinationHealth {
+  if (isAnswered) return judged;
+  const { stoppedAtMs } = stopped;
+  return { ...judged, stoppedAtMs, retryAtMs: nowMs + TRIAL_PAUSE_MS };
+}
+
 /** Health after our credentials were refused: nothing is tried until somebody mends them. */
 export function afterStop(
   health: DestinationHealth,

@@ -53,6 +53,7 @@ export interface PushRow extends DispatchCursor {
   /** The token that reads it, with its address as JSON; null: none does. */
   tokenId: number | null;
   push: string | null;
+  pushAtMs: number | null;
   locale: string | null;
 }
 
@@ -62,14 +63,14 @@ export function pushDispatch(
   to: { kind: string; origin: string },
   nowMs: number,
 ): PushDispatch {
-  const { tokenId, push: text, locale, isBlocked, expiresAtMs, ...dispatch } = row;
+  const { tokenId, push: text, pushAtMs, locale, isBlocked, expiresAtMs, ...dispatch } = row;
   const push = text === null ? null : (JSON.parse(text) as PushAddress);
   const key = push === null ? null : destinationOf(push);
   const isHere = key?.kind === to.kind && key.origin === to.origin;
   let moot: PushDispatch['moot'] = isHere ? null : 'moved';
   if (expiresAtMs <= nowMs) moot = 'expired';
   if (isBlocked) moot = 'blocked';
-  const token = tokenId === null ? null : { id: tokenId, push, locale };
+  const token = tokenId === null ? null : { id: tokenId, push, pushAtMs, locale };
   return { kind: 'push', ...dispatch, token, moot };
 }
 

@@ -10,7 +10,7 @@ import type {
   Settlement,
 } from '../port/outbox.ts';
 import type { Verdict } from './carrier.ts';
-import { afterFailure, afterGood, afterPause, afterStop } from './circuit.ts';
+import { afterFailure, afterGood, afterPause, afterStop, afterTrial } from './circuit.ts';
 import {
   ASKED_WAITS_MAX_MS,
   ATTEMPTS_MAX,
@@ -60,6 +60,18 @@ export function judgeAttempt(
     : judgeEvent({ ...attempt, dispatch }, health, random);
 }
 
+/** Judges the first attempt at a destination that was stopped: it asks if it still has to be. */
+export function judgeTrial(
+  attempt: Attempt,
+  stopped: DestinationHealth,
+  random: Random,
+): Judgement {
+  const judgement = judgeAttempt(attempt, { ...stopped, stoppedAtMs: null }, random);
+  const { verdict, nowMs } = attempt;
+  const isAnswered = !['retry', 'wait', 'busy'].includes(verdict.verdict);
+  return { ...judgement, health: afterTrial(stopped, judgement.health, isAnswered, nowMs) };
+}
+
 function judgePush(
   { dispatch, kind, verdict, nowMs, expiresAtMs }: Attempt<PushDispatch>,
   health: DestinationHealth,
@@ -73,10 +85,15 @@ function judgePush(
     case 'failed':
       return { ...good, settlement: { id, outcome: 'failed', problem: verdict.problem } };
     case 'dead': {
-      const { problem } = verdict;
+      const { problem, asOfMs = null } = verdict;
       if (token?.push == null) return { ...good, settlement: { id, outcome: 'failed', problem } };
-      const { id: tokenId, push } = token;
-      return { ...good, settlement: { id, outcome: 'dead', problem, tokenId, push } };
+      const { id: tokenId, push, pushAtMs } = token;
+      if (asOfMs !== null && pushAtMs !== null && pushAtMs > asOfMs) {
+        const again = `${problem}; the app has registered it again since`;
+        const later = { verdict: 'retry', afterMs: null, problem: again, isOfOne: true } as const;
+        return judgePush({ dispatch, kind, verdict: later, nowMs, expiresAtMs }, health, random);
+      }
+      return { ...good, settlement: { id, outcome: 'dead', problem, tokenId, push, asOfMs } };
     }
     case 'credentials': {
       const { problem } = verdict;

@@ -27,6 +27,9 @@ export const WAIT_MAX_MS: Readonly<Record<DestinationKind, number>> = {
   telegram: EVENT_WAIT_MAX_MS,
 };
 
+/** Time after which a destination that was stopped is tried once more, ms. */
+export const STOPPED_MS = 3_600_000;
+
 /**
  * Push services that are new or fail, and that have something waiting, at a time; and those that
  * are known in all. Beyond, of a service that is not known the inbox alone has it.
@@ -44,7 +47,7 @@ export interface DestinationHealth {
   failingSinceMs: number | null;
   /** Nothing is tried before, UTC ms; 0: at once. */
   retryAtMs: number;
-  /** Time at which it was stopped, as our credentials are wrong; null: it is not. */
+  /** Time at which our credentials were refused last, so that it is stopped; null: it is not. */
   stoppedAtMs: number | null;
   /** The last failure, in plain words; null: the last attempt went well. */
   problem: string | null;
@@ -89,7 +92,13 @@ export interface PushDispatch extends DispatchOf<'push'> {
   distributionId: number;
   deviceId: number;
   /** The token that reads the message, with its address and its language; null: none does. */
-  token: { id: number; push: PushAddress | null; locale: string | null } | null;
+  token: {
+    id: number;
+    push: PushAddress | null;
+    /** Time at which the app registered the address last, UTC ms; null: nobody knows. */
+    pushAtMs: number | null;
+    locale: string | null;
+  } | null;
   /**
    * Why no push is needed here any more; null: it is, and the token has an address for the
    * destination. `moved`: no token reads the message that has one.
@@ -118,8 +127,11 @@ export type Settlement = { id: number } & (
   /** The same, but no attempt is counted. */
   | { outcome: 'wait'; nextAtMs: number; problem: string }
   | { outcome: 'failed'; problem: string }
-  /** The address is dead: the token loses it if it still is the same. */
-  | { outcome: 'dead'; problem: string; tokenId: number; push: PushAddress }
+  /**
+   * The address is dead: the token loses it if it still is the same, and was not registered again
+   * after `asOfMs` (null: whenever that was).
+   */
+  | { outcome: 'dead'; problem: string; tokenId: number; push: PushAddress; asOfMs: number | null }
 );
 
 /** What a push is about: the same for all of its recipients. */
@@ -164,8 +176,8 @@ export interface OutboxTotals {
 
 export interface OutboxStore {
   /**
-   * Gets hold of destinations of these kinds that have something due, unless they are stopped, wait
-   * for their `retryAtMs`, are of a webhook that is disabled, or somebody holds them, be it this
+   * Gets hold of destinations of these kinds that have something due, unless they were stopped less
+   * than {@link STOPPED_MS} ago, wait for their `retryAtMs`, are of a webhook that is disabled, or somebody holds them, be it this
    * owner: those first that were served longest ago. At most `failingMax` are such that failed
    * last, and none is of `except`. A lease that ends further ahead than any lasts is from before
    * the clock was set back, and holds nothing. Looking alone writes nothing.

@@ -28,6 +28,8 @@ export interface CarrierDeps {
   tellers: Tellers;
   contents: PushContents;
   findWebhook(id: number): Promise<Webhook | null>;
+  /** Follows a chat to its new id, unless the webhook has another one by now. */
+  moveChat(webhook: Webhook, chat: string): Promise<void>;
   clock: Clock;
   /** Breaks off what is under way. */
   signal: AbortSignal;
@@ -48,6 +50,9 @@ const GONE: Carried = {
 };
 
 export class Carrier {
+  /** Chats that were left, with their webhooks: no chat is followed in a circle. */
+  readonly #left = new Set<string>();
+
   constructor(private readonly deps: CarrierDeps) {}
 
   /** Kinds of destinations for which there is somebody who carries. */
@@ -95,11 +100,22 @@ export class Carrier {
     const { kind } = webhook.target;
     return this.#try(kind, async (signal) => {
       const verdict = await tellers[kind].tell(webhook, event, clock.nowMs(), signal);
+      if (await this.#follow(webhook, verdict)) return { verdict: null, expiresAtMs: null };
       const isOld =
         verdict.verdict !== 'accepted' &&
         !isSameReceiver(webhook, await this.#enabledWebhook(webhookId));
       return { verdict: isOld ? null : verdict, expiresAtMs: null };
     });
+  }
+
+  /** Follows a chat that moved; true: the event goes there with the next attempt. */
+  async #follow(webhook: Webhook, verdict: Verdict): Promise<boolean> {
+    const { id, target } = webhook;
+    if (verdict.verdict !== 'dead' || verdict.movedTo === undefined) return false;
+    if (target.kind !== 'telegram' || this.#left.has(`${id} ${verdict.movedTo}`)) return false;
+    this.#left.add(`${id} ${target.chat}`);
+    await this.deps.moveChat(webhook, verdict.movedTo);
+    return true;
   }
 
   async #enabledWebhook(id: number): Promise<Webhook | null> {

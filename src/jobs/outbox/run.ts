@@ -6,7 +6,7 @@
  */
 
 import type { Clock } from '../../clock.ts';
-import { type Judgement, judgeAttempt } from '../../core/outbox/judge.ts';
+import { type Judgement, judgeAttempt, judgeTrial } from '../../core/outbox/judge.ts';
 import type {
   Destination,
   DestinationHealth,
@@ -67,6 +67,8 @@ export class OutboxRun implements Taker {
   #health: DestinationHealth;
   /** Failures that are left before others have their turn. */
   #patience: number;
+  /** It was stopped, and nothing was tried since. */
+  #isTrial: boolean;
   /** Nothing more is begun. */
   #isClosed = false;
   #isOver = false;
@@ -80,6 +82,7 @@ export class OutboxRun implements Taker {
   ) {
     const { store, clock, owner, onFault, onSaved } = host;
     this.#health = destination;
+    this.#isTrial = destination.stoppedAtMs !== null;
     this.#patience = destination.failureCount > 0 ? 1 : FAILURES_MAX;
     // A probe tries what is new every other time: what failed before may fail by its own fault.
     const { failureCount, retryAtMs } = destination;
@@ -219,7 +222,7 @@ export class OutboxRun implements Taker {
   #concurrency(): number {
     const { concurrency, isShared } = this.host;
     const { failureCount, retryAtMs } = this.#health;
-    if (retryAtMs > 0 || this.#throttle.isCareful) return 1;
+    if (this.#isTrial || retryAtMs > 0 || this.#throttle.isCareful) return 1;
     if (failureCount === 0) return this.isSlow ? Math.ceil(concurrency / 2) : concurrency;
     return isShared ? 1 : Math.max(1, Math.floor(concurrency / 4));
   }
@@ -234,8 +237,8 @@ export class OutboxRun implements Taker {
   }
 
   #mustLoad(): boolean {
-    if (this.#isLoading || !this.#outcomes.mayGrow) return false;
-    return this.#due.mustRead(this.#isAtRest(), this.#hasRoom());
+    const mayLoad = !this.#isLoading && this.#outcomes.mayGrow;
+    return mayLoad && this.#due.mustRead(this.#isAtRest(), this.#hasRoom());
   }
 
   async #load(): Promise<void> {
@@ -272,19 +275,22 @@ export class OutboxRun implements Taker {
     const carried = await host.carry(dispatch);
     this.#underWayCount -= 1;
     this.#due.settle(dispatch);
+    let isSettled = false;
     if (carried === null) this.#isClosed = true;
     else if (carried.verdict !== null) {
       const call = { beganMs, endedMs: host.clock.steadyMs() };
       const verdict = this.#throttle.heed(carried.verdict, call, destination.webhookId !== null);
       if (verdict.verdict !== 'busy') host.paces.note(destination.id, call.endedMs - beganMs);
-      const { expiresAtMs } = carried;
       const nowMs = host.clock.nowMs();
-      const attempt = { dispatch, kind: destination.kind, verdict, nowMs, expiresAtMs };
-      const judgement = judgeAttempt(attempt, this.#health, host.random);
+      const attempt = { ...carried, dispatch, kind: destination.kind, verdict, nowMs };
+      const judge = this.#isTrial ? judgeTrial : judgeAttempt;
+      const judgement = judge(attempt, this.#health, host.random);
+      this.#isTrial = false;
       this.#follow(judgement, nowMs);
-      if (judgement.settlement === null && !this.#isClosed) this.#due.putBack(dispatch);
+      isSettled = judgement.settlement !== null;
     }
     if (this.#isClosed) this.#due.clear();
+    else if (!isSettled) this.#due.putBack(dispatch);
     this.#turn();
     host.places.giveBack(isSlow);
   }

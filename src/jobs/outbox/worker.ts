@@ -12,6 +12,7 @@ import type { Gateways, Tellers } from '../../core/outbox/carrier.ts';
 import type { Destination, DestinationHealth, DestinationKind } from '../../core/port/outbox.ts';
 import { isAway } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { moveChat } from '../../core/webhook.ts';
 import { type Log, reasonOf } from '../../log.ts';
 import { type AttemptObserver, Carrier } from './carry.ts';
 import { PushContents } from './contents.ts';
@@ -112,6 +113,7 @@ export class Outbox implements OutboxWorker {
     this.#carrier = new Carrier({
       ...{ gateways, tellers, contents: this.#contents, clock, onAttempt },
       findWebhook: (id) => core.store.findWebhook(id),
+      moveChat: (webhook, chat) => moveChat(core, webhook, chat, clock.nowMs()),
       signal: this.#breakingOff.signal,
       onFault: (fault) => this.#onFault(fault),
     });
@@ -283,8 +285,10 @@ export class Outbox implements OutboxWorker {
     if (after.stoppedAtMs !== null && before.stoppedAtMs === null) {
       log.error('gateway_stopped', { gateway: kind, problem });
     }
-    const isPaused = before.retryAtMs === 0 && after.retryAtMs > 0;
-    const isBack = before.retryAtMs > 0 && after.retryAtMs === 0;
+    const isPaused = before.retryAtMs === 0 && after.retryAtMs > 0 && after.stoppedAtMs === null;
+    const isHeldUp = ({ retryAtMs, stoppedAtMs }: DestinationHealth) =>
+      retryAtMs > 0 || stoppedAtMs !== null;
+    const isBack = isHeldUp(before) && !isHeldUp(after);
     if (kind === 'fcm' || kind === 'apns') {
       if (isPaused) log.warn('gateway_failing', { gateway: kind, problem });
       if (isBack) log.info('gateway_recovered', { gateway: kind });

@@ -78,8 +78,8 @@ const on = {
       UPDATE device_token t SET push = NULL, push_dropped_at_ms = ${value('nowMs')},
         push_dropped_why = u.problem
       FROM unnest(${value('tokenIds')}::bigint[], ${value('addresses')}::text[],
-        ${value('problems')}::text[]) u (id, push, problem)
-      WHERE t.id = u.id AND t.push = u.push`),
+        ${value('problems')}::text[], ${value('asOf')}::bigint[]) u (id, push, problem, as_of_ms)
+      WHERE t.id = u.id AND t.push = u.push AND coalesce(t.push_at_ms <= u.as_of_ms, true)`),
   remove: prepare(sql`DELETE FROM outbox o WHERE ${ALL}`),
   deliveries: prepare(sql`
       INSERT INTO webhook_delivery
@@ -120,7 +120,8 @@ async function dropAddresses(w: Write, dead: readonly Of<'dead'>[], nowMs: numbe
   await on.holdTokens.run(w, { tokenIds });
   const addresses = dead.map(({ push }) => JSON.stringify(push));
   const problems = dead.map(({ problem }) => problem);
-  await on.dropAddresses.run(w, { tokenIds, addresses, problems, nowMs });
+  const asOf = dead.map(({ asOfMs }) => asOfMs);
+  await on.dropAddresses.run(w, { tokenIds, addresses, problems, asOf, nowMs });
 }
 
 /** The dispatches that are still there. The distributions of pushes are held. */

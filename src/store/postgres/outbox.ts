@@ -16,6 +16,7 @@ import {
   type OutboxStore,
   type OutboxTotals,
   type PushMessage,
+  STOPPED_MS,
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
 import { literal } from '../status.ts';
@@ -47,12 +48,16 @@ const LAST_DUE = sql`(SELECT max(o.next_at_ms) FROM outbox o WHERE o.destination
 const NOW = sql`${value('nowMs')}::bigint`;
 const OF_KINDS = sql`d.kind = ANY(${value('kinds')}::text[])`;
 
-/** Something waits at `d`, nobody stopped it, and its webhook wants to be told. */
-const IS_OPEN = sql`d.waiting_count > 0 AND d.stopped_at_ms IS NULL AND NOT EXISTS (
+/** Something waits at `d`, and its webhook wants to be told. */
+const IS_OPEN = sql`d.waiting_count > 0 AND NOT EXISTS (
   SELECT 1 FROM webhook w WHERE w.id = d.webhook_id AND w.disabled_at_ms IS NOT NULL)`;
 
+/** When `d` may be tried although it was stopped; 0: it was not. */
+const STOPPED_UNTIL = sql`coalesce(d.stopped_at_ms + ${sql.raw(String(STOPPED_MS))}, 0)`;
+
 /** Nothing forbids to try `d` by now. */
-const MAY_BE_TRIED = sql`(d.retry_at_ms <= ${NOW} OR d.retry_at_ms > ${NOW} + ${WAIT_MAX})`;
+const MAY_BE_TRIED = sql`(${STOPPED_UNTIL} <= ${NOW}
+  AND (d.retry_at_ms <= ${NOW} OR d.retry_at_ms > ${NOW} + ${WAIT_MAX}))`;
 
 const IS_HELD_UP = sql`(d.stopped_at_ms IS NOT NULL OR d.retry_at_ms > ${NOW})`;
 
@@ -86,7 +91,7 @@ const on = {
       WITH taken AS MATERIALIZED (
         SELECT d.id FROM destination d
         WHERE d.id = ANY(${value('ids')}::bigint[]) AND d.waiting_count > 0
-          AND d.stopped_at_ms IS NULL AND ${IS_FREE} AND ${MAY_BE_TRIED}
+          AND ${IS_FREE} AND ${MAY_BE_TRIED}
         ORDER BY d.id FOR NO KEY UPDATE)
       UPDATE destination d
       SET lease_owner = ${value('owner')}, lease_until_ms = ${value('untilMs')}
@@ -102,7 +107,7 @@ const on = {
         SELECT id FROM outbox WHERE destination_id = ${value('id')} AND next_at_ms > 0
         ORDER BY next_at_ms, id LIMIT ${value('countMax')} FOR NO KEY UPDATE)`),
   next: prepare<{ nextAtMs: number | null }>(sql`
-      SELECT min(greatest(
+      SELECT min(greatest(${STOPPED_UNTIL},
         CASE WHEN d.retry_at_ms > ${NOW} + ${WAIT_MAX} THEN 0 ELSE d.retry_at_ms END,
         CASE WHEN ${LAST_DUE} > ${NOW} + ${WAIT_MAX} THEN 0 ELSE ${FIRST_DUE} END)) AS "nextAtMs"
       FROM destination d WHERE ${IS_OPEN} AND ${OF_KINDS}`),
@@ -153,7 +158,8 @@ const listing = {
   pushes: prepare<PushRow>(sql`
       SELECT q.id AS id, q."nextAtMs", q."queuedAtMs", q."attemptCount", q."distributionId",
         q."deviceId", x.status = ${literal(BLOCKED)} AS "isBlocked",
-        x.expires_at_ms AS "expiresAtMs", t.id AS "tokenId", t.push AS push, t.locale AS locale
+        x.expires_at_ms AS "expiresAtMs", t.id AS "tokenId", t.push AS push,
+        t.push_at_ms AS "pushAtMs", t.locale AS locale
       FROM (SELECT ${DISPATCH}, r.distribution_id AS "distributionId", r.device_id AS "deviceId",
               ${READER} AS reader
             FROM outbox o JOIN recipient r ON r.id = o.recipient_id

@@ -138,9 +138,10 @@ const tokens = {
         LEFT JOIN LATERAL (SELECT * FROM device WHERE id = t.device_id LIMIT 1) d ON true
       ORDER BY k.n`),
   add: prepare<{ id: number }>(sql`
-      INSERT INTO device_token (device_id, token_hash, locale, push, stands_alone, last_seen_at_ms)
-      VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')}, ${value('push')}, 0,
-        ${value('nowMs')})
+      INSERT INTO device_token (device_id, token_hash, locale, push, push_at_ms, stands_alone,
+        last_seen_at_ms)
+      VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')}, ${value('push')},
+        ${value('nowMs')}, 0, ${value('nowMs')})
       RETURNING id`),
   addresses: prepare<{ push: string; locale: string | null }>(sql`
       SELECT push, locale FROM device_token
@@ -148,8 +149,8 @@ const tokens = {
   /** The row stays, with its places: the token in it is another. */
   renew: prepare(sql`
       UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
-        push = ${value('push')}, push_dropped_at_ms = NULL, push_dropped_why = NULL,
-        last_seen_at_ms = ${value('nowMs')}
+        push = ${value('push')}, push_at_ms = ${value('nowMs')}, push_dropped_at_ms = NULL,
+        push_dropped_why = NULL, last_seen_at_ms = ${value('nowMs')}
       WHERE id = ${value('id')}`),
   takeNobodys: prepare(sql`
       UPDATE device_token t

@@ -100,9 +100,10 @@ function keeperStatements({ db }: Context) {
           received_at_ms AS "receivedAtMs", opened_at_ms AS "openedAtMs",
           executed_at_ms AS "executedAtMs", refused_at_ms AS "refusedAtMs", detail,
           CASE push_state WHEN 1 THEN 'queued' WHEN 2 THEN 'accepted' WHEN 3 THEN 'failed' END
-            AS "pushState", coalesce(r.push_problem, o.problem) AS "pushProblem"
+            AS "pushState", coalesce(r.push_problem, o.problem, t.problem) AS "pushProblem"
         FROM recipient r CROSS JOIN device d ON d.id = r.device_id
           LEFT JOIN outbox o ON o.recipient_id = r.id
+          LEFT JOIN destination t ON t.id = o.destination_id
         WHERE distribution_id = ${value('id')} AND received_at_ms IS NULL
         ORDER BY r.device_id LIMIT ${value('countMax')}`),
   };

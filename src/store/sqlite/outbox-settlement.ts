@@ -62,7 +62,8 @@ function statements({ db }: Context) {
     dropAddress: db.prepare(sql`
         UPDATE device_token SET push = NULL, push_dropped_at_ms = ${value('nowMs')},
           push_dropped_why = ${value('problem')}
-        WHERE id = ${value('tokenId')} AND push = ${value('push')}`),
+        WHERE id = ${value('tokenId')} AND push = ${value('push')}
+          AND coalesce(push_at_ms <= ${value('asOfMs')}, 1)`),
     remove: db.prepare(sql`DELETE FROM outbox WHERE id = ${value('id')}`),
     delivery: db.prepare(sql`
         INSERT INTO webhook_delivery
@@ -115,8 +116,9 @@ export function settlementStore(context: Context): SettlementStore {
   ): void {
     const { id, outcome } = settlement;
     if (outcome === 'dead') {
-      const { tokenId, problem } = settlement;
-      on.dropAddress.run({ tokenId, problem, push: JSON.stringify(settlement.push), nowMs });
+      const { tokenId, problem, asOfMs } = settlement;
+      const push = JSON.stringify(settlement.push);
+      on.dropAddress.run({ tokenId, problem, push, asOfMs, nowMs });
     }
     const row = on.find.get({ id });
     if (row === null) return;

@@ -16,6 +16,7 @@ import {
   type OutboxStore,
   type OutboxTotals,
   type PushMessage,
+  STOPPED_MS,
   WAIT_MAX_MS,
 } from '../../core/port/outbox.ts';
 import type { Context } from './context.ts';
@@ -45,13 +46,16 @@ const LAST_DUE = sql`(SELECT max(o.next_at_ms) FROM outbox o WHERE o.destination
 
 const OF_KINDS = sql`d.kind IN (SELECT value FROM json_each(${once('kinds')}))`;
 
-/** Something waits at `d`, nobody stopped it, and its webhook wants to be told. */
-const IS_OPEN = sql`d.waiting_count > 0 AND d.stopped_at_ms IS NULL AND NOT EXISTS (
+/** Something waits at `d`, and its webhook wants to be told. */
+const IS_OPEN = sql`d.waiting_count > 0 AND NOT EXISTS (
   SELECT 1 FROM webhook w WHERE w.id = d.webhook_id AND w.disabled_at_ms IS NOT NULL)`;
 
+/** When `d` may be tried although it was stopped; 0: it was not. */
+const STOPPED_UNTIL = sql`coalesce(d.stopped_at_ms + ${sql.raw(String(STOPPED_MS))}, 0)`;
+
 /** Nothing forbids to try `d` by now. */
-const MAY_BE_TRIED = sql`(d.retry_at_ms <= ${once('nowMs')}
-  OR d.retry_at_ms > ${once('nowMs')} + ${WAIT_MAX})`;
+const MAY_BE_TRIED = sql`(${STOPPED_UNTIL} <= ${once('nowMs')}
+  AND (d.retry_at_ms <= ${once('nowMs')} OR d.retry_at_ms > ${once('nowMs')} + ${WAIT_MAX}))`;
 
 const IS_HELD_UP = sql`(d.stopped_at_ms IS NOT NULL OR d.retry_at_ms > ${once('nowMs')})`;
 
@@ -95,7 +99,7 @@ function holdStatements({ db }: Context) {
           SELECT id FROM outbox WHERE destination_id = ${value('id')} AND next_at_ms > 0
           ORDER BY next_at_ms, id LIMIT ${value('countMax')})`),
     next: db.prepare<{ nextAtMs: number | null }>(sql`
-        SELECT min(max(
+        SELECT min(max(${STOPPED_UNTIL},
           iif(d.retry_at_ms > ${once('nowMs')} + ${WAIT_MAX}, 0, d.retry_at_ms),
           iif(${LAST_DUE} > ${once('nowMs')} + ${WAIT_MAX}, 0, ${FIRST_DUE}))) AS "nextAtMs"
         FROM destination d WHERE ${IS_OPEN} AND ${OF_KINDS}`),
@@ -120,7 +124,7 @@ function listStatements({ db }: Context) {
     pushes: db.prepare<Omit<PushRow, 'isBlocked'> & { status: number }>(sql`
         SELECT ${dispatch}, r.distribution_id AS "distributionId", r.device_id AS "deviceId",
           x.status AS status, x.expires_at_ms AS "expiresAtMs",
-          t.id AS "tokenId", t.push AS push, t.locale AS locale
+          t.id AS "tokenId", t.push AS push, t.push_at_ms AS "pushAtMs", t.locale AS locale
         FROM outbox o CROSS JOIN recipient r ON r.id = o.recipient_id
           CROSS JOIN distribution x ON x.id = r.distribution_id
           LEFT JOIN device_token t ON t.id = ${READER}

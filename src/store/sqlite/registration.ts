@@ -83,10 +83,10 @@ function tokenStatements({ db }: Context) {
         FROM device_token t CROSS JOIN device d ON d.id = t.device_id
         WHERE t.token_hash = ${value('tokenHash')}`),
     add: db.prepare<{ id: number }>(sql`
-        INSERT INTO device_token (device_id, token_hash, locale, push, stands_alone,
+        INSERT INTO device_token (device_id, token_hash, locale, push, push_at_ms, stands_alone,
           last_seen_at_ms)
         VALUES (${value('deviceId')}, ${value('tokenHash')}, ${value('locale')},
-          ${value('push')}, 0, ${value('nowMs')})
+          ${value('push')}, ${value('nowMs')}, 0, ${value('nowMs')})
         RETURNING id`),
     addresses: db.prepare<{ push: string; locale: string | null }>(sql`
         SELECT push, locale FROM device_token
@@ -94,8 +94,8 @@ function tokenStatements({ db }: Context) {
     /** The row stays, with its places: the token in it is another. */
     renew: db.prepare(sql`
         UPDATE device_token SET token_hash = ${value('tokenHash')}, locale = ${value('locale')},
-          push = ${value('push')}, push_dropped_at_ms = NULL, push_dropped_why = NULL,
-          last_seen_at_ms = ${value('nowMs')}
+          push = ${value('push')}, push_at_ms = ${value('nowMs')}, push_dropped_at_ms = NULL,
+          push_dropped_why = NULL, last_seen_at_ms = ${value('nowMs')}
         WHERE id = ${value('id')}`),
     takeNobodys: db.prepare(sql`
         UPDATE device_token

@@ -93,6 +93,7 @@ export function judgeTelegram(answer: OutgoingAnswer | OutgoingFailure): Verdict
     row?.about ?? (body.code >= 500 ? 'it has a fault of its own' : 'it did not say why');
   const problem = `Telegram answered ${body.code}: ${about}${moved}`;
   const verdict = row?.verdict ?? 'retry';
+  if (body.movedTo !== null) return { verdict: 'dead', problem, movedTo: `${body.movedTo}` };
   if (verdict === 'wait') return tooMuch(body.retryAfterMs, problem);
   return verdict === 'retry'
     ? { verdict, afterMs: body.retryAfterMs, problem }

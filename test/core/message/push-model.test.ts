@@ -162,7 +162,7 @@ class World {
       case 1:
         return { id, outcome: 'failed', problem };
       case 2:
-        return { id, outcome: 'dead', problem, tokenId: token.id, push: token.push };
+        return { id, outcome: 'dead', problem, tokenId: token.id, push: token.push, asOfMs: null };
       case 3:
         return null;
       default:

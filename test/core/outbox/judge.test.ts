@@ -26,7 +26,7 @@ function push(attemptCount = 0): PushDispatch {
   return {
     ...{ kind: 'push', id: 7, nextAtMs: 0, queuedAtMs: NOW_MS, attemptCount },
     ...{ distributionId: 3, deviceId: 5, moot: null },
-    token: { id: 11, push: ADDRESS, locale: null },
+    token: { id: 11, push: ADDRESS, pushAtMs: NOW_MS - DAY_MS, locale: null },
   };
 }
 
@@ -162,9 +162,18 @@ describe('a push', () => {
 
   test('to a dead address: the token loses it, the gateway is well', () => {
     const { settlement, health } = judge({ verdict: 'dead', problem: 'gone' }, { health: failing });
-    const dead = { outcome: 'dead', problem: 'gone', tokenId: 11, push: ADDRESS } as const;
+    const as = { outcome: 'dead', problem: 'gone', asOfMs: null } as const;
+    const dead = { ...as, tokenId: 11, push: ADDRESS };
     expect(settlement).toEqual({ id: 7, ...dead });
     expect(health).toEqual(HEALTHY);
+  });
+
+  test('to an address that was dead before the app registered it again is tried again', () => {
+    const dead = (asOfMs: number) => judge({ verdict: 'dead', problem: 'gone', asOfMs }).settlement;
+    expect(dead(NOW_MS - DAY_MS)).toMatchObject({ outcome: 'dead', asOfMs: NOW_MS - DAY_MS });
+    expect(dead(NOW_MS - DAY_MS - 1)).toMatchObject({
+      ...{ outcome: 'retry', problem: 'gone; the app has registered it again since' },
+    });
   });
 
   test('that is wrong fails alone', () => {

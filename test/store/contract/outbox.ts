@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type OutboxStore, WAIT_MAX_MS } from '../../../src/core/port/outbox.ts';
+import { type OutboxStore, STOPPED_MS, WAIT_MAX_MS } from '../../../src/core/port/outbox.ts';
 import { PUSH_GATEWAYS } from '../../../src/core/port/registration.ts';
 import { ACT } from '../../support/actor.ts';
 import { addDoor, addLink, CODE, NOW_MS, OTHER_CODE, type Suite } from './fixture.ts';
@@ -88,7 +88,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       await settle(store, id, [], ACCEPTED, { health: stopped });
       await store.releaseDestinations('one', null);
       expect(await claimGateways(store)).toEqual([]);
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBeNull();
+      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(NOW_MS + STOPPED_MS);
       expect(await store.resumeDestinations(PUSH_GATEWAYS)).toBe(1);
       expect((await claimOne(store)).problem).toBe('wrong key');
 
@@ -192,7 +192,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
           attemptCount: 0,
           distributionId,
           deviceId,
-          token: { id: 1, push: fcm('token a'), locale: 'ru' },
+          token: { id: 1, push: fcm('token a'), pushAtMs: NOW_MS, locale: 'ru' },
           moot: null,
         },
       ]);
@@ -320,6 +320,26 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
   },
 
   nextDispatchMs(opened) {
+    test('what was stopped is tried again after an hour, by one', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await registerAt(store, 'a', fcm('token a'));
+      await serve(store, providerId);
+      const { id } = await claimOne(store);
+      await settle(store, id, [], ACCEPTED, { health: { ...WELL, stoppedAtMs: NOW_MS } });
+      await store.releaseDestinations('one', null);
+      const againMs = NOW_MS + STOPPED_MS;
+      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(againMs);
+      expect(await claimGateways(store, 'one', againMs - 1)).toEqual([]);
+      const claimed = await claimGateways(store, 'one', againMs);
+      expect(claimed).toMatchObject([{ id, stoppedAtMs: NOW_MS }]);
+      expect(await claimGateways(store, 'another', againMs)).toEqual([]);
+      // Refused again: it is an hour more, and no event of its own.
+      const health = { ...WELL, stoppedAtMs: againMs };
+      await settle(store, id, [], ACCEPTED, { health, nowMs: againMs });
+      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(againMs + STOPPED_MS);
+    });
+
     test('the first time at which something may be tried', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);

@@ -77,7 +77,7 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       const { store, a, id, destinationId, first, second } = await given();
       const dead = (push: typeof first) => ({
         ...{ outcome: 'dead' as const, problem: 'UNREGISTERED' },
-        ...{ tokenId: push.token?.id ?? 0, push: push.token?.push ?? fcm('') },
+        ...{ tokenId: push.token?.id ?? 0, push: push.token?.push ?? fcm(''), asOfMs: null },
       });
       await registerAt(store, 'a', fcm('new'), { heldTokenHash: a.tokenHash });
       await settle(store, destinationId, [first], dead(first));
@@ -87,6 +87,21 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       expect(await tokens('a')).toMatchObject([{ gateway: 'fcm', dropped: null }]);
       expect(await tokens('b')).toMatchObject([
         { gateway: null, dropped: { atMs: NOW_MS, why: 'UNREGISTERED' } },
+      ]);
+    });
+
+    test('an address that was dead before it was registered again stays', async () => {
+      const { store, destinationId, first, second } = await given();
+      const deadAt = (push: typeof first, asOfMs: number) => ({
+        ...{ outcome: 'dead' as const, problem: 'Unregistered', asOfMs },
+        ...{ tokenId: push.token?.id ?? 0, push: push.token?.push ?? fcm('') },
+      });
+      await settle(store, destinationId, [first], deadAt(first, NOW_MS - 1));
+      await settle(store, destinationId, [second], deadAt(second, NOW_MS));
+      const tokens = async (hwid: string) => (await store.findDevice(hwid))?.tokens;
+      expect(await tokens('a')).toMatchObject([{ gateway: 'fcm', dropped: null }]);
+      expect(await tokens('b')).toMatchObject([
+        { gateway: null, dropped: { why: 'Unregistered' } },
       ]);
     });
 
@@ -170,7 +185,8 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       const { store, providerId, destinationId, first } = await given();
       const { id: later } = await serve(store, providerId);
       const { id: tokenId = 0, push } = first.token ?? {};
-      const dead = { outcome: 'dead', problem: 'gone', tokenId, push: push ?? fcm('') } as const;
+      const as = { outcome: 'dead', problem: 'gone', asOfMs: null } as const;
+      const dead = { ...as, tokenId, push: push ?? fcm('') };
       await settle(store, destinationId, [first], dead);
       const ofA = (await pushesAt(store, destinationId)).filter((due) => due.moot === 'moved');
       expect(ofA).toMatchObject([{ distributionId: later }]);

@@ -18,6 +18,7 @@ import slots from '../../../../migrations/sqlite/0008_slots.sql' with { type: 't
 import outbox from '../../../../migrations/sqlite/0009_outbox.sql' with { type: 'text' };
 import laneOrder from '../../../../migrations/sqlite/0010_lane_order.sql' with { type: 'text' };
 import claims from '../../../../migrations/sqlite/0011_claims.sql' with { type: 'text' };
+import pushTime from '../../../../migrations/sqlite/0012_push_time.sql' with { type: 'text' };
 import { OperatorError } from '../../../operator-error.ts';
 
 /** Migrations in order: never edited once released, only added to. */
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly string[] = [
   outbox,
   laneOrder,
   claims,
+  pushTime,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -1,0 +1,1 @@
+ALTER TABLE `device_token` ADD `push_at_ms` integer;
