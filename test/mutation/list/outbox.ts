@@ -56,7 +56,7 @@ export const outbox: readonly MutatedFile[] = [
     file: 'src/jobs/outbox/run.ts',
     tests: WORKER,
     changes: [
-      ['if (retryAtMs > 0 || ', 'if ('],
+      ['if (this.#isTrial || retryAtMs > 0 || ', 'if ('],
       ['this.#patience <= 0', 'false'],
       ['this.#underWayCount < this.#concurrency()', 'true'],
       ['this.#due.hasten();', ''],

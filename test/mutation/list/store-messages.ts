@@ -141,7 +141,7 @@ export const storeMessages: readonly MutatedFile[] = [
     file: 'src/store/sqlite/outbox.ts',
     tests: ['test/store/sqlite.test.ts'],
     changes: [
-      ['AND d.stopped_at_ms IS NULL AND NOT EXISTS', 'AND NOT EXISTS'],
+      ['(${STOPPED_UNTIL} <= ', '(0 <= '],
       ['return found.slice(0, countMax)', 'return found'],
     ],
   },
