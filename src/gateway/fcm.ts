@@ -17,6 +17,8 @@ import { type NewToken, TokenKeeper } from './token.ts';
 const CONCURRENCY = 64;
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+/** Longest time for an access token, for which a push waits before its own call, ms. */
+const EXCHANGE_MAX_MS = 5_000;
 /** The life of an assertion, s; the longest that Google takes. */
 const ASSERTION_SECONDS = 3_600;
 /** Time before the end of an access token at which another one is fetched, ms. */
@@ -127,8 +129,7 @@ export class Fcm implements Gateway {
       .sign(key);
     const answer = await this.#parts.outgoing.send(
       {
-        ...GATEWAY_CALL,
-        ...{ url: tokenUri, trust: 'operator' },
+        ...{ ...GATEWAY_CALL, url: tokenUri, trust: 'operator', timeoutMs: EXCHANGE_MAX_MS },
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({ grant_type: GRANT_TYPE, assertion }).toString(),
         originConcurrency: CONCURRENCY,

@@ -25,10 +25,15 @@ export interface OutgoingCall {
   /** Names in lower case; `host` and `content-length` are written here. */
   headers: Readonly<Record<string, string>>;
   body: string | Uint8Array<ArrayBuffer> | null;
-  /** Longest time for the whole exchange, and before it for a place in the queue, ms. */
+  /** Longest time for the whole exchange, ms; before it a place is waited for, for 5 s at most. */
   timeoutMs: number;
   /** Bytes of the answer's body that are kept; 0: its status says enough. */
   answerBytesMax: number;
+  /**
+   * Who takes turns with others for the places there, of which one is never the same one's. Absent:
+   * each call on its own, as they come.
+   */
+  turn?: string;
   /** Most calls to its origin that are under way at a time. */
   originConcurrency: number;
   /** Most calls to its origin in a second; absent: `[outgoing] origin_rate` for anybody's. */

@@ -4,23 +4,36 @@ import type http from 'node:http';
 import type { Clock } from '../clock.ts';
 import { addressOf } from '../core/outbox/address.ts';
 import { type Deadline, unless } from '../deadline.ts';
+import { type Leave, Places } from '../queue.ts';
 import { agentFor } from './http1.ts';
 import type { Resolve } from './resolve.ts';
 
 /** Time for which addresses that were found are used, ms. */
 const ADDRESSES_KEPT_MS = 30_000;
 
-interface Waiter {
+/** Calls to one origin that may wait for a place; there are not as many attempts at a time. */
+const WAITING_MAX = 1_000;
+
+/** How a call takes a place. */
+export interface Entry {
+  /** Most calls that are under way at a time. */
   concurrency: number;
-  go(): void;
+  /** Most calls that begin in a second; null: as many as like. */
+  rate: number | null;
+  /** Whose turn it is; absent: of this call alone. */
+  turn?: string | undefined;
 }
 
 export class Origin {
   readonly agent: http.Agent;
   /** Whether its certificate is of one of the authorities that the operator added. */
   isOurs = false;
-  #running = 0;
-  readonly #waiting: Waiter[] = [];
+  #concurrency = 1;
+  #callCount = 0;
+  readonly #places = new Places(() => ({
+    placesMax: this.#concurrency,
+    waitingMax: WAITING_MAX,
+  }));
   /** Steady time before which no further call begins. */
   #nextAtMs = Number.NEGATIVE_INFINITY;
   #addresses: { list: readonly string[]; untilMs: number } | null = null;
@@ -36,35 +49,43 @@ export class Origin {
 
   /** Tells whether no call is under way or waits. */
   get isIdle(): boolean {
-    return this.#running === 0 && this.#waiting.length === 0;
+    return this.#places.takenCount === 0 && this.#places.waitingCount === 0;
   }
 
-  /** Takes a place as {@link enter} does, if there is nothing to wait for. */
-  enterAtOnce(concurrency: number, rate: number | null): boolean {
-    if (this.#waiting.length > 0 || this.#running >= concurrency) return false;
-    if (rate !== null && this.#paceMs(rate) > 0) return false;
-    this.#running += 1;
-    return true;
+  /** Takes a place as {@link enter} does, if there is nothing to wait for; null: there is. */
+  enterAtOnce({ concurrency, rate, turn }: Entry): Leave | null {
+    this.#concurrency = concurrency;
+    if (this.#places.waitingCount > 0) return null;
+    const leave = this.#places.takeAtOnce(this.#party(turn));
+    if (leave === null || rate === null || this.#paceMs(rate) === 0) return leave;
+    leave();
+    return null;
   }
 
   /**
-   * Takes a place as soon as fewer than `concurrency` calls are under way and, unless `rate` is
-   * null, the last one began long enough ago. False: none became free in time. Who has one gives it
-   * back by {@link leave}.
+   * Takes a place in turn as soon as there is one and, unless `rate` is null, the last call began
+   * long enough ago. Null: none became free in time. Who has one gives it back.
    */
-  async enter(concurrency: number, rate: number | null, deadline: Deadline): Promise<boolean> {
-    if (this.#waiting.length === 0 && this.#running < concurrency) this.#running += 1;
-    else if (!(await this.#wait(concurrency, deadline.signal))) return false;
-    if (rate === null) return true;
+  async enter({ concurrency, rate, turn }: Entry, deadline: Deadline): Promise<Leave | null> {
+    this.#concurrency = concurrency;
+    const leave = await this.#places.take(this.#party(turn), deadline.signal);
+    if (typeof leave === 'string') return null;
+    if (rate === null) return leave;
     for (;;) {
       const waitMs = this.#paceMs(rate);
-      if (waitMs === 0) return true;
+      if (waitMs === 0) return leave;
       if (waitMs > deadline.leftMs()) break;
       await unless(deadline.signal, this.clock.sleep(waitMs));
       if (deadline.signal.aborted) break;
     }
-    this.leave();
-    return false;
+    leave();
+    return null;
+  }
+
+  /** A call that shares its turn with none is a party of its own: all are served as they come. */
+  #party(turn: string | undefined): string {
+    this.#callCount += 1;
+    return turn ?? `call ${this.#callCount}`;
   }
 
   /** The wait before the next call may begin, ms; 0: it begins now. */
@@ -75,35 +96,6 @@ export class Origin {
     if (waitMs > 0) return waitMs;
     this.#nextAtMs = Math.max(this.#nextAtMs, nowMs) + 1000 / rate;
     return 0;
-  }
-
-  leave(): void {
-    this.#running -= 1;
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
-      if (this.#running >= next.concurrency) return;
-      this.#running += 1;
-      this.#waiting.shift();
-      next.go();
-    }
-  }
-
-  #wait(concurrency: number, signal: AbortSignal): Promise<boolean> {
-    return new Promise((resolve) => {
-      if (signal.aborted) return resolve(false);
-      const waiter = {
-        concurrency,
-        go: () => {
-          signal.removeEventListener('abort', giveUp);
-          resolve(true);
-        },
-      };
-      const giveUp = () => {
-        this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
-        resolve(false);
-      };
-      signal.addEventListener('abort', giveUp, { once: true });
-      this.#waiting.push(waiter);
-    });
   }
 
   /**

@@ -7,11 +7,12 @@ import type { Clock } from '../clock.ts';
 import { isCallable, readOperatorUrl, readPublicUrl } from '../core/outbox/address.ts';
 import type { Reach } from '../core/port/reach.ts';
 import { Deadline, unless } from '../deadline.ts';
+import type { Leave } from '../queue.ts';
 import type { OutgoingAnswer, OutgoingCall, OutgoingFailure } from './call.ts';
 import { failure, failureOf, isDistrusted, isStale, isUnreachable, Trouble } from './failure.ts';
 import { exchangeHttp1 } from './http1.ts';
 import { exchangeHttp2 } from './http2.ts';
-import { type Origin, Origins } from './origin.ts';
+import { type Entry, type Origin, Origins } from './origin.ts';
 import { type Resolve, systemResolve } from './resolve.ts';
 
 /** Settings that are read for each call, so that a change holds at once. */
@@ -28,6 +29,12 @@ export interface OutgoingOptions {
   /** For tests; else the machine's own. */
   resolve?: Resolve;
 }
+
+/**
+ * Longest wait for a place and the pace of an origin, ms. A call has that and its own time, and no
+ * more: who holds a lease while it calls counts on it.
+ */
+export const PLACE_WAIT_MAX_MS = 5_000;
 
 /** Addresses of one name that are tried in one call. */
 const ADDRESSES_TRIED_MAX = 4;
@@ -56,15 +63,14 @@ export class Outgoing {
     if (!(url instanceof URL)) return failure('address', `the address ${url.detail}`);
     const origin = this.#origins.of(url, `${call.trust} ${call.party ?? ''}`);
     const rate = call.originRate ?? (isTrusted ? null : settings.outgoingOriginRate);
-    if (!origin.enterAtOnce(call.originConcurrency, rate)) {
-      const patience = this.#deadline(call, signal);
-      const hasPlace = await origin.enter(call.originConcurrency, rate, patience);
-      patience.end();
-      if (signal.aborted && hasPlace) origin.leave();
-      if (signal.aborted) return failure('stopped', `the call to ${url.host} was stopped`);
-      if (!hasPlace) return failure('busy', `too many calls to ${url.host} are under way`);
+    const entry = { concurrency: call.originConcurrency, rate, turn: call.turn };
+    const leave = origin.enterAtOnce(entry) ?? (await this.#wait(origin, entry, call, signal));
+    if (signal.aborted) {
+      leave?.();
+      return failure('stopped', `the call to ${url.host} was stopped`);
     }
-    const deadline = this.#deadline(call, signal);
+    if (leave === null) return failure('busy', `too many calls to ${url.host} are under way`);
+    const deadline = this.#deadline(call.timeoutMs, signal);
     try {
       const outcome = await this.#travel({ call, url, origin, signal: deadline.signal });
       if (!(outcome instanceof Trouble)) return outcome;
@@ -75,7 +81,7 @@ export class Outgoing {
       return failureOf(outcome, url.host);
     } finally {
       deadline.end();
-      origin.leave();
+      leave();
     }
   }
 
@@ -92,8 +98,20 @@ export class Outgoing {
     this.#origins.close();
   }
 
-  #deadline({ timeoutMs }: OutgoingCall, signal: AbortSignal): Deadline {
-    return new Deadline(timeoutMs, signal, this.options.clock.steadyMs);
+  async #wait(
+    origin: Origin,
+    entry: Entry,
+    { timeoutMs }: OutgoingCall,
+    signal: AbortSignal,
+  ): Promise<Leave | null> {
+    const patience = this.#deadline(Math.min(PLACE_WAIT_MAX_MS, timeoutMs), signal);
+    const leave = await origin.enter(entry, patience);
+    patience.end();
+    return leave;
+  }
+
+  #deadline(ms: number, signal: AbortSignal): Deadline {
+    return new Deadline(ms, signal, this.options.clock.steadyMs);
   }
 
   async #travel(journey: Journey): Promise<OutgoingAnswer | OutgoingFailure | Trouble> {

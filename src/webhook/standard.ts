@@ -36,7 +36,7 @@ export class StandardTeller implements Teller {
         method: 'POST',
         url: target.url,
         ...(providerId === null
-          ? { trust: 'operator' }
+          ? { trust: 'operator', turn: `webhook ${webhook.id}` }
           : { trust: 'anybody', party: `provider ${providerId}` }),
         headers: {
           'content-type': 'application/json',

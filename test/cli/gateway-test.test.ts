@@ -154,7 +154,7 @@ test('a device that nobody knows, and devices without such an address', async ()
     WHERE device_id = (SELECT id FROM device WHERE hwid = 'quiet')`);
   db.close();
   expect(await failureOf('fcm', '--hwid', 'quiet')).toMatch(
-    /the app registered none; one was dropped at \S+ ?\S*: the app was removed \(404 UNREGISTERED\)$/,
+    /the app registered none; one was dropped at .+: the app was removed \(404/,
   );
 });
 

@@ -296,13 +296,8 @@ describe('tokens by which we are known', () => {
   });
 
   test('FCM: an access token is fetched again five minutes before its end', async () => {
-    const { send, clock, outgoing } = scripted(
-      'fcm',
-      answer(200),
-      answer(200),
-      ACCESS,
-      answer(200),
-    );
+    const answers = [answer(200), answer(200), ACCESS, answer(200)];
+    const { send, clock, outgoing } = scripted('fcm', ...answers);
     await send();
     clock.advance((3_599 - 301) * 1_000);
     await send();
@@ -331,16 +326,16 @@ describe('tokens by which we are known', () => {
   });
 
   test('FCM: no token is dropped for a bare 404, whatever was accepted before', async () => {
-    const bare = [answer(404, '<html>'), answer(404, fcmBody(404, 'NOT_FOUND', null))];
-    const { send } = scripted('fcm', answer(200), ...bare);
+    const bare = answer(404, fcmBody(404, 'NOT_FOUND', null));
+    const { send } = scripted('fcm', answer(200), answer(404, '<html>'), bare);
+    const kept = { verdict: 'retry', afterMs: 900_000, isOfOne: true };
     expect(await send()).toEqual({ verdict: 'accepted' });
-    const kept = { verdict: 'retry', afterMs: 15 * 60_000, isOfOne: true };
-    expect([await send(), await send()]).toMatchObject([kept, kept]);
+    for (const _ of [1, 2]) expect(await send()).toMatchObject(kept);
   });
 
   test('FCM: what Google says of a service account is said', async () => {
-    const words = 'Invalid JWT: Token must be a short-lived token.\n\u001b[1m';
-    const refused = answer(400, { error: 'invalid_grant', error_description: words });
+    const error_description = 'Invalid JWT: Token must be a short-lived token.\n\u001b[1m';
+    const refused = answer(400, { error: 'invalid_grant', error_description });
     const outgoing = new ScriptedOutgoing([refused]);
     const given = await MAKERS.fcm(outgoing, new FakeClock()).send(
       ADDRESSES.fcm,
@@ -348,7 +343,7 @@ describe('tokens by which we are known', () => {
       NEVER,
     );
     const said = '(400 invalid_grant: Invalid JWT: Token must be a short-lived token. [1m)';
-    expect(given).toMatchObject({ problem: expect.stringContaining(said) });
+    expect('problem' in given && given.problem).toContain(said);
   });
 
   test.each([

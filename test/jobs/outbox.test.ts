@@ -72,6 +72,7 @@ describe('handing over', () => {
     const store = {
       watch,
       nameWorker: async () => 'one',
+      onBehalfOf: <T>(_party: string, _name: unknown, work: () => T) => work(),
       claimWork: async () => [],
       deliverNamed: async () => ({ count: 0, deviceIds: [], failedCount: 0 }),
       nextDueMs: async () => null,

@@ -3,9 +3,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { systemClock } from '../../src/clock.ts';
 import { Deadline } from '../../src/deadline.ts';
+import { LEASE_MS } from '../../src/jobs/outbox/outcomes.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Origins } from '../../src/outgoing/origin.ts';
-import { Outgoing } from '../../src/outgoing/outgoing.ts';
+import { Outgoing, PLACE_WAIT_MAX_MS } from '../../src/outgoing/outgoing.ts';
+import { TELL_TIMEOUT_MS } from '../../src/webhook/standard.ts';
 import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 import { callTo, PATIENT, SETTINGS, type Stranger, saying, startStranger } from './stranger.ts';
@@ -100,6 +102,32 @@ test('who finds no place in time, or is told to stop, has sent nothing', async (
   expect(await send('/ok', { originConcurrency: 1 })).toMatchObject({ status: 200 });
 });
 
+test('waiting and the call together stay within their times; the call keeps all of its own', async () => {
+  const { send } = client();
+  const first = send('/silent', { originConcurrency: 1, timeoutMs: 300 });
+  const beganMs = performance.now();
+  const second = await send('/silent', { originConcurrency: 1, timeoutMs: 600 });
+  const tookMs = performance.now() - beganMs;
+  expect(await first).toMatchObject({ kind: 'timeout' });
+  // It waited for some 300 ms, and then had 600 ms for itself.
+  expect(second).toMatchObject({ kind: 'timeout' });
+  expect(tookMs).toBeGreaterThanOrEqual(850);
+  expect(LEASE_MS).toBeGreaterThan(PLACE_WAIT_MAX_MS + TELL_TIMEOUT_MS + 9_000);
+});
+
+test('of those who share places each has its turn, however many calls one has', async () => {
+  const { send } = client();
+  const one = { originConcurrency: 2, turn: 'one' };
+  const calls = Array.from({ length: 6 }, () => send('/held', one));
+  await until('one is there', () => held.size === 1);
+  expect(await send('/ok', { ...one, turn: 'another' })).toMatchObject({ status: 200 });
+  for (let n = 0; n < 6; n++) {
+    await until('the next one is there', () => held.size === 1);
+    release();
+  }
+  expect(await Promise.all(calls)).toMatchObject(Array(6).fill({ status: 200 }));
+});
+
 test('an origin that never answers holds up no other', async () => {
   const { send } = client();
   const control = new AbortController();
@@ -166,7 +194,7 @@ test('origins that were called once are forgotten, those with a call under way a
   expect(named('once')).toBe(once);
   expect(origins.of(new URL('https://once.example.com'), 'operator')).not.toBe(once);
   const deadline = new Deadline(1_000, PATIENT, systemClock.steadyMs);
-  expect(await busy.enter(1, null, deadline)).toBe(true);
+  expect(await busy.enter({ concurrency: 1, rate: null }, deadline)).toBeFunction();
   deadline.end();
   for (let count = 0; count < 600; count++) named(`h${count}`);
   expect(named('busy')).toBe(busy);

@@ -321,6 +321,7 @@ export class OutboxBench {
     const { outbox, clock, webhook } = this;
     const store = {
       ...outbox,
+      onBehalfOf: <T>(_party: string, _name: unknown, work: () => T) => work(),
       findWebhook: async (id: number) => outbox.webhooks.get(id) ?? null,
       updateWebhook: async (id: number, _owner: number, { target }: WebhookChange) => {
         const before = outbox.webhooks.get(id);

@@ -176,11 +176,12 @@ export interface OutboxTotals {
 
 export interface OutboxStore {
   /**
-   * Gets hold of destinations of these kinds that have something due, unless they were stopped less
-   * than {@link STOPPED_MS} ago, wait for their `retryAtMs`, are of a webhook that is disabled, or somebody holds them, be it this
-   * owner: those first that were served longest ago. At most `failingMax` are such that failed
-   * last, and none is of `except`. A lease that ends further ahead than any lasts is from before
-   * the clock was set back, and holds nothing. Looking alone writes nothing.
+   * Gets hold of destinations of these kinds that have something due, unless they were stopped
+   * less than {@link STOPPED_MS} ago, wait for their `retryAtMs`, are of a webhook that is
+   * disabled, or somebody holds them, be it this owner: those first that were served longest ago.
+   * At most `failingMax` are such that failed last, and none is of `except`. A lease that ends
+   * further ahead than any lasts is from before the clock was set back, and holds nothing. Looking
+   * alone writes nothing.
    */
   claimDestinations(
     lease: OutboxLease,

@@ -8,8 +8,10 @@ import type { DestinationHealth, OutboxStore, Settlement } from '../../core/port
 
 /** Time for which a process that says nothing keeps a destination, ms. */
 export const LEASE_MS = 30_000;
-/** No attempt, which takes 15 s at most, begins later after the last word of the lease, ms. */
-const LEASE_TRUST_MS = 14_000;
+/** Longest attempt, ms: 5 s for a place or an access token each, and 15 or 10 s for the call. */
+const ATTEMPT_MAX_MS = 20_000;
+/** No attempt begins later after the last word of the lease, ms. */
+const LEASE_TRUST_MS = LEASE_MS - ATTEMPT_MAX_MS - 1_000;
 /** Outcomes that are saved without waiting for more, and the most in one step. */
 const AT_ONCE_COUNT = 250;
 const STEP_COUNT_MAX = 512;

@@ -185,11 +185,10 @@ export class OutboxRun implements Taker {
   }
 
   #turnIn(ms: number): void {
-    const { clock } = this.host;
-    const atMs = clock.steadyMs() + ms;
+    const atMs = this.host.clock.steadyMs() + ms;
     if (this.#turnsAtMs !== null && this.#turnsAtMs <= atMs) return;
     this.#turnsAtMs = atMs;
-    void clock.sleep(ms).then(() => {
+    void this.host.clock.sleep(ms).then(() => {
       if (this.#turnsAtMs === atMs) this.#turnsAtMs = null;
       this.#turn();
     });

@@ -26,7 +26,7 @@ export class TelegramTeller implements Teller {
   ) {}
 
   async tell(
-    { secret, target }: Webhook,
+    { id, secret, target }: Webhook,
     event: StoredEvent,
     _nowMs: number,
     signal: AbortSignal,
@@ -44,6 +44,7 @@ export class TelegramTeller implements Teller {
         // The token is in the path: no problem says more of an address than its host.
         url: `${this.settings.telegramEndpoint}/bot${secret}/sendMessage`,
         trust: 'operator',
+        turn: `webhook ${id}`,
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(message),
         timeoutMs: TELL_TIMEOUT_MS,

@@ -222,24 +222,6 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       expect(paged).toEqual([2, 1, 3, 4]);
     });
 
-    test('a wait that was asked for is no attempt', async () => {
-      const { store } = opened();
-      const { providerId } = await addDoor(store);
-      await registerAt(store, 'a', fcm('token a'));
-      for (let n = 0; n < 2; n++) await serve(store, providerId);
-      const { id } = await claimOne(store);
-      const [first, second] = await dueAt(store, id);
-      const nextAtMs = NOW_MS + SECOND_MS;
-      const wait = { outcome: 'wait', nextAtMs, problem: 'too many' } as const;
-      await settle(store, id, [first as { id: number }], wait);
-      await settle(store, id, [second as { id: number }], retryAt(nextAtMs));
-      expect(await dueAt(store, id)).toEqual([]);
-      expect(await dueAt(store, id, nextAtMs)).toMatchObject([
-        { id: first?.id, attemptCount: 0, nextAtMs },
-        { id: second?.id, attemptCount: 1, nextAtMs },
-      ]);
-    });
-
     test('says why no push is needed', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);

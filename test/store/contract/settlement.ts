@@ -73,6 +73,17 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       expect(await countsOf(store, id)).toEqual([40, 2, 0, 0]);
     });
 
+    test('put off as it was asked for, which is no attempt', async () => {
+      const { store, id, destinationId, first, second } = await given();
+      const wait = { outcome: 'wait', nextAtMs: NOW_MS + 5, problem: 'too many' } as const;
+      await settle(store, destinationId, [first], wait);
+      await settle(store, destinationId, [second], retryAt(NOW_MS + 5));
+      expect(await dueAt(store, destinationId)).toEqual([]);
+      const again = await dueAt(store, destinationId, NOW_MS + 5);
+      expect(again.map(({ attemptCount }) => attemptCount)).toEqual([0, 1]);
+      expect(await countsOf(store, id)).toEqual([40, 2, 0, 0]);
+    });
+
     test('a dead address is dropped, unless another has come since', async () => {
       const { store, a, id, destinationId, first, second } = await given();
       const dead = (push: typeof first) => ({
