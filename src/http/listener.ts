@@ -15,8 +15,7 @@ const RETIREMENT_MS = (IDLE_TIMEOUT_S + 10) * 1_000;
 /** The pause between two looks of a stop whether the last answer is out, ms. */
 const STOP_PAUSE_MS = 5;
 /** The time for connections that are made already to be taken, and to send their request, ms. */
-const TAKE_MAX_MS = 500;
-const SETTLE_MS = 50;
+const SETTLE_MS = 100;
 /** The pause between two attempts to have a port back, and the time for all of them, ms. */
 const RETURN_PAUSE_MS = 20;
 const RETURN_MAX_MS = 10_000;
@@ -103,12 +102,7 @@ export function listen(
   /** Takes no more connections, and the requests of those that are made. */
   async function shutOut(): Promise<void> {
     if (canHandOver) handover ??= makePortHandover();
-    if (!handover?.shutOut(port)) return;
-    for (let waitedMs = 0; waitedMs < TAKE_MAX_MS; waitedMs += STOP_PAUSE_MS) {
-      if (handover.waitingCount(port) === 0) break;
-      await Bun.sleep(STOP_PAUSE_MS);
-    }
-    await Bun.sleep(SETTLE_MS);
+    if (handover?.shutOut(port)) await Bun.sleep(SETTLE_MS);
   }
 
   function join(next: ListenOptions): Server {

@@ -24,10 +24,13 @@ const SO_REUSEPORT = 15;
 const SO_ATTACH_FILTER = 26;
 /** A classic BPF program that chooses among the listeners of one port (Linux 4.5). */
 const SO_ATTACH_REUSEPORT_CBPF = 51;
-/** The instruction "return a constant", linux/filter.h. */
+/** Instructions, linux/filter.h: return a constant, load a byte, skip one unless a bit is set. */
 const BPF_RET_K = 0x06;
-/** Nothing of a packet. */
-const NOTHING = 0;
+const BPF_LOAD_BYTE = 0x30;
+const BPF_SKIP_UNLESS_SET = 0x45;
+/** The byte of a TCP header with its flags, and the flag of who asks for a connection. */
+const TCP_FLAGS_AT = 13;
+const TCP_SYN = 0x02;
 /** The state of a listening socket in /proc/net/tcp. */
 const LISTENING = '0A';
 /** The group of a port numbers its listeners in the order in which they joined. */
@@ -42,11 +45,11 @@ export interface PortHandover {
   close(port: number): void;
   /**
    * Takes no new connection any more, for good: who asks for one hears nothing, asks again after a
-   * second, and is refused by then. False if the kernel does not want to.
+   * second, and is refused by then. What is made already goes on, also where the kernel waits for
+   * its first bytes before it hands it over (TCP_DEFER_ACCEPT, which Bun asks for). False if the
+   * kernel does not want to.
    */
   shutOut(port: number): boolean;
-  /** The number of connections that are made and wait to be taken. */
-  waitingCount(port: number): number;
 }
 
 /** The handover of this system; null where there is none. */
@@ -70,16 +73,10 @@ export function makePortHandover(): PortHandover | null {
       share(port, false);
     },
     shutOut: (port) => {
-      const filter = alwaysReturn(NOTHING);
-      const done = listenersOf(port).map((fd) =>
-        setOption(fd, SO_ATTACH_FILTER, programOf(filter)),
-      );
+      const program = programOf(REFUSE_SYN);
+      const done = listenersOf(port).map((fd) => setOption(fd, SO_ATTACH_FILTER, program));
       return done.length > 0 && !done.includes(false);
     },
-    waitingCount: (port) =>
-      listenersIn(port)
-        .map((columns) => Number.parseInt(columns[4]?.split(':')[1] ?? '0', 16))
-        .reduce((sum, count) => sum + count, 0),
   };
 }
 
@@ -144,17 +141,28 @@ function int32(value: number): Uint8Array {
 }
 
 /** struct sock_filter */
-function alwaysReturn(index: number): Uint8Array {
-  const instruction = new DataView(new ArrayBuffer(8));
-  instruction.setUint16(0, BPF_RET_K, true);
-  instruction.setUint32(4, index, true);
-  return new Uint8Array(instruction.buffer);
+function instruction(code: number, constant: number, skipUnless = 0): Uint8Array {
+  const bytes = new DataView(new ArrayBuffer(8));
+  bytes.setUint16(0, code, true);
+  bytes.setUint8(3, skipUnless);
+  bytes.setUint32(4, constant, true);
+  return new Uint8Array(bytes.buffer);
 }
 
+const alwaysReturn = (index: number) => instruction(BPF_RET_K, index);
+
+/** Lets in nothing of a packet that asks for a connection, all of every other one. */
+const REFUSE_SYN = Buffer.concat([
+  instruction(BPF_LOAD_BYTE, TCP_FLAGS_AT),
+  instruction(BPF_SKIP_UNLESS_SET, TCP_SYN, 1),
+  instruction(BPF_RET_K, 0),
+  instruction(BPF_RET_K, 0xffff_ffff),
+]);
+
 /** struct sock_fprog, on a 64-bit machine */
-function programOf(instruction: Uint8Array): Uint8Array {
+function programOf(instructions: Uint8Array): Uint8Array {
   const program = new DataView(new ArrayBuffer(16));
-  program.setUint16(0, 1, true);
-  program.setBigUint64(8, BigInt(ptr(instruction)), true);
+  program.setUint16(0, instructions.byteLength / 8, true);
+  program.setBigUint64(8, BigInt(ptr(instructions)), true);
   return new Uint8Array(program.buffer);
 }

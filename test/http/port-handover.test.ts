@@ -34,7 +34,6 @@ test('a port that is shut takes no new connection, and lets those that are made 
   );
   before.write('hello');
   await until('the connection answers', () => heard === 'hello');
-  expect(handover.waitingCount(port)).toBe(0);
   expect(isMade).toBe(false);
   server.stop(true);
   // It asks again after a second, and hears that nobody is there: nothing of it was sent.

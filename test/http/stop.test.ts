@@ -20,3 +20,49 @@ test('a connection that is open is answered once more, and told that it was the 
   void stopped;
   await app.close();
 });
+
+test('no connection that was made is reset: it is answered, or it is not made', async () => {
+  const app = await startTestApp();
+  const port = Number(new URL(app.url).port);
+  const outcomes = new Map<string, number>();
+  const callers = Array.from({ length: 32 }, async () => {
+    for (;;) {
+      const outcome = await callOnce(port);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      if (outcome !== 'answered') return;
+    }
+  });
+  await until('calls are answered', () => (outcomes.get('answered') ?? 0) > 100);
+  await app.server.stop(50);
+  await Promise.all(callers);
+  expect(outcomes).toEqual(
+    new Map([
+      ['answered', outcomes.get('answered') ?? 0],
+      ['not made', 32],
+    ]),
+  );
+  await app.close();
+});
+
+/** One call on a connection of its own. */
+function callOnce(port: number): Promise<'answered' | 'not made' | 'reset'> {
+  return new Promise((resolve) => {
+    let isAnswered = false;
+    const end = () => resolve(isAnswered ? 'answered' : 'reset');
+    Bun.connect({
+      ...{ hostname: '127.0.0.1', port },
+      socket: {
+        open: (socket) => {
+          const head = 'GET /api/list-install HTTP/1.1\r\nhost: localhost\r\n';
+          socket.write(`${head}connection: close\r\n\r\n`);
+        },
+        data: (socket, data) => {
+          isAnswered ||= data.toString().startsWith('HTTP/1.1 200');
+          if (isAnswered) socket.end();
+        },
+        close: end,
+        error: end,
+      },
+    }).catch(() => resolve('not made'));
+  });
+}
