@@ -73,7 +73,7 @@ export const forms = {
   subscriptionKey: ofText(SUBSCRIPTION_KEY, {
     ...{ minLength: 1, maxLength: SUBSCRIPTION_KEY_LENGTH_MAX },
     // Of ASCII what the rule names, and all else.
-    pattern: '^[^\\x00-*,/;<>?\\[\\\\\\]^`{|}\\x7f]*$',
+    pattern: '^[^\\x00-*,/;<>?\\x5b-\\x5e`\\x7b-\\x7d\\x7f]*$',
   }),
   keepOldHours: ofWhole(KEEP_OLD_HOURS),
   flag: { schema: Type.Union([Type.Literal(0), Type.Literal(1)]), rule: '0 or 1' },
