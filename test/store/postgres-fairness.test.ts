@@ -107,7 +107,7 @@ describePostgres('parties at PostgreSQL', () => {
         db.within((mine) => db.transaction((on) => sleep.get(on, { seconds: 0 }), mine)),
     };
     for (const call of Object.values(kinds)) {
-      const ofA = Array.from({ length: 3_000 }, () => onBehalfOf('a', String, call));
+      const ofA = Array.from({ length: 6_000 }, () => onBehalfOf('a', String, call));
       const settled = Promise.allSettled(ofA);
       const others = Array.from({ length: 20 }, (_, n) => onBehalfOf(`b${n}`, String, call));
       await Promise.all(others);

@@ -26,7 +26,7 @@ import { answerOf, type Connection, Pools, sendOn } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
 /** Calls that may wait for statements by themselves, of all parties, and for transactions. */
-const WAITING_MAX = 2_000;
+const WAITING_MAX = 8_000;
 /** Statements of a connection that may be under way: while one is answered, the next is there. */
 const STATEMENTS_PER_CONNECTION = 4;
 /** Time that a statement has beyond what the server gives it: then the way there is silent, ms. */
