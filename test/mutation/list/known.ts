@@ -3,6 +3,35 @@ import type { MutatedFile } from '../mutation.ts';
 /** Mistakes that no test noticed once. */
 export const known: readonly MutatedFile[] = [
   {
+    file: 'src/store/postgres/outage.ts',
+    tests: ['test/store/postgres-outage.test.ts', 'test/store/postgres-full-disk.test.ts'],
+    changes: [
+      [
+        "const refuses = place === 'plain' ? 'all' : 'transactions';",
+        "const refuses: Outage['refuses'] = 'all';",
+      ],
+      [
+        'else if (isLost(fault)) this.#suspect();',
+        'else if (isLost(fault)) this.#unreachable(problem);',
+      ],
+    ],
+  },
+  {
+    file: 'src/store/postgres/watch.ts',
+    tests: ['test/store/postgres-opening.test.ts'],
+    changes: [['if (ban !== null) db.ban(ban);', '']],
+  },
+  {
+    file: 'src/http/port-handover.ts',
+    tests: ['test/http/port-handover.test.ts', 'test/http/stop.test.ts'],
+    changes: [
+      [
+        'instruction(BPF_SKIP_UNLESS_SET, TCP_SYN, 1),',
+        'instruction(BPF_SKIP_UNLESS_SET, TCP_SYN, 0),',
+      ],
+    ],
+  },
+  {
     file: 'src/http/stream/stream.ts',
     tests: ['test/http/stream-life.test.ts'],
     changes: [
