@@ -100,26 +100,26 @@ describePostgres('parties at PostgreSQL', () => {
   });
 
   test('of too many calls those of the party that has them are refused, as busy', async () => {
-    const db = open(2);
+    const db = open(6);
     const kinds = {
       statement: () => sleep.get(db, { seconds: 0 }),
       transaction: () =>
         db.within((mine) => db.transaction((on) => sleep.get(on, { seconds: 0 }), mine)),
     };
     for (const call of Object.values(kinds)) {
-      const ofA = Array.from({ length: 6_000 }, () => onBehalfOf('a', String, call));
+      const ofA = Array.from({ length: 4_500 }, () => onBehalfOf('a', String, call));
       const settled = Promise.allSettled(ofA);
       const others = Array.from({ length: 20 }, (_, n) => onBehalfOf(`b${n}`, String, call));
       await Promise.all(others);
       const refused = (await settled).flatMap((each) =>
         each.status === 'rejected' ? [each.reason] : [],
       );
-      expect(refused.length).toBeGreaterThan(1_000);
+      expect(refused.length).toBeGreaterThan(100);
       expect(refused.every((fault) => fault instanceof StoreBusy && isBusy(fault))).toBe(true);
       expect(String(refused[0])).toBe('StoreBusy: too many calls wait for the database');
     }
     expect(told).toEqual([]);
-  });
+  }, 20_000);
 
   test('the party is the one of the call, however it goes on', async () => {
     const db = open(2);
