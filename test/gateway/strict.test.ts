@@ -112,6 +112,15 @@ describe('FCM', () => {
     expect((await push('fcm')).verdict).toEqual(ACCEPTED);
   });
 
+  test('a notification names the channel that is set', async () => {
+    const settings = { ...settingsFor(servers, dataDir), fcmChannelId: 'news' };
+    const set = makeGateways(settings, { outgoing, clock: systemClock });
+    expect(await set.all.fcm?.send(PHONE, contentAt(Date.now()), NEVER)).toEqual(ACCEPTED);
+    const visit = (await servers.visits('fcm')).at(-1);
+    expect(visit?.content).toMatchObject({ android: { notification: { channel_id: 'news' } } });
+    await noBreaches('fcm');
+  });
+
   test('64 pushes at once fetch one access token', async () => {
     const fresh = makeGateways(settingsFor(servers, dataDir), { outgoing, clock: systemClock });
     const content = contentAt(Date.now());
