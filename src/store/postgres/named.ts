@@ -50,18 +50,21 @@ export function namedStore(context: Context): Pick<Store, 'deliverNamed'> {
   ): Promise<boolean> {
     const { owner, lease, rules } = order;
     const wanted = held(context, lease);
-    if (!(await hold(w, work.id, wanted))) return false;
-    done.count += 1;
     const next = rules.afterChecking(owner, work);
-    // One right behind the other, without waiting for answers.
-    const [, isNext] = await Promise.all([
+    // One right behind the other, without waiting for answers: each names the status before it.
+    const [isHeld, , isNext] = await Promise.all([
+      hold(w, work.id, wanted),
       work.status === CHECKING || move(w, wanted, work.status, CHECKING),
       move(w, wanted, CHECKING, next),
     ]);
+    if (!isHeld) return false;
+    done.count += 1;
     if (!isNext || next !== LOAD) return true;
     if (!(await recipients.load(w, lease, rules.ledgerRowsMax))?.isDone) return true;
-    if (!(await move(w, wanted, LOAD, SENDING))) return true;
-    const sent = await recipients.send(w, lease, rules);
+    const [, sent] = await Promise.all([
+      move(w, wanted, LOAD, SENDING),
+      recipients.send(w, lease, rules),
+    ]);
     if (sent === null) return true;
     done.deviceIds.push(...sent.deviceIds);
     done.failedCount += sent.outcome?.failedCount ?? 0;
