@@ -137,7 +137,7 @@ test('a stream with its token in the handshake, and what it hears by a signal', 
   const partyOf = (name: string) =>
     new Set(asked.filter(({ method }) => method === name).map(({ party }) => party));
   expect(partyOf('listInbox')).toEqual(new Set([CLIENT]));
-  expect(partyOf('sendRecipients')).toEqual(new Set(['jobs']));
+  expect(partyOf('nextDueMs')).toEqual(new Set(['jobs']));
   const acknowledging = await partiesOf(async () => {
     opened.send({ items: opened.ids().map((id) => ({ id, state: 'received' })) });
     await until('it is kept', () => asked.some(({ method }) => method === 'acknowledge'));
