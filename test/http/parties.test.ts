@@ -132,6 +132,7 @@ test('a stream with its token in the handshake, and what it hears by a signal', 
   const heard = await partiesOf(async () => {
     await notify(app, own, 'hello', { hwid: 'phone-stream' });
     await until('the message is there', () => opened.ids().length > 0);
+    await until('the worker is done', () => asked.some(({ method }) => method === 'nextDueMs'));
   });
   expect(heard).not.toContain(NOBODY);
   const partyOf = (name: string) =>
