@@ -62,11 +62,11 @@ export class PartyQueue<Item> {
   }
 
   /**
-   * Takes the first item of the party whose turn it is, of those whose first item `mayGo`; the
-   * party then has its next turn behind the others. Null: none waits that may go.
+   * Takes the first item of the party whose turn it is, of those that `mayGo`; the party then has
+   * its next turn behind the others. Null: none waits that may go.
    */
   take(
-    mayGo: (party: string, first: Item) => boolean = () => true,
+    mayGo: (party: string, item: Item) => boolean = () => true,
   ): { party: string; item: Item } | null {
     for (const [party, items] of this.#waiting) {
       for (const item of items) {

@@ -1,5 +1,7 @@
 /** Places of a pool: how many attempts are under way at a time, handed out in turns. */
 
+import { PartyQueue } from '../../queue.ts';
+
 export interface Taker {
   /** True: it keeps a place for long; all such together get no more than a share. */
   readonly isSlow: boolean;
@@ -7,11 +9,13 @@ export interface Taker {
   begin(): boolean;
 }
 
+const ONCE_EACH = { waitingMax: Number.POSITIVE_INFINITY, waitingPerPartyMax: 1 };
+
 export class Places {
   #freeCount: number;
   #freeOfSlow: number;
-  /** Those who want a place, whoever got none for longest first. */
-  readonly #waiting = new Set<Taker>();
+  /** Takers that want a place, once each: there are no more of them than runs. */
+  readonly #waiting = new PartyQueue<Taker>(() => ONCE_EACH);
   #isSharing = false;
 
   /** `slowMax`: most places for those that keep them for long. */
@@ -20,9 +24,9 @@ export class Places {
     this.#freeOfSlow = slowMax;
   }
 
-  /** Asks for places for as long as the taker has something to begin. */
-  want(taker: Taker): void {
-    this.#waiting.add(taker);
+  /** Asks for places, in turns by party, for as long as the taker has something to begin. */
+  want(party: string, taker: Taker): void {
+    this.#waiting.add(party, taker);
     this.#share();
   }
 
@@ -37,15 +41,15 @@ export class Places {
     // A taker that asks while it begins has its turn in the loop below.
     if (this.#isSharing) return;
     this.#isSharing = true;
-    for (const taker of this.#waiting) {
-      if (this.#freeCount === 0) break;
+    while (this.#freeCount > 0) {
+      const next = this.#waiting.take((_, { isSlow }) => !isSlow || this.#freeOfSlow > 0);
+      if (next === null) break;
+      const { party, item: taker } = next;
       const { isSlow } = taker;
-      if (isSlow && this.#freeOfSlow === 0) continue;
-      this.#waiting.delete(taker);
       if (!taker.begin()) continue;
       this.#freeCount -= 1;
       if (isSlow) this.#freeOfSlow -= 1;
-      this.#waiting.add(taker);
+      this.#waiting.add(party, taker);
     }
     this.#isSharing = false;
   }

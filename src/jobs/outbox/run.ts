@@ -170,7 +170,7 @@ export class OutboxRun implements Taker {
     } else if (this.#mustLoad()) {
       void this.#load();
     } else if (this.#mayBegin()) {
-      this.host.places.want(this);
+      this.host.places.want(String(this.destination.id), this);
     } else {
       const waitMs = this.#waitMs();
       if (waitMs > 0) this.#turnIn(Math.min(waitMs, TURN_MAX_MS));

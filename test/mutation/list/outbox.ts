@@ -104,9 +104,9 @@ export const outbox: readonly MutatedFile[] = [
     file: 'src/jobs/outbox/places.ts',
     tests: WORKER,
     changes: [
-      ['if (isSlow && this.#freeOfSlow === 0) continue;', ''],
+      ['!isSlow || this.#freeOfSlow > 0', 'isSlow || !isSlow'],
       ['if (isSlow) this.#freeOfSlow += 1;', ''],
-      ['if (this.#freeCount === 0) break;', ''],
+      ['while (this.#freeCount > 0) {', 'for (;;) {'],
     ],
   },
   {
