@@ -47,7 +47,7 @@ test('a turn begins few of those that wait, and other work comes in between', as
   }
   await all;
   const perTurn = counts.slice(1).map((count, n) => count - (counts[n] ?? 0));
-  expect(Math.max(...perTurn)).toBeLessThanOrEqual(2 * 64);
+  expect(Math.max(...perTurn)).toBeLessThanOrEqual(2 * 32);
 });
 
 test('once none waits, calls begin at once again', async () => {

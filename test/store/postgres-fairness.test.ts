@@ -3,12 +3,14 @@
 import { afterEach, beforeAll, expect, spyOn, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { isBusy, StoreBusy } from '../../src/core/port/store.ts';
+import { nextTurn } from '../../src/core/turn.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { TurnGroup } from '../../src/store/postgres/group.ts';
 import { onBehalfOf } from '../../src/store/postgres/party.ts';
 import { prepare, value } from '../../src/store/postgres/statement.ts';
 import { describePostgres } from '../support/needs.ts';
 import { type Postgres, sharedPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 
 const sleep = prepare(sql`SELECT pg_sleep(${value('seconds')}::float8)`);
 const A_MOMENT = { seconds: 0.02 };
@@ -79,6 +81,32 @@ describePostgres('parties at PostgreSQL', () => {
       },
     });
     expect(await servedBefore(200, () => group.ask(1))).toBeLessThanOrEqual(2 * 4);
+  });
+
+  test('a party that fills a group leaves one of its runs to others', async () => {
+    const begun: string[] = [];
+    const ends: (() => void)[] = [];
+    const group = new TurnGroup<string, string>(open(2), {
+      ...{ itemsMax: 1, underWayMax: 3 },
+      run: async (items) => {
+        begun.push(...items);
+        await new Promise<void>((resolve) => ends.push(resolve));
+        return items;
+      },
+    });
+    const ask = (party: string) => onBehalfOf(party, String, () => group.ask(party));
+    const asked = ['a', 'a', 'a', 'a'].map(ask);
+    for (let turns = 0; turns < 5; turns++) await nextTurn();
+    expect(begun).toEqual(['a', 'a']);
+    asked.push(ask('b'));
+    await until('the run of b begins', () => begun.includes('b'));
+    expect(begun).toEqual(['a', 'a', 'b']);
+    await until('all have ended', () => {
+      for (const end of ends.splice(0)) end();
+      return begun.length === 5;
+    });
+    for (const end of ends) end();
+    await Promise.all(asked);
   });
 
   test('a run takes one call of each party in turn', async () => {

@@ -10,7 +10,7 @@ import { PartyQueue } from '../../queue.ts';
 /** Calls that begin at once until a turn of the event loop is over: twice as many at most. */
 const AT_ONCE_MAX = 128;
 /** Calls that begin in a turn while others wait: a commit of as many takes a few milliseconds. */
-const PER_TURN = 64;
+const PER_TURN = 32;
 /**
  * Calls that may wait. A connection has one, as Bun reads the next of its requests when the one
  * before is answered; so this is more than there can be. One beyond would begin at once.

@@ -10,7 +10,7 @@ import type { Failure } from './exchange.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
 /** Requests that may wait for one panel; each holds a connection and some kilobytes. */
-const WAITING_MAX = 1_000;
+const WAITING_MAX = 4_000;
 
 /** One panel, through changes of its settings. */
 export class Panel {

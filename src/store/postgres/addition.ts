@@ -81,7 +81,7 @@ export function addTogether(context: Context) {
   const group = new TurnGroup<Addition, { id: number } | null>(context.db, {
     isWrite: true,
     run: (items) => addAll(context, items),
-    itemsMax: 512,
+    itemsMax: 64,
   });
   return (draft: NewInstall, act: Act) => group.ask({ draft, act });
 }

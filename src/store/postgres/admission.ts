@@ -126,7 +126,7 @@ export function admitTogether(context: Context) {
   const group = new TurnGroup<Knock, AdmittedLink | null>(context.db, {
     isWrite: true,
     run: (knocks) => admitFirst(context, knocks, underWay),
-    itemsMax: 256,
+    itemsMax: 64,
   });
   return (key: SlotKey, facts: DeviceFacts, nowMs: number): Promise<AdmittedLink | null> | null =>
     // A key alone may be several providers'.

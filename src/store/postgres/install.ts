@@ -170,7 +170,7 @@ export function installStore(context: Context): InstallStore {
       const links = new Map(found.map((link) => [link.id, link]));
       return ids.map((id) => links.get(id) ?? null);
     },
-    itemsMax: 512,
+    itemsMax: 64,
   });
 
   async function list(providerId: number, { id, beforeId, countMax }: Page): Promise<Install[]> {

@@ -56,7 +56,7 @@ function findTogether({ db }: Context): TurnGroup<string, Provider | null> {
       const byCode = new Map(found.map((provider) => [provider.code, provider]));
       return codes.map((code) => byCode.get(code) ?? null);
     },
-    itemsMax: 512,
+    itemsMax: 64,
   });
 }
 

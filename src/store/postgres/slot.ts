@@ -99,7 +99,7 @@ export function slotStore(context: Context): SlotStore {
   const together = () =>
     new TurnGroup(db, {
       run: (keys: readonly SlotKey[]) => findDoors(db, keys),
-      itemsMax: 256,
+      itemsMax: 64,
     });
   const byCode = together();
   const byKey = together();

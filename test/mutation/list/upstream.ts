@@ -178,7 +178,7 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/http/bound/crowd.ts',
     tests: ['test/http/crowd.test.ts'],
     changes: [
-      ['const PER_TURN = 64;', 'const PER_TURN = 64_000;'],
+      ['const PER_TURN = 32;', 'const PER_TURN = 32_000;'],
       ['this.#waiting.add(this.#options.clientOf(request), call)', "this.#waiting.add('', call)"],
       ['this.#begunCount = 0;\n        return;', 'return;'],
       ['if (this.#options.isGone(item.request)) {', 'if (false) {'],
