@@ -25,6 +25,7 @@ interface Structure {
 
 /** The fault as the operator is to read it. */
 function explained(fault: unknown): unknown {
+  if (fault instanceof OperatorError) return fault;
   const again = 'run the same command again, which begins anew or goes on';
   if (isLost(fault)) {
     return new OperatorError(`PostgreSQL went away (${messageOf(fault)}): ${again}`, 'not_saved');
