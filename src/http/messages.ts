@@ -178,7 +178,7 @@ const TABLE = {
   ),
   registration_refused: refusal(
     'Device is registered',
-    'show the token that the HWID has, or the link that it has been on for longest',
+    'show the token that the HWID has, or the link by which it was registered',
   ),
   push_key_missing: refusal('Push key not found', 'the operator has not set up Web Push'),
   not_a_stream: refusal('Unknown error', 'this path takes WebSocket connections only'),

@@ -227,7 +227,7 @@ const register: Scenario[] = [
   refused(
     'registration_refused',
     'Device is registered',
-    'show the token that the HWID has, or the link that it has been on for longest',
+    'show the token that the HWID has, or the link by which it was registered',
     'a HWID that has a token, alone',
     [aRegisteredDevice()],
     { hwid: HWID },
