@@ -136,7 +136,7 @@ test('a key that nobody has gets its link with the first device, and one link al
   const before = await links();
 
   expect(said(await admit('a b'))).toBe('hwid_required');
-  expect(said(await admit('a', { subscriptionKey: 'no' }))).toBe('link_not_found');
+  expect(said(await admit('a', { subscriptionKey: 'a/b' }))).toBe('link_not_found');
   expect(await admit('a', { domainHash: 'b'.repeat(64) })).toMatchObject({
     says: 'link_not_found',
     reason: 'link_domain_not_bound',

@@ -173,7 +173,8 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     });
     await hasBegun.promise;
     await noting(open(), 2);
-    expect(await chain(one)).toEqual([[2]]);
+    // By another node: a party alone may have one transaction less than there are.
+    expect(await chain(open())).toEqual([[2]]);
     late.resolve();
     await older;
     expect(await chain(one)).toEqual([[2], [1]]);
