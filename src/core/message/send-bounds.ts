@@ -15,9 +15,10 @@ import type {
  */
 export function countSend(
   usage: SendUsage,
-  { createdAtMs, payload, targetHwid, unboundCount }: NewDistribution,
+  draft: NewDistribution,
   { generalIntervalMs, unboundQuota, bounds }: DistributionGuards,
 ): SendCount | 'general_too_soon' | 'unbound_quota_exceeded' | BoundReached {
+  const { createdAtMs, unboundCount } = draft;
   const isWithin = (fromMs: number, ms: number) => Math.abs(createdAtMs - fromMs) < ms;
   if (unboundQuota !== null && usage.unboundCount + unboundCount > unboundQuota.countMax) {
     return 'unbound_quota_exceeded';
@@ -30,7 +31,7 @@ export function countSend(
   const isInWindow = isWithin(usage.sendsFromMs, bounds.windowMs);
   const sendCount = isInWindow ? usage.sendCount : 0;
   if (sendCount >= bounds.sendsPerMinuteMax) return 'too_many_sends';
-  const bytes = Buffer.byteLength(payload) + Buffer.byteLength(targetHwid) + bounds.bytesEach;
+  const bytes = keptBytesOf(draft, bounds);
   if (usage.keptBytes + bytes > bounds.keptBytesMax) return 'kept_bytes_full';
   if (usage.ledgerCount >= bounds.ledgerRowsMax) return 'ledger_full';
   return {
@@ -38,4 +39,12 @@ export function countSend(
     sendsFromMs: isInWindow ? usage.sendsFromMs : createdAtMs,
     sendCount: sendCount + 1,
   };
+}
+
+/** Bytes that a send counts as until it is forgotten. */
+export function keptBytesOf(
+  { payload, targetHwid }: Pick<NewDistribution, 'payload' | 'targetHwid'>,
+  { bytesEach }: DistributionGuards['bounds'],
+): number {
+  return Buffer.byteLength(payload) + Buffer.byteLength(targetHwid) + bytesEach;
 }

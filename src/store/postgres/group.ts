@@ -31,6 +31,8 @@ export interface GroupOptions<Item, Answer> {
   underWayMax?: number;
   /** True if a run writes: what is given up then is a write that failed. */
   isWrite?: boolean;
+  /** True if a run has calls of one party, which has one run: its calls wait for one lock. */
+  isOfOneParty?: boolean;
 }
 
 /** The parts of the database that groups need. */
@@ -113,9 +115,12 @@ export class TurnGroup<Item, Answer> {
 
   /** Takes the calls of a run, and adds their parties. */
   #take(parties: Set<string>): Call<Item, Answer>[] {
-    const partyRunsMax = Math.max(1, this.#underWayMax - 1);
+    const { isOfOneParty = false } = this.#options;
+    const partyRunsMax = isOfOneParty ? 1 : Math.max(1, this.#underWayMax - 1);
+    const partiesMax = isOfOneParty ? 1 : Number.POSITIVE_INFINITY;
     const mayGo = (party: string) =>
-      parties.has(party) || (this.#runsOf.get(party) ?? 0) < partyRunsMax;
+      parties.has(party) ||
+      (parties.size < partiesMax && (this.#runsOf.get(party) ?? 0) < partyRunsMax);
     const calls: Call<Item, Answer>[] = [];
     while (calls.length < this.#options.itemsMax) {
       const next = this.#waiting.take(mayGo);
