@@ -237,6 +237,8 @@ export class Database implements Runner {
       await send('COMMIT');
       return value;
     } catch (fault) {
+      // What steps beside the one that failed go on with must not run behind the end.
+      isOver = true;
       const isUnanswered = isLost(fault) || fault instanceof StoreAway;
       if (!isLost(fault)) await send('ROLLBACK').catch(() => undefined);
       const met = this.#outages.meet(fault, 'transacting');

@@ -1,4 +1,4 @@
-/** The end of a distribution, told to its provider's webhooks. */
+/** The end of distributions, told to its provider's webhooks. */
 
 import { sql } from 'drizzle-orm';
 import { distributionEnded, type EndedDistribution } from '../../core/event/happenings.ts';
@@ -10,15 +10,20 @@ const ended = prepare<EndedDistribution & { providerId: number }>(sql`
     SELECT id, provider_id AS "providerId", status, notification_type AS "notificationType",
       recipient_count AS "recipientCount", sent_count AS "sentCount",
       failed_count AS "failedCount"
-    FROM distribution WHERE id = ${value('id')} AND status >= ${FINAL}`);
+    FROM distribution WHERE id = ANY(${value('ids')}::bigint[]) AND status >= ${FINAL}
+    ORDER BY id`);
 
 /**
- * Notes the end of a distribution for its provider. To be called within the write that ends it,
- * once its counts are final; it says nothing of one that has not ended.
+ * Notes the end of distributions for their providers. To be called within the write that ends them,
+ * once their counts are final; it says nothing of one that has not ended.
  */
-export async function noteDistributionEnd(w: Write, id: number, nowMs: number): Promise<void> {
-  const found = await ended.get(w, { id });
-  if (found === null) return;
-  w.noteEnd(found.status);
-  w.events.note(found.providerId, nowMs, () => distributionEnded(found));
+export async function noteDistributionEnd(
+  w: Write,
+  ids: readonly number[],
+  nowMs: number,
+): Promise<void> {
+  for (const found of await ended.all(w, { ids })) {
+    w.noteEnd(found.status);
+    w.events.note(found.providerId, nowMs, () => distributionEnded(found));
+  }
 }

@@ -80,7 +80,7 @@ export function distributionStore(context: Context): DistributionStore {
         if (count === 0) return status;
         const deed = deeds.cancelDistribution({ id, status }, { id, status: CANCELLED });
         w.audit.note(act, deed, providerId);
-        await noteDistributionEnd(w, id, nowMs);
+        await noteDistributionEnd(w, [id], nowMs);
         return 'ok';
       }),
 
@@ -95,7 +95,7 @@ export function distributionStore(context: Context): DistributionStore {
         if ((await on.block.run(w, { id, from, nowMs })) === 0) return status;
         const deed = deeds.blockDistribution({ id, status }, { id, status: BLOCKED });
         w.audit.note(act, deed, providerId);
-        await noteDistributionEnd(w, id, nowMs);
+        await noteDistributionEnd(w, [id], nowMs);
         return 'ok';
       }),
   };

@@ -90,6 +90,8 @@ export interface Candidate {
   ledgerCount: number;
   readyAtMs: number;
   isNamed: boolean;
+  targetHwid: string;
+  isUnscheduled: boolean;
   isBulky: boolean;
   heldBy: string | null;
   heldUntilMs: number | null;
@@ -107,10 +109,17 @@ export function held<L extends Omit<Lease, 'id'>>(context: Context, lease: L): H
   return { ...lease, clockMs, untilMs: clockMs + lease.leaseMs, dueByMs };
 }
 
+/** An unscheduled send of a lane, `x`, that nothing scheduled goes before. */
+const IS_BEFORE_SCHEDULED = sql`NOT EXISTS (
+  SELECT 1 FROM distribution s
+  WHERE s.provider_id = x.provider_id AND s.status < ${FINAL} AND s.handed_over_at_ms IS NULL
+    AND NOT ${unscheduled('s')} AND s.due_at_ms <= least(${value('dueByMs')}::bigint, x.due_at_ms))`;
+
 const CANDIDATE = sql`x.id AS id, x.provider_id AS "providerId", x.status AS status,
   p.code AS "providerCode",
   x.notification_type AS "notificationType", p.ledger_count AS "ledgerCount",
-  ${READY_AT} AS "readyAtMs", x.target_os IS NULL AS "isNamed",
+  ${READY_AT} AS "readyAtMs", x.target_os IS NULL AS "isNamed", x.target_hwid AS "targetHwid",
+  ${unscheduled('x')} AS "isUnscheduled",
   (x.target_os IS NOT NULL AND x.status IN ${IN_DELIVERY}) AS "isBulky"`;
 const HELD_BY = sql.raw('x.lease_owner AS "heldBy", x.lease_until_ms AS "heldUntilMs"');
 
@@ -123,6 +132,14 @@ const on = {
   first: prepare<Candidate>(sql`
       SELECT ${CANDIDATE}, ${HELD_BY} FROM distribution x JOIN provider p ON p.id = x.provider_id
       WHERE x.id = ${firstOfLane(value('providerId'))} AND ${FREE}`),
+  /** What goes behind an unscheduled one, in order; "isNext": none goes between. */
+  behind: prepare<Candidate & { isNext: boolean }>(sql`
+      SELECT ${CANDIDATE}, ${HELD_BY}, ${FREE} AND ${IS_BEFORE_SCHEDULED} AS "isNext"
+      FROM (SELECT * FROM distribution
+            WHERE provider_id = ${value('providerId')} AND ${IN_LANE} AND ${unscheduled()}
+              AND id > ${value('afterId')} ORDER BY id LIMIT ${value('countMax')}) x
+        JOIN provider p ON p.id = x.provider_id
+      ORDER BY x.id`),
   /** Waits for its time, but nobody looked at it yet, or whoever did died. */
   unchecked: prepare<Candidate>(sql`
       SELECT * FROM (
@@ -154,7 +171,7 @@ const on = {
       WHERE p.id = (SELECT provider_id FROM distribution WHERE id = ${value('id')})
       FOR NO KEY UPDATE`),
   /** Another one in delivery goes first: the clock may have been set since this was claimed. */
-  move: prepare(sql`
+  move: prepare<{ id: number }>(sql`
       UPDATE distribution
       SET status = ${value('to')},
         began_at_ms = CASE WHEN ${value('to')} = ${literal(LOAD)}
@@ -165,11 +182,13 @@ const on = {
         lease_owner = CASE WHEN ${value('to')} = ${literal(PENDING)} OR ${value('to')} >= ${FINAL}
           THEN NULL ELSE lease_owner END,
         lease_until_ms = ${value('untilMs')}
-      WHERE ${HELD} AND status = ${value('from')}
+      WHERE id = ANY(${value('ids')}::bigint[]) AND lease_owner = ${value('owner')}
+        AND status = ${value('from')}
         AND (${value('to')} <> ${literal(LOAD)} OR NOT EXISTS (
           SELECT 1 FROM distribution other
           WHERE other.provider_id = distribution.provider_id
-            AND other.status IN ${IN_DELIVERY} AND other.handed_over_at_ms IS NULL))`),
+            AND other.status IN ${IN_DELIVERY} AND other.handed_over_at_ms IS NULL))
+      RETURNING id`),
   release: prepare(sql`
       UPDATE distribution SET lease_owner = NULL
       WHERE ${IN_LANE} AND lease_owner = ${value('owner')}`),
@@ -181,30 +200,48 @@ export type Wanted = Hold<Omit<Lease, 'id'>>;
 export const firstOfEach = (runner: Runner, wanted: Wanted): Promise<Candidate[]> =>
   on.lanes.all(runner, { ...wanted });
 
-/** Returns the first of one lane; null: there is none, or another worker holds it. */
-export const firstOf = (
+/**
+ * Lists the first of one lane, and behind an unscheduled one those that follow it, in order. Empty:
+ * there is none, or another worker holds the first.
+ */
+export async function frontOf(
   runner: Runner,
-  providerId: number,
+  { providerId, countMax }: { providerId: number; countMax: number },
   wanted: Wanted,
-): Promise<Candidate | null> => on.first.get(runner, { ...wanted, providerId });
+): Promise<Candidate[]> {
+  const first = await on.first.get(runner, { ...wanted, providerId });
+  if (first === null) return [];
+  if (!first.isUnscheduled || countMax === 1) return [first];
+  const more = { providerId, afterId: first.id, countMax: countMax - 1 };
+  const behind = await on.behind.all(runner, { ...wanted, ...more });
+  const end = behind.findIndex(({ isNext }) => !isNext);
+  return [first, ...(end === -1 ? behind : behind.slice(0, end))];
+}
 
-/** Holds one; false: another worker got hold of it since. */
-export const hold = async (runner: Runner, id: number, wanted: Wanted): Promise<boolean> =>
-  (await on.hold.all(runner, { ...wanted, ids: [id] })).length > 0;
+/** Holds some; returns those that no other worker got hold of since. */
+export async function hold(
+  runner: Runner,
+  ids: readonly number[],
+  wanted: Wanted,
+): Promise<Set<number>> {
+  const got = await on.hold.all(runner, { ...wanted, ids });
+  return new Set(got.map(({ id }) => id));
+}
 
 /**
- * Moves one that the worker holds; false: it was lost, or another one has its turn. Whoever moves
- * one to 5 Load holds its lane.
+ * Moves those that the worker holds, of several only such as go through all statuses in this write.
+ * Returns who was moved: another was lost, or one of its lane has its turn. Whoever moves to 5 Load
+ * holds the lane.
  */
 export async function move(
   w: Write,
-  lease: Hold<Lease>,
-  from: number,
-  to: number,
-): Promise<boolean> {
-  if ((await on.move.run(w, { ...lease, from, to })) === 0) return false;
-  if (isTerminal(to)) await noteDistributionEnd(w, lease.id, lease.nowMs);
-  return true;
+  lease: Wanted,
+  ids: readonly number[],
+  { from, to }: { from: number; to: number },
+): Promise<number[]> {
+  const moved = (await on.move.all(w, { ...lease, ids, from, to })).map(({ id }) => id);
+  if (isTerminal(to)) await noteDistributionEnd(w, moved, lease.nowMs);
+  return moved;
 }
 
 /**
@@ -266,11 +303,11 @@ export function laneStore(context: Context): LaneStore {
 
     moveDistribution: (lease, from, to) =>
       context.write(async (w) => {
-        const [, isMoved] = await Promise.all([
+        const [, moved] = await Promise.all([
           to === LOAD && on.holdLane.run(w, { id: lease.id }),
-          move(w, held(context, lease), from, to),
+          move(w, held(context, lease), [lease.id], { from, to }),
         ]);
-        return isMoved;
+        return moved.length > 0;
       }),
 
     releaseWork: async (owner) => {

@@ -112,7 +112,7 @@ export async function destinationsOf(
   const known = await look();
   const missing = wanted.filter((key) => !known.has(nameOf(key)));
   if (missing.length === 0) return known;
-  await addDestinations(w, missing);
+  await w.inTurn(() => addDestinations(w, missing));
   // Also what another write added, which was quicker.
   return look();
 }

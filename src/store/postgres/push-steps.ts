@@ -232,7 +232,7 @@ export async function end(w: Write, id: number, nowMs: number): Promise<void> {
   const failedCount = counts.recipientCount - counts.sentCount;
   const status = endOf(counts.sentCount, failedCount);
   if ((await on.end.run(w, { id, status, failedCount, nowMs })) === 0) return;
-  await noteDistributionEnd(w, id, nowMs);
+  await noteDistributionEnd(w, [id], nowMs);
 }
 
 /** Lets what waits for a device follow it to another address, also from a stopped gateway. */

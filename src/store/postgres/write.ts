@@ -59,6 +59,7 @@ export class Write implements Raising {
   readonly #endStatuses: number[] = [];
   readonly #deviceIds = new Set<number>();
   #putCount = 0;
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(parts: WriteParts, on: Runner) {
     this.#parts = parts;
@@ -70,6 +71,13 @@ export class Write implements Raising {
 
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
     return this.#on.ask(text, params);
+  }
+
+  /** Runs a step when those before it have ended: of steps side by side none sees another half done. */
+  inTurn<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(step);
+    this.#turn = done.catch(() => undefined);
+    return done;
   }
 
   /** Takes the write back, which answers `value` all the same. */
