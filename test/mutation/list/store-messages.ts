@@ -34,6 +34,24 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/store/postgres/named.ts',
+    tests: ['test/store/postgres.test.ts'],
+    changes: [
+      ['if (next === LOAD) added += hwidsOf(work).length;', ''],
+      ['for (const hwid of hwidsOf(work)) hwids.add(hwid);', ''],
+    ],
+  },
+  {
+    file: 'src/store/postgres/lane.ts',
+    tests: ['test/store/postgres.test.ts'],
+    changes: [['${FREE} AND ${IS_BEFORE_SCHEDULED} AS "isNext"', '${FREE} AS "isNext"']],
+  },
+  {
+    file: 'src/store/postgres/acceptance.ts',
+    tests: ['test/store/postgres.test.ts'],
+    changes: [['usage.keptBytes += keptBytesOf(draft, guards.bounds);', '']],
+  },
+  {
     file: 'src/store/sqlite/watch.ts',
     tests: ['test/store/sqlite.test.ts'],
     changes: [

@@ -111,6 +111,59 @@ export const namedContract: Record<'deliverNamed' & keyof Store, Suite> = {
       expect(statuses).toEqual([100, 100, 120, 120]);
     });
 
+    test('different ends in one step, each counted on top of those before it', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      await knock(store, 'a');
+      await registerAt(store, 'c', apns('c'));
+      const ids = [
+        await send(store, providerId, to('a', 'nobody')),
+        await send(store, providerId, { ...to('other'), notificationType: 20 }),
+        await send(store, providerId, to('c')),
+        await send(store, providerId, to('unknown')),
+        await send(store, providerId, to('a')),
+      ];
+      const counts = new Set<number>();
+      const afterChecking: DeliveryRules['afterChecking'] = (_, work) => {
+        counts.add(work.ledgerCount);
+        return work.notificationType === 20 ? 140 : 5;
+      };
+      while ((await deliverNamed(store, { afterChecking })).count > 0);
+      const statuses = await Promise.all(ids.map((id) => statusOf(store, id)));
+      expect(statuses).toEqual([110, 140, 40, 120, 100]);
+      expect([...counts]).toEqual([0, 2, 3, 4]);
+      expect(await inboxOf(store, await holderOf(store, 'a'))).toEqual([
+        ids[0],
+        ids[4],
+      ] as number[]);
+    });
+
+    test('nothing behind a large one that is between, though it has another device', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const ids = [
+        await send(store, providerId, to('a')),
+        await send(store, providerId),
+        await send(store, providerId, to('b')),
+      ];
+      expect(await deliverAll(store)).toBe(1);
+      const statuses = await Promise.all(ids.map((id) => statusOf(store, id)));
+      expect(statuses).toEqual([120, 10, 10]);
+    });
+
+    test('nothing behind a large one that was scheduled for a time between', async () => {
+      const { store } = opened();
+      const { providerId } = await addDoor(store);
+      const ids = [
+        await send(store, providerId, { ...to('a'), ...sentAt(NOW_MS) }),
+        await send(store, providerId, { ...sentAt(NOW_MS), ...at(NOW_MS + 5) }),
+        await send(store, providerId, { ...to('b'), ...sentAt(NOW_MS + 6) }),
+      ];
+      expect(await deliverAll(store, NOW_MS + 10)).toBe(1);
+      const statuses = await Promise.all(ids.map((id) => statusOf(store, id)));
+      expect(statuses).toEqual([120, 10, 10]);
+    });
+
     test('with a push it waits for its gateway, outside its lane', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
