@@ -73,7 +73,7 @@ export class Write implements Raising {
     return this.#on.ask(text, params);
   }
 
-  /** Runs a step when those before it have ended: of steps side by side none sees another half done. */
+  /** Runs a step once those before it have ended: none sees another one half done. */
   inTurn<T>(step: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(step);
     this.#turn = done.catch(() => undefined);
