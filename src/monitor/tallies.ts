@@ -21,6 +21,7 @@ const WARNINGS = [
   'backups_not_seen',
   'certificate_expires',
   'config_needs_restart',
+  'database_awaited',
   'gate_untrusted',
   'gateway_failing',
   'metrics_incomplete',

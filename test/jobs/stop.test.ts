@@ -106,6 +106,7 @@ test('delivery: what is claimed and not begun is given back, not worked off', as
   const worker = makeWorker(
     coreOn({
       watch: () => () => undefined,
+      onBehalfOf: (party, _nameOf, work) => work(party),
       nameWorker: async () => 'one',
       deliverNamed: async () => ({ count: 0, deviceIds: [], failedCount: 0 }),
       claimWork: async () => Array.from({ length: 100 }, (_, n) => work(n + 1)),

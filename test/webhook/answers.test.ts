@@ -105,6 +105,7 @@ describe('Telegram', () => {
     });
     expect(judgeTelegram(moved)).toEqual({
       verdict: 'dead',
+      movedTo: '-1009876543210',
       problem:
         'Telegram answered 400: the group became a supergroup, which has another id: -1009876543210',
     });
