@@ -246,6 +246,21 @@ describePostgres('the way to PostgreSQL', () => {
     expect(await on.of.get(db, { id: 60 })).toBeNull();
   });
 
+  test('nor does one beside a step that failed, once all is taken back', async () => {
+    const db = open();
+    let late: Promise<unknown> = Promise.resolve();
+    const failing = inTransaction(db, async (runner) => {
+      late = on.sleep
+        .get(runner, { seconds: 0.05 })
+        .then(() => on.add.run(runner, { id: 61, n: 1 }))
+        .catch((fault) => fault);
+      throw new Error('a step failed');
+    });
+    expect(await failing.catch((fault) => fault)).toEqual(new Error('a step failed'));
+    expect(await late).toEqual(new Error('the transaction is over'));
+    expect(await on.of.get(db, { id: 61 })).toBeNull();
+  });
+
   test('a call has one time in all, however long it waits for those before it', async () => {
     const db = open({ statementMs: 300 });
     let runCount = 0;
