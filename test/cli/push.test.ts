@@ -14,6 +14,7 @@ import {
   retryAt,
   serve,
   settle,
+  WELL,
 } from '../store/contract/outbox-fixture.ts';
 import { ACT } from '../support/actor.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
@@ -63,6 +64,16 @@ test('distribution show says of each device what its gateway said', async () => 
       { hwid: 'b', push: 'failed', push_problem: '400 INVALID_ARGUMENT' },
     ],
   });
+});
+
+test('distribution show says why a push that was not tried yet waits', async () => {
+  await registerAt(store, 'a', fcm('secret'));
+  const { id } = await serve(store, providerId);
+  const { id: destinationId } = await claimOne(store);
+  const health = { ...WELL, stoppedAtMs: NOW_MS, problem: '403: the key is not accepted' };
+  await settle(store, destinationId, [], ACCEPTED, { health });
+  const text = await shown('distribution', 'show', String(id));
+  expect(text).toMatch(/^a +sent +\S+ +queued +403: the key is not accepted$/m);
 });
 
 test('distribution show has no word of gateways where none was asked', async () => {
