@@ -77,12 +77,12 @@ interface Inbox {
 }
 
 async function addProvider(databaseUrl: string, n: number): Promise<Credentials> {
-  const words = ['provider', 'add', '--name', 'one', '--code', `Provid${10 + n}`, '--json'];
+  const words = ['provider', 'add', '--name', 'one', '--code', `Pro${10_000 + n}`, '--json'];
   const dataDir = join(temporaryFolder(), 'data');
   const env = { GATEPOST_DATABASE_URL: databaseUrl };
   const made = await run([...words, '--plan', 'enterprise', '--data', dataDir], { env });
   if (made.code !== 0) throw new Error(made.stderr);
-  return { code: `Provid${10 + n}`, authKey: JSON.parse(made.stdout).auth_key };
+  return { code: `Pro${10_000 + n}`, authKey: JSON.parse(made.stdout).auth_key };
 }
 
 /** Sends to an inbox until so many messages were accepted. Numbers only rise. */
