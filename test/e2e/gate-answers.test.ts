@@ -7,13 +7,11 @@ import { call } from '../support/app.ts';
 import { testWith } from '../support/needs.ts';
 import { addProviderByCommand, type ServerProcess, startServe } from '../support/process.ts';
 import {
+  FRONT_PROXIES,
   type FrontProxy,
   SUB_HOST,
   sendRaw,
-  startCaddy,
-  startHaproxy,
   startHaproxyForNodes,
-  startNginx,
   startNginxForNodes,
 } from '../support/proxies.ts';
 import { bind, expectOk } from '../support/shop.ts';
@@ -68,13 +66,7 @@ const itemsOf = ({ lines }: Got, wanted: string) =>
     .filter(([name]) => name === wanted)
     .flatMap(([, value]) => value.split(',').map((item) => item.trim()));
 
-const PROXIES = [
-  ['nginx', (behind: Parameters<typeof startNginx>[0]) => startNginx(behind)],
-  ['caddy', startCaddy],
-  ['haproxy', startHaproxy],
-] as const;
-
-describe.each(PROXIES)('%s', (name, start) => {
+describe.each(FRONT_PROXIES)('%s', (name, start) => {
   const testHere = testWith(name);
   let proxy: FrontProxy;
 

@@ -11,12 +11,11 @@ import { testWith } from '../support/needs.ts';
 import { addProviderByCommand, type ServerProcess, startServe } from '../support/process.ts';
 import {
   CLAIMING,
+  FRONT_PROXIES,
   type FrontProxy,
   OVERRIDING,
   SUB_HOST,
   sendRaw,
-  startCaddy,
-  startHaproxy,
   startNginx,
 } from '../support/proxies.ts';
 import { bind, expectOk, type Link } from '../support/shop.ts';
@@ -84,13 +83,7 @@ async function get(
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-const PROXIES = [
-  ['nginx', (behind: Parameters<typeof startNginx>[0]) => startNginx(behind)],
-  ['caddy', startCaddy],
-  ['haproxy', startHaproxy],
-] as const;
-
-describe.each(PROXIES)('%s', (name, start) => {
+describe.each(FRONT_PROXIES)('%s', (name, start) => {
   const testHere = testWith(name);
   let proxy: FrontProxy;
 

@@ -164,6 +164,13 @@ export function sendRaw({ url }: FrontProxy, head: readonly string[]): Promise<s
   });
 }
 
+/** The proxies of docs/gate that run here, by the name of their program. */
+export const FRONT_PROXIES = [
+  ['nginx', (behind: Behind) => startNginx(behind)],
+  ['caddy', startCaddy],
+  ['haproxy', startHaproxy],
+] as const;
+
 /** Starts nginx as it stands before several nodes, of which there is one. */
 export async function startNginxForNodes(gatepost: number): Promise<FrontProxy> {
   const folder = temporaryFolder();
