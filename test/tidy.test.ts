@@ -5,6 +5,7 @@
 
 import { expect, test } from 'bun:test';
 import { ruleFor } from './support/import-rules.ts';
+import { BANNED_WORDS, CLEAN } from './support/plain-words.ts';
 import { circleIn, committedFiles, importsOf, isThere, readText } from './support/tree.ts';
 
 const files = committedFiles();
@@ -266,4 +267,19 @@ test('no address but the machine itself and examples', () => {
 test('no paths of somebody\u2019s machine', () => {
   const HOME = /(?:^|[\s'"`=(:])\/(?:home|root|Users|work|tmp|mnt|opt\/homebrew)\/[\w.-]/m;
   expect(files.filter((path) => HOME.test(readText(path)))).toEqual([]);
+});
+
+test('plain English: no banned word stands in a clean room', () => {
+  const own = 'test/support/plain-words.ts';
+  const clean = files.filter((path) => path !== own && CLEAN.some((room) => path.startsWith(room)));
+  const found = clean.flatMap((path) =>
+    readText(path)
+      .split('\n')
+      .flatMap((line, n) => {
+        const banned = BANNED_WORDS.find(({ pattern }) => pattern.test(line));
+        if (banned === undefined) return [];
+        return [`${path}:${n + 1}: ${line.trim()} (instead: ${banned.instead})`];
+      }),
+  );
+  expect(found).toEqual([]);
 });
