@@ -37,6 +37,7 @@ export function placeOf(url: string): DatabaseOptions {
     connections: 4,
     statementMs: 10_000,
     isPooled: false,
+    set: process.env['STORE_SET'] !== 'off',
     node: hostname(),
   };
 }

@@ -37,6 +37,8 @@ export interface DatabaseOptions {
   statementMs: number;
   /** True: a pooler in transaction mode is between, so nothing lasts beyond a transaction. */
   isPooled: boolean;
+  /** False: without the fast paths of set/, which tests switch off. */
+  set?: boolean;
   /** Name of this node. */
   node: string;
   /** Hears once of each outage, and of its end: how long it was, and how many calls it refused. */

@@ -16,12 +16,12 @@ import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
 import { StoreAway } from '../../core/port/store.ts';
 import { Deadlines } from '../../deadline.ts';
+import { PROVIDER_COLUMNS } from '../noun/provider.ts';
 import type { Context } from './context.ts';
 import { isLost, isRefusedBefore } from './fault.ts';
 import { TERMS_COLUMNS } from './install-rows.ts';
 import { SLOT_SEEN } from './lookups.ts';
 import { answerOf, sendOn } from './pools.ts';
-import { PROVIDER_COLUMNS } from './provider.ts';
 import { prepare, type Runner, type Statement, value } from './statement.ts';
 
 /** Records that are read at a time. */

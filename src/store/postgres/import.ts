@@ -4,8 +4,10 @@ import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import { merge } from '../../core/moving/merge.ts';
 import type { Store } from '../../core/port/store.ts';
+import type { Backend } from '../backend.ts';
+import { bindingStatements } from '../noun/domain.ts';
+import { runOn } from './backend.ts';
 import type { Context } from './context.ts';
-import { bindingRows } from './domain.ts';
 import { constraintOf } from './fault.ts';
 import { TurnGroup } from './group.ts';
 import { domainIds, linkIds, raise } from './import-id.ts';
@@ -40,27 +42,29 @@ async function freeId(w: Write, wanted: number | null): Promise<number | null> {
 
 async function importDomain(
   w: Write,
+  on: ReturnType<typeof bindingStatements>,
   ...[providerId, wanted, { domainCountMax, updates }, act]: Parameters<ImportStore['importDomain']>
 ): ReturnType<ImportStore['importDomain']> {
   const { id, ...facts } = wanted;
   const { domainHash, domainName, status } = facts;
-  const owner = await bindingRows.countOf.get(w, { providerId });
+  const owner = await runOn(w, on.countOf.get({ providerId }));
   if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
-  const known = await bindingRows.findByHash.get(w, { providerId, domainHash });
+  const known = await runOn(w, on.findByHash.get({ providerId, domainHash }));
   if (known !== null) {
     const { was, after } = merge(known, { domainName, status }, updates);
-    if (was === 'updated') await bindingRows.change.run(w, { id: known.id, domainName, status });
+    if (was === 'updated') await runOn(w, on.change.run({ id: known.id, domainName, status }));
     w.audit.note(act, deeds.importDomain(known, after), providerId);
     return { was, id: known.id };
   }
   if (owner.domainCount >= domainCountMax) return 'domain_limit_reached';
   const free = await freeId(w, id);
-  const added = { id: await bindingRows.add.insert(w, { ...facts, providerId, id: free }) };
+  const added = { id: await runOn(w, on.add.insert({ ...facts, providerId, id: free })) };
   w.audit.note(act, deeds.importDomain(null, { ...facts, ...added }), providerId);
   return { was: 'added', id: added.id };
 }
 
-export function importStore({ db, write }: Context): ImportStore {
+export function importStore({ db, write }: Context, backend: Backend): ImportStore {
+  const bindings = bindingStatements(backend);
   const links = new TurnGroup(db, {
     isWrite: true,
     run: (wanted: readonly MovingLink[]) => again(() => write((w) => importLinks(w, wanted))),
@@ -75,6 +79,6 @@ export function importStore({ db, write }: Context): ImportStore {
       }),
     importInstall: (providerId, install, rules, act) =>
       links.ask({ providerId, install, rules, act }),
-    importDomain: (...asked) => again(() => write((w) => importDomain(w, ...asked))),
+    importDomain: (...asked) => again(() => write((w) => importDomain(w, bindings, ...asked))),
   };
 }

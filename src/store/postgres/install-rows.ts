@@ -6,7 +6,7 @@
  */
 
 import { sql } from 'drizzle-orm';
-import { POLICY_COLUMNS, SET_POLICY } from './lookups.ts';
+import { POLICY_COLUMNS, SET_POLICY } from '../noun/policy.ts';
 import { prepare, value } from './statement.ts';
 
 /** The terms of a link. */

@@ -17,12 +17,6 @@ export const ALL_SEEN = sql.raw(`
     (SELECT min(s.last_seen_at_ms) FROM install_device s
      WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id)) END`);
 
-/** The policy of a row's own, of a link or a provider. */
-export const POLICY_COLUMNS =
-  'inactive_days AS "inactiveDays", when_full AS "whenFull", cool_down_hours AS "coolDownHours"';
-export const SET_POLICY = sql`inactive_days = ${value('inactiveDays')},
-  when_full = ${value('whenFull')}, cool_down_hours = ${value('coolDownHours')}`;
-
 export type RowAtProvider = DeviceAtProvider;
 
 /** Of a row `p` of `device_provider`. */

@@ -11,9 +11,9 @@ import { CHECKING, endOf, LOAD, mayBegin, SENDING } from '../../core/message/sta
 import type { DeliveryRules, Lease, NamedDeliveries } from '../../core/port/distribution.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
+import { PROVIDER_COLUMNS } from '../noun/provider.ts';
 import type { Context } from './context.ts';
 import { type Candidate, firstOfEach, frontOf, held, hold, move, type Wanted } from './lane.ts';
-import { PROVIDER_COLUMNS } from './provider.ts';
 import { recipientSteps } from './recipient.ts';
 import { StepSize } from './recipient-steps.ts';
 import { prepare, value } from './statement.ts';

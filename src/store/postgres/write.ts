@@ -12,6 +12,7 @@ import { systemClock } from '../../clock.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import type { Countdown } from '../../deadline.ts';
 import type { StoreOptions } from '../kind.ts';
+import { Refusal } from '../refusal.ts';
 import { AuditNotes } from './audit-trail.ts';
 import type { Database } from './database.ts';
 import { EventNotes } from './event-trail.ts';
@@ -40,13 +41,6 @@ export interface WriteParts {
   observers: Omit<StoreOptions, 'dataDir' | 'create' | 'commitBatchMax'>;
   /** Longest time of one statement, ms. */
   statementMs: number;
-}
-
-/** Thrown to take a write back that answers `value`. */
-class Refusal extends Error {
-  constructor(readonly value: unknown) {
-    super('refused');
-  }
 }
 
 /** A transaction, as the steps of the nouns see it. */

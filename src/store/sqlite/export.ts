@@ -12,11 +12,11 @@ import type {
 import type { Provider } from '../../core/port/provider.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { PROVIDER_COLUMNS } from '../noun/provider.ts';
 import { Connection } from './connection.ts';
 import { DATABASE_FILE, openToLook } from './file/open.ts';
 import { TERMS_COLUMNS } from './install-rows.ts';
 import { SLOT_SEEN } from './lookups.ts';
-import { PROVIDER_COLUMNS } from './provider.ts';
 import { value } from './statement.ts';
 
 type ExportStore = Pick<Store, 'exportProvider'>;

@@ -10,8 +10,10 @@ import type { Install, InstallTerms } from '../../core/port/install.ts';
 import type { ImportedInstall } from '../../core/port/moving.ts';
 import type { Store } from '../../core/port/store.ts';
 import { NO_TERMS } from '../../core/slot.ts';
+import type { Backend } from '../backend.ts';
+import { bindingStatements } from '../noun/domain.ts';
+import { runNow } from './backend.ts';
 import type { Context } from './context.ts';
-import { bindingStatements } from './domain.ts';
 import { rowStatements, SET_LINK, TERMS_COLUMNS } from './install-rows.ts';
 import { deviceKeeper } from './known-device.ts';
 import { lookups } from './lookups.ts';
@@ -55,11 +57,11 @@ function sequenceStatements({ db }: Context) {
   };
 }
 
-export function importStore(context: Context): ImportStore {
+export function importStore(context: Context, backend: Backend): ImportStore {
   const { writer, audit } = context;
   const on = { ...statements(context), ...rowStatements(context) };
   const keep = deviceKeeper(context);
-  const domains = bindingStatements(context);
+  const domains = bindingStatements(backend);
   const sequence = sequenceStatements(context);
   const find = lookups(context);
 
@@ -156,18 +158,18 @@ export function importStore(context: Context): ImportStore {
       writer.run(() => {
         const { id, ...facts } = wanted;
         const { domainHash, domainName, status } = facts;
-        const known = domains.findByHash.get({ providerId, domainHash });
+        const known = runNow(domains.findByHash.get({ providerId, domainHash }));
         if (known !== null) {
           const { was, after } = merge(known, { domainName, status }, updates);
-          if (was === 'updated') domains.change.run({ id: known.id, domainName, status });
+          if (was === 'updated') runNow(domains.change.run({ id: known.id, domainName, status }));
           audit.note(act, deeds.importDomain(known, after), providerId);
           return { was, id: known.id };
         }
-        const owner = domains.countOf.get({ providerId });
+        const owner = runNow(domains.countOf.get({ providerId }));
         if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
         if (owner.domainCount >= domainCountMax) return 'domain_limit_reached';
         const free = id === null || on.domainIdIsTaken.get({ id }) !== null ? null : id;
-        const added = domains.add.get({ ...facts, providerId, id: free }) as { id: number };
+        const added = { id: runNow(domains.add.insert({ ...facts, providerId, id: free })) };
         audit.note(act, deeds.importDomain(null, { ...facts, ...added }), providerId);
         return { was: 'added', id: added.id };
       }),

@@ -6,8 +6,8 @@
  */
 
 import { sql } from 'drizzle-orm';
+import { POLICY_COLUMNS, SET_POLICY } from '../noun/policy.ts';
 import type { Context } from './context.ts';
-import { POLICY_COLUMNS, SET_POLICY } from './lookups.ts';
 import { value } from './statement.ts';
 
 /** The terms of a link. */

@@ -8,7 +8,8 @@ import type { Database, Statement as Native, SQLQueryBindings } from 'bun:sqlite
 import { Placeholder, type SQL, sql } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 
-type Values = Record<string, SQLQueryBindings>;
+/** Values by name. A list goes as JSON, for json_each. */
+type Values = Readonly<Record<string, SQLQueryBindings | readonly (string | number)[]>>;
 
 export interface Statement<Row> {
   all(values?: Values): Row[];
@@ -90,7 +91,7 @@ function compile<Row>(db: Runner, query: SQL): Compiled<Row> {
       if (typeof name !== 'string') continue;
       const value = values[name];
       if (value === undefined) throw new Error(`no value for ${name} in ${text}`);
-      bound[i] = value;
+      bound[i] = Array.isArray(value) ? JSON.stringify(value) : (value as SQLQueryBindings);
     }
     return bound;
   };

@@ -4,16 +4,19 @@ import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
+import { domainNoun } from '../noun/domain.ts';
+import { providerNoun } from '../noun/provider.ts';
 import { Announcements } from './announcements.ts';
+import { AnswerCache } from './answer-cache.ts';
 import { auditStore } from './audit.ts';
 import { AuditTrail } from './audit-trail.ts';
+import { sqliteBackend } from './backend.ts';
 import { Checkpoints } from './checkpoint.ts';
 import { Connection } from './connection.ts';
 import type { Context } from './context.ts';
 import { countStore } from './count.ts';
 import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
-import { domainStore } from './domain.ts';
 import { eventStore } from './event.ts';
 import { EventTrail } from './event-trail.ts';
 import { exportStore } from './export.ts';
@@ -33,7 +36,6 @@ import { namedStore } from './named.ts';
 import { nodeStore, Processes } from './node.ts';
 import { outboxStore } from './outbox.ts';
 import { OutboxSignal } from './outbox-signal.ts';
-import { providerStore } from './provider.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
@@ -68,14 +70,18 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const notes = [audit, events, outbox, ends, figures];
   const writer = new GroupWriter(db, commitBatchMax, { notes, upkeep, onCommit, others });
   const context: Context = { db, writer, audit, figures, events, outbox, ends, clock };
+  const backend = sqliteBackend(context);
+  const providers = providerNoun(backend);
+  const knownProviders = new AnswerCache(db, (code) => providers.findProvider(code));
   const processes = new Processes(context, dataDir);
   return {
-    ...providerStore(context),
+    ...providers,
+    findProvider: (code) => knownProviders.get(code),
     ...removalStore(context),
     ...installStore(context),
     ...linkStore(context),
     ...slotStore(context),
-    ...domainStore(context),
+    ...domainNoun(backend),
     ...deviceStore(context),
     ...targetStore(context),
     ...distributionStore(context),
@@ -88,7 +94,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...keepingStore(context),
     ...auditStore(context),
     ...healthStore(context, dataDir),
-    ...importStore(context),
+    ...importStore(context, backend),
     ...countStore(context),
     ...figureStore(context),
     ...outboxStore(context),

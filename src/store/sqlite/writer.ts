@@ -10,6 +10,7 @@ import { SQLiteError } from 'bun:sqlite';
 import { WriteFailed } from '../../core/port/store.ts';
 import { isBusy } from '../../disk/lock.ts';
 import type { CommitObserver } from '../kind.ts';
+import { Refusal } from '../refusal.ts';
 import type { Connection } from './connection.ts';
 import { type Knock, NOBODY_ELSE } from './knock.ts';
 
@@ -99,7 +100,8 @@ export class GroupWriter {
   /**
    * Runs `work` as one atomic write. It must be synchronous, and change nothing but the database:
    * it runs again when a write beside it throws. Settles after the commit. Rejects with
-   * {@link WriteFailed} when it could not be saved, else with what `work` threw.
+   * {@link WriteFailed} when it could not be saved, else with what `work` threw; a {@link Refusal}
+   * takes the write back and settles it with its value.
    */
   run<T>(work: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -241,6 +243,7 @@ export class GroupWriter {
         this.#sql.rollbackTo.run();
         this.#sql.release.run();
       }
+      if (error instanceof Refusal) return { value: error.value };
       return { fault: isStorageFault(error) ? asWriteFailed(error) : error };
     }
   }

@@ -93,15 +93,12 @@ export const storeReads: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/domain.ts',
+    file: 'src/store/noun/domain.ts',
     tests: ['test/store/sqlite.test.ts', 'test/http/coverage.test.ts'],
     changes: [
-      ['ORDER BY id DESC LIMIT', 'ORDER BY id ASC LIMIT'],
+      ['ORDER BY domain.id DESC LIMIT', 'ORDER BY domain.id ASC LIMIT'],
       [`if (bound !== null) return { outcome: 'exists', id: bound.id };`, ''],
-      [
-        'return id < bound ? on.find.all({ providerId, id }) : [];',
-        'return id <= bound ? on.find.all({ providerId, id }) : [];',
-      ],
+      ['if (id !== null) return id < bound', 'if (id !== null) return id <= bound'],
     ],
   },
   {

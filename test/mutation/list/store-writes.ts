@@ -46,7 +46,7 @@ export const storeWrites: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/provider.ts',
+    file: 'src/store/noun/provider.ts',
     tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
     changes: [['rotate.run(after);', '']],
   },
@@ -79,7 +79,7 @@ export const storeWrites: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/statement.ts',
     tests: ['test/store/sqlite.test.ts', 'test/store/connection.test.ts'],
-    changes: [['bound[i] = value;', '']],
+    changes: [['bound[i] = Array.isArray(value) ?', 'bound[i] = !Array.isArray(value) ?']],
   },
   {
     file: 'src/store/sqlite/writer.ts',

@@ -1,18 +1,12 @@
+/** Providers. */
+
 import { sql } from 'drizzle-orm';
 import * as deeds from '../../core/audit/deeds.ts';
 import * as happenings from '../../core/event/happenings.ts';
-import type { Provider } from '../../core/port/provider.ts';
-import type { Store } from '../../core/port/store.ts';
+import type { Provider, ProviderStore } from '../../core/port/provider.ts';
 import { NO_POLICY } from '../../core/slot.ts';
-import { AnswerCache } from './answer-cache.ts';
-import type { Context } from './context.ts';
-import { POLICY_COLUMNS, SET_POLICY } from './lookups.ts';
-import { value } from './statement.ts';
-
-type ProviderStore = Pick<
-  Store,
-  'addProvider' | 'findProvider' | 'listProviders' | 'updateProvider' | 'rotateKey'
->;
+import { type Backend, value } from '../backend.ts';
+import { POLICY_COLUMNS, SET_POLICY } from './policy.ts';
 
 export const PROVIDER_COLUMNS = sql.raw(`
   id, code, name, plan, active_until_ms AS "activeUntilMs", suspended_at_ms AS "suspendedAtMs",
@@ -20,26 +14,28 @@ export const PROVIDER_COLUMNS = sql.raw(`
   created_at_ms AS "createdAtMs", key_hash AS "keyHash", previous_key_hash AS "previousKeyHash",
   previous_key_until_ms AS "previousKeyUntilMs", ${POLICY_COLUMNS}`);
 
-function statements({ db }: Context) {
+function statements(backend: Backend) {
   const ofCode = sql`code = ${value('code')}`;
   return {
-    find: db.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
-    list: db.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
-    add: db.prepare(sql`
+    find: backend.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode}`),
+    lock: backend.prepare<Provider>(sql`
+        SELECT ${PROVIDER_COLUMNS} FROM provider WHERE ${ofCode} ${backend.locked}`),
+    list: backend.prepare<Provider>(sql`SELECT ${PROVIDER_COLUMNS} FROM provider ORDER BY id`),
+    add: backend.prepare(sql`
         INSERT INTO provider (code, name, plan, key_hash, active_until_ms, install_count_max,
           created_at_ms, inactive_days, when_full, cool_down_hours)
         VALUES (${value('code')}, ${value('name')}, ${value('plan')}, ${value('keyHash')},
           ${value('activeUntilMs')}, ${value('installCountMax')}, ${value('createdAtMs')},
           ${value('inactiveDays')}, ${value('whenFull')}, ${value('coolDownHours')})
         ON CONFLICT DO NOTHING`),
-    change: db.prepare(sql`
+    change: backend.prepare(sql`
         UPDATE provider
         SET name = ${value('name')}, plan = ${value('plan')},
           active_until_ms = ${value('activeUntilMs')},
           install_count_max = ${value('installCountMax')},
           suspended_at_ms = ${value('suspendedAtMs')}, ${SET_POLICY}
         WHERE ${ofCode}`),
-    rotate: db.prepare(sql`
+    rotate: backend.prepare(sql`
         UPDATE provider
         SET previous_key_hash = key_hash, previous_key_until_ms = ${value('previousKeyUntilMs')},
           key_hash = ${value('keyHash')}
@@ -47,43 +43,44 @@ function statements({ db }: Context) {
   };
 }
 
-export function providerStore(context: Context): ProviderStore {
-  const { db, writer, audit, events } = context;
-  const on = statements(context);
-  const providers = new AnswerCache(db, (code) => on.find.get({ code }));
+type ProviderNoun = Omit<ProviderStore, 'closeProvider' | 'removeProvider'>;
+
+export function providerNoun(backend: Backend): ProviderNoun {
+  const on = statements(backend);
 
   return {
-    findProvider: (code) => providers.get(code),
-    listProviders: async () => on.list.all(),
+    findProvider: (code) => backend.read(() => on.find.get({ code })),
+    listProviders: async () => backend.read(() => on.list.all()),
     addProvider: (draft, act) =>
-      writer.run(() => {
-        if (on.add.run({ ...NO_POLICY, ...draft }) === 0) return 'provider_code_exists';
-        audit.note(act, deeds.addProvider(draft));
+      backend.write(function* (notes) {
+        if ((yield* on.add.run({ ...NO_POLICY, ...draft })) === 0) return 'provider_code_exists';
+        notes.audit(act, deeds.addProvider(draft));
         const { code, plan } = draft;
-        events.note(null, act.atMs, () => happenings.providerAdded(code, plan));
+        notes.event(null, act.atMs, () => happenings.providerAdded(code, plan));
         return 'ok';
       }),
     updateProvider: (code, wanted, act) =>
-      writer.run(() => {
-        const known = on.find.get({ code });
+      backend.write(function* (notes) {
+        const known = yield* on.lock.get({ code });
         if (known === null) return 'provider_not_found';
         const after = { ...known, ...wanted };
-        on.change.run({ ...after });
+        yield* on.change.run({ ...after });
         for (const deed of deeds.updateProvider(known, after)) {
-          audit.note(act, deed);
-          events.note(null, act.atMs, () => happenings.providerChanged(after, deed));
+          notes.audit(act, deed);
+          notes.event(null, act.atMs, () => happenings.providerChanged(after, deed));
         }
         return 'ok';
       }),
     rotateKey: (code, keyHash, previousKeyUntilMs, act) =>
-      writer.run(() => {
-        const known = on.find.get({ code });
+      backend.write(function* (notes) {
+        const known = yield* on.lock.get({ code });
         if (known === null) return 'provider_not_found';
         const after = { code, keyHash, previousKeyUntilMs };
-        on.rotate.run(after);
-        audit.note(act, deeds.rotateKey(known, after));
-        events.note(known.id, act.atMs, () => happenings.keyRotated(previousKeyUntilMs));
-        events.note(null, act.atMs, () => happenings.providerKeyRotated(code, previousKeyUntilMs));
+        yield* on.rotate.run(after);
+        const { atMs } = act;
+        notes.audit(act, deeds.rotateKey(known, after));
+        notes.event(known.id, atMs, () => happenings.keyRotated(previousKeyUntilMs));
+        notes.event(null, atMs, () => happenings.providerKeyRotated(code, previousKeyUntilMs));
         return 'ok';
       }),
   };

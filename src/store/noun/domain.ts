@@ -1,0 +1,111 @@
+/** Bindings of domains. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import type { Act } from '../../core/port/audit.ts';
+import {
+  DOMAIN_ACTIVE,
+  DOMAIN_DISABLED,
+  type Domain,
+  type DomainStore,
+} from '../../core/port/domain.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+
+const DOMAIN = sql.raw(`
+  SELECT id, domain_name AS "domainName", domain_hash AS "domainHash", status,
+    created_at_ms AS "createdAtMs"
+  FROM domain`);
+const OF_PROVIDER = sql`provider_id = ${value('providerId')}`;
+
+/** Statements about rows of bindings, for new ones and for those that move in. */
+export function bindingStatements(backend: Backend) {
+  return {
+    findByHash: backend.prepare<Domain>(
+      sql`${DOMAIN} WHERE ${OF_PROVIDER} AND domain_hash = ${value('domainHash')}`,
+    ),
+    /** Number of a provider's bindings, by the count that triggers keep; locks the provider. */
+    countOf: backend.prepare<{ domainCount: number }>(sql`
+        SELECT domain_count AS "domainCount" FROM provider WHERE id = ${value('providerId')}
+        ${backend.locked}`),
+    add: backend.prepare(sql`
+        INSERT INTO domain (id, provider_id, domain_hash, domain_name, status, created_at_ms)
+        VALUES (${backend.idOrNext('id', 'domain')}, ${value('providerId')},
+          ${value('domainHash')}, ${value('domainName')}, ${value('status')},
+          ${value('createdAtMs')})
+        ${backend.returningId}`),
+    change: backend.prepare(sql`
+        UPDATE domain SET domain_name = ${value('domainName')}, status = ${value('status')}
+        WHERE id = ${value('id')}`),
+  };
+}
+
+export function domainNoun(backend: Backend): DomainStore {
+  const on = {
+    ...bindingStatements(backend),
+    find: backend.prepare<Domain>(sql`${DOMAIN} WHERE id = ${value('id')} AND ${OF_PROVIDER}`),
+    list: backend.prepare<Domain>(sql`
+        ${DOMAIN} WHERE ${OF_PROVIDER} AND id < ${value('beforeId')}
+        ORDER BY domain.id DESC LIMIT ${value('countMax')}`),
+  };
+
+  /** Changes a binding of the provider. */
+  function* change(
+    notes: Notes,
+    providerId: number,
+    before: Domain,
+    wanted: Partial<Domain>,
+    act: Act,
+  ): Step<void> {
+    const after = { ...before, ...wanted };
+    const deed = deeds.updateDomain(before, after);
+    if (deed === null) return;
+    const { id, domainName, status } = after;
+    yield* on.change.run({ id, domainName, status });
+    notes.audit(act, deed, providerId);
+  }
+
+  return {
+    addDomain: ({ domainCountMax, ...draft }, act) =>
+      backend.write(function* (notes) {
+        const { providerId, domainHash } = draft;
+        const owner = yield* on.countOf.get({ providerId });
+        if (owner === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+        const bound = yield* on.findByHash.get({ providerId, domainHash });
+        if (bound !== null) return { outcome: 'exists', id: bound.id };
+        if (owner.domainCount >= domainCountMax) return 'domain_limit_reached';
+        const id = yield* on.add.insert({ ...draft, id: null, status: DOMAIN_ACTIVE });
+        notes.audit(act, deeds.addDomain({ id, domainHash }), providerId);
+        const used = owner.domainCount + 1;
+        notes.quota(providerId, 'domains', { used, limit: domainCountMax }, act.atMs);
+        return { outcome: 'added', id };
+      }),
+
+    activateDomain: (providerId, id, domainName, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const known = yield* on.find.get({ providerId, id });
+        if (known === null) return 'was_active';
+        const named = domainName !== null && { domainName };
+        yield* change(notes, providerId, known, { status: DOMAIN_ACTIVE, ...named }, act);
+        return known.status === DOMAIN_ACTIVE ? 'was_active' : 'activated';
+      }),
+
+    findDomain: (providerId, domainHash) =>
+      backend.read(() => on.findByHash.get({ providerId, domainHash })),
+
+    disableDomain: (providerId, id, act) =>
+      backend.write(function* (notes) {
+        yield* backend.lockProvider(providerId);
+        const known = yield* on.find.get({ providerId, id });
+        if (known === null) return 'domain_not_found';
+        yield* change(notes, providerId, known, { status: DOMAIN_DISABLED }, act);
+        return 'ok';
+      }),
+
+    listDomains: (providerId, { id, beforeId, countMax }) => {
+      const bound = beforeId ?? Number.MAX_SAFE_INTEGER;
+      if (id !== null) return id < bound ? backend.read(() => on.find.all({ providerId, id })) : [];
+      return backend.read(() => on.list.all({ providerId, beforeId: bound, countMax }));
+    },
+  };
+}
