@@ -249,7 +249,6 @@ export class HttpGrammar {
     const forms = [
       JSON.stringify(Object.fromEntries(facts)),
       facts.map(([name, value]) => `${name}${random.pick(['=', ':'])}${value}`).join(sign),
-      facts.map(([, value]) => value).join(sign),
       anyText(random),
     ];
     const form = random.pick(forms);

@@ -29,7 +29,7 @@ describe('as older apps call', () => {
     const headers = {
       'x-hwid': hwid,
       'x-domain-hash': HASH,
-      'x-device-info': 'Android; 15; Pixel',
+      'x-device-info': 'os=Android; osVersion=15; model=Pixel',
     };
     const reply = await call(app, path, null, { installid: code }, { headers });
     const link = { provider_id: own.code, status: 10, install_limit: 3, install_count: 1 };

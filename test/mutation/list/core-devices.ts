@@ -46,10 +46,9 @@ export const coreDevices: readonly MutatedFile[] = [
     file: 'src/core/device-info.ts',
     tests: ['test/core/device-info.test.ts', 'test/http/older-calls.test.ts'],
     changes: [
-      ['if (header.length > BOUNDS.bytesMax) return SILENCE;', ''],
+      ['if (header.length > BOUNDS.bytesMax) return NO_FACTS;', ''],
       [" || info[fact] !== '') continue;", ') continue;'],
       ['text.split(separator, BOUNDS.valuesMax)', 'text.split(separator)'],
-      [`if (!text.includes(';')) return SILENCE;`, ''],
     ],
   },
   {
