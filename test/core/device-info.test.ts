@@ -1,4 +1,4 @@
-/** The header X-Device-Info of older apps: the two forms that are read, and the texts that are not. */
+/** The header X-Device-Info of older apps: two forms are read, all other texts are ignored. */
 
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
