@@ -42,9 +42,6 @@ grep -q '^data = "/var/lib/gatepost"$' "$root/etc/gatepost/gatepost.toml"
 chmod 640 "$root/etc/gatepost/gatepost.toml"
 
 "$bun" packaging/man.ts "$version" "$date" | gzip -9n | made /usr/share/man/man1/gatepost.1.gz
-"$bun" src/main.ts completion bash | made /usr/share/bash-completion/completions/gatepost
-"$bun" src/main.ts completion zsh | made /usr/share/zsh/vendor-completions/_gatepost
-"$bun" src/main.ts completion fish | made /usr/share/fish/vendor_completions.d/gatepost.fish
 
 doc=/usr/share/doc/gatepost
 "$bun" packaging/copyright.ts | made $doc/copyright

@@ -3,9 +3,9 @@
  * they are: what they gain, it gains. Usage: man.ts VERSION DATE
  */
 
-import { type CommandFacts, commandTree } from '../src/cli/command-tree.ts';
 import { buildProgram } from '../src/cli/program.ts';
 import { settingRows } from '../src/config/settings/index.ts';
+import { type CommandFacts, commandTree } from './command-tree.ts';
 
 /** A text as roff shows it unchanged: no escapes, hyphens that can be copied, no requests. */
 function plain(text: string): string {

@@ -4,7 +4,6 @@ import { Command, CommanderError, Help, type Option } from 'commander';
 import { COMMIT, VERSION } from '../version.ts';
 import { addAuditCommands } from './audit.ts';
 import { addBackupCommands } from './backup.ts';
-import { addCompletionCommand } from './completion.ts';
 import { addConfigCommand } from './config.ts';
 import { type CliContext, type CommonOptions, print } from './context.ts';
 import { addDeviceCommands } from './device.ts';
@@ -34,7 +33,7 @@ function optionDescription(this: Help, option: Option): string {
   return option.mandatory ? `${about} (must be given)` : about;
 }
 
-/** Every command with its options; man page and completions are generated from them. */
+/** Builds every command with its options; the manual page is generated from them. */
 export function buildProgram(context: CliContext): Command {
   const program = new Command('gatepost')
     .description(
@@ -61,7 +60,6 @@ export function buildProgram(context: CliContext): Command {
   addNodeCommands(program, context);
   addStatsCommand(program, context);
   addReadyCommand(program, context);
-  addCompletionCommand(program, context);
   addAuditCommands(program, context);
   addBackupCommands(program, context);
   addMoveCommand(program, context);

@@ -208,7 +208,7 @@ describe('help and mistakes', () => {
     [['provider'], 'Usage: gatepost provider'],
     [['serve', '--prot', '1'], "unknown option '--prot'"],
     [['version', 'surplus'], 'too many arguments'],
-    [['completion', 'tcsh'], 'gatepost: shell is one of bash, zsh, fish\n'],
+    [['gateway', 'test', 'sms', '--hwid', 'x'], 'gatepost: gateway is one of fcm, apns, webpush\n'],
     [
       ['link', 'set', 'LinkCode0001', '--status', "o'ff\n"],
       ': --status is one of active, disabled\n',

@@ -4,7 +4,7 @@
  */
 
 import { afterAll, describe, expect, test } from 'bun:test';
-import { commandTree } from '../../src/cli/command-tree.ts';
+import { commandTree } from '../../packaging/command-tree.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { commandLine } from '../support/command-line.ts';
 
@@ -38,7 +38,6 @@ const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
   restore: ['copy.backup'],
   export: ['Provide1'],
   import: ['file.jsonl'],
-  completion: ['bash'],
   'webhook add': ['--url', 'https://bot.example.com/'],
   'webhook set': ['1', '--enable'],
   'webhook rotate': ['1'],

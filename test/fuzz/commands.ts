@@ -2,7 +2,7 @@
 
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { commandTree, type Value } from '../../src/cli/command-tree.ts';
+import { commandTree, type Value } from '../../packaging/command-tree.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
 import { binary, lookedAt, plainEnv } from '../support/process.ts';

@@ -1,11 +1,10 @@
-/** What is generated from the command line holds all of it, and works in its shell. */
+/** The manual page holds every command, option and setting. */
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { commandTree } from '../../packaging/command-tree.ts';
 import { manualPage } from '../../packaging/man.ts';
-import { commandTree } from '../../src/cli/command-tree.ts';
-import { completionScript, SHELLS } from '../../src/cli/completion.ts';
 import { buildProgram } from '../../src/cli/program.ts';
 import { settingRows } from '../../src/config/settings/index.ts';
 import { freshFolder } from '../support/app.ts';
@@ -35,7 +34,7 @@ function written(name: string, text: string): string {
 
 const commands = tree.map((facts) => [facts.path.join(' '), facts] as const);
 const words = [
-  ...['serve', 'provider add', 'completion', 'ready', 'config', 'backup', 'restore', 'doctor'],
+  ...['serve', 'provider add', 'ready', 'config', 'backup', 'restore', 'doctor'],
   ...['import', 'export', 'openapi', 'audit list', 'audit verify', 'audit head', 'audit export'],
 ];
 
@@ -100,79 +99,5 @@ describe('the manual page', () => {
     expect(text).toContain('provider add [options]');
     expect(text).toContain('--first-provider');
     expect(text).not.toContain('\\');
-  });
-});
-
-describe('completion scripts', () => {
-  test.each(SHELLS)('%s: every command and option is in it', (shell) => {
-    const script = completionScript(shell, program);
-    const isIn = (name: string) =>
-      script.includes(shell === 'fish' ? name.replace(/^--?/, '') : name);
-    const names = tree.flatMap(({ children, options }) => [
-      ...children.map((child) => child.name),
-      ...options.flatMap((option) => option.names),
-    ]);
-    expect(names.filter((name) => !isIn(name))).toEqual([]);
-  });
-
-  const withBash = testWith('bash');
-  const withFish = testWith('fish');
-  withBash('bash reads it', () => expect(syntax('bash')).toEqual(['', 0]));
-  testWith('zsh')('zsh reads it', () => expect(syntax('zsh')).toEqual(['', 0]));
-  withFish('fish reads it', () => expect(syntax('fish')).toEqual(['', 0]));
-
-  function syntax(shell: string): [string, number] {
-    const { stderr, code } = run(shell, '-n', written(shell, completionScript(shell, program)));
-    return [stderr, code];
-  }
-
-  /** What bash offers for the last word; `=` is a word of its own, as bash has it. */
-  function bashOffers(...typed: string[]): string[] {
-    const file = written('bash', completionScript('bash', program));
-    const script = `. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _gatepost
-      printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout } = run('bash', '-c', script, 'bash', file, 'gatepost', ...typed);
-    return stdout.split('\n').filter((line) => line !== '');
-  }
-
-  /** What fish offers, without its descriptions. */
-  function fishOffers(...typed: string[]): string[] {
-    const file = written('fish', completionScript('fish', program));
-    const line = ['gatepost', ...typed].join(' ').replace(' = ', '=');
-    const { stdout } = run('fish', '-N', '-c', `source ${file}; complete -C '${line}'`);
-    return stdout.split('\n').flatMap((text) => text.split('\t')[0] || []);
-  }
-
-  const some = {
-    bash: { testIt: withBash, offers: bashOffers },
-    fish: { testIt: withFish, offers: fishOffers },
-  };
-
-  describe.each(Object.entries(some))('%s completes', (_, { testIt, offers }) => {
-    testIt('commands', () => {
-      expect(offers('prov')).toEqual(['provider']);
-      expect(offers('provider', 're').toSorted()).toEqual(['remove', 'resume']);
-      expect(offers('')).toEqual(expect.arrayContaining(['serve', 'provider', 'completion']));
-    });
-
-    testIt('options of the command, also behind values', () => {
-      expect(offers('serve', '--h').toSorted()).toEqual(['--help', '--host']);
-      expect(offers('provider', 'add', '--name', 'list', '--pl')).toEqual(['--plan']);
-      expect(offers('provider', 'add', '--name', '=', 'list', '--pl')).toEqual(['--plan']);
-      expect(offers('device', 'show', 'add', '--js')).toEqual(['--json']);
-    });
-
-    testIt('arguments', () => {
-      expect(offers('completion', '').toSorted()).toEqual(['bash', 'fish', 'zsh']);
-      expect(offers('completion', 'z')).toEqual(['zsh']);
-      expect(offers('completion', 'bash', 'z')).toEqual([]);
-    });
-
-    testIt('directories, and nothing where anything may stand', () => {
-      expect(offers('serve', '--data', '/us').map((path) => path.replace(/\/$/, ''))).toContain(
-        '/usr',
-      );
-      expect(offers('provider', 'add', '--name', 'se')).toEqual([]);
-    });
   });
 });
