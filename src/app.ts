@@ -12,7 +12,7 @@ import {
 import type { Config } from './config/settings/index.ts';
 import type { Core } from './core/core.ts';
 import { backupFailed } from './core/event/happenings.ts';
-import type { Tellers } from './core/outbox/carrier.ts';
+import type { EventSenders } from './core/outbox/carrier.ts';
 import type { PushContent } from './core/port/outbox.ts';
 import type { PushAddress, PushGateway } from './core/port/registration.ts';
 import { makeGateways } from './gateway/gateways.ts';
@@ -37,7 +37,7 @@ import { checkDataDirectory } from './permissions.ts';
 import { type Part, stopInOrder } from './stopping.ts';
 import { startTls } from './tls/tls.ts';
 import { COMMIT, VERSION } from './version.ts';
-import { makeTellers } from './webhook/tellers.ts';
+import { makeEventSenders } from './webhook/senders.ts';
 import { forgetMonitor, identityOf, noteMonitor } from './whereabouts.ts';
 
 /** Time for which open connections are still answered after the order to stop, ms. */
@@ -64,10 +64,10 @@ export async function openGateway(config: Config, name: PushGateway) {
   return Object.assign(send, { close: () => outgoing.close() });
 }
 
-/** Those who tell webhooks, for a command that tries one out. */
-export function openTellers(settings: Config): { tellers: Tellers; close(): void } {
+/** Opens the senders of events for a command that tries out a webhook. */
+export function openEventSenders(settings: Config): { eventSenders: EventSenders; close(): void } {
   const outgoing = openOutgoing(settings);
-  return { tellers: makeTellers(settings, outgoing), close: () => outgoing.close() };
+  return { eventSenders: makeEventSenders(settings, outgoing), close: () => outgoing.close() };
 }
 
 export interface App {
@@ -177,15 +177,15 @@ async function startParts(beginning: Beginning): Promise<App> {
   last.push({ name: 'event loop', stop: async () => stopWatching() });
   const worker = makeWorker(core, clock, log);
   parts.push({ name: 'delivery', stop: worker.stop });
-  core.signals.onWork(worker.look);
-  const tellers = makeTellers(settings, outgoing);
+  core.signals.onWork(worker.wake);
+  const eventSenders = makeEventSenders(settings, outgoing);
   gateways.prepare(settings, log)();
-  const outbox = gateways.worker(core, tellers, log, tallies);
+  const outbox = gateways.worker(core, eventSenders, log, tallies);
   parts.push({ name: 'outbox', stop: () => outbox.stop() });
   const { host, port } = settings;
   const listenOptions = { host, port, tls: tls?.first ?? null };
   await bindUpstreams(core, settings.gateUpstreams, clock, log);
-  const server = await startServer({ core, clock, log, settings, tellers, ...listenOptions });
+  const server = await startServer({ core, clock, log, settings, eventSenders, ...listenOptions });
   // Before all others: its requests make work for them.
   parts.unshift({ name: 'server', stop: () => server.stop(LAST_CALL_MS) });
   listening = server;
@@ -195,8 +195,8 @@ async function startParts(beginning: Beginning): Promise<App> {
   const node = { name: nodeNameOf(settings), address: server.url, version: VERSION, startedAtMs };
   const jobs = startJobs({ core, clock, log, worker, outbox, tls, settings, node });
   parts.push({ name: 'jobs', stop: () => jobs.stop().then(leave) });
-  void jobs.ring('node');
-  worker.look();
+  void jobs.run('node');
+  worker.wake();
   void outbox.resume();
   readiness.serving();
   const { url } = server;

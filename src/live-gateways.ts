@@ -3,7 +3,7 @@
 import type { Clock } from './clock.ts';
 import type { Config } from './config/settings/index.ts';
 import type { Core } from './core/core.ts';
-import type { Tellers } from './core/outbox/carrier.ts';
+import type { EventSenders } from './core/outbox/carrier.ts';
 import type { PushGateway } from './core/port/registration.ts';
 import { type GatewaySet, makeGateways, NO_GATEWAYS } from './gateway/gateways.ts';
 import { Outbox } from './jobs/outbox/worker.ts';
@@ -47,11 +47,11 @@ export class LiveGateways {
   }
 
   /** The worker; `resume` begins its work. */
-  worker(core: Core, tellers: Tellers, log: Log, { onAttempt }: Tallies): Outbox {
+  worker(core: Core, eventSenders: EventSenders, log: Log, { onAttempt }: Tallies): Outbox {
     const { settings, clock } = this.parts;
     const gateways = () => this.#gateways.all;
     return new Outbox({
-      ...{ core, clock, log, settings, gateways, tellers, onAttempt },
+      ...{ core, clock, log, settings, gateways, eventSenders, onAttempt },
       random: Math.random,
     });
   }

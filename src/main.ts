@@ -1,4 +1,4 @@
-import { openGateway, openTellers, startApp } from './app.ts';
+import { openEventSenders, openGateway, startApp } from './app.ts';
 import { backupTools } from './backup/tools.ts';
 import { askTerminal } from './cli/confirm.ts';
 import { operatorActor } from './cli/operator.ts';
@@ -30,7 +30,7 @@ const exitCode = await runCli(process.argv.slice(2), {
   openApiDocument,
   openCore,
   startApp,
-  openTellers,
+  openEventSenders,
   serviceManager: () =>
     serviceManager({
       notifySocket: process.env['NOTIFY_SOCKET'],

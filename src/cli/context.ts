@@ -6,7 +6,7 @@ import type { Flags, LoadedConfig } from '../config/load.ts';
 import type { ShownSetting } from '../config/render.ts';
 import type { Config } from '../config/settings/index.ts';
 import { actingAs, type Core } from '../core/core.ts';
-import type { Tellers, Verdict } from '../core/outbox/carrier.ts';
+import type { EventSenders, Verdict } from '../core/outbox/carrier.ts';
 import type { Actor } from '../core/port/audit.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../core/port/registration.ts';
@@ -24,8 +24,8 @@ export interface CliContext {
   openApiDocument(): unknown;
   openCore(config: Config, create: boolean): Promise<Core>;
   startApp(loaded: LoadedConfig, signal: AbortSignal): Promise<App>;
-  /** Those who tell webhooks. */
-  openTellers(config: Config): { tellers: Tellers; close(): void };
+  /** Sends events to webhooks. */
+  openEventSenders(config: Config): { eventSenders: EventSenders; close(): void };
   /** The manager that started the program and wants to hear how it is. */
   serviceManager(): ServiceManager;
   /** The actor of the audit log. */

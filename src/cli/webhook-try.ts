@@ -21,9 +21,11 @@ const CONSEQUENCES: Readonly<Record<Exclude<Verdict['verdict'], 'accepted'>, str
 async function attempt(context: CliContext, id: number, options: CommonOptions): Promise<void> {
   const { webhook, verdict } = await withCore(context, options, async (core) => {
     const webhook = granted(await findWebhook(core, id), id);
-    const { tellers, close } = context.openTellers(context.loadConfig(flagsOf(options)).config);
+    const { eventSenders, close } = context.openEventSenders(
+      context.loadConfig(flagsOf(options)).config,
+    );
     const { signal } = new AbortController();
-    const tried = tryWebhook(core, tellers, webhook, context.nowMs(), signal);
+    const tried = tryWebhook(core, eventSenders, webhook, context.nowMs(), signal);
     return { webhook, verdict: await tried.finally(close) };
   });
   if (verdict.verdict !== 'accepted') {

@@ -8,7 +8,7 @@ import { actAt } from './audit/entry.ts';
 import type { Core } from './core.ts';
 import { TELEGRAM_CHAT } from './formats.ts';
 import { readOperatorUrl, readPublicUrl } from './outbox/address.ts';
-import type { Tellers, Verdict } from './outbox/carrier.ts';
+import type { EventSenders, Verdict } from './outbox/carrier.ts';
 import { fromStore, isRefused, type Misfit, malformed, Refused, saving } from './outcome.ts';
 import { type EventKind, OPERATOR_EVENTS, PROVIDER_EVENTS, TEST_EVENT } from './port/event.ts';
 import {
@@ -185,7 +185,7 @@ export async function removeWebhook(
  */
 export async function tryWebhook(
   core: Core,
-  tellers: Tellers,
+  eventSenders: EventSenders,
   webhook: Webhook,
   nowMs: number,
   signal: AbortSignal,
@@ -193,7 +193,7 @@ export async function tryWebhook(
   const { id, providerId, target } = webhook;
   const data = { webhook_id: id };
   const event = { id: 0, providerId, kind: TEST_EVENT, atMs: nowMs, data } as const;
-  const verdict = await tellers[target.kind].tell(webhook, event, nowMs, signal);
+  const verdict = await eventSenders[target.kind].deliver(webhook, event, nowMs, signal);
   if (verdict.verdict === 'accepted') {
     await saving('webhook_save_error', core.store.resumeWebhook(id));
   }

@@ -7,7 +7,7 @@
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
 import type { Core } from '../core/core.ts';
 import type { AuthenticDevice } from '../core/device.ts';
-import type { Tellers } from '../core/outbox/carrier.ts';
+import type { EventSenders } from '../core/outbox/carrier.ts';
 import type { Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
@@ -106,8 +106,8 @@ export interface Call<P extends Record<string, Param>> {
   nowMs: number;
   settings: WireSettings;
   limits: Limits;
-  /** Those who tell webhooks. */
-  tellers: Tellers;
+  /** Sends events to webhooks. */
+  eventSenders: EventSenders;
   /** The address that the caller is counted under. */
   client(): string;
   /** The bearer token, if there is one. */

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
-import type { Tellers } from '../core/outbox/carrier.ts';
+import type { EventSenders } from '../core/outbox/carrier.ts';
 import type { Log } from '../log.ts';
 import { Large } from './answer/large.ts';
 import { Alone } from './bound/alone.ts';
@@ -39,8 +39,8 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   clock: Clock;
   log: Log;
   settings: ServerSettings;
-  /** Those who tell webhooks. */
-  tellers: Tellers;
+  /** Sends events to webhooks. */
+  eventSenders: EventSenders;
   /** The certificate; plain HTTP without it. */
   tls?: ListenOptions['tls'];
   /** The time for a body: {@link BODY_TIME_MAX_MS} unless a test is in a hurry. */
@@ -115,7 +115,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     settings,
     limits: { registrations, ...webhookLimits(), polls, turns: large.turns },
-    tellers: options.tellers,
+    eventSenders: options.eventSenders,
     ...{ large, traffic, clientOf, crowd: new Crowd({ clientOf, isGone }) },
     authFailed: (client, nowMs) => failures.record(client, nowMs),
     stopping: stopping.signal,

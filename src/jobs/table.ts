@@ -32,7 +32,7 @@ interface JobDeps {
   clock: Clock;
   log: Log;
   worker: Worker;
-  outbox: Pick<Outbox, 'ring'>;
+  outbox: Pick<Outbox, 'tick'>;
   /** Null: plain HTTP. */
   tls: { look(): Promise<void>; expiresAtMs(): number } | null;
   /** This process, as others that share its database know it. */
@@ -52,8 +52,8 @@ interface Job {
 function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps): Job[] {
   return [
     // No deferred work waits for longer than a second.
-    { name: 'deliver', pattern: '* * * * * *', run: () => worker.ring() },
-    { name: 'outbox', pattern: '* * * * * *', run: async () => outbox.ring() },
+    { name: 'deliver', pattern: '* * * * * *', run: () => worker.tick() },
+    { name: 'outbox', pattern: '* * * * * *', run: async () => outbox.tick() },
     { name: 'node', pattern: '*/5 * * * * *', run: () => core.store.noteNode(node) },
     {
       name: 'end-handed-over',
@@ -112,9 +112,9 @@ function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps
 }
 
 interface RunningJobs {
-  /** Runs the job of that name now, unless it runs already; what goes wrong is logged. */
-  ring(name: string): Promise<void>;
-  /** Rings no more, has what runs leave off, and waits for it. */
+  /** Runs the job of that name now, or waits for the run in progress; a fault is logged. */
+  run(name: string): Promise<void>;
+  /** Starts no job any more, stops those that run between two steps, and waits for them. */
   stop(): Promise<void>;
 }
 
@@ -124,15 +124,15 @@ export function startJobs(deps: JobDeps): RunningJobs {
   const running = new Map<string, Promise<void>>();
   const table = jobs(deps);
 
-  function ring(name: string): Promise<void> {
+  function run(name: string): Promise<void> {
     const present = running.get(name);
     if (present !== undefined) return present;
-    const job = run(name).finally(() => running.delete(name));
+    const job = runOnce(name).finally(() => running.delete(name));
     running.set(name, job);
     return job;
   }
 
-  async function run(name: string): Promise<void> {
+  async function runOnce(name: string): Promise<void> {
     try {
       await table.find((job) => job.name === name)?.run(stopping.signal);
     } catch (fault) {
@@ -141,9 +141,9 @@ export function startJobs(deps: JobDeps): RunningJobs {
     }
   }
 
-  const crons = table.map(({ name, pattern }) => new Cron(pattern, () => ring(name)));
+  const crons = table.map(({ name, pattern }) => new Cron(pattern, () => run(name)));
   return {
-    ring,
+    run,
     stop: async () => {
       for (const cron of crons) cron.stop();
       stopping.abort();

@@ -1,6 +1,6 @@
 /** Tells webhooks by the Standard Webhooks specification. */
 
-import type { Teller, Verdict } from '../core/outbox/carrier.ts';
+import type { EventSender, Verdict } from '../core/outbox/carrier.ts';
 import type { StoredEvent } from '../core/port/event.ts';
 import type { Webhook } from '../core/port/webhook.ts';
 import type { Outgoing } from '../outgoing/outgoing.ts';
@@ -9,20 +9,20 @@ import { judgeAnswer } from './answers.ts';
 import { bodyOf, messageId, signedHeaders } from './signature.ts';
 
 /** Standard Webhooks, "Request timeouts": 15 to 30 s. */
-export const TELL_TIMEOUT_MS = 15_000;
+export const DELIVERY_TIMEOUT_MS = 15_000;
 /** Calls to one origin that are under way at a time. */
 const ORIGIN_CONCURRENCY = 4;
 
 /** The status says it all, but what is read to its end leaves the connection to the next call. */
 const ANSWER_BYTES_MAX = 16_384;
 
-export class StandardTeller implements Teller {
+export class StandardSender implements EventSender {
   readonly concurrency = ORIGIN_CONCURRENCY;
   readonly spacingMs = 0;
 
   constructor(private readonly outgoing: Pick<Outgoing, 'send'>) {}
 
-  async tell(
+  async deliver(
     webhook: Webhook,
     event: StoredEvent,
     nowMs: number,
@@ -44,7 +44,7 @@ export class StandardTeller implements Teller {
           ...signedHeaders(webhook, messageId(event), body, nowMs),
         },
         body,
-        timeoutMs: TELL_TIMEOUT_MS,
+        timeoutMs: DELIVERY_TIMEOUT_MS,
         answerBytesMax: ANSWER_BYTES_MAX,
         originConcurrency: ORIGIN_CONCURRENCY,
       },

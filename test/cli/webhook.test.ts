@@ -1,7 +1,7 @@
 /** `gatepost webhook …`. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import type { Tellers, Verdict } from '../../src/core/outbox/carrier.ts';
+import type { EventSenders, Verdict } from '../../src/core/outbox/carrier.ts';
 import type { Webhook } from '../../src/core/port/webhook.ts';
 import { addLink } from '../store/contract/fixture.ts';
 import { auditEntries, deedOf } from '../support/audit.ts';
@@ -15,21 +15,21 @@ const TIME = '2026-11-20T12:00:00Z';
 
 let verdict: Verdict;
 let told: Webhook[];
-const teller = {
+const eventSender = {
   concurrency: 1,
   spacingMs: 0,
-  tell: async (webhook: Webhook) => {
+  deliver: async (webhook: Webhook) => {
     told.push(webhook);
     return verdict;
   },
 };
-const tellers: Tellers = { webhook: teller, telegram: teller };
+const eventSenders: EventSenders = { webhook: eventSender, telegram: eventSender };
 
 let line: CommandLine;
 beforeEach(async () => {
   verdict = { verdict: 'accepted' };
   told = [];
-  line = commandLine({ tellers });
+  line = commandLine({ eventSenders });
   expect(await line.run('provider', 'add', '--name', 'n', '--code', CODE)).toMatchObject({
     code: 0,
   });

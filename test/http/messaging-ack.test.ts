@@ -98,7 +98,7 @@ describe('acknowledgements', () => {
     const found = await app.core.store.findDistribution(foreign, 10);
     expect(found?.totals).toMatchObject({ received: 0, executed: 0 });
     app.clock.advance(3_600_000);
-    await app.worker?.ring();
+    await app.worker?.tick();
     await until('the planned one is there', async () => (await readable(app, token)).length === 1);
   });
 });

@@ -51,7 +51,7 @@ describe('a long poll', () => {
 
   test('is answered when another process accepted and delivered the message', async () => {
     const store = await besideStore();
-    await app.worker?.ring();
+    await app.worker?.tick();
     const poll = inbox(app, token, 60);
     await until('the poll waits', () => waiting() === 1);
     const draft = {
@@ -119,7 +119,7 @@ describe('a long poll', () => {
   test('learns that its device was forgotten, at the next bell', async () => {
     const poll = inbox(app, token, 60);
     await until('the poll waits', () => waiting() === 1);
-    await app.worker?.ring();
+    await app.worker?.tick();
     const store = await besideStore();
     await store.forgetDevice('phone', ACT);
     // Reads of one turn share a snapshot.

@@ -61,7 +61,7 @@ beforeAll(async () => {
   app.settings.gateUpstreams = [upstreamTo(panel.url, own.code)];
   const log = makeLog({ logFormat: 'json', logLevel: 'error' }, app.clock.nowMs, () => {});
   worker = makeWorker(served ?? app.core, app.clock, log);
-  app.core.signals.onWork(worker.look);
+  app.core.signals.onWork(worker.wake);
 });
 afterAll(async () => {
   await worker.stop();

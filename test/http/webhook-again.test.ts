@@ -9,12 +9,12 @@ let app: TestApp;
 let own: Credentials;
 let verdict: Verdict;
 beforeEach(async () => {
-  const tell = async () => verdict;
-  const tellers = {
-    webhook: { concurrency: 1, spacingMs: 0, tell },
-    telegram: { concurrency: 1, spacingMs: 0, tell },
+  const deliver = async () => verdict;
+  const eventSenders = {
+    webhook: { concurrency: 1, spacingMs: 0, deliver },
+    telegram: { concurrency: 1, spacingMs: 0, deliver },
   };
-  app = await startTestApp({ tellers });
+  app = await startTestApp({ eventSenders });
   own = await seedProvider(app);
   await call(app, '/api/webhook-add', own, { url: 'https://bot.example.com/' });
   await call(app, '/api/add-install', own, { install_limit: 1 });

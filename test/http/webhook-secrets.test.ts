@@ -15,9 +15,9 @@ beforeAll(async () => {
   const dead = {
     concurrency: 1,
     spacingMs: 0,
-    tell: async () => ({ verdict: 'dead', problem: 'gone' }) as const,
+    deliver: async () => ({ verdict: 'dead', problem: 'gone' }) as const,
   };
-  app = await startTestApp({ logRequests: true, tellers: { webhook: dead, telegram: dead } });
+  app = await startTestApp({ logRequests: true, eventSenders: { webhook: dead, telegram: dead } });
   own = await seedProvider(app);
 });
 afterAll(() => app.close());

@@ -24,8 +24,8 @@ function jobsOf({ core, clock }: Engine) {
   return startJobs({
     ...{ core, clock, tls: null, settings: SETTINGS },
     log: makeLog({ logFormat: 'human', logLevel: 'error' }, clock.nowMs, () => {}),
-    worker: { look: () => undefined, ring: async () => undefined, stop: async () => undefined },
-    outbox: { ring: () => undefined },
+    worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
+    outbox: { tick: () => undefined },
     node: { name: 'one', address: '', version: '', startedAtMs: 0 },
   });
 }
@@ -44,7 +44,7 @@ test('refusals alone are saved by the clock', async () => {
   const today = utcDay(clock.nowMs());
   expect(daysOnDisk()).toEqual([today]);
   const jobs = jobsOf(engine);
-  await jobs.ring('figures');
+  await jobs.run('figures');
   await jobs.stop();
   expect(daysOnDisk()).toEqual([today, today + 1]);
 });
@@ -58,7 +58,7 @@ test('the last 731 days are kept, today included', async () => {
   }
   await core.store.saveFigures();
   const jobs = jobsOf(engine);
-  await jobs.ring('prune');
+  await jobs.run('prune');
   await jobs.stop();
   expect(daysOnDisk()).toEqual([today - 730, today - 1, today]);
 });

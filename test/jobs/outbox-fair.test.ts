@@ -18,9 +18,9 @@ test('a probe tries what is new, not what failed before alone', async () => {
   bench.outbox.add(fcm, 100);
   bench.fcm.auto = (to) => (bad.has(to) ? BUSY : ACCEPTED);
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   await bench.until('it is well again', () => {
-    worker.ring();
+    worker.tick();
     return bench.outbox.outcomes().includes('accepted');
   });
   expect(bench.fcm.calls.length).toBeLessThan(5);
@@ -36,14 +36,14 @@ test('sixty services that accept after nine seconds do not take every run', asyn
   let rungMs = 0;
   const quick = new Set<string>();
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   const answer = () => {
     for (const call of webpush.calls.splice(0)) {
       void bench.clock.sleep(quick.has(call.to) ? 20 : 9_000).then(() => call.answer(ACCEPTED));
     }
     if (bench.clock.nowMs() - rungMs >= SECOND_MS) {
       rungMs = bench.clock.nowMs();
-      worker.ring();
+      worker.tick();
     }
     return true;
   };
@@ -68,7 +68,7 @@ describe('beside each other', () => {
     const hanging = Array.from({ length: 60 }, () => bench.outbox.addDestination('webhook', fresh));
     for (const id of hanging) bench.outbox.add(id, 5);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('some hang', () => bench.webhook.calls.length > 0);
     await bench.rest();
     // A quarter of the places, for those of which nothing good is known.
@@ -88,7 +88,7 @@ describe('beside each other', () => {
     const id = bench.outbox.addDestination('webhook', { failureCount: 1 });
     bench.outbox.add(id, 10);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('the first is under way', () => bench.webhook.calls.length > 0);
     await bench.rest();
     expect(bench.webhook.calls.length).toBe(1);
@@ -110,7 +110,7 @@ describe('beside each other', () => {
     const webpush = new Scripted(4);
     bench.gateways = { webpush };
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     const answerSlow = () => {
       for (const call of webpush.calls.splice(0)) {
         const isQuick = quickTokens.has(call.to);
@@ -141,7 +141,7 @@ describe('beside each other', () => {
     const many = Array.from({ length: 48 }, () => bench.outbox.addDestination('webhook'));
     for (const id of many) bench.outbox.add(id, 400);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('they have all places', () => bench.webhook.underWayCount === 48);
     const last = bench.outbox.addDestination('webhook');
     const [event] = bench.outbox.add(last);

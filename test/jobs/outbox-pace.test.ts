@@ -24,13 +24,13 @@ async function drain(bench: OutboxBench): Promise<number> {
   const worker = bench.worker();
   const beganMs = bench.clock.nowMs();
   let rungMs = beganMs;
-  worker.look();
+  worker.wake();
   await bench.until(
     'all are there',
     () => {
       if (bench.clock.nowMs() - rungMs >= SECOND_MS) {
         rungMs = bench.clock.nowMs();
-        worker.ring();
+        worker.tick();
       }
       return bench.outbox.waiting.length === 0;
     },
@@ -79,10 +79,10 @@ test('a receiver that always wants to wait is asked ever more seldom', async () 
   bench.outbox.add(hook, 10);
   bench.webhook.auto = () => ({ verdict: 'wait', afterMs: 0, problem: 'too many' });
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   for (let seconds = 0; seconds < 1_800; seconds++) {
     bench.clock.advance(SECOND_MS);
-    worker.ring();
+    worker.tick();
     await bench.rest();
   }
   expect(bench.webhook.calls.length).toBeLessThan(30);
@@ -107,7 +107,7 @@ describe('pushes that hang', () => {
     const fcm = bench.outbox.addDestination('fcm');
     bench.outbox.add(fcm, count);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('they hang', () => bench.fcm.calls.length === count);
     bench.fcm.auto = () => ACCEPTED;
     const waits: number[] = [];
@@ -139,9 +139,9 @@ describe('pushes that hang', () => {
       return failures > 3 ? ACCEPTED : { verdict: 'retry', afterMs: null, problem: 'it is busy' };
     };
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('it went out', () => {
-      worker.ring();
+      worker.tick();
       return bench.outbox.settled.has(failing);
     });
     bench.fcm.auto = () => ACCEPTED;

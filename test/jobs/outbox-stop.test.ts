@@ -10,7 +10,7 @@ test('a stop lets what is under way end, saves it, and gives back what it holds'
   const fcm = bench.outbox.addDestination('fcm');
   bench.outbox.add(fcm, 200);
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   await bench.until('some are under way', () => bench.fcm.calls.length === 64);
   const stopped = bench.stop(worker);
   for (const call of bench.fcm.calls) call.answer(ACCEPTED);
@@ -25,7 +25,7 @@ test('a stop breaks off what hangs within 4 s: it is no failed attempt', async (
   const fcm = bench.outbox.addDestination('fcm');
   bench.outbox.add(fcm, 200);
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   await bench.until('some hang', () => bench.fcm.calls.length === 64);
   const beganMs = bench.clock.nowMs();
   await bench.stop(worker);
@@ -42,11 +42,11 @@ test('a full disk: nothing more is begun, and nothing is sent twice when there i
   bench.fcm.auto = () => ACCEPTED;
   bench.outbox.fault = (method) => method === 'settle';
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   await bench.until('it cannot be saved', () => bench.logLines.length > 0);
   for (let n = 0; n < 25; n++) {
     bench.clock.advance(SECOND_MS);
-    worker.ring();
+    worker.tick();
     await bench.rest();
   }
   const sentCount = bench.fcm.calls.length;
@@ -55,7 +55,7 @@ test('a full disk: nothing more is begun, and nothing is sent twice when there i
   expect(bench.logLines.length).toBe(1);
   bench.outbox.fault = null;
   await bench.until('all went out', () => {
-    worker.ring();
+    worker.tick();
     return bench.outbox.waiting.length === 0;
   });
   expect(bench.fcm.calls.length).toBe(2_000);
@@ -69,7 +69,7 @@ test('a full disk when the process stops: it ends all the same', async () => {
   bench.fcm.auto = () => ACCEPTED;
   bench.outbox.fault = (method) => method === 'settle';
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   await bench.until('it cannot be saved', () => bench.logLines.length > 0);
   await bench.stop(worker);
   expect(bench.outbox.waiting.length).toBe(100);
@@ -82,17 +82,17 @@ test('a store that refuses everything is asked once a second, and told of once',
   bench.fcm.auto = () => ACCEPTED;
   bench.outbox.fault = () => true;
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   for (let n = 0; n < 10; n++) {
     bench.clock.advance(SECOND_MS);
-    worker.ring();
+    worker.tick();
     await bench.rest();
   }
   expect(bench.outbox.calls.length).toBeLessThanOrEqual(11);
   expect(bench.logLines.length).toBe(1);
   bench.outbox.fault = null;
   bench.clock.advance(SECOND_MS);
-  worker.ring();
+  worker.tick();
   await bench.until('it went out', () => bench.outbox.waiting.length === 0);
   await bench.stop(worker);
 });
@@ -102,7 +102,7 @@ test('a lease that was lost: what is under way is noted, nothing more is begun',
   const fcm = bench.outbox.addDestination('fcm');
   bench.outbox.add(fcm, 200);
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   await bench.until('some are under way', () => bench.fcm.calls.length === 64);
   const held = bench.outbox.destinations.get(fcm);
   if (held) Object.assign(held, { owner: 'another', leaseUntilMs: Number.POSITIVE_INFINITY });
@@ -122,7 +122,7 @@ test('a process that slept asks first if it still holds what it held', async () 
   const fcm = bench.outbox.addDestination('fcm');
   bench.outbox.add(fcm, 200);
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   await bench.until('some are under way', () => bench.fcm.calls.length === 64);
   const held = bench.outbox.destinations.get(fcm);
   if (held) Object.assign(held, { owner: 'another', leaseUntilMs: Number.POSITIVE_INFINITY });
@@ -140,11 +140,11 @@ test('a clock that is set back delays nothing that is put off', async () => {
   bench.outbox.add(fcm);
   bench.fcm.auto = () => (bench.fcm.calls.length === 1 ? BUSY : ACCEPTED);
   const worker = bench.worker();
-  worker.look();
+  worker.wake();
   await bench.until('it failed', () => bench.outbox.waiting[0]?.attemptCount === 1);
   await bench.rest();
   bench.clock.set(bench.clock.nowMs() - 24 * 3_600_000);
-  worker.ring();
+  worker.tick();
   await bench.until('it went out', () => bench.outbox.waiting.length === 0);
   await bench.stop(worker);
 });
@@ -164,7 +164,7 @@ test('kills between any two steps: nothing is lost, and no more repeated than wa
       // From then on nothing that it does is heard: as if it was dead.
       const isDead = () => bench.outbox.calls.length - bornAt > lifeCalls + kills;
       bench.outbox.fault = isDead;
-      worker.look();
+      worker.wake();
       await bench.until('it is dead, or done', () => {
         return isDead() || bench.outbox.waiting.length === 0;
       });

@@ -52,14 +52,14 @@ async function begin(): Promise<Life> {
   const own: Core = { ...core, store: await openSqliteStore(opening), gateways: () => ['fcm'] };
   const worker = new Outbox({
     ...{ core: own, clock, gateways: () => ({ fcm }), random: () => 0.5 },
-    tellers: { webhook, telegram: webhook },
+    eventSenders: { webhook, telegram: webhook },
     log: makeLog({ logFormat: 'human', logLevel: 'error' }, clock.nowMs, (line) => {
       throw new Error(line);
     }),
     settings: { gatewayCarryMessages: false, outputOffsetMinutes: 0 },
     onAttempt: () => undefined,
   });
-  look = () => worker.look();
+  look = () => worker.wake();
   const life = { core: own, worker };
   lives.push(life);
   return life;
@@ -82,7 +82,7 @@ async function pass(what: string, probe: () => boolean): Promise<void> {
     if (turns > 50_000) throw new Error(`waited in vain: ${what}`);
     if (turns % 20 === 19) {
       engine.clock.advance(20);
-      for (const { worker } of lives) worker.ring();
+      for (const { worker } of lives) worker.tick();
     }
     await nextTurn();
   }
@@ -178,10 +178,10 @@ test('two processes share the work, and hand over nothing twice', async () => {
   const id = await send(other, provider);
   await allGone();
   expect(fcm.calls.length).toBe(100);
-  const told = webhook.calls.map(({ to }) => to);
-  expect(told.length).toBe(new Set(told).size);
+  const sent = webhook.calls.map(({ to }) => to);
+  expect(sent.length).toBe(new Set(sent).size);
   // Twenty links, and the end of the distribution.
-  expect(told.length).toBe(hooks.length * 21);
+  expect(sent.length).toBe(hooks.length * 21);
   expect(await ledgerOf(engine, id)).toMatchObject({ status: 100, sentCount: 100 });
 });
 
@@ -198,7 +198,7 @@ test('a process that dies: another one goes on when its lease is over, with the 
   fcm.calls.splice(0);
   fcm.auto = () => ACCEPTED;
   const second = await begin();
-  second.worker.look();
+  second.worker.wake();
   for (let n = 0; n < 5; n++) await nextTurn();
   expect(fcm.calls.length).toBe(0);
   engine.clock.advance(31 * SECOND_MS);

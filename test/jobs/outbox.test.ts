@@ -20,7 +20,7 @@ describe('handing over', () => {
     bench.outbox.add(fcm, 1_000);
     bench.fcm.auto = () => null;
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('the first are under way', () => bench.fcm.calls.length === 64);
     await bench.rest();
     expect(bench.fcm.calls.length).toBe(64);
@@ -41,12 +41,12 @@ describe('handing over', () => {
     const fcm = bench.outbox.addDestination('fcm');
     bench.fcm.auto = () => ACCEPTED;
     const worker = bench.worker();
-    worker.ring();
+    worker.tick();
     await bench.rest();
     const asked = bench.outbox.calls.length;
     for (let n = 0; n < 100; n++) {
       bench.clock.advance(SECOND_MS);
-      worker.ring();
+      worker.tick();
       await bench.rest();
     }
     expect(bench.outbox.calls.length).toBe(asked);
@@ -107,11 +107,11 @@ describe('handing over', () => {
     bench.outbox.add(fcm);
     bench.outbox.listDispatches = async () => [];
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     for (let n = 0; n < 5; n++) {
       await bench.rest();
       bench.clock.advance(SECOND_MS);
-      worker.ring();
+      worker.tick();
     }
     expect(bench.outbox.calls.filter((method) => method === 'claim').length).toBeLessThan(25);
     await bench.stop(worker);
@@ -124,7 +124,7 @@ describe('handing over', () => {
     const [needed = 0] = bench.outbox.add(fcm);
     bench.fcm.auto = () => ACCEPTED;
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('all are settled', () => bench.outbox.waiting.length === 0);
     expect(bench.fcm.calls.map(({ to }) => to)).toEqual([`token ${needed}`]);
     expect(bench.outbox.outcomes().filter((outcome) => outcome === 'moot').length).toBe(300);
@@ -136,7 +136,7 @@ describe('handing over', () => {
     const apns = bench.outbox.addDestination('apns');
     bench.outbox.add(apns);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.rest();
     expect(bench.outbox.waiting.length).toBe(1);
     const own = new Scripted(64);
@@ -155,10 +155,10 @@ describe('failures', () => {
     bench.outbox.add(fcm);
     bench.fcm.auto = () => (bench.fcm.calls.length < 4 ? BUSY : ACCEPTED);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     const begin = bench.clock.nowMs();
     await bench.until('it went out', () => {
-      worker.ring();
+      worker.tick();
       return bench.outbox.waiting.length === 0;
     });
     expect(bench.attempts).toEqual(['fcm retry', 'fcm retry', 'fcm retry', 'fcm accepted']);
@@ -172,7 +172,7 @@ describe('failures', () => {
     const fcm = bench.outbox.addDestination('fcm');
     bench.outbox.add(fcm, 500);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     // Each attempt hangs until it is given up.
     await bench.until('the first are under way', () => bench.fcm.calls.length === 64);
     bench.clock.advance(10 * SECOND_MS);
@@ -185,19 +185,19 @@ describe('failures', () => {
     expect(bench.logLines).toContain('warn gateway_failing gateway=fcm problem="it is busy"');
     const { retryAtMs = 0 } = bench.outbox.destinations.get(fcm) ?? {};
     expect(retryAtMs).toBeGreaterThanOrEqual(bench.clock.nowMs() + 4 * SECOND_MS);
-    worker.ring();
+    worker.tick();
     await bench.rest();
     expect(bench.fcm.calls.length).toBe(pausedCount);
 
     bench.clock.set(retryAtMs);
-    worker.ring();
+    worker.tick();
     await bench.until('a probe is under way', () => bench.fcm.calls.length > pausedCount);
     await bench.rest();
     expect(bench.fcm.calls.length).toBe(pausedCount + 1);
     bench.fcm.auto = () => ACCEPTED;
     bench.fcm.calls.at(-1)?.answer(ACCEPTED);
     await bench.until('all went out', () => {
-      worker.ring();
+      worker.tick();
       return bench.outbox.waiting.length === 0;
     });
     expect(bench.logLines.at(-1)).toBe('info gateway_recovered gateway=fcm');
@@ -210,12 +210,12 @@ describe('failures', () => {
     bench.outbox.add(fcm, 300);
     bench.fcm.auto = () => REFUSED;
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     const held = () => bench.outbox.destinations.get(fcm);
     await bench.until('it is stopped', () => held()?.stoppedAtMs !== null);
     for (let n = 0; n < 10; n++) {
       bench.clock.advance(60 * SECOND_MS);
-      worker.ring();
+      worker.tick();
       await bench.rest();
     }
     expect(bench.fcm.calls.length).toBeLessThanOrEqual(64);
@@ -237,13 +237,13 @@ describe('failures', () => {
     bench.outbox.add(fcm, 100);
     bench.fcm.auto = () => REFUSED;
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     const held = () => bench.outbox.destinations.get(fcm);
     await bench.until('it is stopped', () => held()?.stoppedAtMs != null && held()?.owner === null);
     const ask = async (ms: number) => {
       const before = bench.fcm.calls.length;
       bench.clock.advance(ms);
-      worker.ring();
+      worker.tick();
       await bench.rest();
       return bench.fcm.calls.length - before;
     };
@@ -270,7 +270,7 @@ describe('failures', () => {
     const fcm = bench.outbox.addDestination('fcm');
     bench.outbox.add(fcm);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     const old = bench.fcm;
     await bench.until('it is under way', () => old.calls.length === 1);
     bench.gateways = { fcm: new Scripted(64) };
@@ -292,7 +292,7 @@ describe('failures', () => {
     bench.webhook.auto = (to) =>
       to.startsWith(`${gone}:`) ? { verdict: 'dead', problem: '410 Gone' } : ACCEPTED;
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('the others were told', () => bench.outbox.outcomes().length > 20);
     await bench.rest();
     expect(bench.outbox.webhooks.has(gone)).toBe(false);
@@ -307,7 +307,7 @@ describe('failures', () => {
     const hook = bench.outbox.addDestination('webhook');
     const [event = 0] = bench.outbox.add(hook);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('the old one is asked', () => bench.webhook.calls.length === 1);
     const url = 'https://bot.example/new';
     const before = bench.outbox.webhooks.get(hook);
@@ -329,19 +329,19 @@ describe('failures', () => {
     const hook = bench.outbox.addDestination('telegram');
     const ids = bench.outbox.add(hook, 3);
     const chats: string[] = [];
-    bench.telegram.tell = async ({ target }) => {
+    bench.telegram.deliver = async ({ target }) => {
       const chat = target.kind === 'telegram' ? target.chat : '';
       chats.push(chat);
       return chat === '1' ? { verdict: 'dead', problem: 'it moved', movedTo: '-1002' } : ACCEPTED;
     };
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('all were told', () => bench.outbox.settled.size === 3);
     expect(chats).toEqual(['1', '-1002', '-1002', '-1002']);
     expect([...bench.outbox.settled.keys()]).toEqual(ids);
     expect(bench.moves).toEqual(['1 to -1002']);
     // Back where it was: no circle is followed.
-    bench.telegram.tell = async () => ({ verdict: 'dead', problem: 'it moved', movedTo: '1' });
+    bench.telegram.deliver = async () => ({ verdict: 'dead', problem: 'it moved', movedTo: '1' });
     bench.outbox.add(hook);
     bench.signals.outboxFilled();
     await bench.until('it is disabled', () => !bench.outbox.webhooks.has(hook));
@@ -354,7 +354,7 @@ describe('failures', () => {
     const hook = bench.outbox.addDestination('webhook');
     bench.outbox.add(hook, 16);
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('some are under way', () => bench.webhook.calls.length === 4);
     bench.outbox.webhooks.delete(hook);
     bench.webhook.auto = () => ACCEPTED;
@@ -373,9 +373,9 @@ describe('failures', () => {
       throw new Error('a mistake of ours');
     };
     const worker = bench.worker();
-    worker.look();
+    worker.wake();
     await bench.until('it went out', () => {
-      worker.ring();
+      worker.tick();
       return bench.outbox.waiting.length === 0;
     });
     expect(bench.logLines.length).toBe(1);
@@ -390,7 +390,7 @@ describe('a bot that is down for half a day', () => {
     while (bench.clock.nowMs() < untilMs) {
       const nextMs = (await bench.outbox.nextDispatchMs(['webhook'])) ?? untilMs;
       bench.clock.set(Math.min(untilMs, Math.max(nextMs, bench.clock.nowMs() + SECOND_MS)));
-      worker.ring();
+      worker.tick();
       await bench.rest();
     }
   }
@@ -403,7 +403,7 @@ describe('a bot that is down for half a day', () => {
       const ids = bench.outbox.add(hook, count);
       bench.webhook.auto = () => BUSY;
       const worker = bench.worker();
-      worker.look();
+      worker.wake();
       const beganMs = bench.clock.nowMs();
       await pass(bench, worker, beganMs + 12 * HOUR_MS);
       expect(bench.outbox.waiting.length).toBe(count);

@@ -63,12 +63,12 @@ test.each(['expire', 'prune', 'forget-strangers', 'prune-audit'])(
     });
     const jobs = startJobs({
       ...{ core, clock, log, tls: null },
-      worker: { look: () => undefined, ring: async () => undefined, stop: async () => undefined },
-      outbox: { ring: () => undefined },
+      worker: { wake: () => undefined, tick: async () => undefined, stop: async () => undefined },
+      outbox: { tick: () => undefined },
       settings: SETTINGS,
       node: NODE,
     });
-    const running = jobs.ring(name);
+    const running = jobs.run(name);
     await until('it has begun', () => steps > 3);
     await jobs.stop();
     const stepsDone = steps;
@@ -86,14 +86,14 @@ test('a job that fails, however it does, is run again at its next time', async (
   };
   const jobs = startJobs({
     ...{ core: coreOn({}), clock, log, tls: null },
-    worker: { look: () => undefined, ring, stop: async () => undefined },
-    outbox: { ring: () => undefined },
+    worker: { wake: () => undefined, tick: ring, stop: async () => undefined },
+    outbox: { tick: () => undefined },
     settings: SETTINGS,
     node: NODE,
   });
-  await jobs.ring('deliver');
+  await jobs.run('deliver');
   const ringsBefore = rings;
-  await jobs.ring('deliver');
+  await jobs.run('deliver');
   expect(rings).toBeGreaterThan(ringsBefore);
   await jobs.stop();
 });
@@ -122,7 +122,7 @@ test('delivery: what is claimed and not begun is given back, not worked off', as
     clock,
     log,
   );
-  worker.look();
+  worker.wake();
   await until('it has begun', () => loads > 0);
   const loadsDone = loads;
   await worker.stop();

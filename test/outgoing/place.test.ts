@@ -7,7 +7,7 @@ import { LEASE_MS } from '../../src/jobs/outbox/outcomes.ts';
 import type { OutgoingCall } from '../../src/outgoing/call.ts';
 import { Origins } from '../../src/outgoing/origin.ts';
 import { Outgoing, PLACE_WAIT_MAX_MS } from '../../src/outgoing/outgoing.ts';
-import { TELL_TIMEOUT_MS } from '../../src/webhook/standard.ts';
+import { DELIVERY_TIMEOUT_MS } from '../../src/webhook/standard.ts';
 import { FakeClock } from '../support/clock.ts';
 import { until } from '../support/until.ts';
 import { callTo, PATIENT, SETTINGS, type Stranger, saying, startStranger } from './stranger.ts';
@@ -112,7 +112,7 @@ test('waiting and the call together stay within their times; the call keeps all 
   // It waited for some 300 ms, and then had 600 ms for itself.
   expect(second).toMatchObject({ kind: 'timeout' });
   expect(tookMs).toBeGreaterThanOrEqual(850);
-  expect(LEASE_MS).toBeGreaterThan(PLACE_WAIT_MAX_MS + TELL_TIMEOUT_MS + 9_000);
+  expect(LEASE_MS).toBeGreaterThan(PLACE_WAIT_MAX_MS + DELIVERY_TIMEOUT_MS + 9_000);
 });
 
 test('of those who share places each has its turn, however many calls one has', async () => {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Core, Limits } from '../../src/core/core.ts';
 import { deliverStep } from '../../src/core/message/deliver.ts';
-import type { Tellers } from '../../src/core/outbox/carrier.ts';
+import type { EventSenders } from '../../src/core/outbox/carrier.ts';
 import { isRefused } from '../../src/core/outcome.ts';
 import type { Store } from '../../src/core/port/store.ts';
 import { addProvider, type Credentials, type ProviderDraft } from '../../src/core/provider.ts';
@@ -135,9 +135,9 @@ const USUAL: Writable<ServerSettings> = {
 };
 
 /** Receivers of webhooks that take everything. */
-const TAKING_ALL: Tellers = {
-  webhook: { concurrency: 1, spacingMs: 0, tell: async () => ({ verdict: 'accepted' }) },
-  telegram: { concurrency: 1, spacingMs: 0, tell: async () => ({ verdict: 'accepted' }) },
+const TAKING_ALL: EventSenders = {
+  webhook: { concurrency: 1, spacingMs: 0, deliver: async () => ({ verdict: 'accepted' }) },
+  telegram: { concurrency: 1, spacingMs: 0, deliver: async () => ({ verdict: 'accepted' }) },
 };
 
 function coreOn(store: Store, limits: Limits, pushKey: string | null): Core {
@@ -180,7 +180,7 @@ export async function startTestApp(
   );
   const served = wrap(core);
   const worker = hasWorker ? makeWorker(served, clock, log) : null;
-  if (worker) core.signals.onWork(worker.look);
+  if (worker) core.signals.onWork(worker.wake);
   const settings = { ...USUAL, ...options };
   const server: RunningServer = await startServer({
     core: served,
@@ -188,7 +188,7 @@ export async function startTestApp(
     log,
     host: '127.0.0.1',
     port: 0,
-    tellers: TAKING_ALL,
+    eventSenders: TAKING_ALL,
     ...options,
     settings,
   });

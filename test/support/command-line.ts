@@ -2,12 +2,12 @@
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openGateway, openTellers } from '../../src/app.ts';
+import { openEventSenders, openGateway } from '../../src/app.ts';
 import { backupTools } from '../../src/backup/tools.ts';
 import { runCli } from '../../src/cli/program.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { exampleFile, shownSettings } from '../../src/config/render.ts';
-import type { Tellers } from '../../src/core/outbox/carrier.ts';
+import type { EventSenders } from '../../src/core/outbox/carrier.ts';
 import { examine } from '../../src/doctor/examine.ts';
 import { openApiDocument } from '../../src/http/document/openapi.ts';
 import { moveOf, openCore, storeKindOf } from '../../src/open-core.ts';
@@ -43,8 +43,8 @@ export function commandLine(
     dataDir?: string;
     answers?: (string | null)[];
     columns?: number;
-    /** Those who tell webhooks. */
-    tellers?: Tellers;
+    /** Sends events to webhooks. */
+    eventSenders?: EventSenders;
   } = {},
 ): CommandLine {
   const folder = freshFolder();
@@ -83,8 +83,10 @@ export function commandLine(
             uid: process.getuid?.() ?? 0,
           }),
         startApp: () => Promise.reject(new Error('no server is started here')),
-        openTellers: (config) =>
-          more.tellers ? { tellers: more.tellers, close: () => {} } : openTellers(config),
+        openEventSenders: (config) =>
+          more.eventSenders
+            ? { eventSenders: more.eventSenders, close: () => {} }
+            : openEventSenders(config),
         serviceManager: () => {
           throw new Error('no server is started here');
         },

@@ -1,7 +1,7 @@
 /** An outbox in memory, and carriers that do as a test says: the worker without a database. */
 
 import type { Core } from '../../src/core/core.ts';
-import type { Gateway, Teller, Verdict } from '../../src/core/outbox/carrier.ts';
+import type { EventSender, Gateway, Verdict } from '../../src/core/outbox/carrier.ts';
 import { HEALTHY } from '../../src/core/outbox/circuit.ts';
 import { PUSH } from '../../src/core/port/distribution.ts';
 import type { NodeStore } from '../../src/core/port/node.ts';
@@ -257,8 +257,8 @@ export interface Call {
   signal: AbortSignal;
 }
 
-/** A gateway, or a teller, whose calls wait until the test answers, unless `auto` does. */
-export class Scripted implements Gateway, Teller {
+/** A gateway, or an event sender, whose calls wait until the test answers, unless `auto` does. */
+export class Scripted implements Gateway, EventSender {
   readonly calls: Call[] = [];
   underWayCount = 0;
   mostUnderWay = 0;
@@ -271,7 +271,7 @@ export class Scripted implements Gateway, Teller {
 
   send: Gateway['send'] = (address, _content, signal) => this.#call(String(address.token), signal);
 
-  tell: Teller['tell'] = (webhook, event, _nowMs, signal) =>
+  deliver: EventSender['deliver'] = (webhook, event, _nowMs, signal) =>
     this.#call(`${webhook.id}: ${event.id}`, signal);
 
   #call(to: string, signal: AbortSignal): Promise<Verdict> {
@@ -338,7 +338,7 @@ export class OutboxBench {
     };
     const write = (line: string) => this.logLines.push(line.replace(/^\S+ /, '').trimEnd());
     return new Outbox({
-      ...{ core, clock, tellers: { webhook, telegram: this.telegram }, random: () => 0.5 },
+      ...{ core, clock, eventSenders: { webhook, telegram: this.telegram }, random: () => 0.5 },
       log: makeLog({ logFormat: 'human', logLevel: 'info' }, clock.nowMs, write),
       gateways: () => this.gateways,
       settings: { gatewayCarryMessages: false, outputOffsetMinutes: 0 },

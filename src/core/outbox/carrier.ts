@@ -40,16 +40,21 @@ export interface Gateway {
 }
 
 /** Tells webhooks of events. */
-export interface Teller {
+export interface EventSender {
   readonly concurrency: number;
   /** Least time between two calls to one destination, ms. */
   readonly spacingMs: number;
   /** Tells once. Never throws. */
-  tell(webhook: Webhook, event: StoredEvent, nowMs: number, signal: AbortSignal): Promise<Verdict>;
+  deliver(
+    webhook: Webhook,
+    event: StoredEvent,
+    nowMs: number,
+    signal: AbortSignal,
+  ): Promise<Verdict>;
 }
 
 /** Gateways that are set up. */
 export type Gateways = Readonly<Partial<Record<PushGateway, Gateway>>>;
 
 /** Those who tell, by the kind of target. */
-export type Tellers = Readonly<Record<WebhookTarget['kind'], Teller>>;
+export type EventSenders = Readonly<Record<WebhookTarget['kind'], EventSender>>;

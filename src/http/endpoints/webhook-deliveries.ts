@@ -32,11 +32,11 @@ const testEndpoint = providerEndpoint({
   },
   patienceSeconds: TEST_PATIENCE_SECONDS,
   says: ['ok', 'webhook_not_found', 'webhook_test_failed', 'too_many_requests', 'unknown_error'],
-  async handle({ core, provider, params, nowMs, tellers, limits, signal }) {
+  async handle({ core, provider, params, nowMs, eventSenders, limits, signal }) {
     const webhook = await findWebhook(core, params.id, provider.id);
     if (isRefused(webhook)) return webhook;
     if (!limits.webhookTests.admits(provider.code, nowMs)) return 'too_many_requests';
-    const verdict = await tryWebhook(core, tellers, webhook, nowMs, signal);
+    const verdict = await tryWebhook(core, eventSenders, webhook, nowMs, signal);
     if (verdict.verdict === 'accepted') return 'ok';
     return { says: 'webhook_test_failed', body: { problem: verdict.problem } };
   },

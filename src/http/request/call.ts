@@ -3,7 +3,7 @@
 import type { Clock } from '../../clock.ts';
 import { actingAs, type Core } from '../../core/core.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
-import type { Tellers } from '../../core/outbox/carrier.ts';
+import type { EventSenders } from '../../core/outbox/carrier.ts';
 import type { Actor } from '../../core/port/audit.ts';
 import type { Provider } from '../../core/port/provider.ts';
 import { keyFingerprint } from '../../core/secret.ts';
@@ -21,7 +21,7 @@ export interface CallDeps {
   log: Log;
   settings: WireSettings;
   limits: Limits;
-  tellers: Tellers;
+  eventSenders: EventSenders;
   traffic: Traffic;
   /** The address that a request's client is counted under. */
   clientOf(request: Request): string;
@@ -61,7 +61,7 @@ export class IncomingCall {
   device: AuthenticDevice | undefined = undefined;
   readonly settings: WireSettings;
   readonly limits: Limits;
-  readonly tellers: Tellers;
+  readonly eventSenders: EventSenders;
   readonly #deps: CallDeps;
 
   /** Reads the query; with `foldCase`, names of parameters may come in any case. */
@@ -73,7 +73,7 @@ export class IncomingCall {
     this.#deps = deps;
     this.settings = deps.settings;
     this.limits = deps.limits;
-    this.tellers = deps.tellers;
+    this.eventSenders = deps.eventSenders;
     this.startMs = deps.clock.steadyMs();
     this.nowMs = deps.clock.nowMs();
     this.query = parseQuery(request.url, foldCase);

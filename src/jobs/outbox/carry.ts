@@ -1,7 +1,7 @@
 /** One attempt: a dispatch is given to whoever carries such. */
 
 import type { Clock } from '../../clock.ts';
-import type { Gateways, Tellers, Verdict } from '../../core/outbox/carrier.ts';
+import type { EventSenders, Gateways, Verdict } from '../../core/outbox/carrier.ts';
 import type { DestinationKind, EventDispatch, PushDispatch } from '../../core/port/outbox.ts';
 import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
@@ -25,7 +25,7 @@ export type AttemptObserver = (
 export interface CarrierDeps {
   /** Gateways as they are set up now. */
   gateways(): Gateways;
-  tellers: Tellers;
+  eventSenders: EventSenders;
   contents: PushContents;
   findWebhook(id: number): Promise<Webhook | null>;
   /** Follows a chat to its new id, unless the webhook has another one by now. */
@@ -63,14 +63,14 @@ export class Carrier {
 
   /** Most attempts at a time to one destination of a kind. */
   concurrencyOf(kind: DestinationKind): number {
-    const { gateways, tellers } = this.deps;
+    const { gateways, eventSenders } = this.deps;
     const isTold = kind === 'webhook' || kind === 'telegram';
-    return (isTold ? tellers[kind] : gateways()[kind])?.concurrency ?? 1;
+    return (isTold ? eventSenders[kind] : gateways()[kind])?.concurrency ?? 1;
   }
 
   /** Least time between two attempts to one destination of a kind, ms. */
   spacingOf(kind: DestinationKind): number {
-    return kind === 'webhook' || kind === 'telegram' ? this.deps.tellers[kind].spacingMs : 0;
+    return kind === 'webhook' || kind === 'telegram' ? this.deps.eventSenders[kind].spacingMs : 0;
   }
 
   /** Hands a push over once; null: its gateway is not set up any more. Never rejects. */
@@ -92,14 +92,14 @@ export class Carrier {
   }
 
   /** Tells a webhook of an event once; null: it is gone, or disabled. Never rejects. */
-  async tell({ event }: EventDispatch, webhookId: number): Promise<Carried | null> {
-    const { tellers, clock } = this.deps;
+  async deliver({ event }: EventDispatch, webhookId: number): Promise<Carried | null> {
+    const { eventSenders, clock } = this.deps;
     // Anew each time: what its owner changes holds for the next attempt.
     const webhook = await this.#enabledWebhook(webhookId);
     if (webhook === null) return null;
     const { kind } = webhook.target;
     return this.#try(kind, async (signal) => {
-      const verdict = await tellers[kind].tell(webhook, event, clock.nowMs(), signal);
+      const verdict = await eventSenders[kind].deliver(webhook, event, clock.nowMs(), signal);
       if (await this.#follow(webhook, verdict)) return { verdict: null, expiresAtMs: null };
       const isOld =
         verdict.verdict !== 'accepted' &&

@@ -8,12 +8,12 @@
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
 import type { PushSettings } from '../../core/message/push.ts';
-import type { Gateways, Tellers } from '../../core/outbox/carrier.ts';
+import type { EventSenders, Gateways } from '../../core/outbox/carrier.ts';
 import type { Destination, DestinationHealth, DestinationKind } from '../../core/port/outbox.ts';
 import { isAway } from '../../core/port/store.ts';
-import { nextTurn } from '../../core/turn.ts';
 import { moveChat } from '../../core/webhook.ts';
 import { type Log, reasonOf } from '../../log.ts';
+import { WakeLoop } from '../wake-loop.ts';
 import { type AttemptObserver, Carrier } from './carry.ts';
 import { PushContents } from './contents.ts';
 import { LEASE_MS } from './outcomes.ts';
@@ -27,7 +27,7 @@ export interface OutboxDeps {
   log: Log;
   /** Gateways as they are set up now. */
   gateways(): Gateways;
-  tellers: Tellers;
+  eventSenders: EventSenders;
   /** Settings; a change of theirs holds from `resume` on. */
   settings: PushSettings;
   onAttempt: AttemptObserver;
@@ -36,10 +36,10 @@ export interface OutboxDeps {
 }
 
 export interface OutboxWorker {
-  /** Looks for something to hand over, unless it is at it already. */
-  look(): void;
-  /** Looks, once a second, if something is due, and makes up for what failed. */
-  ring(): void;
+  /** Claims destinations that are due, and once more if that is in progress. */
+  wake(): void;
+  /** Wakes the worker if something is due; to be called once a second. */
+  tick(): void;
   /** Lets what was stopped be tried again: carriers or settings are others now. */
   resume(): Promise<void>;
   /** Begins nothing more, gives what is under way a moment, saves, and leaves the rest. */
@@ -97,51 +97,34 @@ export class Outbox implements OutboxWorker {
   readonly #breakingOff = new AbortController();
   /** Runs whose outcomes are saved together soon. */
   readonly #unsaved = new Set<OutboxRun>();
-  #isStopping = false;
-  #mustLook = false;
-  #looking: Promise<void> | null = null;
-  /** Time before which nothing is due (null: nothing is): a bell for nothing costs no query. */
-  #nextLookMs: number | null = Number.NEGATIVE_INFINITY;
-  #lookedMs = Number.NEGATIVE_INFINITY;
+  readonly #loop: WakeLoop;
   /** A fault was logged, and nothing was written since. */
   #hasFault = false;
   #onQuiet: (() => void) | null = null;
 
   constructor(private readonly deps: OutboxDeps) {
-    const { core, clock, settings, gateways, tellers, onAttempt } = deps;
+    const { core, clock, settings, gateways, eventSenders, onAttempt } = deps;
     this.#contents = new PushContents((id) => core.store.findPushMessage(id), settings);
     this.#carrier = new Carrier({
-      ...{ gateways, tellers, contents: this.#contents, clock, onAttempt },
+      ...{ gateways, eventSenders, contents: this.#contents, clock, onAttempt },
       findWebhook: (id) => core.store.findWebhook(id),
       moveChat: (webhook, chat) => moveChat(core, webhook, chat, clock.nowMs()),
       signal: this.#breakingOff.signal,
       onFault: (fault) => this.#onFault(fault),
     });
-    core.signals.onOutbox(() => this.look());
+    this.#loop = new WakeLoop({
+      ...{ core, clock, work: () => this.#work() },
+      onFault: (fault) => this.#onFault(fault),
+    });
+    core.signals.onOutbox(() => this.wake());
   }
 
-  look(): void {
-    if (this.#isStopping) return;
-    this.#mustLook = true;
-    // The call that gave the signal may be a provider's.
-    this.#looking ??= this.deps.core.store
-      .onBehalfOf('jobs', String, () => this.#lookAround())
-      .catch((fault: unknown) => {
-        // The rest stays in the store; the next bell tries again.
-        this.#nextLookMs = Number.NEGATIVE_INFINITY;
-        this.#onFault(fault);
-      })
-      .finally(() => {
-        this.#looking = null;
-        if (this.#mustLook) setImmediate(() => this.look());
-      });
+  wake(): void {
+    this.#loop.wake();
   }
 
-  ring(): void {
-    if (this.#nextLookMs === null) return;
-    const nowMs = this.deps.clock.nowMs();
-    // After a clock was set back it would wait for as long as that was.
-    if (this.#nextLookMs <= nowMs || nowMs < this.#lookedMs) this.look();
+  tick(): void {
+    this.#loop.tick();
   }
 
   async resume(): Promise<void> {
@@ -153,14 +136,13 @@ export class Outbox implements OutboxWorker {
     } catch (fault) {
       this.#onFault(fault);
     }
-    this.look();
+    this.wake();
   }
 
   async stop(): Promise<void> {
     const { core, clock } = this.deps;
-    this.#isStopping = true;
     for (const run of this.#runs()) run.close();
-    await this.#looking;
+    await this.#loop.stop();
     const quiet = new Promise<void>((resolve) => {
       this.#onQuiet = resolve;
     });
@@ -173,21 +155,17 @@ export class Outbox implements OutboxWorker {
     if (this.#owner !== '') await core.store.releaseDestinations(this.#owner, null);
   }
 
-  async #lookAround(): Promise<void> {
-    const { core, clock } = this.deps;
-    while (this.#mustLook && !this.#isStopping) {
-      this.#mustLook = false;
-      this.#owner ||= await core.store.nameWorker();
-      this.#lookedMs = clock.nowMs();
-      for (const run of this.#runs()) run.wake();
-      const kinds = this.#carrier.kinds();
-      for (const pool of this.#pools) {
-        const carried = pool.kinds.filter((kind) => kinds.includes(kind));
-        if (carried.length > 0) await this.#claim(pool, carried);
-      }
-      this.#nextLookMs = await core.store.nextDispatchMs(kinds);
-      await nextTurn();
+  /** Claims destinations that are due. Returns the time at which more is due, UTC ms, or null. */
+  async #work(): Promise<number | null> {
+    const { core } = this.deps;
+    this.#owner ||= await core.store.nameWorker();
+    for (const run of this.#runs()) run.wake();
+    const kinds = this.#carrier.kinds();
+    for (const pool of this.#pools) {
+      const carried = pool.kinds.filter((kind) => kinds.includes(kind));
+      if (carried.length > 0) await this.#claim(pool, carried);
     }
+    return core.store.nextDispatchMs(kinds);
   }
 
   async #claim(pool: Pool, kinds: readonly DestinationKind[]): Promise<void> {
@@ -240,7 +218,7 @@ export class Outbox implements OutboxWorker {
       mustYield: (beganMs) => pool.runsMax > 1 && isFull() && clock.steadyMs() - beganMs >= RUN_MS,
       carry: async (dispatch) => {
         if (dispatch.kind === 'push') return this.#carrier.push(dispatch);
-        return webhookId === null ? null : this.#carrier.tell(dispatch, webhookId);
+        return webhookId === null ? null : this.#carrier.deliver(dispatch, webhookId);
       },
       saveSoon: (run) => this.#saveSoon(run),
       onHealth: (destination, before, after) => this.#sayHealth(destination, before, after),
@@ -264,7 +242,7 @@ export class Outbox implements OutboxWorker {
     pool.runs.delete(run);
     this.#sayIfQuiet();
     // One that found nothing, although something was due, leaves it to the bell.
-    if (run.hasFound) this.look();
+    if (run.hasFound) this.wake();
   }
 
   /** Has the outcomes of all runs saved in one commit. */

@@ -208,7 +208,7 @@ describe('leases', () => {
     const id = await notify(engine, provider);
     const log = makeLog({ logFormat: 'json', logLevel: 'debug' }, engine.clock.nowMs, () => {});
     const worker = makeWorker(engine.core, engine.clock, log);
-    worker.look();
+    worker.wake();
     // Each step takes a turn at least: none goes by unseen.
     while (statusOf(engine, id) !== 5) await nextTurn();
     await worker.stop();
@@ -233,13 +233,13 @@ describe('the worker of a process', () => {
   async function aSecondOf(worker: Worker): Promise<void> {
     engine.clock.advance(1_000);
     await nextTurn();
-    await worker.ring();
+    await worker.tick();
   }
 
   test('rests until something is due, and finds what another process accepted', async () => {
     const { provider } = await seed(1);
     const worker = makeOne(second);
-    await worker.ring();
+    await worker.tick();
     const now = await notify(engine, provider);
     await until('the first is sent', async () => {
       await aSecondOf(worker);
@@ -252,7 +252,7 @@ describe('the worker of a process', () => {
     });
     engine.clock.advance(HOUR_MS);
     await until('the second is sent', async () => {
-      await worker.ring();
+      await worker.tick();
       return statusOf(engine, later) === 100;
     });
     await worker.stop();
@@ -298,7 +298,7 @@ describe('the worker of a process', () => {
       return burning() === 1;
     });
     await until('it is told again', async () => {
-      await worker.ring();
+      await worker.tick();
       return toldCount >= 2;
     });
     expect(burning()).toBe(1);
@@ -321,7 +321,7 @@ describe('the worker of a process', () => {
     );
     const worker = makeWorker({ ...engine.core, store }, engine.clock, log);
     await until('it is sent', async () => {
-      await worker.ring();
+      await worker.tick();
       return statusOf(engine, id) === 100;
     });
     expect(lines.filter((line) => line.includes('the disk is on fire')).length).toBe(2);

@@ -1,6 +1,6 @@
 /** Webhooks: test, deliveries, replay. */
 
-import type { Tellers, Verdict } from '../../../src/core/outbox/carrier.ts';
+import type { EventSenders, Verdict } from '../../../src/core/outbox/carrier.ts';
 import {
   aLink,
   asked,
@@ -17,9 +17,9 @@ const TEST = '/api/webhook-test';
 const DELIVERIES = '/api/webhook-deliveries';
 const REPLAY = '/api/webhook-replay';
 
-const saying = (verdict: Verdict): Tellers => {
-  const teller = { concurrency: 1, spacingMs: 0, tell: async () => verdict };
-  return { webhook: teller, telegram: teller };
+const saying = (verdict: Verdict): EventSenders => {
+  const eventSender = { concurrency: 1, spacingMs: 0, deliver: async () => verdict };
+  return { webhook: eventSender, telegram: eventSender };
 };
 const PROBLEM = 'the receiver answered 404: there is nothing at this URL';
 
@@ -45,7 +45,7 @@ const testScenarios: Scenario[] = [
   {
     name: 'a receiver that does not',
     path: TEST,
-    options: { tellers: saying({ verdict: 'retry', afterMs: null, problem: PROBLEM }) },
+    options: { eventSenders: saying({ verdict: 'retry', afterMs: null, problem: PROBLEM }) },
     says: 'webhook_test_failed',
     given: [aWebhook()],
     request: { id: 1 },

@@ -120,11 +120,21 @@ export const outbox: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/jobs/wake-loop.ts',
+    tests: WORKER,
+    changes: [
+      [' || nowMs < this.#ranAtMs', ''],
+      ['if (this.#mustRun) setImmediate', 'if (false) setImmediate'],
+      ['        this.#dueAtMs = Number.NEGATIVE_INFINITY;\n', ''],
+      ['if (this.#isStopping) return;', ''],
+      ['if (this.#dueAtMs === null) return;', 'if (this.#dueAtMs === null) this.wake();'],
+    ],
+  },
+  {
     file: 'src/jobs/outbox/worker.ts',
     tests: WORKER,
     changes: [
-      [' || nowMs < this.#lookedMs', ''],
-      ['if (run.hasFound) this.look();', 'this.look();'],
+      ['if (run.hasFound) this.wake();', 'this.wake();'],
       ['if (!this.#hasFault && !isAway(fault))', 'if (!isAway(fault))'],
       ['this.#breakingOff.abort();', ''],
       ['clock.steadyMs() - beganMs >= RUN_MS', 'false'],

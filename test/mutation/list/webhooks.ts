@@ -56,7 +56,7 @@ export const webhooks: readonly MutatedFile[] = [
   },
   {
     file: 'src/webhook/standard.ts',
-    tests: ['test/webhook/tellers.test.ts'],
+    tests: ['test/webhook/senders.test.ts'],
     changes: [['...(providerId === null', '...(true']],
   },
   {

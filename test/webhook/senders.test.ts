@@ -1,18 +1,18 @@
-/** Both tellers against strict servers: signatures verified, HTML checked, misdeeds on command. */
+/** Both event senders against strict servers: signatures verified, HTML checked, misdeeds on command. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { systemClock } from '../../src/clock.ts';
 import type { Core } from '../../src/core/core.ts';
 import { readNetwork } from '../../src/core/outbox/address.ts';
-import type { Tellers, Verdict } from '../../src/core/outbox/carrier.ts';
+import type { EventSenders, Verdict } from '../../src/core/outbox/carrier.ts';
 import type { StoredEvent } from '../../src/core/port/event.ts';
 import type { Webhook } from '../../src/core/port/webhook.ts';
 import { tryWebhook } from '../../src/core/webhook.ts';
 import { newWebhookSecret, verifyingKey } from '../../src/core/webhook-key.ts';
 import { OutgoingFailure } from '../../src/outgoing/call.ts';
 import { Outgoing } from '../../src/outgoing/outgoing.ts';
-import { StandardTeller } from '../../src/webhook/standard.ts';
-import { makeTellers } from '../../src/webhook/tellers.ts';
+import { makeEventSenders } from '../../src/webhook/senders.ts';
+import { StandardSender } from '../../src/webhook/standard.ts';
 import type { Misdeed } from '../servers/misdeed.ts';
 import { type StrictServers, startStrictServers } from '../servers/strict-servers.ts';
 
@@ -27,12 +27,12 @@ const settings = {
 
 let servers: StrictServers;
 let outgoing: Outgoing;
-let tellers: Tellers;
+let eventSenders: EventSenders;
 beforeAll(async () => {
   servers = await startStrictServers();
   settings.telegramEndpoint = servers.origin('telegram');
   outgoing = new Outgoing({ settings, clock: systemClock, ca: servers.ca });
-  tellers = makeTellers(settings, outgoing);
+  eventSenders = makeEventSenders(settings, outgoing);
 });
 afterAll(async () => {
   outgoing.close();
@@ -69,8 +69,8 @@ function chat(more: Partial<Webhook> = {}): Webhook {
 }
 
 const never = new AbortController().signal;
-const tell = (webhook: Webhook, event = EVENT): Promise<Verdict> =>
-  tellers[webhook.target.kind].tell(webhook, event, nowMs(), never);
+const deliver = (webhook: Webhook, event = EVENT): Promise<Verdict> =>
+  eventSenders[webhook.target.kind].deliver(webhook, event, nowMs(), never);
 
 async function expectNoViolations(name: 'webhook' | 'telegram'): Promise<void> {
   expect((await servers.totals(name)).violations).toEqual([]);
@@ -80,7 +80,7 @@ describe('a webhook', () => {
   test.each(['v1', 'v1a'] as const)('takes an event that is signed by %s', async (scheme) => {
     const secret = newWebhookSecret(scheme);
     await servers.setHook('shop', [verifyingKey(secret)]);
-    expect(await tell(hook(secret))).toEqual({ verdict: 'accepted' });
+    expect(await deliver(hook(secret))).toEqual({ verdict: 'accepted' });
     await expectNoViolations('webhook');
     const [visit] = await servers.visits('webhook');
     expect(visit).toMatchObject({
@@ -95,25 +95,25 @@ describe('a webhook', () => {
     const [old, fresh] = [newWebhookSecret('v1'), newWebhookSecret('v1')];
     await servers.setHook('shop', [old, fresh]);
     const previous = { secret: old, untilMs: nowMs() + 60_000 };
-    expect(await tell(hook(fresh, { previous }))).toEqual({ verdict: 'accepted' });
+    expect(await deliver(hook(fresh, { previous }))).toEqual({ verdict: 'accepted' });
     await expectNoViolations('webhook');
     const over = { secret: old, untilMs: nowMs() - 1 };
-    expect(await tell(hook(fresh, { previous: over }))).toMatchObject({ verdict: 'retry' });
+    expect(await deliver(hook(fresh, { previous: over }))).toMatchObject({ verdict: 'retry' });
   });
 
   test('gets the same id in each attempt, another time of the attempt', async () => {
     const secret = newWebhookSecret('v1');
     await servers.setHook('shop', [secret]);
     await servers.behave('webhook', { next: [{ kind: 'refuse', name: '503', delivers: true }] });
-    expect(await tell(hook(secret))).toMatchObject({ verdict: 'retry' });
-    expect(await tell(hook(secret))).toEqual({ verdict: 'accepted' });
+    expect(await deliver(hook(secret))).toMatchObject({ verdict: 'retry' });
+    expect(await deliver(hook(secret))).toEqual({ verdict: 'accepted' });
     expect(await servers.deliveries('webhook')).toEqual([['shop', 'evt_7_mwoxfuo0', 2]]);
   });
 
   test('that wants another time is asked again then', async () => {
     const misdeed: Misdeed = { kind: 'refuse', name: '429', retryAfter: '120' };
     await servers.behave('webhook', { next: [misdeed] });
-    expect(await tell(hook(newWebhookSecret('v1')))).toEqual({
+    expect(await deliver(hook(newWebhookSecret('v1')))).toEqual({
       verdict: 'wait',
       afterMs: 120_000,
       problem: 'the receiver answered 429: it wants fewer calls',
@@ -122,7 +122,7 @@ describe('a webhook', () => {
 
   test('that has gone wants no more', async () => {
     await servers.behave('webhook', { next: [{ kind: 'refuse', name: '410' }] });
-    expect(await tell(hook(newWebhookSecret('v1')))).toEqual({
+    expect(await deliver(hook(newWebhookSecret('v1')))).toEqual({
       verdict: 'dead',
       problem: 'the receiver answered 410: it wants no more events',
     });
@@ -135,12 +135,12 @@ describe('a webhook', () => {
   ];
   test.each(BREAKS)('is tried again after %s', async (_, misdeed) => {
     await servers.behave('webhook', { next: [misdeed] });
-    expect(await tell(hook(newWebhookSecret('v1')))).toMatchObject({ verdict: 'retry' });
+    expect(await deliver(hook(newWebhookSecret('v1')))).toMatchObject({ verdict: 'retry' });
   });
 
   test('takes an event with a status alone: what it says about it does not matter', async () => {
     await servers.behave('webhook', { next: [{ kind: 'huge', bytes: 1_000_000 }] });
-    expect(await tell(hook(newWebhookSecret('v1')))).toEqual({ verdict: 'accepted' });
+    expect(await deliver(hook(newWebhookSecret('v1')))).toEqual({ verdict: 'accepted' });
   });
 
   test("of a provider never leads into this machine; the operator's may", async () => {
@@ -149,9 +149,9 @@ describe('a webhook', () => {
     const allow = settings.outgoingAllow;
     settings.outgoingAllow = [];
     try {
-      expect(await tell(hook(secret))).toMatchObject({ verdict: 'retry' });
+      expect(await deliver(hook(secret))).toMatchObject({ verdict: 'retry' });
       expect((await servers.totals('webhook')).requests).toBe(0);
-      expect(await tell(hook(secret, { providerId: null }))).toEqual({ verdict: 'accepted' });
+      expect(await deliver(hook(secret, { providerId: null }))).toEqual({ verdict: 'accepted' });
     } finally {
       settings.outgoingAllow = allow;
     }
@@ -165,7 +165,7 @@ describe('a webhook', () => {
     };
     for (const providerId of [1, 2, 1]) {
       const webhook = hook(newWebhookSecret('v1'), { providerId });
-      await new StandardTeller({ send }).tell(webhook, EVENT, nowMs(), never);
+      await new StandardSender({ send }).deliver(webhook, EVENT, nowMs(), never);
     }
     expect(new Set(parties).size).toBe(2);
     expect(parties[0]).toBe(parties[2] as string);
@@ -175,7 +175,7 @@ describe('a webhook', () => {
     const secret = newWebhookSecret('v1');
     const url = `${servers.origin('otherName')}/hook/s3cret?token=s3cret`;
     const target = { kind: 'webhook', url, scheme: 'v1' } as const;
-    const verdict = await tell(hook(secret, { target }));
+    const verdict = await deliver(hook(secret, { target }));
     expect(verdict).toMatchObject({ verdict: 'retry' });
     expect(JSON.stringify(verdict)).not.toContain('s3cret');
   });
@@ -183,15 +183,20 @@ describe('a webhook', () => {
   test('is left off when the signal says so', async () => {
     await servers.behave('webhook', { next: [{ kind: 'blackhole' }] });
     const stop = new AbortController();
-    const told = tellers.webhook.tell(hook(newWebhookSecret('v1')), EVENT, nowMs(), stop.signal);
+    const sent = eventSenders.webhook.deliver(
+      hook(newWebhookSecret('v1')),
+      EVENT,
+      nowMs(),
+      stop.signal,
+    );
     stop.abort();
-    expect(await told).toMatchObject({ verdict: 'retry' });
+    expect(await sent).toMatchObject({ verdict: 'retry' });
   });
 });
 
 describe('a Telegram chat', () => {
-  test('is told in HTML that the Bot API takes', async () => {
-    expect(await tell(chat())).toEqual({ verdict: 'accepted' });
+  test('is sent in HTML that the Bot API takes', async () => {
+    expect(await deliver(chat())).toEqual({ verdict: 'accepted' });
     await expectNoViolations('telegram');
     const [visit] = await servers.visits('telegram');
     expect(visit?.content).toMatchObject({
@@ -252,15 +257,15 @@ describe('a Telegram chat', () => {
   ];
   test.each(CASES)('answers %s', async (name, verdict) => {
     await servers.behave('telegram', { next: [{ kind: 'refuse', name }] });
-    expect(await tell(chat())).toEqual(verdict);
+    expect(await deliver(chat())).toEqual(verdict);
   });
 
   test('of another bot: nobody hears its token', async () => {
     const secret = `987654321:${'s3cret'.repeat(6)}`;
-    const wrong = await tell(chat({ secret }));
+    const wrong = await deliver(chat({ secret }));
     expect(wrong).toMatchObject({ verdict: 'credentials' });
     settings.telegramEndpoint = servers.origin('otherName');
-    const broken = await tell(chat({ secret }));
+    const broken = await deliver(chat({ secret }));
     settings.telegramEndpoint = servers.origin('telegram');
     expect(broken).toMatchObject({ verdict: 'retry' });
     expect(JSON.stringify([wrong, broken])).not.toContain('s3cret');
@@ -274,7 +279,7 @@ describe('a Telegram chat', () => {
     ];
     for (const misdeed of answers) {
       await servers.behave('telegram', { next: [misdeed] });
-      expect(await tell(chat())).toMatchObject({ verdict: 'retry' });
+      expect(await deliver(chat())).toMatchObject({ verdict: 'retry' });
     }
   });
 });
@@ -287,17 +292,21 @@ describe('a try', () => {
     const resumed: number[] = [];
     const store = { resumeWebhook: async (id: number) => resumed.push(id) > 0 };
     const core = { store } as unknown as Core;
-    expect(await tryWebhook(core, tellers, hook(secret), at, never)).toEqual({
+    expect(await tryWebhook(core, eventSenders, hook(secret), at, never)).toEqual({
       verdict: 'accepted',
     });
     await expectNoViolations('webhook');
     expect(await servers.visits('webhook')).toMatchObject([
       { id: `evt_test_${at}`, content: { type: 'webhook.test', data: { webhook_id: 1 } } },
     ]);
-    expect(await tryWebhook(core, tellers, chat(), at, never)).toEqual({ verdict: 'accepted' });
+    expect(await tryWebhook(core, eventSenders, chat(), at, never)).toEqual({
+      verdict: 'accepted',
+    });
     await expectNoViolations('telegram');
     await servers.behave('telegram', { next: [{ kind: 'answer', status: 502, body: '' }] });
-    expect(await tryWebhook(core, tellers, chat(), at, never)).toMatchObject({ verdict: 'retry' });
+    expect(await tryWebhook(core, eventSenders, chat(), at, never)).toMatchObject({
+      verdict: 'retry',
+    });
     // What waits is tried at once after those that got through.
     expect(resumed).toEqual([1, 1]);
   });

@@ -1,10 +1,10 @@
 /** Tells chats of Telegram by `sendMessage` of the Bot API. */
 
-import type { Teller, Verdict } from '../../core/outbox/carrier.ts';
+import type { EventSender, Verdict } from '../../core/outbox/carrier.ts';
 import type { StoredEvent } from '../../core/port/event.ts';
 import type { Webhook } from '../../core/port/webhook.ts';
 import type { Outgoing } from '../../outgoing/outgoing.ts';
-import { TELL_TIMEOUT_MS } from '../standard.ts';
+import { DELIVERY_TIMEOUT_MS } from '../standard.ts';
 import { ANSWER_BOUNDS, judgeTelegram } from './answers.ts';
 import { telegramText } from './text.ts';
 
@@ -15,7 +15,7 @@ export interface TelegramSettings {
   readonly telegramEndpoint: string;
 }
 
-export class TelegramTeller implements Teller {
+export class TelegramSender implements EventSender {
   /** A chat takes one message a second, and they should come in order. */
   readonly concurrency = 1;
   readonly spacingMs = 1_000;
@@ -25,7 +25,7 @@ export class TelegramTeller implements Teller {
     private readonly settings: TelegramSettings,
   ) {}
 
-  async tell(
+  async deliver(
     { id, secret, target }: Webhook,
     event: StoredEvent,
     _nowMs: number,
@@ -47,7 +47,7 @@ export class TelegramTeller implements Teller {
         turn: `webhook ${id}`,
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(message),
-        timeoutMs: TELL_TIMEOUT_MS,
+        timeoutMs: DELIVERY_TIMEOUT_MS,
         answerBytesMax: ANSWER_BOUNDS.bytesMax,
         originConcurrency: ORIGIN_CONCURRENCY,
       },

@@ -1,0 +1,17 @@
+/** Those who tell webhooks of events, by the kind of target. */
+
+import type { EventSenders } from '../core/outbox/carrier.ts';
+import type { Outgoing } from '../outgoing/outgoing.ts';
+import { StandardSender } from './standard.ts';
+import { TelegramSender, type TelegramSettings } from './telegram/sender.ts';
+
+/** The settings are read at each call, so that a change holds at once. */
+export function makeEventSenders(
+  settings: TelegramSettings,
+  outgoing: Pick<Outgoing, 'send'>,
+): EventSenders {
+  return {
+    webhook: new StandardSender(outgoing),
+    telegram: new TelegramSender(outgoing, settings),
+  };
+}
