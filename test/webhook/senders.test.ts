@@ -1,4 +1,4 @@
-/** Both event senders against strict servers: signatures verified, HTML checked, misdeeds on command. */
+/** Both senders of events against strict servers: signatures, HTML, misdeeds on command. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { systemClock } from '../../src/clock.ts';
