@@ -91,6 +91,11 @@ export interface Dialect {
   once(name: string): SQL;
   /** `IN` a list of numbers or (`text`) strings that is one value. */
   among(name: string, type?: 'bigint' | 'text'): SQL;
+  /**
+   * A table of rows that are one value, the JSON of a list of objects; `n` numbers them from 0.
+   * Behind `FROM`, with an alias.
+   */
+  rows(name: string, columns: Readonly<Record<string, 'bigint' | 'text'>>): SQL;
   /** The id of a new row: this value, or the next one if it is null. */
   idOrNext(name: string, table: string): SQL;
   /** The larger, or smaller, of two values of which none is null. */

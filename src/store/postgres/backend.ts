@@ -49,6 +49,13 @@ const DIALECT: Dialect = {
   returningId: sql.raw('RETURNING id'),
   once: (name) => sql`${value(name)}`,
   among: (name, type = 'bigint') => sql`= ANY(${value(name)}::${sql.raw(type)}[])`,
+  rows: (name, columns) => {
+    const read = Object.entries(columns).map(
+      ([column, type]) => `(value->>'${column}')::${type} AS "${column}"`,
+    );
+    return sql`(SELECT n - 1 AS n, ${sql.raw(read.join(', '))}
+      FROM jsonb_array_elements(${value(name)}::text::jsonb) WITH ORDINALITY AS t(value, n))`;
+  },
   idOrNext: (name, table) => sql`coalesce(${value(name)}, nextval('${sql.raw(table)}_id_seq'))`,
   greatest: (a, b) => sql`greatest(${a}, ${b})`,
   least: (a, b) => sql`least(${a}, ${b})`,

@@ -57,6 +57,10 @@ const DIALECT: Dialect = {
   returningId: EMPTY,
   once,
   among: (name) => sql`IN (SELECT value FROM json_each(${value(name)}))`,
+  rows: (name, columns) => {
+    const read = Object.keys(columns).map((column) => `value->>'${column}' AS "${column}"`);
+    return sql`(SELECT key AS n, ${sql.raw(read.join(', '))} FROM json_each(${value(name)}))`;
+  },
   idOrNext: (name) => sql`${value(name)}`,
   greatest: (a, b) => sql`max(${a}, ${b})`,
   least: (a, b) => sql`min(${a}, ${b})`,
