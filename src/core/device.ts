@@ -13,6 +13,12 @@ import { tidyFact } from './text.ts';
 
 const FACT_LENGTH_MAX = 128;
 
+/**
+ * Bindings of one provider to which a device is attached at most; one more detaches it from the
+ * oldest. Each message looks up which of them are active.
+ */
+export const TIES_MAX = 16;
+
 /** Makes facts fit to keep: tidy texts, the operating system under the name used for targets. */
 export function tidyFacts(reported: DeviceFacts): DeviceFacts {
   return {

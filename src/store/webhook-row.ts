@@ -56,12 +56,16 @@ function previousAfter(
   return previousUntilMs === null ? null : { secret, untilMs: previousUntilMs };
 }
 
+/** Reads the kinds of events that a webhook wants; empty: all. */
+export const kindsIn = (events: string) =>
+  events === '' ? [] : (events.split(',') as EventKind[]);
+
 export function webhookIn(row: WebhookRow): Webhook {
   const { id, providerId, secret, createdAtMs, previousSecret, previousUntilMs } = row;
   const { disabledAtMs, disabledWhy } = row;
   return {
     ...{ id, providerId, secret, createdAtMs, target: targetIn(row) },
-    events: row.events === '' ? [] : (row.events.split(',') as EventKind[]),
+    events: kindsIn(row.events),
     previous:
       previousSecret === null || previousUntilMs === null
         ? null

@@ -4,12 +4,13 @@
  */
 
 import { sql } from 'drizzle-orm';
+import { TIES_MAX } from '../../core/device.ts';
 import type { CheckInKey, DeviceFacts } from '../../core/port/device.ts';
 import type { Store } from '../../core/port/store.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import type { Context } from './context.ts';
 import { TurnGroup } from './group.ts';
-import { countSeen, FACT_COLUMNS, keep, mergedUnproven, TIES_MAX } from './known-device.ts';
+import { countSeen, FACT_COLUMNS, keep, mergedUnproven } from './known-device.ts';
 import { ALL_SEEN, lookups } from './lookups.ts';
 import { inRounds } from './rounds.ts';
 import { prepare, value } from './statement.ts';

@@ -8,14 +8,13 @@
 import { sql } from 'drizzle-orm';
 import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
 import { levelAfter, type Quota } from '../../core/event/quota.ts';
+import { splitByRoom, WHY_FULL, wantsKind } from '../../core/event/wanted.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
 import type { Maybe } from '../../core/port/maybe.ts';
+import { kindsIn } from '../webhook-row.ts';
 import type { Raising } from './notes.ts';
 import { markOf, setMark } from './notice.ts';
 import { prepare, type Runner, value } from './statement.ts';
-
-/** Events that wait for a webhook at most: with one more it is disabled. */
-export const WAITING_COUNT_MAX = 100_000;
 
 /** An enabled webhook. */
 interface EnabledWebhook {
@@ -23,8 +22,8 @@ interface EnabledWebhook {
   owner: number;
   webhookId: number;
   destinationId: number;
-  /** Kinds that it wants, comma-separated; empty: all. */
-  events: string;
+  /** Kinds that it wants; empty: all. */
+  kinds: EventKind[];
   waitingCount: number;
 }
 
@@ -35,7 +34,7 @@ const ENABLED = sql`
   WHERE w.disabled_at_ms IS NULL`;
 
 const on = {
-  ofOwners: prepare<EnabledWebhook>(sql`
+  ofOwners: prepare<Omit<EnabledWebhook, 'kinds'> & { events: string }>(sql`
       ${ENABLED} AND w.provider_id = ANY(${value('owners')}::bigint[])
       UNION ALL
       ${ENABLED} AND w.provider_id IS NULL AND 0 = ANY(${value('owners')}::bigint[])
@@ -98,7 +97,7 @@ export class EventNotes {
   async isWanted(providerId: number | null, kind: EventKind): Promise<boolean> {
     const owner = providerId ?? 0;
     await this.#look([owner]);
-    return this.#enabledOf(owner).some((webhook) => wants(webhook, kind));
+    return this.#enabledOf(owner).some(({ kinds }) => wantsKind(kinds, kind));
   }
 
   /**
@@ -141,8 +140,7 @@ export class EventNotes {
       for (const note of notes) told.push(...(await this.#toldOf(note, full)));
       await this.#put(told);
       const atMs = notes.at(-1)?.atMs ?? 0;
-      const why = `${WAITING_COUNT_MAX} events wait for it: it does not take them`;
-      for (const { webhookId } of full) await this.disableWebhook(webhookId, why, atMs);
+      for (const { webhookId } of full) await this.disableWebhook(webhookId, WHY_FULL, atMs);
     }
   }
 
@@ -153,7 +151,7 @@ export class EventNotes {
   async #look(owners: readonly number[]): Promise<void> {
     const unknown = [...new Set(owners)].filter((owner) => !this.#byOwner.has(owner));
     if (unknown.length === 0) return;
-    const found = await on.ofOwners.all(this.#write, { owners: unknown });
+    const found = await enabledOf(this.#write, unknown);
     const byOwner = Map.groupBy(found, ({ owner }) => owner);
     for (const owner of unknown) this.#byOwner.set(owner, byOwner.get(owner) ?? []);
   }
@@ -164,17 +162,10 @@ export class EventNotes {
     if (this.#enabledOf(owner).length === 0) return [];
     const happening = await note.happening();
     if (happening === null) return [];
-    const webhooks: EnabledWebhook[] = [];
-    for (const webhook of this.#enabledOf(owner)) {
-      if (!wants(webhook, happening.kind)) continue;
-      if (webhook.waitingCount >= WAITING_COUNT_MAX) {
-        full.add(webhook);
-        continue;
-      }
-      webhook.waitingCount += 1;
-      webhooks.push(webhook);
-    }
-    return webhooks.length === 0 ? [] : [{ owner, atMs, happening, webhooks }];
+    const routes = splitByRoom(this.#enabledOf(owner), happening.kind);
+    for (const webhook of routes.full) full.add(webhook);
+    for (const webhook of routes.takers) webhook.waitingCount += 1;
+    return routes.takers.length === 0 ? [] : [{ owner, atMs, happening, webhooks: routes.takers }];
   }
 
   async #quotaReached(
@@ -218,9 +209,11 @@ export async function isWantedNow(
   providerId: number | null,
   kind: EventKind,
 ): Promise<boolean> {
-  const found = await on.ofOwners.all(runner, { owners: [providerId ?? 0] });
-  return found.some((webhook) => wants(webhook, kind));
+  const found = await enabledOf(runner, [providerId ?? 0]);
+  return found.some(({ kinds }) => wantsKind(kinds, kind));
 }
 
-const wants = ({ events }: Pick<EnabledWebhook, 'events'>, kind: EventKind) =>
-  events === '' || `,${events},`.includes(`,${kind},`);
+async function enabledOf(runner: Runner, owners: readonly number[]): Promise<EnabledWebhook[]> {
+  const found = await on.ofOwners.all(runner, { owners });
+  return found.map(({ events, ...webhook }) => ({ ...webhook, kinds: kindsIn(events) }));
+}

@@ -6,16 +6,11 @@
 
 import { sql } from 'drizzle-orm';
 import { sameUtcDay } from '../../core/calendar.ts';
+import { TIES_MAX } from '../../core/device.ts';
 import type { DeviceFacts } from '../../core/port/device.ts';
 import type { Figure } from '../../core/port/figure.ts';
 import { prepare, value } from './statement.ts';
 import type { Write } from './write.ts';
-
-/**
- * Bindings of one provider to which a device is tied at most; the oldest goes beyond. Each message
- * asks which of them are active.
- */
-export const TIES_MAX = 16;
 
 const FACT_VALUES = sql`${value('os')}, ${value('osVersion')}, ${value('deviceName')},
   ${value('appVersion')}, ${value('userAgent')}`;

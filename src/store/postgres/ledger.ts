@@ -1,6 +1,7 @@
 /** The ledger afterwards: what expires, and what the operator sees of it. */
 
 import { sql } from 'drizzle-orm';
+import { WHY_BLOCKED } from '../../core/message/push-failure.ts';
 import { BLOCKED } from '../../core/message/status.ts';
 import type {
   DistributionDetail,
@@ -12,7 +13,7 @@ import type { Store } from '../../core/port/store.ts';
 import { FINAL, literal } from '../status.ts';
 import type { Context } from './context.ts';
 import { DETAIL_COLUMNS } from './distribution.ts';
-import { failRun, WHY_BLOCKED } from './push-steps.ts';
+import { failRun } from './push-steps.ts';
 import { nextRun, StepSize } from './recipient-steps.ts';
 import { prepare, type Runner, value } from './statement.ts';
 import type { Write } from './write.ts';

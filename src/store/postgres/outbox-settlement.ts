@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { gatewayStopped } from '../../core/event/happenings.ts';
+import { WHY_EXPIRED } from '../../core/message/push-failure.ts';
 import {
   type DestinationHealth,
   type DestinationKind,
@@ -229,7 +230,7 @@ async function endNext(w: Write, id: number, nowMs: number): Promise<void> {
   if (found === null) return;
   const { cursorId } = found;
   const { toId, isDone } = await nextRun(w, { id, cursorId, countMax: END_STEP_COUNT });
-  await pushes.failRun(w, { id, cursorId, toId }, pushes.WHY_EXPIRED, nowMs);
+  await pushes.failRun(w, { id, cursorId, toId }, WHY_EXPIRED, nowMs);
   await ending.moved.run(w, { id, cursorId: toId });
   // Its last push ended it already, unless the counts are wrong: it would be late for ever.
   if (isDone) await pushes.end(w, id, nowMs);

@@ -5,7 +5,8 @@
  */
 
 import { sql } from 'drizzle-orm';
-import { BLOCKED, endOf } from '../../core/message/status.ts';
+import { type PushStanding, whyPushFailed, withProblem } from '../../core/message/push-failure.ts';
+import { endOf } from '../../core/message/status.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import type { PushAddress } from '../../core/port/registration.ts';
 import { AT_GATEWAYS } from '../status.ts';
@@ -43,17 +44,6 @@ export interface Fate {
   problem: string | null;
 }
 
-/** The state of things when a push turns out not to be needed where it is. */
-interface Standing {
-  id: number;
-  status: number;
-  expiresAtMs: number;
-  problem: string | null;
-  push: string | null;
-  droppedAtMs: number | null;
-  droppedWhy: string | null;
-}
-
 /** Pushes that ended well, and that did not. */
 interface Ended {
   sent: number;
@@ -83,7 +73,7 @@ const on = {
         ${value('problems')}::text[]) u (id, push_state, problem)
       WHERE r.id = u.id`),
   /** OFFSET: the reader is found first. */
-  standing: prepare<Standing>(sql`
+  standing: prepare<PushStanding & { id: number }>(sql`
       SELECT q.id AS id, x.status AS status, x.expires_at_ms AS "expiresAtMs", q.problem AS problem,
         t.push AS push, t.push_dropped_at_ms AS "droppedAtMs", t.push_dropped_why AS "droppedWhy"
       FROM (SELECT o.id AS id, o.problem AS problem, r.distribution_id AS distribution_id,
@@ -168,14 +158,6 @@ async function holdDestinations(w: Write, ids: readonly number[]): Promise<void>
   await on.holdDestinations.run(w, { ids: [...new Set(ids)] });
 }
 
-/** Why a push fails that is not needed any more; null: the device has the message. */
-function whyFailed(push: WaitingPush, now: Standing, nowMs: number): string | null {
-  if (now.status === BLOCKED) return because(WHY_BLOCKED, now.problem);
-  if (now.expiresAtMs <= nowMs) return because(WHY_EXPIRED, now.problem);
-  const isDropped = now.push === null && (now.droppedAtMs ?? 0) >= push.queuedAtMs;
-  return isDropped ? `the address was dropped: ${now.droppedWhy}` : null;
-}
-
 /**
  * Looks again at pushes that are not needed where they are, and moves those that are elsewhere;
  * says what becomes of the others. Their distributions are held.
@@ -193,7 +175,7 @@ export async function reconsider(
   for (const push of pushes) {
     const now = standings.get(push.id);
     if (now === undefined) continue;
-    const why = whyFailed(push, now, nowMs);
+    const why = whyPushFailed(push, now, nowMs);
     const key = now.push && destinationOf(JSON.parse(now.push) as PushAddress);
     if (why !== null) fates.push(failed(push, why));
     else if (key) elsewhere.push({ push, key });
@@ -263,15 +245,10 @@ export async function close(w: Write, tally: PushTally, nowMs: number): Promise<
 export async function failRun(w: Write, run: Run, why: string, nowMs: number): Promise<void> {
   const waiting = await on.ofRun.all(w, { ...run });
   const tally: PushTally = new Map();
-  const fates = waiting.map(({ problem, ...push }) => failed(push, because(why, problem)));
+  const fates = waiting.map(({ problem, ...push }) => failed(push, withProblem(why, problem)));
   await leave(w, fates, tally, nowMs);
   await close(w, tally, nowMs);
 }
-
-export const WHY_EXPIRED = 'expired before the gateway took it';
-export const WHY_BLOCKED = 'blocked before the gateway took it';
-
-const because = (why: string, last: string | null) => (last === null ? why : `${why}: ${last}`);
 
 function count(tally: PushTally, { distributionId }: WaitingPush, isSent: boolean): void {
   const ended = tally.get(distributionId) ?? { sent: 0, failed: 0 };

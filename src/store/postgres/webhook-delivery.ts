@@ -1,10 +1,10 @@
 /** Deliveries of events to webhooks: those that wait or ended, and those that are to go again. */
 
 import { sql } from 'drizzle-orm';
+import { WAITING_COUNT_MAX, wantsKind } from '../../core/event/wanted.ts';
 import type { EventKind } from '../../core/port/event.ts';
 import type { Delivery, Webhook, WebhookStore } from '../../core/port/webhook.ts';
 import type { Context } from './context.ts';
-import { WAITING_COUNT_MAX } from './event-trail.ts';
 import { ofOwner } from './owner.ts';
 import { prepare, type Runner, value } from './statement.ts';
 
@@ -127,10 +127,7 @@ async function replayable(
   const found = await on
     .eventsSince(providerId)
     .all(runner, { providerId, destinationId, ...which });
-  return found.map((event) => ({
-    ...event,
-    isWanted: events.length === 0 || events.includes(event.kind),
-  }));
+  return found.map((event) => ({ ...event, isWanted: wantsKind(events, event.kind) }));
 }
 
 /** Those that are to be put into the queue while there is room, and whether that ended. */

@@ -7,23 +7,22 @@
 import { sql } from 'drizzle-orm';
 import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
 import { levelAfter, type Quota } from '../../core/event/quota.ts';
+import { splitByRoom, WHY_FULL, wantsKind } from '../../core/event/wanted.ts';
 import type { EventKind, Happening } from '../../core/port/event.ts';
+import { kindsIn } from '../webhook-row.ts';
 import type { Connection } from './connection.ts';
 import { NoticeMarks } from './notice.ts';
 import type { OutboxSignal } from './outbox-signal.ts';
 import { once, value } from './statement.ts';
 import type { BatchNotes } from './writer.ts';
 
-/** Events that wait for a webhook at most: with one more it is disabled. */
-export const WAITING_COUNT_MAX = 100_000;
-
 /** An enabled webhook. */
 interface EnabledWebhook {
   webhookId: number;
   destinationId: number;
   target: string;
-  /** Kinds that it wants, comma-separated; empty: all. */
-  events: string;
+  /** Kinds that it wants; empty: all. */
+  kinds: EventKind[];
   waitingCount: number;
 }
 
@@ -31,7 +30,7 @@ const NONE: EnabledWebhook[] = [];
 
 function statements(db: Connection) {
   return {
-    ofOwner: db.prepare<EnabledWebhook>(sql`
+    ofOwner: db.prepare<Omit<EnabledWebhook, 'kinds'> & { events: string }>(sql`
         SELECT w.id AS "webhookId", d.id AS "destinationId", w.kind AS target, w.events AS events,
           d.waiting_count AS "waitingCount"
         FROM webhook w CROSS JOIN destination d ON d.webhook_id = w.id
@@ -74,13 +73,12 @@ export class EventTrail implements BatchNotes {
 
   /** True if an enabled webhook of the owner wants events of the kind. To be asked in a write. */
   isWanted(providerId: number | null, kind: EventKind): boolean {
-    const webhooks = this.#enabledOf(providerId);
-    return webhooks.length > 0 && webhooks.some((webhook) => wants(webhook, kind));
+    return this.#enabledOf(providerId).some(({ kinds }) => wantsKind(kinds, kind));
   }
 
   /** The same, without a write. */
   isWantedNow(providerId: number | null, kind: EventKind): boolean {
-    return this.#on.ofOwner.all({ providerId }).some((webhook) => wants(webhook, kind));
+    return this.#find(providerId).some(({ kinds }) => wantsKind(kinds, kind));
   }
 
   /**
@@ -134,10 +132,15 @@ export class EventTrail implements BatchNotes {
   #enabledOf(providerId: number | null): EnabledWebhook[] {
     const known = this.#byOwner.get(providerId ?? 0);
     if (known !== undefined) return known;
-    const found = this.#on.ofOwner.all({ providerId });
-    const webhooks = found.length === 0 ? NONE : found;
+    const webhooks = this.#find(providerId);
     this.#byOwner.set(providerId ?? 0, webhooks);
     return webhooks;
+  }
+
+  #find(providerId: number | null): EnabledWebhook[] {
+    const found = this.#on.ofOwner.all({ providerId });
+    if (found.length === 0) return NONE;
+    return found.map(({ events, ...webhook }) => ({ ...webhook, kinds: kindsIn(events) }));
   }
 
   #put(
@@ -146,27 +149,16 @@ export class EventTrail implements BatchNotes {
     { kind, data }: Happening,
     webhooks: readonly EnabledWebhook[],
   ): void {
-    const wanting = webhooks.filter((webhook) => wants(webhook, kind));
-    const [room, full] = partition(wanting);
-    if (room.length > 0) {
+    const { takers, full } = splitByRoom(webhooks, kind);
+    if (takers.length > 0) {
       const row = { providerId, kind, atMs, data: JSON.stringify(data) };
       const eventId = this.#on.add.insert(row);
-      for (const webhook of room) {
+      for (const webhook of takers) {
         webhook.waitingCount += 1;
         this.#on.put.run({ destinationId: webhook.destinationId, eventId, atMs });
       }
       this.#outbox.raise();
     }
-    const why = `${WAITING_COUNT_MAX} events wait for it: it does not take them`;
-    for (const { webhookId } of full) this.disableWebhook(webhookId, why, atMs);
+    for (const { webhookId } of full) this.disableWebhook(webhookId, WHY_FULL, atMs);
   }
 }
-
-/** Those that still have room, and those that have none. */
-function partition(webhooks: readonly EnabledWebhook[]): [EnabledWebhook[], EnabledWebhook[]] {
-  const hasRoom = ({ waitingCount }: EnabledWebhook) => waitingCount < WAITING_COUNT_MAX;
-  return [webhooks.filter(hasRoom), webhooks.filter((webhook) => !hasRoom(webhook))];
-}
-
-const wants = ({ events }: Pick<EnabledWebhook, 'events'>, kind: EventKind) =>
-  events === '' || `,${events},`.includes(`,${kind},`);

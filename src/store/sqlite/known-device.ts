@@ -5,17 +5,11 @@
 
 import { sql } from 'drizzle-orm';
 import { sameUtcDay } from '../../core/calendar.ts';
-import { mergeFacts, mergeUnproven } from '../../core/device.ts';
+import { mergeFacts, mergeUnproven, TIES_MAX } from '../../core/device.ts';
 import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
 import type { Context } from './context.ts';
 import { atProvider, lookups, type RowAtProvider } from './lookups.ts';
 import { value } from './statement.ts';
-
-/**
- * Bindings of one provider to which a device is tied at most; the oldest goes beyond. Each message
- * asks which of them are active.
- */
-const TIES_MAX = 16;
 
 const FACT_VALUES = sql`${value('os')}, ${value('osVersion')}, ${value('deviceName')},
   ${value('appVersion')}, ${value('userAgent')}`;

@@ -1,6 +1,7 @@
 /** The ledger afterwards: what expires, and what the operator sees of it. */
 
 import { sql } from 'drizzle-orm';
+import { WHY_BLOCKED } from '../../core/message/push-failure.ts';
 import { BLOCKED } from '../../core/message/status.ts';
 import type {
   DistributionDetail,
@@ -12,7 +13,7 @@ import type { Store } from '../../core/port/store.ts';
 import { FINAL, literal } from '../status.ts';
 import type { Context } from './context.ts';
 import { DETAIL_COLUMNS } from './distribution.ts';
-import { pushSteps, WHY_BLOCKED } from './push-steps.ts';
+import { pushSteps } from './push-steps.ts';
 import { value } from './statement.ts';
 
 type LedgerStore = Pick<Store, 'expireRecipients' | 'findDistribution'>;

@@ -2,6 +2,7 @@
 
 import { sql } from 'drizzle-orm';
 import { gatewayStopped } from '../../core/event/happenings.ts';
+import { WHY_EXPIRED } from '../../core/message/push-failure.ts';
 import {
   type DestinationHealth,
   type DestinationKind,
@@ -12,7 +13,7 @@ import {
 import { AT_GATEWAYS } from '../status.ts';
 import type { Context } from './context.ts';
 import { recipientSteps } from './ledger.ts';
-import { type PushTally, pushSteps, WHY_EXPIRED } from './push-steps.ts';
+import { type PushTally, pushSteps } from './push-steps.ts';
 import { once, value } from './statement.ts';
 
 type SettlementStore = Pick<OutboxStore, 'settleDispatches' | 'endHandedOver'>;

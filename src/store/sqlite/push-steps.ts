@@ -5,7 +5,8 @@
  */
 
 import { sql } from 'drizzle-orm';
-import { BLOCKED, endOf } from '../../core/message/status.ts';
+import { type PushStanding, whyPushFailed } from '../../core/message/push-failure.ts';
+import { endOf } from '../../core/message/status.ts';
 import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import { KNOWN_SERVICES_MAX, PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
@@ -52,16 +53,6 @@ export interface WaitingPush {
   queuedAtMs: number;
 }
 
-/** The state of things when a push turns out not to be needed where it is. */
-interface Standing {
-  status: number;
-  expiresAtMs: number;
-  problem: string | null;
-  push: string | null;
-  droppedAtMs: number | null;
-  droppedWhy: string | null;
-}
-
 /** Pushes that ended well, and that did not. */
 interface Ended {
   sent: number;
@@ -103,7 +94,7 @@ function endStatements({ db }: Context) {
         UPDATE recipient SET push_state = ${value('pushState')}, pushed_at_ms = ${value('nowMs')},
           push_problem = ${value('problem')}
         WHERE id = ${value('recipientId')}`),
-    standing: db.prepare<Standing>(sql`
+    standing: db.prepare<PushStanding>(sql`
         SELECT x.status AS status, x.expires_at_ms AS "expiresAtMs", o.problem AS problem,
           t.push AS push, t.push_dropped_at_ms AS "droppedAtMs", t.push_dropped_why AS "droppedWhy"
         FROM outbox o CROSS JOIN recipient r ON r.id = o.recipient_id
@@ -216,20 +207,11 @@ export function pushSteps(context: Context) {
   const reach = (push: WaitingPush, tally: PushTally, nowMs: number) =>
     leave(push, tally, { pushState: null, problem: null }, nowMs);
 
-  /** Why a push fails that is not needed any more; null: the device has the message. */
-  function whyFailed(push: WaitingPush, now: Standing, nowMs: number): string | null {
-    const last = now.problem === null ? '' : `: ${now.problem}`;
-    if (now.status === BLOCKED) return `${WHY_BLOCKED}${last}`;
-    if (now.expiresAtMs <= nowMs) return `${WHY_EXPIRED}${last}`;
-    const isDropped = now.push === null && (now.droppedAtMs ?? 0) >= push.queuedAtMs;
-    return isDropped ? `the address was dropped: ${now.droppedWhy}` : null;
-  }
-
   /** Looks again at a push that is not needed where it is. */
   function reconsider(push: WaitingPush, tally: PushTally, nowMs: number): void {
     const now = on.standing.get({ id: push.id });
     if (now === null) return;
-    const why = whyFailed(push, now, nowMs);
+    const why = whyPushFailed(push, now, nowMs);
     if (why !== null) {
       fail(push, tally, why, nowMs);
       return;
@@ -299,9 +281,6 @@ export function pushSteps(context: Context) {
     },
   };
 }
-
-export const WHY_EXPIRED = 'expired before the gateway took it';
-export const WHY_BLOCKED = 'blocked before the gateway took it';
 
 function add(tally: PushTally, id: number, more: Partial<Ended>): void {
   const { sent, failed } = tally.get(id) ?? { sent: 0, failed: 0 };

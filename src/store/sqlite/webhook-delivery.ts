@@ -1,10 +1,10 @@
 /** Deliveries of events to webhooks: those that wait or ended, and those that are to go again. */
 
 import { sql } from 'drizzle-orm';
+import { WAITING_COUNT_MAX, wantsKind } from '../../core/event/wanted.ts';
 import type { EventKind } from '../../core/port/event.ts';
 import type { Delivery, Webhook, WebhookStore } from '../../core/port/webhook.ts';
 import type { Context } from './context.ts';
-import { WAITING_COUNT_MAX } from './event-trail.ts';
 import { value } from './statement.ts';
 
 /** Events that a step of a replay looks at. */
@@ -64,7 +64,7 @@ export function deliveryMethods(context: Context): DeliveryMethods {
     }
     return on.eventsSince
       .all({ providerId, ...which })
-      .map(({ id, kind }) => ({ id, isWanted: events.length === 0 || events.includes(kind) }));
+      .map(({ id, kind }) => ({ id, isWanted: wantsKind(events, kind) }));
   }
 
   return {

@@ -9,10 +9,8 @@ export const events: readonly MutatedFile[] = [
       ['AND w.disabled_at_ms IS NULL\n', '\n'],
       ['  undo(): void {\n    this.forgetWebhooks();', '  undo(): void {'],
       ['  clear(): void {\n    this.forgetWebhooks();', '  clear(): void {'],
-      ['waitingCount < WAITING_COUNT_MAX', 'waitingCount <= WAITING_COUNT_MAX'],
       ['        webhook.waitingCount += 1;\n', ''],
       ['      this.#outbox.raise();\n', ''],
-      ["events === '' || ", ''],
       ['if (known === null) return;', 'if (known === null) throw new Error();'],
       [
         '    this.#on.disable.run({ id, why, atMs });\n    this.forgetWebhooks();',
@@ -26,6 +24,15 @@ export const events: readonly MutatedFile[] = [
     changes: [
       ['if (isSaved && isPut)', 'if (isPut)'],
       ['    this.#putCount = 0;\n', ''],
+    ],
+  },
+  {
+    file: 'src/core/event/wanted.ts',
+    tests: ['test/core/event/wanted.test.ts'],
+    changes: [
+      ['waitingCount < WAITING_COUNT_MAX', 'waitingCount <= WAITING_COUNT_MAX'],
+      ['kinds.length === 0 || ', ''],
+      ['!wantsKind(webhook.kinds, kind)', 'wantsKind(webhook.kinds, kind)'],
     ],
   },
   {

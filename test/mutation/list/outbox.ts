@@ -27,6 +27,17 @@ export const outbox: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/message/push-failure.ts',
+    tests: ['test/core/message/push-failure.test.ts'],
+    changes: [
+      ['if (now.status === BLOCKED) return withProblem(WHY_BLOCKED, now.problem);', ''],
+      ['now.expiresAtMs <= nowMs', 'now.expiresAtMs < nowMs'],
+      ['now.push === null && ', ''],
+      ['>= queuedAtMs', '> queuedAtMs'],
+      ['problem === null ? why : ', ''],
+    ],
+  },
+  {
     file: 'src/core/outbox/circuit.ts',
     tests: RULES,
     changes: [

@@ -128,8 +128,6 @@ export const storeMessages: readonly MutatedFile[] = [
     changes: [
       ['AND p.after_recipient_id < r.id', ''],
       ['n.nobody_after_distribution_id < r.distribution_id', 'n.nobody_after_distribution_id > 0'],
-      ['if (now.expiresAtMs <= nowMs) return `${WHY_EXPIRED}${last}`;', ''],
-      ['if (now.status === BLOCKED) return `${WHY_BLOCKED}${last}`;', ''],
       ['else if (id !== push.destinationId) {', 'else {'],
       ['if (left.waitingCount === 0)', 'if (left.waitingCount >= 0)'],
       ['      on.removeRun.run({ ...run });', ''],
