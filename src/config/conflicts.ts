@@ -1,9 +1,9 @@
-/** Settings that cannot be had together, each with the reason. */
+/** Settings that exclude each other, each with the reason. */
 
 import { isOnThisMachine } from './database-url.ts';
 import type { Config } from './settings/index.ts';
 
-/** Sentences about the settings of a PostgreSQL database; none without `database.url`. */
+/** Returns a sentence for each conflict with `database.url`; none without it. */
 export function databaseConflicts(config: Config): string[] {
   const { databaseUrl: url, databaseCaFile, databaseInsecure, databasePasswordFile } = config;
   if (url === null) return [];
@@ -13,45 +13,44 @@ export function databaseConflicts(config: Config): string[] {
   return [
     ...when(
       config.acmeDomains.length > 0,
-      'acme.domains and database.url cannot be had together: each node would ask for a ' +
-        'certificate of its own, and the authority asks only one of them for the proof; ' +
-        'have TLS at the load balancer, or name the files tls.certificate and tls.key',
+      'acme.domains and database.url cannot be combined: each node would request a certificate ' +
+        'of its own, but the authority calls only one of them for the proof; ' +
+        'end TLS at the load balancer, or set tls.certificate and tls.key',
     ),
     ...when(
       config.backupAt !== '',
-      'backup.at and database.url cannot be had together: a backup here is a copy of a file; ' +
-        'PostgreSQL has its own, see docs/several-nodes.md',
+      'backup.at and database.url cannot be combined: Gatepost backs up a database file only; ' +
+        'PostgreSQL has its own tools, see docs/several-nodes.md',
     ),
     ...when(
       config.webpushSubject !== '' && config.webpushKeyFile === '',
-      'gateway.webpush.key_file must be given beside database.url: subscriptions hold for one ' +
-        'key alone, so all nodes have a copy of the same',
+      'gateway.webpush.key_file is required with database.url: a subscription belongs to one key, ' +
+        'so all nodes need a copy of the same',
     ),
     ...when(
       isPlainAsked && !databaseInsecure,
-      'database.url: sslmode=disable sends passwords and keys over the network in the clear: ' +
-        'take it out, or set database.insecure if nobody can listen in',
+      'database.url: sslmode=disable sends passwords and keys over the network unencrypted: ' +
+        'remove it, or set database.insecure if no third party can read that network',
     ),
     ...when(
       databaseInsecure && wantsTls,
-      'database.insecure and TLS cannot be had together: take it out, ' +
-        'or database.ca_file and sslmode',
+      'database.insecure and TLS cannot be combined: remove it, or database.ca_file and sslmode',
     ),
     ...when(
       isBare && !databaseInsecure,
-      'database.ca_file is given, but database.url is reached without TLS',
+      'database.ca_file is set, but the connection to database.url does not use TLS',
     ),
     ...when(
       !url.isNameChecked && databaseCaFile === '',
-      'database.url: sslmode=verify-ca needs database.ca_file: a public authority vouches for anybody',
+      'database.url: sslmode=verify-ca needs database.ca_file: a public authority signs certificates for any host',
     ),
     ...when(
       url.password !== '' && databasePasswordFile !== '',
-      'database.url has a password, and database.password_file too: take one of them out',
+      'both database.url and database.password_file give a password: remove one of them',
     ),
   ];
 }
 
-function when(isSo: boolean, sentence: string): string[] {
-  return isSo ? [sentence] : [];
+function when(condition: boolean, sentence: string): string[] {
+  return condition ? [sentence] : [];
 }

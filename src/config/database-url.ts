@@ -1,18 +1,18 @@
-/** The address of a PostgreSQL server as operators write it, in the form of libpq's URLs. */
+/** The URL of a PostgreSQL database, in the form of libpq. */
 
 export interface DatabaseUrl {
   /** Host name or address; the empty text for a socket. */
   host: string;
   port: number;
-  /** Directory with the socket of a server on this machine; null: `host` is called. */
+  /** Directory of the socket of a server on this machine; null: `host` is used. */
   socket: string | null;
   user: string;
-  /** The empty text: it has none. */
+  /** The empty text: none. */
   password: string;
   database: string;
-  /** What its `sslmode` asks for; null: nothing. */
+  /** From `sslmode`; null: it has none. */
   wantsTls: boolean | null;
-  /** Whether a server must prove its name too, as opposed to its authority alone. */
+  /** Whether the certificate must be for the name of the server, not only from the authority. */
   isNameChecked: boolean;
 }
 
@@ -30,7 +30,7 @@ const TLS_OF_MODE: Readonly<Record<string, boolean>> = {
   'verify-full': true,
 };
 
-/** Reads the URL; null for none. Throws RangeError, which repeats nothing of what may be secret. */
+/** Reads the URL; null for none. Throws RangeError, whose message repeats no secret. */
 export function databaseUrl(given: string): DatabaseUrl | null {
   if (given === '') return null;
   const [, , user, password = '', place = '', database = '', query = ''] =
@@ -50,7 +50,7 @@ export function databaseUrl(given: string): DatabaseUrl | null {
   };
 }
 
-/** The URL with its password masked. */
+/** Returns the URL with its password masked. */
 export function maskedDatabaseUrl(given: string): string {
   const [, scheme = '', user = '', password = ''] = FORM.exec(given) ?? [];
   if (password === '') return given;
@@ -58,7 +58,7 @@ export function maskedDatabaseUrl(given: string): string {
   return `${head}********${given.slice(head.length + password.length)}`;
 }
 
-/** Tells whether the server is on this machine: nobody can listen in between. */
+/** Returns whether the server is on this machine, so that no network is in between. */
 export function isOnThisMachine({ host, socket }: DatabaseUrl): boolean {
   return socket !== null || host === 'localhost' || host === '::1' || /^127\./.test(host);
 }
@@ -74,25 +74,25 @@ function decoded(text: string): string {
   } catch {
     // As below.
   }
-  return misfit('a % in it begins no character: one that is meant as such is written %25');
+  return misfit('a % in it is no valid escape: write a literal one as %25');
 }
 
 function hostOf(place: string) {
   if (place.includes(',')) {
-    misfit('it names several hosts: name one, behind which the present leader answers');
+    misfit('it names several hosts: name one that always leads to the primary');
   }
   const [, name = '', digits] = HOST_AND_PORT.exec(place) ?? misfit('it has no host and port');
   const host = name.replace(/^\[|\]$/g, '').toLowerCase();
   const port = digits === undefined ? STANDARD_PORT : Number(digits);
   if (host === '') misfit('it names no host');
-  if (port < 1 || port > 65_535) misfit('its port is not one from 1 to 65535');
+  if (port < 1 || port > 65_535) misfit('its port is not from 1 to 65535');
   return { host, port };
 }
 
-/** A socket, of which the port is a part of the name. */
+/** Reads a socket; the port is a part of its file name. */
 function socketOf(directory: string, place: string) {
   const [, host = '', digits] = HOST_AND_PORT.exec(place) ?? misfit('it has no host and port');
-  if (host !== '') misfit('it names a host and the directory of a socket: one of them is too much');
+  if (host !== '') misfit('it names both a host and the directory of a socket');
   return {
     host: '',
     port: digits === undefined ? STANDARD_PORT : Number(digits),
@@ -112,7 +112,7 @@ function readQuery(query: string) {
       wantsTls = TLS_OF_MODE[value];
       isNameChecked = value !== 'verify-ca';
     } else if (name === 'sslmode') misfit('its sslmode is not verify-full, verify-ca or disable');
-    else misfit('behind the ? it may have host=/DIRECTORY and sslmode alone');
+    else misfit('its query may have host=/DIRECTORY and sslmode only');
   }
   return { socket, wantsTls, isNameChecked };
 }

@@ -1,11 +1,11 @@
-/** The configuration file: TOML, read with the line of each value so that mistakes can name it. */
+/** The configuration file: TOML, read with the line of each value for error messages. */
 
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser';
 import { type SettingName, settingRows } from './settings/index.ts';
 import { heading } from './tables.ts';
 import { inWords, textOf } from './value-form.ts';
 
-/** A value of the file as it would be written in the environment, with its line. */
+/** A value of the file, in the form of an environment variable, with its line. */
 export interface FileValue {
   text: string;
   line: number;
@@ -16,14 +16,14 @@ export interface FileValue {
 interface FileContent {
   /** Values by the names of their settings. */
   values: ReadonlyMap<string, FileValue>;
-  /** Mistakes as `line: problem`, in the order of the lines. */
+  /** Errors as `line: problem`, in the order of the lines. */
   problems: string[];
 }
 
 const BY_KEY = new Map(settingRows.map(([name, row]) => [row.key, { name, row }]));
 const SECTIONS = new Set(settingRows.map(([, row]) => row.key.split('.').slice(0, -1).join('.')));
 
-/** Reads the text of a configuration file. Never throws; mistakes are in `problems`. */
+/** Reads the text of a configuration file. Never throws: errors are in `problems`. */
 export function readConfigFile(source: string): FileContent {
   const values = new Map<string, FileValue>();
   const problems: string[] = [];
@@ -31,11 +31,12 @@ export function readConfigFile(source: string): FileContent {
   try {
     program = parseTOML(source.replace(/^\uFEFF/, ''));
   } catch (error) {
-    // Nesting without end.
-    if (error instanceof RangeError) return { values, problems: ['1: no TOML: too deeply nested'] };
+    // The parser's stack overflowed.
+    if (error instanceof RangeError)
+      return { values, problems: ['1: invalid TOML: too deeply nested'] };
     if (!(error instanceof ParseError)) throw error;
     const message = `${error.message.charAt(0).toLowerCase()}${error.message.slice(1)}`;
-    return { values, problems: [`${error.lineNumber}: no TOML: ${message}`] };
+    return { values, problems: [`${error.lineNumber}: invalid TOML: ${message}`] };
   }
   for (const { path, node, line } of pairs(program)) {
     const found = BY_KEY.get(path);
@@ -51,12 +52,12 @@ export function readConfigFile(source: string): FileContent {
 
 interface Pair {
   path: string;
-  /** Text of the value; null: a table stands where a value belongs. */
+  /** Null: a table where a value is expected. */
   node: AST.TOMLContentNode | null;
   line: number;
 }
 
-/** Every key with a value, with its whole path, and every table that is no section. */
+/** Lists every key with a value, by its whole path, and every table that is no section. */
 function pairs(program: AST.TOMLProgram): Pair[] {
   return program.body.flatMap((top) =>
     top.body.flatMap((entry): Pair[] => {
@@ -83,7 +84,7 @@ function pathOf(key: AST.TOMLKey): string {
   return key.keys.map((part) => (part.type === 'TOMLBare' ? part.name : part.value)).join('.');
 }
 
-/** A value of the file as JSON has it; null: JSON has none. */
+/** Converts a value of the file to JSON; null: it has a type that no setting has. */
 function jsonOf(node: AST.TOMLContentNode): unknown {
   if (node.type === 'TOMLArray') return node.elements.map(jsonOf);
   if (node.type !== 'TOMLValue') return null;
@@ -92,7 +93,7 @@ function jsonOf(node: AST.TOMLContentNode): unknown {
 
 function unknown(path: string): string {
   const tables = BY_KEY.get(path)?.row.tables;
-  if (tables) return `${path} is written ${heading(path, tables)}`;
+  if (tables) return `${path} is a table: write ${heading(path, tables)}`;
   if (SECTIONS.has(path)) return `${path} is a section: write [${path}], once`;
   return `there is no setting ${JSON.stringify(path).slice(1, -1)}`;
 }
@@ -105,7 +106,7 @@ interface OwnTable {
   isNamed: boolean;
 }
 
-/** Tables of settings, in their order. */
+/** Lists the tables of settings, in their order. */
 function tablesOf(program: AST.TOMLProgram): Map<SettingName, OwnTable[]> {
   const found = new Map<SettingName, OwnTable[]>();
   for (const entry of program.body.flatMap((top) => top.body)) {
@@ -125,7 +126,7 @@ interface OwnSetting {
   name: string | null;
 }
 
-/** The setting whose table this is; null: none has it. */
+/** Returns the setting that a table belongs to, or null. */
 function settingOf({ key, kind }: AST.TOMLTable): OwnSetting | null {
   const path = pathOf(key);
   for (const [setting, row] of settingRows) {

@@ -1,6 +1,6 @@
 /**
- * The only reader of the configuration. Flags go before the environment, the environment before the
- * file, the file before the defaults; everything that is wrong is reported at once.
+ * Loads the configuration: flags override the environment, the environment the file, the file the
+ * defaults. Reports every error at once.
  */
 
 import { readFileSync, statSync } from 'node:fs';
@@ -13,19 +13,19 @@ import type { Setting } from './setting.ts';
 import { type Config, SETTINGS, type SettingName, settingRows } from './settings/index.ts';
 import { TableMistakes } from './tables.ts';
 
-/** Values of the command line, unread. */
+/** Values of the command line, unparsed. */
 export type Flags = Partial<Record<SettingName | 'configFile', string | undefined>>;
 
-/** Origin of a value: a flag or variable by its name, a file with the line, or `default`. */
+/** Origin of a value: the name of a flag or variable, a file with the line, or `default`. */
 export type Origin = string;
-/** The origin of a value that nobody gave. */
+/** The origin of a default. */
 export const DEFAULT: Origin = 'default';
 
 /** Text and origin of a value. */
 interface Source {
   text: string;
   origin: Origin;
-  /** Origins of tables and of their keys, by place (`2.host`); the file alone has them. */
+  /** Origins of tables and of their keys, by place (`2.host`); only for the file. */
   origins?: ReadonlyMap<string, Origin>;
 }
 
@@ -34,15 +34,15 @@ export interface LoadedConfig {
   /** File that was read, or null. */
   file: string | null;
   sources: Readonly<Record<SettingName, Source>>;
-  /** Variables that an orchestrator set for a neighbour of the program's name. */
+  /** Variables that an orchestrator set for another service of the same name. */
   ignoredVariables: readonly string[];
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Variable that names a file to read in place of the usual ones. */
+/** Variable with the name of the file to read instead of the usual ones. */
 export const CONFIG_VARIABLE = 'GATEPOST_CONFIG';
-/** Stands in place of a file's name for none. */
+/** The value for no file. */
 export const NO_FILE = 'none';
 const FILE_NAME = 'gatepost.toml';
 const SYSTEM_FILE = '/etc/gatepost/gatepost.toml';
@@ -53,8 +53,8 @@ interface OpenedFile {
 }
 
 /**
- * Reads the effective configuration. Throws {@link OperatorError} with every problem; it is a
- * {@link UsageError} if flags alone are wrong.
+ * Loads the effective configuration. Throws {@link OperatorError} with every problem, or
+ * {@link UsageError} if only flags are wrong.
  */
 export function loadConfig(flags: Flags, environment: Environment): LoadedConfig {
   const { env, ignoredVariables } = withoutNeighbours(environment);
@@ -88,14 +88,14 @@ export function loadConfig(flags: Flags, environment: Environment): LoadedConfig
   };
 }
 
-/** Mistakes in a value as `origin: path: reason`. */
+/** Formats the errors in a value as `origin: path: reason`. */
 function mistakesIn(
   path: string[],
   { isSecret }: Setting<unknown>,
   source: Source,
   error: RangeError,
 ): string[] {
-  const reason = isSecret ? 'it does not fit' : error.message;
+  const reason = isSecret ? 'it is invalid' : error.message;
   const mistakes = error instanceof TableMistakes ? error.mistakes : [{ place: '', reason }];
   return mistakes.map(({ place, reason }) => {
     const whole = JSON.stringify([...path, place].filter((part) => part !== '').join('.'));
@@ -105,12 +105,12 @@ function mistakesIn(
   });
 }
 
-/** The origin of a key in one of a setting's tables; of the setting itself if that has none. */
+/** Returns the origin of a key in a table of a setting, or that of the setting. */
 export function originOf({ origin, origins }: Source, place: string): Origin {
   return origins?.get(place) ?? origin;
 }
 
-/** Finds a file with a secret in it that others can read. */
+/** Returns a problem if the file holds a secret and others can read it. */
 function openSecrets(file: OpenedFile | null, sources: Readonly<Record<string, { text: string }>>) {
   const holdsSecret = settingRows.some(([name, { isSecret, mask }]) => {
     const text = (file?.values.has(name) && sources[name]?.text) || '';
@@ -120,10 +120,9 @@ function openSecrets(file: OpenedFile | null, sources: Readonly<Record<string, {
 }
 
 /**
- * Kubernetes tells every container of a namespace where its Services are, Docker where linked
- * containers are, in variables that begin with the name in capitals. A Service named `gatepost`
- * is no mistake in the configuration; one named `gatepost-monitor` gives a port's variable the
- * address of the Service.
+ * Kubernetes announces the Services of a namespace to every container, and Docker its linked
+ * containers, by variables that begin with their name in capitals. A Service named `gatepost` is no
+ * error in the configuration; one named `gatepost-monitor` sets the variable of a port to a URL.
  */
 const NEIGHBOURS: readonly { name: RegExp; value: RegExp }[] = [
   { name: /_SERVICE_(?:HOST|PORT|PORT_\w+)$/, value: /^/ },
@@ -163,7 +162,7 @@ function sourceOf(
 ): Source {
   const row = SETTINGS[name];
   const flag = flags[name];
-  // An empty one, as from an unset variable in a unit file, is as good as none.
+  // An empty one counts as absent: a unit file may pass on an unset variable.
   if (flag) return { text: flag, origin: `--${FLAG_NAMES[name] ?? name}` };
   const variable = env[row.env];
   if (variable) return { text: variable, origin: row.env };
@@ -180,7 +179,7 @@ function sourceOf(
 
 const FLAG_NAMES: Partial<Record<SettingName, string>> = { dataDir: 'data' };
 
-/** Reads the file that is in force; its mistakes join `problems`. */
+/** Reads the configuration file; adds its errors to `problems`. */
 function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFile | null {
   const named = flags.configFile || env[CONFIG_VARIABLE];
   if (named === NO_FILE) return null;
@@ -194,7 +193,7 @@ function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFil
     const values = new Map(content.values);
     const data = values.get('dataDir');
     if (path === inData && data) {
-      // Its own place depends on the directory that it would name.
+      // The place of the file depends on this setting.
       problems.push(`${path}:${data.line}: data cannot be set by the file in the data directory`);
       values.delete('dataDir');
     }
@@ -203,13 +202,13 @@ function openFile(flags: Flags, env: Environment, problems: string[]): OpenedFil
   return null;
 }
 
-/** Size that no configuration has, bytes. */
+/** The largest configuration file. */
 const BYTES_MAX = 1024 ** 2;
 
 function sourceText(path: string, isNeeded: boolean, problems: string[]): string | null {
   try {
     if (statSync(path).size > BYTES_MAX) {
-      problems.push(`${path} is larger than a configuration can be (1 MiB)`);
+      problems.push(`${path} is larger than 1 MiB`);
       return null;
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
@@ -238,10 +237,10 @@ function listed(problems: string[]): string {
   const [first = '', ...more] = problems;
   return more.length === 0
     ? first
-    : `${problems.length} mistakes in the configuration:\n  ${problems.join('\n  ')}`;
+    : `${problems.length} errors in the configuration:\n  ${problems.join('\n  ')}`;
 }
 
-/** Effect of a change of the configuration on a process that runs. */
+/** The effect of a changed configuration on a running process. */
 export interface Change {
   /** Keys of settings that take effect at once. */
   live: string[];
@@ -249,6 +248,7 @@ export interface Change {
   waiting: string[];
 }
 
+/** Returns the settings that differ. */
 export function changeBetween(before: LoadedConfig, after: LoadedConfig): Change {
   const changed = settingRows.filter(
     ([name]) => before.sources[name].text !== after.sources[name].text,
@@ -259,7 +259,7 @@ export function changeBetween(before: LoadedConfig, after: LoadedConfig): Change
   };
 }
 
-/** Takes the settings that may change in flight from `next`, the others from `config`. */
+/** Returns `config` with the live settings of `next`. */
 export function withLiveSettings(config: Config, next: Config): Config {
   const live = settingRows.filter(([, row]) => row.isLive).map(([name]) => [name, next[name]]);
   return { ...config, ...Object.fromEntries(live) };

@@ -1,4 +1,4 @@
-/** Readers of settings, from text to value. Each throws RangeError with the form it should have. */
+/** Readers of settings, from text to value. Each throws RangeError with the expected form. */
 
 import { CronPattern } from 'croner';
 import { readOneLine, readProviderCode } from '../core/formats.ts';
@@ -13,7 +13,7 @@ export function text(given: string): string {
   return given;
 }
 
-/** Address or path. An empty address would be every one, an empty path the present folder. */
+/** Address or path. An empty address would stand for all, an empty path for the current folder. */
 export function notEmpty(given: string): string {
   if (given !== '' && given === given.trim()) return given;
   throw new RangeError(`'${given}' is empty or has blanks around it`);
@@ -27,9 +27,14 @@ function wholeNumber(minimum: number, maximum: number): (given: string) => numbe
   };
 }
 
-/** A setting's type in the file together with its reader. */
+/** The reader of a number. */
 export function integer(minimum: number, maximum: number) {
   return { types: ['integer'], read: wholeNumber(minimum, maximum) } as const;
+}
+
+/** The reader of an array of strings. */
+export function array<T>(read: (given: string) => T) {
+  return { types: ['array'], read } as const;
 }
 
 /** Port, or null for the word `off`. */
@@ -42,7 +47,7 @@ export function portOrOff(given: string): number | null {
   }
 }
 
-export function oneOf<T extends string>(...values: T[]): (given: string) => T {
+export function oneOf<const T extends string>(...values: T[]): (given: string) => T {
   return (given) => {
     const value = values.find((candidate) => candidate === given);
     if (value !== undefined) return value;
@@ -50,9 +55,11 @@ export function oneOf<T extends string>(...values: T[]): (given: string) => T {
   };
 }
 
-export function yesOrNo(given: string): boolean {
-  return oneOf('true', 'false')(given) === 'true';
-}
+/** The reader of true and false. */
+export const boolean = {
+  types: ['boolean'],
+  read: (given: string) => oneOf('true', 'false')(given) === 'true',
+} as const;
 
 /** Minutes east of UTC. */
 export function utcOffset(given: string): number {
@@ -76,12 +83,12 @@ export function networks(given: string): TrustedProxies {
 /** The word for the networks of `server.trusted_proxies`. */
 export const TRUSTED_PROXIES = 'server.trusted_proxies';
 
-/** Networks, or null for those of `server.trusted_proxies`; an empty list is none. */
+/** Networks, or null for those of `server.trusted_proxies`. */
 export function networksOrTrusted(given: string): TrustedProxies | null {
   return given === TRUSTED_PROXIES ? null : networks(given);
 }
 
-/** Networks that are called. */
+/** Networks that may be called. */
 export function outgoingNetworks(given: string): Network[] {
   return list(given).map((text) => {
     const network = readNetwork(text);
@@ -90,10 +97,10 @@ export function outgoingNetworks(given: string): Network[] {
   });
 }
 
-/** Most paths of a setting: they are tried one after the other for each request. */
+/** The most paths of a setting: each request is compared with all of them. */
 const TEMPLATES_MAX = 16;
 
-/** Templates of paths with the key of a subscription. */
+/** Templates of paths with a subscription key. */
 export function keyPaths(given: string): KeyPath[] {
   return pathsBy(readKeyPath, given);
 }
@@ -115,7 +122,7 @@ function pathsBy<T extends object>(readOne: (text: string) => T | Misfit, given:
   });
 }
 
-/** The host of a URL, as a binding knows it. */
+/** The host of a URL, in the form of a binding. */
 export function hostOfUrl(given: string): string {
   const host = hostName(given);
   if (host !== null) return host;
@@ -125,7 +132,7 @@ export function hostOfUrl(given: string): string {
 /** A URL to which paths are added: without a slash at its end. */
 export function baseUrl(given: string): string {
   const url = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/.test(given) ? URL.parse(given) : null;
-  // A URL with a password in it is not repeated.
+  // The message does not repeat the URL, which may hold a password.
   if (url === null) {
     throw new RangeError('it is not an http or https URL without user, query and fragment');
   }
@@ -162,16 +169,16 @@ export function shortText(given: string): string | undefined {
 
 const HOST_NAME = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/i;
 
-/** A name that ends so is read as an IPv4 address everywhere (WHATWG URL, "ends in a number"). */
+/** Names with this end are IPv4 addresses (WHATWG URL, "ends in a number"). */
 const LAST_IS_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)\.?$/i;
 
-/** Host names as certificates have them; `*.` may stand for the first label. */
+/** Host names of certificates; `*.` may stand for the first label. */
 export function hostNames(given: string): string[] {
   const names = list(given);
   const address = names.find((name) => LAST_IS_NUMBER.test(name) || name.includes(':'));
   if (address !== undefined) {
     throw new RangeError(
-      `'${address}' is an IP address: certificates are obtained for host names alone`,
+      `'${address}' is an IP address: certificates are obtained only for host names`,
     );
   }
   const wrong = names.find((name) => !HOST_NAME.test(name.replace(/^\*\./, '')));
@@ -184,7 +191,7 @@ export function httpUrl(given: string): string {
   throw new RangeError(`'${given}' is not an http or https address`);
 }
 
-/** Time of day in UTC, cron pattern or nothing; always returned as a pattern or empty. */
+/** Time of day in UTC, cron pattern or nothing; returned as a pattern or empty. */
 export function schedule(given: string): string {
   if (given === '') return '';
   const time = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(given);
@@ -199,18 +206,18 @@ export function schedule(given: string): string {
 
 const MAIL_ADDRESS = /^mailto:[^\s@:/?#]+@([a-z0-9-]+\.)+[a-z0-9-]{2,63}$/i;
 
-/** Where push services reach the operator (RFC 8292 section 2.1); empty for nowhere. */
+/** The contact for push services (RFC 8292 section 2.1); empty for none. */
 export function contactUrl(given: string): string {
-  // Apple refuses every message with another contact, and one of a host without a dot.
+  // Apple refuses messages with any other contact, also of a host without a dot.
   const isPage = /^https:\/\/([a-z0-9-]+\.)+[a-z0-9-]{2,63}(:\d+)?(\/\S*)?$/i.test(given);
   if (given === '' || isPage || MAIL_ADDRESS.test(given)) return given;
   throw new RangeError(`'${given}' is neither mailto: with an address nor an https URL`);
 }
 
-/** Most days of a list: each is looked for by the clock. */
+/** The most days of a list: the clock checks each. */
 const DAYS_COUNT_MAX = 10;
 
-/** Numbers of days, each once, the highest first. */
+/** Numbers of days, without repetition, in descending order. */
 export function wholeDays(given: string): number[] {
   const days = [...new Set(list(given).map(wholeNumber(1, 365)))].sort((one, two) => two - one);
   if (days.length <= DAYS_COUNT_MAX) return days;

@@ -1,4 +1,4 @@
-/** The settings for people: those in force, and the example file. */
+/** The settings for operators: those in force, and the example file. */
 
 import { DEFAULT, type LoadedConfig, originOf } from './load.ts';
 import { settingRows } from './settings/index.ts';
@@ -12,11 +12,11 @@ export interface ShownSetting {
   variable: string;
   /** Text of the value; a secret is masked. */
   value: string;
-  /** Origin: a flag, a variable, `file:line` or `default`. */
+  /** A flag, a variable, `file:line` or `default`. */
   origin: string;
 }
 
-/** Every setting with its effective value and the origin of that; tables by their keys. */
+/** Lists every setting with its effective value and its origin; tables key by key. */
 export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
   return settingRows.flatMap(([name, { key, env: variable, isSecret, mask, tables }]) => {
     const { text, origin } = sources[name];
@@ -31,13 +31,13 @@ export function shownSettings({ sources }: LoadedConfig): ShownSetting[] {
   });
 }
 
-/** A file that sets nothing and explains everything. */
+/** Returns a file that sets nothing and explains every setting. */
 export function exampleFile(): string {
   const head = [
-    '# The configuration of Gatepost. Every line that is commented out shows the default.',
-    '# Flags and environment variables go before this file.',
-    '# `gatepost config` prints what holds, and where it comes from.',
-    '# "SIGHUP" marks what `systemctl reload gatepost` takes up without a restart.',
+    '# The configuration of Gatepost. Lines that are commented out show the defaults.',
+    '# Flags and environment variables override this file.',
+    '# `gatepost config` prints the effective values and their origins.',
+    '# "SIGHUP" marks settings that `systemctl reload gatepost` applies without a restart.',
   ];
   return `${[head, ...bySection().map(([, rows]) => rows)]
     .map((part) => part.join('\n'))

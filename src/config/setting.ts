@@ -1,7 +1,7 @@
 /** The form of a setting. */
 
 import type { TableForm } from './tables.ts';
-import type { ValueForm } from './value-form.ts';
+import { type Reader, readerOf, type ValueForm } from './value-form.ts';
 
 export interface Setting<T> extends ValueForm<T> {
   /** Key in the file, `section.name`; only `data` has no section. */
@@ -12,15 +12,29 @@ export interface Setting<T> extends ValueForm<T> {
   default: string;
   /** Form of the tables that the file has in place of a value. */
   tables?: TableForm;
-  /** Tells whether a change takes effect on SIGHUP, without a restart. */
+  /** A change takes effect on SIGHUP, without a restart. */
   isLive?: true;
-  /** Tells whether it is never shown. */
+  /** The value is never shown. */
   isSecret?: true;
-  /** The text as it is shown, if there may be a secret in it. */
+  /** Returns the text to show, if a part of it may be secret. */
   mask?(text: string): string;
 }
 
-/** Makes a row of the table; its value is a string in the file unless it names other types. */
-export function setting<T>(row: Omit<Setting<T>, 'types'> & Partial<Setting<T>>): Setting<T> {
-  return { types: ['string'], ...row };
+/** The parts of keys that variables omit: `server.port` is GATEPOST_PORT. */
+const OMITTED = /^(?:server|limits|database(?=\.(?:commit_batch_max|strangers_max|\w+_days)$))\./;
+
+/** Makes a setting that a restart changes. */
+export function setting<T>(
+  key: string,
+  standard: string,
+  reader: Reader<T>,
+  about: readonly string[],
+): Setting<T> {
+  const env = `GATEPOST_${key.replace(OMITTED, '').replaceAll('.', '_').toUpperCase()}`;
+  return { key, env, default: standard, ...readerOf(reader), about };
+}
+
+/** Makes a setting that takes effect on SIGHUP. */
+export function live<T>(...row: Parameters<typeof setting<T>>): Setting<T> {
+  return { ...setting(...row), isLive: true };
 }

@@ -1,18 +1,17 @@
 /**
  * Settings that are tables in the file, `[[gate.upstream]]` or `[gate.text.en]`, and JSON in the
- * environment. Their text, wherever it comes from, is that JSON; each key has a row as settings do.
+ * environment. Their text is that JSON from either source; each key has a row as a setting has.
  */
 
 import { isRecord } from '../core/json-input.ts';
-import { inWords, textOf, type ValueForm } from './value-form.ts';
+import { inWords, type Reader, readerOf, textOf, type ValueForm } from './value-form.ts';
 
 /** A key of a table. */
 export interface TableKey<T> extends ValueForm<T> {
-  /** Name in the file. */
   key: string;
-  /** Default as a setting's; null: the key must be there. */
+  /** Default as a setting's; null: the key is required. */
   default: string | null;
-  /** Value in the example file; only where there is no default. */
+  /** Value in the example file, if the default explains nothing. */
   example?: string;
 }
 
@@ -21,39 +20,55 @@ export type TableKeys = Readonly<Record<string, TableKey<unknown>>>;
 type ValueOf<R> = R extends TableKey<infer T> ? T : never;
 type Optional<K> = { [N in keyof K]: undefined extends ValueOf<K[N]> ? N : never }[keyof K];
 
-/** The values of a table by the names of their rows; without those that are undefined. */
+/** The values of a table by the names of their rows, without undefined ones. */
 type Table<K extends TableKeys> = {
   readonly [N in Exclude<keyof K, Optional<K>>]: ValueOf<K[N]>;
 } & { readonly [N in Optional<K>]?: Exclude<ValueOf<K[N]>, undefined> };
 
-/** The form that a setting's tables have. */
+/** The form of a setting's tables. */
 export interface TableForm {
-  /** Word of the example file between the setting's key and its own; null: tables have no name. */
+  /** Name of the table in the example file; null: tables have no name. */
   exampleName: string | null;
   keys: TableKeys;
 }
 
-/** The heading of a table of a setting in the file. */
+/** Returns the heading of a setting's table in the file. */
 export function heading(key: string, { exampleName }: TableForm): string {
   return exampleName === null ? `[[${key}]]` : `[${key}.${exampleName}]`;
 }
 
 interface Mistake {
-  /** `2.host`: key of the second table; `ru`: the table of that name; empty: all of them. */
+  /** `2.host`: key of the second table; `ru`: the table of that name; empty: the whole setting. */
   place: string;
   reason: string;
 }
 
-/** Mistakes in tables, each with its place. */
+/** Errors in tables, each with its place. */
 export class TableMistakes extends RangeError {
   constructor(readonly mistakes: readonly Mistake[]) {
     super(mistakes.map(({ place, reason }) => `${place}: ${reason}`).join('; '));
   }
 }
 
-/** Makes a row of a table's keys; its value is a string in the file unless it names other types. */
-export function tableKey<T>(row: Omit<TableKey<T>, 'types'> & Partial<TableKey<T>>): TableKey<T> {
-  return { types: ['string'], ...row };
+/** Makes a key of a table. */
+export function tableKey<T>(
+  key: string,
+  standard: string | null,
+  reader: Reader<T>,
+  about: readonly string[],
+): TableKey<T> {
+  return { key, default: standard, ...readerOf(reader), about };
+}
+
+/** Makes a key of a table whose default explains nothing: the example file shows `example`. */
+export function exampleKey<T>(
+  key: string,
+  standard: string | null,
+  example: string,
+  reader: Reader<T>,
+  about: readonly string[],
+): TableKey<T> {
+  return { ...tableKey(key, standard, reader, about), example };
 }
 
 interface Rules<K extends TableKeys> {
@@ -62,17 +77,18 @@ interface Rules<K extends TableKeys> {
 }
 
 interface ListRules<K extends TableKeys> extends Rules<K> {
-  /** Name of the row, a text, that is different in all tables. */
+  /** Name of the text key that must differ between tables. */
   distinct: keyof K & keyof Table<K>;
 }
 
-/** Reader of `[[key]]`: JSON, an array of objects. */
+/** Makes the reader of `[[key]]`: JSON, an array of objects. */
 export function listOfTables<K extends TableKeys>({ distinct, ...rules }: ListRules<K>) {
   return {
+    types: [],
     tables: { exampleName: null, keys: rules.keys } satisfies TableForm,
     read(text: string): readonly Table<K>[] {
       const given = text === '' ? [] : parsed(text);
-      if (!Array.isArray(given)) throw misfit('it is no JSON array of objects');
+      if (!Array.isArray(given)) throw misfit('it is not a JSON array of objects');
       const placed = given.map((item: unknown, at): [string, unknown] => [String(at + 1), item]);
       return [...readTables(rules, placed, (_, table) => table[distinct]).values()];
     },
@@ -81,24 +97,25 @@ export function listOfTables<K extends TableKeys>({ distinct, ...rules }: ListRu
 
 interface NamedRules<K extends TableKeys> extends Rules<K> {
   exampleName: string;
-  /** The name as it is kept; throws RangeError with the form that it should have. */
+  /** Returns the normal form of a name. Throws RangeError with the expected form. */
   readName(given: string): string;
 }
 
-/** Reader of `[key.NAME]`: JSON, an object of objects. */
+/** Makes the reader of `[key.NAME]`: JSON, an object of objects. */
 export function namedTables<K extends TableKeys>(rules: NamedRules<K>) {
   const { keys, exampleName, readName } = rules;
   return {
+    types: [],
     tables: { exampleName, keys } satisfies TableForm,
     read(text: string): Readonly<Record<string, Table<K>>> {
       const given = text === '' ? {} : parsed(text);
-      if (!isRecord(given)) throw misfit('it is no JSON object of objects');
+      if (!isRecord(given)) throw misfit('it is not a JSON object of objects');
       return Object.fromEntries(readTables(rules, Object.entries(given), readName));
     },
   };
 }
 
-/** Reads tables by the names that `nameOf` gives them. Throws {@link TableMistakes}. */
+/** Reads tables, keyed by `nameOf`. Throws {@link TableMistakes}. */
 function readTables<K extends TableKeys>(
   { keys, countMax }: Rules<K>,
   given: [place: string, written: unknown][],
@@ -109,13 +126,13 @@ function readTables<K extends TableKeys>(
   const tables = new Map<string, Table<K>>();
   for (const [place, written] of given) {
     if (!isRecord(written)) {
-      mistakes.push({ place, reason: 'it is no object' });
+      mistakes.push({ place, reason: 'it is not an object' });
       continue;
     }
     const table = readTable(keys, place, written, mistakes);
     const name = caught(place, mistakes, () => nameOf(place, table));
     if (typeof name !== 'string') continue;
-    if (tables.has(name)) mistakes.push({ place, reason: `${name} has a table already` });
+    if (tables.has(name)) mistakes.push({ place, reason: `there is a table for ${name} already` });
     tables.set(name, table);
   }
   if (mistakes.length > 0) throw new TableMistakes(mistakes);
@@ -147,7 +164,7 @@ function readTable<K extends TableKeys>(
   return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Table<K>;
 }
 
-/** The value of `read`; its RangeError becomes a mistake, and the value undefined. */
+/** Returns the value of `read`; turns a RangeError into a mistake and undefined. */
 function caught<T>(place: string, mistakes: Mistake[], read: () => T): T | undefined {
   try {
     return read();
@@ -166,19 +183,19 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw misfit('it is no JSON');
+    throw misfit('it is not JSON');
   }
 }
 
-/** A key of a table as it is in force. */
+/** A key of a table with its effective value. */
 interface WrittenKey {
-  /** Key of the table and its own: `2.host`. */
+  /** `2.host` */
   place: string;
   text: string;
   isDefault: boolean;
 }
 
-/** The keys of the tables in a text that was read, defaults included. */
+/** Lists the keys of the tables in a valid text, defaults included. */
 export function writtenKeys({ keys }: TableForm, text: string): WrittenKey[] {
   if (text === '') return [];
   const tables = Object.entries(parsed(text) as Record<string, Record<string, unknown>>);

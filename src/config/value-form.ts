@@ -5,15 +5,23 @@ type FileType = 'string' | 'integer' | 'boolean' | 'array';
 
 /** The form of a value, and its meaning. */
 export interface ValueForm<T> {
-  /** Types that the file may hold; none: tables. */
+  /** Types that the file may have; none: tables. */
   types: readonly FileType[];
-  /** Returns the value, or throws RangeError with the form it should have. */
+  /** Returns the value. Throws RangeError with the expected form. */
   read(text: string): T;
-  /** Sentences for the operator, in short lines: they are joined with blanks. */
+  /** Sentences for the operator; the lines are joined with blanks. */
   about: readonly string[];
 }
 
-/** The text of a value as the environment would have it; null: it is of none of these types. */
+/** A reader of a string, or a reader with the types that the file may hold. */
+export type Reader<T> = ((text: string) => T) | Omit<ValueForm<T>, 'about'>;
+
+/** Returns a reader with its types. */
+export function readerOf<T>(reader: Reader<T>): Omit<ValueForm<T>, 'about'> {
+  return typeof reader === 'function' ? { types: ['string'], read: reader } : reader;
+}
+
+/** Returns a value as the environment would have it; null: it has none of these types. */
 export function textOf(value: unknown, types: readonly FileType[]): string | null {
   if (Array.isArray(value)) {
     const isList = types.includes('array') && value.every((item) => typeof item === 'string');
@@ -23,7 +31,7 @@ export function textOf(value: unknown, types: readonly FileType[]): string | nul
   return types.some((known) => known === type) ? String(value) : null;
 }
 
-/** The words behind "must be". */
+/** Returns the words after "must be". */
 export function inWords(types: readonly FileType[]): string {
   return types.map((type) => WORDS[type]).join(' or ');
 }

@@ -94,7 +94,7 @@ describe('SIGHUP', () => {
     writeFileSync(file, '[limits]\nstreams_max = -1\nfoo = 2\n');
     process.kill(server.pid, 'SIGHUP');
     await said(server, 'config_not_reloaded');
-    expect(server.stderr()).toContain('2 mistakes in the configuration');
+    expect(server.stderr()).toContain('2 errors in the configuration');
     expect((await fetch(`${server.url}/api/list-install`)).status).toBe(200);
     await server.stop();
   });

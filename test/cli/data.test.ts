@@ -139,7 +139,7 @@ describe('settings', () => {
     ]) {
       expect(result.stderr).toContain(part);
     }
-    expect(result.stderr).toStartWith('gatepost: 5 mistakes in the configuration:\n  ');
+    expect(result.stderr).toStartWith('gatepost: 5 errors in the configuration:\n  ');
     expect(result.stderr.trimEnd().split('\n')).toHaveLength(6);
   });
 

@@ -1,4 +1,4 @@
-/** The settings of a PostgreSQL database: its URL, and what cannot be had together with it. */
+/** The settings of a PostgreSQL database: its URL, and the settings that exclude it. */
 
 import { describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -63,11 +63,11 @@ describe('database.url', () => {
     ['postgres://gatepost@one,two/gatepost', 'names several hosts'],
     ['postgres://gatepost@db:0/gatepost', 'its port'],
     ['postgres://gatepost@db:70000/gatepost', 'its port'],
-    ['postgres://gatepost:50%@db/gatepost', 'written %25'],
-    ['postgres://gatepost:%00@db/gatepost', 'written %25'],
+    ['postgres://gatepost:50%@db/gatepost', 'write a literal one as %25'],
+    ['postgres://gatepost:%00@db/gatepost', 'write a literal one as %25'],
     ['postgres://gatepost@db/gatepost?sslmode=prefer', 'sslmode'],
-    ['postgres://gatepost@db/gatepost?options=-c%20fsync=off', 'host=/DIRECTORY and sslmode alone'],
-    ['postgres://gatepost@db/gatepost?host=/run', 'one of them is too much'],
+    ['postgres://gatepost@db/gatepost?options=-c%20fsync=off', 'host=/DIRECTORY and sslmode only'],
+    ['postgres://gatepost@db/gatepost?host=/run', 'names both a host'],
   ])('%s is refused', (text, reason) => {
     expect(() => databaseUrl(text)).toThrow(reason);
   });
@@ -114,7 +114,7 @@ describe('a password in the URL', () => {
   });
 });
 
-describe('what cannot be had together with database.url', () => {
+describe('settings that exclude database.url', () => {
   const url = (text: string) => ({ GATEPOST_DATABASE_URL: text });
   const AWAY = url('postgres://gatepost@db.example.com/gatepost');
   const HERE = url('postgres://gatepost@127.0.0.1/gatepost');
@@ -122,7 +122,7 @@ describe('what cannot be had together with database.url', () => {
   test.each([
     [{ ...HERE, GATEPOST_ACME_DOMAINS: 'gate.example.com' }, 'acme.domains and database.url'],
     [{ ...HERE, GATEPOST_BACKUP_AT: '03:30' }, 'backup.at and database.url'],
-    [url('postgres://gatepost@db/gatepost?sslmode=disable'), 'in the clear'],
+    [url('postgres://gatepost@db/gatepost?sslmode=disable'), 'unencrypted'],
     [url('postgres://gatepost@db/gatepost?sslmode=verify-ca'), 'needs database.ca_file'],
     [
       { ...AWAY, GATEPOST_DATABASE_INSECURE: 'true', GATEPOST_DATABASE_CA_FILE: '/ca' },
@@ -130,17 +130,14 @@ describe('what cannot be had together with database.url', () => {
     ],
     [
       { ...url('postgres://g@db/g?sslmode=verify-full'), GATEPOST_DATABASE_INSECURE: 'true' },
-      'TLS cannot be had together',
+      'TLS cannot be combined',
     ],
-    [
-      { ...url('postgres://g@/g?host=/run'), GATEPOST_DATABASE_CA_FILE: '/ca' },
-      'reached without TLS',
-    ],
+    [{ ...url('postgres://g@/g?host=/run'), GATEPOST_DATABASE_CA_FILE: '/ca' }, 'does not use TLS'],
     [
       { ...HERE, GATEPOST_GATEWAY_WEBPUSH_SUBJECT: 'mailto:me@example.com' },
-      'gateway.webpush.key_file must be given',
+      'gateway.webpush.key_file is required',
     ],
-    [{ ...url(URL_AWAY), GATEPOST_DATABASE_PASSWORD_FILE: '/p' }, 'take one of them out'],
+    [{ ...url(URL_AWAY), GATEPOST_DATABASE_PASSWORD_FILE: '/p' }, 'remove one of them'],
   ])('%p is refused', (env, reason) => {
     expect(refusal(env)).toContain(reason);
     expect(refusal(env)).not.toContain('s3cret');

@@ -68,10 +68,10 @@ describe('a configuration file', () => {
     ['a key twice', '[server]\nport = 1\nport = 2\n', 3],
     ['a section twice', '[server]\nport = 1\n[server]\nhost = "h"\n', 3],
     ['a string without an end', 'data = "x\n', 1],
-  ])('that is no TOML is one mistake with its line: %s', (_, source, line) => {
+  ])('that is invalid TOML is one error with its line: %s', (_, source, line) => {
     const { values, problems } = readConfigFile(source);
     expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatch(new RegExp(`^${line}: no TOML: `));
+    expect(problems[0]).toMatch(new RegExp(`^${line}: invalid TOML: `));
     expect(values.size).toBe(0);
   });
 

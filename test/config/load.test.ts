@@ -134,7 +134,7 @@ describe('mistakes', () => {
     const file = fileOf('[server]', 'prot = 1', 'port = 70000', 'host = 1', '[log]', 'level = "x"');
     const env = { GATEPOST_CONFIG: file, GATEPOST_PROT: '1', GATEPOST_LOG_FORMAT: 'xml' };
     expect(mistakesOf({ outputOffsetMinutes: 'x' }, env).split('\n  ')).toEqual([
-      '7 mistakes in the configuration:',
+      '7 errors in the configuration:',
       'unknown setting GATEPOST_PROT',
       `${file}:2: there is no setting server.prot`,
       `${file}:4: server.host must be a string`,
@@ -168,7 +168,7 @@ describe('mistakes', () => {
       (given): [string, string, string] => [
         'GATEPOST_ACME_DOMAINS',
         given,
-        'is an IP address: certificates are obtained for host names alone',
+        'is an IP address: certificates are obtained only for host names',
       ],
     ),
     ['GATEPOST_ACME_DIRECTORY', 'ftp://x', 'is not an http or https address'],
@@ -191,11 +191,11 @@ test('a time of day and a cron pattern are both patterns of croner', () => {
 test.each([
   ['a mark of byte order and CRLF', '\uFEFF[server]\r\nport = 9000\r\n', null],
   ['bytes that are no text', Buffer.from([0x23, 0xff, 0xfe]), ' is not text in UTF-8'],
-  ['too much of it', `#${'a'.repeat(1024 ** 2)}`, ' is larger than a configuration can be (1 MiB)'],
+  ['too much of it', `#${'a'.repeat(1024 ** 2)}`, ' is larger than 1 MiB'],
   [
     'endless nesting',
     `x = ${'['.repeat(200_000)}${']'.repeat(200_000)}`,
-    ':1: no TOML: too deeply nested',
+    ':1: invalid TOML: too deeply nested',
   ],
   ['no address', '[server]\nhost = ""', ":2: server.host: '' is empty or has blanks around it"],
   ['no monitor', '[monitor]\nhost = ""', ":2: monitor.host: '' is empty or has blanks around it"],

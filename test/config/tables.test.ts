@@ -24,7 +24,7 @@ function mistakes(load: () => unknown): string[] {
   } catch (error) {
     return (error as Error).message
       .split('\n  ')
-      .filter((line) => !line.endsWith('mistakes in the configuration:'))
+      .filter((line) => !line.endsWith('errors in the configuration:'))
       .map((line) => line.replace(`${file}:`, ''));
   }
   return [];
@@ -119,7 +119,7 @@ describe('[[gate.upstream]]', () => {
   test('a host has one table, however it is written', () => {
     const other = UPSTREAM.with(1, 'host = "sub.example.org"');
     expect(mistakesOf(...UPSTREAM, ...other)).toEqual([
-      '6: gate.upstream.2: sub.example.org has a table already',
+      '6: gate.upstream.2: there is a table for sub.example.org already',
     ]);
     expect(mistakesOf(...UPSTREAM, ...UPSTREAM.with(1, 'host = "other.example.org"'))).toEqual([]);
   });
@@ -140,12 +140,16 @@ describe('[[gate.upstream]]', () => {
   });
 
   test.each([
-    ['one table', '[gate.upstream]', '1: gate.upstream is written [[gate.upstream]]'],
-    ['a value', 'gate.upstream = []', '1: gate.upstream is written [[gate.upstream]]'],
-    ['a value within', '[gate]\nupstream = "x"', '2: gate.upstream is written [[gate.upstream]]'],
+    ['one table', '[gate.upstream]', '1: gate.upstream is a table: write [[gate.upstream]]'],
+    ['a value', 'gate.upstream = []', '1: gate.upstream is a table: write [[gate.upstream]]'],
+    [
+      'a value within',
+      '[gate]\nupstream = "x"',
+      '2: gate.upstream is a table: write [[gate.upstream]]',
+    ],
     ['a table of tables', '[gate.upstream.x]', '1: there is no setting gate.upstream.x'],
     ['a list of texts', '[[gate.text.en]]', '1: there is no setting gate.text.en'],
-    ['texts alone', '[gate.text]', '1: gate.text is written [gate.text.en]'],
+    ['texts alone', '[gate.text]', '1: gate.text is a table: write [gate.text.en]'],
   ])('is not written as %s', (_, source, mistake) => {
     expect(mistakesOf(source)).toEqual([mistake]);
   });
@@ -185,7 +189,7 @@ describe('[gate.text.LANGUAGE]', () => {
       '4: gate.text.ru.hwid_required: it is not one line of up to 200 characters',
       '6: gate.text.ru.link_not_found: it must be a string',
       '5: gate.text.ru.link_disabled: it is not one line of up to 200 characters',
-      '7: gate.text.RU: ru has a table already',
+      '7: gate.text.RU: there is a table for ru already',
       "8: gate.text.__proto__: '__proto__' is not a language such as en or pt-BR",
     ]);
   });
@@ -211,10 +215,10 @@ describe('in the environment', () => {
   });
 
   test.each([
-    ['{', 'it is no JSON'],
-    ['{}', 'it is no JSON array of objects'],
-    ['[1]', '1: it is no object'],
-    ['['.repeat(100_000), 'it is no JSON'],
+    ['{', 'it is not JSON'],
+    ['{}', 'it is not a JSON array of objects'],
+    ['[1]', '1: it is not an object'],
+    ['['.repeat(100_000), 'it is not JSON'],
   ])('what is no list of tables is a mistake: %.3s', (text, mistake) => {
     const load = () => loadConfig({}, { ...NONE, GATEPOST_GATE_UPSTREAM: text });
     expect(mistakes(load)).toEqual([`GATEPOST_GATE_UPSTREAM: ${mistake}`]);

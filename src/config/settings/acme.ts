@@ -1,69 +1,36 @@
-import { hostNames, httpUrl, integer, oneOf, text } from '../readers.ts';
+import { array, hostNames, httpUrl, integer, oneOf, text } from '../readers.ts';
 import { setting } from '../setting.ts';
 
 export const acmeSettings = {
-  acmeDomains: setting({
-    key: 'acme.domains',
-    env: 'GATEPOST_ACME_DOMAINS',
-    default: '',
-    types: ['array'],
-    read: hostNames,
-    about: [
-      'Host names for which certificates are obtained by ACME.',
-      'To set it is to agree to the terms of the certificate authority.',
-    ],
-  }),
-  acmeEmail: setting({
-    key: 'acme.email',
-    env: 'GATEPOST_ACME_EMAIL',
-    default: '',
-    read: text,
-    about: ['The mail address to which the authority may write.', 'Optional.'],
-  }),
-  acmeDirectory: setting({
-    key: 'acme.directory',
-    env: 'GATEPOST_ACME_DIRECTORY',
-    default: 'https://acme-v02.api.letsencrypt.org/directory',
-    read: httpUrl,
-    about: ['The directory of the ACME server.'],
-  }),
-  acmeChallenge: setting({
-    key: 'acme.challenge',
-    env: 'GATEPOST_ACME_CHALLENGE',
-    default: 'http-01',
-    read: oneOf<'http-01' | 'dns-01'>('http-01', 'dns-01'),
-    about: ['How the host names are proved: `http-01` or `dns-01`.'],
-  }),
-  acmeHttpPort: setting({
-    key: 'acme.http_port',
-    env: 'GATEPOST_ACME_HTTP_PORT',
-    // The port that the authority asks; another one only behind a forwarding.
-    default: '80',
-    ...integer(0, 65_535),
-    about: ['The port on which `http-01` is answered.'],
-  }),
-  acmeDnsHook: setting({
-    key: 'acme.dns_hook',
-    env: 'GATEPOST_ACME_DNS_HOOK',
-    default: '',
-    read: text,
-    about: ['The program that puts up and takes down TXT records for `dns-01`.'],
-  }),
-  acmeEabKid: setting({
-    key: 'acme.eab_kid',
-    env: 'GATEPOST_ACME_EAB_KID',
-    default: '',
-    read: text,
-    about: [
-      'The account at an authority that demands external account binding: its key identifier.',
-    ],
-  }),
-  acmeEabKey: setting({
-    key: 'acme.eab_key',
-    env: 'GATEPOST_ACME_EAB_KEY',
-    default: '',
-    read: text,
-    about: ['The HMAC key of that account, as the authority gave it out.'],
+  acmeDomains: setting('acme.domains', '', array(hostNames), [
+    'Host names for which certificates are obtained by ACME.',
+    'Setting it accepts the terms of the certificate authority.',
+  ]),
+  acmeEmail: setting('acme.email', '', text, [
+    'The mail address to which the authority may write.',
+    'Optional.',
+  ]),
+  acmeDirectory: setting(
+    'acme.directory',
+    'https://acme-v02.api.letsencrypt.org/directory',
+    httpUrl,
+    ['The directory of the ACME server.'],
+  ),
+  acmeChallenge: setting('acme.challenge', 'http-01', oneOf('http-01', 'dns-01'), [
+    'How the host names are proved: `http-01` or `dns-01`.',
+  ]),
+  // The port that the authority calls; another one only behind a port forwarding.
+  acmeHttpPort: setting('acme.http_port', '80', integer(0, 65_535), [
+    'The port on which `http-01` is answered.',
+  ]),
+  acmeDnsHook: setting('acme.dns_hook', '', text, [
+    'The program that adds and removes TXT records for `dns-01`.',
+  ]),
+  acmeEabKid: setting('acme.eab_kid', '', text, [
+    'The key identifier of the account at an authority that requires external account binding.',
+  ]),
+  acmeEabKey: {
+    ...setting('acme.eab_key', '', text, ['The HMAC key of that account.']),
     isSecret: true,
-  }),
+  },
 } as const;

@@ -1,21 +1,11 @@
 import { integer } from '../readers.ts';
-import { setting } from '../setting.ts';
+import { live } from '../setting.ts';
 
 export const auditSettings = {
-  auditDays: setting({
-    key: 'audit.days',
-    env: 'GATEPOST_AUDIT_DAYS',
-    default: '365',
-    ...integer(1, 36_500),
-    about: ['For how many days entries of the audit log are kept.'],
-    isLive: true,
-  }),
-  auditEntriesMax: setting({
-    key: 'audit.entries_max',
-    env: 'GATEPOST_AUDIT_ENTRIES_MAX',
-    default: '1000000',
-    ...integer(1000, 1_000_000_000),
-    about: ['How many entries of the audit log are kept; the oldest go first.'],
-    isLive: true,
-  }),
+  auditDays: live('audit.days', '365', integer(1, 36_500), [
+    'Days for which entries of the audit log are kept.',
+  ]),
+  auditEntriesMax: live('audit.entries_max', '1000000', integer(1000, 1_000_000_000), [
+    'The most entries of the audit log; the oldest are deleted first.',
+  ]),
 } as const;

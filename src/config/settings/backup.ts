@@ -1,53 +1,27 @@
 import { integer, schedule, text } from '../readers.ts';
-import { setting } from '../setting.ts';
+import { live } from '../setting.ts';
 
 export const backupSettings = {
-  backupAt: setting({
-    key: 'backup.at',
-    env: 'GATEPOST_BACKUP_AT',
-    // Where a backup may lie, and how large it may be, the operator alone knows.
-    default: '',
-    read: schedule,
-    about: [
-      'When a backup is made: a time of day in UTC such as `03:30`, or a cron pattern.',
-      'Empty: never.',
-    ],
-    isLive: true,
-  }),
-  backupKeep: setting({
-    key: 'backup.keep',
-    env: 'GATEPOST_BACKUP_KEEP',
-    default: '7',
-    ...integer(1, 10_000),
-    about: ['How many scheduled backups are kept; the oldest go first.'],
-    isLive: true,
-  }),
-  backupDirectory: setting({
-    key: 'backup.directory',
-    env: 'GATEPOST_BACKUP_DIRECTORY',
-    default: '',
-    read: text,
-    about: [
-      'Where scheduled backups go.',
-      'Empty: `backups` in the data directory; another disk is better.',
-    ],
-    isLive: true,
-  }),
-  backupPassphrase: setting({
-    key: 'backup.passphrase',
-    env: 'GATEPOST_BACKUP_PASSPHRASE',
-    default: '',
-    read: text,
-    about: ['Encrypts backups; without it they are lost.', 'Empty: they are not encrypted.'],
-    isLive: true,
+  // Only the operator knows where a backup may be stored and how large it may be.
+  backupAt: live('backup.at', '', schedule, [
+    'When a backup is made: a time of day in UTC such as `03:30`, or a cron pattern.',
+    'Empty: never.',
+  ]),
+  backupKeep: live('backup.keep', '7', integer(1, 10_000), [
+    'How many scheduled backups are kept; the oldest are deleted first.',
+  ]),
+  backupDirectory: live('backup.directory', '', text, [
+    'The directory of scheduled backups.',
+    'Empty: `backups` in the data directory; another disk is better.',
+  ]),
+  backupPassphrase: {
+    ...live('backup.passphrase', '', text, [
+      'The passphrase that encrypts backups; without it they cannot be restored.',
+      'Empty: they are not encrypted.',
+    ]),
     isSecret: true,
-  }),
-  backupPassphraseFile: setting({
-    key: 'backup.passphrase_file',
-    env: 'GATEPOST_BACKUP_PASSPHRASE_FILE',
-    default: '',
-    read: text,
-    about: ['A file whose first line is that passphrase, used in place of `backup.passphrase`.'],
-    isLive: true,
-  }),
+  },
+  backupPassphraseFile: live('backup.passphrase_file', '', text, [
+    'A file whose first line is that passphrase, used in place of `backup.passphrase`.',
+  ]),
 } as const;

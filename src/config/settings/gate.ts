@@ -1,5 +1,6 @@
 import { INSTALL_LIMIT } from '../../core/formats.ts';
 import {
+  array,
   baseUrl,
   hostOfUrl,
   integer,
@@ -12,119 +13,74 @@ import {
   shortText,
   TRUSTED_PROXIES,
 } from '../readers.ts';
-import { setting } from '../setting.ts';
-import { listOfTables, namedTables, tableKey } from '../tables.ts';
+import { live } from '../setting.ts';
+import { exampleKey, listOfTables, namedTables, tableKey } from '../tables.ts';
 
 const upstreamKeys = {
-  host: tableKey({
-    key: 'host',
-    default: null,
-    example: 'sub.example.org',
-    read: hostOfUrl,
-    about: ['The host name in the URLs that people have; no two upstreams have the same.'],
-  }),
-  url: tableKey({
-    key: 'url',
-    default: null,
-    example: 'http://127.0.0.1:8000',
-    read: baseUrl,
-    about: ['Where the panel answers: `http` or `https`, host, port, and a path to put in front.'],
-  }),
-  provider: tableKey({
-    key: 'provider',
-    default: null,
-    example: 'Ab3dE5gH',
-    read: providerCode,
-    about: ['The code of the provider whose links these are.'],
-  }),
-  keyPaths: tableKey({
-    key: 'key_path',
-    default: '/sub/{key}',
-    types: ['array'],
-    read: keyPaths,
-    about: [
-      'Where the key of a subscription is, as in `gate.key_paths`. With `[]` links are named by',
-      '`installid` in the query alone, none is made, and a URL without it is one of `other_paths`.',
-    ],
-  }),
-  passPaths: tableKey({
-    key: 'pass_paths',
-    default: '',
-    example: '/assets/*',
-    types: ['array'],
-    read: passPaths,
-    about: [
-      "Paths of the panel's page that are no subscription's: GET and HEAD pass there, without a",
-      'HWID and a limit. `/assets/*` stands for all paths under `/assets`. The case counts, and a',
-      'path that fits `key_path` passes only if its key is written out here.',
-    ],
-  }),
-  defaultLimit: tableKey({
-    key: 'default_limit',
-    // How many devices somebody paid for is nothing to guess.
-    default: null,
-    example: '3',
-    ...integer(INSTALL_LIMIT.minimum, INSTALL_LIMIT.maximum),
-    about: ['The limit of a link that is made when its key is first seen.'],
-  }),
-  browsers: tableKey({
-    key: 'browsers',
-    default: 'refuse',
-    read: oneOf<'pass' | 'refuse'>('pass', 'refuse'),
-    about: [
-      'What a browser gets, which has no HWID: `pass`, the page of the panel and no other kind of',
-      'answer, or `refuse`.',
-    ],
-  }),
-  otherPaths: tableKey({
-    key: 'other_paths',
-    default: 'refuse',
-    read: oneOf<'pass' | 'refuse'>('pass', 'refuse'),
-    about: ['What a path gets that fits no template: `pass`, without a limit, or `refuse`.'],
-  }),
-  refusedStatus: tableKey({
-    key: 'refused_status',
-    default: '404',
-    ...integer(200, 599),
-    // An app that does not know the convention keeps what it has.
-    about: ['The HTTP status of a refusal.'],
-  }),
-  timeoutMs: tableKey({
-    key: 'timeout_seconds',
-    default: '30',
-    types: ['integer'],
-    // Bun ends a connection that was idle for 255 s.
-    read: (text) => integer(1, 240).read(text) * 1_000,
-    about: ['For how many seconds the panel may say nothing, before its answer and within it.'],
-  }),
-  answerBytesMax: tableKey({
-    key: 'answer_bytes_max',
-    default: '67108864',
-    ...integer(1_024, 1_073_741_824),
-    about: ['How many bytes an answer of the panel may have; a longer one is cut off.'],
-  }),
-  requestsMax: tableKey({
-    key: 'requests_max',
-    default: '256',
-    ...integer(1, 1_000),
-    about: ['How many requests may be under way at the panel at a time.'],
-  }),
-  hostHeader: tableKey({
-    key: 'host_header',
-    default: 'original',
-    read: oneOf<'original' | 'upstream'>('original', 'upstream'),
-    about: ['The host that the panel is told: that of the request, or that of `url`.'],
-  }),
+  host: exampleKey('host', null, 'sub.example.org', hostOfUrl, [
+    'The host name in the URLs of subscriptions; no two upstreams have the same.',
+  ]),
+  url: exampleKey('url', null, 'http://127.0.0.1:8000', baseUrl, [
+    'The URL of the panel: `http` or `https`, host, port, and a path to put before each path.',
+  ]),
+  provider: exampleKey('provider', null, 'Ab3dE5gH', providerCode, [
+    'The code of the provider that owns the links.',
+  ]),
+  keyPaths: tableKey('key_path', '/sub/{key}', array(keyPaths), [
+    'Where a path holds the key of a subscription, as in `gate.key_paths`. With `[]` only',
+    '`installid` in the query names a link, no link is made, and a URL without it is one of',
+    '`other_paths`.',
+  ]),
+  passPaths: exampleKey('pass_paths', '', '/assets/*', array(passPaths), [
+    "Paths of the panel's page that belong to no subscription: GET and HEAD pass without a HWID",
+    'and without a limit. `/assets/*` stands for all paths under `/assets`. Case matters. A path',
+    'that matches `key_path` passes only if its key is written out here.',
+  ]),
+  // Only the operator knows how many devices a customer paid for.
+  defaultLimit: exampleKey(
+    'default_limit',
+    null,
+    '3',
+    integer(INSTALL_LIMIT.minimum, INSTALL_LIMIT.maximum),
+    ['The limit of a link that is made for a new key.'],
+  ),
+  browsers: tableKey('browsers', 'refuse', oneOf('pass', 'refuse'), [
+    'The answer to a browser, which sends no HWID: `pass`, the HTML page of the panel and no other',
+    'content, or `refuse`.',
+  ]),
+  otherPaths: tableKey('other_paths', 'refuse', oneOf('pass', 'refuse'), [
+    'The answer to a path that matches no template: `pass`, without a limit, or `refuse`.',
+  ]),
+  // An app that does not know the convention keeps its last configuration.
+  refusedStatus: tableKey('refused_status', '404', integer(200, 599), [
+    'The HTTP status of a refusal.',
+  ]),
+  // Bun ends a connection that was idle for 255 s.
+  timeoutMs: tableKey(
+    'timeout_seconds',
+    '30',
+    { types: ['integer'], read: (text) => integer(1, 240).read(text) * 1_000 },
+    ['Seconds for which the panel may be silent, before its answer and within it.'],
+  ),
+  answerBytesMax: tableKey('answer_bytes_max', '67108864', integer(1_024, 1_073_741_824), [
+    'The largest answer of the panel, bytes; a longer one is cut off.',
+  ]),
+  requestsMax: tableKey('requests_max', '256', integer(1, 1_000), [
+    'The most requests to the panel at a time.',
+  ]),
+  hostHeader: tableKey('host_header', 'original', oneOf('original', 'upstream'), [
+    'The `Host` that the panel receives: that of the request, or that of `url`.',
+  ]),
 };
 
 const textKey = (key: string, example: string, about: string) =>
-  tableKey({ key, default: '', example, read: shortText, about: [about] });
+  exampleKey(key, '', example, shortText, [about]);
 
 const textKeys = {
   hwid_required: textKey(
     'hwid_required',
     'This app does not tell its device. Use one that sends a HWID.',
-    'The app sent no HWID, or one that is none.',
+    'The app sent no HWID, or an invalid one.',
   ),
   link_not_found: textKey(
     'link_not_found',
@@ -144,77 +100,48 @@ const textKeys = {
 };
 
 export const gateSettings = {
-  gateProxies: setting({
-    key: 'gate.proxies',
-    env: 'GATEPOST_GATE_PROXIES',
-    // As before there was this setting: no upgrade shuts a gate.
-    default: TRUSTED_PROXIES,
-    types: ['array'],
-    read: networksOrTrusted,
-    about: [
-      'Networks of the proxies that may ask `/gate`; `[]` is none. The default stands for those of',
-      '`server.trusted_proxies`: set this where one of them passes requests from outside to',
-      '`/gate`, or asks nothing there.',
-    ],
-    isLive: true,
-  }),
-  gateKeyPaths: setting({
-    key: 'gate.key_paths',
-    env: 'GATEPOST_GATE_KEY_PATHS',
-    // Where most panels have their subscriptions.
-    default: '/sub/{key}',
-    types: ['array'],
-    read: keyPaths,
-    about: [
-      'Where `/gate` finds the key of a subscription in the path that a proxy asks about: `{key}`',
-      'stands for one whole segment, the rest is compared without regard to case, and more may',
-      'follow. The first that fits holds.',
-    ],
-    isLive: true,
-  }),
-  gateLanguage: setting({
-    key: 'gate.language',
-    env: 'GATEPOST_GATE_LANGUAGE',
-    default: 'en',
-    read: languageTag,
-    about: [
-      'The language of refusals for those who ask for none that there is a text in: most apps name',
-      'none.',
-    ],
-    isLive: true,
-  }),
-  gateUpstreams: setting({
-    key: 'gate.upstream',
-    env: 'GATEPOST_GATE_UPSTREAM',
-    default: '',
-    types: [],
-    // Each is one more host name that requests are looked up by, and a gate of its own.
-    ...listOfTables({ keys: upstreamKeys, countMax: 64, distinct: 'host' }),
-    about: [
-      'A panel that Gatepost stands in front of; up to 64.',
+  // The behaviour before this setting existed: an upgrade closes no gate.
+  gateProxies: live('gate.proxies', TRUSTED_PROXIES, array(networksOrTrusted), [
+    'Networks of the proxies that may call `/gate`; `[]` is none. The default stands for those of',
+    '`server.trusted_proxies`: set this if one of them passes requests from outside to `/gate`, or',
+    'never calls it.',
+  ]),
+  // The path of most panels.
+  gateKeyPaths: live('gate.key_paths', '/sub/{key}', array(keyPaths), [
+    'Where `/gate` finds the key of a subscription in the path that a proxy names: `{key}` stands',
+    'for one whole segment, the rest is compared without regard to case, and more segments may',
+    'follow. The first match counts.',
+  ]),
+  gateLanguage: live('gate.language', 'en', languageTag, [
+    'The language of refusals for apps that ask for no language that has texts: most apps ask for',
+    'none.',
+  ]),
+  // Each adds a host name to look requests up by, and a gate of its own.
+  gateUpstreams: live(
+    'gate.upstream',
+    '',
+    listOfTables({ keys: upstreamKeys, countMax: 64, distinct: 'host' }),
+    [
+      'A panel behind Gatepost as its proxy; up to 64.',
       'In the environment: a JSON array of objects.',
     ],
-    isLive: true,
-  }),
-  gateTexts: setting({
-    key: 'gate.text',
-    env: 'GATEPOST_GATE_TEXT',
-    default: '',
-    types: [],
-    ...namedTables({
+  ),
+  gateTexts: live(
+    'gate.text',
+    '',
+    namedTables({
       keys: textKeys,
       countMax: 64,
       exampleName: 'en',
       readName: languageTag,
     }),
-    about: [
-      'What people read in a language when they are refused; each text is one line of up to 200',
-      'characters, and replaces the one that Gatepost has. Up to 64 languages.',
+    [
+      'The texts of refusals in a language; each is one line of up to 200 characters and replaces',
+      'the built-in one. Up to 64 languages.',
       'In the environment: a JSON object of objects.',
     ],
-    isLive: true,
-  }),
+  ),
 } as const;
 
-/** The rows of the keys of tables, for the documents. */
+/** The keys of the tables, for the documents. */
 export const GATE_TABLES = { upstreamKeys, textKeys };

@@ -1,122 +1,49 @@
-import { baseUrl, contactUrl, text, yesOrNo } from '../readers.ts';
-import { setting } from '../setting.ts';
+import { baseUrl, boolean, contactUrl, text } from '../readers.ts';
+import { live } from '../setting.ts';
 
 export const gatewaySettings = {
-  gatewayCarryMessages: setting({
-    key: 'gateway.carry_messages',
-    env: 'GATEPOST_GATEWAY_CARRY_MESSAGES',
-    // Data to import and settings are nobody's business but the device's.
-    default: 'false',
-    types: ['boolean'],
-    read: yesOrNo,
-    about: [
-      'Whether the whole message, data to import and settings too, travels through the gateway if',
-      'it fits. With `false` a command makes the app fetch its inbox, and nothing else travels.',
-    ],
-    isLive: true,
-  }),
-  fcmServiceAccount: setting({
-    key: 'gateway.fcm.service_account',
-    env: 'GATEPOST_GATEWAY_FCM_SERVICE_ACCOUNT',
-    default: '',
-    read: text,
-    about: [
-      'The file with the key of a service account that Firebase gave out (JSON, mode 0600).',
-      'With it pushes go through FCM. Empty: they do not.',
-    ],
-    isLive: true,
-  }),
-  fcmEndpoint: setting({
-    key: 'gateway.fcm.endpoint',
-    env: 'GATEPOST_GATEWAY_FCM_ENDPOINT',
-    default: 'https://fcm.googleapis.com',
-    read: baseUrl,
-    about: ['Where FCM answers. The address for access tokens is in the service account.'],
-    isLive: true,
-  }),
-  fcmChannelId: setting({
-    key: 'gateway.fcm.channel_id',
-    env: 'GATEPOST_GATEWAY_FCM_CHANNEL_ID',
-    default: '',
-    read: text,
-    about: [
-      'The notification channel of the Android app in which notifications appear. The app makes it;',
-      'one that it did not make is passed over. Empty: the channel that its manifest names.',
-    ],
-    isLive: true,
-  }),
-  apnsKeyFile: setting({
-    key: 'gateway.apns.key_file',
-    env: 'GATEPOST_GATEWAY_APNS_KEY_FILE',
-    default: '',
-    read: text,
-    about: [
-      'The file with the signing key that Apple gave out (`AuthKey_ID.p8`, mode 0600).',
-      'With it pushes go through APNs. Empty: they do not.',
-    ],
-    isLive: true,
-  }),
-  apnsKeyId: setting({
-    key: 'gateway.apns.key_id',
-    env: 'GATEPOST_GATEWAY_APNS_KEY_ID',
-    default: '',
-    read: text,
-    about: ['The id of that key, ten letters and digits.'],
-    isLive: true,
-  }),
-  apnsTeamId: setting({
-    key: 'gateway.apns.team_id',
-    env: 'GATEPOST_GATEWAY_APNS_TEAM_ID',
-    default: '',
-    read: text,
-    about: ['The id of the team that the key belongs to, ten letters and digits.'],
-    isLive: true,
-  }),
-  apnsTopic: setting({
-    key: 'gateway.apns.topic',
-    env: 'GATEPOST_GATEWAY_APNS_TOPIC',
-    default: '',
-    read: text,
-    about: ['The bundle id of the app, such as `com.example.app`.'],
-    isLive: true,
-  }),
-  apnsSandbox: setting({
-    key: 'gateway.apns.sandbox',
-    env: 'GATEPOST_GATEWAY_APNS_SANDBOX',
-    default: 'false',
-    types: ['boolean'],
-    read: yesOrNo,
-    about: ['Whether the app is a development build, whose tokens another server of Apple knows.'],
-    isLive: true,
-  }),
-  apnsEndpoint: setting({
-    key: 'gateway.apns.endpoint',
-    env: 'GATEPOST_GATEWAY_APNS_ENDPOINT',
-    default: '',
-    read: (given: string) => (given === '' ? '' : baseUrl(given)),
-    about: ['Where APNs answers. Empty: at Apple, as `gateway.apns.sandbox` says.'],
-    isLive: true,
-  }),
-  webpushSubject: setting({
-    key: 'gateway.webpush.subject',
-    env: 'GATEPOST_GATEWAY_WEBPUSH_SUBJECT',
-    default: '',
-    read: contactUrl,
-    about: [
-      'Where push services reach the operator: `mailto:` with an address, or an `https` URL.',
-      'With it pushes go by Web Push, UnifiedPush included. Empty: they do not.',
-    ],
-    isLive: true,
-  }),
-  webpushKeyFile: setting({
-    key: 'gateway.webpush.key_file',
-    env: 'GATEPOST_GATEWAY_WEBPUSH_KEY_FILE',
-    default: '',
-    read: text,
-    about: [
-      'The file with the VAPID key, made when it is first needed (mode 0600).',
-      'Empty: `vapid.key` in the data directory. With another key every subscription is lost.',
-    ],
-    isLive: true,
-  }),
+  // Data to import and settings are private to the device.
+  gatewayCarryMessages: live('gateway.carry_messages', 'false', boolean, [
+    'Whether pushes carry the whole message, data to import and settings included, if it fits.',
+    'With `false` the push of a command only makes the app fetch its inbox.',
+  ]),
+  fcmServiceAccount: live('gateway.fcm.service_account', '', text, [
+    'The file with the key of a Firebase service account (JSON, mode 0600).',
+    'It enables pushes through FCM. Empty: none.',
+  ]),
+  fcmEndpoint: live('gateway.fcm.endpoint', 'https://fcm.googleapis.com', baseUrl, [
+    'The base URL of FCM. The URL for access tokens is in the service account.',
+  ]),
+  fcmChannelId: live('gateway.fcm.channel_id', '', text, [
+    'The notification channel of the Android app. The app creates it; Android ignores a channel',
+    'that does not exist. Empty: the channel that the manifest of the app names.',
+  ]),
+  apnsKeyFile: live('gateway.apns.key_file', '', text, [
+    'The file with the signing key from Apple (`AuthKey_ID.p8`, mode 0600).',
+    'It enables pushes through APNs. Empty: none.',
+  ]),
+  apnsKeyId: live('gateway.apns.key_id', '', text, ['The id of that key, ten letters and digits.']),
+  apnsTeamId: live('gateway.apns.team_id', '', text, [
+    'The id of the team that the key belongs to, ten letters and digits.',
+  ]),
+  apnsTopic: live('gateway.apns.topic', '', text, [
+    'The bundle id of the app, such as `com.example.app`.',
+  ]),
+  apnsSandbox: live('gateway.apns.sandbox', 'false', boolean, [
+    'Whether the app is a development build: its tokens belong to the sandbox of APNs.',
+  ]),
+  apnsEndpoint: live(
+    'gateway.apns.endpoint',
+    '',
+    (given: string) => (given === '' ? '' : baseUrl(given)),
+    ["The base URL of APNs. Empty: Apple's, by `gateway.apns.sandbox`."],
+  ),
+  webpushSubject: live('gateway.webpush.subject', '', contactUrl, [
+    'Where push services reach the operator: `mailto:` with an address, or an `https` URL.',
+    'It enables Web Push, UnifiedPush included. Empty: none.',
+  ]),
+  webpushKeyFile: live('gateway.webpush.key_file', '', text, [
+    'The file with the VAPID key, created at its first use (mode 0600).',
+    'Empty: `vapid.key` in the data directory. Another key invalidates every subscription.',
+  ]),
 } as const;

@@ -1,7 +1,6 @@
 /**
- * Every setting has one row: its key in the file, its variable, its default with the reason, how it
- * is read and what it means. The reader of the configuration, `gatepost config`, the example file
- * and the documentation are all made from this table.
+ * Every setting in one row: its key in the file, its default with the reason, its reader and its
+ * meaning. The loader, `gatepost config`, the example file and the documents are made from it.
  */
 
 import type { Setting } from '../setting.ts';
