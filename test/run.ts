@@ -58,6 +58,8 @@ const ON_BOTH = new Set([
   'http/stream.test.ts',
   'http/webhook-replay.test.ts',
 ]);
+/** All of these folders, too. */
+const FOLDERS_ON_BOTH = ['store/contract/'];
 /** The longest begin first, so that nobody waits for one that began last. */
 const LONG = /^(?:fuzz|e2e|cli|http\/slow|store|tls)/;
 /** No file may take longer, s: each test has a limit of its own, what hangs after it has none. */
@@ -91,7 +93,7 @@ const files = [...new Bun.Glob('**/*.test.ts').scanSync(join(root, 'test'))]
   .sort((a, b) => Number(LONG.test(b)) - Number(LONG.test(a)) || a.localeCompare(b));
 const runs: Run[] = files.flatMap((file) => [
   { file, store: 'sqlite' },
-  ...(ON_BOTH.has(file) && noPostgres === null ? [{ file, store: 'postgres' } as const] : []),
+  ...(isOnBoth(file) && noPostgres === null ? [{ file, store: 'postgres' } as const] : []),
 ]);
 // One for all: each file would start its own.
 const isAsked = runs.some(({ file, store }) => store === 'postgres' || file.includes('postgres'));
@@ -108,6 +110,10 @@ if (failedFiles.length > 0) console.log(`\nfailed in: ${failedFiles.join(', ')}`
 const { passed, failed, skipped } = total;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;
+
+function isOnBoth(file: string): boolean {
+  return ON_BOTH.has(file) || FOLDERS_ON_BOTH.some((folder) => file.startsWith(folder));
+}
 
 async function work(): Promise<void> {
   for (let run = runs[next++]; run !== undefined; run = runs[next++]) {

@@ -1,10 +1,15 @@
 /**
  * The meaning of the port `Store`: every method, its refusals, and that it happens whole or not at
- * all. A second store is finished when it passes.
+ * all. A store is finished when it passes every part. Each part has a test file in
+ * `test/store/contract/`, so that the parts run side by side.
+ *
+ *   bun test ./test/store/contract
+ *   TEST_STORE=postgres bun test ./test/store/contract/outbox.test.ts
  */
 
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { Store } from '../../src/core/port/store.ts';
+import { STORE } from '../support/place.ts';
 import { auditContract } from './contract/audit.ts';
 import { countContract } from './contract/count.ts';
 import { deliveryContract } from './contract/delivery.ts';
@@ -36,11 +41,12 @@ import { ledgerContract } from './contract/ledger.ts';
 import { linkContract } from './contract/link.ts';
 import { namedContract } from './contract/named.ts';
 import { nodeContract } from './contract/node.ts';
+import { openContractStore } from './contract/open.ts';
 import { operatorContract } from './contract/operator.ts';
 import { outboxContract } from './contract/outbox.ts';
 import { partyContract } from './contract/party.ts';
 import { providerContract } from './contract/provider.ts';
-import { type Given, makeCalls, RACERS, type Race } from './contract/race.ts';
+import { makeCalls, RACERS, type Race } from './contract/race.ts';
 import { RACES } from './contract/races.ts';
 import { recipientContract } from './contract/recipient.ts';
 import { registrationContract } from './contract/registration.ts';
@@ -49,107 +55,113 @@ import { targetContract } from './contract/target.ts';
 import { watchContract } from './contract/watch.ts';
 import { webhookContract } from './contract/webhook.ts';
 
-/** A method without a suite does not compile. */
-const SUITES: Record<keyof Store, Suite> = {
-  ...providerContract,
-  ...outboxContract,
-  ...eventContract,
-  ...webhookContract,
-  ...installContract,
-  ...slotContract,
-  ...linkContract,
-  ...domainContract,
-  ...deviceContract,
-  ...targetContract,
-  ...distributionContract,
-  ...operatorContract,
-  ...laneContract,
-  ...namedContract,
-  ...deliveryContract,
-  ...recipientContract,
-  ...ledgerContract,
-  ...keepingContract,
-  ...registrationContract,
-  ...inboxContract,
-  ...auditContract,
-  ...healthContract,
-  ...importContract,
-  ...countContract,
-  ...figureContract,
-  ...watchContract,
-  ...nodeContract,
-  ...partyContract,
+/** The suites of the methods, by part. */
+export const PARTS = {
+  provider: { ...providerContract, ...partyContract, ...countContract, ...figureContract },
+  link: { ...installContract, ...slotContract, ...linkContract, ...domainContract },
+  device: { ...deviceContract, ...targetContract, ...registrationContract },
+  move: importContract,
+  audit: { ...auditContract, ...operatorContract },
+  node: { ...nodeContract, ...healthContract, ...watchContract },
+  distribution: { ...distributionContract, ...laneContract, ...namedContract },
+  delivery: deliveryContract,
+  recipient: recipientContract,
+  inbox: { ...inboxContract, ...ledgerContract, ...keepingContract },
+  outbox: outboxContract,
+  event: { ...eventContract, ...webhookContract },
+};
+type Part = keyof typeof PARTS;
+
+/** The suite of each method: a method without one does not compile. */
+export const SUITES: Record<keyof Store, Suite> = {
+  ...{ ...PARTS.provider, ...PARTS.link, ...PARTS.device, ...PARTS.move },
+  ...{ ...PARTS.audit, ...PARTS.node, ...PARTS.distribution, ...PARTS.delivery },
+  ...{ ...PARTS.recipient, ...PARTS.inbox, ...PARTS.outbox, ...PARTS.event },
 };
 
-export function storeContract(name: string, open: () => Promise<OpenedStore>): void {
-  describe(name, () => {
+/** What a part shows beside its methods. */
+const MORE: Partial<Record<Part, Suite>> = {
+  link: visibleContract,
+  move: (opened) => describe('links that move in at once', () => importTogetherContract(opened)),
+  event: (opened) => describe('events', () => happeningContract(opened)),
+};
+
+/** Tests one part of the contract on the kind of store that `TEST_STORE` names. */
+export function storeContract(part: Part): void {
+  const suites: [string, Suite][] = Object.entries(PARTS[part]);
+  onStore(part, (opened) => {
+    for (const [method, suite] of suites) describe(method, () => suite(opened));
+    MORE[part]?.(opened);
+  });
+}
+
+/** Tests the races of the contract, whose racers are as `how` says. */
+export function raceContract(how: 'connections' | 'processes'): void {
+  onStore(`races over three ${how}`, (opened) => {
+    test.each(Object.entries(RACES))('%s', (name, race) => runRace(opened(), name, race, how));
+  });
+}
+
+/** Runs tests on a fresh, empty store each. */
+function onStore(part: string, suite: Suite): void {
+  describe(`the ${STORE === 'sqlite' ? 'SQLite' : 'PostgreSQL'} store, ${part}`, () => {
     let opened: OpenedStore;
     beforeEach(async () => {
       CLOCK.set(NOW_MS);
-      opened = await open();
+      opened = await openContractStore();
     });
     afterEach(() => opened.close());
+    suite(() => opened);
+  });
+}
 
-    for (const [method, suite] of Object.entries(SUITES)) {
-      describe(method, () => suite(() => opened));
-    }
+/** Has every racer make its share of the calls, and checks the answers in the order of the calls. */
+async function runRace(
+  { store, openBeside, race: raceOfProcesses }: OpenedStore,
+  name: string,
+  race: Race,
+  how: 'connections' | 'processes',
+): Promise<void> {
+  const given = await race.given(store);
+  const numbers = Array.from({ length: race.callCount }, (_, n) => n);
+  const shares = Array.from({ length: RACERS }, (_, racer) =>
+    numbers.filter((n) => n % RACERS === racer),
+  );
+  const byRacer = how === 'processes' ? await overProcesses() : await overConnections();
+  const answers = numbers.map((n) => byRacer[n % RACERS]?.[Math.floor(n / RACERS)]);
+  await race.check(store, given, answers);
 
-    describe('events', () => happeningContract(() => opened));
+  function overProcesses(): Promise<unknown[][]> {
+    return raceOfProcesses(shares.map((calls) => ({ race: name, given, calls })));
+  }
 
-    describe('links that move in at once', () => importTogetherContract(() => opened));
+  async function overConnections(): Promise<unknown[][]> {
+    const beside = await Promise.all(shares.slice(1).map(openBeside));
+    const stores = [store, ...beside];
+    return Promise.all(
+      stores.map((each, racer) => makeCalls(race, each, given, shares[racer] ?? [])),
+    );
+  }
+}
 
-    describe('a race', () => {
-      const racers = Array.from({ length: RACERS }, (_, racer) => racer);
-      const all = Object.entries(RACES);
-      /** Has every racer make its share, and judges the answers by call. */
-      async function run(
-        race: Race,
-        answersOf: (given: Given, shares: number[][]) => Promise<unknown[][]>,
-      ): Promise<void> {
-        const { store } = opened;
-        const given = await race.given(store);
-        const numbers = Array.from({ length: race.callCount }, (_, n) => n);
-        const shares = racers.map((racer) => numbers.filter((n) => n % RACERS === racer));
-        const told = await answersOf(given, shares);
-        const answers = numbers.map((n) => told[n % RACERS]?.[Math.floor(n / RACERS)]);
-        await race.check(store, given, answers);
-      }
+function visibleContract(opened: () => OpenedStore): void {
+  test('a committed change is visible to every connection at once', async () => {
+    const { store, openBeside } = opened();
+    const beside = await openBeside();
+    const { providerId } = await addDoor(store);
+    await knock(store, 'a');
+    expect(await beside.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
+    await knock(beside, 'b');
+    expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
+  });
 
-      test.each(all)('%s, over three connections', (_, race) =>
-        run(race, async (given, shares) => {
-          const beside = racers.slice(1).map(opened.openBeside);
-          const stores = [opened.store, ...(await Promise.all(beside))];
-          return Promise.all(
-            stores.map((store, racer) => makeCalls(race, store, given, shares[racer] ?? [])),
-          );
-        }),
-      );
-
-      test.each(all)('%s, over three processes', (name, race) =>
-        run(race, (given, shares) =>
-          opened.race(shares.map((calls) => ({ race: name, given, calls }))),
-        ),
-      );
-    });
-
-    test('what is answered is there for everybody at once', async () => {
-      const { store, openBeside } = opened;
-      const beside = await openBeside();
-      const { providerId } = await addDoor(store);
-      await knock(store, 'a');
-      expect(await beside.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 1 }]);
-      await knock(beside, 'b');
-      expect(await store.listInstalls(providerId, ALL)).toMatchObject([{ deviceCount: 2 }]);
-    });
-
-    test('ids are never given twice', async () => {
-      const { store } = opened;
-      const { providerId, installId } = await addDoor(store);
-      await removeProvider(store, 'Provide1');
-      const again = await addDoor(store);
-      expect(again.providerId).toBeGreaterThan(providerId);
-      expect(again.installId).toBeGreaterThan(installId);
-      await addLink(store, again.providerId, { installCode: 'LinkCode0009' });
-    });
+  test('an id is never used twice', async () => {
+    const { store } = opened();
+    const { providerId, installId } = await addDoor(store);
+    await removeProvider(store, 'Provide1');
+    const again = await addDoor(store);
+    expect(again.providerId).toBeGreaterThan(providerId);
+    expect(again.installId).toBeGreaterThan(installId);
+    await addLink(store, again.providerId, { installCode: 'LinkCode0009' });
   });
 }

@@ -1,68 +1,26 @@
-/** The contract on SQLite, and what holds in the file itself whoever writes to it. */
+/** The rules that hold in the SQLite file itself, also for a writer that is not the store. */
 
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSQLiteDrizzleJson, generateSQLiteMigration } from 'drizzle-kit/api';
 import * as schema from '../../migrations/schema.ts';
 import * as schemaDevice from '../../migrations/schema-device.ts';
 import * as schemaOutbox from '../../migrations/schema-outbox.ts';
-import { type Store, withMethods } from '../../src/core/port/store.ts';
 import { nextTurn } from '../../src/core/turn.ts';
 import { SCHEMA_VERSION } from '../../src/store/sqlite/file/migrate.ts';
-import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { ACT } from '../support/actor.ts';
-import { freshData } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
-import { runRace } from '../support/race.ts';
-import { strictStore } from '../support/strict-store.ts';
-import {
-  addDoor,
-  addLink,
-  CLOCK,
-  knock,
-  NOW_MS,
-  type OpenedStore,
-  OTHER_CODE,
-} from './contract/fixture.ts';
+import { addDoor, addLink, CLOCK, knock, NOW_MS, OTHER_CODE } from './contract/fixture.ts';
 import { deliver, holderOf, to } from './contract/message-fixture.ts';
-import { storeContract } from './contract.ts';
-
-async function open(): Promise<OpenedStore & { dataDir: string }> {
-  const dataDir = await freshData();
-  const stores: Store[] = [];
-  const openOne = async (create: boolean): Promise<Store> => {
-    const store = await openSqliteStore({ dataDir, create, commitBatchMax: 1024, clock: CLOCK });
-    let isClosed = false;
-    const close = async () => {
-      if (!isClosed) await store.close();
-      isClosed = true;
-    };
-    const opened = withMethods(store, { close });
-    stores.push(opened);
-    // The contract holds for a store that answers at once, and for one that never does.
-    return strictStore(opened, { isSlow: !create });
-  };
-  return {
-    dataDir,
-    store: await openOne(true),
-    openBeside: () => openOne(false),
-    race: (shares) => runRace({ dataDir, databaseUrl: null }, shares),
-    close: async () => {
-      for (const store of stores) await store.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
-  };
-}
-
-storeContract('the SQLite store', open);
+import { openContractStore } from './contract/open.ts';
 
 describe('in the database file, whoever writes to it', () => {
-  let opened: Awaited<ReturnType<typeof open>>;
+  let opened: Awaited<ReturnType<typeof openContractStore>>;
   let db: Database;
   beforeEach(async () => {
-    opened = await open();
+    opened = await openContractStore();
     await addDoor(opened.store);
     for (const hwid of ['a', 'b']) await knock(opened.store, hwid);
     db = openBeside(opened.dataDir);

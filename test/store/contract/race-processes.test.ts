@@ -1,0 +1,3 @@
+import { raceContract } from '../contract.ts';
+
+raceContract('processes');
