@@ -1,7 +1,8 @@
-/** The list of mutations keeps up with the sources: each text is there, once. */
+/** The list of mutations matches the sources: each text is in its file once, each folder has one. */
 
 import { expect, test } from 'bun:test';
-import { isThere, readText } from '../support/tree.ts';
+import { dirname } from 'node:path';
+import { committedFiles, isThere, readText } from '../support/tree.ts';
 import { mutatedFiles } from './list/index.ts';
 
 test('each text is in its file exactly once, and becomes another', () => {
@@ -20,4 +21,25 @@ test('each change is there once, with tests that are there', () => {
   );
   expect(new Set(changes).size).toBe(changes.length);
   expect(mutatedFiles.flatMap(({ tests }) => tests).filter((path) => !isThere(path))).toEqual([]);
+});
+
+/** Folders of src that have no mutation yet. It must shrink: never add to it. */
+const WITHOUT = [
+  'src/backup',
+  'src/config/settings',
+  'src/disk',
+  'src/http/answer',
+  'src/http/document',
+  'src/monitor',
+  'src/store',
+  'src/store/move',
+  'src/store/postgres/set',
+  'src/tls',
+];
+
+test('each folder of src has a mutation', () => {
+  const sources = committedFiles().filter((path) => /^src\/.*(?<!\.d)\.ts$/.test(path));
+  const mutated = new Set(mutatedFiles.map(({ file }) => dirname(file)));
+  const without = new Set(sources.map(dirname).filter((folder) => !mutated.has(folder)));
+  expect([...without].sort()).toEqual(WITHOUT);
 });

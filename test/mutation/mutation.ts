@@ -5,7 +5,9 @@ export type Change = readonly [text: string, replacement: string];
 
 export interface MutatedFile {
   file: string;
-  /** Tests that notice each of the changes, the quickest first. */
+  /** Test files or folders that notice each of the changes, the quickest first. */
   tests: readonly string[];
+  /** The tests run with PostgreSQL as the store. Default: SQLite. */
+  store?: 'postgres';
   changes: readonly Change[];
 }

@@ -1,11 +1,11 @@
 /**
- * `make mutation`: makes each mistake of the list in a copy of the sources and looks whether a test
- * notices. Ends with 1 if fewer than 95 % are noticed in `src/core` or `src/store`.
+ * `make mutation`: makes each mutation of the list in a copy of the sources and runs its tests. Prints
+ * a table by folder of src. Exits with 1 if the tests of a folder kill fewer than 95 %.
  *
  *   bun test/mutation/run.ts [PART OF A PATH …]
  *
- * A list of its own instead of a tool: the tools that make mutations by themselves run every test
- * for each of thousands, or need a test runner that tells them what a test covers.
+ * The list is written by hand: tools that generate mutations run every test for each of thousands, or
+ * need a test runner that reports which test covers which line.
  */
 
 import {
@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { committedFiles } from '../support/tree.ts';
 import { mutatedFiles } from './list/index.ts';
 import type { MutatedFile } from './mutation.ts';
@@ -29,9 +30,14 @@ interface Mutant {
   replacement: string;
 }
 
-/** Two at a time: more would slow each other down until tests fail for that. */
+interface TestRun {
+  tests: readonly string[];
+  store: 'sqlite' | 'postgres';
+}
+
+/** The mutations that run at the same time. More slow each other down until tests time out. */
 const WORKERS = 2;
-/** A mutant that never ends is noticed too, s. */
+/** The time after which a mutation counts as killed because its tests do not end, s. */
 const SECONDS_MAX = 120;
 const KILLED_PERCENT_MIN = 95;
 
@@ -51,16 +57,33 @@ const survivors: Mutant[] = [];
 const [count, startMs] = [queue.length, performance.now()];
 const copies = Array.from({ length: WORKERS }, (_, at) => join(folder, String(at)));
 for (const copy of copies) copySources(copy);
-const tests = [...new Set(files.flatMap((each) => each.tests))];
+const tests = testsOf(files);
+// One server for all tests: each test file would start its own.
+const needsPostgres = tests.some(
+  (each) => each.store === 'postgres' || String(each.tests).includes('postgres'),
+);
+if (needsPostgres && noPostgres !== null) throw new Error(noPostgres);
+const port =
+  process.env['TEST_POSTGRES'] ??
+  (needsPostgres ? String((await startPostgres()).port) : undefined);
 await Promise.all(copies.map(checkUnchanged));
 await Promise.all(copies.map(work));
 report();
 
-/** Without a mistake the tests pass: or else they would notice anything. */
+/** Each test file, once for each store that it runs on. */
+function testsOf(files: readonly MutatedFile[]): TestRun[] {
+  const known = new Map<string, TestRun>();
+  for (const { tests, store = 'sqlite' } of files) {
+    for (const test of tests) known.set(`${test} ${store}`, { tests: [test], store });
+  }
+  return [...known.values()];
+}
+
+/** Ends the run if a test fails without a mutation: it would fail with each. */
 async function checkUnchanged(copy: string): Promise<void> {
-  for (let test = tests.shift(); test !== undefined; test = tests.shift()) {
-    if (await passes(copy, [test])) continue;
-    console.error(`mutation: ${test} does not pass without a mutation`);
+  for (let run = tests.shift(); run !== undefined; run = tests.shift()) {
+    if (await passes(copy, run)) continue;
+    console.error(`mutation: ${run.tests} on ${run.store} does not pass without a mutation`);
     process.exit(2);
   }
 }
@@ -69,16 +92,16 @@ async function work(copy: string): Promise<void> {
   for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
     const { of, text, replacement } = mutant;
     const path = join(copy, of.file);
-    // Of the copy: whoever goes on working in the sources meanwhile changes nothing here.
+    // Of the copy: the sources may change while this runs.
     const source = readFileSync(path, 'utf8');
     const at = source.indexOf(text);
     if (at < 0) throw new Error(`${of.file} does not hold: ${text}`);
     writeFileSync(path, source.slice(0, at) + replacement + source.slice(at + text.length));
-    const hasSurvived = await passes(copy, of.tests);
+    const hasSurvived = await passes(copy, { tests: of.tests, store: of.store ?? 'sqlite' });
     writeFileSync(path, source);
     if (hasSurvived) survivors.push(mutant);
-    const says = hasSurvived ? 'SURVIVED' : 'killed  ';
-    console.log(`${says} ${of.file}: ${oneLine(text)} -> ${oneLine(replacement)}`);
+    const result = hasSurvived ? 'SURVIVED' : 'killed  ';
+    console.log(`${result} ${of.file}: ${oneLine(text)} -> ${oneLine(replacement)}`);
   }
 }
 
@@ -91,10 +114,15 @@ function copySources(copy: string): void {
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 }
 
-async function passes(copy: string, tests: readonly string[]): Promise<boolean> {
+async function passes(copy: string, { tests, store }: TestRun): Promise<boolean> {
   const files = tests.map((path) => `./${path}`);
   const child = Bun.spawn([process.execPath, 'test', '--bail', ...files], {
     cwd: copy,
+    env: {
+      ...process.env,
+      TEST_STORE: store,
+      ...(port === undefined ? {} : { TEST_POSTGRES: port }),
+    },
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'ignore',
@@ -108,14 +136,17 @@ async function passes(copy: string, tests: readonly string[]): Promise<boolean> 
 function report(): void {
   const folders = Map.groupBy(
     files.flatMap((of) => of.changes.map(() => of.file)),
-    folderOf,
+    dirname,
   );
   let isEnough = true;
-  for (const [name, all] of folders) {
-    const alive = survivors.filter(({ of }) => folderOf(of.file) === name).length;
-    const percent = (100 * (all.length - alive)) / all.length;
+  console.log('\nkilled     of  percent  folder');
+  for (const [name, all] of [...folders].sort(([a], [b]) => a.localeCompare(b))) {
+    const alive = survivors.filter(({ of }) => dirname(of.file) === name).length;
+    const killed = all.length - alive;
+    const percent = (100 * killed) / all.length;
     if (percent < KILLED_PERCENT_MIN) isEnough = false;
-    console.log(`${name}: ${all.length - alive} of ${all.length} killed, ${percent.toFixed(1)} %`);
+    const cells = [String(killed).padStart(6), String(all.length).padStart(6)];
+    console.log(`${cells.join(' ')}  ${percent.toFixed(1).padStart(7)}  ${name}`);
   }
   for (const { of, text, replacement } of survivors) {
     console.log(`\nsurvived: ${of.file}\n- ${text}\n+ ${replacement}`);
@@ -123,10 +154,6 @@ function report(): void {
   const minutes = ((performance.now() - startMs) / 60_000).toFixed(1);
   console.log(`mutation: ${count} in ${minutes} min, ${survivors.length} survived`);
   process.exitCode = isEnough ? 0 : 1;
-}
-
-function folderOf(file: string): string {
-  return file.split('/').slice(0, 2).join('/');
 }
 
 function oneLine(text: string): string {

@@ -52,7 +52,7 @@ export const commandLineFiles: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/link.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/link.test.ts'],
     changes: [
       ['i.device_count >= i.install_limit', 'i.device_count > i.install_limit'],
       ['row.hasSubscriptionKey === 1', 'row.hasSubscriptionKey === 0'],

@@ -56,7 +56,7 @@ export const coreDevices: readonly MutatedFile[] = [
     tests: [
       'test/core/message/registration-rule.test.ts',
       'test/core/message/registration-histories.test.ts',
-      'test/store/sqlite.test.ts',
+      'test/store/contract/device.test.ts',
     ],
     changes: [
       [`firstSlot.installId === shown ? 'link'`, `firstSlot.installId !== shown ? 'link'`],
@@ -79,7 +79,7 @@ export const coreDevices: readonly MutatedFile[] = [
       'test/http/messaging-inbox.test.ts',
       'test/http/messaging-register.test.ts',
       'test/http/coverage.test.ts',
-      'test/store/sqlite.test.ts',
+      'test/store/contract/device.test.ts',
     ],
     changes: [
       [

@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const coreRules: readonly MutatedFile[] = [
   {
     file: 'src/core/moving/merge.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/import.test.ts'],
+    tests: ['test/store/contract/move.test.ts', 'test/cli/import.test.ts'],
     changes: [
       ['Math.max(after.installLimit, after.deviceCount);', 'after.installLimit;'],
       [`if (!updates) return { was: 'different', after: known };`, ''],
@@ -11,7 +11,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/send-bounds.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/core/message/send-interval.test.ts'],
+    tests: ['test/store/contract/distribution.test.ts', 'test/core/message/send-interval.test.ts'],
     changes: [
       ['unboundCount > unboundQuota.countMax) {', 'unboundCount >= unboundQuota.countMax) {'],
       ['Math.abs(createdAtMs - fromMs) < ms;', 'createdAtMs - fromMs < ms;'],
@@ -21,7 +21,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/deeds.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    tests: ['test/store/contract', 'test/cli/audit.test.ts'],
     changes: [
       ['before.note !== after.note', 'before.note === after.note'],
       ['before.name !== after.name,', 'before.name === after.name,'],
@@ -35,7 +35,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/prune.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
         'const isSurplus = newest - anchor.number > bounds.entriesMax;',

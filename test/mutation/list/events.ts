@@ -62,7 +62,7 @@ export const events: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/event.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/event.test.ts'],
     changes: [
       ['if (isTold() || !events.isWanted(providerId, kind)) return false;', ''],
       ['o.event_id = e.id AND w.disabled_at_ms IS NULL', 'o.event_id = e.id'],
@@ -72,7 +72,7 @@ export const events: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/figure-trail.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/provider.test.ts'],
     changes: [
       ['WHEN excluded.day > day THEN excluded.day_count', 'WHEN excluded.day > day THEN day_count'],
     ],

@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const figures: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/figure-trail.ts',
-    tests: ['test/store/figure-trail.test.ts', 'test/store/sqlite.test.ts'],
+    tests: ['test/store/figure-trail.test.ts', 'test/store/contract/provider.test.ts'],
     changes: [
       ['nowMs - this.#savedMs < SAVE_INTERVAL_MS) return;', 'nowMs < this.#savedMs) return;'],
       ['if (!this.#mustSave && nowMs', 'if (nowMs'],
@@ -40,7 +40,7 @@ export const figures: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/figure.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/provider.test.ts'],
     changes: [
       ["BETWEEN ${value('fromDay')} AND", "BETWEEN ${value('fromDay')} + 1 AND"],
       ["day < ${value('beforeDay')}`;", "day <= ${value('beforeDay')}`;"],
@@ -57,7 +57,7 @@ export const figures: readonly MutatedFile[] = [
     file: 'src/core/figures.ts',
     tests: [
       'test/store/figure-trail.test.ts',
-      'test/store/sqlite.test.ts',
+      'test/store/contract/provider.test.ts',
       'test/cli/stats.test.ts',
     ],
     changes: [

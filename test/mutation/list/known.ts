@@ -60,7 +60,7 @@ export const known: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/removal.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/provider.test.ts'],
     changes: [
       [
         'SET key_hash = randomblob(32), previous_key_hash = NULL, active_until_ms = 0',

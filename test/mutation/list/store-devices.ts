@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const storeDevices: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/device.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    tests: ['test/store/contract/device.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
         'WHERE s.device_id = ${ofDevice} ORDER BY s.id DESC`',
@@ -22,7 +22,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/lookups.ts',
-    tests: ['test/core/slot-model.test.ts', 'test/store/sqlite.test.ts'],
+    tests: ['test/core/slot-model.test.ts', 'test/store/contract/link.test.ts'],
     changes: [
       ["'max(s.last_seen_at_ms, p.checked_in_at_ms)'", "'s.last_seen_at_ms'"],
       ['(SELECT min(s.last_seen_at_ms)', '(SELECT max(s.last_seen_at_ms)'],
@@ -32,7 +32,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/known-device.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/link.test.ts'],
     changes: [
       // When a provider last saw a device that was on its link already.
       ["SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}", 'SET ${SET_FACTS}'],
@@ -40,7 +40,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/door.ts',
-    tests: ['test/core/slot-model.test.ts', 'test/store/sqlite.test.ts'],
+    tests: ['test/core/slot-model.test.ts', 'test/store/contract/link.test.ts'],
     changes: [
       ['WHERE s.install_id = i.id\n              AND s.device_id =', 'WHERE s.device_id ='],
       ['if (slotSeenAtMs === null) return null;', ''],
@@ -57,7 +57,7 @@ export const storeDevices: readonly MutatedFile[] = [
     tests: [
       'test/core/slot-model.test.ts',
       'test/store/slot-story.test.ts',
-      'test/store/sqlite.test.ts',
+      'test/store/contract/link.test.ts',
     ],
     changes: [
       ['rows.seeSlot.run({ installId, deviceId, nowMs });', ''],
@@ -82,7 +82,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/install.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/http/coverage.test.ts'],
+    tests: ['test/store/contract/link.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       ['if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });', ''],
       ['audit.note(act, deeds.freeSlot(link.id, hwid), providerId);', ''],
@@ -90,7 +90,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/lane.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/core/message/lane-model.test.ts'],
+    tests: ['test/store/contract/distribution.test.ts', 'test/core/message/lane-model.test.ts'],
     changes: [
       [
         "coalesce(min(${value('nowMs')}, ${oldestSent(",

@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const storeMessages: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/inbox.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/inbox.test.ts'],
     changes: [
       [
         'AND r.executed_at_ms IS NULL AND r.refused_at_ms IS NULL)',
@@ -19,7 +19,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/registration.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/device.test.ts'],
     changes: [
       [
         '(SELECT coalesce(max(id), 0) FROM recipient) AS "recipientId",',
@@ -35,7 +35,8 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/named.ts',
-    tests: ['test/store/postgres.test.ts'],
+    tests: ['test/store/contract/distribution.test.ts'],
+    store: 'postgres',
     changes: [
       ['if (next === LOAD) added += hwidsOf(work).length;', ''],
       ['for (const hwid of hwidsOf(work)) hwids.add(hwid);', ''],
@@ -43,17 +44,19 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/postgres/lane.ts',
-    tests: ['test/store/postgres.test.ts'],
+    tests: ['test/store/contract/distribution.test.ts'],
+    store: 'postgres',
     changes: [['${FREE} AND ${IS_BEFORE_SCHEDULED} AS "isNext"', '${FREE} AS "isNext"']],
   },
   {
     file: 'src/store/postgres/acceptance.ts',
-    tests: ['test/store/postgres.test.ts'],
+    tests: ['test/store/contract/distribution.test.ts'],
+    store: 'postgres',
     changes: [['usage.keptBytes += keptBytesOf(draft, guards.bounds);', '']],
   },
   {
     file: 'src/store/sqlite/watch.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/node.test.ts'],
     changes: [
       ["if (count === null || count !== known) onChange('all');", "onChange('all');"],
       ['if (count === null || count !== known)', 'if (count !== known)'],
@@ -62,7 +65,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/removal.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    tests: ['test/store/contract/provider.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
         'return (of: { providerId: number }) => rows.run(of) || own.run(of);',
@@ -76,7 +79,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/targets.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/device.test.ts'],
     changes: [
       [
         'WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id',
@@ -94,7 +97,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/named.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/distribution.test.ts'],
     changes: [
       ['work.readyAtMs <= nowMs && mayBegin(work.status)', 'mayBegin(work.status)'],
       ['queue.push(lane);', 'queue.unshift(lane);'],
@@ -103,7 +106,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/recipient.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/recipient.test.ts'],
     changes: [
       [
         "recipient_count = recipient_count + ${value('added')},",
@@ -124,7 +127,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/push-steps.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/core/message/push-model.test.ts'],
+    tests: ['test/store/contract/recipient.test.ts', 'test/core/message/push-model.test.ts'],
     changes: [
       ['AND p.after_recipient_id < r.id', ''],
       ['n.nobody_after_distribution_id < r.distribution_id', 'n.nobody_after_distribution_id > 0'],
@@ -139,7 +142,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/outbox/dispatch.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/outbox.test.ts'],
     changes: [
       ['if (isNew) return [fresh];', ''],
       [
@@ -155,7 +158,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/outbox.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/outbox.test.ts'],
     changes: [
       ['(${STOPPED_UNTIL} <= ', '(0 <= '],
       ['return found.slice(0, countMax)', 'return found'],
@@ -163,7 +166,7 @@ export const storeMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/outbox-settlement.ts',
-    tests: ['test/store/sqlite.test.ts'],
+    tests: ['test/store/contract/outbox.test.ts'],
     changes: [
       ["AND push = ${value('push')}", ''],
       ['if (destination.leaseOwner !== owner) return false;', ''],

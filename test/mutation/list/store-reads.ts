@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const storeReads: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/audit-trail.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
         'SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`',
@@ -17,7 +17,7 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/audit.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
     changes: [['audit.note(act, deeds.pruneAudit(anchor, last));', '']],
   },
   {
@@ -72,7 +72,7 @@ export const storeReads: readonly MutatedFile[] = [
   {
     file: 'src/store/sqlite/distribution.ts',
     tests: [
-      'test/store/sqlite.test.ts',
+      'test/store/contract/distribution.test.ts',
       'test/core/message/cancel.test.ts',
       'test/cli/audit.test.ts',
     ],
@@ -94,7 +94,7 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/domain.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/http/coverage.test.ts'],
+    tests: ['test/store/contract/link.test.ts', 'test/http/coverage.test.ts'],
     changes: [
       ['ORDER BY domain.id DESC LIMIT', 'ORDER BY domain.id ASC LIMIT'],
       [`if (bound !== null) return { outcome: 'exists', id: bound.id };`, ''],
@@ -103,7 +103,7 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/export.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/export.test.ts'],
+    tests: ['test/store/contract/move.test.ts', 'test/cli/export.test.ts'],
     changes: [
       ["AND id > ${value('afterId')}`;", "AND id >= ${value('afterId')}`;"],
       [
@@ -114,7 +114,7 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/health.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/doctor/doctor.test.ts'],
+    tests: ['test/store/contract/node.test.ts', 'test/doctor/doctor.test.ts'],
     changes: [
       [
         'coalesce(sum(recipient_count - sent_count - failed_count)',
@@ -125,7 +125,11 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/import.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/import.test.ts', 'test/cli/audit.test.ts'],
+    tests: [
+      'test/store/contract/move.test.ts',
+      'test/cli/import.test.ts',
+      'test/cli/audit.test.ts',
+    ],
     changes: [
       [`if (known.providerId !== providerId) return 'install_code_exists';`, ''],
       ['audit.note(act, deeds.importDomain(null, { ...facts, ...added }), providerId);', ''],

@@ -6,7 +6,7 @@ export const storeWrites: readonly MutatedFile[] = [
     tests: [
       'test/core/device.test.ts',
       'test/http/device-calls.test.ts',
-      'test/store/sqlite.test.ts',
+      'test/store/contract/link.test.ts',
     ],
     changes: [
       [
@@ -47,7 +47,7 @@ export const storeWrites: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/provider.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/cli/audit.test.ts'],
+    tests: ['test/store/contract/provider.test.ts', 'test/cli/audit.test.ts'],
     changes: [['rotate.run(after);', '']],
   },
   {
@@ -78,7 +78,7 @@ export const storeWrites: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/statement.ts',
-    tests: ['test/store/sqlite.test.ts', 'test/store/connection.test.ts'],
+    tests: ['test/store/contract', 'test/store/connection.test.ts'],
     changes: [['bound[i] = Array.isArray(value) ?', 'bound[i] = !Array.isArray(value) ?']],
   },
   {
