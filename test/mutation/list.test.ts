@@ -1,4 +1,4 @@
-/** The list of mutations matches the sources: each text is in its file once, each folder has one. */
+/** The list of mutations matches the sources, and each folder of src has one. */
 
 import { expect, test } from 'bun:test';
 import { dirname } from 'node:path';

@@ -1,11 +1,11 @@
 /**
- * `make mutation`: makes each mutation of the list in a copy of the sources and runs its tests. Prints
- * a table by folder of src. Exits with 1 if the tests of a folder kill fewer than 95 %.
+ * `make mutation`: makes each mutation of the list in a copy of the sources and runs its tests.
+ * Prints a table by folder of src. Exits with 1 if the tests of a folder kill fewer than 95 %.
  *
  *   bun test/mutation/run.ts [PART OF A PATH …]
  *
- * The list is written by hand: tools that generate mutations run every test for each of thousands, or
- * need a test runner that reports which test covers which line.
+ * The list is written by hand: tools that generate mutations run every test for each of thousands,
+ * or need a test runner that reports which test covers which line.
  */
 
 import {

@@ -115,7 +115,7 @@ function onStore(part: string, suite: Suite): void {
   });
 }
 
-/** Has every racer make its share of the calls, and checks the answers in the order of the calls. */
+/** Lets every racer make its share of the calls; checks the answers in the order of the calls. */
 async function runRace(
   { store, openBeside, race: raceOfProcesses }: OpenedStore,
   name: string,

@@ -61,7 +61,7 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
   return undefined;
 }
 
-/** Is a racer: opens a store for each race, says that it is ready, waits for `go`, makes its calls. */
+/** Is a racer: opens a store for each race, says `ready`, waits for `go`, makes its calls. */
 async function race(): Promise<void> {
   const lines = linesOf(Bun.stdin.stream());
   for await (const line of lines) {
