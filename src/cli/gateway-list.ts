@@ -16,7 +16,7 @@ const time = (epochMs: number | null) => (epochMs === null ? null : showTime(epo
 async function list(context: CliContext, options: CommonOptions): Promise<void> {
   const { config } = context.loadConfig(flagsOf(options));
   const { totals, destinations } = await withCore(context, options, async ({ store }) => ({
-    totals: await store.outboxTotals(),
+    totals: await store.readOutboxTotals(),
     destinations: await store.listDestinations(PUSH_GATEWAYS, 1_000),
   }));
   const nowMs = context.nowMs();

@@ -77,7 +77,7 @@ async function show(context: CliContext, name: LinkName, options: CommonOptions)
     if (provider === null || typeof slots === 'string') {
       throw refusal('link_not_found', link.installCode);
     }
-    return { link, provider, slots, story: await core.store.storyOf(installId) };
+    return { link, provider, slots, story: await core.store.readLinkStory(installId) };
   });
   print(context, options, detailView(shown), text(shown));
 }

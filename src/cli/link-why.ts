@@ -143,7 +143,7 @@ async function why(
     // It was removed between two looks: nothing else of the call can be refused.
     if (isRefused(judged)) throw refusal('link_not_found', installCode);
     const binding = await core.store.findDomain(providerId, domain.hash);
-    const { ends } = await core.store.storyOf(link.id);
+    const { ends } = await core.store.readLinkStory(link.id);
     return {
       ...{ hwid, link, domain, binding, nowMs, ...judged },
       ends: ends.filter((end) => end.hwid === hwid),

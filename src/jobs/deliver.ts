@@ -38,7 +38,7 @@ export function makeWorker(core: Core, clock: Clock, log: Log): Worker {
       while (!signal.aborted && (await deliverStep(core, owner, clock.nowMs(), signal))) {
         await nextTurn();
       }
-      return core.store.nextDueMs();
+      return core.store.findNextDueMs();
     },
   });
 

@@ -50,7 +50,7 @@ export async function noticeAppliance(
   const expiry =
     certificateExpiresAtMs === null ? null : certificateNotice(certificateExpiresAtMs, nowMs);
   if (expiry !== null) await give(core, null, 'certificate', expiry, nowMs);
-  const { diskFreeBytes } = await core.store.storageFacts();
+  const { diskFreeBytes } = await core.store.readStorageFacts();
   const low = diskFreeBytes === null ? null : diskNotice(diskFreeBytes, nowMs);
   if (low !== null) await give(core, null, 'disk', low, nowMs);
 }

@@ -11,7 +11,10 @@ import type { Tallies } from './tallies.ts';
 interface MetricSources {
   nowMs(): number;
   startedAtMs: number;
-  store: Pick<Store, 'storageFacts' | 'serverFacts' | 'queueFacts' | 'outboxTotals'>;
+  store: Pick<
+    Store,
+    'readStorageFacts' | 'readServerFacts' | 'readQueueFacts' | 'readOutboxTotals'
+  >;
   /** Whether the database answers; null: it is no server's. */
   isDatabaseUp?: () => boolean | null;
   /** Figures of the listener; null: it does not listen yet. */
@@ -59,10 +62,10 @@ async function lookAround(sources: MetricSources): Promise<Look> {
     return null;
   };
   const [storage, server, queue, outbox, processNow] = await Promise.all([
-    store.storageFacts().catch(orNull),
-    store.serverFacts().catch(orNull),
-    store.queueFacts(nowMs).catch(orNull),
-    store.outboxTotals().catch(orNull),
+    store.readStorageFacts().catch(orNull),
+    store.readServerFacts().catch(orNull),
+    store.readQueueFacts(nowMs).catch(orNull),
+    store.readOutboxTotals().catch(orNull),
     processFacts(),
   ]);
   const certificateExpiresAtMs = sources.certificateExpiresAtMs();

@@ -50,7 +50,7 @@ async function seen() {
   const { providerId, installId } = door;
   return {
     slots: await core.store.listSlots(providerId, { installCode: CODE, installId }, null, 9),
-    story: await core.store.storyOf(installId),
+    story: await core.store.readLinkStory(installId),
     link: await core.store.findLink(CODE),
   };
 }
@@ -176,7 +176,7 @@ describe.each(Object.entries(SITUATIONS))('%s', (_, { given, hwid = 'new', ...ex
     const { admitted, frees } = await why(hwid);
     const taken = await come(hwid);
     expect(typeof taken === 'object' && !('says' in taken)).toBe(admitted);
-    const { ends } = await core.store.storyOf(door.installId);
+    const { ends } = await core.store.readLinkStory(door.installId);
     if (frees !== null) expect(ends[0]).toMatchObject({ hwid: frees, forHwid: hwid });
   });
 });

@@ -187,7 +187,7 @@ async function play(steps: readonly Step[]): Promise<void> {
         })),
       );
       expect(slots).toHaveLength(expected.slots.length);
-      const { ends } = await core.store.storyOf(id);
+      const { ends } = await core.store.readLinkStory(id);
       const short = (name: string | null) => name?.slice(code.length + 1) ?? null;
       expect(
         ends.map((end) => `${end.why} ${short(end.hwid)} ${short(end.forHwid)}`).reverse(),

@@ -259,7 +259,7 @@ describe('methods', () => {
     expect((await ask(head('C'))).json.msg).toBe('Install limit reached');
     expect(await slotsOf(link)).toEqual(['A', 'B']);
     await app.core.store.saveFigures();
-    const { refusals } = await app.core.store.storyOf(link.id);
+    const { refusals } = await app.core.store.readLinkStory(link.id);
     expect(refusals).toMatchObject({ count: 2, reason: 'link_limit_reached' });
   });
 

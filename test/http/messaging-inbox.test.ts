@@ -185,7 +185,7 @@ describe('what is in it', () => {
     await until('it is there', async () => (await readable(app, token)).length === 1);
     await until(
       'it has ended',
-      async () => (await app.core.store.queueFacts(app.clock.nowMs())).dueCount === 0,
+      async () => (await app.core.store.readQueueFacts(app.clock.nowMs())).dueCount === 0,
     );
     const db = besideOf(app);
     // From 100 nothing is blocked but in this test.

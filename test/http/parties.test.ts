@@ -133,13 +133,13 @@ test('a stream with its token in the handshake, and what it hears by a signal', 
   const heard = await partiesOf(async () => {
     await notify(app, own, 'hello', { hwid: 'phone-stream' });
     await until('the message is there', () => opened.ids().length > 0);
-    await until('the worker is done', () => asked.some(({ method }) => method === 'nextDueMs'));
+    await until('the worker is done', () => asked.some(({ method }) => method === 'findNextDueMs'));
   });
   expect(heard).not.toContain(NOBODY);
   const partyOf = (name: string) =>
     new Set(asked.filter(({ method }) => method === name).map(({ party }) => party));
   expect(partyOf('listInbox')).toEqual(new Set([CLIENT]));
-  expect(partyOf('nextDueMs')).toEqual(new Set(['jobs']));
+  expect(partyOf('findNextDueMs')).toEqual(new Set(['jobs']));
   const acknowledging = await partiesOf(async () => {
     opened.send({ items: opened.ids().map((id) => ({ id, state: 'received' })) });
     await until('it is kept', () => asked.some(({ method }) => method === 'acknowledge'));

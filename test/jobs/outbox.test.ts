@@ -75,7 +75,7 @@ describe('handing over', () => {
       onBehalfOf: <T>(_party: string, _name: unknown, work: () => T) => work(),
       claimWork: async () => [],
       deliverNamed: async () => ({ count: 0, deviceIds: [], failedCount: 0 }),
-      nextDueMs: async () => null,
+      findNextDueMs: async () => null,
     };
     const rest = { actor: () => ACT.actor, limits: WIDE_LIMITS, gateways: () => [] };
     const core = { ...rest, store, signals: bench.signals, pushKey: () => null };
@@ -388,7 +388,7 @@ describe('a bot that is down for half a day', () => {
   /** Rings each second, but only moves on to the times at which something is due. */
   async function pass(bench: OutboxBench, worker: Outbox, untilMs: number): Promise<void> {
     while (bench.clock.nowMs() < untilMs) {
-      const nextMs = (await bench.outbox.nextDispatchMs(['webhook'])) ?? untilMs;
+      const nextMs = (await bench.outbox.findNextDispatchMs(['webhook'])) ?? untilMs;
       bench.clock.set(Math.min(untilMs, Math.max(nextMs, bench.clock.nowMs() + SECOND_MS)));
       worker.tick();
       await bench.rest();

@@ -68,7 +68,7 @@ describe('the page', () => {
   });
 
   test('lacks what the store cannot tell, and has the rest', async () => {
-    faults.arm('queueFacts', new Error('broken'));
+    faults.arm('readQueueFacts', new Error('broken'));
     const families = await scrape();
     expect(families.get('gatepost_queue_recipients')?.samples).toEqual([]);
     expect(families.get('gatepost_database_bytes')?.samples).toHaveLength(1);
@@ -77,7 +77,7 @@ describe('the page', () => {
 
   test('has no figure for what the store has not: null is not 0', async () => {
     const none = { bytes: null, freeBytes: null, logBytes: null, diskFreeBytes: null };
-    app.core.store.storageFacts = async () => ({ ...none, bytes: 0 });
+    app.core.store.readStorageFacts = async () => ({ ...none, bytes: 0 });
     const families = await scrape();
     const figures = (name: string) => families.get(name)?.samples.map((sample) => sample.value);
     expect(figures('gatepost_database_bytes')).toEqual([0]);

@@ -59,7 +59,7 @@ describePostgres('a node and its database', () => {
     expect(faults.map((fault) => isAway(fault))).not.toContain(false);
     // It held a good answer, which the outage took from it.
     expect(await reason()).toBe('database_unreachable');
-    expect(await store.serverFacts().catch((fault) => isAway(fault))).toBe(true);
+    expect(await store.readServerFacts().catch((fault) => isAway(fault))).toBe(true);
     await server.start();
     await until('it is ready again', async () => (await reason()) === 'ready');
     await store.noteNode(NODE);

@@ -102,7 +102,7 @@ describePostgres('PostgreSQL: messages', () => {
     // It hears itself: nothing is opened anew, however long it is quiet.
     for (let seconds = 0; seconds < 90; seconds++) {
       CLOCK.advance(1_000);
-      await until('looked', async () => (await store.nextDueMs()) === null);
+      await until('looked', async () => (await store.findNextDueMs()) === null);
     }
     expect(await listeners(database)).toEqual([before]);
   });

@@ -60,7 +60,7 @@ describePostgres('the way to PostgreSQL', () => {
     );
     const { store } = await openCore(config, false);
     try {
-      const count = (await store.serverFacts())?.connectionCount ?? 0;
+      const count = (await store.readServerFacts())?.connectionCount ?? 0;
       await look();
       return count;
     } finally {

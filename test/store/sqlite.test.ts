@@ -94,7 +94,7 @@ describe('in the database file, whoever writes to it', () => {
   });
 
   test('how large it is, what room it has, and what the disk has left', async () => {
-    const facts = await opened.store.storageFacts();
+    const facts = await opened.store.readStorageFacts();
     const size = db.query(
       `SELECT page_count * page_size AS bytes, freelist_count * page_size AS freeBytes
        FROM pragma_page_count, pragma_page_size, pragma_freelist_count`,

@@ -39,7 +39,7 @@ type Part = Pick<
   | 'hastenDispatches'
   | 'settleDispatches'
   | 'releaseDestinations'
-  | 'nextDispatchMs'
+  | 'findNextDispatchMs'
   | 'resumeDestinations'
 >;
 
@@ -160,7 +160,7 @@ export class FakeOutbox implements Part {
     }
   };
 
-  nextDispatchMs: Part['nextDispatchMs'] = async (kinds) => {
+  findNextDispatchMs: Part['findNextDispatchMs'] = async (kinds) => {
     this.#begin('next');
     const times = this.waiting.flatMap(({ destinationId, nextAtMs }) => {
       const at = this.#of(destinationId);

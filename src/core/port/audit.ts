@@ -1,64 +1,67 @@
-/** The audit log: its records, and the part of the port that remembers them. */
+/** The audit log: its records and their part of the port. */
 
-/** The one who does something. Nothing of it is secret. */
+/** The author of a deed. No field is secret. */
 export interface Actor {
   kind: 'operator' | 'provider' | 'system';
-  /** The operator's name on the machine, a provider's code, or the part of the program. */
+  /** The operator's user name on the machine, a provider's code, or a part of the program. */
   name: string;
-  /** A provider's key, by `keyFingerprint` in core/secret.ts. */
+  /** The provider's key, as `keyFingerprint` of core/secret.ts names it. */
   key?: string;
-  /** A client's address as it is counted, or how the operator was at the machine. */
+  /** The client's address as limits count it; of an operator `local` or `ssh ADDRESS`. */
   from: string;
 }
 
-/** A deed's actor and time. */
+/** The actor and the time of a deed. */
 export interface Act {
-  /** Throws if whoever asked is gone by now: then nothing is to be changed. */
+  /** Throws if the caller has left: the step must not change anything then. */
   readonly actor: Actor;
   readonly atMs: number;
 }
 
 /** The entries of one commit. */
 export interface AuditBlock {
-  /** Number of its last entry; entries are numbered from 1 on without a gap. */
+  /** Number of its last entry. Entries are numbered from 1 without a gap. */
   number: number;
   /** Time of its last entry. */
   atMs: number;
-  /** Hash of the block before; zeros for the first. */
+  /** Hash of the previous block; zeros in the first block. */
   prevHash: Uint8Array;
-  /** SHA-256 of the block as `bodyOf` in core/audit/chain.ts writes it. */
+  /** SHA-256 of the block's text, which `bodyOf` of core/audit/chain.ts writes. */
   hash: Uint8Array;
   /** JSON array of entries. */
   entries: string;
 }
 
-/** Rest of the blocks that were pruned: the last of them. */
+/** The last pruned block: the chain continues from its hash. */
 export interface AuditAnchor {
-  /** Number of the last entry that was pruned, so of all of them. */
+  /** Number of the last pruned entry, which is the number of all pruned entries. */
   number: number;
   hash: Uint8Array;
-  /** Time of the last of them; null: nothing was pruned. */
+  /** Time of that entry; null: nothing was pruned. */
   untilMs: number | null;
 }
 
-/** Entries from before `beforeMs` are to go, and the oldest if there are more than `entriesMax`. */
+/** Pruning deletes entries before `beforeMs`, and the oldest beyond `entriesMax`. */
 export interface PruneBounds {
   beforeMs: number;
   entriesMax: number;
 }
 
 export interface AuditStore {
-  /** The blocks after the entry `afterNumber`, oldest first, and the anchor of the same moment. */
+  /**
+   * Reads at most `countMax` blocks after the entry `afterNumber`, oldest first, with the anchor of
+   * the same moment.
+   */
   readAudit(
     afterNumber: number,
     countMax: number,
   ): Promise<{ anchor: AuditAnchor; blocks: AuditBlock[] }>;
-  /** The blocks before `beforeNumber`, newest first. */
+  /** Reads at most `countMax` blocks before the entry `beforeNumber`, newest first. */
   readAuditBack(beforeNumber: number, countMax: number): Promise<AuditBlock[]>;
   /**
-   * Deletes some blocks from the old end: those whose last entry is from before `beforeMs`, up to
-   * the first that is not, and those that are too many if no more than `entriesMax` entries are to
-   * be left. Leaves an entry about it. False: nothing more is to be deleted.
+   * Deletes some of the oldest blocks, as long as their last entry is before `beforeMs` or more
+   * than `entriesMax` entries are left, and records that as an entry. Returns false if there was
+   * nothing to delete.
    */
   pruneAudit(bounds: PruneBounds, act: Act): Promise<boolean>;
 }

@@ -1,8 +1,8 @@
-/** The part of the port that counts for operators. */
+/** The part of the port that counts records for operators. */
 
 import type { DeviceFilter } from './device.ts';
 
-/** Counts of all that a provider owns and that goes when it is removed. */
+/** Counts of the records that the removal of a provider deletes. */
 export interface Holdings {
   links: number;
   hwids: number;
@@ -11,10 +11,10 @@ export interface Holdings {
 }
 
 export interface CountStore {
-  /** Counts the devices that a list without its limit would show. */
+  /** Counts the devices that match the filter. */
   countDevices(filter: Omit<DeviceFilter, 'countMax'>): Promise<number>;
-  /** Counts the distributions of one provider, or of all. */
+  /** Counts the distributions of a provider; null: of all providers. */
   countDistributions(providerCode: string | null): Promise<number>;
-  /** Counts what a provider owns; null: there is no such provider. */
+  /** Counts the records of a provider. Returns null if there is no such provider. */
   countHoldings(providerCode: string): Promise<Holdings | null>;
 }

@@ -1,9 +1,9 @@
-/** Devices: their records, and the part of the port that remembers them. */
+/** Devices: their records and their part of the port. */
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
 
-/** A device's words about itself; an empty text: it did not say. */
+/** What a device reports about itself; empty: it did not report the fact. */
 export interface DeviceFacts {
   os: string;
   osVersion: string;
@@ -19,21 +19,21 @@ export interface Device extends DeviceFacts {
   lastSeenAtMs: number;
 }
 
-/** A device as a provider knows it: with what it told there, and nowhere else. */
+/** A device as one provider knows it: with the facts that it reported to this provider. */
 export interface DeviceAtProvider extends DeviceFacts {
   lastSeenAtMs: number;
-  /** Registered for the provider's messages: nobody without proof changes its operating system. */
+  /** Registered for the provider's messages: an unproven report cannot change `os` then. */
   isRegistered: boolean;
 }
 
-/** A device that calls its provider, with the binding it comes from if it says one. */
+/** The daily call of a device to its provider; `domainHash` null: it names no binding. */
 export interface CheckInKey {
   providerCode: string;
   domainHash: string | null;
   hwid: string;
 }
 
-/** Bounds of the devices that `device list` shows, newest first. */
+/** Filter of `device list`; null: any. */
 export interface DeviceFilter {
   providerCode: string | null;
   installCode: string | null;
@@ -41,9 +41,9 @@ export interface DeviceFilter {
   countMax: number;
 }
 
-/** A device with everything it belongs to, for the operator. */
+/** A device with all records about it, for the operator. */
 export interface DeviceDetail {
-  /** The device, with the facts of its latest report to a provider, else of that to nobody. */
+  /** The facts are of its latest report to a provider, else of its latest report to none. */
   device: Device;
   installs: {
     installCode: string;
@@ -53,41 +53,43 @@ export interface DeviceDetail {
   }[];
   domains: { domainName: string; providerCode: string; status: number; linkedAtMs: number }[];
   seenBy: (DeviceAtProvider & { providerCode: string })[];
-  /** Its registrations, each with its way of being pushed to, if it has one. */
+  /** Its registrations for messages. */
   tokens: DeviceToken[];
 }
 
-/** A registration for messages, without its secrets. */
+/** A registration for messages without its secrets. */
 export interface DeviceToken {
   locale: string | null;
-  /** Null: it has no address. */
+  /** Null: it has no push address. */
   gateway: string | null;
-  /** When a gateway said that its address is dead, and why; null: none did, or there is another. */
+  /** When and why its push address was dropped; null: it was not, or a new one came since. */
   dropped: { atMs: number; why: string } | null;
 }
 
 export interface DeviceStore {
   /**
-   * Finds since when this provider has seen the device, and each slot that it has there (null:
-   * never), whether it is linked there, and whether recording the call would attach it through a
-   * binding that it is not tied to yet.
+   * Finds the standing of a device with a provider. `seenAtMs`: the provider has seen the device
+   * and each of its slots there since (null: never). `isNewLink`: recording the call would attach
+   * the device through a binding.
    */
   findCheckIn(
     key: CheckInKey,
   ): Maybe<
     { seenAtMs: number | null; isLinked: boolean; isNewLink: boolean } | 'provider_not_found'
   >;
-  /** Records a call that names no link: all slots of the device at the provider were seen. */
+  /** Records a call that names no link, which refreshes all slots of the device at the provider. */
   recordCheckIn(
     key: CheckInKey,
     facts: DeviceFacts,
     nowMs: number,
   ): Promise<'ok' | 'provider_not_found'>;
+  /** Lists the devices that match, newest first. */
   listDevices(filter: DeviceFilter): Promise<Device[]>;
+  /** Finds a device by its HWID. Returns null if no device has it. */
   findDevice(hwid: string): Promise<DeviceDetail | null>;
   /**
-   * Removes a device from everywhere; its slots are free again. Not one step but many small ones:
-   * its tokens die with the first, and doing it again finishes one that was interrupted.
+   * Deletes a device everywhere and frees its slots, in many small steps: the first one revokes its
+   * tokens, and another call completes an interrupted one.
    */
   forgetDevice(hwid: string, act: Act): Promise<'ok' | 'device_not_found'>;
 }

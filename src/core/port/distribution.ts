@@ -1,21 +1,20 @@
-/** Distributions, their delivery and their ledger: records, and the part of the port about them. */
+/** Distributions, their delivery and their ledgers: records and their part of the port. */
 
 import type { Act } from './audit.ts';
 import type { Cursor, Page } from './page.ts';
 import type { Provider } from './provider.ts';
 import type { PushGateway } from './registration.ts';
 
-/** A device that a provider names by HWID. */
+/** A device that a provider targets by its HWID. */
 export interface TargetDevice {
   id: number;
-  /** True: on one of the provider's links, or checked in from a binding that is active. */
+  /** True: attached to the provider by a link or an active binding. */
   isLinked: boolean;
 }
 
-/** Position of a search for a provider's devices. */
+/** Position of `scanTargets`. */
 export type TargetCursor = Cursor<'target'>;
 
-/** A step of that search. */
 export interface TargetStep {
   hasMatch: boolean;
   next: TargetCursor | null;
@@ -26,91 +25,92 @@ export interface NewDistribution {
   notificationType: DistributionType;
   targetOs: string | null;
   targetHwid: string;
-  /** A command's action, for the audit log; null for a notification. */
+  /** The action of a command, for the audit log; null: it is a notification. */
   actionType: string | null;
   /** JSON. */
   payload: string;
   createdAtMs: number;
-  /** Time that it is scheduled for, which is not when it is created; null: at once. */
+  /** Time for which it is scheduled, which differs from `createdAtMs`; null: at once. */
   dueAtMs: number | null;
-  /** True: it may reach HWIDs that are not linked to the provider. */
+  /** True: it reaches HWIDs too that are not attached to the provider. */
   reachesUnbound: boolean;
   expiresAtMs: number;
   unboundCount: number;
 }
 
-/** Bounds of what a provider sends and has kept: the operator's numbers. */
+/** The operator's bounds of what a provider sends and keeps. */
 export interface SendBounds {
   sendsPerMinuteMax: number;
-  /** Distributions whose ledger was not pruned: see KEPT_BYTES_EACH in core/message/send.ts. */
+  /** Size of unpruned distributions: see KEPT_BYTES_EACH of core/message/send.ts. */
   keptBytesMax: number;
-  /** Recipients in ledgers that were not pruned. */
+  /** Recipients in unpruned ledgers. */
   ledgerRowsMax: number;
 }
 
-/** Bounds of a provider that a send may pass. */
+/** Refusals of a send by these bounds. */
 export type BoundReached = 'too_many_sends' | 'kept_bytes_full' | 'ledger_full';
 
-/** A provider's sends as they are counted. */
+/** A provider's counts of sends. */
 export interface SendCount {
-  /** Time of the last general notification that was accepted. */
+  /** Time of the last accepted general notification; null: there was none. */
   lastGeneralAtMs: number | null;
-  /** Beginning of the window that sends are counted in, and their number in it. */
+  /** Start of the present window. */
   sendsFromMs: number;
+  /** Sends in that window. */
   sendCount: number;
 }
 
-/** A provider's share of its bounds before a send. */
+/** A provider's use of its bounds before a send. */
 export interface SendUsage extends SendCount {
   keptBytes: number;
   ledgerCount: number;
-  /** Unbound recipients in the time of the quota; 0 where it is not asked. */
+  /** Unbound recipients in the time of the quota; 0 without a quota. */
   unboundCount: number;
 }
 
-/** Conditions at the moment at which a distribution is added; null: not asked. */
+/** Conditions for adding a distribution; null: no condition. */
 export interface DistributionGuards {
-  /** Least time since the provider's last general notification, ms. */
+  /** Least time between two general notifications of the provider, ms. */
   generalIntervalMs: number | null;
-  /** Most unbound recipients since then, the new ones included. */
+  /** Most unbound recipients since a time, the new ones included. */
   unboundQuota: { sinceMs: number; countMax: number } | null;
   bounds: SendBounds & {
-    /** Time over which sends are counted, ms. A clock set back by as much begins another count. */
+    /** Length of the window, ms. A clock set back by as much begins another window. */
     windowMs: number;
-    /** The share of each beside its payload and HWIDs. */
+    /** Size of a distribution beside its payload and HWIDs. */
     bytesEach: number;
   };
 }
 
-/** A worker's hold on a distribution; every step renews it. */
+/** The lease of a distribution; each step renews it. */
 export interface Lease {
   id: number;
   owner: string;
-  /** The worker's time, UTC ms: what is due by it, and when what a step does happened. */
+  /** The worker's time, UTC ms, which decides what is due and dates the records of a step. */
   nowMs: number;
-  /** Length of the hold by the store's own clock, the same for every worker, ms. */
+  /** Length by the store's clock, ms; the same for all workers. */
   leaseMs: number;
 }
 
-/** A distribution that a worker has got hold of. */
+/** A distribution that a worker has claimed. */
 export interface ClaimedDistribution {
   id: number;
   providerCode: string;
   notificationType: DistributionType;
   status: number;
-  /** True: its time has come, and none of the provider's goes before it. */
+  /** True: it is due and the first in the provider's lane. */
   isDue: boolean;
-  /** Recipients that the provider has in ledgers. */
+  /** Recipients in all ledgers of the provider. */
   ledgerCount: number;
-  /** True: the next step may take some 5 ms; not many of those are for one commit. */
+  /** True: its next step may take 5 ms, so that few of them fit into one commit. */
   isBulky: boolean;
-  /** True: another worker, an earlier life of this one, or nobody held it last. */
+  /** True: this worker did not hold the previous lease. */
   isTakenOver: boolean;
 }
 
 /**
- * With the last recipient: how many of all got the message and how many did not. `isHandedOver`:
- * gateways have yet to answer for others, and the worker holds it no longer. Null: there are more.
+ * The counts after the last recipient; null: recipients are left. `isHandedOver`: gateways have to
+ * answer for the others, and the lease has ended.
  */
 export type ServeOutcome = {
   sentCount: number;
@@ -118,29 +118,29 @@ export type ServeOutcome = {
   isHandedOver: boolean;
 } | null;
 
-/** The rules of a delivery that a store takes through all statuses in one write. */
+/** The rules of `deliverNamed`. */
 export interface DeliveryRules {
-  /** Returns the status that follows 20 Checking for a distribution that is due. */
+  /** Returns the status after 20 Checking of a due distribution. */
   afterChecking(
     provider: Provider,
     work: Pick<ClaimedDistribution, 'notificationType' | 'ledgerCount'>,
   ): number;
   ledgerRowsMax: number;
-  /** Messages of the provider that may wait for a device. */
+  /** Most messages of a provider that wait for one device. */
   waitingMax: number;
   gateways: readonly PushGateway[];
 }
 
-/** The work of one such write. */
+/** The result of `deliverNamed`. */
 export interface NamedDeliveries {
-  /** Distributions that were taken further. */
+  /** Distributions that advanced. */
   count: number;
-  /** Devices that got a message; one may be there twice. */
+  /** Devices that got a message, with duplicates. */
   deviceIds: number[];
   failedCount: number;
 }
 
-/** A distribution as the operator sees it. */
+/** A distribution with the operator's details. */
 export interface DistributionDetail extends Distribution {
   providerCode: string;
   payload: string;
@@ -151,12 +151,12 @@ export interface DistributionDetail extends Distribution {
   recipientCount: number;
   sentCount: number;
   failedCount: number;
-  /** Since then it waits for gateways alone, or waited; null: it never did. */
+  /** Time since which it waits, or waited, for gateways alone; null: it never did. */
   handedOverAtMs: number | null;
   isPruned: boolean;
 }
 
-/** Fate of a distribution: recipients in each state, and by what they said. */
+/** Recipients of a distribution by state and acknowledgement. */
 export interface LedgerTotals {
   queued: number;
   sent: number;
@@ -166,11 +166,11 @@ export interface LedgerTotals {
   opened: number;
   executed: number;
   refused: number;
-  /** Of those, by what gateways said. */
+  /** Those with a push, by its state. */
   atGateway: Record<PushState, number>;
 }
 
-/** The state of a push: it waits for a gateway, the gateway took it, or did not. */
+/** State of a push: it waits, or the gateway accepted or failed it. */
 export type PushState = 'queued' | 'accepted' | 'failed';
 
 export interface LedgerRow {
@@ -185,7 +185,7 @@ export interface LedgerRow {
   executedAtMs: number | null;
   refusedAtMs: number | null;
   detail: string | null;
-  /** Null: no gateway has anything to do with it. `problem`: of the last attempt. */
+  /** Null: it has no push. `problem`: of the last attempt. */
   push: { state: PushState; problem: string | null } | null;
 }
 
@@ -194,7 +194,7 @@ export const COMMAND = 20;
 
 export type DistributionType = typeof PUSH | typeof COMMAND;
 
-/** Distribution as `remote/list` shows it. */
+/** A distribution as `remote/list` shows it. */
 export interface Distribution {
   id: number;
   notificationType: DistributionType;
@@ -202,26 +202,37 @@ export interface Distribution {
   targetOs: string | null;
   targetHwid: string;
   createdAtMs: number;
-  /** Time at which delivery began, or, until then, is planned. */
+  /** Time at which delivery began; before that, the time for which it is planned. */
   sentAtMs: number;
 }
 
 export interface DistributionStore {
-  /** Finds for each HWID, in order, the device or null. */
+  /** Finds the device of each HWID, in their order; null: it is unknown. */
   findTargets(providerId: number, hwids: readonly string[]): Promise<(TargetDevice | null)[]>;
-  /** One bounded step of looking for linked devices with one of these operating systems. */
+  /**
+   * Searches some attached devices for one with one of these operating systems. Returns whether it
+   * found one, and the next position (null: the end).
+   */
   scanTargets(
     providerId: number,
     os: readonly string[],
     after: TargetCursor | null,
   ): Promise<TargetStep>;
+  /**
+   * Adds a distribution, as 10 Created. Returns `general_too_soon`, `unbound_quota_exceeded` or a
+   * {@link BoundReached} if the guards forbid it.
+   */
   addDistribution(
     draft: NewDistribution,
     guards: DistributionGuards,
     act: Act,
   ): Promise<{ id: number } | 'general_too_soon' | 'unbound_quota_exceeded' | BoundReached>;
+  /** Lists the provider's distributions, newest first. */
   listDistributions(providerId: number, page: Page): Promise<Distribution[]>;
-  /** Cancels if it is scheduled, due from `dueFromMs` on, and in `from`; else says its status. */
+  /**
+   * Cancels a scheduled distribution with a status of `from` that is due at `dueFromMs` or later;
+   * else returns its status. Returns `notification_not_found` if the provider has none with the id.
+   */
   cancelDistribution(
     providerId: number,
     id: number,
@@ -229,38 +240,37 @@ export interface DistributionStore {
     act: Act,
   ): Promise<'ok' | 'notification_not_found' | number>;
   /**
-   * Gets hold of some work: what is new and what is due, unless another worker holds it. Of each
-   * provider's due distributions only the first, so that a device gets them in order, and never one
-   * that waits for its time before one that does not; of the providers those first that were served
-   * longest ago. Leases end by the store's clock. One that ends further ahead than any lasts is
-   * from before it was set back, and holds nothing.
+   * Claims some new or due distributions without a lease of another worker, from the providers
+   * served least recently. Of the due ones of a provider it claims the first alone, unscheduled
+   * before scheduled ones, so that devices get them in order. Leases end by the store's clock; a
+   * lease that ends later than any lease can, because that clock was set back since, is void.
    */
   claimWork(lease: Omit<Lease, 'id'>): Promise<ClaimedDistribution[]>;
-  /** Says when a worker will have something to do; 0: at once; null: nothing waits. */
-  nextDueMs(): Promise<number | null>;
+  /** Finds the time at which a distribution can be claimed; 0: at once; null: none waits. */
+  findNextDueMs(): Promise<number | null>;
   /**
-   * One transition by the worker that holds it. False: it was lost meanwhile, or was to become 5
-   * while another one of the provider is in delivery.
+   * Changes the status from `from` to `to`. Returns false if the lease was lost, or if `to` is 5
+   * Load and another distribution of the provider is in delivery.
    */
   moveDistribution(lease: Lease, from: number, to: number): Promise<boolean>;
-  /** Gives back what a worker holds, so that another need not wait for its leases to end. */
+  /** Releases all leases of a worker. */
   releaseWork(owner: string): Promise<void>;
   /**
-   * Delivers small sends by HWID that are due, the first of their lanes, unless another worker
-   * holds them: in one write each goes through every status, by the steps of the other methods.
-   * Lanes take turns, one send at a time, until a number or a time is reached.
+   * Delivers small due distributions by HWID that are the first of their lanes and have no lease of
+   * another worker: takes each through all statuses in one write, by the steps of the other
+   * methods. Lanes take turns, one distribution at a time, until a number or a time is reached.
    */
   deliverNamed(lease: Omit<Lease, 'id'>, rules: DeliveryRules): Promise<NamedDeliveries>;
   /**
-   * Writes the next recipients, though they be more than `ledgerRowsMax` of the provider: that is
-   * an event alone. Null: the distribution was lost meanwhile.
+   * Writes the next recipients into the ledger. More than `ledgerRowsMax` of the provider do not
+   * stop it, but make the event `quota.reached`. Returns null if the lease was lost.
    */
   loadRecipients(lease: Lease, ledgerRowsMax: number): Promise<{ isDone: boolean } | null>;
   /**
-   * Hands the message to the next recipients and says to which devices. A device for which
-   * `waitingMax` messages of the provider wait already does not get it. For one whose token has an
-   * address for one of `gateways` a push is put into the outbox, and it counts once the gateway has
-   * answered. Null: it was lost.
+   * Puts the message into the inboxes of the next recipients and returns their devices. Fails
+   * recipients with `waitingMax` waiting messages of the provider. Queues a push for a recipient
+   * whose token has an address at one of `gateways`, and counts it when the gateway has answered.
+   * Returns null if the lease was lost.
    */
   sendRecipients(
     lease: Lease,
@@ -268,24 +278,29 @@ export interface DistributionStore {
     gateways: readonly PushGateway[],
   ): Promise<{ deviceIds: number[]; outcome: ServeOutcome } | null>;
   /**
-   * Marks some recipients expired whose message nobody fetched in time, or before it was blocked;
-   * says how many. Null: there was nothing left to look at.
+   * Marks some recipients expired that did not fetch their message before it expired or was
+   * blocked. Returns their number; null: none is left.
    */
   expireRecipients(nowMs: number): Promise<number | null>;
+  /** Lists the distributions of a provider, or of all (null), newest first. */
   listAllDistributions(filter: {
     providerCode: string | null;
     countMax: number;
   }): Promise<DistributionDetail[]>;
+  /** Finds a distribution with the totals of its ledger. Returns null if none has the id. */
   findDistribution(
     id: number,
     ledgerCountMax: number,
   ): Promise<{
     distribution: DistributionDetail;
     totals: LedgerTotals;
-    /** Recipients that did not say that they received it. */
+    /** At most `ledgerCountMax` recipients without an acknowledgement. */
     missing: LedgerRow[];
   } | null>;
-  /** Blocks if it is in `from`; else says its status. */
+  /**
+   * Blocks a distribution with a status of `from`; else returns its status. Returns
+   * `distribution_not_found` if none has the id.
+   */
   blockDistribution(
     id: number,
     from: readonly number[],

@@ -1,4 +1,4 @@
-/** Bindings: their records, and the part of the port that remembers them. */
+/** Bindings of domains: their records and their part of the port. */
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
@@ -21,28 +21,30 @@ export interface NewDomain {
   domainHash: string;
   domainName: string;
   createdAtMs: number;
-  /** The provider may not have more bindings than this, the new one included. */
+  /** Most bindings of the provider, the new one included. */
   domainCountMax: number;
 }
 
 export interface DomainStore {
   /**
-   * `added` with the new id, or `exists` with the id of the binding that has the hash, which is
-   * told before a reached cap.
+   * Adds a binding. Returns `exists` with the id of the binding that has the hash, also where the
+   * cap is reached; `domain_limit_reached` if a new one would exceed `domainCountMax`.
    */
   addDomain(
     draft: NewDomain,
     act: Act,
   ): Promise<{ outcome: 'added' | 'exists'; id: number } | 'domain_limit_reached'>;
-  /** Makes a binding active and renames it if a name is given. */
+  /** Activates a binding, and renames it unless `domainName` is null. */
   activateDomain(
     providerId: number,
     id: number,
     domainName: string | null,
     act: Act,
   ): Promise<'activated' | 'was_active'>;
+  /** Disables a binding. Returns `domain_not_found` if the provider has none with the id. */
   disableDomain(providerId: number, id: number, act: Act): Promise<'ok' | 'domain_not_found'>;
-  /** Finds the provider's binding of a hash, active or not. */
+  /** Finds the provider's binding with the hash, active or disabled; null: it has none. */
   findDomain(providerId: number, domainHash: string): Maybe<Domain | null>;
+  /** Lists the provider's bindings, newest first. */
   listDomains(providerId: number, page: Page): Maybe<Domain[]>;
 }

@@ -1,4 +1,4 @@
-/** Events: that something happened, for bots that want to know. */
+/** Events for webhooks: their kinds, their records and their part of the port. */
 
 import type { Cursor } from './page.ts';
 
@@ -40,20 +40,20 @@ export const OPERATOR_EVENTS = [
 
 export type EventKind = (typeof PROVIDER_EVENTS)[number] | (typeof OPERATOR_EVENTS)[number];
 
-/** Kind of the event by which a webhook is tried out; it is in no filter. */
+/** Kind of the event that `webhook test` sends; no webhook can choose it. */
 export const TEST_EVENT = 'webhook.test';
 
-/** Data of an event: flat, thin, never a credential. */
+/** Data of an event: flat and small, without credentials. */
 export type EventData = Readonly<Record<string, string | number | boolean | null>>;
 
-/** The thing that happened, whenever and to whomsoever. */
+/** The content of an event, without its owner and time. */
 export interface Happening {
   kind: EventKind;
   data: EventData;
 }
 
 export interface NewEvent extends Happening {
-  /** Null: it is for the operator. */
+  /** Null: the event is the operator's. */
   providerId: number | null;
   atMs: number;
 }
@@ -63,44 +63,43 @@ export interface StoredEvent extends Omit<NewEvent, 'kind'> {
   kind: EventKind | typeof TEST_EVENT;
 }
 
-/** Position of a look at events that may be over. */
+/** Position of `forgetEvents`. */
 export type EventCursor = Cursor<'event'>;
 
-/** Bounds of the events that are kept though nothing waits for them. */
+/** Bounds of the events that are kept although no webhook waits for them. */
 export interface EventBounds {
   beforeMs: number;
-  /** The most of one owner. */
+  /** Most events of one owner. */
   countMax: number;
 }
 
-/** A subscription with an end, of a provider that has an enabled webhook. */
+/** A subscription with an end whose provider has an enabled webhook. */
 export interface WatchedSubscription {
   providerId: number;
   /** First instant at which it is over. */
   activeUntilMs: number;
-  /** The state of which it was told last; null: none. */
+  /** The state of its last notice; null: there was none. */
   mark: string | null;
 }
 
 /**
- * Other parts note events by themselves, in the commit of what they change: nothing is told that
- * was not saved, and nothing is left out that was. An event is kept only if an enabled webhook of
- * its owner wants its kind.
+ * Most events are saved by the steps of other parts of the port, in the commit of the change. An
+ * event is saved only if an enabled webhook of its owner wants its kind.
  */
 export interface EventStore {
-  /** Notes an event that no other write is about. Writes nothing if nobody wants it. */
+  /** Saves an event that is part of no other step. Writes nothing if no webhook wants it. */
   addEvent(event: NewEvent): Promise<void>;
   /**
-   * Notes an event unless one was noted for this state of the subject already: `mark` names the
-   * state. False: it was, or nobody wants it, which leaves no mark.
+   * Saves an event unless there was one for this state of the subject; `mark` names the state.
+   * Returns false if there was one, or if no webhook wants the event, which saves no mark.
    */
   addNotice(event: NewEvent, subject: string, mark: string): Promise<boolean>;
-  /** Subscriptions that end before, with the marks of `subject`. */
+  /** Lists the subscriptions that end before a time, with their marks for `subject`. */
   listWatchedSubscriptions(endsBeforeMs: number, subject: string): Promise<WatchedSubscription[]>;
   /**
-   * Deletes some events that are before, or beyond so many of an owner: for which nothing waits at
-   * an enabled webhook, or, of those that are before, at any. Says where to go on behind `after`;
-   * null: there is nothing more.
+   * Deletes some events after the position that are before `beforeMs` or beyond the newest
+   * `countMax` of their owner, unless an enabled webhook still waits for them. Returns the next
+   * position; null: it is done.
    */
   forgetEvents(bounds: EventBounds, after: EventCursor | null): Promise<EventCursor | null>;
 }

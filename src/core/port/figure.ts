@@ -1,8 +1,8 @@
-/** Figures by UTC day and provider: their names, and the part of the port that remembers them. */
+/** Figures by UTC day and provider: their names and their part of the port. */
 
 import type { AdmitRefusal, AdmittedLink, NoLink } from './slot.ts';
 
-/** Names in the order in which they are shown: see FIGURE_MEANINGS in core/figures.ts. */
+/** Names in the order of tables; FIGURE_MEANINGS of core/figures.ts explains them. */
 export const FIGURES = [
   ...(['admitted', 'seen', 'refused_hwid', 'refused_domain', 'refused_disabled'] as const),
   ...(['refused_full', 'freed', 'links', 'sends', 'recipients', 'delivered'] as const),
@@ -12,45 +12,43 @@ export const FIGURES = [
 export type Figure = (typeof FIGURES)[number];
 export type Figures = Record<Figure, number>;
 
-/** Reason for which a device was refused at the door of a link that is known. */
+/** Reason for which a known link refused a device. */
 export type RefusalReason = Exclude<AdmitRefusal, NoLink>;
 
-/** A link that is known, and whose it is. */
+/** A known link and its provider. */
 export type KnownLink = Pick<AdmittedLink, 'installId' | 'providerId'>;
 
-/** Refusals at the door of one link. */
+/** Refusals of one link. */
 export interface LinkRefusals {
   installCode: string;
   refusedCount: number;
-  /** Time of the last one, which had the `reason`. */
+  /** Time of the last one; `reason` is its reason. */
   refusedAtMs: number;
   reason: RefusalReason;
 }
 
 /**
- * The steps of other parts count by themselves, in the commit of what they change: a change that is
- * not saved counts nothing, and one that is counts once. What has been counted is saved with a
- * later commit, or by `saveFigures` and `close`: a process that is killed loses what it counted
- * since.
+ * Steps of other parts of the port count each change that they commit once, in memory. A later
+ * commit, `saveFigures` or `close` saves the counts: a killed process loses those since.
  */
 export interface FigureStore {
-  /** Counts a refusal, of which nothing else is written. Never waits, never fails. */
+  /** Counts a refusal, which writes nothing else. Never waits, never throws. */
   countRefusal(link: KnownLink, reason: RefusalReason, atMs: number): void;
-  /** Saves what this process has counted; without anything it writes nothing. */
+  /** Saves the counts of this process. Writes nothing if there are none. */
   saveFigures(): Promise<void>;
   /**
-   * The figures that are saved, by UTC days since 1970, both included: of one provider, or (null)
-   * of all together. Days without any may be left out.
+   * Lists the saved figures of a provider (null: the sums of all) from `fromDay` to `toDay`, which
+   * are UTC days since 1970, both included. Days without figures may be missing.
    */
   listFigures(
     providerId: number | null,
     fromDay: number,
     toDay: number,
   ): Promise<(Figures & { day: number })[]>;
-  /** The same, as one sum for each provider that has any. */
+  /** Returns the sums of the same days for each provider that has figures. */
   sumFigures(fromDay: number, toDay: number): Promise<(Figures & { providerCode: string })[]>;
-  /** The provider's links that refused a device since then, those that refused most first. */
+  /** Lists the provider's links that refused a device since a time, most refusals first. */
   listRefusals(providerId: number, sinceMs: number, countMax: number): Promise<LinkRefusals[]>;
-  /** Deletes some figures of days before. False: none was left. */
+  /** Deletes some figures of days before a day. Returns false if there were none. */
   forgetFigures(beforeDay: number): Promise<boolean>;
 }

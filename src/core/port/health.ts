@@ -1,66 +1,68 @@
-/** The part of the port by which operators see how the storage is. */
+/** The part of the port that reports the state of the storage. */
 
-/** Room that the data takes, bytes; null: the store has no such thing, or cannot see it. */
+/** Sizes of the data, bytes; null: the store has no such part, or cannot read its size. */
 export interface StorageFacts {
   bytes: number | null;
-  /** Part of these that new rows will take first. */
+  /** Free part of these, which new rows use first. */
   freeBytes: number | null;
-  /** The log of changes that are not in the database itself yet. */
+  /** The log of changes that are not in the database file yet. */
   logBytes: number | null;
-  /** Room that the disk has left. */
+  /** Free space of the disk. */
   diskFreeBytes: number | null;
 }
 
-/** Work that waits for a worker. */
+/** Distributions that wait for a worker. */
 export interface QueueFacts {
-  /** Distributions that can be delivered now, or are. */
+  /** Distributions that are due or in delivery. */
   dueCount: number;
   scheduledCount: number;
-  /** Time at which the first of the due ones became due; null: none is. */
+  /** Time at which the oldest of the due ones became due; null: none is due. */
   oldestDueAtMs: number | null;
-  /** Recipients of what is in delivery that did not get it yet. */
+  /** Recipients of those in delivery without the message so far. */
   recipientCount: number;
 }
 
-/** A database that is a server's, as this process finds it. */
+/** The state of a database server. */
 export interface ServerFacts {
-  /** Connections to the database, anybody's. */
+  /** Connections to the database, also those of other programs. */
   connectionCount: number;
   connectionCountMax: number;
   /** Time that the database's clock is ahead of this machine's, ms. */
   clockOffsetMs: number;
-  /** Entries of the audit log that are not in the chain yet; counted up to 10,000. */
+  /** Entries of the audit log outside of the chain so far; counted up to 10,000. */
   auditPendingCount: number;
-  /** Processes that serve it. */
+  /** Gatepost processes that serve the database. */
   nodeCount: number;
 }
 
-/** Ways in which a server is asked: statements by themselves, and transactions as a whole. */
+/** Kinds of calls to a database server: single statements, and whole transactions. */
 export const STATEMENT_KINDS = ['read', 'write', 'transaction'] as const;
 export type StatementKind = (typeof STATEMENT_KINDS)[number];
 
-/** Reasons for which a process should not be asked, though its database may be. */
+/** Reasons for which this process cannot write, although other processes may. */
 export type Unfitness =
-  /** A newer version of the program has changed the data, and this one must not go on. */
+  /** A newer version of the program has changed the schema: this one must stop. */
   | 'schema_changed'
   | 'schema_newer'
-  /** Nobody answers at the database's address, or not in time. */
+  /** The database server does not answer in time. */
   | 'database_unreachable'
-  /** The database there takes no writes: it is a standby. */
+  /** The database server takes no writes: it is a standby. */
   | 'database_read_only'
-  /** All data moved elsewhere, or have not all arrived. */
+  /** The data moved to another database, or have not all arrived. */
   | 'database_moved'
-  /** This machine's clock and the database's are too far apart for leases to hold. */
+  /** The clocks of this machine and of the database differ too much for leases. */
   | 'clock_off';
 
 export interface HealthStore {
   /**
-   * Saves something, as any other write would. Throws `WriteFailed` when nothing can be saved for
-   * another reason than those that it answers.
+   * Writes a row as any other write does. Returns why this process cannot write; throws
+   * `WriteFailed` for all other causes.
    */
   checkWritable(): Promise<'ok' | Unfitness>;
-  storageFacts(): Promise<StorageFacts>;
-  /** Null: the database is no server's. */
-  serverFacts(): Promise<ServerFacts | null>;
-  queueFacts(nowMs: number): Promise<QueueFacts>;
+  /** Reads the sizes of the data and the disk. */
+  readStorageFacts(): Promise<StorageFacts>;
+  /** Reads the state of the database server. Returns null if the database is a file. */
+  readServerFacts(): Promise<ServerFacts | null>;
+  /** Counts the distributions that wait for a worker. */
+  readQueueFacts(nowMs: number): Promise<QueueFacts>;
 }

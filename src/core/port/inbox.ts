@@ -1,4 +1,4 @@
-/** Inboxes of devices: their records, and the part of the port that remembers them. */
+/** Inboxes of devices: their records and their part of the port. */
 
 import type { DistributionType } from './distribution.ts';
 
@@ -9,15 +9,16 @@ export type AckState = (typeof ACK_STATES)[number];
 export interface AckItem {
   id: number;
   state: AckState;
-  /** The reason of a failure. */
+  /** The reason of a failure; null: none is given. */
   detail: string | null;
 }
 
 export interface Message {
-  /** The distribution's id: the same in every copy. */
+  /** The distribution's id: the same for all recipients. */
   id: number;
-  /** Its sender, and the length of its payload, bytes. */
+  /** Its sender. */
   providerId: number;
+  /** Length of its payload. */
   bytes: number;
   notificationType: DistributionType;
   createdAtMs: number;
@@ -25,7 +26,7 @@ export interface Message {
   payload: unknown;
 }
 
-/** A device with the token by which it is known: both are asked in every step. */
+/** A device with the token that it shows; every step checks both. */
 export interface TokenHolder {
   id: number;
   tokenHash: Uint8Array;
@@ -33,8 +34,8 @@ export interface TokenHolder {
 
 export interface InboxStore {
   /**
-   * Messages that wait in the places of a token, oldest first; none for a dead token. No more than
-   * `countMax`, and no further one once `bytesMax` bytes of payload are reached: `isCut` then.
+   * Lists the messages that wait in the inboxes of a token, oldest first; none for a revoked token.
+   * Stops after `countMax`, or when their payloads reach `bytesMax` bytes: `isCut` then.
    */
   listInbox(
     holder: TokenHolder,
@@ -42,8 +43,8 @@ export interface InboxStore {
     limits: { countMax: number; bytesMax: number },
   ): Promise<{ messages: Message[]; isCut: boolean }>;
   /**
-   * Notes what a device says of its messages; what its token may not have is passed over. Returns
-   * the items that changed something; if none does, nothing is written.
+   * Records acknowledgements of a device; skips messages that its token cannot read. Returns the
+   * items that changed a record; writes nothing if there are none.
    */
   acknowledge(holder: TokenHolder, items: readonly AckItem[], nowMs: number): Promise<AckItem[]>;
 }

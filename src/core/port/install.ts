@@ -1,4 +1,4 @@
-/** Limited links: their records, and the part of the port that remembers them. */
+/** Limited links: their records and their part of the port. */
 
 import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
@@ -13,7 +13,7 @@ export interface Install {
   id: number;
   installCode: string;
   installLimit: number;
-  /** HWIDs on the link: always the true number of rows, never above `installLimit`. */
+  /** Slots of the link that are taken: always the number of their rows, <= `installLimit`. */
   deviceCount: number;
   /** {@link INSTALL_DISABLED} or {@link INSTALL_ACTIVE}. */
   status: number;
@@ -21,37 +21,36 @@ export interface Install {
   createdAtMs: number;
 }
 
-/** Terms of a link, beside the fields that its provider is shown. */
+/** Terms of a link that lists do not show. */
 export interface InstallTerms extends OwnPolicy {
-  /** SHA-256 of the key by which a panel knows the subscription, in hexadecimal; null: none. */
+  /** SHA-256 of the panel's subscription key, hexadecimal; null: the link has none. */
   subscriptionKeyHash: string | null;
 }
 
-/** A change by update-install; an absent field stays as it is. */
+/** A change of a link; absent fields stay unchanged. */
 export interface InstallChange extends Partial<InstallTerms> {
   installLimit?: number;
   note?: string | null;
   status?: number;
 }
 
-/** Names a link by its code, its id, or both (which then must agree); never by neither. */
+/** Names a link by its code, its id, or both, which must name the same link then. */
 export interface InstallSelector {
   installCode: string | null;
   installId: number | null;
 }
 
-/** A link that is to be. */
 export interface NewInstall extends InstallTerms {
   providerId: number;
   installCode: string;
   installLimit: number;
   note: string | null;
   createdAtMs: number;
-  /** The provider may not have more links than this, the new one included. */
+  /** Most links of the provider, the new one included. */
   installCountMax: number;
 }
 
-/** Refusals of a new link; a taken code is told before a taken key, and both before the cap. */
+/** Refusals of a new link, in this order. */
 export type AddRefusal =
   | 'install_code_exists'
   | 'subscription_key_exists'
@@ -59,15 +58,20 @@ export type AddRefusal =
 
 type KeyExists = 'subscription_key_exists';
 
-/** A link that a device was let in on. */
+/** A link on which a device has a slot. */
 export interface EnteredLink extends AdmittedLink {
-  /** True if the link was made for the device. */
+  /** True if the link was added for the device. */
   isNew?: true;
 }
 
 export interface InstallStore {
+  /** Adds a link. Refuses with the first {@link AddRefusal} that applies. */
   addInstall(draft: NewInstall, act: Act): Promise<{ id: number } | AddRefusal>;
-  /** `subscription_key_exists`: another link of the provider has the key. */
+  /**
+   * Changes a link of the provider. Returns `install_not_found` if it has no link with the id,
+   * `install_limit_below_count` if more slots are taken, and `subscription_key_exists` if another
+   * of its links has the key.
+   */
   updateInstall(
     providerId: number,
     id: number,
@@ -79,16 +83,24 @@ export interface InstallStore {
     | 'install_limit_below_count'
     | 'subscription_key_exists'
   >;
+  /** Lists the provider's links, newest first. */
   listInstalls(providerId: number, page: Page): Maybe<Install[]>;
-  /** The provider's link with the subscription key of this hash. */
+  /** Finds the provider's link with the subscription key of this hash; null: it has none. */
   findInstallByKey(providerId: number, subscriptionKeyHash: string): Maybe<Install | null>;
+  /**
+   * Lists the slots of a link that are taken, or the slot of one HWID. Returns `install_code_error`
+   * if the provider has no such link.
+   */
   listSlots(
     providerId: number,
     install: InstallSelector,
     hwid: string | null,
     countMax: number,
   ): Maybe<Slot[] | 'install_code_error'>;
-  /** The slot gets its end in the story of the link. */
+  /**
+   * Frees the slot of a HWID, if it has one, and records its end in the history of the link.
+   * Returns `install_code_error` if the provider has no such link.
+   */
   freeSlot(
     providerId: number,
     install: InstallSelector,
@@ -96,9 +108,9 @@ export interface InstallStore {
     act: Act,
   ): Promise<{ deviceCount: number } | 'install_code_error'>;
   /**
-   * Adds the link of a subscription key together with the slot of the device that came first. If
-   * a link has the key by now, the device takes a slot there as `takeSlot` says. A refusal leaves
-   * nothing: neither link nor slot.
+   * Adds a link for a subscription key together with the slot of its first device. If a link has
+   * the key already, the device takes a slot there by the rules of `takeSlot`. A refusal adds
+   * neither link nor slot.
    */
   addInstallWithSlot(
     draft: NewInstall,

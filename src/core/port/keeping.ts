@@ -1,38 +1,40 @@
-/** The part of the port that deletes what is over: ledgers, distributions, strangers. */
+/** The part of the port that deletes old records: ledgers, distributions, unattached devices. */
 
 import type { Cursor } from './page.ts';
 
-/** Position of a look at what has finished. */
+/** Position of `pruneLedger`. */
 export type FinishedCursor = Cursor<'finished'>;
 
-/** Position of a look at strangers. */
+/** Position of `forgetStrangers`. */
 export type StrangerCursor = Cursor<'stranger'>;
 
 export interface KeepingStore {
   /**
-   * Deletes the ledger, and what they say, of some distributions that finished before and have
-   * expired, going on from `after`. Says where to go on; null: there is nothing more.
+   * Deletes ledger and payload of some distributions after the position that finished before a time
+   * and have expired. Returns the next position; null: it is done.
    */
   pruneLedger(
     finishedBeforeMs: number,
     nowMs: number,
     after: FinishedCursor | null,
   ): Promise<FinishedCursor | null>;
-  /** Deletes some distributions that finished before, of what was pruned. False: none was left. */
+  /**
+   * Deletes some distributions with a pruned ledger that finished before a time. Returns false if
+   * there were none.
+   */
   forgetDistributions(finishedBeforeMs: number): Promise<boolean>;
-  /** Notes that a device showed a token: it checked in where the token has a place. */
+  /** Records that a device showed a token: a check-in with the providers of the token. */
   noteSeen(deviceId: number, tokenId: number, nowMs: number): Promise<void>;
   /**
-   * Deletes what some devices said at providers where they were not seen since and are on no link
-   * or binding, and with it their registration there, unless its device was seen since. False: none
-   * was left.
+   * Deletes the facts that some devices reported to providers which have not seen them since a time
+   * and to which they are not attached; and their registrations there, unless the device was seen
+   * since. Returns false if there were none.
    */
   forgetVisits(seenBeforeMs: number): Promise<boolean>;
   /**
-   * Deletes some strangers, which are devices on no link and tied to no binding: those that were
-   * not seen since, and, if there are more than `countMax`, those not seen for longest. Of these,
-   * all that hold no token go before the first that does. Says where to go on; null: there is
-   * nothing more.
+   * Deletes some strangers, which are devices attached to no link or binding: those not seen since
+   * a time, and beyond `countMax` those not seen for longest; devices without a token go first.
+   * Returns the next position; null: it is done.
    */
   forgetStrangers(
     bounds: { seenBeforeMs: number; countMax: number },

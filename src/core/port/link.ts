@@ -1,32 +1,31 @@
 /**
- * The operator's look at limited links: those of all providers, by the code that is on them all.
- * `InstallStore` in ./install.ts is what providers do with their own.
+ * Limited links for the operator: those of all providers, by their codes. Providers work with
+ * `InstallStore` of ./install.ts.
  */
 
 import type { RefusalReason } from './figure.ts';
 import type { Install } from './install.ts';
 import type { EndReason, OwnPolicy } from './slot.ts';
 
-/** A link with the provider that it is of. */
+/** A link with its provider. */
 export interface OwnedLink extends Install, OwnPolicy {
   providerId: number;
   providerCode: string;
-  /** True if a subscription key names it too. */
+  /** True if a subscription key names the link too. */
   hasSubscriptionKey: boolean;
   /** Time at which a newcomer last replaced a slot; null: none did. */
   replacedAtMs: number | null;
 }
 
-/** Bounds of the links that `link list` shows, newest first. */
+/** Filter of `link list`; null: any. */
 export interface LinkFilter {
   providerCode: string | null;
-  /** True for the links alone on which no slot is free. */
+  /** True: only links without a free slot. */
   isFull: boolean;
-  /** Status of the links; null: any. */
   status: number | null;
 }
 
-/** A slot that was. */
+/** The end of a slot. */
 export interface SlotEnd {
   /** Null: the device was forgotten since. */
   hwid: string | null;
@@ -34,25 +33,29 @@ export interface SlotEnd {
   lastSeenAtMs: number;
   endedAtMs: number;
   why: EndReason;
-  /** Name of who ended it, as the audit log has it; `device`: the newcomer. */
+  /** Name of the actor as in the audit log; `device`: a newcomer replaced it. */
   actor: string;
-  /** The newcomer that needed it; null: none did, or it was forgotten since. */
+  /** The newcomer that took the slot; null: there was none, or it was forgotten since. */
   forHwid: string | null;
 }
 
-/** Past of a link, beside the slots that are there. */
+/** The history of a link. */
 export interface LinkStory {
-  /** The latest first. */
+  /** Latest first. */
   ends: SlotEnd[];
-  /** Devices that it refused; null: none. */
+  /** Devices that the link refused; null: none. */
   refusals: { count: number; lastAtMs: number; reason: RefusalReason } | null;
 }
 
 export interface LinkStore {
+  /** Finds a link by its code. Returns null if no link has it. */
   findLink(installCode: string): Promise<OwnedLink | null>;
-  /** Finds the links of all providers that have the subscription key of this hash. */
+  /** Finds the links of all providers with the subscription key of this hash. */
   findLinksByKey(subscriptionKeyHash: string): Promise<OwnedLink[]>;
+  /** Lists the links that match, newest first. */
   listLinks(filter: LinkFilter & { countMax: number }): Promise<OwnedLink[]>;
+  /** Counts the links that match. */
   countLinks(filter: LinkFilter): Promise<number>;
-  storyOf(installId: number): Promise<LinkStory>;
+  /** Reads the history of a link. */
+  readLinkStory(installId: number): Promise<LinkStory>;
 }

@@ -1,10 +1,10 @@
 /**
- * A value that is there, or a promise of one. A read that needs no waiting answers at once: each
- * promise on the way of a request costs about as much as a look-up in memory.
+ * A value, or a promise of one. A read that need not wait returns its value: each promise in the
+ * path of a request costs about as much as a look-up in memory.
  */
 export type Maybe<T> = T | Promise<T>;
 
-/** Goes on with `value`: at once if it is there, else when it settles. */
+/** Calls `next` with the value: at once, or when its promise resolves. */
 export function after<T, U>(value: Maybe<T>, next: (value: T) => Maybe<U>): Maybe<U> {
   return value instanceof Promise ? value.then(next) : next(value);
 }

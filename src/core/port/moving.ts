@@ -1,43 +1,40 @@
-/**
- * Moving in and out: a provider's records as they come from another server or from a file, and as
- * they leave.
- */
+/** Moving in and out: a provider's records in an import or an export. */
 
 import type { Act } from './audit.ts';
 import type { DeviceFacts } from './device.ts';
 import type { InstallTerms } from './install.ts';
 import type { Provider } from './provider.ts';
 
-/** A HWID on a link elsewhere. */
+/** A HWID on an imported link. */
 export interface ImportedSlot extends DeviceFacts {
   hwid: string;
   registeredAtMs: number;
   firstSeenAtMs: number;
   lastSeenAtMs: number;
-  /** Time at which its slot was last seen; absent: unknown, and it counts from the import. */
+  /** Time at which its slot was last seen; absent: unknown, the time of the import counts. */
   slotSeenAtMs?: number;
 }
 
-/** A link elsewhere with its HWIDs. Everything is well formed. */
+/** An imported link with its HWIDs; all fields are well formed. */
 export interface ImportedInstall {
-  /** The id to keep if it is free here; null: any. */
+  /** The id to keep if it is free; null: any. */
   id: number | null;
   installCode: string;
   installLimit: number;
   status: number;
   note: string | null;
   createdAtMs: number;
-  /** Absent: they were not told. A key that another link has here stays with that. */
+  /** Absent: unknown. A subscription key that another link has stays with that link. */
   terms?: InstallTerms;
-  /** When a newcomer last replaced a slot: its cool-down goes on here. Absent: none did. */
+  /** Time at which a newcomer last replaced a slot, for the cool-down. Absent: none did. */
   replacedAtMs?: number;
   /** Earliest registration first. */
   slots: ImportedSlot[];
 }
 
-/** A binding elsewhere. Everything is well formed. */
+/** An imported binding; all fields are well formed. */
 export interface ImportedDomain {
-  /** The id to keep if it is free here; null: any. */
+  /** The id to keep if it is free; null: any. */
   id: number | null;
   domainHash: string;
   domainName: string;
@@ -46,37 +43,34 @@ export interface ImportedDomain {
 }
 
 /**
- * Fate of a record: `different` was here already with another note, name, limit or status,
- * and stays as it is here; `updated` was different and has been made the same.
+ * Outcome of importing a record. `different`: it exists with another note, name, limit or status
+ * and stays unchanged; `updated`: it was different and has the imported values now.
  */
 export type ImportedAs = 'added' | 'present' | 'different' | 'updated';
 
 interface ImportedInstallResult {
   was: ImportedAs;
-  /** Its id here. */
   id: number;
   slotsAdded: number;
   slotsPresent: number;
-  /** HWIDs left out because the link is full here. */
+  /** HWIDs without a slot, because the link is full. */
   slotsWithoutRoom: number;
 }
 
-/** A piece of what a provider owns: first the provider itself, then bindings, then links. */
+/** A record of an export: first the provider, then its bindings, then its links. */
 export type ExportRecord =
   | { kind: 'provider'; provider: Provider }
   | { kind: 'domain'; domain: ImportedDomain }
   | { kind: 'install'; install: ImportedInstall };
 
 export interface ImportStore {
-  /** Sees to it that links and bindings get ids above these from now on. */
+  /** Makes new links and bindings get ids above these from now on. */
   reserveIds(upTo: { installId: number; domainId: number }): Promise<void>;
   /**
-   * Adds a link with its HWIDs, or to a link that is here the HWIDs that it lacks. Nothing that is
-   * here is lost: a link keeps its id, HWIDs and date, with `updates` it takes note, status and
-   * limit (never below its HWIDs) from the import. Facts of a device that are known here win.
-   *
-   * Refuses `install_code_exists` for a code of another provider, `install_code_limit_reached` for
-   * a new link beyond `installCountMax` of the provider.
+   * Adds a link with its HWIDs, or the missing HWIDs to an existing link. An existing link keeps
+   * its id, HWIDs and date; with `updates` it takes note, status and limit (never below its HWIDs)
+   * from the import. Known facts of a device stay. Returns `install_code_exists` if another
+   * provider has the code, `install_code_limit_reached` for a new link beyond `installCountMax`.
    */
   importInstall(
     providerId: number,
@@ -85,8 +79,8 @@ export interface ImportStore {
     act: Act,
   ): Promise<ImportedInstallResult | 'install_code_exists' | 'install_code_limit_reached'>;
   /**
-   * Adds a binding, or with `updates` gives one that is here name and status of the import. Refuses
-   * `domain_limit_reached` for a new one beyond `domainCountMax` of the provider.
+   * Adds a binding, or with `updates` gives an existing one the imported name and status. Returns
+   * `domain_limit_reached` for a new one beyond `domainCountMax`.
    */
   importDomain(
     providerId: number,
@@ -95,8 +89,8 @@ export interface ImportStore {
     act: Act,
   ): Promise<{ was: ImportedAs; id: number } | 'domain_limit_reached'>;
   /**
-   * All that a provider owns, oldest first, as it was at one moment, however long the reading
-   * takes. Nothing at all for an unknown provider.
+   * Yields the records of a provider as of one moment, oldest first, however long reading takes.
+   * Yields nothing for an unknown provider.
    */
   exportProvider(code: string): AsyncIterable<ExportRecord>;
 }

@@ -1,8 +1,8 @@
-/** The part of the port that knows which processes serve the same data. */
+/** Nodes, the processes that serve the same data: their records and their part of the port. */
 
-/** A process that serves, as it tells the others of itself. */
+/** A node as it describes itself. */
 export interface NodeFacts {
-  /** Name for people; several may have the same. */
+  /** Name for people; not unique. */
   name: string;
   /** URL that it listens on. */
   address: string;
@@ -12,29 +12,29 @@ export interface NodeFacts {
 
 export interface NodeRecord extends NodeFacts {
   id: number;
-  /** Schema that its program is made for. */
+  /** Version of the schema that its program needs. */
   schema: number;
-  /** Latest time at which it saved that it serves, by the database's clock. */
+  /** Time of its last `noteNode`, by the database's clock. */
   seenAtMs: number;
   /** Time that has passed since, ms. */
   silentMs: number;
-  /** Time that the database's clock is ahead of its machine's, ms. */
+  /** Time by which the database's clock is ahead of the node's, ms. */
   clockOffsetMs: number;
 }
 
 export interface NodeStore {
   /**
-   * Names a worker of this process, by which its leases are told from those of all others. Where
-   * the store knows that a process has ended, what its workers held is free within a second.
+   * Returns a new unique name for a worker of this process, the owner of its leases. Where the
+   * store sees that a process has ended, its leases are free within a second.
    */
   nameWorker(): Promise<string>;
-  /** Notes that this process serves. A store that no other machine shares keeps nothing. */
+  /** Records that this process serves. Does nothing if no other machine shares the store. */
   noteNode(node: NodeFacts): Promise<void>;
-  /** Notes that this process serves no more. */
+  /** Records that this process has stopped serving. */
   removeNode(): Promise<void>;
   /**
-   * Lists the processes that serve, in the order of names and starts; of one that was killed until
-   * an hour after it was last seen. Null: no other machine shares the store.
+   * Lists the nodes by name and start, a killed one until an hour after it was last seen. Returns
+   * null if no other machine shares the store.
    */
   listNodes(): Promise<NodeRecord[] | null>;
 }

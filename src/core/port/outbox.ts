@@ -1,7 +1,7 @@
 /**
- * The outbox: what is to be handed to somebody outside, put in with the commit of the change that
- * it tells of. Each destination has a queue of its own, which one process at a time holds by a
- * lease. A kill repeats at most what was under way.
+ * The outbox: pushes and events to send, saved in the commit of their cause. Each destination has
+ * its own queue, which one process at a time holds by a lease. A killed process repeats at most the
+ * attempts that were in flight.
  */
 
 import type { DistributionType } from './distribution.ts';
@@ -16,8 +16,8 @@ const PUSH_WAIT_MAX_MS = 75 * 60_000;
 const EVENT_WAIT_MAX_MS = 27 * 3_600_000;
 
 /**
- * The longest wait before another attempt, ms. A time that is further ahead is from before the
- * clock was set back, and holds nothing up.
+ * The longest wait before another attempt, ms. A time further ahead comes from a clock that was set
+ * back since, and counts as due.
  */
 export const WAIT_MAX_MS: Readonly<Record<DestinationKind, number>> = {
   fcm: PUSH_WAIT_MAX_MS,
@@ -27,49 +27,47 @@ export const WAIT_MAX_MS: Readonly<Record<DestinationKind, number>> = {
   telegram: EVENT_WAIT_MAX_MS,
 };
 
-/** Time after which a destination that was stopped is tried once more, ms. */
+/** Time after which a stopped destination gets a trial attempt, ms. */
 export const STOPPED_MS = 3_600_000;
 
 /**
- * Push services that are new or fail, and that have something waiting, at a time; and those that
- * are known in all. Beyond, of a service that is not known the inbox alone has it.
+ * Most push services that are unproven or failing with pushes waiting, and most in all. Beyond, a
+ * message for an unknown service gets no push: the inbox alone has it.
  */
 export const PUSH_SERVICES_MAX = 1_000;
 export const KNOWN_SERVICES_MAX = 5_000;
 
-/** The health of a destination, as whoever tries it sees it. */
+/** The health of a destination. */
 export interface DestinationHealth {
-  /**
-   * Failed attempts since the last one that went well, and since when. A push service that is new
-   * begins with 1, and since never.
-   */
+  /** Failed attempts since the last good one; a new push service begins with 1. */
   failureCount: number;
+  /** Time of the first of them; null: there is none. */
   failingSinceMs: number | null;
-  /** Nothing is tried before, UTC ms; 0: at once. */
+  /** Time of the next attempt, UTC ms; 0: at once. */
   retryAtMs: number;
-  /** Time at which our credentials were refused last, so that it is stopped; null: it is not. */
+  /** Time at which it rejected our credentials last; null: it is not stopped. */
   stoppedAtMs: number | null;
-  /** The last failure, in plain words; null: the last attempt went well. */
+  /** Problem of the last attempt; null: that one was good. */
   problem: string | null;
 }
 
 export interface Destination extends DestinationHealth {
   id: number;
   kind: DestinationKind;
-  /** Origin of the push service, for `webpush`; else empty. */
+  /** Origin of the push service for `webpush`; else empty. */
   origin: string;
-  /** Null: it is a gateway. */
+  /** Null: the destination is a gateway. */
   webhookId: number | null;
-  /** Dispatches that wait. */
+  /** Dispatches in its queue. */
   waitingCount: number;
 }
 
-/** A process's hold on destinations; each step on one renews it. */
+/** The lease of destinations; each step on one renews it. */
 export interface OutboxLease {
   owner: string;
   /** The worker's time, UTC ms. */
   nowMs: number;
-  /** Length of the hold by the store's own clock, ms. */
+  /** Length by the store's clock, ms. */
   leaseMs: number;
 }
 
@@ -87,26 +85,26 @@ interface DispatchOf<K extends string> extends DispatchCursor {
   attemptCount: number;
 }
 
-/** A message that is to be pushed to a device. */
+/** A push of a message to a device. */
 export interface PushDispatch extends DispatchOf<'push'> {
   distributionId: number;
   deviceId: number;
-  /** The token that reads the message, with its address and its language; null: none does. */
+  /** The token that reads the message, with its push address and language; null: none does. */
   token: {
     id: number;
     push: PushAddress | null;
-    /** Time at which the app registered the address last, UTC ms; null: nobody knows. */
+    /** Time at which the app registered the address last, UTC ms; null: unknown. */
     pushAtMs: number | null;
     locale: string | null;
   } | null;
   /**
-   * Why no push is needed here any more; null: it is, and the token has an address for the
-   * destination. `moved`: no token reads the message that has one.
+   * Reason not to send it; null: the token has an address at this destination. `moved`: it has none
+   * here.
    */
   moot: 'expired' | 'blocked' | 'moved' | null;
 }
 
-/** An event of which a webhook is to be told. */
+/** An event for a webhook. */
 export interface EventDispatch extends DispatchOf<'event'> {
   event: StoredEvent;
 }
@@ -117,24 +115,24 @@ export type Dispatch = PushDispatch | EventDispatch;
 export type Settlement = { id: number } & (
   | { outcome: 'accepted' }
   /**
-   * A push that is not needed here. The store looks again: a device without an address counts as
-   * reached; one with another address is tried there; what expired or was blocked, and whose
-   * address was dropped, failed.
+   * A push that is moot here. The store checks again: if the message expired or was blocked, or the
+   * address was dropped, the push fails; a device with another address is tried there; a device
+   * without one counts as reached.
    */
   | { outcome: 'moot' }
-  /** At most {@link WAIT_MAX_MS} from now on. */
+  /** `nextAtMs` is at most {@link WAIT_MAX_MS} ahead. */
   | { outcome: 'retry'; nextAtMs: number; problem: string }
-  /** The same, but no attempt is counted. */
+  /** As `retry`, but does not count as an attempt. */
   | { outcome: 'wait'; nextAtMs: number; problem: string }
   | { outcome: 'failed'; problem: string }
   /**
-   * The address is dead: the token loses it if it still is the same, and was not registered again
-   * after `asOfMs` (null: whenever that was).
+   * The address is dead: the token loses it unless it has another one, or registered the same again
+   * after `asOfMs` (null: that does not count).
    */
   | { outcome: 'dead'; problem: string; tokenId: number; push: PushAddress; asOfMs: number | null }
 );
 
-/** What a push is about: the same for all of its recipients. */
+/** The message of a push: the same for all recipients. */
 export interface PushMessage {
   id: number;
   notificationType: DistributionType;
@@ -143,45 +141,43 @@ export interface PushMessage {
   payload: unknown;
 }
 
-/** A message as a gateway shows it, in the device's language. */
+/** A message as gateways get it, in the language of the device. */
 export interface PushContent {
-  /** The distribution's id: the same in every copy and every attempt. */
+  /** The distribution's id: the same for all recipients and attempts. */
   id: number;
-  /** A command is silent: it makes the app fetch its inbox. */
+  /** A command is silent and makes the app fetch its inbox. */
   kind: 'notification' | 'command';
   title: string | null;
-  /** Plain text; null beside a title, where the message shows nothing but a picture. */
+  /** Plain text; null: the message has a title alone. */
   body: string | null;
   link: string | null;
   image: string | null;
-  /** `force` of a notification: high priority and sound. */
+  /** True for `force` notifications: high priority and sound. */
   isUrgent: boolean;
-  /** Time after which nobody needs it, UTC ms. */
+  /** Time after which the message is useless, UTC ms. */
   expiresAtMs: number;
-  /** The whole message as the inbox has it, as JSON, if the operator lets it travel; else null. */
+  /** The message of the inbox as JSON; null: the operator does not let gateways carry it. */
   inboxMessage: string | null;
 }
 
-/** The state of one kind of destinations. */
+/** The sums of one kind of destinations. */
 export interface OutboxTotals {
   kind: DestinationKind;
   destinationCount: number;
   waitingCount: number;
-  /** Time at which the dispatch was put in that waits longest; null: none does. */
+  /** Time at which the oldest waiting dispatch was queued; null: none waits. */
   oldestQueuedAtMs: number | null;
-  /** Destinations that fail, and those that were stopped. */
   failingCount: number;
   stoppedCount: number;
 }
 
 export interface OutboxStore {
   /**
-   * Gets hold of destinations of these kinds that have something due, unless they were stopped
-   * less than {@link STOPPED_MS} ago, wait for their `retryAtMs`, are of a webhook that is
-   * disabled, or somebody holds them, be it this owner: those first that were served longest ago.
-   * At most `failingMax` are such that failed last, and none is of `except`. A lease that ends
-   * further ahead than any lasts is from before the clock was set back, and holds nothing. Looking
-   * alone writes nothing.
+   * Claims at most `countMax` destinations of these kinds with due dispatches, least recently
+   * served first. Skips those that have a lease (also of this owner), were stopped less than {@link
+   * STOPPED_MS} ago, wait for `retryAtMs`, belong to a disabled webhook, or are in `except`. At
+   * most `failingMax` of them failed last. A lease that ends later than any lease can, because the
+   * clock was set back since, is void. Writes nothing if there are none.
    */
   claimDestinations(
     lease: OutboxLease,
@@ -191,9 +187,8 @@ export interface OutboxStore {
     except: readonly number[],
   ): Promise<Destination[]>;
   /**
-   * The dispatches of a destination that are due, behind `after` (null: from the beginning). Those
-   * first that were tried already, which starve nothing as attempts are counted; then what is new,
-   * in the order in which it was put in.
+   * Lists the due dispatches of a destination after a position (null: from the beginning): retries
+   * first, which end as attempts are counted, then new ones in the order of their ids.
    */
   listDispatches(
     destinationId: number,
@@ -201,14 +196,13 @@ export interface OutboxStore {
     countMax: number,
     after: DispatchCursor | null,
   ): Promise<Dispatch[]>;
-  /** The message of a distribution; null: it is gone. */
+  /** Finds the message of a distribution. Returns null if it was deleted. */
   findPushMessage(distributionId: number): Promise<PushMessage | null>;
   /**
-   * Notes the outcomes of attempts, whoever holds the destination by now: an attempt was made. A
-   * dispatch that is not there any more is passed over. `health` is noted while the lease holds. In
-   * the same commit a distribution ends whose last push was settled; a stop becomes the event
-   * `gateway.stopped`, and an event that failed for good disables its webhook if `disables` says
-   * why. False: the lease is another's.
+   * Saves the outcomes of attempts, also after the lease was lost; skips deleted dispatches. Saves
+   * `health` while the lease holds. In the same commit a distribution ends with its last push, a
+   * stop makes the event `gateway.stopped`, and the webhook is disabled if `disables` has a reason.
+   * Returns false if the lease was lost.
    */
   settleDispatches(
     lease: OutboxLease & { destinationId: number },
@@ -216,28 +210,29 @@ export interface OutboxStore {
     health: DestinationHealth,
     disables: string | null,
   ): Promise<boolean>;
-  /** Gives back a destination, or (null) all that the owner holds. */
+  /** Releases a destination; null: all destinations of the owner. */
   releaseDestinations(owner: string, destinationId: number | null): Promise<void>;
   /**
-   * Makes some dispatches due at once that were put off, those first that would be due first; they
-   * go in the order in which they were put in again. Returns how many.
+   * Makes at most `countMax` dispatches due at once that wait for a later attempt, the soonest
+   * first; they count as new ones in the order of the queue. Returns their number.
    */
   hastenDispatches(destinationId: number, countMax: number): Promise<number>;
-  /** Says when something of these kinds is due that may be tried; null: nothing waits. */
-  nextDispatchMs(kinds: readonly DestinationKind[]): Promise<number | null>;
-  /** Lets what was stopped or waits for its `retryAtMs` be tried at once; returns how many. */
+  /** Finds the time at which a destination of these kinds can be claimed; null: none has to be. */
+  findNextDispatchMs(kinds: readonly DestinationKind[]): Promise<number | null>;
+  /** Lets stopped and waiting destinations be tried at once. Returns their number. */
   resumeDestinations(kinds: readonly DestinationKind[]): Promise<number>;
-  /** Destinations with something waiting or a problem, those with most waiting first. */
+  /** Lists destinations with dispatches or a problem, the longest queues first. */
   listDestinations(kinds: readonly DestinationKind[], countMax: number): Promise<Destination[]>;
-  outboxTotals(): Promise<OutboxTotals[]>;
+  /** Reads the sums of each kind of destinations. */
+  readOutboxTotals(): Promise<OutboxTotals[]>;
   /**
-   * Ends some distributions that wait for gateways alone although there is nothing to wait for, or
-   * their time is over. False: there were none.
+   * Ends some distributions that wait for gateways alone and have expired, or have no push left.
+   * Returns false if there were none.
    */
   endHandedOver(nowMs: number): Promise<boolean>;
   /**
-   * Deletes some push services for which nothing waits: one that took its last push stays for a
-   * week. False: there were none.
+   * Deletes some push services with an empty queue; a healthy one stays for a week. Returns false
+   * if there were none.
    */
   forgetDestinations(): Promise<boolean>;
 }

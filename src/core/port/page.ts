@@ -1,10 +1,10 @@
-/** Parts of what is long: pages of a list, and how far a look in steps has come. */
+/** Pages of lists, and positions of work that proceeds in steps. */
 
-/** A part of a list, newest first. */
+/** A page of a list, newest first. */
 export interface Page {
-  /** The id of the only record; null: of all. */
+  /** The id of the only record wanted; null: all. */
   id: number | null;
-  /** An id above those of all records; null: none. */
+  /** Only records with smaller ids; null: all. */
   beforeId: number | null;
   countMax: number;
 }
@@ -12,8 +12,8 @@ export interface Page {
 declare const kind: unique symbol;
 
 /**
- * Position of a look that goes in steps. The store alone makes and reads it, whatever it finds
- * its way by; the core hands it back. Null is the beginning as an argument, the end as an answer.
+ * Position of work that proceeds in steps. Only the store makes and reads it; the core passes it
+ * back. Null is the beginning as an argument, the end as a result.
  */
 export interface Cursor<Kind extends string> {
   readonly [kind]: Kind;

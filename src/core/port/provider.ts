@@ -1,4 +1,4 @@
-/** Providers: their records, and the part of the port that remembers them. */
+/** Providers: their records and their part of the port. */
 
 import type { Act } from './audit.ts';
 import type { Maybe } from './maybe.ts';
@@ -13,7 +13,7 @@ export interface Provider extends OwnPolicy {
   code: string;
   name: string;
   plan: Plan;
-  /** First instant at which the subscription is over; null: it has no end. */
+  /** First moment after the subscription; null: it has no end. */
   activeUntilMs: number | null;
   suspendedAtMs: number | null;
   /** Cap on limited links; null: the appliance's `linksPerProviderMax`. */
@@ -22,12 +22,12 @@ export interface Provider extends OwnPolicy {
   createdAtMs: number;
   /** SHA-256 of the key. */
   keyHash: Uint8Array;
-  /** SHA-256 of the key before the last rotation, good until `previousKeyUntilMs`. */
+  /** SHA-256 of the previous key, which is valid until `previousKeyUntilMs`. */
   previousKeyHash: Uint8Array | null;
   previousKeyUntilMs: number | null;
 }
 
-/** A change by `provider set`; an absent field stays as it is. */
+/** A change of a provider; absent fields stay unchanged. */
 export interface ProviderChange extends Partial<OwnPolicy> {
   name?: string;
   plan?: Plan;
@@ -36,7 +36,7 @@ export interface ProviderChange extends Partial<OwnPolicy> {
   suspendedAtMs?: number | null;
 }
 
-/** A provider that is to be; parts of a policy that are absent are null. */
+/** A new provider; absent parts of the policy are null. */
 export interface NewProvider extends Partial<OwnPolicy> {
   code: string;
   keyHash: Uint8Array;
@@ -48,26 +48,36 @@ export interface NewProvider extends Partial<OwnPolicy> {
 }
 
 export interface ProviderStore {
+  /** Adds a provider. Returns `provider_code_exists` if another one has the code. */
   addProvider(draft: NewProvider, act: Act): Promise<'ok' | 'provider_code_exists'>;
+  /** Finds a provider by its code; null: there is none. */
   findProvider(code: string): Maybe<Readonly<Provider> | null>;
+  /** Lists all providers. */
   listProviders(): Promise<Provider[]>;
+  /** Changes a provider. Returns `provider_not_found` if none has the code. */
   updateProvider(
     code: string,
     change: ProviderChange,
     act: Act,
   ): Promise<'ok' | 'provider_not_found'>;
-  /** The key until now stays good until `previousUntilMs`. */
+  /**
+   * Gives a provider a new key; the present one stays valid until `previousUntilMs`. Returns
+   * `provider_not_found` if none has the code.
+   */
   rotateKey(
     code: string,
     keyHash: Uint8Array,
     previousUntilMs: number,
     act: Act,
   ): Promise<'ok' | 'provider_not_found'>;
-  /** Closes a provider for good: none of its keys opens anything, its subscription is over. */
+  /**
+   * Closes a provider for good: revokes its keys, ends its subscription, disables its webhooks.
+   * Returns `provider_not_found` if none has the code.
+   */
   closeProvider(code: string, act: Act): Promise<{ id: number } | 'provider_not_found'>;
   /**
-   * Deletes a bounded part of what a closed provider owns, and with the last of it the provider;
-   * devices stay known. `more`: there is something left.
+   * Deletes some records of a closed provider, and the provider with the last of them; devices
+   * stay. Returns `more` if records are left, `provider_not_found` if no provider has the id.
    */
   removeProvider(id: number): Promise<'more' | 'ok' | 'provider_not_found'>;
 }

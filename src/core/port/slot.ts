@@ -1,39 +1,39 @@
-/** Slots: how long they live, how they end, and the part of the port that looks at a door. */
+/** Slots: their policy, their ends and their part of the port. */
 
 import type { DeviceAtProvider, DeviceFacts } from './device.ts';
 import type { Maybe } from './maybe.ts';
 
 export const WHEN_FULL = ['refuse', 'replace-oldest'] as const;
 
-/** Rule for the slots of a full link to which a new HWID comes: see core/slot.ts. */
+/** Rule for a new HWID on a full link: see core/slot.ts. */
 export interface Policy {
-  /** Days after which a slot that was not seen is free for a newcomer; 0: never. */
+  /** Days after which a newcomer may take a slot that was not seen; 0: never. */
   inactiveDays: number;
-  /** Answer to a newcomer: a refusal, or the slot that was not seen for longest. */
+  /** Answer to other newcomers: a refusal, or the slot that was not seen for longest. */
   whenFull: (typeof WHEN_FULL)[number];
-  /** Hours from one such replacement to the next. */
+  /** Least time between two such replacements, hours. */
   coolDownHours: number;
 }
 
-/** The part of a policy that a link, or a provider, has of its own; null: it has none. */
+/** Parts of a policy that a link or a provider overrides; null: not overridden. */
 export type OwnPolicy = { [Field in keyof Policy]: Policy[Field] | null };
 
-/** Reason for which a slot ended: a table of the schema knows the same words. */
+/** Reason for which a slot ended; a table of the schema has the same words. */
 export type EndReason = 'deleted' | 'inactive' | 'replaced' | 'forgotten';
 
-/** A HWID on a link. */
+/** A taken slot of a link. */
 export interface Slot {
   hwid: string;
   deviceName: string;
   registeredAtMs: number;
-  /** Time at which the device last called with the link, or its provider without naming one. */
+  /** Time of the device's last call with the link, or to its provider without a link. */
   lastSeenAtMs: number;
 }
 
-/** The slot of a link that was not seen for longest; of several, the one registered first. */
+/** The slot of a link that was not seen for longest; among equals the one registered first. */
 export type OldestSlot = Pick<Slot, 'hwid' | 'registeredAtMs' | 'lastSeenAtMs'>;
 
-/** A full link, for a HWID that is not on it. */
+/** A full link, as a new HWID finds it. */
 export interface FullLink {
   policy: Policy;
   /** Time at which a newcomer last replaced a slot; null: none did. */
@@ -50,18 +50,18 @@ export interface AdmittedLink {
   deviceCount: number;
 }
 
-/** A link with a device at its door. */
+/** A link and the device that asks for a slot on it. */
 export interface Door {
   link: AdmittedLink;
-  /** True if the domain is actively bound to the link's provider. */
+  /** True if an active binding joins the domain and the link's provider. */
   isBound: boolean;
-  /** The device, last seen as its slot was; null: it holds no slot on the link. */
+  /** The device, last seen when its slot was; null: it has no slot on the link. */
   device: DeviceAtProvider | null;
-  /** Null: there is room, the device holds a slot, or the policy frees none. */
+  /** Null: a slot is free, the device has one, or the policy frees none. */
   full: FullLink | null;
 }
 
-/** No link is meant: `key_ambiguous` for a key that is several providers'. */
+/** The name fits no link (`link_not_found`) or links of several providers (`key_ambiguous`). */
 export type NoLink = 'link_not_found' | 'key_ambiguous';
 
 export type AdmitRefusal =
@@ -71,19 +71,19 @@ export type AdmitRefusal =
   | 'link_disabled'
   | 'link_limit_reached';
 
-/** The name of a link at its door. With a `providerCode` it is none of another provider's. */
+/** The name of a link; a `providerCode` excludes the links of other providers. */
 export type LinkName =
   | { installCode: string; providerCode?: string | null }
   /**
-   * SHA-256 of its subscription key in hexadecimal; no `providerCode`: of the one provider that has
-   * the key and an active binding of the domain.
+   * SHA-256 of its subscription key, hexadecimal. `providerCode` null: the one provider with the
+   * key and an active binding of the domain.
    */
   | { subscriptionKeyHash: string; providerCode: string | null };
 
-/** A device at the door of a link. All of it is well formed. */
+/** A device that asks for a slot; all fields are well formed. */
 export type SlotKey = LinkName & { domainHash: string; hwid: string };
 
-/** A refusal at the door of a link that is there. */
+/** A refusal by a known link. */
 export interface TurnedAway {
   says: Exclude<AdmitRefusal, 'hwid_required' | NoLink>;
   link: AdmittedLink;
@@ -91,13 +91,14 @@ export interface TurnedAway {
 
 export interface SlotStore {
   /**
-   * Finds the link at whose door a device is. `key_ambiguous` if no provider is named, and several
-   * whose binding of the domain is active have the key.
+   * Finds a link for a device that asks for a slot. Returns `link_not_found` if the name fits none;
+   * `key_ambiguous` if it names no provider, and several with an active binding of the domain have
+   * the key.
    */
   findSlot(key: SlotKey): Maybe<Door | NoLink>;
   /**
-   * Takes a slot for a new HWID, or refreshes the facts of one that holds a slot, as `judge` of
-   * core/slot.ts says; the slot that is freed for it gets its end in the story of the link.
+   * Takes a slot for a new HWID, or refreshes the facts of one that has a slot, by the rule `judge`
+   * of core/slot.ts. Records the end of a replaced slot in the history of the link.
    */
   takeSlot(
     key: SlotKey,
@@ -105,8 +106,8 @@ export interface SlotStore {
     nowMs: number,
   ): Promise<AdmittedLink | TurnedAway | NoLink>;
   /**
-   * Deletes some ends of slots from the story of their links, oldest first, if they were before.
-   * False: none was left.
+   * Deletes some ends of slots before a time from the histories of links, oldest first. Returns
+   * false if there were none.
    */
   forgetSlotEnds(endedBeforeMs: number): Promise<boolean>;
 }

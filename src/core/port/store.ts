@@ -1,16 +1,14 @@
 /**
- * The port: everything that the core needs remembered. The meaning of each method is what
- * `test/store/contract.ts` asks of it, and a second store is finished when it passes.
+ * The port: the records that the core needs and the steps on them. `test/store/contract.ts` defines
+ * each method; a store is complete when it passes.
  *
- * Every method is one complete atomic step: it happens whole or not at all, also between processes,
- * and when its promise settles it is on disk. Steps on one provider, and on one link, take effect
- * one after the other, and after all that were answered before they began. The rules are the core's
- * and arrive as arguments; the store guards them in the step itself. A step that cannot be saved
- * throws `WriteFailed`. Between two steps anything may have changed: a store may let reads share a
- * snapshot, but nothing relies on it.
- *
- * A step that is handed an `Act` leaves an entry in the audit log if it changes something,
- * and none if it does not.
+ * - Each method is one atomic step, also between processes. Its changes are on disk when its
+ *   promise resolves; it throws {@link WriteFailed} if they cannot be saved.
+ * - Steps on one provider, and on one link, are serialised. A step sees all steps that were
+ *   answered before it began.
+ * - The rules are the core's and arrive as arguments; the step itself guards them.
+ * - Other steps may run between any two steps. Reads may share a snapshot; no caller relies on it.
+ * - A step with an `Act` adds an entry to the audit log if, and only if, it changes a record.
  */
 
 import type { AuditStore } from './audit.ts';
@@ -54,28 +52,27 @@ export interface Store
     HealthStore,
     NodeStore {
   /**
-   * Calls `onChange`, which does not throw, when another process may have left something to look
-   * for here: work for a worker in any case, and messages or another token for these devices; 'all'
-   * when the store does not know for whom. Nothing that happens from now on is missed, and it is
-   * called within a second or two of it; more often than needed is no mistake. Returns how to end
-   * it.
+   * Watches for changes by other processes until the returned function is called. Calls `onChange`,
+   * which must not throw, within two seconds of new work for a worker, and of new messages or
+   * tokens for devices: their ids, or 'all' if the store does not know them. Extra calls may
+   * happen.
    */
   watch(onChange: (deviceIds: readonly number[] | 'all') => void): () => void;
   /**
-   * Runs `work` on behalf of a party: a provider, or the address of a client, whose name `nameOf`
-   * gives. Where calls wait for the database, parties take turns. All calls outside of such work
-   * are of one party: the jobs of the node, or the command of the operator.
+   * Runs `work` on behalf of a party, a provider or a client's address; `nameOf` returns its name.
+   * Parties take turns where calls wait for the database. All other calls belong to one party: the
+   * jobs of the node or the operator's command.
    */
   onBehalfOf<Party, T>(
     party: Party,
     nameOf: (party: Party) => string,
     work: (party: Party) => T,
   ): T;
-  /** Finishes the writes under way, then closes. */
+  /** Closes the store after the writes in flight. */
   close(): Promise<void>;
 }
 
-/** The store with some methods replaced. The others keep their `this`: a store may be a class. */
+/** Returns the store with some methods replaced; the others stay bound to it. */
 export function withMethods(store: Store, replaced: Partial<Store>): Store {
   const methods: Record<string, unknown> = {};
   for (let at = store; at !== Object.prototype; at = Object.getPrototypeOf(at)) {
@@ -87,35 +84,35 @@ export function withMethods(store: Store, replaced: Partial<Store>): Store {
   return Object.assign(methods, replaced) as unknown as Store;
 }
 
-/** Thrown by a store that could not save a change: disk full, database locked for too long, I/O. */
+/** The fault of a change that could not be saved: disk full, lock timeout, I/O error. */
 export class WriteFailed extends Error {
   override readonly name = 'WriteFailed';
 }
 
 /**
- * Thrown by a store whose database does not answer now, which the store itself tells the log of in
- * one line. As the cause of a {@link WriteFailed}: the change was not saved, or nobody knows.
+ * The fault of a database outage, which the store logs once. As the cause of a {@link WriteFailed}:
+ * whether the change was saved may be unknown.
  */
 export class StoreAway extends Error {
   override readonly name: string = 'StoreAway';
 }
 
-/**
- * Thrown by a store that has no time for a call: too many wait before it, most of them of the same
- * party. The database is there.
- */
+/** The fault of a call that too many others precede; the database is up. */
 export class StoreBusy extends StoreAway {
   override readonly name = 'StoreBusy';
 }
 
-/** True if something failed because too many calls wait for the database. */
+/** Returns true if a fault comes from {@link StoreBusy}. */
 export function isBusy(fault: unknown): boolean {
-  if (fault instanceof StoreBusy) return true;
-  return fault instanceof Error && fault.cause !== undefined && isBusy(fault.cause);
+  return hasCause(fault, StoreBusy);
 }
 
-/** True if something failed because the database does not answer, which the log has a line of. */
+/** Returns true if a fault comes from {@link StoreAway}, which is logged already. */
 export function isAway(fault: unknown): boolean {
-  if (fault instanceof StoreAway) return true;
-  return fault instanceof Error && fault.cause !== undefined && isAway(fault.cause);
+  return hasCause(fault, StoreAway);
+}
+
+function hasCause(fault: unknown, kind: typeof StoreAway): boolean {
+  if (fault instanceof kind) return true;
+  return fault instanceof Error && fault.cause !== undefined && hasCause(fault.cause, kind);
 }

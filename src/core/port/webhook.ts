@@ -1,31 +1,31 @@
-/** Webhooks: their records, and the part of the port that remembers them. */
+/** Webhooks: their records and their part of the port. */
 
 import type { Act } from './audit.ts';
 import type { EventKind, TEST_EVENT } from './event.ts';
 
 export const WEBHOOK_LOCALES = ['en', 'ru', 'zh', 'fa'] as const;
 
-/** Signatures of Standard Webhooks: HMAC-SHA256, Ed25519. */
+/** Signature schemes of Standard Webhooks: HMAC-SHA256 and Ed25519. */
 export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
 
-/** Why a webhook is disabled that nobody but its owner disabled. */
+/** The reason of a webhook that its owner disabled. */
 export const DISABLED_BY_OWNER = 'its owner disabled it';
 
-/** The destination of a webhook, and how it is spoken to. */
+/** The destination of a webhook: a URL or a Telegram chat. */
 export type WebhookTarget =
   | { kind: 'webhook'; url: string; scheme: (typeof SIGNATURE_SCHEMES)[number] }
   | { kind: 'telegram'; chat: string; locale: (typeof WEBHOOK_LOCALES)[number] };
 
 export interface Webhook {
   id: number;
-  /** Null: it is the operator's. */
+  /** Null: the webhook is the operator's. */
   providerId: number | null;
   target: WebhookTarget;
-  /** Kinds of events that it wants; empty: all. */
+  /** Kinds of events to send; empty: all. */
   events: readonly EventKind[];
-  /** The secret that signs (`whsec_…`, `whsk_…`); for Telegram the bot's token. */
+  /** The signing secret (`whsec_…`, `whsk_…`); for Telegram the bot's token. */
   secret: string;
-  /** The secret before the last rotation: it signs too, until then. */
+  /** The secret before the last rotation, which signs too until `untilMs`. */
   previous: { secret: string; untilMs: number } | null;
   createdAtMs: number;
   /** Null: it is enabled. */
@@ -34,45 +34,46 @@ export interface Webhook {
 
 export type NewWebhook = Omit<Webhook, 'id' | 'previous' | 'disabled'>;
 
-/** A change; an absent field stays as it is. */
+/** A change of a webhook; absent fields stay unchanged. */
 export interface WebhookChange {
   target?: WebhookTarget;
   events?: readonly EventKind[];
   disabled?: Webhook['disabled'];
-  /** A new secret, with the old one signing until then (null: no longer). */
+  /** A new secret; the old one signs until `previousUntilMs` (null: no longer). */
   rotation?: { secret: string; previousUntilMs: number | null };
 }
 
 export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 
-/** An event on its way to a webhook, or at the end of it. */
+/** The delivery of an event to a webhook. */
 export interface Delivery {
   eventId: number;
   kind: EventKind | typeof TEST_EVENT;
-  /** When it happened. */
+  /** Time of the event. */
   atMs: number;
   state: (typeof DELIVERY_STATES)[number];
   attemptCount: number;
-  /** Waiting: when it is tried next; else when it ended. */
+  /** Time of the next attempt while it waits; else the time of its end. */
   stateAtMs: number;
-  /** Why the last attempt failed; null: none did. */
+  /** Problem of the last attempt; null: no attempt failed. */
   problem: string | null;
 }
 
 export interface WebhookStore {
-  /** Refuses more than `countMax` of the provider's, or the operator's. */
+  /** Adds a webhook. Returns `webhook_limit_reached` if its owner has `countMax` already. */
   addWebhook(
     draft: NewWebhook,
     countMax: number,
     act: Act,
   ): Promise<{ id: number } | 'webhook_limit_reached'>;
-  /** `providerId` null: the operator's. */
+  /** Lists the webhooks of a provider; null: of the operator. */
   listWebhooks(providerId: number | null): Promise<Webhook[]>;
-  /** Of whichever owner if `providerId` is undefined. */
+  /** Finds a webhook of an owner; undefined: of any. Returns null if there is none. */
   findWebhook(id: number, providerId?: number | null): Promise<Webhook | null>;
   /**
-   * Enabling it, another target or another secret lets what waits for it be tried at once, with all
-   * its attempts again.
+   * Changes a webhook. If it is enabled, or gets another target or secret, all waiting events are
+   * due at once, with their attempts counted from 0. Returns `webhook_not_found` if the owner has
+   * none with the id.
    */
   updateWebhook(
     id: number,
@@ -81,30 +82,33 @@ export interface WebhookStore {
     act: Act,
   ): Promise<Webhook | 'webhook_not_found'>;
   /**
-   * Lets what waits for it be tried at once, with the attempts that are left: its receiver works
-   * again. False: it is disabled or gone, or nothing that was put off waits.
+   * Makes waiting events due at once, as the receiver works again; their attempts stay counted.
+   * Returns false if the webhook is disabled or gone, or no event was put off.
    */
   resumeWebhook(id: number): Promise<boolean>;
   /**
-   * One bounded step of deleting events from its queue that are of none of the `wanted` kinds,
-   * those after `afterEventId`. Returns where the next step begins; null: this was the last one.
+   * Deletes some events after `afterEventId` from the queue whose kinds are not `wanted`. Returns
+   * the `afterEventId` of the next step; null: it is done.
    */
   dropUnwanted(
     id: number,
     wanted: readonly EventKind[],
     afterEventId: number,
   ): Promise<number | null>;
-  /** Deletes some secrets before a rotation that sign no longer. False: there were none. */
+  /** Deletes some previous secrets that sign no longer. Returns false if there were none. */
   forgetOldSecrets(nowMs: number): Promise<boolean>;
-  /** Removes it with all that waits for it. */
+  /**
+   * Removes a webhook with its queue. Returns `webhook_not_found` if the owner has none with the
+   * id.
+   */
   removeWebhook(
     id: number,
     providerId: number | null,
     act: Act,
   ): Promise<'ok' | 'webhook_not_found'>;
   /**
-   * Its deliveries, the newest event first, before `beforeEventId`; `state` null: all. An event
-   * that goes out again waits, whatever became of it before.
+   * Lists deliveries, the newest event first, before `beforeEventId`; `state` null: all. An event
+   * that is sent again counts as waiting.
    */
   listDeliveries(
     webhookId: number,
@@ -113,9 +117,9 @@ export interface WebhookStore {
     countMax: number,
   ): Promise<Delivery[]>;
   /**
-   * One bounded step of putting kept events into the outbox again, those that do not wait already:
-   * one, or those of the kinds that it wants from `sinceMs` on, after `afterEventId`. `next` is
-   * null when it is done; `isFull`: it left off, as so many wait for the webhook as may.
+   * Queues some saved events again that do not wait already: one event, or those since `sinceMs`
+   * after `afterEventId` of the webhook's kinds. Returns their number and the `afterEventId` of the
+   * next step (`next` null: it is done); `isFull`: it stopped because the queue is full.
    */
   replayEvents(
     webhook: Webhook,

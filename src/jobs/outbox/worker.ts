@@ -165,7 +165,7 @@ export class Outbox implements OutboxWorker {
       const carried = pool.kinds.filter((kind) => kinds.includes(kind));
       if (carried.length > 0) await this.#claim(pool, carried);
     }
-    return core.store.nextDispatchMs(kinds);
+    return core.store.findNextDispatchMs(kinds);
   }
 
   async #claim(pool: Pool, kinds: readonly DestinationKind[]): Promise<void> {

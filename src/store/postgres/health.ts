@@ -72,19 +72,19 @@ export function healthStore({ db, storeNowMs }: Context, self: Self): HealthStor
     },
 
     // The log and the disk are the server's, which has a monitor of its own.
-    storageFacts: async () => ({
+    readStorageFacts: async () => ({
       bytes: (await on.bytes.get(db))?.bytes ?? null,
       freeBytes: null,
       logBytes: null,
       diskFreeBytes: null,
     }),
 
-    serverFacts: async () => {
+    readServerFacts: async () => {
       const facts = await on.server.get(db, { nowMs: storeNowMs() });
       return facts && { ...facts, clockOffsetMs: self.clock.offsetMs };
     },
 
-    queueFacts: async (nowMs) => {
+    readQueueFacts: async (nowMs) => {
       const facts = await on.queue.get(db, { nowMs });
       if (facts === null) throw new Error('a query of sums has no row');
       return facts;

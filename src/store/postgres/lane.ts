@@ -21,7 +21,7 @@ import { noteDistributionEnd } from './distribution-end.ts';
 import { prepare, type Runner, value } from './statement.ts';
 import type { Write } from './write.ts';
 
-type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
+type LaneStore = Pick<Store, 'claimWork' | 'findNextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
 /** Distributions that a worker takes a step further at a time. */
 const CLAIM_COUNT_MAX = 32;
@@ -295,7 +295,7 @@ export function laneStore(context: Context): LaneStore {
       return got.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)).map(taken);
     },
 
-    nextDueMs: async () => {
+    findNextDueMs: async () => {
       const readyAtMs = (await on.nextReady.get(db))?.readyAtMs ?? null;
       // The worker asks its own clock whether it has come.
       return readyAtMs && readyAtMs - context.storeMs(0);

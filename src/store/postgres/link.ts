@@ -54,7 +54,7 @@ export function linkStore({ db }: Context): LinkStore {
       const counted = sql`SELECT count(*) AS count FROM install i WHERE ${links(filter)}`;
       return (await prepare<{ count: number }>(counted).get(db))?.count ?? 0;
     },
-    storyOf: async (installId) => ({
+    readLinkStory: async (installId) => ({
       ends: await on.ends.all(db, { installId }),
       refusals: await on.refusals.get(db, { installId }),
     }),

@@ -254,7 +254,7 @@ export function outboxStore(context: Context): OutboxStore {
         return count;
       }),
 
-    nextDispatchMs: async (kinds) =>
+    findNextDispatchMs: async (kinds) =>
       (await on.next.get(db, { kinds, nowMs: clock.nowMs() }))?.nextAtMs ?? null,
 
     resumeDestinations: async (kinds) => {
@@ -269,7 +269,7 @@ export function outboxStore(context: Context): OutboxStore {
 
     listDestinations: (kinds, countMax) => on.list.all(db, { kinds, countMax }),
 
-    outboxTotals: () => on.totals.all(db),
+    readOutboxTotals: () => on.totals.all(db),
 
     forgetDestinations: async () => {
       const of = { clockMs: context.storeNowMs() };

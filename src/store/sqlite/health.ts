@@ -14,7 +14,10 @@ import { APPLICATION_ID, SCHEMA_VERSION } from './file/migrate.ts';
 import { DATABASE_FILE } from './file/open.ts';
 import { value } from './statement.ts';
 
-type HealthStore = Pick<Store, 'checkWritable' | 'storageFacts' | 'serverFacts' | 'queueFacts'>;
+type HealthStore = Pick<
+  Store,
+  'checkWritable' | 'readStorageFacts' | 'readServerFacts' | 'readQueueFacts'
+>;
 
 /** Distributions that are counted before everybody else has a turn: some 2 ms. */
 const QUEUE_STEP = 2_000;
@@ -82,7 +85,7 @@ export function healthStore(context: Context, dataDir: string): HealthStore {
         return 'ok';
       }),
 
-    storageFacts: async () => {
+    readStorageFacts: async () => {
       // One snapshot, and one lock for the three of them.
       db.read();
       const pageBytes = on.pageSize.get()?.page_size ?? 0;
@@ -94,9 +97,9 @@ export function healthStore(context: Context, dataDir: string): HealthStore {
       };
     },
 
-    serverFacts: async () => null,
+    readServerFacts: async () => null,
 
-    queueFacts: async (nowMs) => {
+    readQueueFacts: async (nowMs) => {
       const facts: QueueFacts = {
         ...{ dueCount: 0, scheduledCount: 0, recipientCount: 0 },
         oldestDueAtMs: null,

@@ -14,7 +14,7 @@ import type { Context } from './context.ts';
 import { endNoter } from './distribution-end.ts';
 import { value } from './statement.ts';
 
-type LaneStore = Pick<Store, 'claimWork' | 'nextDueMs' | 'moveDistribution' | 'releaseWork'>;
+type LaneStore = Pick<Store, 'claimWork' | 'findNextDueMs' | 'moveDistribution' | 'releaseWork'>;
 
 /** Distributions that a worker takes a step further at a time. */
 const CLAIM_COUNT_MAX = 32;
@@ -229,7 +229,7 @@ export function laneStore(context: Context): LaneStore {
       });
     },
 
-    nextDueMs: async () => on.nextReady.get()?.readyAtMs ?? null,
+    findNextDueMs: async () => on.nextReady.get()?.readyAtMs ?? null,
 
     moveDistribution: (lease, from, to) => writer.run(() => steps.move(lease, from, to)),
 

@@ -69,7 +69,7 @@ export function linkStore(context: Context): LinkStore {
       const counted = sql`SELECT count(*) AS count FROM install i WHERE ${links(filter)}`;
       return listOnce<{ count: number }>(db, counted)[0]?.count ?? 0;
     },
-    storyOf: async (installId) => ({
+    readLinkStory: async (installId) => ({
       ends: on.ends.all({ installId }),
       refusals: on.refusals.get({ installId }),
     }),

@@ -239,7 +239,7 @@ export function outboxStore(context: Context): OutboxStore {
         return count;
       }),
 
-    nextDispatchMs: async (kinds) =>
+    findNextDispatchMs: async (kinds) =>
       on.next.get({ kinds: JSON.stringify(kinds), nowMs: clock.nowMs() })?.nextAtMs ?? null,
 
     resumeDestinations: async (kinds) => {
@@ -255,7 +255,7 @@ export function outboxStore(context: Context): OutboxStore {
     listDestinations: async (kinds, countMax) =>
       on.list.all({ kinds: JSON.stringify(kinds), countMax }),
 
-    outboxTotals: async () => on.totals.all({ oldestOf: OLDEST_OF }),
+    readOutboxTotals: async () => on.totals.all({ oldestOf: OLDEST_OF }),
 
     forgetDestinations: async () => {
       if (on.forgettable.get({ clockMs: clock.nowMs() }) === null) return false;

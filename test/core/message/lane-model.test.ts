@@ -132,14 +132,14 @@ async function finish(before: Lane): Promise<void> {
     expect(row.due_at_ms).toBeGreaterThan(nowMs);
   }
   const next = left.map(({ due_at_ms: dueAtMs }) => dueAtMs);
-  expect(await store.nextDueMs()).toBe(next.length === 0 ? null : Math.min(...next));
+  expect(await store.findNextDueMs()).toBe(next.length === 0 ? null : Math.min(...next));
 }
 
 /** Without waiting for anything: somebody is at it, or can be. */
 async function check(lane: Lane): Promise<void> {
   expect(lane.filter(isDelivered).length).toBeLessThanOrEqual(1);
   if (!lane.some(canGo)) return;
-  expect(await store.nextDueMs()).toBe(
+  expect(await store.findNextDueMs()).toBe(
     lane.some((row) => row.is_scheduled === 0 || isDelivered(row) || row.status < PENDING)
       ? 0
       : startMs + Math.min(...lane.map((row) => row.due_at_ms)),

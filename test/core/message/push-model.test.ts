@@ -290,7 +290,7 @@ class World {
         await store.settleDispatches({ ...lease, destinationId: id }, settled, health, null);
         await store.releaseDestinations(lease.owner, id);
       }
-      const nextMs = await store.nextDispatchMs(PUSH_GATEWAYS);
+      const nextMs = await store.findNextDispatchMs(PUSH_GATEWAYS);
       if (nextMs === null) break;
       this.#nowMs = Math.max(this.#nowMs + 5_000, nextMs);
       engine.clock.set(this.#nowMs);

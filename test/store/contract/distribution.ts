@@ -251,7 +251,7 @@ export const distributionContract: Record<Method & keyof Store, Suite> = {
         expect(await store.cancelDistribution(providerId, id, guard, ACT)).toBe(130);
       }
       expect(await claim(store, 'one', EXPIRES_MS)).toEqual([]);
-      expect(await store.nextDueMs()).toBeNull();
+      expect(await store.findNextDueMs()).toBeNull();
     });
 
     test('refuses one millisecond too late, and what was not scheduled', async () => {

@@ -4,7 +4,7 @@ import { nextTurn } from '../../../src/core/turn.ts';
 import { ALL, addDoor, addLink, addProvider, CLOCK, knock, NOW_MS, type Suite } from './fixture.ts';
 import { at, bringTo, deliver, HOUR_MS, send, to } from './message-fixture.ts';
 
-type Method = 'checkWritable' | 'storageFacts' | 'serverFacts' | 'queueFacts';
+type Method = 'checkWritable' | 'readStorageFacts' | 'readServerFacts' | 'readQueueFacts';
 
 const EMPTY = { dueCount: 0, scheduledCount: 0, oldestDueAtMs: null, recipientCount: 0 };
 
@@ -21,11 +21,11 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
-  storageFacts(opened) {
+  readStorageFacts(opened) {
     test('bytes, or null for what there is none of; the data grows with what is in it', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
-      const before = await store.storageFacts();
+      const before = await store.readStorageFacts();
       for (const [name, bytes] of Object.entries(before)) {
         const isFact = bytes === null || (Number.isInteger(bytes) && bytes >= 0);
         expect([name, isFact]).toEqual([name, true]);
@@ -37,17 +37,17 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
         }),
       );
       await Promise.all(links);
-      const after = await store.storageFacts();
+      const after = await store.readStorageFacts();
       if (before.bytes === null) return;
       expect(before.freeBytes ?? 0).toBeLessThan(before.bytes);
       expect(after.bytes).toBeGreaterThan(before.bytes);
     });
   },
 
-  serverFacts(opened) {
+  readServerFacts(opened) {
     test('of a server: its connections, its clock, what waits for the chain, who serves', async () => {
       const { store, openBeside } = opened();
-      const facts = await store.serverFacts();
+      const facts = await store.readServerFacts();
       if (facts === null) return;
       expect(facts.connectionCount).toBeGreaterThan(0);
       expect(facts.connectionCountMax).toBeGreaterThanOrEqual(facts.connectionCount);
@@ -55,21 +55,21 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
       const node = { name: 'one', address: '', version: '', startedAtMs: NOW_MS };
       await store.noteNode(node);
       await (await openBeside()).noteNode(node);
-      expect(await store.serverFacts()).toMatchObject({ nodeCount: 2 });
+      expect(await store.readServerFacts()).toMatchObject({ nodeCount: 2 });
       CLOCK.set(NOW_MS + 20_000);
       await store.noteNode(node);
-      expect(await store.serverFacts()).toMatchObject({ nodeCount: 1 });
+      expect(await store.readServerFacts()).toMatchObject({ nodeCount: 1 });
     });
   },
 
-  queueFacts(opened) {
+  readQueueFacts(opened) {
     test('nothing waits in an empty store, nor when all is delivered', async () => {
       const { store } = opened();
-      expect(await store.queueFacts(NOW_MS)).toEqual(EMPTY);
+      expect(await store.readQueueFacts(NOW_MS)).toEqual(EMPTY);
       const { providerId } = await addDoor(store);
       await knock(store, 'a');
       await deliver(store, providerId, to('a'));
-      expect(await store.queueFacts(NOW_MS)).toEqual(EMPTY);
+      expect(await store.readQueueFacts(NOW_MS)).toEqual(EMPTY);
     });
 
     test('what is due and since when, and apart from it what is scheduled', async () => {
@@ -78,13 +78,13 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
       await knock(store, 'a');
       await send(store, providerId, to('a'));
       await send(store, providerId, { ...to('a'), ...at(NOW_MS + HOUR_MS) });
-      expect(await store.queueFacts(NOW_MS + 1)).toEqual({
+      expect(await store.readQueueFacts(NOW_MS + 1)).toEqual({
         dueCount: 1,
         scheduledCount: 1,
         oldestDueAtMs: NOW_MS,
         recipientCount: 0,
       });
-      expect(await store.queueFacts(NOW_MS + HOUR_MS)).toMatchObject({
+      expect(await store.readQueueFacts(NOW_MS + HOUR_MS)).toMatchObject({
         dueCount: 2,
         scheduledCount: 0,
         oldestDueAtMs: NOW_MS,
@@ -103,7 +103,7 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
         await send(store, id, { createdAtMs: NOW_MS + n });
       }
       let isOver = false;
-      const counting = store.queueFacts(NOW_MS).finally(() => {
+      const counting = store.readQueueFacts(NOW_MS).finally(() => {
         isOver = true;
       });
       let turns = 0;
@@ -122,7 +122,7 @@ export const healthContract: Record<Method & keyof Store, Suite> = {
       const id = await send(store, providerId, to('a', 'b', 'nobody'));
       await bringTo(store, id, 40);
       // The one that nobody knows has failed already.
-      expect(await store.queueFacts(NOW_MS)).toMatchObject({ dueCount: 1, recipientCount: 2 });
+      expect(await store.readQueueFacts(NOW_MS)).toMatchObject({ dueCount: 1, recipientCount: 2 });
     });
   },
 };

@@ -19,7 +19,7 @@ import {
   WAITING_MAX,
 } from './message-fixture.ts';
 
-type Method = 'claimWork' | 'releaseWork' | 'nextDueMs';
+type Method = 'claimWork' | 'releaseWork' | 'findNextDueMs';
 
 const UNTIL_MS = NOW_MS + LEASE_MS;
 
@@ -294,19 +294,19 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
-  nextDueMs(opened) {
+  findNextDueMs(opened) {
     test('the earliest of what has not ended', async () => {
       const { store } = opened();
       const { id: providerId } = await addProvider(store, 'Provide1');
-      expect(await store.nextDueMs()).toBeNull();
+      expect(await store.findNextDueMs()).toBeNull();
       const second = await pending(store, providerId, NOW_MS + 2 * HOUR_MS);
       const first = await pending(store, providerId, NOW_MS + HOUR_MS);
-      expect(await store.nextDueMs()).toBe(NOW_MS + HOUR_MS);
+      expect(await store.findNextDueMs()).toBe(NOW_MS + HOUR_MS);
       const guard = { from: [30], dueFromMs: NOW_MS, nowMs: NOW_MS };
       await store.cancelDistribution(providerId, first, guard, ACT);
-      expect(await store.nextDueMs()).toBe(NOW_MS + 2 * HOUR_MS);
+      expect(await store.findNextDueMs()).toBe(NOW_MS + 2 * HOUR_MS);
       await store.blockDistribution(second, [30], NOW_MS, ACT);
-      expect(await store.nextDueMs()).toBeNull();
+      expect(await store.findNextDueMs()).toBeNull();
     });
 
     test('at once for what nobody has looked at, and for a send for now, whatever waits', async () => {
@@ -315,12 +315,12 @@ export const laneContract: Record<Method & keyof Store, Suite> = {
       const { id: two } = await addProvider(store, 'Provide2');
       await pending(store, one, NOW_MS + HOUR_MS);
       const unseen = await send(store, two, at(NOW_MS + 2 * HOUR_MS));
-      expect(await store.nextDueMs()).toBe(0);
+      expect(await store.findNextDueMs()).toBe(0);
       await bringTo(store, unseen, 20);
       await store.moveDistribution(lease(unseen), 20, 30);
-      expect(await store.nextDueMs()).toBe(NOW_MS + HOUR_MS);
+      expect(await store.findNextDueMs()).toBe(NOW_MS + HOUR_MS);
       await send(store, one, sentAt(NOW_MS + 3 * HOUR_MS));
-      expect(await store.nextDueMs()).toBe(0);
+      expect(await store.findNextDueMs()).toBe(0);
     });
   },
 };

@@ -15,7 +15,7 @@ import {
   type Suite,
 } from './fixture.ts';
 
-type Method = 'findLink' | 'findLinksByKey' | 'listLinks' | 'countLinks' | 'storyOf';
+type Method = 'findLink' | 'findLinksByKey' | 'listLinks' | 'countLinks' | 'readLinkStory';
 
 const EVERY: LinkFilter = { providerCode: null, isFull: false, status: null };
 
@@ -119,12 +119,12 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
     });
   },
 
-  storyOf(opened) {
+  readLinkStory(opened) {
     test('how slots of this link ended, the latest first', async () => {
       const { store } = opened();
       const { providerId, installId } = await addDoor(store);
       await addLink(store, providerId, { installCode: OTHER_CODE });
-      expect(await store.storyOf(installId)).toEqual({ ends: [], refusals: null });
+      expect(await store.readLinkStory(installId)).toEqual({ ends: [], refusals: null });
       await store.updateInstall(providerId, installId, { whenFull: 'replace-oldest' }, ACT);
       for (const hwid of ['a', 'b']) await knock(store, hwid);
       await knock(store, 'c', CODE, FACTS, NOW_MS + 1);
@@ -133,7 +133,7 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       await store.freeSlot(providerId, free, 'c', ACT);
       await store.freeSlot(providerId, { installCode: CODE, installId }, 'b', ACT);
       const stay = { registeredAtMs: NOW_MS, lastSeenAtMs: NOW_MS };
-      expect((await store.storyOf(installId)).ends).toEqual([
+      expect((await store.readLinkStory(installId)).ends).toEqual([
         {
           ...{ hwid: 'b', ...stay, endedAtMs: ACT.atMs },
           ...{ why: 'deleted', actor: 'tester', forHwid: null },
@@ -150,7 +150,7 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       const { installId } = await addDoor(store);
       await knock(store, 'a');
       await store.forgetDevice('a', ACT);
-      const { ends } = await store.storyOf(installId);
+      const { ends } = await store.readLinkStory(installId);
       expect(ends).toMatchObject([{ hwid: null, why: 'forgotten', actor: 'tester' }]);
     });
 
@@ -162,7 +162,7 @@ export const linkContract: Record<Method & keyof Store, Suite> = {
       store.countRefusal({ installId, providerId }, 'link_limit_reached', NOW_MS);
       await store.saveFigures();
       const refusals = { count: 2, lastAtMs: NOW_MS, reason: 'link_limit_reached' } as const;
-      expect((await store.storyOf(installId)).refusals).toEqual(refusals);
+      expect((await store.readLinkStory(installId)).refusals).toEqual(refusals);
     });
   },
 };

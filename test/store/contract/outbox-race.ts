@@ -70,7 +70,7 @@ export const OUTBOX_RACES: Readonly<Record<string, Race>> = {
       const [status, recipients, sent = 0, failed = 0] = await countsOf(store, idOf(given, 'id'));
       expect([100, 110, 120]).toContain(status ?? 0);
       expect([recipients, sent + failed]).toEqual([DEVICES, DEVICES]);
-      const [total] = await store.outboxTotals();
+      const [total] = await store.readOutboxTotals();
       expect(total?.waitingCount).toBe(0);
     },
   },
@@ -90,7 +90,7 @@ export const OUTBOX_RACES: Readonly<Record<string, Race>> = {
         { outcome: { isHandedOver: true } },
       ]);
       expect(await countsOf(store, idOf(given, 'id'))).toEqual([40, DEVICES, 0, 0]);
-      expect(await store.outboxTotals()).toMatchObject([
+      expect(await store.readOutboxTotals()).toMatchObject([
         { waitingCount: DEVICES, oldestQueuedAtMs: NOW_MS },
       ]);
     },

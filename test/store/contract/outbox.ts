@@ -72,12 +72,12 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
 
     test('looking alone writes nothing', async () => {
       const { store } = await given();
-      const before = await store.storageFacts();
+      const before = await store.readStorageFacts();
       await claimGateways(store);
       await store.resumeDestinations(PUSH_GATEWAYS);
       await store.forgetDestinations();
       await store.endHandedOver(NOW_MS);
-      expect((await store.storageFacts()).logBytes).toBe(before.logBytes);
+      expect((await store.readStorageFacts()).logBytes).toBe(before.logBytes);
     });
 
     test('not one that was stopped, or waits for its time', async () => {
@@ -88,14 +88,14 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       await settle(store, id, [], ACCEPTED, { health: stopped });
       await store.releaseDestinations('one', null);
       expect(await claimGateways(store)).toEqual([]);
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(NOW_MS + STOPPED_MS);
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBe(NOW_MS + STOPPED_MS);
       expect(await store.resumeDestinations(PUSH_GATEWAYS)).toBe(1);
       expect((await claimOne(store)).problem).toBe('wrong key');
 
       const retryAtMs = NOW_MS + SECOND_MS;
       await settle(store, id, [], ACCEPTED, { health: { ...WELL, failureCount: 9, retryAtMs } });
       await store.releaseDestinations('one', id);
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(retryAtMs);
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBe(retryAtMs);
       expect(await claimGateways(store, 'one', retryAtMs - 1)).toEqual([]);
       expect(await claimGateways(store, 'one', retryAtMs)).toHaveLength(1);
     });
@@ -156,7 +156,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       await settle(store, id, [due as { id: number }], later, { nowMs: aheadMs, health });
       expect((await claimOne(store, 'another')).id).toBe(id);
       expect(await dueAt(store, id)).toMatchObject([{ id: due?.id, attemptCount: 1 }]);
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(0);
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBe(0);
     });
 
     test('two at once never get the same', async () => {
@@ -301,7 +301,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
     });
   },
 
-  nextDispatchMs(opened) {
+  findNextDispatchMs(opened) {
     test('what was stopped is tried again after an hour, by one', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
@@ -311,7 +311,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       await settle(store, id, [], ACCEPTED, { health: { ...WELL, stoppedAtMs: NOW_MS } });
       await store.releaseDestinations('one', null);
       const againMs = NOW_MS + STOPPED_MS;
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(againMs);
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBe(againMs);
       expect(await claimGateways(store, 'one', againMs - 1)).toEqual([]);
       const claimed = await claimGateways(store, 'one', againMs);
       expect(claimed).toMatchObject([{ id, stoppedAtMs: NOW_MS }]);
@@ -319,22 +319,22 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       // Refused again: it is an hour more, and no event of its own.
       const health = { ...WELL, stoppedAtMs: againMs };
       await settle(store, id, [], ACCEPTED, { health, nowMs: againMs });
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(againMs + STOPPED_MS);
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBe(againMs + STOPPED_MS);
     });
 
     test('the first time at which something may be tried', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       await registerAt(store, 'a', fcm('token a'));
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBeNull();
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBeNull();
       await serve(store, providerId);
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(0);
-      expect(await store.nextDispatchMs(['apns'])).toBeNull();
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBe(0);
+      expect(await store.findNextDispatchMs(['apns'])).toBeNull();
       const { id } = await claimOne(store);
       await settle(store, id, await dueAt(store, id), retryAt(NOW_MS + SECOND_MS));
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(NOW_MS + SECOND_MS);
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBe(NOW_MS + SECOND_MS);
       await settle(store, id, await dueAt(store, id, NOW_MS + SECOND_MS), ACCEPTED);
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBeNull();
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBeNull();
     });
   },
 
@@ -351,7 +351,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       expect(await store.resumeDestinations(['apns', 'webpush'])).toBe(0);
       expect(await store.resumeDestinations(['fcm'])).toBe(1);
       expect(await store.resumeDestinations(['fcm'])).toBe(0);
-      expect(await store.nextDispatchMs(PUSH_GATEWAYS)).toBe(0);
+      expect(await store.findNextDispatchMs(PUSH_GATEWAYS)).toBe(0);
     });
   },
 
@@ -376,16 +376,16 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
     });
   },
 
-  outboxTotals(opened) {
+  readOutboxTotals(opened) {
     test('by kind, with the time of what waits longest', async () => {
       const { store } = opened();
       const { providerId } = await addDoor(store);
       await registerAt(store, 'a', webpush('https://one.example/a'));
       await registerAt(store, 'b', webpush('https://two.example/b'));
-      expect(await store.outboxTotals()).toEqual([]);
+      expect(await store.readOutboxTotals()).toEqual([]);
       await serve(store, providerId, { createdAtMs: NOW_MS - SECOND_MS });
       await serve(store, providerId);
-      const [total, ...more] = await store.outboxTotals();
+      const [total, ...more] = await store.readOutboxTotals();
       expect(more).toEqual([]);
       expect(total).toEqual({
         kind: 'webpush',
@@ -398,7 +398,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       const [first] = await claimGateways(store);
       const health = { ...WELL, failureCount: 1, failingSinceMs: NOW_MS, stoppedAtMs: NOW_MS };
       await settle(store, first?.id ?? 0, [], ACCEPTED, { health });
-      expect(await store.outboxTotals()).toMatchObject([{ failingCount: 1, stoppedCount: 1 }]);
+      expect(await store.readOutboxTotals()).toMatchObject([{ failingCount: 1, stoppedCount: 1 }]);
     });
   },
 
@@ -419,7 +419,7 @@ export const outboxContract: Record<keyof OutboxStore, Suite> = {
       hold('one', NOW_MS + 8 * 86_400_000);
       expect(await store.forgetDestinations()).toBe(true);
       expect(await store.forgetDestinations()).toBe(false);
-      expect(await store.outboxTotals()).toMatchObject([{ kind: 'fcm', destinationCount: 1 }]);
+      expect(await store.readOutboxTotals()).toMatchObject([{ kind: 'fcm', destinationCount: 1 }]);
     });
   },
 };

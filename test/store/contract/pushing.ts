@@ -99,7 +99,7 @@ export const pushingSuite: Suite = (opened) => {
     const { id, outcome } = await serve(store, providerId, {}, ['apns', 'webpush']);
     expect(outcome).toEqual({ sentCount: 1, failedCount: 0, isHandedOver: false });
     expect(await statusOf(store, id)).toBe(100);
-    expect(await store.outboxTotals()).toEqual([]);
+    expect(await store.readOutboxTotals()).toEqual([]);
   });
 
   test('an address that is none, as an old row may have it, is as none', async () => {
@@ -115,13 +115,13 @@ export const pushingSuite: Suite = (opened) => {
     const { providerId } = await addDoor(store);
     await registerAt(store, 'a', fcm('token a'));
     const { id: first } = await serve(store, providerId);
-    expect(await store.nextDueMs()).toBeNull();
+    expect(await store.findNextDueMs()).toBeNull();
     expect(await claimedIds(store)).toEqual([]);
     const second = await send(store, providerId);
     expect(await claimedIds(store)).toEqual([second]);
     await bringTo(store, second, 100);
     expect(await statusOf(store, first)).toBe(40);
-    expect((await store.queueFacts(NOW_MS)).dueCount).toBe(0);
+    expect((await store.readQueueFacts(NOW_MS)).dueCount).toBe(0);
   });
 
   test('a clock that was set back gives the lane to nothing that was handed over', async () => {
@@ -196,7 +196,7 @@ export const pushingSuite: Suite = (opened) => {
     expect((await countsOf(store, id))[0]).toBe(40);
     while (await store.endHandedOver(EXPIRES_MS)) await nextTurn();
     expect(await countsOf(store, id)).toEqual([120, SEVERAL, 0, SEVERAL]);
-    expect(await store.outboxTotals()).toMatchObject([{ waitingCount: 0 }]);
+    expect(await store.readOutboxTotals()).toMatchObject([{ waitingCount: 0 }]);
   });
 
   test('the place of nobody has an address of its own', async () => {
@@ -302,7 +302,7 @@ export const pushingSuite: Suite = (opened) => {
     await registerAt(store, 'b', fcm('token b'));
     const { id } = await serve(store, providerId);
     expect(await store.forgetDevice('a', ACT)).toBe('ok');
-    expect(await store.outboxTotals()).toMatchObject([{ waitingCount: 1 }]);
+    expect(await store.readOutboxTotals()).toMatchObject([{ waitingCount: 1 }]);
     const { id: destinationId } = await claimOne(store);
     await settle(store, destinationId, await dueAt(store, destinationId), ACCEPTED);
     expect(await countsOf(store, id)).toEqual([110, 2, 1, 1]);
@@ -314,7 +314,7 @@ export const pushingSuite: Suite = (opened) => {
     await store.blockDistribution(id, [40], NOW_MS, ACT);
     while ((await store.expireRecipients(NOW_MS)) !== null) await nextTurn();
     expect(await countsOf(store, id)).toEqual([140, SEVERAL, 0, SEVERAL]);
-    expect(await store.outboxTotals()).toMatchObject([{ waitingCount: 0 }]);
+    expect(await store.readOutboxTotals()).toMatchObject([{ waitingCount: 0 }]);
     expect(await store.endHandedOver(EXPIRES_MS)).toBe(false);
   });
 
@@ -323,7 +323,7 @@ export const pushingSuite: Suite = (opened) => {
     await serve(store, providerId);
     await send(store, providerId);
     await removeProvider(store, 'Provide1');
-    expect(await store.outboxTotals()).toMatchObject([{ waitingCount: 0 }]);
+    expect(await store.readOutboxTotals()).toMatchObject([{ waitingCount: 0 }]);
     expect(await claimGateways(store)).toEqual([]);
   });
 
@@ -339,7 +339,7 @@ export const pushingSuite: Suite = (opened) => {
     });
     const { id } = await serve(store, providerId);
     expect(await countsOf(store, id)).toEqual([40, count, 10, 0]);
-    expect(await store.outboxTotals()).toMatchObject([{ destinationCount: PUSH_SERVICES_MAX }]);
+    expect(await store.readOutboxTotals()).toMatchObject([{ destinationCount: PUSH_SERVICES_MAX }]);
   });
 
   test('push services that were made up keep out none that took a push before', async () => {

@@ -48,7 +48,7 @@ export const settlementContract: Record<Method & keyof OutboxStore, Suite> = {
       await settle(store, destinationId, [second], ACCEPTED, { nowMs: NOW_MS + 1 });
       expect(await countsOf(store, id)).toEqual([100, 2, 2, 0]);
       expect((await detailOf(store, id)).distribution.finishedAtMs).toBe(NOW_MS + 1);
-      expect(await store.outboxTotals()).toMatchObject([{ waitingCount: 0 }]);
+      expect(await store.readOutboxTotals()).toMatchObject([{ waitingCount: 0 }]);
     });
 
     test('some failed: sent with errors; all did: failed; the inbox has it all the same', async () => {

@@ -67,7 +67,7 @@ export const watchContract: Record<'watch', Suite> = {
       ended.stop();
       const [one, two] = [listen(store), listen(store)];
       // A read in the same turn hides it for no longer than that turn.
-      await Promise.all([store.nextDueMs(), send(beside, providerId)]);
+      await Promise.all([store.findNextDueMs(), send(beside, providerId)]);
       await hear(one.heard, null);
       await hear(two.heard, null);
       one.stop();
