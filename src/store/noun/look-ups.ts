@@ -1,0 +1,56 @@
+/** Parts of statements that several nouns share: rows found by a key from outside, times seen. */
+
+import { type SQL, sql } from 'drizzle-orm';
+import type { DeviceAtProvider } from '../../core/port/device.ts';
+import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import { type Backend, type Dialect, value } from '../backend.ts';
+
+/** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
+export const slotSeen = ({ greatest }: Dialect): SQL =>
+  greatest(sql.raw('s.last_seen_at_ms'), sql.raw('p.checked_in_at_ms'));
+
+/**
+ * Condition: the only slot of the device of row `p`, if it has one, was seen when the device was.
+ * It holds for nearly all devices, and the rows of their slots need not be read.
+ */
+export const SEEN_AS_ONE = sql.raw('p.slot_count < 2 - p.seen_apart');
+
+/** The earliest time seen of the device of row `p` and of its slots at the provider. */
+export const allSeen = ({ greatest }: Dialect): SQL => sql`
+  CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms ELSE ${greatest(
+    sql.raw('p.checked_in_at_ms'),
+    sql.raw(`(SELECT min(s.last_seen_at_ms) FROM install_device s
+      WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id)`),
+  )} END`;
+
+/** A device at a provider, as it is read: `isRegistered` is 0 or 1. */
+export type RowAtProvider = Omit<DeviceAtProvider, 'isRegistered'> & { isRegistered: number };
+
+/** Columns of a row `p` of `device_provider`. */
+export const AT_PROVIDER_COLUMNS = sql.raw(`
+  p.os AS os, p.os_version AS "osVersion", p.device_name AS "deviceName",
+  p.app_version AS "appVersion", p.user_agent AS "userAgent",
+  CAST(p.token_id IS NOT NULL AS integer) AS "isRegistered"`);
+export const LAST_SEEN = sql.raw('p.last_seen_at_ms AS "lastSeenAtMs"');
+
+/** Returns the row with its flag as a boolean. */
+export function atProvider<Row extends RowAtProvider>(row: Row) {
+  return { ...row, isRegistered: row.isRegistered === 1 };
+}
+
+export function lookUpStatements({ prepare }: Backend) {
+  return {
+    deviceId: prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = ${value('hwid')}`),
+    atProvider: prepare<RowAtProvider>(sql`
+        SELECT ${AT_PROVIDER_COLUMNS}, ${LAST_SEEN} FROM device_provider p
+        WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`),
+    provider: prepare<{ id: number }>(
+      sql`SELECT id FROM provider WHERE code = ${value('providerCode')}`,
+    ),
+    /** The provider's binding of a hash, if it is active. */
+    activeDomain: prepare<{ id: number }>(sql`
+        SELECT id FROM domain
+        WHERE provider_id = ${value('providerId')} AND domain_hash = ${value('domainHash')}
+          AND status = ${DOMAIN_ACTIVE}`),
+  };
+}
