@@ -42,7 +42,7 @@ function preparedOf<Row>(statement: Statement<Row>): Prepared<Row> {
   };
 }
 
-const DIALECT: Dialect = {
+export const DIALECT: Dialect = {
   locked: sql.raw('FOR NO KEY UPDATE'),
   lockedUnlessBusy: sql.raw('FOR NO KEY UPDATE SKIP LOCKED'),
   join: sql.raw('JOIN'),

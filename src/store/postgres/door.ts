@@ -41,7 +41,7 @@ export interface DoorHere extends Door {
 
 /** Time at which the slot of `p` on the link `i` was seen. */
 const SEEN_ON_LINK = sql`
-  CASE WHEN ${sql.raw(SEEN_AS_ONE)} THEN p.last_seen_at_ms ELSE ${SLOT_SEEN} END`;
+  CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms ELSE ${SLOT_SEEN} END`;
 
 const IS_BOUND = sql`coalesce(b.status = ${sql.raw(String(DOMAIN_ACTIVE))}, false)`;
 

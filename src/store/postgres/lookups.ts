@@ -3,19 +3,13 @@
 import { sql } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import { allSeen, SEEN_AS_ONE, slotSeen } from '../noun/look-ups.ts';
+import { DIALECT } from './backend.ts';
 import { prepare, value } from './statement.ts';
 
-/** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
-export const SLOT_SEEN = sql.raw('greatest(s.last_seen_at_ms, p.checked_in_at_ms)');
-
-/** Condition: the only slot of the device of row `p`, if it has any, was seen as the device was. */
-export const SEEN_AS_ONE = 'p.slot_count < 2 - p.seen_apart';
-
-/** Time since which the device of row `p` was seen at the provider, and each slot of it there. */
-export const ALL_SEEN = sql.raw(`
-  CASE WHEN ${SEEN_AS_ONE} THEN p.last_seen_at_ms ELSE greatest(p.checked_in_at_ms,
-    (SELECT min(s.last_seen_at_ms) FROM install_device s
-     WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id)) END`);
+export const SLOT_SEEN = slotSeen(DIALECT);
+export const ALL_SEEN = allSeen(DIALECT);
+export { SEEN_AS_ONE };
 
 export type RowAtProvider = DeviceAtProvider;
 

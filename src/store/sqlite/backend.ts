@@ -50,7 +50,7 @@ const NO_LOCK: Prepared<unknown> = {
 
 const EMPTY = sql.raw('');
 
-const DIALECT: Dialect = {
+export const DIALECT: Dialect = {
   locked: EMPTY,
   lockedUnlessBusy: EMPTY,
   join: sql.raw('CROSS JOIN'),

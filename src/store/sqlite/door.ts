@@ -41,7 +41,7 @@ interface PolicyRow {
 
 /** Time at which the slot of `p` on the link `i` was seen. */
 const SEEN_ON_LINK = sql`
-  iif(${sql.raw(SEEN_AS_ONE)}, p.last_seen_at_ms,
+  iif(${SEEN_AS_ONE}, p.last_seen_at_ms,
     (SELECT ${SLOT_SEEN} FROM install_device s
      WHERE s.install_id = i.id AND s.device_id = p.device_id))`;
 

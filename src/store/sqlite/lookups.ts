@@ -1,40 +1,23 @@
-/** Look-ups by a key from outside, which several nouns begin with. */
+/** Bridge to noun/look-ups.ts for nouns that are not written once yet. */
 
 import { sql } from 'drizzle-orm';
-import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
+import {
+  AT_PROVIDER_COLUMNS,
+  allSeen,
+  atProvider,
+  LAST_SEEN,
+  type RowAtProvider,
+  SEEN_AS_ONE,
+  slotSeen,
+} from '../noun/look-ups.ts';
+import { DIALECT } from './backend.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
 
-/** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
-export const SLOT_SEEN = sql.raw('max(s.last_seen_at_ms, p.checked_in_at_ms)');
-
-/**
- * Condition: the only slot of the device of row `p`, if it has one, was seen when the device was.
- * Nearly all are such, and the rows of their slots need not be read.
- */
-export const SEEN_AS_ONE = 'p.slot_count < 2 - p.seen_apart';
-
-/** Time since which the device of row `p` was seen at the provider, and each slot of it there. */
-export const ALL_SEEN = sql.raw(`
-  iif(${SEEN_AS_ONE}, p.last_seen_at_ms, max(p.checked_in_at_ms,
-    (SELECT min(s.last_seen_at_ms) FROM install_device s
-     WHERE s.device_id = p.device_id AND s.provider_id = p.provider_id)))`);
-
-/** `isRegistered` is 0 or 1 as it comes from SQLite. */
-export type RowAtProvider = Omit<DeviceAtProvider, 'isRegistered'> & { isRegistered: number };
-
-/** Of a row `p` of `device_provider`. */
-export const AT_PROVIDER_COLUMNS = sql.raw(`
-  p.os AS os, p.os_version AS "osVersion", p.device_name AS "deviceName",
-  p.app_version AS "appVersion", p.user_agent AS "userAgent",
-  p.token_id IS NOT NULL AS "isRegistered"`);
-export const LAST_SEEN = sql.raw('p.last_seen_at_ms AS "lastSeenAtMs"');
-
-/** A row with its flag as a boolean. */
-export function atProvider<Row extends RowAtProvider>(row: Row) {
-  return { ...row, isRegistered: row.isRegistered === 1 };
-}
+export const SLOT_SEEN = slotSeen(DIALECT);
+export const ALL_SEEN = allSeen(DIALECT);
+export { AT_PROVIDER_COLUMNS, atProvider, LAST_SEEN, type RowAtProvider, SEEN_AS_ONE };
 
 export function lookups({ db }: Context) {
   return {

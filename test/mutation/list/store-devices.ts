@@ -21,10 +21,13 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/lookups.ts',
+    file: 'src/store/noun/look-ups.ts',
     tests: ['test/core/slot-model.test.ts', 'test/store/contract/link.test.ts'],
     changes: [
-      ["'max(s.last_seen_at_ms, p.checked_in_at_ms)'", "'s.last_seen_at_ms'"],
+      [
+        "greatest(sql.raw('s.last_seen_at_ms'), sql.raw('p.checked_in_at_ms'))",
+        "sql.raw('s.last_seen_at_ms')",
+      ],
       ['(SELECT min(s.last_seen_at_ms)', '(SELECT max(s.last_seen_at_ms)'],
       [`'p.slot_count < 2 - p.seen_apart'`, `'p.slot_count < 2'`],
       [`'p.slot_count < 2 - p.seen_apart'`, `'p.slot_count < 3'`],

@@ -2,7 +2,7 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const storeWrites: readonly MutatedFile[] = [
   {
-    file: 'src/store/sqlite/lookups.ts',
+    file: 'src/store/noun/look-ups.ts',
     tests: [
       'test/core/device.test.ts',
       'test/http/device-calls.test.ts',
