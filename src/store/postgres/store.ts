@@ -4,6 +4,7 @@ import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { domainNoun } from '../noun/domain.ts';
+import { linkNoun } from '../noun/link.ts';
 import { providerNoun } from '../noun/provider.ts';
 import { auditStore } from './audit.ts';
 import { postgresBackend } from './backend.ts';
@@ -26,7 +27,6 @@ import { installStore } from './install.ts';
 import { keepingStore } from './keeping.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
-import { linkStore } from './link.ts';
 import { migrate, withConnection } from './migrate.ts';
 import { namedStore } from './named.ts';
 import { nodeStore, type Self } from './node.ts';
@@ -103,7 +103,7 @@ function nounsOf(context: Context): Partial<Store> {
     ...providerNoun(backend),
     ...removalStore(context),
     ...installStore(context),
-    ...linkStore(context),
+    ...linkNoun(backend),
     ...slotStore(context),
     ...domainNoun(backend),
     ...deviceStore(context),

@@ -5,6 +5,7 @@ import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { domainNoun } from '../noun/domain.ts';
+import { linkNoun } from '../noun/link.ts';
 import { providerNoun } from '../noun/provider.ts';
 import { Announcements } from './announcements.ts';
 import { AnswerCache } from './answer-cache.ts';
@@ -31,7 +32,6 @@ import { keepingStore } from './keeping.ts';
 import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
-import { linkStore } from './link.ts';
 import { namedStore } from './named.ts';
 import { nodeStore, Processes } from './node.ts';
 import { outboxStore } from './outbox.ts';
@@ -79,7 +79,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     findProvider: (code) => knownProviders.get(code),
     ...removalStore(context),
     ...installStore(context),
-    ...linkStore(context),
+    ...linkNoun(backend),
     ...slotStore(context),
     ...domainNoun(backend),
     ...deviceStore(context),

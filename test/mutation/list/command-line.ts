@@ -51,12 +51,14 @@ export const commandLineFiles: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/link.ts',
+    file: 'src/store/noun/link.ts',
     tests: ['test/store/contract/link.test.ts'],
     changes: [
       ['i.device_count >= i.install_limit', 'i.device_count > i.install_limit'],
       ['row.hasSubscriptionKey === 1', 'row.hasSubscriptionKey === 0'],
       ['ORDER BY e.id DESC', 'ORDER BY e.id'],
+      ["i.status = ${value('status')})", 'true)'],
+      ['(providerCode === null ? on.ofAll : on.ofOne)', 'on.ofAll'],
     ],
   },
 ];
