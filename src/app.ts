@@ -223,7 +223,7 @@ async function startParts(beginning: Beginning): Promise<App> {
       if (seconds === 0) return;
       readiness.stopping();
       log.info('draining', { seconds });
-      server.letGo();
+      server.drain();
       await Promise.race([clock.sleep(seconds * 1_000), aborted(signal)]);
     },
     close: async () => {

@@ -1,4 +1,4 @@
-/** The access to an endpoint, in the order of decision 1.3: credentials, subscription, plan. */
+/** Checks access to an endpoint, in the order of decision 1.3: credentials, subscription, plan. */
 
 import { authenticateDevice } from '../core/device.ts';
 import { after, type Maybe } from '../core/port/maybe.ts';
@@ -7,7 +7,7 @@ import type { Audience, Endpoint } from './endpoint.ts';
 import type { MessageKey } from './messages.ts';
 import type { CallDeps, IncomingCall } from './request/call.ts';
 
-/** Finds out who calls and notes it in the call. Returns a refusal, or null: the call may pass. */
+/** Authenticates the caller and stores it in the call. Returns a refusal; null: access granted. */
 type Access = (call: IncomingCall) => Maybe<MessageKey | null>;
 
 const ACCESS: Readonly<Record<Audience, (endpoint: Endpoint, deps: CallDeps) => Access>> = {

@@ -1,7 +1,6 @@
 /**
- * The form of an endpoint: one record, read by the server, the documents, the compiler and the
- * coverage test: no logic in it, no inheritance, no list of middlewares. Types only; the one
- * interpreter is `interpreter.ts`.
+ * The record of an endpoint: read by the interpreter, the documents, the compiler and the coverage
+ * test. It holds no logic but `handle`.
  */
 
 import type { Static, TProperties, TSchema } from '@sinclair/typebox';
@@ -12,7 +11,6 @@ import type { Refused } from '../core/outcome.ts';
 import type { Maybe } from '../core/port/maybe.ts';
 import type { Provider } from '../core/port/provider.ts';
 import type { RowList } from './answer/list-text.ts';
-import type { Alone } from './bound/alone.ts';
 import type { MinuteLimiter } from './bound/limiter.ts';
 import type { Polls } from './bound/polls.ts';
 import type { Turns } from './bound/turns.ts';
@@ -26,27 +24,27 @@ export interface Param<
 > {
   schema: S;
   isRequired: R;
-  /** The answer when it is missing, malformed or given twice; null: it then counts as absent. */
+  /** The answer when it is missing, malformed or given twice; null: it counts as absent. */
   misfit: K | null;
   /** The rule for `x-error-detail` and the documents: "NAME must be RULE". */
   rule: string;
-  /** Its purpose, if the rule does not say so: one sentence for the documents. */
+  /** Its purpose, unless the rule says it: one sentence for the documents. */
   about?: string;
-  /** A value for the documents' example call, which leaves the parameter out if there is none. */
+  /** The value in the documents' example call. Without one, the example omits the parameter. */
   example?: string | number;
-  /** Makes the value fit to be checked and kept. */
+  /** Normalises the value before it is checked. */
   tidy?: (value: string) => string;
-  /** The answer when it is absent like `other`, which comes before it: one of the two is needed. */
+  /** The answer when `other`, which comes before it, is absent too: one of the two is needed. */
   neededWithout?: { other: string; says: K };
-  /** A request header that goes before the query parameter. */
+  /** A request header that takes precedence over the query parameter. */
   header?: string;
-  /** A request header of older apps, which counts where neither of the two is given. */
+  /** A request header of older apps, read if neither of the two is given. */
   olderHeader?: string;
-  /** True if present but empty is a value of its own, not absence. */
+  /** True if an empty value is a value, not absence. */
   keepsEmpty?: boolean;
 }
 
-/** The form of a parameter's value, made of a format of the core. */
+/** The part of a parameter that comes from a format of the core. */
 type Form<S extends TSchema> = Pick<Param<S>, 'schema' | 'rule' | 'tidy'>;
 
 type Rest<R extends boolean, K extends MessageKey> = Omit<
@@ -84,13 +82,13 @@ export interface Reply<K extends MessageKey> {
   list?: RowList | undefined;
   /** For `x-error-detail`, instead of the message's own. */
   detail?: string | undefined;
-  /** The provider who sent the messages in the body. */
+  /** The provider that sent the messages in the body. */
   sender?: number | undefined;
 }
 
 /**
- * The kind of caller: a provider with credentials (and an active subscription), an app as it has
- * always called, without any, or a device with the token of the messaging protocol.
+ * The kind of caller: a provider with credentials and an active subscription, an app without
+ * credentials, or a device with a token of the messaging protocol.
  */
 export type Audience = 'provider' | 'app' | 'device';
 
@@ -106,13 +104,12 @@ export interface Call<P extends Record<string, Param>> {
   nowMs: number;
   settings: WireSettings;
   limits: Limits;
-  /** Sends events to webhooks. */
   eventSenders: EventSenders;
-  /** The address that the caller is counted under. */
+  /** Returns the address under which the caller is counted. */
   client(): string;
-  /** The bearer token, if there is one. */
+  /** The bearer token; null: none was sent. */
   token: string | null;
-  /** A signal that is aborted when the caller is gone or the server stops. */
+  /** Aborts when the caller disconnects or the server stops. */
   signal: AbortSignal;
 }
 
@@ -124,18 +121,17 @@ interface DeviceCall<P extends Record<string, Param>> extends Call<P> {
   device: AuthenticDevice;
 }
 
-/** Bounds of how often a caller may do something. */
+/** Limits of how often a caller may do something. */
 export interface Limits {
   registrations: MinuteLimiter;
-  /** By provider: each is a call to somebody outside. */
+  /** By provider: each test is a call to a receiver. */
   webhookTests: MinuteLimiter;
-  /** By provider: each may go through all events that are kept. */
-  webhookReplays: { perMinute: MinuteLimiter; alone: Alone };
+  /** By provider: each replay may read all kept events, so one runs at a time. */
+  webhookReplays: { perMinute: MinuteLimiter; running: Set<string> };
   polls: Polls;
   turns: Turns;
 }
 
-/** The operator's decisions about the wire. */
 export interface WireSettings {
   /** The zone of the times in answers: minutes east of UTC. */
   readonly outputOffsetMinutes: number;
@@ -147,28 +143,25 @@ interface Described<P, K extends MessageKey> {
   /** The path of the same call in older documents. */
   olderPath?: `/${string}`;
   summary: string;
-  /** Its effect, for the documents: plain paragraphs with `code`. */
+  /** The effect, for the documents: plain paragraphs with `code`. */
   description: string;
   params: P;
-  /** The JSON object that a POST carries, as clients had better send it; the core reads it. */
+  /** The documented form of a POST's JSON object; the core reads and checks it. */
   input?: TSchema;
-  /** The longest body, bytes, if it must be shorter than others. */
+  /** The longest body, bytes, if shorter than that of other endpoints. */
   bodyBytesMax?: number;
-  /**
-   * The limit by which a call is refused before its body is read, while the minute of its caller
-   * is used up and no token of a device comes along.
-   */
+  /** Refuses a call before its body is read if this limit is reached and it has no valid token. */
   limitedBy?: 'registrations';
-  /** True if a device's token may come along although the call is open to everybody. */
+  /** True if an open call may carry the token of a device. */
   takesToken?: true;
   plan?: PlanGate;
-  /** The time that an answer may take beyond the server's idle time, s: for a long poll. */
+  /** The time that an answer may take, if longer than the server's idle time, s. */
   patienceSeconds?: number;
-  /** The answers that `handle` and misfit parameters may give, beside those of its access. */
+  /** The answers of `handle` and of misfit parameters; those of the access check are added. */
   says: readonly K[];
-  /** The fields that the body of an answer has beside `rc` and `msg`. */
+  /** The fields of an answer's body beside `rc` and `msg`. */
   fields?: { readonly [A in NoInfer<K>]?: TProperties };
-  /** The details of messages whose own details name other fields. */
+  /** Details that replace those of a message. */
   details?: { readonly [A in NoInfer<K>]?: string };
   /** Headers of every answer. */
   headers?: Readonly<Record<string, string>>;
@@ -182,7 +175,7 @@ export interface Endpoint extends Described<Record<string, Param>, MessageKey> {
   handle(call: never): Maybe<Answer<MessageKey>>;
 }
 
-/** A record for providers: credentials and an active subscription are checked before `handle`. */
+/** Makes a record for providers; the interpreter checks credentials and subscription. */
 export function providerEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
   record: Described<P, K> & {
     handle(call: ProviderCall<P>): Maybe<Answer<NoInfer<K>>>;
@@ -191,21 +184,21 @@ export function providerEndpoint<const K extends MessageKey, P extends Params<No
   return { audience: 'provider', ...record };
 }
 
-/** A record for apps, which have no credentials; names of parameters may come in any case. */
+/** Makes a record for apps: without credentials, names of parameters in any case. */
 export function appEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
   record: Described<P, K> & { handle(call: Call<P>): Maybe<Answer<NoInfer<K>>> },
 ): Endpoint {
   return { audience: 'app', ...record };
 }
 
-/** A record for registered devices: the token is checked before `handle`. */
+/** Makes a record for registered devices; the interpreter checks the token. */
 export function deviceEndpoint<const K extends MessageKey, P extends Params<NoInfer<K>>>(
   record: Described<P, K> & { handle(call: DeviceCall<P>): Maybe<Answer<NoInfer<K>>> },
 ): Endpoint {
   return { audience: 'device', ...record };
 }
 
-/** Every answer that an endpoint can give: its own, those of its access, and the fault. */
+/** Returns every answer of an endpoint: its own, those of the access check, and the fault. */
 export function answersOf({ audience, plan, says }: Endpoint): MessageKey[] {
   const ofAccess: MessageKey[] = [];
   if (audience === 'provider') ofAccess.push('auth_error', 'subscription_required');
@@ -215,8 +208,8 @@ export function answersOf({ audience, plan, says }: Endpoint): MessageKey[] {
 }
 
 /**
- * Tells whether a call is of no use without the parameter. The calls of apps take anything and
- * refuse later; there the ids are as good as required.
+ * Returns whether the documents call a parameter required. Calls of apps read any parameter and
+ * refuse later; their ids are required in effect.
  */
 export function isNeeded(
   { audience }: Endpoint,
@@ -226,7 +219,7 @@ export function isNeeded(
   return isRequired || (audience === 'app' && misfit !== null && isOnlyInQuery);
 }
 
-/** The paths of an endpoint: the one that it goes by, and that of older documents. */
+/** Returns the paths of an endpoint: its own, and that of older documents. */
 export function pathsOf({ path, olderPath }: Endpoint): string[] {
   return olderPath === undefined ? [path] : [path, olderPath];
 }

@@ -1,7 +1,7 @@
 /**
- * The one interpreter of the endpoint table: credentials, subscription, plan, body, parameters in
- * the record's order, then the handler; the first that fails answers. It waits only for values that
- * are not there yet: most reads are there, and each promise costs as much as one of them.
+ * The interpreter of the endpoint table. Order: credentials, subscription, plan, body, parameters
+ * in the record's order, handler; the first that fails answers. A value that is there is used
+ * without a promise: each promise costs as much as a read.
  */
 
 import { authenticateDevice } from '../core/device.ts';
@@ -21,15 +21,15 @@ import { reader } from './request/param-reader.ts';
 
 type Interpreter = (request: Request) => Maybe<Response>;
 
-/** A handler's reply, or one of the interpreter's own. */
+/** A reply of a handler or of the interpreter. */
 interface Answered extends Reply<MessageKey>, Omit<Outgoing, 'payload'> {
-  /** The body as it goes out, if it has been written and has its place. */
+  /** The body, if it is serialised already and has its place. */
   payload?: Blob;
-  /** The reason of a message that has several: it stands in the log and the metrics. */
+  /** A more precise reason than the message, for the log and the metrics. */
   reason?: Reason | undefined;
 }
 
-/** Compiles a record of the table into the function that answers its requests. */
+/** Compiles a record into the function that answers its requests. */
 export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
   const { clock, large, limits, log, traffic } = deps;
   const { bodyBytesMax = REQUEST_BOUNDS.bytesMax, limitedBy, method, path } = endpoint;
@@ -38,7 +38,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
   const read = Object.entries(endpoint.params).map(([name, param]) => reader(name, param));
   const responses = new Responses(endpoint.headers);
   const tally = traffic.tallyOf(path);
-  // The call holds what the record's own types ask for: endpoint.ts's builders see to it.
+  // The builders of endpoint.ts ensure that the call fits the record's own types.
   const handle = endpoint.handle as (call: IncomingCall) => Maybe<Answer<MessageKey>>;
 
   function answer(call: IncomingCall): Maybe<MessageKey | Answered> {
@@ -87,7 +87,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     });
   }
 
-  /** A refusal in the words of the contract: where it has none, its detail stands alone. */
+  /** Returns the answer to a refusal: `unknown_error` with its detail if the contract has none. */
   function refused(call: IncomingCall, refusal: Refused<MessageKey | 'malformed'>): Answered {
     const says = refusal.says === 'malformed' ? 'unknown_error' : refusal.says;
     const { reason, fault, detail = endpoint.details?.[says] } = refusal;
@@ -132,8 +132,8 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
       requestId: answered.requestId,
     });
     const respond = () => responses.respond(says, { payload, detail, requestId, isLast });
-    // Only after it was counted: the time that an answer is late on purpose is none that it took.
-    const delayMs = isGuess(call, says) ? deps.authFailed(call.client(), clock.nowMs()) : 0;
+    // After the count: the time of an answer does not include its delay.
+    const delayMs = isGuess(call, says) ? deps.authFailed(call.client()) : 0;
     if (delayMs === 0) return respond();
     dropBody(call.request);
     return clock.sleep(delayMs).then(respond);
@@ -143,7 +143,7 @@ export function interpret(endpoint: Endpoint, deps: CallDeps): Interpreter {
     const call = new IncomingCall(request, deps, foldCase);
     let answered: Maybe<MessageKey | Answered>;
     try {
-      // Elysia hands HEAD to the GET route; HEAD and other methods never change anything.
+      // Elysia routes HEAD to the GET record; HEAD and other methods never change anything.
       answered = request.method === method ? answer(call) : 'wrong_method';
     } catch (fault) {
       answered = answerToFault(call, fault);
@@ -160,10 +160,10 @@ const CROWDED: Answered = {
   says: 'unknown_error',
   detail: 'too many large answers are unread: read those, then ask again',
 };
-/** The answer to somebody who has hung up. */
+/** The answer to a caller that has disconnected. */
 const UNHEARD: Answered = { says: 'unknown_error' };
 
-/** Answers to keys, tokens and codes that may have been tried out: they count as failures. */
+/** Answers to keys, tokens and codes that may be guesses: they count as failures. */
 const GUESSES: ReadonlySet<MessageKey> = new Set([
   'auth_error',
   'device_token_error',
@@ -171,12 +171,12 @@ const GUESSES: ReadonlySet<MessageKey> = new Set([
   'provider_not_found',
 ]);
 
-/** Tells a guess from the token of a device that died after it had been shown. */
+/** Returns false for a token that expired after it authenticated its device. */
 function isGuess({ device }: IncomingCall, says: MessageKey): boolean {
   return GUESSES.has(says) && device === undefined;
 }
 
-/** Logs a fault under the request's id and returns the detail that the client may know. */
+/** Logs a fault under the id of the request; returns the detail for the client. */
 export function reportFault(log: Log, path: string, fault: unknown, id: string): string {
   if (isAway(fault)) {
     log.debug('call_refused', { id, path, reason: innermostReason(fault) });

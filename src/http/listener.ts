@@ -1,22 +1,22 @@
-/** The socket that the server listens on, over TLS if it has a certificate, and its change. */
+/** The listening socket of the server, with TLS if it has a certificate, and its replacement. */
 
 import type { Elysia } from 'elysia';
 import { OperatorError } from '../operator-error.ts';
 import { hostInUrl } from '../whereabouts.ts';
 import { makePortHandover, type PortHandover } from './port-handover.ts';
 
-/** The time after which a connection without a request under way is closed, s. */
+/** The time after which a connection without a request in flight is closed, s. */
 const IDLE_TIMEOUT_S = 30;
 /**
- * The time that a listener that was replaced waits before it closes idle connections, ms. By then
- * every connection had an answer that closes it, or was closed for idling.
+ * The time after which a replaced listener closes, ms. By then each of its connections has had an
+ * answer that closes it, or was closed as idle.
  */
 const RETIREMENT_MS = (IDLE_TIMEOUT_S + 10) * 1_000;
-/** The pause between two looks of a stop whether the last answer is out, ms. */
+/** The pause between two checks of a stop whether the last answer was sent, ms. */
 const STOP_PAUSE_MS = 5;
-/** The time for connections that are made already to be taken, and to send their request, ms. */
+/** The time for established connections to be accepted and to send their request, ms. */
 const SETTLE_MS = 100;
-/** The pause between two attempts to have a port back, and the time for all of them, ms. */
+/** The pause between two attempts to listen on the port again, and the time for all, ms. */
 const RETURN_PAUSE_MS = 20;
 const RETURN_MAX_MS = 10_000;
 
@@ -32,9 +32,9 @@ export interface ListenOptions {
   port: number;
   /** The certificate; null for plain HTTP. */
   tls: TlsPair | null;
-  /** {@link RETIREMENT_MS} unless a test is in a hurry. */
+  /** {@link RETIREMENT_MS} by default. */
   retirementMs?: number;
-  /** False makes it a system where two listeners cannot share a port. */
+  /** False: as on a system where two listeners cannot share a port. */
   canHandOver?: boolean;
 }
 
@@ -43,25 +43,24 @@ type Server = Bun.Server<unknown>;
 export interface Listener {
   /** The address: `http://HOST:PORT` or `https://HOST:PORT`. */
   url: string;
-  /** The server that a request came in by. */
+  /** Returns the server that received a request. */
   serverOf(request: Request): Server;
   /**
-   * Gives new connections this certificate. Those that are open go on to the answer of their next
-   * request, WebSockets to their end. Throws {@link OperatorError} when Bun refuses the
-   * pair; the old one then stays.
+   * Gives new connections this certificate. An open connection continues to the answer of its next
+   * request, a WebSocket to its end. Throws {@link OperatorError} if Bun rejects the pair; the old
+   * certificate then stays.
    */
   replaceCertificate(pair: TlsPair): Promise<void>;
-  /** From now on every answer says that it is the last of its connection. */
-  letGo(): void;
+  /** Closes each connection after its next answer, from now on. */
+  drain(): void;
   /**
-   * Takes no new requests, finishes those under way, closes every connection. For `lastCallMs`
-   * before that it lets go of its connections: Bun closes the others at once, and a request that is
-   * on its way there would be lost.
+   * Rejects new requests, finishes those in flight, closes every connection. Drains connections
+   * for `lastCallMs` first: Bun closes idle ones at once, with a request that is just arriving.
    */
   stop(lastCallMs?: number): Promise<void>;
 }
 
-/** Starts to listen. Throws {@link OperatorError} when it cannot listen at the address. */
+/** Starts to listen. Throws {@link OperatorError} if it cannot listen at the address. */
 export function listen(
   app: Elysia,
   options: ListenOptions,
@@ -70,12 +69,12 @@ export function listen(
   const { host, tls, retirementMs = RETIREMENT_MS, canHandOver = true } = options;
   let current = start(app, options, websocket, false);
   const port = current.port ?? options.port;
-  /** Listeners that were replaced, until their last connection is gone; a timer if they listen. */
+  /** Replaced listeners with open connections; with a timer as long as they listen. */
   const older = new Map<Server, ReturnType<typeof setTimeout> | null>();
-  const cameBy = new WeakMap<Request, Server>();
+  const receivedBy = new WeakMap<Request, Server>();
   let handover: PortHandover | null = null;
 
-  /** Stops to listen and closes idle connections. Requests under way are finished. */
+  /** Stops listening and closes idle connections. Requests in flight are finished. */
   function leave(server: Server): void {
     clearTimeout(older.get(server) ?? undefined);
     older.set(server, null);
@@ -83,11 +82,10 @@ export function listen(
     handover?.close(port);
   }
 
-  /** Makes everybody who is left come back by a new connection. */
+  /** Closes each connection after its next answer: the client reconnects to the new listener. */
   function retire(server: Server): void {
-    // A client that keeps its connection busy comes back by a new one, with the new certificate.
     const fetch = async (request: Request) => {
-      cameBy.set(request, server);
+      receivedBy.set(request, server);
       const response = await app.fetch(request);
       response?.headers.set('connection', 'close');
       return response;
@@ -95,14 +93,8 @@ export function listen(
     server.reload({ fetch, routes: {}, websocket } as Bun.Serve.Options<unknown>);
   }
 
-  function letGo(): void {
+  function drain(): void {
     for (const server of [current, ...older.keys()]) retire(server);
-  }
-
-  /** Takes no more connections, and the requests of those that are made. */
-  async function shutOut(): Promise<void> {
-    if (canHandOver) handover ??= makePortHandover();
-    if (handover?.shutOut(port)) await Bun.sleep(SETTLE_MS);
   }
 
   function join(next: ListenOptions): Server {
@@ -116,12 +108,12 @@ export function listen(
 
   return {
     url: `${tls ? 'https' : 'http'}://${hostInUrl(host)}:${port}`,
-    serverOf: (request) => cameBy.get(request) ?? current,
+    serverOf: (request) => receivedBy.get(request) ?? current,
     replaceCertificate: async (pair) => {
       tryOut(pair);
       const next = { ...options, port, tls: pair };
       const old = current;
-      // The kernel is told to take the newer of two: a third that still listens leaves now.
+      // The kernel chooses the newer of two: a third that still listens closes now.
       for (const [server, timer] of older) if (timer !== null) leave(server);
       if (canHandOver) handover ??= makePortHandover();
       if (handover?.open(port)) {
@@ -138,13 +130,14 @@ export function listen(
         current = await startAgain(() => start(app, next, websocket, false));
       }
     },
-    letGo,
+    drain,
     stop: async (lastCallMs = 0) => {
       for (const timer of older.values()) clearTimeout(timer ?? undefined);
       if (lastCallMs > 0) {
-        letGo();
+        drain();
         await Bun.sleep(lastCallMs);
-        await shutOut();
+        if (canHandOver) handover ??= makePortHandover();
+        if (handover?.rejectNew(port)) await Bun.sleep(SETTLE_MS);
       }
       await Promise.all([current, ...older.keys()].map(stopServer));
     },
@@ -164,9 +157,9 @@ function start(
       // Elysia's default would let a second server share the port in silence.
       reusePort: isShared,
       idleTimeout: IDLE_TIMEOUT_S,
-      // Bun's own refusal of a large body is not JSON; what no endpoint reads, nobody buffers.
+      // Bun's own refusal of a large body is not JSON; unread bodies are not buffered.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      // Elysia's own .ws() keeps the whole request with each socket, and takes none of the limits.
+      // Elysia's .ws() keeps the whole request with each socket, and has none of the limits.
       websocket,
       ...(tls && { tls }),
     });
@@ -180,7 +173,7 @@ function start(
   return server;
 }
 
-/** Takes a port back that the old listener has left, where no two can share one. */
+/** Listens again on a port that the old listener leaves, where no two listeners can share one. */
 async function startAgain(attempt: () => Server): Promise<Server> {
   for (let waitedMs = 0; ; waitedMs += RETURN_PAUSE_MS) {
     try {
@@ -192,7 +185,7 @@ async function startAgain(attempt: () => Server): Promise<Server> {
   }
 }
 
-/** Throws OperatorError if Bun would not serve with this pair: nothing has changed yet. */
+/** Throws OperatorError if Bun rejects the pair. */
 function tryOut(pair: TlsPair): void {
   try {
     const trial = Bun.serve({
@@ -209,8 +202,7 @@ function tryOut(pair: TlsPair): void {
 
 async function stopServer(server: Server): Promise<void> {
   const stopped = server.stop(false);
-  // Bun's own stop waits for ever for a connection that sent half a request head, or one whose
-  // large body nobody read.
+  // Bun's own stop never ends if a connection has sent half a request head or an unread body.
   while (server.pendingRequests > 0) await Bun.sleep(STOP_PAUSE_MS);
   await server.stop(true);
   await stopped;

@@ -1,7 +1,6 @@
 /**
- * Every answer that the API can give, one line each: the words of the specification, and one plain
- * sentence for `x-error-detail` where those words say little. Nothing else in the program knows
- * them.
+ * Every answer of the API: the text of the specification, and a sentence for `x-error-detail` where
+ * that text says little. Both stand here and nowhere else in the program.
  */
 
 import { DOMAIN_HASH, HWID, INSTALL_LIMIT, INSTALL_STATUS } from '../core/formats.ts';
@@ -12,7 +11,7 @@ export interface Message {
   msg: string;
   /** For `x-error-detail`: ASCII, never a credential, never another provider's data. */
   detail?: string;
-  /** The HWID convention of panels: headers that name a denial to an app. */
+  /** Headers that name the reason to an app, by the HWID convention of panels. */
   headers?: Readonly<Record<string, string>>;
 }
 

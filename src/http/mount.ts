@@ -1,27 +1,20 @@
 /**
- * The Elysia app: a plugin for each audience, all of them mounted here, each route made of its
- * record. Elysia's table of routes is the only one; a request that fits none of them is looked at
- * again by its path.
+ * The Elysia app: one plugin for each audience, one route for each record.
  *
- * Where Elysia 1.4 on Bun does not do as the contract asks (each tried over a socket):
+ * Where Elysia 1.4 on Bun deviates from the contract (each tested over a socket):
  *
- * - It takes `//api//x` for another path than `/api/x`, and counts a `#` to the path. Bases of URLs
- *   end in a slash too many, so the route `*` looks the plain path up.
- * - What is no route as it stands, and all that a listener that retires serves, it routes by what
- *   follows the first slash behind seven characters: with a Host, that is the path, but not without
- *   a valid one, which HTTP/1.0 does not need, nor always with `https://`. So each handler
- *   compares the path, and looks again.
- * - A method that a route does not have is a NOT_FOUND of `onError`, which knows no record. It has
- *   words and headers of the record's own: `*` finds the route by its path alone.
- * - HEAD runs the GET route. It must change nothing, so the interpreter compares the method.
- * - A schema is checked before `beforeHandle`, and each misfit is one VALIDATION. Credentials come
- *   first, and each parameter has words of its own, so the interpreter reads parameters. `parse`
- *   would read the body before all that, however long it is: it is off.
- * - Its `query` holds the last of two values, and leaves `%D1` as it is: `query.ts` reads strictly.
- * - `onError` sees a fault, and neither its record nor how far the call had come. The interpreter
- *   answers its own faults; `onError` has those of everything else.
- * - Hooks do not run when `*` calls a handler, and a route composed anew costs more than a request.
- *   Nothing may come in past a look at access or a count, so both are in the handler.
+ * - `//api//x` and `/api/x` are different paths, and a `#` belongs to the path. Base URLs often end
+ *   in a slash, so the route `*` finds the record by the plain path.
+ * - The path of an unknown route, and of any route at a retiring listener, begins at the first slash
+ *   after seven characters: wrong without a valid Host (HTTP/1.0), and at times with `https://`. So
+ *   each handler compares the path.
+ * - A wrong method is NOT_FOUND in `onError`, without a record. `*` finds the record by its path.
+ * - HEAD runs the GET route. The interpreter compares the method.
+ * - `parse` reads bodies of any length and schemas are checked before `beforeHandle`. The
+ *   interpreter checks credentials first, then reads the body and each parameter.
+ * - `query` keeps the last of two values and does not decode `%D1`. `query.ts` reads strictly.
+ * - `onError` gets a fault without its record. The interpreter answers its own faults.
+ * - Hooks do not run when `*` calls a handler. Access checks and counts are part of the handler.
  */
 
 import { Elysia } from 'elysia';
@@ -41,7 +34,7 @@ import type { Streams } from './stream/stream.ts';
 import type { EndpointTally, Traffic } from './traffic.ts';
 import type { PanelProxy } from './upstream/proxy.ts';
 
-/** Elysia reads no body: the interpreter does, behind the look at access. */
+/** The interpreter reads bodies, after the access check. */
 const UNREAD = { parse: 'none' } as const;
 
 /** The paths that pages of other origins may call. */
@@ -50,7 +43,7 @@ const DEVICE_PATHS = '/device/';
 /** Null if the request became a WebSocket. */
 type Answering = (request: Request) => Maybe<Response | null>;
 
-/** Puts the plugins together, and an answer for everything that is none of theirs. */
+/** Assembles the plugins, and answers to all other requests. */
 export function mount(
   deps: CallDeps,
   streams: Streams,
@@ -58,7 +51,7 @@ export function mount(
   proxy: PanelProxy,
 ): Elysia {
   const { clientOf, core, crowd, log, traffic } = deps;
-  // By default Elysia looks for the path behind a host name of at least four letters.
+  // By default Elysia expects the path after a host name of at least four letters.
   const app = new Elysia({ handler: { standardHostname: false } });
   const preflight = (path: string, request: Request) =>
     counted(traffic, traffic.tallyOf(path), request, answerPreflight());
@@ -76,9 +69,9 @@ export function mount(
     .use(deviceProtocol)
     .use(gatePlugin(paths.handler(GATE_PATH, gate)))
     .use(publishedDocuments(traffic, paths));
-  // Not the whole context: Elysia reads the sources, and would make all that this could need.
+  // Only `request` is destructured: Elysia reads the source and computes all that a handler uses.
   app.all('*', ({ request }) => paths.answer(request), UNREAD);
-  // Elysia's own errors would put the request into the answer.
+  // Elysia's own error pages contain the request.
   app.onError(({ error, request, set }) => {
     set.status = 200;
     const requestId = traffic.requestIdOf(request);
@@ -91,20 +84,17 @@ export function mount(
   return app;
 }
 
-/** The answers to requests that are at no endpoint. */
+/** The answers to requests for no endpoint. */
 interface Doors {
-  /** Answers at all other paths. */
+  /** Answers at unknown paths. */
   elsewhere(path: string, request: Request): Response;
-  /** Answers a browser that asks about a path of devices. */
+  /** Answers the preflight of a browser for a path of devices. */
   preflight(path: string, request: Request): Response;
-  /** Answers the requests for the hosts of panels, whatever their path; null stands for others. */
+  /** Answers requests for the hosts of panels; null: the request is for another host. */
   proxied: PanelProxy['answer'];
 }
 
-/**
- * Handlers by path, for requests whose path Elysia did not find. Every request comes by here, and
- * `begin` begins it: in turns, and on behalf of its client.
- */
+/** Handlers by path. Every request passes `begin`, which queues it and sets its client as party. */
 class Paths {
   readonly #answers = new Map<string, Answering>();
 
@@ -117,7 +107,7 @@ class Paths {
     return this.#answers.has(path);
   }
 
-  /** Notes what answers at a path; returns it for Elysia, which may find it at another one. */
+  /** Registers the handler of a path; returns it for Elysia, which may call it for another path. */
   handler(path: string, answer: Answering): Answering {
     this.#answers.set(path, answer);
     const here: Answering = (request) =>
@@ -143,14 +133,14 @@ class Paths {
   }
 }
 
-/** The answer to proxies, by any method: some hand the client's on. */
+/** The gate, by any method: some proxies forward the method of the client. */
 function gatePlugin(answer: Answering): Elysia {
   const plugin = new Elysia({ name: 'gate' });
   plugin.all(GATE_PATH, ({ request }) => answer(request), UNREAD);
   return plugin;
 }
 
-/** The texts that are the same for everybody. */
+/** The documents of the API. */
 function publishedDocuments(traffic: Traffic, paths: Paths): Elysia {
   const plugin = new Elysia({ name: 'published-documents' });
   for (const [path, answer] of publishedAnswers()) {
@@ -163,7 +153,7 @@ function publishedDocuments(traffic: Traffic, paths: Paths): Elysia {
   return plugin;
 }
 
-/** The endpoints of one audience, each route made of its record. */
+/** The endpoints of one audience. */
 function endpointPlugin(
   name: string,
   endpoints: readonly Endpoint[],
@@ -181,14 +171,14 @@ function endpointPlugin(
   return plugin;
 }
 
-/** The message that a status stands for in the counts. */
+/** The name of a status in the counts. */
 const MESSAGE_OF_STATUS: Readonly<Record<number, string>> = {
   204: 'preflight',
   404: 'not_found',
   405: 'wrong_method',
 };
 
-/** Counts an answer that is a page. */
+/** Counts an answer that is no message; adds the id of the request in the log, if any. */
 function counted(
   traffic: Traffic,
   tally: EndpointTally,
@@ -201,7 +191,7 @@ function counted(
   return response;
 }
 
-/** The answer to a request for a path that is none of ours. */
+/** Makes the function that answers at unknown paths. */
 function elsewhereOf(traffic: Traffic): (path: string, request: Request) => Response {
   const other = traffic.tallyOf(null);
   return (path, request) => {
@@ -213,21 +203,21 @@ function elsewhereOf(traffic: Traffic): (path: string, request: Request) => Resp
   };
 }
 
-/** Tells whether the path in a request's URL is `path` as it stands. */
+/** Returns whether the path in a request's URL is exactly `path`. */
 function isAt(path: string, url: string): boolean {
   const start = pathStart(url);
   const end = start + path.length;
   return url.startsWith(path, start) && (end === url.length || url[end] === '?');
 }
 
-/** Base addresses end in a slash too many: of a run one is left, at the end none. */
+/** Collapses repeated slashes and drops the last: many clients' base URLs end in a slash. */
 function plainPath(url: string): string {
   const path = /^[^?#]*/.exec(url.slice(pathStart(url)))?.[0] ?? '';
   const plain = path.replace(/\/{2,}/g, '/');
   return plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain;
 }
 
-/** Index of the path in a request's URL, which without a valid Host begins with it. */
+/** The index of the path in a request's URL; without a valid Host the URL begins with it. */
 function pathStart(url: string): number {
   return url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
 }

@@ -1,17 +1,16 @@
-/** The HTTP server: its parts put together, its socket, its end. `mount.ts` has the routes. */
+/** The HTTP server: assembles its parts, listens and stops. `mount.ts` has the routes. */
 
 import type { Clock } from '../clock.ts';
 import type { Core } from '../core/core.ts';
 import type { EventSenders } from '../core/outbox/carrier.ts';
 import type { Log } from '../log.ts';
 import { Large } from './answer/large.ts';
-import { Alone } from './bound/alone.ts';
 import { AuthFailures } from './bound/auth-failures.ts';
 import { Crowd } from './bound/crowd.ts';
 import { MinuteLimiter } from './bound/limiter.ts';
 import { Polls } from './bound/polls.ts';
 import type { RoomBounds } from './bound/room.ts';
-import type { Limits, WireSettings } from './endpoint.ts';
+import type { WireSettings } from './endpoint.ts';
 import { type GateSettings, makeGate } from './gate/gate.ts';
 import { type Listener, type ListenOptions, listen } from './listener.ts';
 import { mount } from './mount.ts';
@@ -23,7 +22,7 @@ import { type EndpointTally, Traffic, type TrafficSettings } from './traffic.ts'
 import { makeProxy } from './upstream/proxy.ts';
 import type { UpstreamSettings } from './upstream/settings.ts';
 
-/** Settings that are looked at for each request, so that a change holds at once. */
+/** Settings that are read for each request, so that a change applies at once. */
 export interface ServerSettings
   extends WireSettings,
     TrafficSettings,
@@ -39,11 +38,10 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   clock: Clock;
   log: Log;
   settings: ServerSettings;
-  /** Sends events to webhooks. */
   eventSenders: EventSenders;
   /** The certificate; plain HTTP without it. */
   tls?: ListenOptions['tls'];
-  /** The time for a body: {@link BODY_TIME_MAX_MS} unless a test is in a hurry. */
+  /** The time for a body, ms; {@link BODY_TIME_MAX_MS} by default. */
   bodyTimeMaxMs?: number;
   /** The room of large answers, for tests: {@link Large}. */
   room?: RoomBounds;
@@ -51,41 +49,31 @@ export interface ServerOptions extends Omit<ListenOptions, 'tls'> {
   pingIntervalMs?: number;
 }
 
-/** Tests of webhooks that a provider may make in a minute: each holds a place on the way out. */
+/** Tests of webhooks by a provider in a minute: each occupies a slot of an outgoing call. */
 const WEBHOOK_TESTS_PER_MINUTE_MAX = 6;
-/** Replays since a time: one may be some hundred commits. */
+/** Replays since a time by a provider in a minute: one may take some hundred commits. */
 const WEBHOOK_REPLAYS_PER_MINUTE_MAX = 6;
 
-function webhookLimits(): Pick<Limits, 'webhookTests' | 'webhookReplays'> {
-  const perMinute = new MinuteLimiter(() => WEBHOOK_REPLAYS_PER_MINUTE_MAX);
-  return {
-    webhookTests: new MinuteLimiter(() => WEBHOOK_TESTS_PER_MINUTE_MAX),
-    webhookReplays: { perMinute, alone: new Alone() },
-  };
-}
-
-/** A limit by which callers are held up. */
+/** A limit that refuses or delays callers. */
 type Limit = 'answers' | 'auth_failures' | 'registrations' | 'streams';
 
 export interface RunningServer {
   /** The address: `http://HOST:PORT` or `https://HOST:PORT`. */
   url: string;
-  /** The number of devices that wait here at this moment. */
+  /** Returns the number of long polls that wait. */
   pollCount(): number;
   streamCount(): number;
-  /** The answers since the start, of each endpoint. */
+  /** Returns the answers of each endpoint since the start. */
   tallies(): Iterable<EndpointTally>;
-  /** The calls that each limit has held up since the start. */
+  /** Returns the calls that each limit has refused or delayed since the start. */
   limited(): Readonly<Record<Limit, number>>;
-  /** Gives new connections another certificate: {@link Listener}. */
   replaceCertificate: Listener['replaceCertificate'];
-  /** Makes callers come back by new connections: {@link Listener}. */
-  letGo: Listener['letGo'];
-  /** Stops as {@link Listener} does; polls are answered and streams closed at once. */
+  drain: Listener['drain'];
+  /** Stops as {@link Listener} does; answers polls and closes streams at once. */
   stop: Listener['stop'];
 }
 
-/** Starts to listen. Rejects with `OperatorError` when it cannot listen at the address. */
+/** Starts the server. Rejects with `OperatorError` if it cannot listen at the address. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { core, clock, log, settings } = options;
   const failures = new AuthFailures(settings, log);
@@ -93,20 +81,20 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const peerOf = (request: Request) =>
     plainIPv4(listener.serverOf(request).requestIP(request)?.address ?? '');
+  const isTrusted = (peer: string) => settings.trustedProxies.includes(peer);
   const addressOf = (request: Request, peer = peerOf(request)) => {
-    // Reading one header makes Bun take up all of them: not for a peer that is not believed.
-    if (!settings.trustedProxies.includes(peer)) return peer;
+    // Reading one header makes Bun parse all of them, so an untrusted peer is returned first.
+    if (!isTrusted(peer)) return peer;
     return clientAddress(peer, request.headers.get('x-forwarded-for'), settings.trustedProxies);
   };
   const clientOf = (request: Request) => countedAs(addressOf(request));
-
-  /** Counts what may have been tried out; returns the delay of its answer, ms. */
-  const guessed = (request: Request) => failures.record(clientOf(request), clock.nowMs());
+  const authFailed = (client: string) => failures.record(client, clock.nowMs());
+  const guessed = (request: Request) => authFailed(clientOf(request));
 
   const traffic = new Traffic({ log, settings, peerOf, addressOf });
   const registrations = new MinuteLimiter(() => settings.registrationsPerMinuteMax);
   const polls = new Polls();
-  // Bun knows the address of a request until its answer is with the kernel, or the caller left.
+  // Bun knows the address until the kernel has the whole answer or the caller disconnects.
   const isGone = (request: Request) => peerOf(request) === '';
   const large = new Large(clock, isGone, options.room);
   const deps: CallDeps = {
@@ -114,26 +102,29 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     log,
     settings,
-    limits: { registrations, ...webhookLimits(), polls, turns: large.turns },
+    limits: {
+      ...{ registrations, polls, turns: large.turns },
+      webhookTests: new MinuteLimiter(() => WEBHOOK_TESTS_PER_MINUTE_MAX),
+      webhookReplays: {
+        perMinute: new MinuteLimiter(() => WEBHOOK_REPLAYS_PER_MINUTE_MAX),
+        running: new Set(),
+      },
+    },
     eventSenders: options.eventSenders,
     ...{ large, traffic, clientOf, crowd: new Crowd({ clientOf, isGone }) },
-    authFailed: (client, nowMs) => failures.record(client, nowMs),
+    authFailed,
     stopping: stopping.signal,
     bodyTimeMaxMs: options.bodyTimeMaxMs ?? BODY_TIME_MAX_MS,
     grantPatience: (request, seconds) => listener.serverOf(request).timeout(request, seconds),
   };
   const streams = makeStreams({
-    ...{ core, clock, log, settings, traffic },
+    ...{ core, clock, log, settings, traffic, clientOf, authFailed },
     room: large.devices,
     turns: large.turns,
     pingIntervalMs: options.pingIntervalMs ?? PING_INTERVAL_MS,
     upgrade: (request, data, headers) =>
       listener.serverOf(request).upgrade(request, { data, headers }),
-    clientOf,
-    tokenFailed: (client) => failures.record(client, clock.nowMs()),
   });
-
-  const isTrusted = (peer: string) => settings.trustedProxies.includes(peer);
   const gate = makeGate({ core, clock, log, settings, traffic, peerOf, guessed });
   const proxy = makeProxy({
     ...{ core, clock, log, settings, traffic, guessed },
@@ -165,7 +156,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       streams: streams.refusedCount(),
     }),
     replaceCertificate: listener.replaceCertificate,
-    letGo: listener.letGo,
+    drain: listener.drain,
     stop: async (lastCallMs) => {
       stopping.abort();
       streams.closeAll();

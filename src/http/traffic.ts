@@ -1,7 +1,6 @@
 /**
- * The answers: counted for the monitor and, if the operator wants it, one line in the log for each
- * request. Neither says more of a request than its endpoint, never its path or query: a key can be
- * in both.
+ * Counts answers for the monitor and, with `log.requests`, logs a line for each request. Neither
+ * shows more of a request than its endpoint: path and query can hold a key.
  */
 
 import { Counts, Histogram } from '../counts.ts';
@@ -9,12 +8,12 @@ import type { Log } from '../log.ts';
 import type { TrustedProxies } from './request/address.ts';
 import { RequestIds } from './request/request-id.ts';
 
-/** Bounds of the histogram, s: from a look-up in memory to a commit on a tired disk. */
+/** Bounds of the histogram, s: from a look-up in memory to a commit on a slow disk. */
 const SECONDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ] as const;
 
-/** The name under which everything is counted that asks for no endpoint. */
+/** The name under which requests for no endpoint are counted. */
 const OTHER = 'other';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -27,33 +26,33 @@ export class EndpointTally {
   constructor(readonly endpoint: string) {}
 }
 
-/** Settings that are looked at for each request, so that a change holds at once. */
+/** Settings that are read for each request, so that a change applies at once. */
 export interface TrafficSettings {
-  /** Networks whose `X-Forwarded-For` and `X-Request-Id` are believed. */
+  /** Networks whose `X-Forwarded-For` and `X-Request-Id` are trusted. */
   readonly trustedProxies: TrustedProxies;
-  /** True if each request is a line in the log. */
+  /** True if each request is logged. */
   readonly logRequests: boolean;
 }
 
 interface TrafficOptions {
   log: Log;
   settings: TrafficSettings;
-  /** The address of a request's peer; IPv4 in its plain form. */
+  /** Returns the address of the peer; IPv4 in its plain form. */
   peerOf(request: Request): string;
-  /** The address of the client, behind whatever proxies are trusted. */
+  /** Returns the address of the client, behind all trusted proxies. */
   addressOf(request: Request): string;
 }
 
-/** A request that is answered. */
+/** A request with its answer. */
 export interface Answered {
   request: Request;
-  /** The key of the message, or the reason that stands for it. */
+  /** The key of the message, or a more precise reason. */
   says: string;
-  /** The time that it took, ms; null where nothing takes time. */
+  /** The time that the answer took, ms; null: not measured. */
   tookMs: number | null;
-  /** The provider, once its credentials have proved good. */
+  /** The provider, once authenticated. */
   providerCode?: string | undefined;
-  /** The id under which the request is in the log already. */
+  /** The id under which the request was logged before. */
   requestId?: string | undefined;
 }
 
@@ -65,7 +64,7 @@ export class Traffic {
     this.#ids = new RequestIds(options.settings);
   }
 
-  /** The tally of the endpoint with this path in the table; null for everything else. */
+  /** Returns the tally of the endpoint with this path; null stands for all other paths. */
   tallyOf(path: string | null): EndpointTally {
     const endpoint = path ?? OTHER;
     const tally = this.#tallies.get(endpoint) ?? new EndpointTally(endpoint);
@@ -81,7 +80,7 @@ export class Traffic {
     return this.#ids.of(this.options.peerOf(request), request);
   }
 
-  /** Counts an answer and writes its line; returns the id that the log has it under, if any. */
+  /** Counts an answer and logs its line; returns the id of the request in the log, if any. */
   count(tally: EndpointTally, answered: Answered): string | undefined {
     tally.answers.add(answered.says);
     if (answered.tookMs !== null) tally.seconds.observe(answered.tookMs / 1000);

@@ -23,7 +23,7 @@ test('a port that is shut takes no new connection, and lets those that are made 
       },
     });
   const before = await connect();
-  expect(handover.shutOut(port)).toBe(true);
+  expect(handover.rejectNew(port)).toBe(true);
   let isMade = false;
   const after = connect().then(
     () => {

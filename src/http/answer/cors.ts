@@ -1,7 +1,7 @@
 /**
  * Cross-origin calls of browsers (CORS), for `/device/*` alone: pages of a provider call the device
- * protocol from their own origin. No answer allows credentials: a device proves itself by a token
- * that its page sends itself, never by a cookie. All other paths stay closed to pages.
+ * protocol from their own origin. No answer allows credentials: a device authenticates by a token,
+ * never by a cookie. All other paths stay closed to pages.
  */
 
 /** Headers of every answer to a device. */
@@ -10,7 +10,7 @@ export const CORS_HEADERS: Readonly<Record<string, string>> = {
   'access-control-expose-headers': 'x-error-detail, x-request-id',
 };
 
-/** The answer to a preflight; a browser keeps it for a day at most. */
+/** The answer to a preflight; a browser caches it for a day at most. */
 const PREFLIGHT_HEADERS = new Headers({
   ...CORS_HEADERS,
   'access-control-allow-methods': 'GET, POST',
@@ -18,7 +18,7 @@ const PREFLIGHT_HEADERS = new Headers({
   'access-control-max-age': '86400',
 });
 
-/** Tells whether a browser asks if a page may call a path. */
+/** Returns whether a request is a preflight. */
 export function isPreflight({ method, headers }: Request): boolean {
   return method === 'OPTIONS' && headers.has('access-control-request-method');
 }

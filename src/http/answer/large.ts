@@ -1,4 +1,4 @@
-/** Large answers and bodies: lists in pages, and a place for each. */
+/** Large answers and bodies: each needs a place in a room; lists are read in pages. */
 
 import type { Clock } from '../../clock.ts';
 import type { AuthenticDevice } from '../../core/device.ts';
@@ -24,19 +24,19 @@ import { textOf } from './respond.ts';
 export interface Caller {
   provider?: Provider | undefined;
   device?: AuthenticDevice | undefined;
-  /** The provider who sent the messages in the answer. */
+  /** The provider that sent the messages in the answer. */
   sender?: number | undefined;
 }
 
-/** The name under which a caller is counted: of one device several tokens may be good. */
+/** Returns the name under which a caller is counted; each token of a device has its own. */
 export function nameOf({ provider, device }: Caller): string {
   return device ? `device ${device.tokenId}` : `provider ${provider?.id}`;
 }
 
-/** A list as it goes out: as the body of its answer, or written already. */
+/** A list as it goes out: as the body of its answer, or serialised already. */
 type Listed = { body: { data: readonly Row[] } } | { payload: Blob };
 
-/** The rooms and turns of one server. */
+/** The rooms and turns of a server. */
 export class Large {
   readonly #providers: Room;
   /** The room of devices' answers, frames of streams included. */
@@ -46,8 +46,8 @@ export class Large {
   readonly turns: Turns;
 
   /**
-   * Begins empty. `isTaken` tells whether the kernel has the whole answer, or the caller left;
-   * `room` is for tests, which have less to send.
+   * `isTaken` returns whether the kernel has the whole answer or the caller disconnected; `room`
+   * replaces the rooms of answers in tests.
    */
   constructor(
     clock: Clock,
@@ -66,27 +66,24 @@ export class Large {
     return rooms.reduce((sum, { refusedCount }) => sum + refusedCount, 0);
   }
 
-  /** Refuses everybody who waits. */
+  /** Refuses all answers that wait. */
   close(): void {
     this.#providers.close();
     this.devices.close();
   }
 
-  /** A place for a body of at most so many bytes, until it is read; null: there is none. */
+  /** Takes a place for a body of at most `bytes`; null: there is none. */
   async enterBody(request: Request, from: Caller, bytes: number): Promise<Place | null> {
     const room = from.device ? this.#deviceBodies : this.#bodies;
     return room.enter({ caller: nameOf(from), bytes, isTaken: () => this.isTaken(request) });
   }
 
-  /** Tells whether a text may go out: a large one waits for its place first. */
+  /** Waits for the place of a large text. Returns false if there is none. */
   async admit(request: Request, to: Caller, text: string): Promise<boolean> {
     return (await this.#enter(request, to, byteLength(text))) !== null;
   }
 
-  /**
-   * Reads a list. One page is a body like any other; a longer list is written out in its place.
-   * Null if there is none.
-   */
+  /** Reads a list. One of several pages is serialised in its place; null: there is no place. */
   list(request: Request, to: Caller, says: MessageKey, list: RowList): Maybe<Listed | null> {
     if (!list.isOne) return this.#listPages(request, to, says, list);
     return after(list.read(null, list.pageCount), (data) => ({ body: { data } }));
@@ -124,7 +121,7 @@ export class Large {
   }
 }
 
-/** Tells by its characters whether a text needs a place: its bytes are no fewer. */
+/** Returns whether a text needs a place, by its characters: it has at least as many bytes. */
 export function isLarge(text: string): boolean {
   return text.length >= LARGE_BYTES;
 }

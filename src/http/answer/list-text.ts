@@ -1,24 +1,24 @@
-/** Long lists as text: read and written in pages, so that nobody waits for all of one. */
+/** Long lists as text: read and serialised in pages, so that other calls run between pages. */
 
 import type { Maybe } from '../../core/port/maybe.ts';
 
 /** A record of a list in an answer. */
 export type Row = object;
 
-/** A list that is read and written in pages. */
+/** A list that is read and serialised in pages. */
 export interface RowList {
   countMax: number;
-  /** The most rows of a page: all together are well under a millisecond to read and to write. */
+  /** Rows of a page: a page takes well under a millisecond. */
   pageCount: number;
   /** The most bytes of the whole list. */
   bytesMax: number;
-  /** True if it is one row at most. */
+  /** True if the list has one row at most. */
   isOne: boolean;
-  /** Reads at most so many of the rows behind `last`; behind null: the first ones. */
+  /** Reads at most `countMax` rows after `last`; null: from the first on. */
   read(last: Row | null, countMax: number): Maybe<readonly Row[]>;
 }
 
-/** A list of records with ids, from the highest on; `beforeId` null: from the very highest. */
+/** Makes a list of records by descending id, below `beforeId`; null: from the highest on. */
 export function listById<R extends { readonly id: number }>(
   { beforeId, countMax, isOne }: { beforeId: number | null; countMax: number; isOne: boolean },
   read: (beforeId: number | null, countMax: number) => Maybe<readonly R[]>,
@@ -34,10 +34,10 @@ const utf8 = new TextEncoder();
 /** The rows of a page of records. */
 export const PAGE_COUNT = 250;
 
-/** The longest list, bytes: 5000 rows with the longest texts that they may have. */
+/** The longest list, bytes: 5000 rows with the longest texts. */
 const LIST_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The rest of a list that begins with `first`, in UTF-8, a page at a time. */
+/** Serialises the rest of a list that begins with `first`, a page in each turn, in UTF-8. */
 export async function restOfList(
   { countMax, pageCount, read }: RowList,
   first: readonly Row[],

@@ -2,7 +2,7 @@ import type { Message } from '../../core/port/inbox.ts';
 import type { WireSettings } from '../endpoint.ts';
 import { wireTime } from './wire-time.ts';
 
-/** A message as a device gets it, by long poll and by stream alike. */
+/** Maps a message to the form that devices get, by long poll and by stream. */
 export function messageView(message: Message, { outputOffsetMinutes }: WireSettings) {
   return {
     id: message.id,
@@ -13,7 +13,7 @@ export function messageView(message: Message, { outputOffsetMinutes }: WireSetti
   };
 }
 
-/** The provider who sent most of the bytes of some messages; undefined: there are none. */
+/** Returns the provider that sent most of the bytes of some messages; undefined: no message. */
 export function senderOf(messages: readonly Message[]): number | undefined {
   const bytesOf = new Map<number, number>();
   for (const { providerId, bytes } of messages) {

@@ -1,4 +1,4 @@
-/** Builds responses: all have the same headers, and no answer's words but those of the table. */
+/** Builds responses from the table of messages. */
 
 import { type MessageKey, messages } from '../messages.ts';
 
@@ -7,23 +7,23 @@ const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store
 
 /** An answer as it goes out. */
 export interface Outgoing {
-  /** The body as it was written: {@link textOf}. */
+  /** The serialised body: {@link textOf}. */
   payload: string | Blob;
   /** The sentence for `x-error-detail`, instead of the message's own. */
   detail?: string | undefined;
-  /** The id under which the request is in the log. */
+  /** The id of the request in the log. */
   requestId?: string | undefined;
-  /** True if the connection closes behind it. */
+  /** True if the connection closes after it. */
   isLast?: boolean | undefined;
 }
 
 /** Builds the responses of one endpoint. */
 export class Responses {
   readonly #headers: Readonly<Record<string, string>>;
-  /** Headers made once: Bun copies them in half of the time that it takes to read an object. */
+  /** Built once: Bun copies Headers in half the time that reading an object takes. */
   readonly #made = new Map<MessageKey, ResponseInit>();
 
-  /** Takes the headers of the endpoint, beside those of every answer. */
+  /** `headers` are those of the endpoint. */
   constructor(headers: Readonly<Record<string, string>> = {}) {
     this.#headers = { ...HEADERS, ...headers };
   }
@@ -59,12 +59,12 @@ function headersOf(
 
 const responses = new Responses();
 
-/** Builds the response to a request that is none of an endpoint's. */
+/** Builds the response to a request for no endpoint. */
 export function respond(says: MessageKey, more: Omit<Outgoing, 'payload'> = {}): Response {
   return responses.respond(says, { ...more, payload: textOf(says) });
 }
 
-/** The body of an answer: `rc` and `msg`, then the fields that it has. */
+/** Serialises the body of an answer: `rc` and `msg`, then its fields. */
 export function textOf(says: MessageKey, body?: Readonly<Record<string, unknown>>): string {
   const { rc, msg } = messages[says];
   return JSON.stringify({ rc, msg, ...body });

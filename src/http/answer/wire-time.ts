@@ -1,4 +1,4 @@
-/** Times as the wire has them: `YYYY-MM-DD HH:MM:SS` in one fixed zone. */
+/** Times on the wire: `YYYY-MM-DD HH:MM:SS` in one fixed zone. */
 
 const DAY_SECONDS = 86_400;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));

@@ -1,9 +1,9 @@
-/** An amount that may be used up in a second, with a reserve for a burst. */
+/** A token bucket: an amount per second, with a reserve for bursts. */
 export class Budget {
   #left: number;
   #atMs: number;
 
-  /** Begins full; `nowMs` is a steady clock's, here and below. */
+  /** Starts full; `nowMs` is the time of a steady clock, here and below. */
   constructor(
     private readonly perSecond: number,
     private readonly reserve: number,
@@ -13,7 +13,7 @@ export class Budget {
     this.#atMs = nowMs;
   }
 
-  /** Takes `amount`, if there is so much. */
+  /** Takes `amount`. Returns false, and takes nothing, if less is left. */
   take(amount: number, nowMs: number): boolean {
     const gained = ((nowMs - this.#atMs) * this.perSecond) / 1000;
     this.#left = Math.min(this.#left + gained, this.reserve);

@@ -1,21 +1,22 @@
 /**
- * The beginning of calls. While few come in a turn of the event loop, each begins at once, and that
- * costs a count. When more come, they wait in turns by the address of their client: the connections
- * of one client, however many, hold up another's call by one turn, not by all of them.
+ * The start of calls. While few arrive in a turn of the event loop, each starts at once, which
+ * costs a count. When more arrive, they queue and take turns by client address: a client delays the
+ * calls of another by one call, however many connections it has.
  */
 
 import type { Maybe } from '../../core/port/maybe.ts';
 import { PartyQueue } from '../../queue.ts';
 
-/** Calls that begin at once until a turn of the event loop is over: twice as many at most. */
+/** Calls that start at once until a turn of the event loop ends: at most twice as many. */
 const AT_ONCE_MAX = 128;
-/** Calls that begin in a turn while others wait: a commit of as many takes a few milliseconds. */
+/** Calls that start in a turn while others wait: a commit of as many takes a few milliseconds. */
 const PER_TURN = 32;
 /**
- * Calls that may wait. A connection has one, as Bun reads the next of its requests when the one
- * before is answered; so this is more than there can be. One beyond would begin at once.
+ * Calls that may wait: more than there can be, since Bun reads the next request of a connection
+ * only after the answer to the one before. A call beyond this bound starts at once.
  */
 const WAITING_MAX = 1_000_000;
+const WAITING = { waitingMax: WAITING_MAX, waitingPerPartyMax: WAITING_MAX };
 
 type Answer = Maybe<Response | null>;
 
@@ -27,23 +28,20 @@ interface Call {
 }
 
 interface CrowdOptions {
-  /** Returns the address that the client of a request is counted under. */
+  /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
-  /** Tells whether the client of a request has left. */
+  /** Returns whether the client of a request has disconnected. */
   isGone(request: Request): boolean;
 }
 
 export class Crowd {
-  /** Calls that began since the turn was known to be over. */
+  /** Calls that started since the last known end of a turn. */
   #begunCount = 0;
   readonly #waiting = new PartyQueue<Call>(() => WAITING);
-  readonly #options: CrowdOptions;
 
-  constructor(options: CrowdOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CrowdOptions) {}
 
-  /** Answers a request, at once or when it is its client's turn. */
+  /** Answers a request, at once or when the turn of its client comes. */
   begin(request: Request, answer: (request: Request) => Answer): Answer {
     if (this.#begunCount < 2 * AT_ONCE_MAX) {
       this.#begunCount += 1;
@@ -52,12 +50,12 @@ export class Crowd {
     }
     return new Promise((resolve, reject) => {
       const call = { request, answer, resolve, reject };
-      const surplus = this.#waiting.add(this.#options.clientOf(request), call);
+      const surplus = this.#waiting.add(this.options.clientOf(request), call);
       if (surplus !== null) serve(surplus);
     });
   }
 
-  /** The turn is over: those that wait begin, some in each turn. */
+  /** Starts waiting calls, a bounded number in each turn. */
   #serve = (): void => {
     for (let count = 0; count < PER_TURN; ) {
       const next = this.#waiting.take();
@@ -66,7 +64,7 @@ export class Crowd {
         return;
       }
       const { item } = next;
-      if (this.#options.isGone(item.request)) {
+      if (this.options.isGone(item.request)) {
         item.resolve(new Response());
       } else {
         count += 1;
@@ -76,8 +74,6 @@ export class Crowd {
     setImmediate(this.#serve);
   };
 }
-
-const WAITING = { waitingMax: WAITING_MAX, waitingPerPartyMax: WAITING_MAX };
 
 function serve({ request, answer, resolve, reject }: Call): void {
   try {

@@ -1,7 +1,7 @@
-/** Limits of events a minute from one client: the rest is refused until the minute is over. */
+/** Limits of events per minute and client. Further events are refused until the minute ends. */
 
 const WINDOW_MS = 60_000;
-/** Clients remembered at a time; the longest known is forgotten first. */
+/** Clients remembered at a time; beyond it the oldest is forgotten. */
 const CLIENTS_MAX = 10_000;
 
 interface Window {
@@ -10,32 +10,31 @@ interface Window {
 }
 
 /**
- * Tells whether a window still runs. A clock set far back starts a new one, or it would never end.
- * A little earlier is a call whose body was held back: with a window of its own, each of them would
- * give the count back.
+ * Returns whether a window still runs. It ends too if the clock was set far back. A time slightly
+ * before its start belongs to it: a call whose body came late must not reset the count.
  */
 function isWithin({ startMs }: Window, nowMs: number): boolean {
   return Math.abs(nowMs - startMs) < WINDOW_MS;
 }
 
-/** Counts events per client in windows of a minute, for a bounded number of clients. */
+/** Counts events by client in windows of a minute, for a bounded number of clients. */
 export class MinuteCounter {
   readonly #windows = new Map<string, Window>();
 
-  /** Counts one more; returns how many there were in this window, this one included. */
+  /** Counts an event; returns the count of the window, this event included. */
   count(client: string, nowMs: number): number {
     const window = this.#windowOf(client, nowMs);
     window.count += 1;
     return window.count;
   }
 
-  /** Tells whether there were so many in this window, and counts none. */
+  /** Returns whether the window has reached `max`. Counts nothing. */
   hasReached(client: string, max: number, nowMs: number): boolean {
     const known = this.#windows.get(client);
     return (known !== undefined && isWithin(known, nowMs) ? known.count : 0) >= max;
   }
 
-  /** Takes back one that was counted and did not come about. */
+  /** Takes back a counted event that did not happen. */
   takeBack(client: string): void {
     const window = this.#windows.get(client);
     if (window && window.count > 0) window.count -= 1;
@@ -55,11 +54,11 @@ export class MinuteCounter {
   }
 }
 
-/** A line of the log that comes once a minute at most, with the number of its causes. */
+/** A log line that is written once a minute at most, with the number of its causes. */
 export class MinuteLine {
   #window: Window = { startMs: Number.NEGATIVE_INFINITY, count: 0 };
 
-  /** Counts one more cause; returns how many there were since the last line. 0: none is due. */
+  /** Counts a cause; returns the causes since the last line if a line is due, else 0. */
   due(nowMs: number): number {
     this.#window.count += 1;
     if (isWithin(this.#window, nowMs)) return 0;
@@ -73,14 +72,11 @@ export class MinuteLimiter {
   /** Calls that were refused since the start. */
   refusedCount = 0;
   readonly #counter = new MinuteCounter();
-  readonly #perMinuteMax: () => number;
 
-  /** Asks `perMinuteMax` each time, so that a change holds at once. */
-  constructor(perMinuteMax: () => number) {
-    this.#perMinuteMax = perMinuteMax;
-  }
+  /** Reads `perMinuteMax` each time, so that a changed setting applies at once. */
+  constructor(private readonly perMinuteMax: () => number) {}
 
-  /** Counts one more, unless the minute is used up. */
+  /** Counts a call. Returns false, and counts a refusal, if the limit is reached. */
   admits(client: string, nowMs: number): boolean {
     const isAdmitted = !this.isUsedUp(client, nowMs);
     if (isAdmitted) this.#counter.count(client, nowMs);
@@ -88,14 +84,14 @@ export class MinuteLimiter {
     return isAdmitted;
   }
 
-  /** Tells whether the minute is used up. */
+  /** Returns whether the limit is reached. Counts nothing. */
   isUsedUp(client: string, nowMs: number): boolean {
-    return this.#counter.hasReached(client, this.#perMinuteMax(), nowMs);
+    return this.#counter.hasReached(client, this.perMinuteMax(), nowMs);
   }
 
   /**
-   * Runs `act`, which counts only if its outcome `counts`: a call that is refused for another
-   * reason must not use up the minute of everybody behind an address. Null if it is used up.
+   * Runs `act`, and counts it only if its outcome `counts`: calls that are refused for another
+   * reason must not use up the limit of all clients behind an address. Null: the limit is reached.
    */
   async attempt<T>(
     client: string,

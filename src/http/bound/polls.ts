@@ -1,17 +1,17 @@
-/** Long polls that wait for messages: a bounded number for each token, and of all. */
+/** Long polls that wait for messages: bounded for each token and in total. */
 
 /**
- * Polls with one token at a time. An app needs one; a second may still be known here when its
- * network changed. Beyond this the one that has waited longest is answered at once.
+ * Polls with one token at a time. An app needs one; a second may still be open after its network
+ * changed. Beyond this bound the oldest poll is answered at once.
  */
 export const POLLS_PER_DEVICE_MAX = 4;
 
-/** The most polls of all tokens: each costs a connection and some kilobytes. */
+/** Polls of all tokens: each costs a connection and some kilobytes. */
 const POLLS_MAX = 20_000;
 
 export class Polls {
   readonly #parked = new Map<number, Set<AbortController>>();
-  /** Polls under way, the one that has waited longest first. */
+  /** All polls that wait, the oldest first. */
   readonly #all = new Set<AbortController>();
 
   constructor(private readonly countMax: number = POLLS_MAX) {}
@@ -21,10 +21,7 @@ export class Polls {
     return this.#all.size;
   }
 
-  /**
-   * Runs `poll`, whose signal says that it must wait no longer: `signal` does, or newer polls with
-   * the token took its place.
-   */
+  /** Runs `poll`; its signal aborts with `signal`, or when newer polls take its place. */
   async park<T>(
     tokenId: number,
     signal: AbortSignal,
@@ -34,8 +31,8 @@ export class Polls {
     const ofToken = this.#parked.get(tokenId) ?? new Set();
     this.#parked.set(tokenId, ofToken.add(end));
     this.#all.add(end);
-    if (ofToken.size > POLLS_PER_DEVICE_MAX) this.#end(ofToken);
-    if (this.#all.size > this.countMax) this.#end(this.#all);
+    if (ofToken.size > POLLS_PER_DEVICE_MAX) this.#endOldest(ofToken);
+    if (this.#all.size > this.countMax) this.#endOldest(this.#all);
     try {
       return await poll(AbortSignal.any([signal, end.signal]));
     } finally {
@@ -47,11 +44,10 @@ export class Polls {
     }
   }
 
-  /** Makes the poll that has waited longest be answered. */
-  #end(parked: Set<AbortController>): void {
+  #endOldest(parked: Set<AbortController>): void {
     const [oldest] = parked;
     if (oldest === undefined) return;
-    // Another one's turn, should more come before it has left.
+    // Removed now: if more polls come before it has ended, the next oldest ends.
     parked.delete(oldest);
     this.#all.delete(oldest);
     oldest.abort();

@@ -1,36 +1,33 @@
 /**
- * The memory of ours that callers may hold at a time: by answers that they do not read, and by
- * bodies that they do not send to their end. On many connections, one of them could have it all.
+ * The memory that callers may occupy: by answers that they do not read, and by bodies that they do
+ * not finish sending. Bounded in total and for each caller, who may open many connections.
  */
 
 import type { Clock } from '../../clock.ts';
 import { PartyQueue } from '../../queue.ts';
 
-/** The size from which answers and bodies need a place, bytes: less fits into a socket's buffer. */
+/** Answers and bodies from this size on need a place, bytes: less fits into a socket's buffer. */
 export const LARGE_BYTES = 16 * 1024;
 
 export interface RoomBounds {
-  /** Bytes that may be unread, of all callers and of one. */
+  /** Unread bytes of all callers, and of one. */
   bytesMax: number;
   bytesPerCallerMax: number;
-  /** Answers that wait for a place, of all callers and of one. */
+  /** Waiting answers of all callers, and of one. */
   waitingMax: number;
   waitingPerPartyMax: number;
-  /** Bounds of one provider's messages: it can have any number of devices. Without it, none. */
+  /** Bounds of the messages of one provider, which can have any number of devices. */
   perSender?: { bytesMax: number; waitingMax: number };
 }
 
-/**
- * Room for half a hundred lists of 5000 links as they mostly are, or for six as large as they may
- * be: that much is kept free for each that is being made.
- */
+/** Room for some 50 usual lists of 5000 links, or for six of the largest size. */
 export const PROVIDER_ROOM: RoomBounds = {
   bytesMax: 48 * 1024 * 1024,
   bytesPerCallerMax: 16 * 1024 * 1024,
   waitingMax: 400,
   waitingPerPartyMax: 200,
 };
-/** Room for devices: one answer has some 600 KiB at most. */
+/** Room for answers to devices: one has some 600 KiB at most. */
 export const DEVICE_ROOM: RoomBounds = {
   bytesMax: 24 * 1024 * 1024,
   bytesPerCallerMax: 2 * 1024 * 1024,
@@ -39,45 +36,38 @@ export const DEVICE_ROOM: RoomBounds = {
   perSender: { bytesMax: 8 * 1024 * 1024, waitingMax: 10 },
 };
 
-/**
- * Room for providers' bodies that come in, each as long as it may be. None waits: Bun takes in
- * whatever comes of a body that nobody reads.
- */
+/** No body waits for a place: Bun buffers what arrives of a body that is not read. */
+const NONE_WAIT = { waitingMax: 0, waitingPerPartyMax: 0 };
+/** Room for the bodies of providers, each counted by its declared length. */
 export const BODY_ROOM: RoomBounds = {
-  bytesMax: 48 * 1024 * 1024,
-  bytesPerCallerMax: 16 * 1024 * 1024,
-  waitingMax: 0,
-  waitingPerPartyMax: 0,
+  ...{ bytesMax: 48 * 1024 * 1024, bytesPerCallerMax: 16 * 1024 * 1024, ...NONE_WAIT },
 };
-/** Room for devices' bodies: one apart, as anybody can have tokens. */
+/** Room for the bodies of devices: a room apart, as any client can have tokens. */
 export const DEVICE_BODY_ROOM: RoomBounds = {
-  bytesMax: 8 * 1024 * 1024,
-  bytesPerCallerMax: 1024 * 1024,
-  waitingMax: 0,
-  waitingPerPartyMax: 0,
+  ...{ bytesMax: 8 * 1024 * 1024, bytesPerCallerMax: 1024 * 1024, ...NONE_WAIT },
 };
 
-/** The time that an answer may wait for its place, ms. */
+/** How long an answer may wait for its place, ms. */
 export const WAIT_MAX_MS = 15_000;
-/** Pauses between looks whether answers were taken, ms: while others wait for a place, and else. */
-const WAITED_FOR_MS = 20;
-const UNHURRIED_MS = 1_000;
-/** The most answers that are asked about in one step. */
-const ASKED_AT_ONCE_MAX = 64;
+/** Pauses between checks whether answers were taken, ms: while answers wait, and else. */
+const BUSY_CHECK_MS = 20;
+const IDLE_CHECK_MS = 1_000;
+/** Answers that are checked in one step. */
+const CHECKED_AT_ONCE_MAX = 64;
 
-/** The room of an answer until it is taken. */
+/** The place of an answer or body until it is taken. */
 export interface Place {
-  /** Sets the size, which is known once the answer is made. */
+  /** Sets the size once it is known. */
   resize(bytes: number): void;
-  /** Gives the place up: there will be no answer. */
+  /** Gives up the place. */
   leave(): void;
 }
 
-/** An answer or body that has a place, or asks for one. */
+/** An answer or body that has a place or waits for one. */
 interface Occupant {
   caller: string;
   bytes: number;
-  /** The provider who sent (most of) the messages in it. */
+  /** The provider that sent most of the bytes in it. */
   sender?: number | undefined;
   isTaken(): boolean;
 }
@@ -87,17 +77,17 @@ interface Waiter extends Occupant {
   resolve(place: Place | null): void;
 }
 
-/** A room of so many bytes, with a queue before it, in which callers take turns. */
+/** A bounded number of bytes, with a queue in which callers take turns. */
 export class Room {
-  /** Answers that were refused a place since the start. */
+  /** Answers and bodies that were refused a place since the start. */
   refusedCount = 0;
   #bytes = 0;
   readonly #bytesOf = new Map<string, number>();
-  /** Answers with a place, the one asked about longest ago first. */
+  /** Answers with a place, the one checked longest ago first. */
   readonly #occupants = new Set<Occupant>();
   readonly #waiting: PartyQueue<Waiter>;
   #timer: ReturnType<typeof setTimeout> | null = null;
-  #isHurried = false;
+  #pauseMs = 0;
   #isClosed = false;
 
   constructor(
@@ -112,9 +102,9 @@ export class Room {
   }
 
   /**
-   * A place for an answer to `caller` that holds until `isTaken`, which is also true of a caller
-   * who left. Null if too many bytes of this caller's answers, or of all, have been unread for as
-   * long as an answer may wait, or if too many wait already.
+   * Takes a place until `isTaken`, which is also true of a caller that disconnected. Waits up to
+   * {@link WAIT_MAX_MS} while too many bytes of this caller, or of all, are unread. Null: no place
+   * came free in time, or too many answers wait already.
    */
   enter(entering: Readonly<Occupant>): Place | Promise<Place | null> {
     const { caller } = entering;
@@ -130,14 +120,14 @@ export class Room {
       const waiter = { ...entering, resolve, sinceMs: this.clock.steadyMs() };
       const surplus = this.#waiting.add(caller, waiter);
       if (surplus !== null) this.#refuse(surplus);
-      this.#arm(WAITED_FOR_MS);
+      this.#arm(BUSY_CHECK_MS);
     });
   }
 
-  /** Refuses everybody who waits. */
+  /** Refuses all that wait, and all that would wait from now on. */
   close(): void {
     this.#isClosed = true;
-    for (const waiter of [...this.#waiting.items()]) this.#dismiss(waiter, null);
+    for (const waiter of [...this.#waiting.items()]) this.#dismiss(waiter);
   }
 
   #fits({ caller, bytes, sender }: Occupant): boolean {
@@ -148,7 +138,7 @@ export class Room {
     return (this.#bytesOf.get(nameOfSender(sender)) ?? 0) + bytes <= perSender.bytesMax;
   }
 
-  /** Tells whether so many messages of a provider wait that no more may. */
+  /** Returns whether the answers with messages of a provider have used up its queue. */
   #isFullFor(sender: number | undefined): boolean {
     const { perSender } = this.bounds;
     if (sender === undefined || perSender === undefined) return false;
@@ -160,7 +150,7 @@ export class Room {
     const occupant = { ...entering };
     this.#occupants.add(occupant);
     this.#count(occupant, occupant.bytes);
-    this.#arm(UNHURRIED_MS);
+    this.#arm(IDLE_CHECK_MS);
     return {
       resize: (bytes) => {
         if (!this.#occupants.has(occupant)) return;
@@ -185,9 +175,9 @@ export class Room {
     }
   }
 
-  /** Asks some of the answers whether they were taken. */
+  /** Releases the places of answers that were taken; checks a bounded number. */
   #sweep(): void {
-    for (const occupant of [...this.#occupants.values().take(ASKED_AT_ONCE_MAX)]) {
+    for (const occupant of [...this.#occupants.values().take(CHECKED_AT_ONCE_MAX)]) {
       if (occupant.isTaken()) {
         this.#release(occupant);
       } else {
@@ -197,11 +187,11 @@ export class Room {
     }
   }
 
-  /** Lets in who fits, one of each caller in turn. */
+  /** Ends waits that are over, then gives places to all that fit, callers in turn. */
   #admit(): void {
     const nowMs = this.clock.steadyMs();
     for (const waiter of [...this.#waiting.items()]) {
-      if (waiter.isTaken()) this.#dismiss(waiter, null);
+      if (waiter.isTaken()) this.#dismiss(waiter);
       else if (nowMs - waiter.sinceMs >= WAIT_MAX_MS) this.#refuse(waiter);
     }
     const fits = (_: string, first: Waiter) => this.#fits(first);
@@ -212,19 +202,19 @@ export class Room {
 
   #refuse(waiter: Waiter): void {
     this.refusedCount += 1;
-    this.#dismiss(waiter, null);
+    this.#dismiss(waiter);
   }
 
-  #dismiss(waiter: Waiter, place: Place | null): void {
+  #dismiss(waiter: Waiter): void {
     this.#waiting.remove(waiter.caller, waiter);
-    waiter.resolve(place);
+    waiter.resolve(null);
   }
 
+  /** Starts the timer, or shortens the pause of the running one. */
   #arm(ms: number): void {
-    const isHurried = ms === WAITED_FOR_MS;
-    if (this.#timer !== null && (this.#isHurried || !isHurried)) return;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#isHurried = isHurried;
+    if (this.#timer !== null && this.#pauseMs <= ms) return;
+    clearTimeout(this.#timer ?? undefined);
+    this.#pauseMs = ms;
     this.#timer = setTimeout(this.#tick, ms);
     this.#timer.unref();
   }
@@ -233,12 +223,12 @@ export class Room {
     this.#timer = null;
     this.#sweep();
     this.#admit();
-    if (this.#waiting.size > 0) this.#arm(WAITED_FOR_MS);
-    else if (this.#occupants.size > 0) this.#arm(UNHURRIED_MS);
+    if (this.#waiting.size > 0) this.#arm(BUSY_CHECK_MS);
+    else if (this.#occupants.size > 0) this.#arm(IDLE_CHECK_MS);
   };
 }
 
-/** The name of a sender, which no caller has. */
+/** The name under which a sender is counted; no caller has such a name. */
 function nameOfSender(providerId: number): string {
   return `sent by ${providerId}`;
 }

@@ -1,19 +1,18 @@
-/** Turns by which long work shares the one thread with everybody's calls. */
+/** Turns by which long work shares the one thread with all other calls. */
 
 import type { Clock } from '../../clock.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { PartyQueue } from '../../queue.ts';
 
-/** The part of a turn of the event loop that goes to long work, ms. */
+/** The part of a turn of the event loop for long work, ms. */
 const SLICE_MS = 1;
 
 /**
- * Pieces of work that take up to some milliseconds each: pages of lists, looks into inboxes, large
- * bodies. However many callers come with them at once, whoever asks for less waits for one piece,
- * and of those with such pieces each has one in turn.
+ * Queues pieces of work that take up to some milliseconds each: pages of lists, reads of inboxes,
+ * large bodies. Callers with such pieces take turns; a call without one waits for one piece at most.
  */
 export class Turns {
-  /** Pieces that wait: of each call one at most, so that their number has no bound of its own. */
+  /** Each call has one waiting piece at most, so their number needs no bound here. */
   readonly #waiting = new PartyQueue<() => void>(() => ({
     waitingMax: Number.POSITIVE_INFINITY,
   }));
@@ -22,7 +21,7 @@ export class Turns {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Settles when the next piece of `caller` may be done, without another wait before it. */
+  /** Settles when `caller` may run its next piece; the piece must run without further waiting. */
   next(caller: string): Promise<void> {
     return new Promise((begin) => {
       this.#waiting.add(caller, begin);
@@ -38,7 +37,7 @@ export class Turns {
         this.#sinceMs = this.clock.steadyMs();
       }
       next.item();
-      // The piece is done by now, or has begun to wait for something else.
+      // The piece has ended, or waits for something else, once this resumes.
       await Promise.resolve();
     }
     this.#isRunning = false;

@@ -1,4 +1,4 @@
-/** Trying webhooks out, what became of events on their way to one, and telling it again. */
+/** Tests of webhooks, the list of their deliveries, and the replay of events. */
 
 import { type Static, Type } from '@sinclair/typebox';
 import { readWireTime } from '../../core/calendar.ts';
@@ -12,7 +12,7 @@ import { anyText, forms, oneOf, WireTime, webhookIdParam } from './params.ts';
 import { LIST_COUNT_MAX } from './reply.ts';
 import { DeliveryRow } from './webhook-bodies.ts';
 
-/** A receiver may take 15 s, after as long in the queue before it. */
+/** A receiver may take 15 s, after up to 15 s in the queue. */
 const TEST_PATIENCE_SECONDS = 45;
 
 const testEndpoint = providerEndpoint({
@@ -80,7 +80,7 @@ function rowOf(delivery: Delivery, offsetMinutes: number): Static<typeof Deliver
     happened_at: wireTime(delivery.atMs, offsetMinutes),
     state: delivery.state,
     attempts: delivery.attemptCount,
-    // What waits for its first attempt is due since ever.
+    // A delivery that waits for its first attempt is due from time 0.
     state_at: wireTime(Math.max(delivery.stateAtMs, delivery.atMs), offsetMinutes),
     problem: delivery.problem,
   };
@@ -135,7 +135,7 @@ const replayEndpoint = providerEndpoint({
       replayEvents(core, webhook, which, nowMs);
     const replayed =
       eventId === null
-        ? await atLeisure(limits.webhookReplays, provider.code, nowMs, () =>
+        ? await alone(limits.webhookReplays, provider.code, nowMs, () =>
             replay({ sinceMs: sinceMs ?? 0 }),
           )
         : await replay({ eventId });
@@ -144,14 +144,20 @@ const replayEndpoint = providerEndpoint({
   },
 });
 
-/** Runs what is long: one at a time for a provider, and few in a minute. Null: it has to wait. */
-function atLeisure<T>(
-  { alone, perMinute }: Limits['webhookReplays'],
+/** Runs a long replay. Null: another one of the provider runs, or its limit a minute is reached. */
+async function alone<T>(
+  { perMinute, running }: Limits['webhookReplays'],
   provider: string,
   nowMs: number,
   act: () => Promise<T>,
 ): Promise<T | null> {
-  return alone.run(provider, async () => (perMinute.admits(provider, nowMs) ? act() : null));
+  if (running.has(provider) || !perMinute.admits(provider, nowMs)) return null;
+  running.add(provider);
+  try {
+    return await act();
+  } finally {
+    running.delete(provider);
+  }
 }
 
 export const deliveryEndpoints = [testEndpoint, deliveriesEndpoint, replayEndpoint];

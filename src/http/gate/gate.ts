@@ -1,6 +1,11 @@
 /**
- * The answer to a proxy about one request, by its status: 204, and it goes to the panel; 403, and
- * it does not; 500 for a fault, so that the proxy stays shut. The rule is that of `/install`.
+ * Answers a proxy whether a request may pass to the panel, by the rule of `/install`:
+ *
+ * | status | the request |
+ * |---|---|
+ * | 204 | passes |
+ * | 403 | is refused |
+ * | 500 | is refused because of a fault |
  */
 
 import type { Clock } from '../../clock.ts';
@@ -24,9 +29,9 @@ import type { Traffic } from '../traffic.ts';
 import { type OriginalRequest, readOriginal } from './original.ts';
 import { deviceWords } from './words.ts';
 
-/** Settings that are looked at for each request, so that a change holds at once. */
+/** Settings that are read for each request, so that a change applies at once. */
 export interface GateSettings {
-  /** Templates of paths with the key of a subscription. */
+  /** Templates of paths with a subscription key. */
   readonly gateKeyPaths: readonly KeyPath[];
   /** Networks that may ask; null: those of `trustedProxies`. */
   readonly gateProxies: TrustedProxies | null;
@@ -39,7 +44,7 @@ interface GateDeps {
   log: Log;
   settings: GateSettings;
   traffic: Traffic;
-  /** The address of a request's peer. */
+  /** Returns the address of the peer. */
   peerOf(request: Request): string;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
@@ -47,17 +52,16 @@ interface GateDeps {
 
 export const GATE_PATH = '/gate';
 
-/** The conclusion about a request. */
 interface Conclusion {
   says: MessageKey;
-  /** Words instead of the message's own. */
+  /** A detail instead of the message's own. */
   detail?: string | undefined;
-  /** The reason of a message that has several: it stands in the log and the metrics. */
+  /** A more precise reason than the message, for the log and the metrics. */
   reason?: string | undefined;
   requestId?: string;
 }
 
-/** The answering of `/gate`. Nothing that it reads is in a log or a count. */
+/** Makes the handler of `/gate`. It logs and counts nothing that it reads. */
 export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> {
   const { clock, core, log, settings, traffic } = deps;
   const tally = traffic.tallyOf(GATE_PATH);
@@ -88,12 +92,12 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     const device = { domainHash: host.hash, hwid, providerCode };
     const decide = (link: Pick<DeviceCall, 'installCode' | 'subscriptionKey'>) =>
       method === 'HEAD'
-        ? lookAt({ ...device, ...link }, nowMs)
+        ? check({ ...device, ...link }, nowMs)
         : admit({ ...device, ...link }, facts, nowMs);
     const installCode = textIn(query, 'installid');
     const key = keyIn(settings.gateKeyPaths, path);
     if (key === null || isRefused(key)) return decide({ installCode });
-    // What the panel goes by is the key. Where a link has it, no code stands for another link.
+    // The panel reads the key alone: if a link has it, no code may name another link.
     return after(decide({ installCode: null, subscriptionKey: key }), (conclusion) =>
       conclusion === UNKNOWN && installCode !== null ? decide({ installCode }) : conclusion,
     );
@@ -105,8 +109,8 @@ export function makeGate(deps: GateDeps): (request: Request) => Maybe<Response> 
     );
   }
 
-  /** HEAD takes no slot: a proxy that tells no method would let everybody in who says HEAD. */
-  function lookAt(call: DeviceCall, nowMs: number): Maybe<Conclusion> {
+  /** Judges HEAD, which takes no slot: a device without one could ask by HEAD and read by GET. */
+  function check(call: DeviceCall, nowMs: number): Maybe<Conclusion> {
     return after(judgeDevice(core, call, nowMs), (judged) => {
       if (isRefused(judged)) return judged;
       return judged.holdsSlot ? ADMITTED : { says: 'gate_no_slot' };
@@ -166,7 +170,7 @@ const LET_THROUGH = {
   headers: new Headers({ 'x-hwid-active': 'true', 'cache-control': 'no-store' }),
 };
 
-/** Words of messages that are those of another call. */
+/** Details instead of those of messages that are written for another call. */
 const DETAILS: Readonly<Partial<Record<MessageKey, string>>> = {
   hwid_required: `the app tells no device: x-hwid must be ${HWID.rule}`,
   link_not_found:

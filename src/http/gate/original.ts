@@ -1,7 +1,7 @@
 /**
- * The request that a proxy asks about. What tells it is in headers, and in others for each proxy;
- * a header that a proxy does not set is the client's. So all that are there must agree: nobody is
- * let in on the word of one, and served by another.
+ * Reads the request that a proxy asks about. Each proxy sends it in other headers; a header that a
+ * proxy does not set may come from the client. So all that are present must agree: otherwise a
+ * request could be judged by one and served by another.
  */
 
 import { type Path, readPath } from '../../core/key-path.ts';
@@ -15,16 +15,16 @@ export interface OriginalRequest {
   path: Path;
   /** The parameters, with their names in lower case. */
   query: Query;
-  /** The provider whose links are meant; null: any. */
+  /** The provider of the link; null: any. */
   providerCode: string | null;
 }
 
-/** The longest URI, in characters: no client asks for as much. */
+/** The longest URI, characters. */
 const URI_LENGTH_MAX = 8192;
 
 /**
- * Reads the request that a proxy asks about. A misfit if it is not told, told twice and
- * differently, or nothing that two servers are sure to read alike.
+ * Reads the request that a proxy asks about. Returns a misfit if it is missing, if headers disagree,
+ * or if two servers could read it differently.
  */
 export function readOriginal(
   { method, headers, url }: Request,
@@ -45,7 +45,7 @@ export function readOriginal(
   const path = isPlain ? readPath(uri.split('?', 1)[0] ?? '') : null;
   if (path === null) return ODD;
   const query = parseQuery(uri, true);
-  // Some proxies hand the client's query on beside their own.
+  // Some proxies forward the query of the client beside their own.
   if (own.providerCode !== null && valueIn(query, 'provider_code') !== undefined) return DISAGREED;
 
   const forwardedHost = headers.get('x-forwarded-host');
@@ -67,7 +67,7 @@ const DISAGREED = malformed('what tells the request does not agree');
 const ODD = malformed('the URI of the request is one that servers read differently');
 const HOSTLESS = malformed('the host of the request is no host name');
 
-/** The one value that all of them have which are there; null: none is. */
+/** Returns the value on which all present ones agree; null: none is present. */
 function agreed(...values: (string | null)[]): string | null | Misfit {
   let one: string | null = null;
   for (const value of values) {
@@ -86,9 +86,9 @@ function originalUrl(url: string | null): { host: string | null; uri: string | n
 }
 
 /**
- * The query of the gate's own address, which is the proxy's: `uri=` and all behind it are the
- * client's, for proxies that can only put an address before the request's. Not as a path: the
- * server resolves dots, and `/gate/../api` would be answered by another endpoint.
+ * Reads the query of the gate's URL, which the proxy wrote: `uri=` and all after it come from the
+ * client, for proxies that can only prefix an address. It is no path: the server resolves dots, and
+ * `/gate/../api` would reach another endpoint.
  */
 function ownQuery(url: string): { uri: string | null; providerCode: string | null } {
   const start = url.indexOf('?');

@@ -1,6 +1,6 @@
 /**
- * Words of a device about itself in a request for a subscription: in headers alone. Its query is
- * that of the link, which people share: a HWID in it would stand for all of them.
+ * Reads the HWID and the facts of a device from the headers of a subscription request alone. The
+ * query belongs to the link, which people share: a HWID in it would name all their devices.
  */
 
 import { type DeviceWords, factParams, wordsOf } from '../endpoints/app.ts';
@@ -11,7 +11,7 @@ const READERS = Object.entries(factParams).map(([name, param]) => reader(name, p
 
 const NO_QUERY = parseQuery('', false);
 
-/** The HWID and the facts in a request's headers. */
+/** Returns the HWID and the facts in the headers, or `hwid_required` for a malformed HWID. */
 export function deviceWords(
   request: Request,
 ): DeviceWords | { says: 'hwid_required'; detail: string } {

@@ -1,18 +1,18 @@
-/** The address of a caller, as far as the network tells it. */
+/** The address of a client, from the connection and from trusted proxies. */
 
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
-/** Networks whose `X-Forwarded-For` is believed. */
+/** Networks whose `X-Forwarded-For` is trusted. */
 export interface TrustedProxies {
   includes(address: string): boolean;
 }
 
-/** The empty list: an empty BlockList costs as much to ask as a long one. */
-const NOBODY: TrustedProxies = { includes: () => false };
+/** No network: checking an empty BlockList costs as much as checking a long one. */
+const NONE: TrustedProxies = { includes: () => false };
 
 /** Parses CIDR networks (`10.0.0.0/8`, `fd00::/8`) or single addresses. Throws RangeError. */
 export function parseTrustedProxies(networks: readonly string[]): TrustedProxies {
-  if (networks.length === 0) return NOBODY;
+  if (networks.length === 0) return NONE;
   const list = new BlockList();
   for (const network of networks) {
     const [address = '', prefix, ...rest] = network.split('/');
@@ -24,7 +24,7 @@ export function parseTrustedProxies(networks: readonly string[]): TrustedProxies
       throw new RangeError(`'${network}' is not a network`);
     list.addSubnet(address, bits, family);
   }
-  // Behind a proxy nearly every request comes from the one before.
+  // Behind a proxy nearly all requests have the same peer.
   let last: string | null = null;
   let isTrusted = false;
   return {
@@ -37,8 +37,8 @@ export function parseTrustedProxies(networks: readonly string[]): TrustedProxies
 }
 
 /**
- * The client's address: the peer's, or, if the peer is a trusted proxy, the last address in
- * `X-Forwarded-For` that is not one itself. The claims of an untrusted peer are ignored.
+ * Returns the client's address: the peer's, or, if the peer is a trusted proxy, the last address in
+ * `X-Forwarded-For` that is no trusted proxy. The header of an untrusted peer is ignored.
  */
 export function clientAddress(
   peer: string,
@@ -49,22 +49,22 @@ export function clientAddress(
   const hops = (forwardedFor ?? '').split(',');
   while (hops.length > 0 && trusted.includes(address)) {
     const hop = withoutPort((hops.pop() ?? '').trim());
-    // No proxy writes anything but an address; the one that let it through answers for it.
-    // The zone of an IPv6 address can be any word, and must not get into a count or a log.
+    // Proxies write addresses alone; for anything else the proxy that passed it on stands.
+    // The zone of an IPv6 address is any text, and must not reach a count or a log.
     if (isIP(hop) === 0 || hop.includes('%')) break;
     address = plainIPv4(hop);
   }
   return address;
 }
 
-/** A hop without its port, which some proxies write: `198.51.100.1:4711`, `[2001:db8::1]:4711`. */
+/** Removes the port that some proxies add: `198.51.100.1:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** The plain form of an IPv4 address that a dual-stack socket shows as `::ffff:192.0.2.1`. */
+/** Returns the plain form of an IPv4 address that dual-stack sockets show as `::ffff:192.0.2.1`. */
 export function plainIPv4(address: string): string {
-  // Asked first, for every request.
+  // First, since it runs for every request.
   if (!address.startsWith('::')) return address;
   const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (dotted) return dotted;
@@ -75,11 +75,11 @@ export function plainIPv4(address: string): string {
 }
 
 /**
- * The name that one client is counted under: its IPv4 address, or the /64 of its IPv6 address,
- * because whoever has one address of a /64 has them all.
+ * Returns the name under which a client is counted: its IPv4 address, or the /64 of its IPv6
+ * address, as a client with one address of a /64 has all of them.
  */
 export function countedAs(address: string): string {
-  // Asked first: nearly all are IPv4, and the full check is a long one.
+  // First, since nearly all are IPv4 and the full check is slow.
   if (!address.includes(':') || !isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? [];
   const left = head === '' ? [] : head.split(':');

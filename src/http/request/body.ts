@@ -1,4 +1,4 @@
-/** Reads the JSON object of a POST: no more than it may be long, no longer than it may take. */
+/** Reads the JSON object of a POST, within bounds of size and time. */
 
 import { REQUEST_BOUNDS, readJsonObject } from '../../core/json-input.ts';
 import { type Misfit, malformed, Refused } from '../../core/outcome.ts';
@@ -6,14 +6,14 @@ import { LARGE_BYTES, type Place } from '../bound/room.ts';
 
 /**
  * The time that a body may take to arrive, ms. Bun's own limit (16 KiB a second, over the idle time
- * of 30 s) closes the connection without a word.
+ * of 30 s) closes the connection without an answer.
  */
 export const BODY_TIME_MAX_MS = 15_000;
 
 /**
- * The JSON object in a request's body, whatever content type it says. One that is longer than
- * `bytesMax`, or has not arrived after `timeMaxMs`, is refused without being read to its end; so is
- * a large one for which `enter` has no place.
+ * Reads the JSON object in a request's body, of any content type. Returns a misfit, without reading
+ * the rest, if the body is longer than `bytesMax`, if `enter` has no place for a large one, or
+ * (`late`) if it has not arrived after `timeMaxMs`.
  */
 export async function readBody(
   request: Request,
@@ -29,7 +29,7 @@ export async function readBody(
   try {
     bytes = await inTime(readBytes(request, bytesMax), timeMaxMs);
   } catch {
-    // The client is gone, or what it sent is not framed as it said: not a fault of ours.
+    // The client has disconnected or framed its body wrongly: no fault of the server.
     return malformed('the body was not sent to its end');
   } finally {
     place?.leave();
@@ -49,14 +49,14 @@ function tooLong(bytesMax: number): Misfit {
   return malformed(`the body must not be longer than ${bytesMax} bytes`);
 }
 
-/** Makes Bun let go of a body that nobody reads: it keeps a megabyte of it until the answer. */
+/** Discards an unread body: Bun would keep a megabyte of it until the answer. */
 export function dropBody(request: Request): void {
   if (!request.bodyUsed) void request.body?.cancel().catch(() => {});
 }
 
-/** The bytes of a body; null if there are more than `bytesMax`. */
+/** Reads the bytes of a body; null: there are more than `bytesMax`. */
 async function readBytes(request: Request, bytesMax: number): Promise<Uint8Array | null> {
-  // Bun gives no more than was declared.
+  // Bun returns no more than was declared.
   if (request.headers.has('content-length')) return request.bytes();
   const chunks: Uint8Array[] = [];
   let length = 0;

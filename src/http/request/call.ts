@@ -1,4 +1,4 @@
-/** A request under way: the parts it is answered with, and as much as is known of its caller. */
+/** A request in progress: the parts of the server that answer it, and its caller. */
 
 import type { Clock } from '../../clock.ts';
 import { actingAs, type Core } from '../../core/core.ts';
@@ -23,29 +23,28 @@ export interface CallDeps {
   limits: Limits;
   eventSenders: EventSenders;
   traffic: Traffic;
-  /** The address that a request's client is counted under. */
+  /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
   /** Counts a failed authentication; returns the delay of its answer, ms. */
-  authFailed(client: string, nowMs: number): number;
-  /** A signal that is aborted when the server stops. */
+  authFailed(client: string): number;
+  /** Aborts when the server stops. */
   stopping: AbortSignal;
   large: Large;
-  /** The beginning of calls, in turns by client. */
   crowd: Crowd;
   /** The time that a body may take to arrive, ms. */
   bodyTimeMaxMs: number;
-  /** Lets a request go unanswered for longer than the server's idle time, s. */
+  /** Sets the time that an answer may take, if longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
 }
 
-/** A fault instead of a change by somebody who has hung up: nobody waits for an answer. */
+/** The fault of a change by a caller that has disconnected; it gets no answer. */
 export class CallerGone extends Error {}
 
 const NO_BODY: Readonly<Record<string, unknown>> = {};
 
 /**
- * A request, read once. Handlers are called with it (as the types of `endpoint.ts` show it to
- * them): whatever not every handler needs is made when it is asked for.
+ * A request, read once. Handlers get it as the types of `endpoint.ts` show it; getters compute what
+ * not every handler needs.
  */
 export class IncomingCall {
   readonly startMs: number;
@@ -54,9 +53,9 @@ export class IncomingCall {
   readonly params: Record<string, unknown> = {};
   /** The JSON object of a POST, once it has been read. */
   body = NO_BODY;
-  /** The provider that the caller proved to be: set by `access.ts`. */
+  /** The authenticated provider: set by `access.ts`, as are `keyHash` and `device`. */
   provider: Provider | undefined = undefined;
-  /** The hash of the key that was shown. */
+  /** The hash of the provider's key. */
   keyHash: Uint8Array | undefined = undefined;
   device: AuthenticDevice | undefined = undefined;
   readonly settings: WireSettings;
@@ -64,7 +63,7 @@ export class IncomingCall {
   readonly eventSenders: EventSenders;
   readonly #deps: CallDeps;
 
-  /** Reads the query; with `foldCase`, names of parameters may come in any case. */
+  /** Reads the query; with `foldCase`, the case of parameter names does not matter. */
   constructor(
     readonly request: Request,
     deps: CallDeps,
@@ -79,7 +78,7 @@ export class IncomingCall {
     this.query = parseQuery(request.url, foldCase);
   }
 
-  /** The rules, on behalf of the provider if one calls. */
+  /** The core, with the provider as the actor of the audit log if one calls. */
   get core(): Core {
     const { core } = this.#deps;
     const { provider, keyHash, request } = this;
@@ -91,7 +90,6 @@ export class IncomingCall {
     return () => this.#deps.clientOf(this.request);
   }
 
-  /** The token of `Authorization: Bearer TOKEN`, or null. */
   get token(): string | null {
     return bearerToken(this.request.headers);
   }
@@ -100,21 +98,21 @@ export class IncomingCall {
     return AbortSignal.any([this.request.signal, this.#deps.stopping]);
   }
 
-  /** A parameter that is a credential: null if it is missing or was given twice. */
+  /** Returns a credential from the query; null: it is missing or was given twice. */
   credential(name: string): string | null {
     const value = valueIn(this.query, name);
     return typeof value === 'string' ? value : null;
   }
 }
 
-/** The token of `Authorization: Bearer TOKEN`, or null. */
+/** Returns the token of `Authorization: Bearer TOKEN`, or null. */
 export function bearerToken(headers: Headers): string | null {
   return /^Bearer +(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null;
 }
 
 /**
- * The caller as the audit log names it, once its key gave it access. A
- * connection that is closed has no address any more, and nothing is changed from nowhere.
+ * The caller as the audit log names it. Throws {@link CallerGone} for a closed connection, which has
+ * no address: no change is made without one.
  */
 function providerActor({ code: name }: Provider, keyHash: Uint8Array, from: string): Actor {
   if (from === '') throw new CallerGone('the connection was closed');

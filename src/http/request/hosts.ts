@@ -2,20 +2,20 @@
 
 import { hostHash, hostName } from '../../core/host-name.ts';
 
-/** A host as a binding knows it. */
+/** A host name in the form of `hostName`, and its hash as bindings store it. */
 export interface KnownHost {
   readonly name: string;
   readonly hash: string;
 }
 
-/** Hosts that are remembered, and the length of the longest: clients make them up. */
+/** Bounds of the cache, as clients choose the names: its entries and the length of each. */
 const COUNT_MAX = 1000;
 const LENGTH_MAX = 300;
 
 export class Hosts {
   readonly #known = new Map<string, KnownHost | null>();
 
-  /** The host that a header names, with or without a port; null: it is none. */
+  /** Returns the host in a header, with or without a port; null: it is no host name. */
   find(header: string): KnownHost | null {
     const known = this.#known.get(header);
     if (known !== undefined) return known;

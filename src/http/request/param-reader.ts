@@ -1,4 +1,4 @@
-/** Reads parameters, strictly: each by its schema, from its header or from the query. */
+/** Reads parameters strictly: each by its schema, from its header or from the query. */
 
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler } from '@sinclair/typebox/compiler';
@@ -13,12 +13,12 @@ interface Misfit {
   detail: string;
 }
 
-/** The parts of a call that parameters are read from, and into. */
+/** The parts of a call that hold raw and read parameters. */
 type Readable = Pick<IncomingCall, 'params' | 'query' | 'request'>;
 
 type ReadParam = (call: Readable) => Misfit | undefined;
 
-/** The function that reads one parameter into a call's `params`, or returns how it does not fit. */
+/** Makes the function that reads one parameter into a call's `params`, or returns its misfit. */
 export function reader(name: string, param: Param): ReadParam {
   const checker = TypeCompiler.Compile(param.schema);
   const { header, isRequired, keepsEmpty, misfit, neededWithout, olderHeader, rule, tidy } = param;
@@ -28,7 +28,7 @@ export function reader(name: string, param: Param): ReadParam {
 
   return ({ params, query, request }) => {
     params[name] = null;
-    // Headers are asked for only where one is read: at the first, Bun takes up all of them.
+    // Only for parameters with a header: reading the first makes Bun parse all headers.
     const given = (header && readHeader(request.headers, header)) || valueIn(query, name);
     const raw = given || ((olderHeader && readHeader(request.headers, olderHeader)) ?? given);
     if (raw === REPEATED) return refuse(`${name} was given more than once`);
@@ -44,7 +44,7 @@ export function reader(name: string, param: Param): ReadParam {
   };
 }
 
-/** The reader of whole numbers, or of those and some words; null: every value is a text. */
+/** Returns the reader of whole numbers, or of those and some words; null: values are texts. */
 function decoderOf(schema: TSchema): ((raw: string) => number | string | null) | null {
   if (schema[Kind] !== 'Union') return isNumeric(schema) ? readInteger : null;
   const kinds = schema['anyOf'] as TSchema[];
@@ -56,7 +56,7 @@ function isNumeric(schema: TSchema): boolean {
   return schema[Kind] === 'Integer' || typeof schema['const'] === 'number';
 }
 
-/** Bun reads header bytes as Latin-1; apps send UTF-8. */
+/** Reads a header as UTF-8 if it is valid UTF-8: Bun reads header bytes as Latin-1. */
 function readHeader(headers: Headers, name: string): string | null {
   const value = headers.get(name);
   if (value === null || !/[\x80-\xff]/.test(value)) return value;

@@ -1,18 +1,18 @@
 /**
- * The query string, read once and strictly: a parameter given twice is not silently one of the two.
+ * The query string, read strictly: a parameter that was given twice has the value {@link REPEATED}.
  *
- * Decoding follows the rules for `application/x-www-form-urlencoded` as browsers have them, so a
- * stray `%` in a note that a client did not encode is a per cent sign. Bytes that are not UTF-8
- * become U+FFFD, which no parameter accepts.
+ * Decoding follows the rules of browsers for `application/x-www-form-urlencoded`: a `%` that a
+ * client did not encode is a per cent sign. Bytes that are not UTF-8 become U+FFFD, which no
+ * parameter accepts.
  */
 
-/** Stands for the value of a parameter that was given more than once. */
+/** The value of a parameter that was given more than once. */
 export const REPEATED = Symbol('repeated');
 
-/** Names with their values, each name once: so few that they are looked through one by one. */
+/** Names with their values, each name once: so few that a linear search is fastest. */
 export type Query = [name: string, value: string | typeof REPEATED][];
 
-/** The most parameters that are read: no call takes a quarter of them. */
+/** Parameters that are read; further ones are ignored. No call takes a quarter of them. */
 export const PARAM_COUNT_MAX = 64;
 
 /** Parses the query of a URL. With `foldCase`, names are lower-cased first. */
@@ -22,12 +22,12 @@ export function parseQuery(url: string, foldCase: boolean): Query {
   if (start === 0) return query;
   const hash = url.indexOf('#', start);
   const end = hash < 0 ? url.length : hash;
-  // Most queries hold nothing to decode: one look at the whole spares two at each part.
+  // Most queries hold nothing to decode: one check of the whole saves two for each part.
   const textOf = /[%+]/.test(url) ? decode : asItIs;
   let equals = -1;
   for (let at = start, count = 0; at < end && count < PARAM_COUNT_MAX; count++) {
     const next = before(end, url.indexOf('&', at));
-    // Looked for once, wherever it is: a long query may have none.
+    // Searched only when passed: a long query may have none, and each search would read it all.
     if (equals < at) equals = before(end, url.indexOf('=', at));
     if (next > at) {
       const nameEnd = Math.min(equals, next);
@@ -42,7 +42,7 @@ export function parseQuery(url: string, foldCase: boolean): Query {
   return query;
 }
 
-/** The value of a parameter; undefined if it was not given. */
+/** Returns the value of a parameter; undefined: it was not given. */
 export function valueIn(query: Query, name: string): string | typeof REPEATED | undefined {
   return find(query, name)?.[1];
 }
@@ -52,7 +52,7 @@ function find(query: Query, name: string): Query[number] | undefined {
   return undefined;
 }
 
-/** The place `at` which a separator was found, or `end` if it is not before that. */
+/** Returns the index `at` of a separator, or `end` if there is none before. */
 function before(end: number, at: number): number {
   return at < 0 || at > end ? end : at;
 }

@@ -1,7 +1,7 @@
 /**
- * One open WebSocket of one device. The store stays the truth: a stream looks into the inbox when
- * it is told to, keeps at most one answer's worth of messages unacknowledged on the wire, and
- * forgets all when it closes.
+ * An open WebSocket of a device. The store is the only source: a stream reads the inbox after each
+ * signal, keeps at most one answer's worth of messages unacknowledged on the wire, and drops its
+ * state when it closes.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -29,15 +29,15 @@ import { reportFault } from '../interpreter.ts';
 
 export const STREAM_PATH = '/device/stream';
 
-/** The longest frame, bytes: a hundred acknowledgements take less. */
+/** The longest frame, bytes: 100 acknowledgements take less. */
 export const FRAME_BYTES_MAX = 64 * 1024;
-/** The most values in a frame: more than {@link ACK_COUNT_MAX} items of a few fields. */
+/** Values in a frame: more than {@link ACK_COUNT_MAX} items of a few fields. */
 const FRAME_VALUES_MAX = 2_000;
-/** The most frames of a device that may wait for the disk. */
+/** Frames of a device that may wait for the disk. */
 const FRAMES_IN_HAND_MAX = 256;
 /**
- * Bounds of a device in a second, and at once after silence: it acknowledges a thousand messages,
- * each in a frame of its own, in a few seconds. Pings and pongs count as frames.
+ * Bounds of a device per second, and at once after silence: it may acknowledge 1000 messages, each
+ * in a frame of its own, in a few seconds. Pings and pongs count as frames.
  */
 export const STREAM_BUDGET = {
   framesPerSecond: 100,
@@ -46,7 +46,7 @@ export const STREAM_BUDGET = {
   bytesAtOnce: 256 * 1024,
 };
 
-/** The most ids that a stream remembers: an answer's worth, and those pushed behind a cut. */
+/** Ids that a stream remembers: an answer's worth, and those pushed behind a cut. */
 const ON_WIRE_MAX = 10 * INBOX_LIMITS.countMax;
 
 /** Close codes of RFC 6455. */
@@ -54,50 +54,49 @@ export const CLOSE_MALFORMED = 1007;
 export const CLOSE_TOO_FAST = 1008;
 export const CLOSE_FAULT = 1011;
 export const CLOSE_TOO_MANY = 1013;
-/** Close codes of ours, from the range that RFC 6455 leaves to applications. */
+/** Close codes of this program, from the range that RFC 6455 leaves to applications. */
 export const CLOSE_TOKEN = 4001;
 
-/** The parts of its server that a stream needs. */
 export interface DeviceStreamDeps {
   core: Core;
   clock: Clock;
   log: Log;
   settings: WireSettings;
-  /** The room in which large frames have their places. */
+  /** The room of large frames. */
   room: Room;
-  /** The turns for which each look into an inbox waits. */
+  /** The turns for which each read of an inbox waits. */
   turns: Turns;
 }
 
 /** The data of a socket; `stream` once it is admitted. */
 export interface SocketData {
-  /** The device whose token the handshake carried; null if the first frame has to bring one. */
+  /** The device whose token the handshake carried; null: the first frame must bring the token. */
   device: AuthenticDevice | null;
   stream: DeviceStream | null;
   /** The id of the handshake. */
   requestId: string;
-  /** The address under which the handshake is counted. */
+  /** The address under which the client is counted. */
   client: string;
 }
 
 export type Socket = Bun.ServerWebSocket<SocketData>;
 
-/** An admitted stream, from `open` until `close`. A failure ends it and is never thrown. */
+/** An admitted stream, from `open` to `close`. A fault ends it and is never thrown. */
 export class DeviceStream {
   unansweredPings = 0;
   isClosed = false;
-  /** Ids on the wire that wait for the device's acknowledgement. */
+  /** Ids on the wire that the device has not acknowledged. */
   #unacknowledged = new Set<number>();
   #isMoreWaiting = false;
-  #isLooking = false;
-  #mustLookAgain = false;
-  /** The items of each frame in hand. */
+  #isReading = false;
+  #mustReadAgain = false;
+  /** The items of each frame that waits for the disk. */
   #inHand: AckItem[][] = [];
   #isAcknowledging = false;
   #stopListening: () => void = () => {};
   readonly #frames: Budget;
   readonly #bytes: Budget;
-  /** Time at which it was last noted that the device is there. */
+  /** The time at which the device was last noted as seen. */
   #seenAtMs: number;
 
   constructor(
@@ -114,20 +113,20 @@ export class DeviceStream {
 
   open(): void {
     const { core } = this.deps;
-    // A signal comes from the call of another party.
-    const look = () =>
-      core.store.onBehalfOf(this.socket.data.client, String, () => void this.#look());
-    this.#stopListening = core.signals.onMessages(this.device.id, look);
-    look();
+    // The call of another party emits the signal; the read belongs to this client.
+    const read = () =>
+      core.store.onBehalfOf(this.socket.data.client, String, () => void this.#readInbox());
+    this.#stopListening = core.signals.onMessages(this.device.id, read);
+    read();
   }
 
-  /** Takes no more frames: its socket closes, or is to. Those in hand are still kept. */
+  /** Rejects further frames; those that wait for the disk are still saved. */
   close(): void {
     this.isClosed = true;
     this.#stopListening();
   }
 
-  /** Takes the answer to a ping. A stream may hold for months: once a day the device is seen. */
+  /** Takes a pong. A stream may last for months: once a day the device is noted as seen. */
   async answered(): Promise<void> {
     this.unansweredPings = 0;
     const { core, clock } = this.deps;
@@ -141,7 +140,7 @@ export class DeviceStream {
     }
   }
 
-  /** Counts a frame of so many bytes. A frame over the budget ends the stream. */
+  /** Counts a frame. Returns false, and ends the stream, if the frame exceeds the budget. */
   admits(bytes: number): boolean {
     if (this.isClosed) return false;
     const nowMs = this.deps.clock.steadyMs();
@@ -174,7 +173,7 @@ export class DeviceStream {
     }
   }
 
-  /** Takes as many frames as make one step: a device may acknowledge each message by itself. */
+  /** Takes the frames of one step: a device may send a frame for each message. */
   #takeFrames(): AckItem[][] {
     let count = 0;
     let items = 0;
@@ -193,32 +192,32 @@ export class DeviceStream {
     let wasAwaited = false;
     for (const { id } of items) wasAwaited = this.#unacknowledged.delete(id) || wasAwaited;
     for (const _ of frames) this.#send({ rc: 1, msg: 'Ok' });
-    // A signal tells of everything that comes anew.
-    if (wasAwaited && this.#isMoreWaiting) await this.#look();
+    // Messages that arrive later emit a signal.
+    if (wasAwaited && this.#isMoreWaiting) await this.#readInbox();
   }
 
-  /** Sends all that waits and is not on the wire. One look at a time, or order would be lost. */
-  async #look(): Promise<void> {
-    this.#mustLookAgain = true;
-    if (this.#isLooking) return;
-    this.#isLooking = true;
+  /** Sends all messages of the inbox that are not on the wire. Reads one at a time keep order. */
+  async #readInbox(): Promise<void> {
+    this.#mustReadAgain = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
     try {
-      while (this.#mustLookAgain && !this.isClosed) {
-        this.#mustLookAgain = false;
-        await this.#lookOnce();
+      while (this.#mustReadAgain && !this.isClosed) {
+        this.#mustReadAgain = false;
+        await this.#readOnce();
       }
     } catch (fault) {
       this.#fail(fault);
     } finally {
-      this.#isLooking = false;
+      this.#isReading = false;
     }
   }
 
-  async #lookOnce(): Promise<void> {
+  async #readOnce(): Promise<void> {
     const { core, clock, settings, turns } = this.deps;
     await turns.next(nameOf({ device: this.device }));
     const { messages, isCut } = await lookIntoInbox(core, this.device, clock.nowMs());
-    // With a dead token the inbox is empty.
+    // The inbox of an expired token is empty.
     if (
       messages.length === 0 &&
       (await core.store.findDeviceByToken(this.device.tokenHash)) === null
@@ -228,8 +227,10 @@ export class DeviceStream {
     }
     const fresh = messages.filter((message) => !this.#unacknowledged.has(message.id));
     const onWire = new Set(messages.map(({ id }) => id));
-    // Older ones that came later push what is on the wire behind the cut, where it still waits.
-    if (isCut) for (const id of this.#unacknowledged) addWithin(onWire, id, ON_WIRE_MAX);
+    // Older messages that arrived later push messages on the wire behind the cut.
+    if (isCut) {
+      for (const id of this.#unacknowledged) if (onWire.size < ON_WIRE_MAX) onWire.add(id);
+    }
     this.#unacknowledged = onWire;
     this.#isMoreWaiting = isCut;
     if (fresh.length === 0) return;
@@ -237,30 +238,26 @@ export class DeviceStream {
     await this.#deliver(JSON.stringify({ rc: 1, msg: 'Ok', data }), senderOf(fresh));
   }
 
-  /** Sends messages, which need their place beside everything that is unread already. */
+  /** Sends messages; they wait for a place if they and all unread bytes are large. */
   async #deliver(text: string, sender: number | undefined): Promise<void> {
     const unread = () => this.socket.getBufferedAmount();
     if (unread() + text.length >= LARGE_BYTES) {
-      const isTaken = () => this.isClosed || unread() === 0;
-      const caller = nameOf({ device: this.device });
       const place = await this.deps.room.enter({
-        caller,
-        bytes: byteLength(text),
-        sender,
-        isTaken,
+        ...{ caller: nameOf({ device: this.device }), bytes: byteLength(text), sender },
+        isTaken: () => this.isClosed || unread() === 0,
       });
       if (place === null) this.end(CLOSE_TOO_MANY, 'too much is unread: come back later');
     }
     this.#write(text);
   }
 
-  /** Ends the stream by a fault: the device comes back and finds its messages in the inbox. */
+  /** Ends the stream by a fault: the device reconnects and gets its messages from the inbox. */
   #fail(fault: unknown): void {
     reportFault(this.deps.log, STREAM_PATH, fault, this.socket.data.requestId);
     this.end(CLOSE_FAULT, 'internal fault');
   }
 
-  /** Ends the stream and says why. */
+  /** Ends the stream with a close code and its reason. */
   end(code: number, reason: string): void {
     this.close();
     this.socket.close(code, reason);
@@ -271,13 +268,9 @@ export class DeviceStream {
   }
 
   #write(text: string): void {
-    // 0: over the limit of what may be unread, and dropped; Bun 1.4.5 does not close by itself.
+    // 0: dropped, as too much is unread; Bun 1.4.5 does not close the socket.
     if (!this.isClosed && this.socket.send(text) === 0) this.socket.terminate();
   }
-}
-
-function addWithin(ids: Set<number>, id: number, countMax: number): void {
-  if (ids.size < countMax) ids.add(id);
 }
 
 function readFrame(frame: string | Buffer): AckItem[] | Misfit<'malformed' | 'over_bounds'> {

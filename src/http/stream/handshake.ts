@@ -1,6 +1,6 @@
 /**
- * The handshake of a stream: where its token is. A browser cannot set `Authorization` on a
- * WebSocket, so the token may also come as a subprotocol, or later in the first frame.
+ * The handshake of a stream, and its token. A browser cannot set `Authorization` on a WebSocket, so
+ * the token may also come as a subprotocol, or later in the first frame.
  */
 
 import { bearerToken } from '../request/call.ts';
@@ -11,17 +11,17 @@ export const SUBPROTOCOL = 'gatepost';
 export const TOKEN_PREFIX = 'bearer.';
 
 export interface Handshake {
-  /** The token; null if none is shown, or one of a wrong form. */
+  /** The token; null: it is missing or has a wrong form. */
   token: string | null;
-  /** False if the first frame has to bring the token. */
+  /** False: the first frame must bring the token. */
   isTokenShown: boolean;
-  /** False if the request asks for no WebSocket. */
+  /** False: the request asks for no WebSocket. */
   isUpgrade: boolean;
   /** Headers of the answer. */
   headers: Readonly<Record<string, string>>;
 }
 
-/** Reads the headers of a handshake. `Authorization` goes before a subprotocol. */
+/** Reads the headers of a handshake. `Authorization` takes precedence over a subprotocol. */
 export function readHandshake(headers: Headers): Handshake {
   const offered = (headers.get('sec-websocket-protocol') ?? '').split(',').map((p) => p.trim());
   const carrier = offered.find((protocol) => protocol.startsWith(TOKEN_PREFIX));
@@ -30,7 +30,7 @@ export function readHandshake(headers: Headers): Handshake {
     token: isAuthorized ? bearerToken(headers) : (carrier?.slice(TOKEN_PREFIX.length) ?? null),
     isTokenShown: isAuthorized || carrier !== undefined,
     isUpgrade: /^websocket$/i.test(headers.get('upgrade') ?? ''),
-    // Without this header Bun selects the first that is offered: it could be the token.
+    // Without this header Bun selects the first offered protocol: it could be the token.
     headers: { 'sec-websocket-protocol': offered.includes(SUBPROTOCOL) ? SUBPROTOCOL : '' },
   };
 }

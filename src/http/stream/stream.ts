@@ -1,6 +1,6 @@
 /**
- * The WebSockets at /device/stream: the inbox's messages as they come, acknowledgements on the same
- * socket. Here they are admitted, pinged and counted; `device-stream.ts` is one of them.
+ * The WebSockets at /device/stream: messages of the inbox and their acknowledgements. Admits, pings
+ * and counts the sockets; `device-stream.ts` is one of them.
  */
 
 import { type AuthenticDevice, authenticateDevice } from '../../core/device.ts';
@@ -22,39 +22,39 @@ import { readHandshake } from './handshake.ts';
 import { TokenFrames } from './token-frame.ts';
 
 /**
- * Own pings: the server's writes would keep a dead link's idle timer from ever running out. A link
- * that left two pings unanswered when the next is due is dead: noticed within 27 s.
+ * The pause between pings, ms. Bun's idle timer is no use: each write to a dead connection resets
+ * it. A connection with two unanswered pings when the next is due is closed: within 27 s.
  */
 export const PING_INTERVAL_MS = 9_000;
 const UNANSWERED_PINGS_MAX = 2;
-/** The most that a slow reader may leave unread, bytes: more than one answer holds. */
+/** Bytes that a slow reader may leave unread: more than one answer has. */
 const BACKPRESSURE_BYTES_MAX = 1024 * 1024;
 
 /** Close codes of RFC 6455. */
 const CLOSE_STOPPING = 1001;
-/** A close code of ours, from the range that RFC 6455 leaves to applications. */
+/** A close code from the range that RFC 6455 leaves to applications. */
 export const CLOSE_REPLACED = 4002;
 
 interface StreamDeps extends DeviceStreamDeps {
   settings: DeviceStreamDeps['settings'] & { readonly streamCountMax: number };
   traffic: Traffic;
-  /** The pause between pings: {@link PING_INTERVAL_MS} unless a test is in a hurry. */
+  /** The pause between pings, ms. */
   pingIntervalMs: number;
-  /** Makes a WebSocket of a request, with further headers. False if it asks for none. */
+  /** Upgrades a request to a WebSocket. Returns false if it asks for none. */
   upgrade(request: Request, data: SocketData, headers: Readonly<Record<string, string>>): boolean;
-  /** Returns the address that a request's client is counted under. */
+  /** Returns the address under which the client of a request is counted. */
   clientOf(request: Request): string;
   /** Counts a failed authentication of a client; returns the delay of its answer, ms. */
-  tokenFailed(client: string): number;
+  authFailed(client: string): number;
 }
 
 export interface Streams {
-  /** Answers a handshake, or (null) upgraded it. */
+  /** Answers a handshake; null: it became a WebSocket. */
   answer(request: Request): Promise<Response | null>;
-  /** The handlers of the server that the handshakes come to. */
+  /** The WebSocket handlers for the server that receives the handshakes. */
   handlers: Bun.WebSocketHandler<SocketData>;
   count(): number;
-  /** Handshakes and sockets turned away since the start because there were too many. */
+  /** Returns the handshakes and sockets that a bound has refused since the start. */
   refusedCount(): number;
   closeAll(): void;
 }
@@ -68,9 +68,9 @@ export function makeStreams(deps: StreamDeps): Streams {
   let refusedCount = 0;
   const tokenFrames = new TokenFrames({
     ...deps,
-    tokenFailed: (client) => {
+    authFailed: (client) => {
       tally.answers.add('device_token_error');
-      return deps.tokenFailed(client);
+      return deps.authFailed(client);
     },
     admit,
   });
@@ -101,9 +101,9 @@ export function makeStreams(deps: StreamDeps): Streams {
     }
   }
 
-  /** Begins the stream of a device. False if there is no place for it; its socket then closes. */
+  /** Opens the stream of a device. Returns false, and closes the socket, if there are too many. */
   function admit(socket: Socket, device: AuthenticDevice): boolean {
-    // Asked again: many may have been upgraded at once.
+    // The second check: many requests may have been upgraded at once.
     if (isFullFor(device)) {
       refusedCount += 1;
       socket.close(CLOSE_TOO_MANY, 'too many streams');
@@ -159,13 +159,13 @@ export function makeStreams(deps: StreamDeps): Streams {
     try {
       device = await authenticateDevice(deps.core, token, clock.nowMs());
     } catch (fault) {
-      // Not the 200 of the calls: a library would take that for a server without WebSockets.
+      // No 200: libraries would conclude that the server has no WebSockets.
       const detail = reportFault(deps.log, STREAM_PATH, fault, requestId);
       return refuse(says('unknown_error'), 503, detail);
     }
     if (device === null) {
       says('device_token_error');
-      const delayMs = deps.tokenFailed(client);
+      const delayMs = deps.authFailed(client);
       if (delayMs > 0) {
         dropBody(request);
         await clock.sleep(delayMs);
@@ -184,7 +184,7 @@ export function makeStreams(deps: StreamDeps): Streams {
     handlers: {
       maxPayloadLength: FRAME_BYTES_MAX,
       backpressureLimit: BACKPRESSURE_BYTES_MAX,
-      // Ours do that: see PING_INTERVAL_MS.
+      // See PING_INTERVAL_MS.
       idleTimeout: 0,
       sendPings: false,
       open,
@@ -194,7 +194,7 @@ export function makeStreams(deps: StreamDeps): Streams {
           stream === null ? tokenFrames.receive(socket, frame) : stream.receive(frame),
         );
       },
-      // Bun answers a ping by itself.
+      // Bun sends the pong.
       ping(socket, payload) {
         const { stream } = socket.data;
         if (stream === null) tokenFrames.countControlFrame(socket);
@@ -221,10 +221,7 @@ export function makeStreams(deps: StreamDeps): Streams {
   }
 }
 
-/**
- * A handshake that is refused. Unlike the calls, with a status of its own: WebSocket libraries show
- * that, and not the body.
- */
+/** Refuses a handshake, with an HTTP status: WebSocket libraries show the status alone. */
 function refuse(says: MessageKey, status: 401 | 426 | 503, detail?: string): Response {
   const { body, headers } = respond(says, { detail });
   return new Response(body, { status, headers });

@@ -1,7 +1,7 @@
 /**
- * Sockets whose handshake carried no token: the first frame has to bring it. A page in a browser
- * can send no header with a WebSocket, so a stranger gets as far as here: few sockets may wait for
- * each address, none for long, and each may send one short frame.
+ * Sockets whose handshake carried no token: the first frame must bring it. Pages in browsers cannot
+ * send headers with a WebSocket, so these sockets are unauthenticated: bounded for each address, for
+ * a short time, with one short frame each.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -25,14 +25,14 @@ import {
 
 /** The time for the first frame, ms. */
 export const TOKEN_FRAME_MS = 5_000;
-/** The most sockets that wait for their token, and those of one address among them. */
+/** Sockets that may wait for their token, in total and for one address. */
 export const WAITING_BOUNDS = { waitingMax: 1_000, waitingPerPartyMax: 100 };
-/** A close code of ours: no token came in time. */
+/** A close code of this program: no token came in time. */
 export const CLOSE_NO_TOKEN = 4003;
 
 /** The token has 43 characters. */
 const TOKEN_FRAME_BOUNDS = { bytesMax: 1024, valuesMax: 16 };
-/** A client that pings has nothing to ask before its token. */
+/** Pings and pongs that a socket may send before its token. */
 const CONTROL_FRAMES_MAX = 5;
 
 interface TokenFrameDeps {
@@ -40,8 +40,8 @@ interface TokenFrameDeps {
   clock: Clock;
   log: Log;
   /** Counts a failed authentication of a client; returns the delay of its answer, ms. */
-  tokenFailed(client: string): number;
-  /** Begins the stream of a device. False if its socket was closed instead. */
+  authFailed(client: string): number;
+  /** Opens the stream of a device. Returns false if it closed the socket instead. */
   admit(socket: Socket, device: AuthenticDevice): boolean;
 }
 
@@ -54,14 +54,14 @@ interface Wait {
 export class TokenFrames {
   readonly #waits = new Map<Socket, Wait>();
   readonly #queue = new PartyQueue<Socket>(() => WAITING_BOUNDS);
-  /** Sockets that were closed because too many waited, since the start. */
+  /** Sockets that were closed since the start because too many waited. */
   refusedCount = 0;
 
   constructor(private readonly deps: TokenFrameDeps) {}
 
   /**
-   * Waits for the token of a socket, and closes the socket if none comes. If too many wait, closes
-   * it at once, or the last one of the address that has most.
+   * Waits for the token of a socket; closes the socket if none comes in time. If too many wait,
+   * closes at once this socket or the last one of the address with most sockets.
    */
   add(socket: Socket): void {
     const wait = { hasFrame: false, controlFrames: 0 };
@@ -78,12 +78,12 @@ export class TokenFrames {
     });
   }
 
-  /** Waits no longer for a socket: it is closed, or has shown its token. */
+  /** Stops waiting for a socket that has closed or has sent its token. */
   forget(socket: Socket): void {
     if (this.#waits.delete(socket)) this.#queue.remove(socket.data.client, socket);
   }
 
-  /** Counts a ping or pong. Too many end the socket. */
+  /** Counts a ping or pong. Closes the socket after too many. */
   countControlFrame(socket: Socket): void {
     const wait = this.#waits.get(socket);
     if (wait === undefined) return;
@@ -92,7 +92,7 @@ export class TokenFrames {
     this.#end(socket, CLOSE_TOO_FAST, 'the first frame must bring the token');
   }
 
-  /** Reads the token of the first frame and admits its device. A failure ends the socket. */
+  /** Reads the token in the first frame and admits its device. Closes the socket on a failure. */
   async receive(socket: Socket, frame: string | Buffer): Promise<void> {
     const wait = this.#waits.get(socket);
     if (wait === undefined) return;
@@ -122,11 +122,11 @@ export class TokenFrames {
     if (!this.#waits.has(socket)) return;
     if (device !== null) {
       this.forget(socket);
-      // The stream sends nothing before it has looked into the inbox.
+      // Before any message: the stream sends nothing before it has read the inbox.
       if (this.deps.admit(socket, device)) socket.send(textOf('ok'));
       return;
     }
-    const delayMs = this.deps.tokenFailed(socket.data.client);
+    const delayMs = this.deps.authFailed(socket.data.client);
     if (delayMs > 0) await clock.sleep(delayMs);
     socket.send(textOf('device_token_error'));
     this.#end(socket, CLOSE_TOKEN, 'the token is of no device');

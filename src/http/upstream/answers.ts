@@ -1,11 +1,11 @@
-/** Answers of the proxy's own: to refused devices, and where there is none of the panel. */
+/** Answers of the proxy itself: refusals of devices, and failures of the panel. */
 
 import { type MessageKey, messages } from '../messages.ts';
 import type { Answer, FailureKind } from './exchange.ts';
 import type { GateReason, Upstream, UpstreamSettings } from './settings.ts';
 import { textFor } from './texts.ts';
 
-/** Answers that are no device's refusal. */
+/** Failures: answers that refuse no device. */
 export type Obstacle = FailureKind | 'upstream_busy' | 'new_link_limit_reached' | 'fault';
 
 /** The names under which answers are counted. */
@@ -20,7 +20,7 @@ export type Outcome =
   | Obstacle;
 
 const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = {
-  // Nobody hears it.
+  // Never delivered.
   client_left: { status: 400, text: 'the client has left' },
   bad_request: { status: 400, text: 'this request cannot be passed on' },
   new_link_limit_reached: { status: 429, text: 'too many new subscriptions from this address' },
@@ -34,7 +34,7 @@ const OBSTACLES: Readonly<Record<Obstacle, { status: number; text: string }>> = 
 
 const PLAIN = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
 
-/** Seconds until another try may do, by status. */
+/** `Retry-After` by status, s. */
 const RETRY_AFTER_S: Readonly<Record<number, string>> = { 429: '60', 503: '5' };
 
 export function obstacle(kind: Obstacle): Response {
@@ -49,7 +49,7 @@ export function wrongMethod(): Response {
   return new Response('only GET and HEAD are passed on\n', { status: 405, headers });
 }
 
-/** The answer that panels give to a refused device, with the text that tells why. */
+/** Builds the refusal of a device in the form that panels use, with a text in its language. */
 export function refusal(
   reason: GateReason,
   request: Request,
@@ -71,8 +71,8 @@ export function refusal(
 }
 
 /**
- * A text whose first letter is of a script from right to left, so marked: browsers show plain text
- * from left to right, and its full stop would stand at the wrong end.
+ * Marks a text that begins with a right-to-left script as such: browsers show plain text from left
+ * to right, with the full stop at the wrong end.
  */
 function readable(text: string): string {
   return /^\P{L}*[\u0590-\u08ff]/u.test(text) ? `\u2067${text}\u2069` : text;
@@ -81,11 +81,11 @@ function readable(text: string): string {
 /** Statuses whose answers have no body (RFC 9110). */
 const BODILESS = new Set([204, 205, 304]);
 
-/** The panel's answer, as it came. */
+/** Passes on the answer of the panel. */
 export function passedOn({ status, headers, body }: Answer, isAdmitted: boolean): Response {
   if (isAdmitted) headers.set('x-hwid-active', 'true');
   const bytes = body();
-  // Bun would name a type where the panel named none: but for a stream.
+  // Bun adds a content type to bytes without one, but not to a stream.
   const isUntyped = bytes instanceof Uint8Array && !headers.has('content-type');
   return new Response(isUntyped ? streamOf(bytes) : bytes, { status, headers });
 }

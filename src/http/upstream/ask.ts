@@ -1,8 +1,7 @@
 /**
- * Asks an upstream. By `node:http`, not `fetch`, as tried in the compiled executable: what a client
- * did not send stays unsent (`fetch` adds User-Agent and Accept, and panels choose the form of a
- * subscription by them), an answer that tells its length twice is refused, and no bound of the
- * whole process is shared. Neither its errors nor ours hold a path.
+ * Sends requests to an upstream. By `node:http`, not `fetch` (tested in the compiled executable):
+ * `fetch` adds User-Agent and Accept, by which panels choose the form of a subscription; it accepts
+ * an answer with two lengths; and it shares a bound with the whole process. No error holds a path.
  */
 
 import http from 'node:http';
@@ -12,11 +11,11 @@ import { boundInterims, readInSlices } from '../../slices.ts';
 import { type Answer, Exchange, Failure, type Question, STALE, UNSENDABLE } from './exchange.ts';
 import type { Upstream } from './settings.ts';
 
-/** Largest head of an answer, bytes: some panels put routing tables into headers. */
+/** The largest head of an answer, bytes: some panels put routing tables into headers. */
 const HEAD_BYTES_MAX = 64 * 1024;
-/** Bytes of an answer that are parsed in one go. */
+/** Bytes of an answer that are parsed at once. */
 const SLICE_BYTES = 16 * 1024;
-/** Idle connections are closed before most panels would (Node: 5 s). */
+/** The time after which idle connections close, ms: before most panels close them (Node: 5 s). */
 const IDLE_MS = 4_000;
 
 /** The connections to one upstream. */
@@ -27,7 +26,7 @@ export class Asker {
   readonly #prefix: string;
   readonly #accepted: 'connect' | 'secureConnect';
   readonly #running = new Set<Exchange>();
-  /** The host and port that the URL names. */
+  /** The host and port in the URL. */
   readonly host: string;
 
   constructor(readonly url: string) {
@@ -37,19 +36,19 @@ export class Asker {
     this.#agent = isSecure ? new https.Agent(options) : new http.Agent(options);
     this.#request = isSecure ? https.request : http.request;
     this.#accepted = isSecure ? 'secureConnect' : 'connect';
-    // IPv6 has brackets in a URL alone. The certificate is that of the URL, whatever Host says.
+    // IPv6 has brackets in a URL alone. The certificate must be for the host of the URL.
     const name = hostname.replace(/^\[|\]$/g, '');
     this.#target = {
       hostname: name,
       ...(port !== '' && { port }),
-      // An address is no name that TLS could ask for; the certificate must have it all the same.
+      // TLS sends no address as a server name; the certificate must have it nevertheless.
       ...(isSecure && { servername: isIP(name) === 0 ? name : '' }),
     };
     this.#prefix = pathname === '/' ? '' : pathname;
     this.host = host;
   }
 
-  /** Asks once; again if the connection was one that the upstream had closed by then. */
+  /** Sends a question; repeats it once if the upstream had closed the idle connection. */
   async ask(upstream: Upstream, question: Question): Promise<Answer | Failure> {
     const first = await this.#try(upstream, question, this.#agent);
     if (first !== STALE) return first;
@@ -57,7 +56,7 @@ export class Asker {
     return second === STALE ? new Failure('upstream_away', 'ECONNRESET') : second;
   }
 
-  /** Waits for no answer any more, and breaks those off that are under way. */
+  /** Ends all exchanges in progress. */
   cut(): void {
     for (const exchange of this.#running) exchange.stop();
   }
@@ -82,7 +81,7 @@ export class Asker {
           maxHeaderSize: HEAD_BYTES_MAX,
         });
       } catch {
-        // It has signs that may come in and not go out. Its error would name the header.
+        // A header has characters that may arrive but not be sent. The error would name it.
         question.onEnd(UNSENDABLE);
         resolve(UNSENDABLE);
         return;
@@ -93,7 +92,7 @@ export class Asker {
       });
       readInSlices(request, { sliceBytesMax: SLICE_BYTES, onBytes: () => {} });
       boundInterims(request, () => exchange.flood());
-      request.on('response', (message) => exchange.hear(message));
+      request.on('response', (message) => exchange.receive(message));
       request.on('error', (fault) => exchange.fail(fault));
       request.end();
     });

@@ -1,4 +1,4 @@
-/** The hosts of panels as bindings of their providers: without one, no device is let in. */
+/** Binds the hosts of panels to their providers: without a binding, no device is admitted. */
 
 import type { Clock } from '../../clock.ts';
 import type { Core } from '../../core/core.ts';
@@ -8,8 +8,8 @@ import { type Log, reasonOf } from '../../log.ts';
 import type { Upstream } from './settings.ts';
 
 /**
- * Binds each host that is not bound at its provider; the log tells of each mistake, as do the
- * refusals of devices: one panel's must not keep the others', or the appliance, from starting.
+ * Binds each host that is not bound to its provider. Logs each failure and never throws: one panel
+ * must not keep the others or the appliance from starting.
  */
 export async function bindUpstreams(
   core: Core,

@@ -1,28 +1,28 @@
-/** One question to an upstream, from its being sent to the last byte of its answer. */
+/** A question to an upstream, from its start to the last byte of the answer. */
 
 import type http from 'node:http';
 import { isTooFine } from '../../slices.ts';
 import { answerHeaders } from './headers.ts';
 import type { Upstream } from './settings.ts';
 
-/** A question; the path has its query. */
+/** A question; the path includes the query. */
 export interface Question {
   method: 'GET' | 'HEAD';
   path: string;
   headers: Readonly<Record<string, string>>;
-  /** Aborted when the client has left: so is the question. */
+  /** Aborts when the client disconnects. */
   signal: AbortSignal;
-  /** Called once, when the upstream has no more to do with it; null: it has answered to the end. */
+  /** Called once, at the end of the exchange; null: the answer is complete. */
   onEnd(failure: Failure | null): void;
 }
 
-/** The head of an answer, and as much of its body as came with it. */
+/** The head of an answer, and its body as it arrives. */
 export interface Answer {
   status: number;
   headers: Headers;
-  /** The body: all of it, or as it comes; null: there is none. */
+  /** Returns the body: complete, or as a stream; null: there is none. */
   body(): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
-  /** Ends the question: nobody wants the rest. */
+  /** Ends the exchange without the rest of the answer. */
   cancel(): void;
 }
 
@@ -35,37 +35,36 @@ export type FailureKind =
   | 'client_left'
   | 'bad_request';
 
-/** A failure, with the code that the log may have. */
+/** A failure, with a code for the log. */
 export class Failure {
   constructor(
     readonly kind: FailureKind,
     readonly code: string,
-    /** True if the upstream accepted the connection, and closed it without a byte. */
+    /** True if the upstream accepted the connection and closed it without a byte. */
     readonly isDropped = false,
   ) {}
 }
 
-/** A panel may write line by line, and not byte by byte. */
+/** A panel may write line by line, but not byte by byte. */
 const PIECE_BOUNDS = { piecesFree: 4_096, pieceBytesMin: 16 };
-/** Bytes that wait for a client; more are left with the upstream. */
+/** Bytes that are buffered for a client; beyond them the upstream is paused. */
 const AHEAD_BYTES = 128 * 1024;
 /**
- * The time for which a body is gathered before it goes out, ms. Nearly every subscription is whole
- * by then: it has its length, and one that breaks off costs no slot.
+ * The time for which a body is buffered before it goes out, ms. Nearly every subscription is
+ * complete by then: its length is known, and a failed one takes no slot.
  */
 const GATHER_MS = 20;
 /**
- * The time that a client may take nothing, ms. It is long: the kernel asks for more only when a
- * large part of what it had is gone, which on a slow line takes its time.
+ * The time for which a client may read nothing, ms. Long, since on a slow line the kernel takes
+ * long to send a large part of its buffer, and asks for more only then.
  */
-const UNREAD_MAX_MS = 120_000;
-/** A connection that had been open for longer than the upstream kept it. */
+export const UNREAD_MAX_MS = 120_000;
+/** The failure of a kept connection that the upstream had closed. */
 export const STALE = Symbol('stale');
 
-/** One question under way. */
 export class Exchange {
   #message: http.IncomingMessage | null = null;
-  /** Parts of the body that are not handed on yet. */
+  /** Parts of the body that are not passed on yet. */
   #chunks: Buffer[] = [];
   #bytes = 0;
   #pieces = 0;
@@ -95,21 +94,22 @@ export class Exchange {
     this.#isAccepted = true;
   }
 
-  /** Gives up an upstream that answers with nothing but 1xx. */
+  /** Fails with an upstream that sends 1xx answers alone. */
   flood(): void {
     this.#settle(new Failure('upstream_malformed', 'INTERIM'));
   }
 
-  /** Waits no longer. */
+  /** Fails with a timeout. */
   stop(): void {
     this.#settle(SLOW);
   }
 
-  /** Takes the head of the answer, and waits for the beginning of its body. */
-  hear(message: http.IncomingMessage): void {
+  /** Takes the head of the answer, and waits for the start of the body. */
+  receive(message: http.IncomingMessage): void {
     this.#message = message;
     const status = message.statusCode ?? 0;
-    message.on('error', () => this.#cut());
+    // Without the error: Bun would print it.
+    message.on('error', () => this.#settle(new Failure('upstream_away', 'CUT')));
     message.on('end', () => this.#complete());
     this.#hasBody = this.question.method === 'GET' && status !== 204 && status !== 304;
     if (status < 200 || status > 599) {
@@ -125,12 +125,12 @@ export class Exchange {
     if (!this.#hasBody) this.#answer();
   }
 
-  /** Takes the fault of a question. */
+  /** Takes the error of the request. */
   fail(fault: Error): void {
     const code = String((fault as { code?: unknown }).code ?? 'UNKNOWN');
     const isClosed = this.#message === null && CLOSED_CODES.has(code);
     const isDropped = isClosed && this.#isAccepted && this.request.socket?.bytesRead === 0;
-    // More came than was told: the answer is there, and about to be read.
+    // More bytes arrived than announced: the answer is complete, and about to be read.
     if (this.#message?.complete) return;
     if (this.question.signal.aborted) this.#settle(LEFT);
     else if (isClosed && this.request.reusedSocket) this.#settle(STALE);
@@ -138,7 +138,7 @@ export class Exchange {
     else this.#settle(new Failure('upstream_away', code, isDropped));
   }
 
-  /** Has nothing more to do with the upstream, but for another try. */
+  /** Ends the exchange: no timer and no listener remains. */
   #end(): void {
     this.#isOver = true;
     this.running.delete(this);
@@ -149,12 +149,7 @@ export class Exchange {
 
   #leave = (): void => this.#settle(LEFT);
 
-  /** Ends an answer in the middle. Without an error's object: Bun would print one. */
-  #cut(): void {
-    this.#settle(new Failure('upstream_away', 'CUT'));
-  }
-
-  /** Ends the question without its answer, or in the middle of it. */
+  /** Ends the exchange with a failure, before the answer or in the middle of it. */
   #settle(failure: Failure | typeof STALE): void {
     if (this.#isOver) return;
     this.#end();
@@ -164,7 +159,7 @@ export class Exchange {
     if (failure !== STALE) this.question.onEnd(failure);
   }
 
-  /** Waits for the upstream, and no longer. */
+  /** Restarts the timeout of the upstream. */
   #wait(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.stop(), this.upstream.timeoutMs);
@@ -202,7 +197,7 @@ export class Exchange {
     if (this.#hasBody) this.#begin();
   }
 
-  /** Answers with what has come of the body. */
+  /** Answers with the part of the body that has arrived. */
   #begin(): void {
     if (this.#hasBegun || (this.#isOver && !this.#isComplete)) return;
     this.#hasBegun = true;
@@ -210,7 +205,7 @@ export class Exchange {
     this.#answer();
   }
 
-  /** Leaves the rest with the upstream until the client has taken what is here. */
+  /** Pauses the upstream until the client has read the buffered part. */
   #pause(): void {
     this.#message?.pause();
     clearTimeout(this.#timer);
@@ -221,7 +216,7 @@ export class Exchange {
     const { statusCode: status = 0, rawHeaders = [] } = this.#message ?? {};
     const headers = answerHeaders(rawHeaders);
     if (headers === null) this.#settle(MALFORMED);
-    // Also where it is over: the answer is whole.
+    // Also if the exchange is over: the answer is complete.
     this.resolve(
       headers === null
         ? MALFORMED
@@ -238,7 +233,7 @@ export class Exchange {
           this.#controller = controller;
           for (const chunk of this.#chunks) controller.enqueue(chunk);
           this.#chunks = [];
-          // It broke off while the device was let in.
+          // The upstream failed while the device was admitted.
           if (this.#isOver) controller.error(undefined);
         },
         pull: () => {

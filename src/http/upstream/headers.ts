@@ -1,22 +1,21 @@
-/** Headers on their way through: all but those of one connection (RFC 9110, section 7.6.1). */
+/** Headers that the proxy passes on: all but those of one connection (RFC 9110, section 7.6.1). */
 
-/** Headers of one connection, of no request behind it. */
+/** Headers of one connection. */
 const HOP_BY_HOP = new Set([
   ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'proxy-connection'],
   ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
 ]);
 
-/** Headers of a request that are ours to write: a body is not passed on, the host is judged. */
+/** Headers of a request that the proxy writes itself; it passes on no body. */
 const OUR_OWN = new Set(['host', 'content-length', 'expect', 'http2-settings']);
 
 /**
- * Names of headers that a client could lie by: a panel would take the request for another one than
- * that which was judged, or its client for another. None passes, even behind a trusted proxy: many
- * of those hand on what they do not know.
+ * Headers that could make a panel see another request or another client than the judged one. They
+ * are removed even behind a trusted proxy: many proxies pass on headers that they do not know.
  */
 const CLAIM = new RegExp(
   [
-    // Servers of the CGI kind (PHP, WSGI) take `_` for `-`: it stands for any of the others.
+    // CGI servers (PHP, WSGI) read `_` as `-`, so `_` could spell any of the others.
     '_',
     '^(?:x-)?forwarded',
     '^x-(?:original|rewrite)-',
@@ -27,29 +26,29 @@ const CLAIM = new RegExp(
   ].join('|'),
 );
 
-/** Headers by which single caches of those that many share are told what `Cache-Control` is not. */
+/** Headers that override `Cache-Control` for single shared caches. */
 const OF_SHARED_CACHES = [
   ...['cdn-cache-control', 'cloudflare-cdn-cache-control', 'surrogate-control', 'x-accel-expires'],
 ];
 
-/** The way on which a request came. */
+/** The origin of a request. */
 export interface Provenance {
   /** The peer's address. */
   peer: string;
-  /** The client's address, behind the proxies that are trusted. */
+  /** The client's address, behind the trusted proxies. */
   client: string;
-  /** True if the peer is a proxy whose `X-Forwarded-*` are believed. */
+  /** True if the peer is a proxy whose `X-Forwarded-*` are trusted. */
   isTrusted: boolean;
   scheme: 'http' | 'https';
 }
 
-/** The headers for the upstream: the client's, none of them invented, and where it comes from. */
+/** Returns the headers for the upstream: those of the client, and the origin of the request. */
 export function requestHeaders(
   { headers }: Request,
-  hosts: { told: string; asked: string },
+  hosts: { sent: string; asked: string },
   { peer, client, isTrusted, scheme }: Provenance,
 ): Record<string, string> {
-  const passed: Record<string, string> = { host: hosts.told };
+  const passed: Record<string, string> = { host: hosts.sent };
   const named = namedHops(headers);
   headers.forEach((value, name) => {
     if (HOP_BY_HOP.has(name) || named.has(name) || OUR_OWN.has(name)) return;
@@ -65,8 +64,8 @@ export function requestHeaders(
 }
 
 /**
- * The headers for the client, of names and values in turn; values keep their bytes. Null if one has
- * signs that no header may have.
+ * Returns the headers for the client, from names and values in turn; values keep their bytes. Null:
+ * one has characters that no header may have.
  */
 export function answerHeaders(raw: readonly string[]): Headers | null {
   const headers = new Headers();
@@ -82,8 +81,8 @@ export function answerHeaders(raw: readonly string[]): Headers | null {
 }
 
 /**
- * Marks an answer as that of one device, so that no shared cache gives it to another client. An
- * answer that the panel marks `private` or `no-store` keeps its `Cache-Control`.
+ * Marks an answer as private to one device, so that no shared cache serves it to another client. A
+ * `Cache-Control` of the panel with `private` or `no-store` stays.
  */
 export function keepFromSharedCaches(headers: Headers): void {
   for (const name of OF_SHARED_CACHES) headers.delete(name);
@@ -96,13 +95,13 @@ export function keepFromSharedCaches(headers: Headers): void {
   headers.set('cache-control', [...kept, 'private'].join(', '));
 }
 
-/** Headers that `Connection` names as the connection's own. */
+/** Returns the names of headers that `Connection` lists. */
 function namedHops(headers: Headers): ReadonlySet<string> {
   const names = itemsOf(headers, 'connection').map((name) => name.toLowerCase());
   return names.length === 0 ? NONE : new Set(names.filter((name) => HEADER_NAME.test(name)));
 }
 
-/** The items of a header that is a list. */
+/** Returns the items of a header that is a list. */
 function itemsOf(headers: Headers, name: string): string[] {
   const items = (headers.get(name) ?? '').split(',').map((item) => item.trim());
   return items.filter((item) => item !== '');

@@ -1,4 +1,4 @@
-/** The panels by their hosts, with the connections to each and the queue before it. */
+/** The panels by host, each with its connections and its queue. */
 
 import { hostHash } from '../../core/host-name.ts';
 import type { Log } from '../../log.ts';
@@ -9,19 +9,19 @@ import { Asker } from './ask.ts';
 import type { Failure } from './exchange.ts';
 import type { Upstream, UpstreamSettings } from './settings.ts';
 
-/** Requests that may wait for one panel; each holds a connection and some kilobytes. */
+/** Requests that may wait for a panel; each occupies a connection and some kilobytes. */
 const WAITING_MAX = 4_000;
 
-/** One panel, through changes of its settings. */
+/** A panel; it lives through changes of its settings. */
 export class Panel {
   readonly hash: string;
   readonly places: Places;
-  #asker: Asker;
+  asker: Asker;
   readonly #failures = new MinuteLine();
 
   constructor(public upstream: Upstream) {
     this.hash = hostHash(upstream.host);
-    this.#asker = new Asker(upstream.url);
+    this.asker = new Asker(upstream.url);
     this.places = new Places(() => {
       const { requestsMax } = this.upstream;
       const placesPerPartyMax = Math.ceil(requestsMax / 2);
@@ -29,36 +29,32 @@ export class Panel {
     });
   }
 
-  get asker(): Asker {
-    return this.#asker;
-  }
-
-  /** Takes other settings up. What is under way at another URL goes on to its end. */
+  /** Applies changed settings. Requests in flight to another URL continue. */
   change(upstream: Upstream): void {
     this.upstream = upstream;
-    if (upstream.url !== this.#asker.url) this.#asker = new Asker(upstream.url);
+    if (upstream.url !== this.asker.url) this.asker = new Asker(upstream.url);
   }
 
-  /** Tells the log that the panel failed: host and kind, no path; a line a minute. */
+  /** Logs that the panel failed, at most once a minute: host and kind, no path. */
   logFailure({ kind, code }: Failure, log: Log, nowMs: number): void {
     const count = this.#failures.due(nowMs);
     if (count > 0) log.warn('upstream_failed', { host: this.upstream.host, kind, code, count });
   }
 }
 
-/** A text that no URL holds. */
+/** A text that no URL contains. */
 const NOWHERE = ' ';
 
 export class Panels {
   #read: UpstreamSettings['gateUpstreams'] = [];
   #byHost = new Map<string, Panel>();
   readonly #hosts = new Hosts();
-  /** Host and port of the last URL that was for no panel, with the slash: those of most. */
+  /** A cache: the last host and port that was no panel's, with the slash; most requests have it. */
   #elsewhere = NOWHERE;
 
   constructor(private readonly settings: UpstreamSettings) {}
 
-  /** The panel that a request is for by the host in its URL; null: none is. */
+  /** Returns the panel of the host in a URL; null: it is the host of none. */
   of(url: string): Panel | null {
     const { gateUpstreams } = this.settings;
     if (gateUpstreams !== this.#read) this.#change(gateUpstreams);
@@ -73,7 +69,7 @@ export class Panels {
     return panel;
   }
 
-  /** Waits for no answer any more. */
+  /** Ends all requests in flight. */
   cut(): void {
     for (const { asker } of this.#byHost.values()) asker.cut();
   }

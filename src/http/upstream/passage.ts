@@ -1,4 +1,4 @@
-/** Leave to pass to a panel: the rule of the door, asked before the panel is, and after it. */
+/** Judges whether a request may pass to a panel, before the panel is asked and after it answers. */
 
 import type { Core } from '../../core/core.ts';
 import {
@@ -21,49 +21,49 @@ import type { Obstacle, Outcome } from './answers.ts';
 import type { Panel } from './panels.ts';
 import type { GateReason } from './settings.ts';
 
-/** A request for a panel, as far as it says who may pass. */
+/** The facts of a request that decide whether it may pass. */
 interface Visit extends DeviceWords {
   path: Path;
   /** Its parameters, with their names in lower case. */
   query: Query;
   /** The header `Accept`. */
   accepts: string;
-  /** False for a request that only looks. */
+  /** False for HEAD. */
   takesSlot: boolean;
   limitLinks: LinkLimit;
 }
 
 /**
- * Runs `make` if the client has not reached its limit of new links, and counts it if its outcome is
- * `isMade`. Null: the limit is reached, and nothing ran.
+ * Runs `make` unless the client has reached its limit of new links; counts it if the outcome is
+ * `isMade`. Null: the limit is reached.
  */
 export type LinkLimit = <T>(
   make: () => Promise<T>,
   isMade: (outcome: T) => boolean,
 ) => Promise<T | null>;
 
-/** A refusal in the words that people read. */
+/** A refusal with a text for people. */
 export interface Denied {
   reason: GateReason;
-  /** The name under which it is counted, if it is another. */
+  /** The name under which it is counted, if not `reason`. */
   outcome?: Outcome;
   isGuess?: boolean;
 }
 
-/** Leave to ask the panel. */
+/** The permission to ask the panel. */
 export interface Passage {
   /**
-   * Takes the slot once the panel has answered, and makes the link of a new key; returns a refusal
-   * that has come up since. Null: the request takes none.
+   * Takes the slot, and creates the link of a new key, after the panel has answered; returns a
+   * refusal that arose since. Null: the request takes no slot.
    */
   admit: (() => Promise<Denied | Obstacle | null>) | null;
-  /** True for a device that has its slot already: it is seen, whatever the panel has for it. */
+  /** True if the device has its slot: it is seen even if the panel answers 304. */
   holdsSlot: boolean;
-  /** True for a key or code that no link has: it is a guess if the panel knows none either. */
+  /** True for a key or code that no link has: a guess if the panel does not know it either. */
   isNewKey: boolean;
-  /** True for a path without a key that is not listed: a guess if the panel has nothing there. */
+  /** True for an unlisted path without a key: a guess if the panel has nothing there. */
   isOtherPath: boolean;
-  /** True if the answer may be a page and nothing else. */
+  /** True if the answer must be a page. */
   isForPage: boolean;
   /** True if the answer is for every client. */
   isForAll: boolean;
@@ -80,13 +80,13 @@ const JUDGED: Passage = {
 export const FREELY: Passage = { ...JUDGED, isForAll: true };
 const BY_OTHER_PATH: Passage = { ...FREELY, isOtherPath: true };
 const FOR_PAGE: Passage = { ...JUDGED, isForPage: true };
-/** Shorter keys would be half told by their beginning. */
+/** The length from which a note shows the beginning of a key: less would reveal half of it. */
 const TELLING_LENGTH_MIN = 12;
 
 /**
- * Judges a request. The link is that of the key in the path, whatever `installid` says: whoever has
- * any code of the provider would open every subscription else. `installid` names it where the path
- * has no key, or one that no link has.
+ * Judges a request. The key in the path names the link; `installid` names it only if the path has
+ * no key or no link has the key. Otherwise any code of the provider would open every subscription.
+ * Returns `link_not_found`, with `isGuess` for an unknown code, or another refusal of the door.
  */
 export async function passageOf(
   core: Core,
@@ -103,9 +103,9 @@ export async function passageOf(
   const isBrowser = hwid === null && /\btext\/html\b/i.test(accepts);
   const at = { domainHash, hwid, providerCode: upstream.provider };
   if (isBrowser && upstream.browsers === 'pass') {
-    const somebody = { ...at, hwid: ANY_HWID };
-    const keyed = key === null ? [] : [{ ...somebody, installCode: null, subscriptionKey: key }];
-    return forPage(core, [...keyed, { ...somebody, installCode: code ?? null }], nowMs);
+    const visitor = { ...at, hwid: ANY_HWID };
+    const keyed = key === null ? [] : [{ ...visitor, installCode: null, subscriptionKey: key }];
+    return forPage(core, [...keyed, { ...visitor, installCode: code ?? null }], nowMs);
   }
   const grant = (admit: () => Maybe<Admission | Obstacle>): Passage => ({
     ...JUDGED,
@@ -120,7 +120,7 @@ export async function passageOf(
       return { ...grant(() => admitDevice(core, call, facts, nowMs)), holdsSlot };
     }
     const terms = { installLimit: upstream.defaultLimit, note: noteOf(upstream.host, key) };
-    // Who may make up keys that the panel takes would fill the provider's links.
+    // Limited: a client that invents keys which the panel accepts could use up the links.
     if (!code) {
       const make = () => admitNewKey(core, call, terms, facts, nowMs);
       const passage = grant(
@@ -136,7 +136,7 @@ export async function passageOf(
   return { ...grant(() => admitDevice(core, call, facts, nowMs)), holdsSlot };
 }
 
-/** A page has no slot; but a link that is shut is so for it too. The first that is there counts. */
+/** Judges a request for a page, which takes no slot: the first link found must not be closed. */
 async function forPage(
   core: Core,
   calls: readonly DeviceCall[],
@@ -154,7 +154,7 @@ async function forPage(
 
 type Admission = EnteredLink | RefusedAtDoor | Refused<'install_code_limit_reached'>;
 
-/** Tells whether a link was made: only that counts against the limit of an address. */
+/** Returns whether a link was created: only that counts against the limit of an address. */
 function isMade(admission: Admission): boolean {
   return !isRefused(admission) && admission.isNew === true;
 }
@@ -169,7 +169,7 @@ function denied({ says, reason }: RefusedAtDoor | Refused<'install_code_limit_re
   return { reason: says, ...(reason && { outcome: reason }) };
 }
 
-/** The note of a link that is made: enough of the key to tell links apart, too little to use. */
+/** Makes the note of a created link, with too little of the key to use it. */
 function noteOf(host: string, key: string): string {
   const characters = [...key];
   const isLong = characters.length >= TELLING_LENGTH_MIN;

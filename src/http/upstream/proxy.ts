@@ -1,8 +1,7 @@
 /**
- * Gatepost as the proxy in front of panels. A device is judged first, without a trace: who would be
- * refused costs the panel nothing. Only when the panel has answered with 2xx is the slot taken, and
- * a link made for a key that is new; then the answer goes out as it comes. So neither a path that
- * somebody tries nor a panel that is away costs a row.
+ * The proxy in front of panels. A request is judged first, without a write: refused devices never
+ * reach the panel. After a 2xx of the panel the slot is taken and the link of a new key is created;
+ * then the answer is passed on. So neither guessed paths nor an outage of the panel create rows.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -39,39 +38,39 @@ interface ProxyOptions {
   settings: UpstreamSettings;
   traffic: Traffic;
   provenanceOf(request: Request): Provenance;
-  /** The limit of new links of the client of a request. */
+  /** Returns the limit of new links of the client of a request. */
   limitLinks(request: Request): LinkLimit;
   /** Counts a guess by the client of a request; returns the delay of its answer, ms. */
   guessed(request: Request): number;
-  /** Lets a request go unanswered for longer than the server's idle time, s. */
+  /** Sets the time that an answer may take, if longer than the server's idle time, s. */
   grantPatience(request: Request, seconds: number): void;
 }
 
 interface ProxyDeps extends ProxyOptions {
-  /** Tells whether the server waits for no more answers. */
+  /** Returns whether the server waits for no more answers. */
   isEnding(): boolean;
 }
 
 export interface PanelProxy {
-  /** Answers a request for a panel's host; null: it is for none. */
+  /** Answers a request for a panel's host; null: the request is for another host. */
   answer(request: Request): Promise<Response> | null;
-  /** Leaves the questions under way a little time; settles when `answered` has, or it is over. */
+  /** Waits for `answered`; ends the questions in flight after {@link LAST_MS}. */
   stop(answered: Promise<void>): Promise<void>;
 }
 
 /** The name under which requests for panels are counted. */
 const ENDPOINT = 'upstream';
-/** The longest idle time that Bun knows, s. */
+/** The longest idle time of Bun, s. */
 const PATIENCE_MAX_S = 255;
 const GRACE_S = 10;
-/** The time that questions under way have when the server stops, ms. */
+/** The time of questions in flight when the server stops, ms. */
 const LAST_MS = 3_000;
 
-/** An answer with the name under which it is counted. */
 interface Answered {
+  /** The name under which the answer is counted. */
   outcome: Outcome;
   response: Response;
-  /** True if it tells somebody who guesses that there is no such link. */
+  /** True if the answer reveals to a guesser that there is no such link. */
   isGuess?: boolean;
 }
 
@@ -134,7 +133,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   if (method !== 'GET' && method !== 'HEAD') {
     return { outcome: 'wrong_method', response: wrongMethod() };
   }
-  // Two of them, or one that the URL did not come of: servers choose differently.
+  // Two hosts, or one that differs from the URL: servers choose differently.
   const host = headers.get('host') ?? '';
   const isOdd = host !== upstream.host && hostName(host) !== upstream.host;
   if (isOdd || headers.has('upgrade')) {
@@ -150,7 +149,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   if (typeof answer === 'string') return { outcome: answer, response: obstacle(answer) };
   if (answer instanceof Failure) {
     const { isDropped, kind } = answer;
-    // Some panels hang up on a key that they do not know.
+    // Some panels close the connection on an unknown key.
     if (isDropped && passage.isNewKey) return refuse({ reason: 'link_not_found', isGuess: true });
     const isGuess = isDropped && passage.isOtherPath;
     return { outcome: kind, response: obstacle(kind), isGuess };
@@ -173,7 +172,7 @@ async function answerOf(deps: ProxyDeps, request: Request, panel: Panel): Promis
   };
 }
 
-/** Asks the rule of the door about a request. */
+/** Judges a request by the rule of the door. */
 function passageFor(
   { core, clock, limitLinks }: ProxyDeps,
   request: Request,
@@ -192,9 +191,9 @@ function passageFor(
 }
 
 /**
- * The time that a request may wait for its place, ms, and that its client is left without a byte,
- * s. The panel has all of `timeoutMs`; with a long one less is left for the queue, as Bun ends a
- * connection that was idle for longer than it knows.
+ * Returns how long a request may wait for a free place, ms, and how long its client may get no
+ * byte, s. The panel has all of `timeoutMs`; a long one leaves less for the queue, because of
+ * {@link PATIENCE_MAX_S}.
  */
 export function timesOf(timeoutMs: number): { waitMs: number; patienceS: number } {
   const leftMs = (PATIENCE_MAX_S - GRACE_S) * 1_000 - timeoutMs;
@@ -202,7 +201,7 @@ export function timesOf(timeoutMs: number): { waitMs: number; patienceS: number 
   return { waitMs, patienceS: (waitMs + timeoutMs) / 1_000 + GRACE_S };
 }
 
-/** Asks the panel, as soon as there is a place. */
+/** Asks the panel when a place is free. */
 async function ask(
   { clock, log, isEnding, provenanceOf, grantPatience }: ProxyDeps,
   request: Request,
@@ -216,8 +215,8 @@ async function ask(
   const { waitMs, patienceS } = timesOf(upstream.timeoutMs);
   grantPatience(request, patienceS);
   const provenance = provenanceOf(request);
-  const told = upstream.hostHeader === 'upstream' ? asker.host : upstream.host;
-  const headers = requestHeaders(request, { told, asked: upstream.host }, provenance);
+  const sent = upstream.hostHeader === 'upstream' ? asker.host : upstream.host;
+  const headers = requestHeaders(request, { sent, asked: upstream.host }, provenance);
   const patience = new Deadline(waitMs, signal, clock.steadyMs);
   const leave = await places.take(countedAs(provenance.client), patience.signal);
   patience.end();
@@ -234,14 +233,14 @@ async function ask(
   return asker.ask(upstream, { method, path, headers, signal, onEnd });
 }
 
-/** Lets the device in, if the answer is one to be let in for; returns what speaks against it. */
+/** Admits the device if the answer of the panel allows it; returns the refusal, or null. */
 async function denialOf(passage: Passage, answer: Answer): Promise<Denied | Obstacle | null> {
   const { admit, holdsSlot, isForPage } = passage;
   if (isForPage) {
     const isPage = /^text\/html\b/i.test(answer.headers.get('content-type') ?? '');
     return isPage ? null : { reason: 'hwid_required' };
   }
-  // Who has the subscription already, unchanged, was there all the same.
+  // A device with a slot is seen even if its subscription is unchanged.
   const isSeen = isSuccess(answer) || (holdsSlot && answer.status === NOT_MODIFIED);
   if (admit === null || !isSeen) return null;
   try {
@@ -258,14 +257,14 @@ function isSuccess({ status, headers }: Answer): boolean {
   return status >= 200 && status < 300 && !isRefusal(headers);
 }
 
-/** Headers by which a panel that limits devices itself refuses one, whatever its status. */
+/** Headers by which a panel that limits devices itself refuses one, with any status. */
 const REFUSING = ['x-hwid-max-devices-reached', 'x-hwid-not-supported'];
 
 function isRefusal(headers: Headers): boolean {
   return REFUSING.some((name) => /^(?!\s*false\s*$)/i.test(headers.get(name) ?? 'false'));
 }
 
-/** Path and query of a request's URL: what is behind a `#` is no server's business. */
+/** Returns path and query of a request's URL, without a fragment. */
 function targetOf(url: string): string {
   const target = url.slice(url.indexOf('/', url.indexOf('://') + 3));
   return target.split('#', 1)[0] ?? '';

@@ -2,7 +2,7 @@
 
 import type { GateReason, GateTexts } from './settings.ts';
 
-/** The languages of most of those who use panels. */
+/** Texts in the languages of most users of panels. */
 const BUILT_IN: Readonly<Record<string, Readonly<Record<GateReason, string>>>> = {
   en: {
     hwid_required:
@@ -37,19 +37,18 @@ const BUILT_IN: Readonly<Record<string, Readonly<Record<GateReason, string>>>> =
 };
 
 const FALLBACK = 'en';
-/** The most languages of a request that are looked at; each is one look into the texts. */
+/** Languages of a request that are tried; further ones are ignored. */
 const LANGUAGES_MAX = 16;
 
-/** A text and the language that it is in. */
 interface TextInLanguage {
   text: string;
   language: string;
 }
 
 /**
- * The text for a reason: in the first language of `Accept-Language` by weight that there is one in,
- * else in that of `X-Device-Locale`, as apps send it, else in `fallback`, else in English. `zh-TW`
- * is answered in `zh` where nobody wrote one. The operator's text goes before the built-in one.
+ * Returns the text for a reason, in the first of these languages that has one: `Accept-Language` by
+ * weight, `X-Device-Locale` of apps, `fallback`, English. `zh-TW` falls back to `zh`. A text of the
+ * operator takes precedence over a built-in one.
  */
 export function textFor(
   texts: GateTexts,
@@ -67,13 +66,13 @@ export function textFor(
   return { text: BUILT_IN[FALLBACK]?.[reason] ?? '', language: FALLBACK };
 }
 
-/** `zh-Hant-TW`, `zh-Hant`, `zh`; some apps write `zh_TW`. */
+/** Returns a tag and its shorter forms: `zh-Hant-TW`, `zh-Hant`, `zh`. Some apps send `zh_TW`. */
 function fromNarrow(tag: string): string[] {
   const parts = tag.toLowerCase().replaceAll('_', '-').split('-', 4);
   return parts.map((_, at) => parts.slice(0, parts.length - at).join('-'));
 }
 
-/** The tags of `Accept-Language`, by weight (RFC 9110, 12.5.4). */
+/** Returns the tags of `Accept-Language` by weight (RFC 9110, 12.5.4). */
 function accepted(header: string | null): string[] {
   const ranges = (header ?? '').split(',', LANGUAGES_MAX).map((range) => {
     const [tag = '', ...params] = range.split(';').map((part) => part.trim());

@@ -13,7 +13,7 @@ const FROM: Provenance = {
   isTrusted: false,
   scheme: 'https',
 };
-const HOSTS = { told: 'panel.example', asked: 'sub.example' };
+const HOSTS = { sent: 'panel.example', asked: 'sub.example' };
 
 /** What was sent, but for what every request gets. */
 function passed(headers: Record<string, string>, from = FROM): Record<string, string> {

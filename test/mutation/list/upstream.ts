@@ -169,8 +169,8 @@ export const upstream: readonly MutatedFile[] = [
     tests: ['test/http/parties.test.ts'],
     changes: [
       [
-        'core.store.onBehalfOf(this.socket.data.client, String, () => void this.#look())',
-        'void this.#look()',
+        'core.store.onBehalfOf(this.socket.data.client, String, () => void this.#readInbox())',
+        'void this.#readInbox()',
       ],
     ],
   },
@@ -179,9 +179,9 @@ export const upstream: readonly MutatedFile[] = [
     tests: ['test/http/crowd.test.ts'],
     changes: [
       ['const PER_TURN = 32;', 'const PER_TURN = 32_000;'],
-      ['this.#waiting.add(this.#options.clientOf(request), call)', "this.#waiting.add('', call)"],
+      ['this.#waiting.add(this.options.clientOf(request), call)', "this.#waiting.add('', call)"],
       ['this.#begunCount = 0;\n        return;', 'return;'],
-      ['if (this.#options.isGone(item.request)) {', 'if (false) {'],
+      ['if (this.options.isGone(item.request)) {', 'if (false) {'],
     ],
   },
   {

@@ -90,11 +90,11 @@ export const webhooks: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/http/bound/alone.ts',
+    file: 'src/http/endpoints/webhook-deliveries.ts',
     tests: ['test/http/webhook-replay.test.ts'],
     changes: [
-      ['if (this.#working.has(caller)) return null;', ''],
-      ['this.#working.delete(caller);', ''],
+      ['running.has(provider) || !perMinute', '!perMinute'],
+      ['running.delete(provider);', ''],
     ],
   },
 ];
