@@ -5,9 +5,9 @@
  *
  * - `//api//x` and `/api/x` are different paths, and a `#` belongs to the path. Base URLs often end
  *   in a slash, so the route `*` finds the record by the plain path.
- * - The path of an unknown route, and of any route at a retiring listener, begins at the first slash
- *   after seven characters: wrong without a valid Host (HTTP/1.0), and at times with `https://`. So
- *   each handler compares the path.
+ * - The path of an unknown route, and of any route at a retiring listener, begins at the first
+ *   slash after seven characters: wrong without a valid Host (HTTP/1.0), and at times with
+ *   `https://`. So each handler compares the path.
  * - A wrong method is NOT_FOUND in `onError`, without a record. `*` finds the record by its path.
  * - HEAD runs the GET route. The interpreter compares the method.
  * - `parse` reads bodies of any length and schemas are checked before `beforeHandle`. The

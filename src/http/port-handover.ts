@@ -4,13 +4,13 @@
  * Bun cannot change the certificate of a listener, and closing a listener resets the connections
  * that the kernel has accepted and Bun has not. The promises need the kernel:
  *
- * | promise | test | with plain means | here |
+ * | promise | test | by plain means | here |
  * |---|---|---|---|
- * | a new certificate loses no request | tls.test.ts: 5 changes, 12 clients, 5 runs | 7 to 22 lost | 0 |
+ * | a new certificate loses no request | tls.test.ts: 5 changes, 12 clients | 7 to 22 lost | 0 |
  * | a stop resets no connection | stop.test.ts: 32 clients, 7 runs | all reset in 5 runs | 0 |
  *
- * With SO_REUSEPORT alone, without steering, up to 5 requests of a run were lost and new
- * connections got the old certificate.
+ * With SO_REUSEPORT but without steering, 0 to 5 requests were lost and new connections got the old
+ * certificate.
  *
  * SO_REUSEPORT is set for the time of a change alone, so that until the first change no other
  * program can listen on the port. After it Linux still admits a program of the same user that asks

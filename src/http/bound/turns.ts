@@ -9,7 +9,7 @@ const SLICE_MS = 1;
 
 /**
  * Queues pieces of work that take up to some milliseconds each: pages of lists, reads of inboxes,
- * large bodies. Callers with such pieces take turns; a call without one waits for one piece at most.
+ * large bodies. Callers with such pieces take turns; other calls wait for one piece at most.
  */
 export class Turns {
   /** Each call has one waiting piece at most, so their number needs no bound here. */

@@ -23,8 +23,8 @@ export interface OriginalRequest {
 const URI_LENGTH_MAX = 8192;
 
 /**
- * Reads the request that a proxy asks about. Returns a misfit if it is missing, if headers disagree,
- * or if two servers could read it differently.
+ * Reads the request that a proxy asks about. Returns a misfit if it is missing, if headers
+ * disagree, or if two servers could read it differently.
  */
 export function readOriginal(
   { method, headers, url }: Request,

@@ -1,7 +1,7 @@
 /**
  * Sockets whose handshake carried no token: the first frame must bring it. Pages in browsers cannot
- * send headers with a WebSocket, so these sockets are unauthenticated: bounded for each address, for
- * a short time, with one short frame each.
+ * send headers with a WebSocket, so these sockets are unauthenticated: bounded for each address,
+ * for a short time, with one short frame each.
  */
 
 import type { Clock } from '../../clock.ts';
