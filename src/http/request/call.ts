@@ -111,8 +111,8 @@ export function bearerToken(headers: Headers): string | null {
 }
 
 /**
- * The caller as the audit log names it. Throws {@link CallerGone} for a closed connection: it has no
- * address, and no change is made without one.
+ * The caller as the audit log names it. Throws {@link CallerGone} for a closed connection: it has
+ * no address, and no change is made without one.
  */
 function providerActor({ code: name }: Provider, keyHash: Uint8Array, from: string): Actor {
   if (from === '') throw new CallerGone('the connection was closed');
