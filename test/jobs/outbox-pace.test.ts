@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test';
 import type { Verdict } from '../../src/core/outbox/carrier.ts';
-import { Throttle } from '../../src/jobs/outbox/throttle.ts';
+import { Pace } from '../../src/jobs/outbox/pace.ts';
 import { ACCEPTED, OutboxBench, type Scripted } from '../support/fake-outbox.ts';
 import { bucket, type Limit, sliding } from '../support/limit.ts';
 
@@ -153,7 +153,7 @@ describe('pushes that hang', () => {
 describe('the pace of a receiver', () => {
   /** Sends `count` calls to a receiver that takes `latencyMs` for each, four at a time. */
   function simulate(limit: Limit, latencyMs: number, count = 100) {
-    const throttle = new Throttle(0);
+    const pace = new Pace(0);
     const queue = Array.from({ length: count }, (_, n) => n);
     const calls = Array<number>(count).fill(0);
     let underWay: { n: number; beganMs: number; endsMs: number; askedMs: number | null }[] = [];
@@ -164,20 +164,20 @@ describe('the pace of a receiver', () => {
         underWay = underWay.filter((other) => other !== call);
         if (call.askedMs === null) {
           good += 1;
-          throttle.accept(call.beganMs);
+          pace.accept(call.beganMs);
         } else {
           // A run notes a long pause at its destination.
-          pausedMs = nowMs + throttle.refuse(call.beganMs, nowMs, call.askedMs);
+          pausedMs = nowMs + pace.refuse(call.beganMs, nowMs, call.askedMs);
           queue.push(call.n);
           queue.sort((a, b) => a - b);
         }
       }
-      const most = nowMs < pausedMs ? 0 : throttle.isCareful ? 1 : 4;
-      while (underWay.length < most && throttle.waitMs(nowMs) === 0) {
+      const most = nowMs < pausedMs ? 0 : pace.isCareful ? 1 : 4;
+      while (underWay.length < most && pace.waitMs(nowMs) === 0) {
         const n = queue.shift();
         if (n === undefined) break;
         calls[n] = (calls[n] ?? 0) + 1;
-        throttle.begin(nowMs);
+        pace.begin(nowMs);
         underWay.push({ n, beganMs: nowMs, endsMs: nowMs + latencyMs, askedMs: limit(nowMs) });
       }
     }

@@ -1,6 +1,6 @@
 /**
- * The dispatches that are due at a destination, as its run reads them: page by page, and anew from
- * the beginning once the last page was read. What is in the queue or under way is not read again.
+ * The dispatches that are due at a destination, read page by page; after the last page from the
+ * beginning again. Dispatches that are queued here or in progress are not read a second time.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -9,31 +9,31 @@ import { nextTurn } from '../../core/turn.ts';
 
 /** Dispatches that are made due in one step. */
 const HASTEN_COUNT = 1_000;
-/** The position before what was not tried yet. */
+/** The cursor before the dispatches that were never tried. */
 const BEFORE_NEW: DispatchCursor = { nextAtMs: 0, id: 0 };
-/** Least time between two looks for what is new while attempts are under way, ms. */
-const RENEWAL_MS = 100;
+/** The least time between two reads while attempts are in progress: each repeats their rows, ms. */
+const REREAD_MS = 100;
 
 interface Options {
   store: Pick<OutboxStore, 'hastenDispatches' | 'listDispatches'>;
   clock: Clock;
   destinationId: number;
   pageSize: number;
-  /** True: the first page begins with what was not tried yet. */
+  /** True: the first page begins with dispatches that were never tried. */
   beginsWithNew: boolean;
 }
 
 export class DueQueue {
   #queue: Dispatch[] = [];
   #cursor: DispatchCursor | null;
-  /** True: another page may follow; false: the last one was read. */
+  /** False: the last page was read. */
   #hasNextPage = true;
-  /** True: something may have been put in since the last look. */
-  #hasNews = false;
-  #lookedMs = Number.NEGATIVE_INFINITY;
-  /** Ids of what is in the queue or under way. */
-  readonly #inHand = new Set<number>();
-  /** What was put off is made due before the next look. */
+  /** True: dispatches may have been added since the last read. */
+  #hasAdditions = false;
+  #readMs = Number.NEGATIVE_INFINITY;
+  /** Ids of the dispatches that are queued or in progress. */
+  readonly #taken = new Set<number>();
+  /** True: the next read first makes due what was put off. */
   #mustHasten = false;
 
   constructor(private readonly options: Options) {
@@ -48,78 +48,77 @@ export class DueQueue {
     return this.#hasNextPage;
   }
 
-  /** Notes that something may have been put in. */
-  wake(): void {
-    this.#hasNews = true;
+  /** Notes that dispatches may have been added. */
+  noteAdditions(): void {
+    this.#hasAdditions = true;
   }
 
   add(dispatch: Dispatch): void {
-    this.#inHand.add(dispatch.id);
+    this.#taken.add(dispatch.id);
     this.#queue.push(dispatch);
   }
 
-  /** Takes the first one, which stays in hand until `settle`. */
+  /** Takes the first dispatch, which is in progress until `settle`. */
   take(): Dispatch | undefined {
     return this.#queue.shift();
   }
 
   settle({ id }: Dispatch): void {
-    this.#inHand.delete(id);
+    this.#taken.delete(id);
   }
 
-  /** Puts back what was no attempt, to its place. */
+  /** Puts a dispatch back to its place: its attempt does not count. */
   putBack(dispatch: Dispatch): void {
-    this.#inHand.add(dispatch.id);
+    this.#taken.add(dispatch.id);
     const at = this.#queue.findIndex((other) => isBefore(dispatch, other));
     this.#queue.splice(at < 0 ? this.#queue.length : at, 0, dispatch);
   }
 
-  /** Forgets what waits here. */
   clear(): void {
-    for (const { id } of this.#queue) this.#inHand.delete(id);
+    for (const { id } of this.#queue) this.#taken.delete(id);
     this.#queue = [];
   }
 
-  /** Has all be read anew, with what was put off made due. */
+  /** Makes due what was put off, and reads from the beginning. */
   hasten(): void {
     this.#mustHasten = true;
     this.#hasNextPage = false;
     this.clear();
   }
 
-  /** Tells whether it is time to read; `isAtRest`: nothing is under way, all is saved. */
+  /** Tells whether to read now; `isAtRest`: no attempt is in progress, every outcome is saved. */
   mustRead(isAtRest: boolean, hasRoom: boolean): boolean {
     if (this.#hasNextPage) return this.#queue.length < this.options.pageSize / 2;
     if (this.#queue.length > 0) return false;
-    return isAtRest || (this.#hasNews && hasRoom && this.renewalMs() === 0);
+    return isAtRest || (this.#hasAdditions && hasRoom && this.rereadMs() === 0);
   }
 
-  /** The time until what is new is looked for, ms; 0: nothing is to be waited for. */
-  renewalMs(): number {
-    if (!this.#hasNews) return 0;
-    return Math.max(0, this.#lookedMs + RENEWAL_MS - this.options.clock.steadyMs());
+  /** Returns the time until additions may be read, ms; 0: now, or there are none. */
+  rereadMs(): number {
+    if (!this.#hasAdditions) return 0;
+    return Math.max(0, this.#readMs + REREAD_MS - this.options.clock.steadyMs());
   }
 
   /**
-   * Reads the next page, or anew, without what is in hand or in `unsaved`; `goesOn` is asked
-   * between steps. `isEmpty`: nothing at all is due. Rejects as the store does.
+   * Reads the next page, without dispatches that are taken or whose outcome is `unsaved`;
+   * `mayContinue` is asked between steps. `isEmpty`: no dispatch is due. Rejects as the store does.
    */
   async read(
     unsaved: readonly number[],
-    goesOn: () => boolean,
+    mayContinue: () => boolean,
   ): Promise<{ found: Dispatch[]; isEmpty: boolean }> {
     const { store, clock, destinationId, pageSize } = this.options;
-    while (this.#mustHasten && goesOn()) {
+    while (this.#mustHasten && mayContinue()) {
       const count = await store.hastenDispatches(destinationId, HASTEN_COUNT);
       if (count < HASTEN_COUNT) this.#mustHasten = false;
       else await nextTurn();
     }
     const after = this.#hasNextPage ? this.#cursor : null;
-    // As the look begins: what is saved meanwhile may be read once more.
-    const known = new Set([...this.#inHand, ...unsaved]);
+    // Taken before the read: an outcome that is saved meanwhile may still be in the page.
+    const known = new Set([...this.#taken, ...unsaved]);
     const countMax = pageSize + (after === null ? known.size : 0);
-    this.#hasNews = false;
-    this.#lookedMs = clock.steadyMs();
+    this.#hasAdditions = false;
+    this.#readMs = clock.steadyMs();
     const page = await store.listDispatches(destinationId, clock.nowMs(), countMax, after);
     this.#cursor = page.at(-1) ?? null;
     this.#hasNextPage = page.length === countMax;
@@ -128,7 +127,7 @@ export class DueQueue {
   }
 }
 
-/** Tells which comes first: what was tried already, by its time, then what is new. */
+/** Compares the order of two: dispatches that were tried, by their time, then new ones. */
 function isBefore(one: Dispatch, other: Dispatch): boolean {
   const isNew = Number(one.nextAtMs === 0) - Number(other.nextAtMs === 0);
   return (isNew || one.nextAtMs - other.nextAtMs || one.id - other.id) < 0;

@@ -1,21 +1,21 @@
 /**
- * The outcomes of a run, on their way into the store: saved together, and kept when they cannot be.
- * Each save renews the lease.
+ * The outcomes of a run that are not saved yet. They are saved together, and kept when a save
+ * fails. Each save renews the lease of the destination.
  */
 
 import type { Clock } from '../../clock.ts';
 import type { DestinationHealth, OutboxStore, Settlement } from '../../core/port/outbox.ts';
 
-/** Time for which a process that says nothing keeps a destination, ms. */
+/** The lease of a destination: another process may claim it after this time without a save, ms. */
 export const LEASE_MS = 30_000;
-/** Longest attempt, ms: 5 s for a place or an access token each, and 15 or 10 s for the call. */
+/** The longest attempt, ms: 5 s for a place or an access token each, 15 or 10 s for the call. */
 const ATTEMPT_MAX_MS = 20_000;
-/** No attempt begins later after the last word of the lease, ms. */
-const LEASE_TRUST_MS = LEASE_MS - ATTEMPT_MAX_MS - 1_000;
+/** The age of a lease from which on no attempt begins, as the lease could end before it, ms. */
+export const LEASE_TRUST_MS = LEASE_MS - ATTEMPT_MAX_MS - 1_000;
 /** Outcomes that are saved without waiting for more, and the most in one step. */
 const AT_ONCE_COUNT = 250;
 const STEP_COUNT_MAX = 512;
-/** Time until another attempt to save what could not be saved, ms. */
+/** The pause after a save that failed, ms. */
 const PAUSE_MS = 1_000;
 
 export interface OutcomesHost {
@@ -25,9 +25,9 @@ export interface OutcomesHost {
   destinationId: number;
   /** Has `save` called soon, together with those of other runs. */
   saveSoon(): void;
-  /** Hears that a save ended, well or not. */
+  /** Called when a save has ended or may be tried again. */
   onChange(): void;
-  /** Hears that the destination is another's by now. */
+  /** Called when another process has claimed the destination. */
   onLost(): void;
   onFault(fault: unknown): void;
   onSaved(): void;
@@ -35,12 +35,13 @@ export interface OutcomesHost {
 
 export class Outcomes {
   #pending: Settlement[] = [];
-  #hasNews = false;
+  #isHealthChanged = false;
   #disables: string | null = null;
-  /** Outcomes that are being saved; null: none are, nor is the lease renewed. */
+  /** The outcomes of the save in progress; null: none is. */
   #saving: readonly Settlement[] | null = null;
-  /** The last save failed; and while it is not tried again yet. */
+  /** True: the last save failed. */
   #hasFailed = false;
+  /** True: a failed save is not tried again yet. */
   #isPausing = false;
   #isAbandoned = false;
   #renewedMs: number;
@@ -52,12 +53,11 @@ export class Outcomes {
     this.#renewedMs = host.clock.steadyMs();
   }
 
-  /** True: everything is on disk. */
   get isSaved(): boolean {
-    return this.#pending.length === 0 && this.#saving === null && !this.#hasNews;
+    return this.#pending.length === 0 && this.#saving === null && !this.#isHealthChanged;
   }
 
-  /** False: what is there must be saved first, or the lease renewed. */
+  /** False: outcomes must be saved or the lease renewed before another attempt. */
   get mayGrow(): boolean {
     const count = this.#pending.length + (this.#saving?.length ?? 0);
     return !this.#hasFailed && count < STEP_COUNT_MAX && this.isLeaseFresh;
@@ -67,12 +67,12 @@ export class Outcomes {
     return this.host.clock.steadyMs() - this.#renewedMs < LEASE_TRUST_MS;
   }
 
-  /** True: there is so much, or so important, that it waits for no more. */
+  /** True: there are so many outcomes, or so important ones, that they are saved at once. */
   get isPressing(): boolean {
     return this.#pending.length >= AT_ONCE_COUNT || this.#disables !== null;
   }
 
-  /** Dispatches whose outcomes are not on disk yet. */
+  /** Returns the ids of the dispatches whose outcomes are not saved. */
   ids(): number[] {
     return [...(this.#saving ?? []), ...this.#pending].map(({ id }) => id);
   }
@@ -82,62 +82,62 @@ export class Outcomes {
     if (this.#pending.length === 1) this.host.saveSoon();
   }
 
-  /** Notes the health, which is saved with the next outcomes. */
+  /** Notes the health, which the next save writes. */
   setHealth(health: DestinationHealth): void {
     this.health = health;
-    this.#hasNews = true;
+    this.#isHealthChanged = true;
   }
 
-  /** Has the webhook disabled by the next save. */
+  /** Has the next save disable the webhook. */
   disable(why: string): void {
     this.#disables ??= why;
   }
 
-  /** Saves what is there, unless it is at it; without anything it renews the lease. */
+  /** Saves, unless a save is in progress; renews the lease alone if there is no outcome. */
   save(): void {
     if (this.#saving === null && !this.#isPausing) void this.#save();
   }
 
-  /** Saves what is there once more, and gives up what then is left. */
+  /** Drops the outcomes if the next save fails. */
   abandon(): void {
     this.#isAbandoned = true;
-    if (this.#isPausing) this.#forget();
+    if (this.#isPausing) this.#drop();
   }
 
   async #save(): Promise<void> {
     const { store, clock, owner, destinationId, onSaved, onLost, onFault } = this.host;
     const batch = this.#pending.splice(0, STEP_COUNT_MAX);
     const disables = this.#disables;
-    const saidMs = clock.steadyMs();
+    const beganMs = clock.steadyMs();
     this.#saving = batch;
-    this.#hasNews = false;
+    this.#isHealthChanged = false;
     this.#disables = null;
     try {
       const lease = { owner, nowMs: clock.nowMs(), leaseMs: LEASE_MS, destinationId };
       const isHeld = await store.settleDispatches(lease, batch, this.health, disables);
-      this.#renewedMs = saidMs;
+      this.#renewedMs = beganMs;
       this.#hasFailed = false;
       onSaved();
       if (!isHeld) {
-        // Its health is for the holder to say.
-        this.#hasNews = false;
+        // The health is the new holder's to save.
+        this.#isHealthChanged = false;
         onLost();
       }
     } catch (fault) {
       this.#pending.unshift(...batch);
       this.#disables ??= disables;
-      this.#hasNews = true;
+      this.#isHealthChanged = true;
       this.#hasFailed = true;
       onFault(fault);
-      if (this.#isAbandoned) this.#forget();
-      else this.#putOff();
+      if (this.#isAbandoned) this.#drop();
+      else this.#pause();
     }
     this.#saving = null;
     if (this.#pending.length > 0) this.host.saveSoon();
     this.host.onChange();
   }
 
-  #putOff(): void {
+  #pause(): void {
     this.#isPausing = true;
     void this.host.clock.sleep(PAUSE_MS).then(() => {
       this.#isPausing = false;
@@ -145,9 +145,9 @@ export class Outcomes {
     });
   }
 
-  #forget(): void {
+  #drop(): void {
     this.#pending = [];
-    this.#hasNews = false;
+    this.#isHealthChanged = false;
     this.#disables = null;
   }
 }

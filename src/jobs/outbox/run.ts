@@ -1,8 +1,8 @@
 /**
- * A run: this process holds a destination, and hands over what is due there, page by page, several
- * at a time. It ends when nothing is due, when nothing gets through, or when others have waited for
- * long enough. While outcomes cannot be saved nothing more is begun, so that a full disk costs no
- * more than repeats of what was under way.
+ * A run serves one destination that this process holds: it reads what is due and makes several
+ * attempts at a time. It ends when nothing is due, when attempts fail, or when other destinations
+ * wait for its turn. While outcomes cannot be saved it makes no attempt, so that a full disk
+ * repeats no more than the attempts that were in progress.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -13,90 +13,86 @@ import type {
   Dispatch,
   OutboxStore,
 } from '../../core/port/outbox.ts';
-import type { Carried } from './carry.ts';
+import type { Leave, NoPlace } from '../../queue.ts';
+import type { AttemptResult } from './dispatcher.ts';
 import { DueQueue } from './due-queue.ts';
 import { Outcomes } from './outcomes.ts';
-import type { Paces } from './paces.ts';
-import type { Places, Taker } from './places.ts';
-import type { Throttle } from './throttle.ts';
+import type { Pace, Paces } from './pace.ts';
 
-/** Dispatches that are read in one step: some four for each attempt at a time. */
+/** Bounds of a page, which holds four dispatches for each attempt at a time. */
 const PAGE_MIN = 16;
 const PAGE_MAX = 256;
-/** Failures in a row after which others have their turn. */
+/** Failures in a row after which a run among others ends. */
 const FAILURES_MAX = 4;
-/** Longest time without a look at the lease, while it waits for the pace of its destination, ms. */
-const TURN_MAX_MS = 5_000;
+/** The longest wait for the pace of the destination before the lease is checked, ms. */
+const WAIT_MAX_MS = 5_000;
 
-/** The surroundings of a run. */
 export interface RunHost {
   store: Pick<OutboxStore, 'hastenDispatches' | 'listDispatches' | 'settleDispatches'>;
   clock: Clock;
   owner: string;
   random: () => number;
-  places: Places;
   paces: Paces;
   /** Most attempts at a time. */
   concurrency: number;
   /** Least time between two attempts, ms. */
   spacingMs: number;
-  /** True: others of its kind share the places, so that a failing one has one of them. */
+  /** True: other destinations of its kind share the places. */
   isShared: boolean;
-  /** True: more may wait for a run than there may be, and this one, begun then, had its time. */
+  /** Waits for a place for one attempt. Resolves with a reason if there is none. */
+  takePlace(run: OutboxRun): Promise<Leave | NoPlace>;
+  /** Tells whether a run that began then (steady time) must end for others that may wait. */
   mustYield(beganMs: number): boolean;
-  /** Hands over once; null: there is nobody who could, or who wants it. Never rejects. */
-  carry(dispatch: Dispatch): Promise<Carried | null>;
+  /** Makes one attempt; null: there is no gateway or webhook for it. Never rejects. */
+  attempt(dispatch: Dispatch): Promise<AttemptResult | null>;
   /** Has `save` of the run called soon, together with those of other runs. */
   saveSoon(run: OutboxRun): void;
-  /** Hears of the health before and after an attempt. */
+  /** Receives the health before and after an attempt. */
   onHealth(destination: Destination, before: DestinationHealth, after: DestinationHealth): void;
   onDisabled(destination: Destination, why: string): void;
   onFault(fault: unknown): void;
   onSaved(): void;
-  /** Hears that the run is over. */
   onEnd(run: OutboxRun): void;
 }
 
-export class OutboxRun implements Taker {
+export class OutboxRun {
   readonly #due: DueQueue;
-  #isLoading = false;
-  /** Time at which it turns by itself; null: it waits for something else. */
-  #turnsAtMs: number | null = null;
-  #hasFound = false;
-  #underWayCount = 0;
+  readonly #outcomes: Outcomes;
+  readonly #pace: Pace;
+  readonly #beganMs: number;
   #health: DestinationHealth;
-  /** Failures that are left before others have their turn. */
-  #patience: number;
-  /** It was stopped, and nothing was tried since. */
+  /** True: the destination was stopped, and no attempt was made since. */
   #isTrial: boolean;
-  /** Nothing more is begun. */
+  #isLoading = false;
+  #hasFound = false;
+  #isAwaitingPlace = false;
+  #inProgressCount = 0;
+  /** The time of the next step that a timer makes; null: none does. */
+  #wakesAtMs: number | null = null;
+  /** True: no further attempt begins. */
   #isClosed = false;
   #isOver = false;
-  readonly #beganMs: number;
-  readonly #outcomes: Outcomes;
-  readonly #throttle: Throttle;
 
   constructor(
     readonly destination: Destination,
     private readonly host: RunHost,
   ) {
     const { store, clock, owner, onFault, onSaved } = host;
+    const { id: destinationId, failureCount, retryAtMs, stoppedAtMs } = destination;
     this.#health = destination;
-    this.#isTrial = destination.stoppedAtMs !== null;
-    this.#patience = destination.failureCount > 0 ? 1 : FAILURES_MAX;
-    // A probe tries what is new every other time: what failed before may fail by its own fault.
-    const { failureCount, retryAtMs } = destination;
+    this.#isTrial = stoppedAtMs !== null;
     this.#due = new DueQueue({
-      ...{ store, clock, destinationId: destination.id },
+      ...{ store, clock, destinationId },
       pageSize: Math.min(PAGE_MAX, Math.max(PAGE_MIN, host.concurrency * 4)),
+      // Every other probe: dispatches that failed before may be the reason of the failures.
       beginsWithNew: retryAtMs > 0 && failureCount % 2 === 0,
     });
     this.#beganMs = clock.steadyMs();
-    this.#throttle = host.paces.throttleOf(destination.id, host.spacingMs);
+    this.#pace = host.paces.of(destinationId, host.spacingMs);
     const outcomes = {
-      ...{ store, clock, owner, destinationId: destination.id, onFault, onSaved },
+      ...{ store, clock, owner, destinationId, onFault, onSaved },
       saveSoon: () => host.saveSoon(this),
-      onChange: () => this.#turn(),
+      onChange: () => this.#step(),
       onLost: () => this.close(),
     };
     this.#outcomes = new Outcomes(outcomes, destination);
@@ -106,59 +102,46 @@ export class OutboxRun implements Taker {
     return this.#health.failureCount > 0;
   }
 
-  /** True: there was something to do. */
+  get isSlow(): boolean {
+    return this.host.isShared && this.#pace.isSlow;
+  }
+
+  /** True: the run found a dispatch. */
   get hasFound(): boolean {
     return this.#hasFound;
   }
 
-  get isSlow(): boolean {
-    return this.host.isShared && this.host.paces.isSlow(this.destination.id);
-  }
-
   /** Begins; to be called once. */
   start(): void {
-    this.#turn();
+    this.#step();
   }
 
-  /** Looks soon for what was put in meanwhile, also while attempts are under way. */
+  /** Reads additions soon, also while attempts are in progress. */
   wake(): void {
-    this.#due.wake();
-    this.#turn();
+    this.#due.noteAdditions();
+    this.#step();
   }
 
-  /** Begins nothing more: what is under way ends, and is saved. */
+  /** Begins no further attempt; those in progress end and are saved. */
   close(): void {
     this.#isClosed = true;
     this.#due.clear();
-    this.#turn();
+    this.#step();
   }
 
-  /** Gives up what cannot be saved now: the process ends. */
+  /** Closes, and drops outcomes that cannot be saved: the process ends. */
   abandon(): void {
     this.#outcomes.abandon();
     this.close();
   }
 
-  /** Saves the outcomes that are there. */
+  /** Saves the outcomes of the attempts so far. */
   save(): void {
     if (!this.#outcomes.isSaved) this.#outcomes.save();
   }
 
-  /** Begins the next attempt, if there is one and it may. */
-  begin(): boolean {
-    const dispatch = this.#mayBegin() ? this.#due.take() : undefined;
-    if (dispatch === undefined) {
-      // It may have waited for its place for as long as its lease is trusted.
-      this.#turn();
-      return false;
-    }
-    this.#underWayCount += 1;
-    void this.#attempt(dispatch);
-    return true;
-  }
-
-  /** Does whatever is next; called after each change. */
-  #turn(): void {
+  /** Does what the state asks for; called after each change of it. */
+  #step(): void {
     if (this.#isOver) return;
     if (!this.#isClosed && this.host.mustYield(this.#beganMs)) {
       this.#isClosed = true;
@@ -170,27 +153,27 @@ export class OutboxRun implements Taker {
     } else if (this.#mustLoad()) {
       void this.#load();
     } else if (this.#mayBegin()) {
-      this.host.places.want(String(this.destination.id), this);
+      if (!this.#isAwaitingPlace) void this.#begin();
     } else {
       const waitMs = this.#waitMs();
-      if (waitMs > 0) this.#turnIn(Math.min(waitMs, TURN_MAX_MS));
+      if (waitMs > 0) this.#stepIn(Math.min(waitMs, WAIT_MAX_MS));
     }
   }
 
-  /** The time after which there may be something to do without any other change, ms; 0: none. */
+  /** Returns the time after which time alone may allow another step, ms; 0: never. */
   #waitMs(): number {
     if (!this.#hasRoom()) return 0;
-    if (this.#due.length === 0) return this.#due.renewalMs();
-    return this.#throttle.waitMs(this.host.clock.steadyMs());
+    if (this.#due.length === 0) return this.#due.rereadMs();
+    return this.#pace.waitMs(this.host.clock.steadyMs());
   }
 
-  #turnIn(ms: number): void {
+  #stepIn(ms: number): void {
     const atMs = this.host.clock.steadyMs() + ms;
-    if (this.#turnsAtMs !== null && this.#turnsAtMs <= atMs) return;
-    this.#turnsAtMs = atMs;
+    if (this.#wakesAtMs !== null && this.#wakesAtMs <= atMs) return;
+    this.#wakesAtMs = atMs;
     void this.host.clock.sleep(ms).then(() => {
-      if (this.#turnsAtMs === atMs) this.#turnsAtMs = null;
-      this.#turn();
+      if (this.#wakesAtMs === atMs) this.#wakesAtMs = null;
+      this.#step();
     });
   }
 
@@ -199,40 +182,39 @@ export class OutboxRun implements Taker {
     this.host.onEnd(this);
   }
 
-  /** Nothing is under way, and everything is saved. */
   #isAtRest(): boolean {
     return this.#isIdle() && !this.#isLoading;
   }
 
+  /** Tells whether no attempt is in progress and every outcome is saved. */
   #isIdle(): boolean {
-    return this.#underWayCount === 0 && this.#outcomes.isSaved;
+    return this.#inProgressCount === 0 && this.#outcomes.isSaved;
   }
 
   #mayBegin(): boolean {
     if (this.#isClosed || this.#due.length === 0 || !this.#hasRoom()) return false;
-    return this.#throttle.waitMs(this.host.clock.steadyMs()) === 0;
+    return this.#pace.waitMs(this.host.clock.steadyMs()) === 0;
   }
 
   #hasRoom(): boolean {
-    return this.#outcomes.mayGrow && this.#underWayCount < this.#concurrency();
+    return this.#outcomes.mayGrow && this.#inProgressCount < this.#concurrency();
   }
 
-  /** A probe after a pause, and an attempt of one that fails beside others, goes alone. */
+  /** Returns 1 for a probe after a pause, and for a destination that fails beside others. */
   #concurrency(): number {
     const { concurrency, isShared } = this.host;
     const { failureCount, retryAtMs } = this.#health;
-    if (this.#isTrial || retryAtMs > 0 || this.#throttle.isCareful) return 1;
-    if (failureCount === 0) return this.isSlow ? Math.ceil(concurrency / 2) : concurrency;
-    return isShared ? 1 : Math.max(1, Math.floor(concurrency / 4));
+    const isAlone = this.#isTrial || retryAtMs > 0 || this.#pace.isCareful;
+    return isAlone || (isShared && failureCount > 0) ? 1 : concurrency;
   }
 
   #mustSave(): boolean {
     const outcomes = this.#outcomes;
     if (outcomes.isPressing) return true;
     if (!this.#isClosed && this.#due.length > 0) return !outcomes.isLeaseFresh;
-    // Nothing comes that they could wait for.
+    // No further outcome comes that could be saved with these.
     const isLast = this.#isClosed || !this.#due.hasNextPage;
-    return !outcomes.isSaved && isLast && this.#underWayCount === 0 && !this.#isLoading;
+    return !outcomes.isSaved && isLast && this.#inProgressCount === 0 && !this.#isLoading;
   }
 
   #mustLoad(): boolean {
@@ -246,18 +228,18 @@ export class OutboxRun implements Taker {
       const { found, isEmpty } = await this.#due.read(this.#outcomes.ids(), () => !this.#isClosed);
       if (found.length > 0) this.#hasFound = true;
       else if (isEmpty && this.#isIdle()) this.#isClosed = true;
-      if (!this.#isClosed) this.#take(found);
+      if (!this.#isClosed) this.#enqueue(found);
     } catch (fault) {
       this.#isClosed = true;
       this.#due.clear();
       this.host.onFault(fault);
     }
     this.#isLoading = false;
-    this.#turn();
+    this.#step();
   }
 
-  /** Puts into the queue what was found; settles what needs no attempt, and so no place. */
-  #take(found: readonly Dispatch[]): void {
+  /** Queues dispatches; settles pushes that are moot, which need no attempt. */
+  #enqueue(found: readonly Dispatch[]): void {
     for (const dispatch of found) {
       if (dispatch.kind === 'push' && dispatch.moot !== null) {
         this.#outcomes.add({ id: dispatch.id, outcome: 'moot' });
@@ -267,34 +249,46 @@ export class OutboxRun implements Taker {
     }
   }
 
+  /** Waits for a place and begins the next attempt, if there still is one that may begin. */
+  async #begin(): Promise<void> {
+    this.#isAwaitingPlace = true;
+    const leave = await this.host.takePlace(this);
+    this.#isAwaitingPlace = false;
+    if (typeof leave !== 'string') {
+      const dispatch = this.#mayBegin() ? this.#due.take() : undefined;
+      if (dispatch === undefined) leave();
+      else void this.#attempt(dispatch).finally(leave);
+    }
+    this.#step();
+  }
+
   async #attempt(dispatch: Dispatch): Promise<void> {
-    const { host, destination, isSlow } = this;
+    const { host, destination } = this;
+    this.#inProgressCount += 1;
     const beganMs = host.clock.steadyMs();
-    this.#throttle.begin(beganMs);
-    const carried = await host.carry(dispatch);
-    this.#underWayCount -= 1;
+    this.#pace.begin(beganMs);
+    const result = await host.attempt(dispatch);
+    this.#inProgressCount -= 1;
     this.#due.settle(dispatch);
     let isSettled = false;
-    if (carried === null) this.#isClosed = true;
-    else if (carried.verdict !== null) {
+    if (result === null) this.#isClosed = true;
+    else if (result.verdict !== null) {
       const call = { beganMs, endedMs: host.clock.steadyMs() };
-      const verdict = this.#throttle.heed(carried.verdict, call, destination.webhookId !== null);
-      if (verdict.verdict !== 'busy') host.paces.note(destination.id, call.endedMs - beganMs);
+      const verdict = this.#pace.observe(result.verdict, call, destination.webhookId !== null);
       const nowMs = host.clock.nowMs();
-      const attempt = { ...carried, dispatch, kind: destination.kind, verdict, nowMs };
+      const attempt = { ...result, dispatch, kind: destination.kind, verdict, nowMs };
       const judge = this.#isTrial ? judgeTrial : judgeAttempt;
       const judgement = judge(attempt, this.#health, host.random);
       this.#isTrial = false;
-      this.#follow(judgement, nowMs);
+      this.#apply(judgement, nowMs);
       isSettled = judgement.settlement !== null;
     }
     if (this.#isClosed) this.#due.clear();
     else if (!isSettled) this.#due.putBack(dispatch);
-    this.#turn();
-    host.places.giveBack(isSlow);
+    this.#step();
   }
 
-  #follow({ settlement, health, disables }: Judgement, nowMs: number): void {
+  #apply({ settlement, health, disables }: Judgement, nowMs: number): void {
     const before = this.#health;
     if (settlement !== null) this.#outcomes.add(settlement);
     if (health !== before) {
@@ -302,18 +296,15 @@ export class OutboxRun implements Taker {
       this.#outcomes.setHealth(health);
       this.host.onHealth(this.destination, before, health);
     }
-    if (before.retryAtMs > 0 && health.retryAtMs === 0) {
-      // Whatever was put off while it was not well is due now.
-      this.#due.hasten();
-    }
-    const hasFailed = health.failureCount > before.failureCount;
-    this.#patience = hasFailed ? this.#patience - 1 : FAILURES_MAX;
+    // The destination has recovered: what was put off meanwhile is due now.
+    if (before.retryAtMs > 0 && health.retryAtMs === 0) this.#due.hasten();
     if (disables !== null && !this.#isClosed) {
       this.#outcomes.disable(disables);
       this.host.onDisabled(this.destination, disables);
     }
     const isBlocked = health.stoppedAtMs !== null || health.retryAtMs > nowMs;
-    const hasFailedLong = this.host.isShared && this.#patience <= 0;
+    const hasFailed = health.failureCount > before.failureCount;
+    const hasFailedLong = this.host.isShared && hasFailed && health.failureCount >= FAILURES_MAX;
     if (isBlocked || hasFailedLong || disables !== null) this.#isClosed = true;
   }
 }

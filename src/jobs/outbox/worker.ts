@@ -1,8 +1,7 @@
 /**
- * The worker of the outbox: gets hold of destinations that have something due, and runs each. Woken
- * by commits, and once a second by the bell of the clock; where nothing waits it asks nothing and
- * writes nothing. Gateways have places of their own each, push services share theirs, and so do
- * webhooks, so that whoever hangs holds up nobody else.
+ * The worker of the outbox: claims destinations at which something is due, and starts a run for
+ * each. FCM and APNs have places of their own. Push services share places, and so do webhooks with
+ * Telegram; there, destinations that fail or are slow get no more than a share.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -13,125 +12,111 @@ import type { Destination, DestinationHealth, DestinationKind } from '../../core
 import { isAway } from '../../core/port/store.ts';
 import { moveChat } from '../../core/webhook.ts';
 import { type Log, reasonOf } from '../../log.ts';
+import { Places } from '../../queue.ts';
 import { WakeLoop } from '../wake-loop.ts';
-import { type AttemptObserver, Carrier } from './carry.ts';
 import { PushContents } from './contents.ts';
+import { type AttemptObserver, Dispatcher } from './dispatcher.ts';
 import { LEASE_MS } from './outcomes.ts';
-import { Paces } from './paces.ts';
-import { Places } from './places.ts';
+import { Paces } from './pace.ts';
 import { OutboxRun, type RunHost } from './run.ts';
 
 export interface OutboxDeps {
   core: Core;
   clock: Clock;
   log: Log;
-  /** Gateways as they are set up now. */
+  /** Returns the gateways of the current configuration. */
   gateways(): Gateways;
   eventSenders: EventSenders;
-  /** Settings; a change of theirs holds from `resume` on. */
+  /** A change of the settings applies from `resume` on. */
   settings: PushSettings;
   onAttempt: AttemptObserver;
-  /** Gives a number from 0 up to 1. */
+  /** Returns a number from 0 up to 1. */
   random: () => number;
 }
 
-export interface OutboxWorker {
-  /** Claims destinations that are due, and once more if that is in progress. */
-  wake(): void;
-  /** Wakes the worker if something is due; to be called once a second. */
-  tick(): void;
-  /** Lets what was stopped be tried again: carriers or settings are others now. */
-  resume(): Promise<void>;
-  /** Begins nothing more, gives what is under way a moment, saves, and leaves the rest. */
-  stop(): Promise<void>;
-}
-
-/** Kinds that share places. */
+/** Destinations that share runs and places. */
 interface Pool {
   kinds: readonly DestinationKind[];
-  places: Places;
+  /** False: there is one destination, and its concurrency is the only bound. */
+  isShared: boolean;
   runs: Set<OutboxRun>;
-  /** Most runs at a time, and of such that fail. */
-  runsMax: number;
-  failingMax: number;
+  paces: Paces;
+  places: Places;
+  slowPlaces: Places;
 }
 
-/** Places of a gateway; of push services, and of webhooks, in all. */
-const GATEWAY_PLACES = 64;
-const SHARED_PLACES = 48;
-/** The share of those that fail, or of which nothing is known yet. */
-const FAILING_SHARE = 1 / 4;
+/** Runs, and attempts, at a time in a shared pool. */
+const SHARED_MAX = 48;
+/** Of these, runs of destinations that failed last or accepted nothing yet. */
+const FAILING_MAX = 12;
+/** Of these, runs and attempts of slow destinations. */
+const SLOW_MAX = 24;
 
-/** The share of those that take long, in places and runs. */
-const SLOW_SHARE = 1 / 2;
-
-/** Time for which outcomes wait to be saved together, ms: a commit holds up all attempts. */
+/** The time for which outcomes of all runs are gathered: a commit holds up all attempts, ms. */
 const SAVE_SOON_MS = 40;
-/** Time that a run has before it gives way to others, ms. */
+/** The time after which a run ends if others may wait, ms. */
 const RUN_MS = 1_000;
-/** Time that what is under way has when the process stops, then to break off, ms. */
+/** The time that attempts have to end when the process stops, then to abort, ms. */
 const FINISH_MS = 2_500;
-const BREAK_OFF_MS = 1_000;
+const ABORT_MS = 1_000;
 
-function pools(): Pool[] {
-  const own = (kind: DestinationKind): Pool => ({
-    ...{ kinds: [kind], runs: new Set<OutboxRun>(), runsMax: 1, failingMax: 1 },
-    places: new Places(GATEWAY_PLACES, GATEWAY_PLACES),
-  });
-  const shared = (kinds: readonly DestinationKind[]): Pool => ({
-    ...{ kinds, runs: new Set<OutboxRun>() },
-    ...{ runsMax: SHARED_PLACES, failingMax: SHARED_PLACES * FAILING_SHARE },
-    places: new Places(SHARED_PLACES, SHARED_PLACES * SLOW_SHARE),
-  });
-  return [own('fcm'), own('apns'), shared(['webpush']), shared(['webhook', 'telegram'])];
+function makePool(...kinds: DestinationKind[]): Pool {
+  const placesOf = (placesMax: number) =>
+    new Places(() => ({ placesMax, waitingMax: Number.POSITIVE_INFINITY }));
+  return {
+    ...{ kinds, isShared: kinds[0] !== 'fcm' && kinds[0] !== 'apns' },
+    ...{ runs: new Set(), paces: new Paces() },
+    ...{ places: placesOf(SHARED_MAX), slowPlaces: placesOf(SLOW_MAX) },
+  };
 }
 
-/** A worker under a name of its own, so that its leases are told from another process's. */
-export class Outbox implements OutboxWorker {
-  /** Its name; empty before it first looks for something to hold. */
+export class Outbox {
+  /** The name under which it claims; empty before the first claim. */
   #owner = '';
-  readonly #pools = pools();
-  readonly #paces = new Paces();
+  readonly #pools = [
+    ...[makePool('fcm'), makePool('apns'), makePool('webpush')],
+    makePool('webhook', 'telegram'),
+  ];
   readonly #contents: PushContents;
-  readonly #carrier: Carrier;
-  readonly #breakingOff = new AbortController();
+  readonly #dispatcher: Dispatcher;
+  readonly #aborting = new AbortController();
   /** Runs whose outcomes are saved together soon. */
   readonly #unsaved = new Set<OutboxRun>();
   readonly #loop: WakeLoop;
-  /** A fault was logged, and nothing was written since. */
+  /** True: a fault was logged, and the store has answered nothing since. */
   #hasFault = false;
   #onQuiet: (() => void) | null = null;
 
   constructor(private readonly deps: OutboxDeps) {
     const { core, clock, settings, gateways, eventSenders, onAttempt } = deps;
+    const onFault = (fault: unknown) => this.#onFault(fault);
     this.#contents = new PushContents((id) => core.store.findPushMessage(id), settings);
-    this.#carrier = new Carrier({
-      ...{ gateways, eventSenders, contents: this.#contents, clock, onAttempt },
+    this.#dispatcher = new Dispatcher({
+      ...{ gateways, eventSenders, contents: this.#contents, clock, onAttempt, onFault },
       findWebhook: (id) => core.store.findWebhook(id),
       moveChat: (webhook, chat) => moveChat(core, webhook, chat, clock.nowMs()),
-      signal: this.#breakingOff.signal,
-      onFault: (fault) => this.#onFault(fault),
+      signal: this.#aborting.signal,
     });
-    this.#loop = new WakeLoop({
-      ...{ core, clock, work: () => this.#work() },
-      onFault: (fault) => this.#onFault(fault),
-    });
+    this.#loop = new WakeLoop({ core, clock, work: () => this.#work(), onFault });
     core.signals.onOutbox(() => this.wake());
   }
 
+  /** Claims what is due, and once more if that is in progress. */
   wake(): void {
     this.#loop.wake();
   }
 
+  /** Wakes the worker if something is due; to be called once a second. */
   tick(): void {
     this.#loop.tick();
   }
 
+  /** Starts the work, and resumes destinations that were stopped: the configuration may be new. */
   async resume(): Promise<void> {
     const { core, log } = this.deps;
-    this.#contents.forget();
+    this.#contents.clear();
     try {
-      const count = await core.store.resumeDestinations(this.#carrier.kinds());
+      const count = await core.store.resumeDestinations(this.#dispatcher.kinds());
       if (count > 0) log.info('outbox_resumed', { destinations: count });
     } catch (fault) {
       this.#onFault(fault);
@@ -139,6 +124,7 @@ export class Outbox implements OutboxWorker {
     this.wake();
   }
 
+  /** Begins no further attempt, gives those in progress a moment, saves, and releases the leases. */
   async stop(): Promise<void> {
     const { core, clock } = this.deps;
     for (const run of this.#runs()) run.close();
@@ -146,46 +132,43 @@ export class Outbox implements OutboxWorker {
     const quiet = new Promise<void>((resolve) => {
       this.#onQuiet = resolve;
     });
-    this.#sayIfQuiet();
+    this.#noteQuiet();
     for (const run of this.#runs()) run.close();
     await Promise.race([quiet, clock.sleep(FINISH_MS)]);
-    this.#breakingOff.abort();
+    this.#aborting.abort();
     for (const run of this.#runs()) run.abandon();
-    await Promise.race([quiet, clock.sleep(BREAK_OFF_MS)]);
+    await Promise.race([quiet, clock.sleep(ABORT_MS)]);
     if (this.#owner !== '') await core.store.releaseDestinations(this.#owner, null);
   }
 
-  /** Claims destinations that are due. Returns the time at which more is due, UTC ms, or null. */
+  /** Claims destinations. Returns the time at which the next is due, UTC ms; null: none waits. */
   async #work(): Promise<number | null> {
     const { core } = this.deps;
     this.#owner ||= await core.store.nameWorker();
     for (const run of this.#runs()) run.wake();
-    const kinds = this.#carrier.kinds();
+    const kinds = this.#dispatcher.kinds();
     for (const pool of this.#pools) {
-      const carried = pool.kinds.filter((kind) => kinds.includes(kind));
-      if (carried.length > 0) await this.#claim(pool, carried);
+      const served = pool.kinds.filter((kind) => kinds.includes(kind));
+      if (served.length > 0) await this.#claim(pool, served);
     }
     return core.store.findNextDispatchMs(kinds);
   }
 
   async #claim(pool: Pool, kinds: readonly DestinationKind[]): Promise<void> {
-    const roomCount = pool.runsMax - pool.runs.size;
-    if (roomCount <= 0) return;
     const { core, clock } = this.deps;
     const runs = [...pool.runs];
+    const roomCount = (pool.isShared ? SHARED_MAX : 1) - runs.length;
+    if (roomCount <= 0) return;
     const failingCount = runs.filter(({ isFailing }) => isFailing).length;
-    const failingMax = Math.max(0, pool.failingMax - failingCount);
-    let slowRoomCount = pool.runsMax * SLOW_SHARE - runs.filter(({ isSlow }) => isSlow).length;
-    const except = slowRoomCount <= 0 ? this.#paces.slow() : [];
+    const failingMax = Math.max(0, FAILING_MAX - failingCount);
+    const slowCount = runs.filter(({ isSlow }) => isSlow).length;
+    const served = new Set(runs.map(({ destination }) => destination.id));
+    const slow = pool.paces.slow().filter((id) => !served.has(id));
+    const except = slow.slice(Math.max(0, SLOW_MAX - slowCount));
     const lease = { owner: this.#owner, nowMs: clock.nowMs(), leaseMs: LEASE_MS };
     const found = await core.store.claimDestinations(lease, kinds, roomCount, failingMax, except);
     if (found.length > 0) this.#hasFault = false;
     for (const destination of found) {
-      const isSlow = pool.runsMax > 1 && this.#paces.isSlow(destination.id);
-      if (isSlow && slowRoomCount-- <= 0) {
-        await core.store.releaseDestinations(this.#owner, destination.id);
-        continue;
-      }
       const run = new OutboxRun(destination, this.#hostOf(pool, destination));
       pool.runs.add(run);
       run.start();
@@ -196,32 +179,25 @@ export class Outbox implements OutboxWorker {
     return this.#pools.flatMap(({ runs }) => [...runs]);
   }
 
-  #sayIfQuiet(): void {
+  #noteQuiet(): void {
     if (this.#runs().length === 0) this.#onQuiet?.();
   }
 
   #hostOf(pool: Pool, { kind, webhookId }: Destination): RunHost {
     const { core, clock, random, log } = this.deps;
-    const isFull = () => pool.runs.size >= pool.runsMax;
+    const { isShared, paces } = pool;
     return {
-      ...{
-        store: core.store,
-        clock,
-        owner: this.#owner,
-        random,
-        places: pool.places,
-        paces: this.#paces,
-      },
-      concurrency: this.#carrier.concurrencyOf(kind),
-      spacingMs: this.#carrier.spacingOf(kind),
-      isShared: pool.runsMax > 1,
-      mustYield: (beganMs) => pool.runsMax > 1 && isFull() && clock.steadyMs() - beganMs >= RUN_MS,
-      carry: async (dispatch) => {
-        if (dispatch.kind === 'push') return this.#carrier.push(dispatch);
-        return webhookId === null ? null : this.#carrier.deliver(dispatch, webhookId);
+      ...{ store: core.store, clock, owner: this.#owner, random, paces, isShared },
+      ...this.#dispatcher.limitsOf(kind),
+      takePlace: (run) => this.#takePlace(pool, run),
+      mustYield: (beganMs) =>
+        isShared && pool.runs.size >= SHARED_MAX && clock.steadyMs() - beganMs >= RUN_MS,
+      attempt: async (dispatch) => {
+        if (dispatch.kind === 'push') return this.#dispatcher.sendPush(dispatch);
+        return webhookId === null ? null : this.#dispatcher.sendEvent(dispatch, webhookId);
       },
       saveSoon: (run) => this.#saveSoon(run),
-      onHealth: (destination, before, after) => this.#sayHealth(destination, before, after),
+      onHealth: (destination, before, after) => this.#logHealth(destination, before, after),
       onDisabled: ({ webhookId }, why) => log.info('webhook_disabled', { webhook: webhookId, why }),
       onFault: (fault) => this.#onFault(fault),
       onSaved: () => {
@@ -231,21 +207,34 @@ export class Outbox implements OutboxWorker {
     };
   }
 
+  async #takePlace({ isShared, places, slowPlaces }: Pool, run: OutboxRun) {
+    if (!isShared) return () => {};
+    const { signal } = this.#aborting;
+    const party = String(run.destination.id);
+    const leaveSlow = run.isSlow ? await slowPlaces.take(party, signal) : () => {};
+    const leave = await places.take(party, signal);
+    if (typeof leave === 'string' || typeof leaveSlow === 'string') return 'wait_ended';
+    return () => {
+      leaveSlow();
+      leave();
+    };
+  }
+
   async #end(pool: Pool, run: OutboxRun): Promise<void> {
     this.#unsaved.delete(run);
     try {
       await this.deps.core.store.releaseDestinations(this.#owner, run.destination.id);
     } catch (fault) {
-      // Its lease ends by itself.
+      // The lease ends by itself.
       this.#onFault(fault);
     }
     pool.runs.delete(run);
-    this.#sayIfQuiet();
-    // One that found nothing, although something was due, leaves it to the bell.
+    this.#noteQuiet();
+    // A run that found nothing, although something was due, waits for the next tick.
     if (run.hasFound) this.wake();
   }
 
-  /** Has the outcomes of all runs saved in one commit. */
+  /** Saves the outcomes of all runs in one commit. */
   #saveSoon(run: OutboxRun): void {
     this.#unsaved.add(run);
     if (this.#unsaved.size > 1) return;
@@ -256,8 +245,8 @@ export class Outbox implements OutboxWorker {
     });
   }
 
-  /** Tells the log of a gateway that stops, fails or is well again: once for each. */
-  #sayHealth({ kind, id }: Destination, before: DestinationHealth, after: DestinationHealth): void {
+  /** Logs a gateway that stops, fails or has recovered, once for each change. */
+  #logHealth({ kind, id }: Destination, before: DestinationHealth, after: DestinationHealth): void {
     const { log } = this.deps;
     const { problem } = after;
     if (after.stoppedAtMs !== null && before.stoppedAtMs === null) {
@@ -271,7 +260,7 @@ export class Outbox implements OutboxWorker {
       if (isPaused) log.warn('gateway_failing', { gateway: kind, problem });
       if (isBack) log.info('gateway_recovered', { gateway: kind });
     } else if (isPaused) {
-      // Anybody can name a push service or a receiver that fails.
+      // Devices and providers choose these addresses: a warning would let them fill the log.
       log.debug('destination_failing', { kind, destination: id, problem });
     }
   }

@@ -1,0 +1,142 @@
+/** Makes one attempt at a dispatch: a push through its gateway, or an event to its webhook. */
+
+import type { Clock } from '../../clock.ts';
+import type { EventSenders, Gateways, Verdict } from '../../core/outbox/carrier.ts';
+import type { DestinationKind, EventDispatch, PushDispatch } from '../../core/port/outbox.ts';
+import { PUSH_GATEWAYS } from '../../core/port/registration.ts';
+import type { Webhook } from '../../core/port/webhook.ts';
+import type { PushContents } from './contents.ts';
+
+export interface AttemptResult {
+  /** Null: the attempt does not count, as it was aborted or its target has changed meanwhile. */
+  verdict: Verdict | null;
+  /** The time at which the message expires, UTC ms; null: it does not. */
+  expiresAtMs: number | null;
+}
+
+/** Receives the outcome of each attempt and its duration in seconds. */
+export type AttemptObserver = (
+  kind: DestinationKind,
+  outcome: Verdict['verdict'],
+  seconds: number,
+) => void;
+
+export interface DispatcherOptions {
+  /** Returns the gateways of the current configuration. */
+  gateways(): Gateways;
+  eventSenders: EventSenders;
+  contents: PushContents;
+  findWebhook(id: number): Promise<Webhook | null>;
+  /** Saves the new id of a Telegram chat, unless the webhook was changed meanwhile. */
+  moveChat(webhook: Webhook, chat: string): Promise<void>;
+  clock: Clock;
+  /** Aborts the attempts in progress. */
+  signal: AbortSignal;
+  onAttempt: AttemptObserver;
+  onFault(fault: unknown): void;
+}
+
+/** Tells whether the receiver that answered is still the webhook's receiver. */
+function isSameReceiver(tried: Webhook, now: Webhook | null): boolean {
+  if (now === null || tried.secret !== now.secret) return false;
+  return JSON.stringify(tried.target) === JSON.stringify(now.target);
+}
+
+const FAULT = 'an internal fault, see the log of the server';
+const GONE: AttemptResult = {
+  verdict: { verdict: 'failed', problem: 'the message is gone' },
+  expiresAtMs: null,
+};
+
+export class Dispatcher {
+  /** Former ids of chats, each with its webhook: a chat that moves back is not followed. */
+  readonly #formerChats = new Set<string>();
+
+  constructor(private readonly options: DispatcherOptions) {}
+
+  /** Returns the kinds of destinations that can be served. */
+  kinds(): DestinationKind[] {
+    const gateways = this.options.gateways();
+    return [...PUSH_GATEWAYS.filter((kind) => gateways[kind] !== undefined), 'webhook', 'telegram'];
+  }
+
+  /** Returns the most attempts at a time to one destination, and the least time between two, ms. */
+  limitsOf(kind: DestinationKind): { concurrency: number; spacingMs: number } {
+    if (kind === 'webhook' || kind === 'telegram') return this.options.eventSenders[kind];
+    return { concurrency: this.options.gateways()[kind]?.concurrency ?? 1, spacingMs: 0 };
+  }
+
+  /** Sends a push once. Returns null if its gateway is no longer configured. Never rejects. */
+  async sendPush({ distributionId, token }: PushDispatch): Promise<AttemptResult | null> {
+    if (token?.push == null) return GONE;
+    const { push, locale } = token;
+    const gateway = this.options.gateways()[push.gateway];
+    if (gateway === undefined) return null;
+    const { contents } = this.options;
+    return this.#attempt(push.gateway, async (signal) => {
+      const content =
+        contents.known(distributionId, locale) ?? (await contents.render(distributionId, locale));
+      if (content === null) return GONE;
+      const verdict = await gateway.send(push, content, signal);
+      const isReplaced = this.options.gateways()[push.gateway] !== gateway;
+      const isMended = isReplaced && verdict.verdict === 'credentials';
+      return { verdict: isMended ? null : verdict, expiresAtMs: content.expiresAtMs };
+    });
+  }
+
+  /** Sends an event once. Returns null if its webhook is deleted or disabled. Never rejects. */
+  async sendEvent({ event }: EventDispatch, webhookId: number): Promise<AttemptResult | null> {
+    const { eventSenders, clock } = this.options;
+    // Read for each attempt, so that a change by the owner applies to the next one.
+    const webhook = await this.#enabledWebhook(webhookId);
+    if (webhook === null) return null;
+    const { kind } = webhook.target;
+    return this.#attempt(kind, async (signal) => {
+      const verdict = await eventSenders[kind].deliver(webhook, event, clock.nowMs(), signal);
+      if (await this.#followChat(webhook, verdict)) return { verdict: null, expiresAtMs: null };
+      const isOld =
+        verdict.verdict !== 'accepted' &&
+        !isSameReceiver(webhook, await this.#enabledWebhook(webhookId));
+      return { verdict: isOld ? null : verdict, expiresAtMs: null };
+    });
+  }
+
+  /** Saves the new id of a chat that moved. Returns true if the event is to be sent there. */
+  async #followChat(webhook: Webhook, verdict: Verdict): Promise<boolean> {
+    const { id, target } = webhook;
+    if (verdict.verdict !== 'dead' || verdict.movedTo === undefined) return false;
+    if (target.kind !== 'telegram') return false;
+    if (this.#formerChats.has(`${id} ${verdict.movedTo}`)) return false;
+    this.#formerChats.add(`${id} ${target.chat}`);
+    await this.options.moveChat(webhook, verdict.movedTo);
+    return true;
+  }
+
+  async #enabledWebhook(id: number): Promise<Webhook | null> {
+    try {
+      const webhook = await this.options.findWebhook(id);
+      return webhook?.disabled === null ? webhook : null;
+    } catch (fault) {
+      this.options.onFault(fault);
+      return null;
+    }
+  }
+
+  async #attempt(
+    kind: DestinationKind,
+    send: (signal: AbortSignal) => Promise<AttemptResult>,
+  ): Promise<AttemptResult> {
+    const { clock, signal, onAttempt, onFault } = this.options;
+    const beganMs = clock.steadyMs();
+    const result = await send(signal).catch((fault: unknown): AttemptResult => {
+      onFault(fault);
+      return { verdict: { verdict: 'retry', afterMs: null, problem: FAULT }, expiresAtMs: null };
+    });
+    const { verdict } = result;
+    const isAborted = signal.aborted && verdict?.verdict === 'retry';
+    if (verdict === null || isAborted) return { ...result, verdict: null };
+    if (verdict.verdict === 'busy') return result;
+    onAttempt(kind, verdict.verdict, (clock.steadyMs() - beganMs) / 1000);
+    return result;
+  }
+}
