@@ -29,9 +29,9 @@ export class WakeLoop {
   wake(): void {
     if (this.#isStopping) return;
     this.#mustRun = true;
-    // The signal may come from a provider's call: the work must not count as the provider's.
-    this.#running ??= this.options.core.store
-      .onBehalfOf('jobs', String, () => this.#run())
+    this.#running ??= Promise.resolve()
+      // The signal may come from a provider's call: the work must not count as the provider's.
+      .then(() => this.options.core.store.onBehalfOf('jobs', String, () => this.#run()))
       .catch((fault: unknown) => {
         this.#dueAtMs = Number.NEGATIVE_INFINITY;
         this.options.onFault(fault);

@@ -61,6 +61,39 @@ test('sixty services that accept after nine seconds do not take every run', asyn
   await bench.stop(worker);
 });
 
+test('sixty slow services that get a push at once do not take every run', async () => {
+  const bench = new OutboxBench();
+  const slow = Array.from({ length: 60 }, () => bench.outbox.addDestination('webpush'));
+  const webpush = new Scripted(4);
+  bench.gateways = { webpush };
+  const worker = bench.worker();
+  const pushToAll = () => {
+    for (const id of slow) bench.outbox.add(id);
+    bench.signals.outboxFilled();
+  };
+  pushToAll();
+  await bench.until('their pace is known', () => {
+    for (const call of webpush.calls.splice(0)) {
+      void bench.clock.sleep(9 * SECOND_MS).then(() => call.answer(ACCEPTED));
+    }
+    worker.tick();
+    return bench.outbox.waiting.length === 0;
+  });
+  await bench.rest();
+  // From now on they hang.
+  pushToAll();
+  await bench.rest();
+  const quick = bench.outbox.addDestination('webpush');
+  const [id = 0] = bench.outbox.add(quick);
+  webpush.auto = (to) => (to === `token ${id}` ? ACCEPTED : null);
+  const beganMs = bench.clock.nowMs();
+  bench.signals.outboxFilled();
+  await bench.until('the quick one has its push', () => bench.outbox.settled.has(id));
+  expect(bench.clock.nowMs() - beganMs).toBeLessThan(2 * SECOND_MS);
+  webpush.auto = () => ACCEPTED;
+  await bench.stop(worker);
+});
+
 describe('beside each other', () => {
   test('sixty webhooks that hang hold up none that answers', async () => {
     const bench = new OutboxBench();

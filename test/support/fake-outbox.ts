@@ -206,7 +206,7 @@ export class FakeOutbox implements Part {
   }
 
   #isEnabled({ webhookId }: Held): boolean {
-    return webhookId === null || this.webhooks.has(webhookId);
+    return webhookId === null || this.webhooks.get(webhookId)?.disabled === null;
   }
 
   #isFree(at: Held): boolean {

@@ -131,7 +131,7 @@ export const outbox: readonly MutatedFile[] = [
   },
   {
     file: 'src/jobs/wake-loop.ts',
-    tests: WORKER,
+    tests: ['test/jobs/wake-loop.test.ts', 'test/jobs/outbox-stop.test.ts'],
     changes: [
       [' || nowMs < this.#ranAtMs', ''],
       ['if (this.#mustRun) setImmediate', 'if (false) setImmediate'],
@@ -142,7 +142,7 @@ export const outbox: readonly MutatedFile[] = [
   },
   {
     file: 'src/jobs/outbox/contents.ts',
-    tests: WORKER,
+    tests: ['test/jobs/outbox-contents.test.ts'],
     changes: [
       ['if (known !== undefined) return known;', ''],
       ['    this.#reads.set(distributionId, read);\n', ''],
