@@ -111,7 +111,7 @@ export class Outbox {
     this.#loop.tick();
   }
 
-  /** Starts the work, and resumes destinations that were stopped: the configuration may be new. */
+  /** Resumes destinations that were stopped: the configuration may be new. Wakes the worker. */
   async resume(): Promise<void> {
     const { core, log } = this.deps;
     this.#contents.clear();
@@ -124,7 +124,7 @@ export class Outbox {
     this.wake();
   }
 
-  /** Begins no further attempt, gives those in progress a moment, saves, and releases the leases. */
+  /** Begins no further attempt, lets those in progress end, saves, and releases the leases. */
   async stop(): Promise<void> {
     const { core, clock } = this.deps;
     for (const run of this.#runs()) run.close();
