@@ -66,10 +66,10 @@ export const provider = sqliteTable(
     /** When the minute began in which sends are counted, and how many there were in it. */
     sends_from_ms: integer().notNull().default(0),
     send_count: integer().notNull().default(0),
-    /** The same for the hour in which changes are counted that have an entry up to a number. */
+    /** The window and the number of entries about repeatable changes: core/audit/listed.ts. */
     changes_from_ms: integer().notNull().default(0),
     change_count: integer().notNull().default(0),
-    /** How many of them have none since the provider's last entry. */
+    /** Repeatable changes without an entry since the last one. */
     unlisted_count: integer().notNull().default(0),
     ...policy(),
     slot_end_count: integer().notNull().default(0),

@@ -170,9 +170,9 @@ describe('verify and export', () => {
     expect(check(file)).toEqual({ said: head, refused: '' });
     const changed = join(folder, 'changed.jsonl');
     writeFileSync(changed, readFileSync(file, 'utf8').replace('"pro"', '"basic"'));
-    expect(check(changed)).toEqual({ said: '', refused: 'row 1 was changed' });
+    expect(check(changed)).toEqual({ said: '', refused: 'block 1 was changed' });
     writeFileSync(changed, readFileSync(file, 'utf8').split('\n').slice(1).join('\n'));
-    expect(check(changed).refused).toStartWith('the oldest rows are missing');
+    expect(check(changed).refused).toStartWith('the oldest blocks are missing');
   });
 
   test('a file that is there already is not touched', async () => {
@@ -181,7 +181,7 @@ describe('verify and export', () => {
     expect(stderr).toBe(`gatepost: ${file} exists: name another file\n`);
   });
 
-  test('a row that was changed: exit 1 and its number', async () => {
+  test('a block that was changed: exit 1 and its number', async () => {
     const head = `1:${'0'.repeat(64)}`;
     const wrong = await gatepost('audit', 'verify', '--expect', head);
     expect(wrong.code).toBe(1);
@@ -204,7 +204,7 @@ describe('verify and export', () => {
     const { code, stdout, stderr } = await gatepost('audit', 'verify');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      'gatepost: the audit log does not verify: row 2 was changed: its hash is another\n',
+      'gatepost: the audit log does not verify: block 2 was changed: its hash differs\n',
     );
     for (const entries of ['not JSON', '{}', '[null]', '[{"at":"x"}]']) {
       const db = openBeside(dataDir);

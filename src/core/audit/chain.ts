@@ -1,6 +1,6 @@
 /**
- * The chain of the audit log: the entries of one commit are a block, and each block's hash covers
- * the hash of the block before it. docs/audit.md has the formula, for strangers to compute.
+ * The chain of the audit log: the entries of one commit are a block, and the hash of each block
+ * covers the hash of the previous one. docs/audit.md explains how to recompute it.
  */
 
 import type { Core } from '../core.ts';
@@ -12,23 +12,22 @@ import { type AuditEntry, type EntryText, providerOf } from './entry.ts';
 
 export const NO_ANCHOR: AuditAnchor = { number: 0, hash: new Uint8Array(32), untilMs: null };
 
-/** Blocks that are read at a time: each may hold some hundred kilobytes. */
+/** Blocks to read at a time; a block may have some hundred kilobytes. */
 const PAGE = 64;
 
-/** Bytes in lower-case hexadecimal digits. */
+/** Formats bytes as lower-case hexadecimal digits. */
 export const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
-/** The text that a block's hash is computed of. */
 function bodyOf({ prevHash, number, entries }: Omit<AuditBlock, 'hash' | 'atMs'>): string {
   return `{"prev":"${hex(prevHash)}","last":${number},"entries":${entries}}`;
 }
 
-/** SHA-256 of a block's body. */
+/** Computes the hash of a block. */
 export function hashOfBlock(block: Omit<AuditBlock, 'hash' | 'atMs'>): Uint8Array {
   return hashKey(bodyOf(block));
 }
 
-/** The block that the entries of a commit, one at least, make behind `before`. */
+/** Makes the block after `before` of the entries of a commit, at least one. */
 export function blockAfter(
   before: Pick<AuditBlock, 'number' | 'hash'>,
   entries: readonly EntryText[],
@@ -41,36 +40,36 @@ export function blockAfter(
   return { ...block, atMs: entries.at(-1)?.atMs ?? 0, hash: hashOfBlock(block) };
 }
 
-/** A block as a line of an export: its body, with its hash in front. */
+/** Formats a block as a line of an export: its body with its hash in front. */
 export function exportLine(block: AuditBlock): string {
   return `{"hash":"${hex(block.hash)}",${bodyOf(block).slice(1)}`;
 }
 
-/** A point of the chain to note elsewhere: `NUMBER:HASH`. */
+/** Formats a head of the chain as `NUMBER:HASH`. */
 export function headText({ number, hash }: Pick<AuditBlock, 'number' | 'hash'>): string {
   return `${number}:${hex(hash)}`;
 }
 
-/** The newest block; null: nothing was noted yet. */
+/** Reads the newest block. Returns null for an empty log. */
 export async function auditHead(core: Core): Promise<AuditBlock | null> {
   return (await core.store.readAuditBack(Number.MAX_SAFE_INTEGER, 1))[0] ?? null;
 }
 
-/** Where the log is read: the product, or the database of a move. */
+/** A log to read: that of the core, or of a database during a move. */
 export interface AuditSource {
   store: Pick<AuditStore, 'readAudit'>;
 }
 
 /**
- * The blocks, oldest first, with the anchor as it was when the block was read. All rows that are
- * there, also such as the program never writes: those with numbers below 1.
+ * Yields all blocks, oldest first, each with the anchor of the moment at which it was read; also
+ * forged ones with numbers below 1.
  */
 export async function* auditBlocks(core: AuditSource) {
   for (let after = Number.NEGATIVE_INFINITY; ; ) {
     const { anchor, blocks } = await core.store.readAudit(after, PAGE);
     yield* blocks.map((block) => ({ anchor, block }));
     const last = blocks.at(-1);
-    // A forged number that JavaScript rounds would be read over and over.
+    // A forged number that JavaScript rounds would never end the loop.
     if (last === undefined || last.number <= after || !Number.isSafeInteger(last.number)) return;
     after = last.number;
     await nextTurn();
@@ -78,20 +77,20 @@ export async function* auditBlocks(core: AuditSource) {
 }
 
 export interface AuditFilter {
-  /** Entries by this provider, or about what is its own. */
+  /** Entries by this provider, or about its records. */
   provider: string | null;
   action: string | null;
-  /** SHA-256 of a HWID, as entries have it. */
+  /** `hwidHash` of core/secret.ts. */
   hwidHash: string | null;
   sinceMs: number | null;
-  /** The first instant that is too late. */
+  /** Entries before this time. */
   untilMs: number | null;
   countMax: number;
 }
 
 export type NumberedEntry = AuditEntry & { number: number };
 
-/** The entries of a block with their numbers. Throws SyntaxError if it holds something else. */
+/** Reads the entries of a block. Throws SyntaxError if it does not hold entries. */
 export function entriesOf({ number, entries }: AuditBlock): NumberedEntry[] {
   const list: unknown = JSON.parse(entries);
   if (!Array.isArray(list) || !list.every(isEntry)) throw new SyntaxError('not a list of entries');
@@ -102,7 +101,7 @@ function isEntry(value: unknown): value is AuditEntry {
   return isRecord(value) && typeof value['at'] === 'string' && isRecord(value['object']);
 }
 
-/** Entries that fit, newest first. Throws SyntaxError at a row that holds no entries. */
+/** Lists the entries that match, newest first. Throws SyntaxError as `entriesOf` does. */
 export async function listAudit(core: Core, filter: AuditFilter): Promise<NumberedEntry[]> {
   const found: NumberedEntry[] = [];
   for (let before = Number.MAX_SAFE_INTEGER; ; ) {

@@ -1,6 +1,6 @@
 /**
- * Deeds: an entry's share of a change, as functions of the record before and after it. A store
- * calls them within the write, and notes what they return. Null: nothing changed, no entry.
+ * Deeds: changes as entries describe them, made of the record before and after. A store calls these
+ * functions within the write. Null: nothing changed, so that there is no entry.
  */
 
 import { isoTime } from '../calendar.ts';
@@ -34,7 +34,7 @@ export function updateInstall(before: Link, after: Link): Deed | null {
   return change && { action: 'install.update', object: { id: after.id }, change };
 }
 
-/** A link that moves in, with so many HWIDs that it did not have; `before`: it is here already. */
+/** `before`: the link, if it exists already; `hwids`: the number of new ones. */
 export function importInstall(before: Link | null, after: Link, hwids: number): Deed | null {
   const { id } = after;
   const action = 'install.import';
@@ -62,7 +62,7 @@ export function updateDomain(before: Binding, after: Binding): Deed | null {
   return change && { action, object: { id: after.id }, change };
 }
 
-/** A binding that moves in; `before`: it is here already. */
+/** `before`: the binding, if it exists already. */
 export function importDomain(
   before: Binding | null,
   after: Binding & Pick<Domain, 'domainHash'>,
@@ -74,7 +74,7 @@ export function importDomain(
   return change && { action, object: { id }, change };
 }
 
-/** Holds to whom and when; nothing of what the message says. */
+/** Has the targets and the time, but no content of the message. */
 export function send(id: number, draft: NewDistribution): Deed {
   const { notificationType, actionType, targetOs, targetHwid, dueAtMs } = draft;
   return {
@@ -103,7 +103,7 @@ export function addProvider(draft: NewProvider): Deed {
   return { action: 'provider.add', provider: draft.code, object };
 }
 
-/** A suspension, or its end, is a deed of its own beside whatever else is another. */
+/** A suspension or its end is a separate deed beside the other changes. */
 export function updateProvider(before: Provider, after: Provider): Deed[] {
   const about = { provider: after.code, object: {} };
   const suspension = changesOf(
@@ -147,7 +147,7 @@ export function removeProvider({
   return { action: 'provider.remove', provider: code, object: { links: installCount } };
 }
 
-/** Says nothing of where a webhook goes, as the address may be a secret. */
+/** Omits the address, which may be a secret. */
 export function addWebhook({ id, target, events }: Omit<Hook, 'disabled'>): Deed {
   return { action: 'webhook.add', object: { id, kind: target.kind, events: kindsIn(events) } };
 }
@@ -178,17 +178,16 @@ export function forgetDevice(hwid: string): Deed {
   return { action: 'device.forget', object: { hwid_sha256: hwidHash(hwid) } };
 }
 
-/** A database put in place from a backup of `momentMs`. */
+/** `momentMs`: the time of the backup. */
 export function restoreDatabase(momentMs: number): Deed {
   return { action: 'database.restore', object: { moment: isoTime(momentMs) } };
 }
 
-/** A database that took over the data of one of the other kind. */
 export function moveDatabase(from: 'sqlite' | 'postgres'): Deed {
   return { action: 'database.move', object: { from } };
 }
 
-/** Blocks behind the anchor up to `last` that were deleted. */
+/** The blocks after the anchor up to `last` were deleted. */
 export function pruneAudit(
   anchor: Pick<AuditAnchor, 'number'>,
   last: Pick<AuditBlock, 'number' | 'atMs' | 'hash'>,
@@ -210,16 +209,11 @@ const addressOf = (target: Webhook['target']) =>
 
 const kindsIn = (events: Webhook['events']) => (events.length === 0 ? 'all' : events.join(','));
 
-/** Says of terms no more than are set, and of a key no more than that there is one. */
+/** Has the terms that are set, and of a subscription key only that there is one. */
 function newLink(id: number, link: NewLink): Facts {
-  const facts = { id, install_limit: link.installLimit };
-  const hasKey = link.subscriptionKeyHash !== null;
-  // Most links have no terms: nothing is gone through for them.
-  if (!hasKey && !isSet(link)) return facts;
   return {
-    ...facts,
-    ...setOnly(policyFacts(link)),
-    ...(hasKey && { subscription_key: 'set' }),
+    ...{ id, install_limit: link.installLimit, ...setOnly(policyFacts(link)) },
+    ...(link.subscriptionKeyHash !== null && { subscription_key: 'set' }),
   };
 }
 
@@ -230,12 +224,9 @@ function changesOfLink(before: Link, after: Link): Changes | null {
     ...policyFacts(policy),
   });
   const isOtherKey = before.subscriptionKeyHash !== after.subscriptionKeyHash;
-  const changes = changesOf(factsOf(before), factsOf(after));
-  return withText(
-    withText(changes, 'note', before.note !== after.note),
-    'subscription_key',
-    isOtherKey,
-  );
+  const facts = changesOf(factsOf(before), factsOf(after));
+  const changes = withText(facts, 'note', before.note !== after.note);
+  return withText(changes, 'subscription_key', isOtherKey);
 }
 
 const policyFacts = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): Facts => ({
@@ -243,9 +234,6 @@ const policyFacts = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): Fact
   when_full: whenFull,
   cool_down_hours: coolDownHours,
 });
-
-const isSet = ({ inactiveDays, whenFull, coolDownHours }: OwnPolicy): boolean =>
-  inactiveDays !== null || whenFull !== null || coolDownHours !== null;
 
 const setOnly = (facts: Facts): Facts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null));
@@ -255,7 +243,7 @@ function changesOfBinding(before: Binding, after: Binding): Changes | null {
   return withText(change, 'domain_name', before.domainName !== after.domainName);
 }
 
-/** Adds a text that is another: it changed, and the log says no more of it. */
+/** Adds that a text changed, without its values. */
 function withText(changes: Changes | null, name: string, isOther: boolean): Changes | null {
   return isOther ? { ...changes, [name]: 'changed' } : changes;
 }

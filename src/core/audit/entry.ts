@@ -1,18 +1,15 @@
 /**
- * The audit log: who did what to what, when, and from where. Each change by an operator or a
- * provider leaves one entry, written in the same commit as the change. Refusals, calls that change
- * nothing, and devices leave none.
+ * Entries of the audit log. Each change by an operator or a provider leaves one entry in the commit
+ * of the change; refusals, calls that change nothing, and devices leave none.
  *
- * An entry names things by id. It never holds a key, a token, the code of a link, a HWID (only its
+ * An entry names records by id. It never holds a key, a token, the code of a link, a HWID (only its
  * SHA-256), or free text such as a note, a name or the body of a message.
- *
- * The entries of one commit are a block of a chain; core/audit/chain.ts reads it.
  */
 
 import type { Core } from '../core.ts';
 import type { Act, Actor } from '../port/audit.ts';
 
-/** Every action of an entry with its words in docs/audit.md: a new deed begins with a row here. */
+/** The actions with their descriptions in docs/audit.md. */
 export const ACTIONS = {
   'install.add': 'a limited link was created',
   'install.update': 'limit, note, status, policy or subscription key of a link changed',
@@ -45,41 +42,33 @@ export const ACTIONS = {
 
 export type Action = keyof typeof ACTIONS;
 
-/** The program itself, by the clock. */
+/** The actor of scheduled jobs. */
 export const SYSTEM: Actor = { kind: 'system', name: 'gatepost', from: 'local' };
 
 /**
- * An act through `core` at `nowMs`. The actor is asked when the change is noted, within the write:
- * what is saved after its caller hung up, or was turned away for what came behind the request,
- * would be saved although nobody hears so, and be sent again.
+ * Makes an act through `core`. It reads the actor within the write, where `core.actor` throws if
+ * the caller has hung up or was refused: a change that is saved unanswered would be sent again.
  */
 export function actAt(core: Core, nowMs: number): Act {
-  return new CoreAct(core, nowMs);
-}
-
-class CoreAct implements Act {
-  #actor: Actor | null = null;
-
-  constructor(
-    private readonly core: Core,
-    readonly atMs: number,
-  ) {}
-
-  get actor(): Actor {
-    this.#actor ??= this.core.actor();
-    return this.#actor;
-  }
+  let actor: Actor | null = null;
+  return {
+    atMs: nowMs,
+    get actor() {
+      actor ??= core.actor();
+      return actor;
+    },
+  };
 }
 
 type Fact = string | number | boolean | null;
 export type Facts = Readonly<Record<string, Fact>>;
-/** Old and new value by field; `changed` for a text, which no entry holds. */
+/** Old and new value by field; `changed` for free text. */
 export type Changes = Readonly<Record<string, readonly [Fact, Fact] | 'changed'>>;
 
-/** An action, its object and the change. */
+/** A change as an entry describes it. */
 export interface Deed {
   action: Action;
-  /** Code of the object's provider; a provider's own entries need not say it. */
+  /** Code of the object's provider; entries by a provider omit it. */
   provider?: string;
   object: Facts;
   change?: Changes;
@@ -95,31 +84,19 @@ export interface AuditEntry extends Deed {
   from: string;
 }
 
-/** An entry as the chain holds and hashes it. */
+/** An entry in the form that the chain hashes. */
 export interface EntryText {
   /** Compact JSON. */
   text: string;
   atMs: number;
 }
 
-let lastMs = Number.NaN;
-let lastTime = '';
-
-/** The time of an entry: those of a commit nearly share it, and making it anew takes 0.2 us. */
-function timeOf(atMs: number): string {
-  if (atMs !== lastMs) {
-    lastTime = new Date(atMs).toISOString();
-    lastMs = atMs;
-  }
-  return lastTime;
-}
-
-/** The entry about a deed. */
+/** Formats the entry of a deed. */
 export function entryText({ actor, atMs }: Act, deed: Deed): EntryText {
   const { kind, name, key, from } = actor;
   const { action, provider, object, change } = deed;
   const entry: { [Field in keyof Required<AuditEntry>]: AuditEntry[Field] | undefined } = {
-    at: timeOf(atMs),
+    at: new Date(atMs).toISOString(),
     who: kind,
     name,
     key,
@@ -129,11 +106,11 @@ export function entryText({ actor, atMs }: Act, deed: Deed): EntryText {
     object,
     change,
   };
-  // JSON leaves out what is undefined.
+  // JSON omits undefined fields.
   return { text: JSON.stringify(entry), atMs };
 }
 
-/** The fields of `after` that are another in `before`; null: none. */
+/** Returns the fields that differ; null: none does. */
 export function changesOf(before: Facts, after: Facts): Changes | null {
   const differing = Object.keys(after).filter((name) => before[name] !== after[name]);
   if (differing.length === 0) return null;
@@ -142,7 +119,7 @@ export function changesOf(before: Facts, after: Facts): Changes | null {
   );
 }
 
-/** The provider that an entry is about, if it is about one. */
+/** Returns the code of the provider that an entry concerns; null: it concerns none. */
 export function providerOf({ who, name, provider }: AuditEntry): string | null {
   return who === 'provider' ? name : (provider ?? null);
 }

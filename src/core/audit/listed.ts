@@ -1,20 +1,18 @@
 /**
- * Changes that have no entry of their own. A provider that changes things over and over has an
- * entry for each of {@link LISTED_MAX} changes in {@link LISTED_WINDOW_MS}, and beyond that for
- * those that double their number: the log is bounded, and no provider's changes push out what
- * others did. An entry says how many before it have none.
+ * The bound of entries about repeated deeds. A provider's repeatable deeds get {@link LISTED_MAX}
+ * entries in {@link LISTED_WINDOW_MS}; those beyond are counted alone, and its next entry has their
+ * number. So no provider can push the entries about others out of the log.
  */
 
+import { HOUR_MS } from '../calendar.ts';
 import type { Actor } from '../port/audit.ts';
 import type { Action, Deed } from './entry.ts';
 
-export const LISTED_MAX = 10_000;
-export const LISTED_WINDOW_MS = 60 * 60_000;
+/** As many entries as a provider gets of sends by default. */
+export const LISTED_MAX = 600;
+export const LISTED_WINDOW_MS = 60_000;
 
-/**
- * Deeds that a provider can repeat at full speed, without anything else holding it up: adding ends
- * at a cap, and sends have a number a minute.
- */
+/** Deeds that nothing else bounds: additions have a cap, and sends have a bound of their own. */
 const REPEATABLE: ReadonlySet<Action> = new Set<Action>([
   'install.update',
   'hwid.delete',
@@ -27,32 +25,36 @@ const REPEATABLE: ReadonlySet<Action> = new Set<Action>([
   'webhook.remove',
 ]);
 
-/** A provider's repeatable changes. */
+/** The repeatable deeds of a provider. */
 export interface ChangeCount {
-  /** Beginning of the window that they are counted in, UTC ms. */
+  /** Start of the present window, UTC ms. */
   fromMs: number;
-  /** Their number in it. */
+  /** Entries in the present window. */
   count: number;
-  /** Number of those without an entry since the last one with an entry. */
+  /** Deeds without an entry since the last entry. */
   unlisted: number;
 }
 
-/** Tells whether a deed is one of those that are counted. */
+/** Returns true if a deed counts towards the bound. */
 export function isCounted({ kind }: Actor, { action }: Deed): boolean {
   return kind === 'provider' && REPEATABLE.has(action);
 }
 
 /**
- * Counts one more at `atMs`: it has an entry if `unlisted` is 0 then. A clock set far back begins
- * another window, a call that was held back does not.
+ * Counts a deed at `atMs`. Returns the new count, and the deed for its entry with the number of
+ * unlisted ones before it; null: it gets no entry. A deed from before the window, whose request
+ * took long, counts in it; a clock that was set back by an hour begins another window.
  */
-export function countChange({ fromMs, count, unlisted }: ChangeCount, atMs: number): ChangeCount {
-  const isInWindow = Math.abs(atMs - fromMs) < LISTED_WINDOW_MS;
-  const counted = isInWindow ? { fromMs, count: count + 1 } : { fromMs: atMs, count: 1 };
-  return { ...counted, unlisted: isListed(counted.count) ? 0 : unlisted + 1 };
-}
-
-function isListed(count: number): boolean {
-  const beyond = count - LISTED_MAX;
-  return beyond <= 0 || (beyond & (beyond - 1)) === 0;
+export function countDeed(
+  { fromMs, count, unlisted }: ChangeCount,
+  atMs: number,
+  deed: Deed,
+): { after: ChangeCount; listed: Deed | null } {
+  const isInWindow = atMs < fromMs + LISTED_WINDOW_MS && atMs > fromMs - HOUR_MS;
+  if (isInWindow && count >= LISTED_MAX) {
+    return { after: { fromMs, count, unlisted: unlisted + 1 }, listed: null };
+  }
+  const window = isInWindow ? { fromMs, count: count + 1 } : { fromMs: atMs, count: 1 };
+  const object = unlisted === 0 ? deed.object : { ...deed.object, unlisted_before: unlisted };
+  return { after: { ...window, unlisted: 0 }, listed: { ...deed, object } };
 }

@@ -1,28 +1,28 @@
-/** Pruning: the old end of the audit log goes, and leaves an entry about it. */
+/** Pruning: the oldest blocks of the audit log are deleted, and an entry records that. */
 
 import type { Core } from '../core.ts';
 import type { Act, AuditAnchor, AuditBlock, PruneBounds } from '../port/audit.ts';
 import { nextTurn } from '../turn.ts';
 
-/** The old end of the log, of one moment. */
+/** The log at one moment. */
 interface OldEnd {
   anchor: AuditAnchor;
   /** Number of the newest entry. */
   newest: number;
-  /** The oldest blocks, as many as a step looks at. */
+  /** At most as many of the oldest blocks as a step reads. */
   oldest: readonly Pick<AuditBlock, 'number' | 'atMs' | 'hash'>[];
 }
 
 /**
- * The blocks that the next step deletes, and whether those are all that are to go. A step looks at
- * the oldest `blocks`, and takes no more than `entries` but for one block that alone holds more.
+ * Selects the blocks that the next step deletes, and tells whether these are all. A step reads the
+ * oldest `blocks` and deletes at most `entries`, but always one block.
  */
 export function blocksToPrune(
   { anchor, newest, oldest }: OldEnd,
   bounds: PruneBounds,
   step: { blocks: number; entries: number },
 ) {
-  // With one to spare for the entry that the step leaves.
+  // One more makes room for the entry that the step adds.
   const isSurplus = newest - anchor.number > bounds.entriesMax;
   const surplusUntil = isSurplus ? newest - bounds.entriesMax + 1 : 0;
   let number = anchor.number;
@@ -37,7 +37,7 @@ export function blocksToPrune(
   return { gone, isAll: gone.length === old.length && old.length < step.blocks };
 }
 
-/** Deletes what is beyond the bounds in small steps, each with an entry of its own. */
+/** Deletes the entries beyond the bounds in small steps, each with its own entry. */
 export async function pruneAudit(
   core: Core,
   bounds: PruneBounds,

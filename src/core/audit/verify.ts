@@ -1,6 +1,6 @@
 /**
- * The check that the audit log is as the program wrote it: the chain, its beginning, and heads that
- * were noted elsewhere. docs/audit.md says what this proves and what nothing can prove.
+ * Verifies that the audit log is unchanged: its chain, its anchor, and heads that were noted
+ * elsewhere. docs/audit.md explains what this proves.
  */
 
 import { DAY_MS } from '../calendar.ts';
@@ -17,26 +17,26 @@ import {
 } from './chain.ts';
 import { type AuditEntry, SYSTEM } from './entry.ts';
 
-/** A chain that holds, or where it is broken. */
+/** The result of a verification. */
 export interface AuditVerdict {
-  /** Entries of the chain as far as it was checked. */
+  /** Entries that were verified. */
   count: number;
-  /** Number of older ones that were pruned. */
+  /** Entries that were pruned. */
   prunedCount: number;
-  /** Times of the first and the last entry that are there. */
+  /** Times of the first and the last of them. */
   from: string | null;
   to: string | null;
-  /** The newest point, to note elsewhere; null: there is no entry. */
+  /** The head of the chain; null: there is no entry. */
   head: string | null;
-  /** The fault, with the row where it begins; null: there is none. */
+  /** The first fault with its block; null: there is none. */
   problem: string | null;
 }
 
-/** The facts that a log is held against. */
+/** The facts with which a log must agree. */
 export interface AuditMeasure {
-  /** Heads that were noted earlier. */
+  /** Heads that the chain must contain. */
   expected: readonly string[];
-  /** The bounds of the settings: pruning deletes nothing that they keep. */
+  /** The settings of pruning. */
   auditDays: number;
   auditEntriesMax: number;
   nowMs: number;
@@ -45,8 +45,8 @@ export interface AuditMeasure {
 type Point = Pick<AuditBlock, 'number' | 'hash'>;
 
 /**
- * Recomputes the chain from its old end to its new one. Without a head that was noted, a chain
- * whose newest end was cut off, or that was written anew, cannot be told from a good one.
+ * Recomputes the chain from its oldest to its newest block. Without an expected head it cannot
+ * detect a chain that lacks its newest blocks, or that was written anew.
  */
 export async function verifyAudit(core: AuditSource, measure: AuditMeasure): Promise<AuditVerdict> {
   let { anchor } = await core.store.readAudit(0, 1);
@@ -63,14 +63,14 @@ export async function verifyAudit(core: AuditSource, measure: AuditMeasure): Pro
   };
   for await (const { anchor: current, block } of auditBlocks(core)) {
     anchor = current;
-    // Pruned meanwhile, past the last block that was checked: the rest begins at the anchor.
+    // Pruning has passed the last verified block since: the rest begins at the anchor.
     if (anchor.number > before.number) before = anchor;
     const entries = readEntries(block);
     const problem = blockProblem(block, entries, before);
     if (problem !== null) return { ...verdict, problem };
     for (const entry of entries.filter(({ action }) => action === 'audit.prune')) {
       const fault = pruningProblem(entry, pruning, before.number, measure);
-      if (fault !== null) return { ...verdict, problem: `row ${block.number} ${fault}` };
+      if (fault !== null) return { ...verdict, problem: `block ${block.number} ${fault}` };
       pruning = entry;
     }
     verdict.count += entries.length;
@@ -85,7 +85,7 @@ export async function verifyAudit(core: AuditSource, measure: AuditMeasure): Pro
   return { ...verdict, problem };
 }
 
-/** None if they are not what a block may hold. */
+/** Returns no entries for a block that does not hold entries. */
 function readEntries(block: AuditBlock): NumberedEntry[] {
   try {
     return entriesOf(block);
@@ -99,26 +99,26 @@ function blockProblem(
   entries: readonly NumberedEntry[],
   before: Point,
 ): string | null {
-  const row = `row ${block.number}`;
-  if (hex(hashOfBlock(block)) !== hex(block.hash)) return `${row} was changed: its hash is another`;
+  const name = `block ${block.number}`;
+  if (hex(hashOfBlock(block)) !== hex(block.hash)) return `${name} was changed: its hash differs`;
   if (hex(block.prevHash) !== hex(before.hash)) {
-    return `${row} does not follow row ${before.number}: rows between them are missing or others`;
+    return `${name} does not follow block ${before.number}: blocks between them are missing or forged`;
   }
   if (entries.length === 0 || block.number !== before.number + entries.length) {
-    return `${row} does not hold the entries from ${before.number + 1} to ${block.number}`;
+    return `${name} does not hold the entries from ${before.number + 1} to ${block.number}`;
   }
   if (block.atMs !== Date.parse(entries.at(-1)?.at ?? '')) {
-    return `${row} was changed: its time is not that of its last entry`;
+    return `${name} was changed: its time is not that of its last entry`;
   }
   return null;
 }
 
-/** More entries than any commit has: a block is pruned whole, though some of it could stay. */
+/** More entries than any block has: pruning deletes whole blocks. */
 const BLOCK_ENTRIES_MAX = 10_000;
 
 /**
- * The reason that the program did not write this entry about pruning, which follows row `newest`:
- * one of its own goes on from the entry before, and tells of nothing that the settings keep.
+ * Returns why an entry about pruning, which follows block `newest`, is forged; null: it is not. One
+ * of the program continues from the earlier one and deletes nothing that the settings keep.
  */
 function pruningProblem(
   entry: NumberedEntry,
@@ -126,29 +126,29 @@ function pruningProblem(
   newest: number,
   { auditDays, auditEntriesMax, nowMs }: AuditMeasure,
 ): string | null {
-  if (!isByProgram(entry)) return 'tells of a pruning that the program did not do';
+  if (!isByProgram(entry)) return 'records a pruning that the program did not do';
   const { entries, through, until } = entry.object;
   const count = Number(entries);
   const last = Number(through);
   const from = last - count;
-  const goesOn = earlier === null ? from >= 0 : from === earlier.object['through'];
-  if (!goesOn || !(count > 0) || !(last < entry.number)) {
-    return 'tells of a pruning that does not fit the one before';
+  const continues = earlier === null ? from >= 0 : from === earlier.object['through'];
+  if (!continues || !(count > 0) || !(last < entry.number)) {
+    return 'records a pruning that does not continue from the earlier one';
   }
   const atMs = Date.parse(entry.at);
-  if (!(atMs <= nowMs + DAY_MS)) return `tells of a pruning in the future, at ${entry.at}`;
+  if (!(atMs <= nowMs + DAY_MS)) return `records a pruning in the future, at ${entry.at}`;
   const isOld = Date.parse(String(until)) < atMs - auditDays * DAY_MS;
   const isSurplus =
     newest - from > auditEntriesMax && newest - last >= auditEntriesMax - BLOCK_ENTRIES_MAX;
   if (isOld || isSurplus) return null;
-  return `tells that entries up to ${last}, of ${until}, were pruned at ${entry.at}: the settings keep them, so unless those were others then, somebody deleted them`;
+  return `records that entries up to ${last}, of ${until}, were pruned at ${entry.at}, although the settings keep them: unless the settings differed then, a person deleted them`;
 }
 
 function isByProgram({ who, name, from }: AuditEntry): boolean {
   return who === SYSTEM.kind && name === SYSTEM.name && from === SYSTEM.from;
 }
 
-/** The anchor says what the newest entry about pruning says, and is there only with one. */
+/** Returns a problem unless the anchor agrees with the newest entry about pruning. */
 function anchorProblem(anchor: AuditAnchor, pruning: NumberedEntry | null): string | null {
   const facts = pruning?.object;
   const isSame =
@@ -156,10 +156,10 @@ function anchorProblem(anchor: AuditAnchor, pruning: NumberedEntry | null): stri
     (facts?.['hash'] ?? hex(NO_ANCHOR.hash)) === hex(anchor.hash) &&
     (facts?.['until'] ?? null) ===
       (anchor.untilMs === null ? null : new Date(anchor.untilMs).toISOString());
-  return isSame ? null : `row ${anchor.number} and those before it were not deleted by pruning`;
+  return isSame ? null : `block ${anchor.number} and those before it were not deleted by pruning`;
 }
 
-/** The first noted head that is not in the chain; one at its very beginning was pruned, too. */
+/** Returns a problem with the first expected head that the chain lacks or that was pruned. */
 function missingProblem(
   missing: readonly string[],
   anchor: AuditAnchor,
@@ -168,9 +168,9 @@ function missingProblem(
   const numbers = missing.map((head) => Number.parseInt(head, 10));
   const gone = missing.find((_, at) => (numbers[at] ?? 0) > anchor.number);
   if (gone !== undefined) {
-    return `the chain does not contain ${gone}: it was cut off before that or written anew`;
+    return `the chain does not contain ${gone}: it was cut off before it or written anew`;
   }
   const [pruned] = missing;
   if (pruned === undefined) return null;
-  return `${pruned} was pruned and cannot be shown any more: take one that is younger. If it is younger than ${auditDays} days, and there were never more than ${auditEntriesMax} entries, somebody deleted it`;
+  return `${pruned} was pruned and cannot be verified any more: use a newer head. If it is younger than ${auditDays} days, and there were never more than ${auditEntriesMax} entries, a person deleted it`;
 }

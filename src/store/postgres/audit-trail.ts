@@ -6,7 +6,7 @@
 
 import { sql } from 'drizzle-orm';
 import { type Deed, type EntryText, entryText } from '../../core/audit/entry.ts';
-import { type ChangeCount, countChange, isCounted } from '../../core/audit/listed.ts';
+import { type ChangeCount, countDeed, isCounted } from '../../core/audit/listed.ts';
 import type { Act } from '../../core/port/audit.ts';
 import type { Sealer } from './sealer.ts';
 import { prepare, type Runner, value } from './statement.ts';
@@ -101,12 +101,9 @@ async function listedOnes(runner: Runner, notes: readonly Note[]): Promise<Note[
       listed.push(note);
       continue;
     }
-    const after = countChange(before, act.atMs);
-    counts.set(act.actor.name, after);
-    if (after.unlisted > 0) continue;
-    const { unlisted } = before;
-    const object = unlisted === 0 ? deed.object : { ...deed.object, unlisted_before: unlisted };
-    listed.push({ ...note, deed: { ...deed, object } });
+    const counted = countDeed(before, act.atMs, deed);
+    counts.set(act.actor.name, counted.after);
+    if (counted.listed !== null) listed.push({ ...note, deed: counted.listed });
   }
   for (const [name, count] of counts) await on.setChanges.run(runner, { name, ...count });
   return listed;

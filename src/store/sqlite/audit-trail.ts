@@ -6,7 +6,7 @@
 import { sql } from 'drizzle-orm';
 import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';
 import { type Deed, type EntryText, entryText } from '../../core/audit/entry.ts';
-import { type ChangeCount, countChange, isCounted } from '../../core/audit/listed.ts';
+import { type ChangeCount, countDeed, isCounted } from '../../core/audit/listed.ts';
 import type { Act, AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import type { Connection } from './connection.ts';
 import { value } from './statement.ts';
@@ -90,11 +90,9 @@ export class AuditTrail implements BatchNotes {
     const { name } = actor;
     const before = this.#on.changesOf.get({ name });
     if (before === null) return deed;
-    const after = countChange(before, atMs);
+    const { after, listed } = countDeed(before, atMs, deed);
     this.#on.setChanges.run({ name, ...after });
-    if (after.unlisted > 0) return null;
-    if (before.unlisted === 0) return deed;
-    return { ...deed, object: { ...deed.object, unlisted_before: before.unlisted } };
+    return listed;
   }
 
   mark(): number {

@@ -125,7 +125,7 @@ describe('verify', () => {
         const { changes } = db.run(`UPDATE audit SET ${column} = ${changed}
           WHERE last_number = ${number}`);
         expect(changes).toBe(1);
-        expect(await problem()).toMatch(/^row \d+ /);
+        expect(await problem()).toMatch(/^block \d+ /);
         const now = column === 'last_number' ? number + 1000 : number;
         db.run('DELETE FROM audit WHERE last_number = ?', [now]);
         const values = Object.values(row as Record<string, string | number | Uint8Array>);
@@ -137,28 +137,28 @@ describe('verify', () => {
     });
   }
 
-  test('names the first row that was changed', async () => {
+  test('names the first block that was changed', async () => {
     await makeChain();
     await tamper(`UPDATE audit SET entries = replace(entries, '"Provide1"', '"Provide2"')
       WHERE last_number >= 4`);
-    expect(await problem()).toBe('row 4 was changed: its hash is another');
+    expect(await problem()).toBe('block 4 was changed: its hash differs');
   });
 
-  test('finds a row that is missing, wherever it was', async () => {
+  test('finds a block that is missing, wherever it was', async () => {
     await makeChain();
     const noted = (await auditHead(app.core)) ?? expect.unreachable();
     await tamper('DELETE FROM audit WHERE last_number = 3');
     expect(await problem()).toBe(
-      'row 4 does not follow row 2: rows between them are missing or others',
+      'block 4 does not follow block 2: blocks between them are missing or forged',
     );
     await tamper('DELETE FROM audit WHERE last_number > 2');
     expect(await problem()).toBeNull();
     expect(await problem(headText(noted))).toBe(
-      `the chain does not contain ${headText(noted)}: it was cut off before that or written anew`,
+      `the chain does not contain ${headText(noted)}: it was cut off before it or written anew`,
     );
     await tamper('DELETE FROM audit WHERE last_number = 1');
     expect(await problem()).toBe(
-      'row 2 does not follow row 0: rows between them are missing or others',
+      'block 2 does not follow block 0: blocks between them are missing or forged',
     );
   });
 
@@ -194,7 +194,7 @@ describe('a pruned log', () => {
     });
     // The last that was pruned, which the anchor remembers, is no more there than the first.
     for (const head of heads) {
-      expect(await problem(noted, head)).toStartWith(`${head} was pruned and cannot be shown`);
+      expect(await problem(noted, head)).toStartWith(`${head} was pruned and cannot be verified`);
     }
     const entries = await auditEntries(app.core);
     expect(entries.at(-1)).toMatchObject({ ...entryOf(SYSTEM), action: 'audit.prune' });
@@ -209,7 +209,7 @@ describe('a pruned log', () => {
       await prune();
       expect(await problem()).toBeNull();
       await tamper(`UPDATE audit_anchor SET ${column} = ${value}`);
-      expect(await problem()).toMatch(/^row \d/);
+      expect(await problem()).toMatch(/^block \d/);
     });
   }
 
@@ -218,9 +218,9 @@ describe('a pruned log', () => {
     await tamper(`INSERT INTO audit_anchor (id, last_number, hash, until_ms)
       SELECT 1, last_number, hash, at_ms FROM audit WHERE last_number = 2`);
     await tamper('DELETE FROM audit WHERE last_number <= 2');
-    expect(await problem()).toBe('row 2 and those before it were not deleted by pruning');
+    expect(await problem()).toBe('block 2 and those before it were not deleted by pruning');
     await tamper('DELETE FROM audit_anchor');
-    expect(await problem()).toContain('row 3 does not follow row 0');
+    expect(await problem()).toContain('block 3 does not follow block 0');
   });
 
   test('the job keeps what the settings say', async () => {

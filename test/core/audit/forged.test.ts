@@ -1,4 +1,4 @@
-/** The audit log in the hands of somebody who can write to the file and compute hashes. */
+/** Forgeries of the audit log by an attacker who can write to the file and compute hashes. */
 
 import type { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
@@ -95,7 +95,8 @@ function cutBeginning(
 describe('a beginning that was cut off, with an anchor and an entry of one’s own', () => {
   test('is found: the settings keep what is said to have been pruned', async () => {
     await forge((db) => cutBeginning(db, 4));
-    const sentence = 'row 11 tells that entries up to 4, of 2026-11-23T12:00:00.000Z, were pruned';
+    const sentence =
+      'block 11 records that entries up to 4, of 2026-11-23T12:00:00.000Z, were pruned';
     expect(await problem()).toStartWith(sentence);
     expect(await problem([heads[7] as string])).toStartWith(sentence);
     // Had the settings been others, the program would have done so.
@@ -108,19 +109,23 @@ describe('a beginning that was cut off, with an anchor and an entry of one’s o
     for (const [at, head] of heads.entries()) {
       const found = await problem([heads[9] as string, head]);
       if (at >= 4) expect(found).toBeNull();
-      else expect(found).toStartWith(`${head} was pruned and cannot be shown any more`);
+      else expect(found).toStartWith(`${head} was pruned and cannot be verified any more`);
     }
   });
 
   test.each([
-    ['by somebody else', { entry: { who: 'operator', name: 'root' } }, 'the program did not do'],
+    ['by an operator', { entry: { who: 'operator', name: 'root' } }, 'the program did not do'],
     ['from elsewhere', { entry: { from: 'ssh 203.0.113.5' } }, 'the program did not do'],
     ['in the future', { entry: { at: '2099-01-01T00:00:00.000Z' } }, 'in the future'],
-    ['of more than there were', { object: { entries: 5 } }, 'does not fit the one before'],
-    ['of none', { object: { entries: 0 } }, 'does not fit the one before'],
-    ['of a text', { object: { entries: 'x' } }, 'does not fit the one before'],
+    [
+      'of more than there were',
+      { object: { entries: 5 } },
+      'does not continue from the earlier one',
+    ],
+    ['of none', { object: { entries: 0 } }, 'does not continue from the earlier one'],
+    ['of a text', { object: { entries: 'x' } }, 'does not continue from the earlier one'],
     ['of no time', { object: { until: 'x' } }, 'entries up to 4, of x'],
-  ])('is found when the pruning is told %s', async (_, more, sentence) => {
+  ])('is found when the entry about pruning is %s', async (_, more, sentence) => {
     await forge((db) => {
       const until = iso(app.clock.nowMs() - 366 * DAY_MS);
       const object = { until, ...('object' in more ? more.object : {}) };
@@ -141,13 +146,17 @@ describe('a beginning that was cut off, with an anchor and an entry of one’s o
     await forge((db) => cutBeginning(db, 2, { object: { until } }));
     expect(await problem()).toBeNull();
     await forge((db) => cutBeginning(db, 5, { newest: 11, object: { until, entries: 5 } }));
-    expect(await problem()).toContain('row 12 tells of a pruning that does not fit the one before');
+    expect(await problem()).toContain(
+      'block 12 records a pruning that does not continue from the earlier one',
+    );
   });
 
-  test('is told from a log that had become too long', async () => {
+  test('is distinguished from a log that had become too long', async () => {
     await forge((db) => cutBeginning(db, 4));
     expect(await problem([], { ...BOUNDS, auditEntriesMax: 9 })).toBeNull();
-    expect(await problem([], { ...BOUNDS, auditEntriesMax: 10 })).toContain('row 11 tells that');
+    expect(await problem([], { ...BOUNDS, auditEntriesMax: 10 })).toContain(
+      'block 11 records that',
+    );
   });
 });
 
@@ -174,20 +183,20 @@ describe('rows below the first', () => {
         hash,
       );
     });
-    expect(await problem()).toMatch(/^row (0|-\d+) does not hold the entries from 1 to /);
-    expect(await problem([heads[9] as string])).toStartWith('row ');
+    expect(await problem()).toMatch(/^block (0|-\d+) does not hold the entries from 1 to /);
+    expect(await problem([heads[9] as string])).toStartWith('block ');
     // An export and a list come to their end, and show it.
     const numbers: number[] = [];
     for await (const { block } of auditBlocks(app.core)) numbers.push(block.number);
     expect(numbers[0]).toBe(Number(number));
   });
 
-  test('so is a row whose number is too large to be told from others', async () => {
+  test('so is a block with a number that JavaScript rounds', async () => {
     await forge((db) => {
       addRow(db, 1_000, rowOf(db, LINKS).hash, [entry]);
       db.query('UPDATE audit SET last_number = 9007199254740993 WHERE last_number = 1000').run();
     });
-    expect(await problem()).toMatch(/^row 900719925474099\d was changed/);
+    expect(await problem()).toMatch(/^block 900719925474099\d was changed/);
     const filter = { provider: null, action: null, hwidHash: null, sinceMs: null, untilMs: null };
     expect(await listAudit(app.core, { ...filter, countMax: 100 })).toHaveLength(LINKS);
   });

@@ -34,6 +34,31 @@ export const coreRules: readonly MutatedFile[] = [
     ],
   },
   {
+    file: 'src/core/audit/listed.ts',
+    tests: ['test/core/audit/listed.test.ts'],
+    changes: [
+      ['atMs < fromMs + LISTED_WINDOW_MS', 'atMs <= fromMs + LISTED_WINDOW_MS'],
+      ['atMs > fromMs - HOUR_MS', 'atMs >= fromMs - HOUR_MS'],
+      ['count >= LISTED_MAX', 'count > LISTED_MAX'],
+      ['unlisted: unlisted + 1', 'unlisted: 1'],
+      ["kind === 'provider' && ", ''],
+      ["  'install.update',\n", ''],
+    ],
+  },
+  {
+    file: 'src/core/audit/verify.ts',
+    tests: ['test/core/audit/chain.test.ts', 'test/core/audit/forged.test.ts'],
+    changes: [
+      ['if (anchor.number > before.number) before = anchor;', ''],
+      ['if (block.atMs !== Date.parse(', 'if (block.atMs < Date.parse('],
+      ['if (!isByProgram(entry)) return', 'if (isByProgram(entry)) return'],
+      ['from === earlier.object', 'from !== earlier.object'],
+      ['if (isOld || isSurplus) return null;', 'return null;'],
+      ['newest - from > auditEntriesMax && ', ''],
+      ['?? missingProblem([...missing], anchor, measure)', ''],
+    ],
+  },
+  {
     file: 'src/core/audit/prune.ts',
     tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
     changes: [
