@@ -42,6 +42,9 @@ export interface Prepared<Row> {
   insert(values?: Values): Step<number>;
 }
 
+/** Makes what an event tells of; it may read first. */
+export type MakeHappening = () => Happening | Step<Happening>;
+
 /** The use of a quota. */
 export interface QuotaShare {
   used: number;
@@ -52,8 +55,11 @@ export interface QuotaShare {
 export interface Notes {
   /** Adds an entry to the audit log, on something of this provider's; nothing for null. */
   audit(act: Act, deed: Deed | null, providerId?: number): void;
-  /** Adds an event for the provider or (null) the operator, if an enabled webhook wants it. */
-  event(providerId: number | null, atMs: number, happening: () => Happening): void;
+  /**
+   * Adds an event for the provider or (null) the operator, if an enabled webhook wants it.
+   * `happening` is called at the end of the write, and only if its owner has a webhook.
+   */
+  event(providerId: number | null, atMs: number, happening: MakeHappening): void;
   /** Returns true if an enabled webhook of the owner wants events of the kind. */
   isWanted(providerId: number | null, kind: EventKind): Step<boolean>;
   /**
@@ -83,6 +89,10 @@ export interface Dialect {
   readonly locked: SQL;
   /** The same, without the rows that another write has locked. */
   readonly lockedUnlessBusy: SQL;
+  /** The same, so that the rows may be deleted. */
+  readonly deletableUnlessBusy: SQL;
+  /** The same for rows of `alias` that others refer to: they are not deleted meanwhile. */
+  keyLocked(alias: string): SQL;
   /** `JOIN` in the order in which the tables stand (SQLite's planner would choose another). */
   readonly join: SQL;
   /** Behind an INSERT for {@link Prepared.insert}. */
@@ -107,8 +117,25 @@ export interface Dialect {
   hex(column: string): SQL;
 }
 
-export interface Backend extends Dialect {
+/** What steps are made of. */
+export interface Statements extends Dialect {
   prepare<Row>(query: SQL): Prepared<Row>;
+  /** Prepares a statement that only locks: SQLite has no need of it and runs nothing. */
+  lockOnly(query: SQL): Prepared<unknown>;
+  /**
+   * Locks the provider's row, the first of the order of locks (postgres/write.ts). Nothing on
+   * SQLite, whose writes run one after the other.
+   */
+  lockProvider(providerId: number): Step<void>;
+  /** Runs steps that do not depend on each other; PostgreSQL runs them without waiting between. */
+  together<T extends readonly unknown[]>(
+    steps: {
+      readonly [Key in keyof T]: () => Step<T[Key]>;
+    },
+  ): Step<T>;
+}
+
+export interface Backend extends Statements {
   /**
    * Runs a step as one atomic write and settles after the commit. The step may run again, so it
    * changes nothing but the database and its notes. Rejects with `WriteFailed` when it could not be
@@ -119,19 +146,6 @@ export interface Backend extends Dialect {
   change<T>(step: () => Step<T>): Promise<T>;
   /** Reads. Each statement of a step may see later commits than the one before it. */
   read<T>(step: () => Step<T>): Maybe<T>;
-  /** Runs steps that do not depend on each other; PostgreSQL runs them without waiting between. */
-  together<T extends readonly unknown[]>(
-    steps: {
-      readonly [Key in keyof T]: () => Step<T[Key]>;
-    },
-  ): Step<T>;
-  /**
-   * Locks the provider's row, the first of the order of locks (postgres/write.ts). Nothing on
-   * SQLite, whose writes run one after the other.
-   */
-  lockProvider(providerId: number): Step<void>;
-  /** Prepares a statement that only locks: SQLite has no need of it and runs nothing. */
-  lockOnly(query: SQL): Prepared<unknown>;
   /** The time by which leases end, UTC ms: the database's where several nodes share it. */
   storeNowMs(): number;
   /** That time when this machine's clock says `atMs`. */

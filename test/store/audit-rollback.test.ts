@@ -5,24 +5,26 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deed } from '../../src/core/audit/entry.ts';
-import { AuditTrail } from '../../src/store/sqlite/audit-trail.ts';
+import type { WriteNotes } from '../../src/store/noun/notes.ts';
+import { batchNotes } from '../../src/store/sqlite/backend.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { migrate } from '../../src/store/sqlite/file/migrate.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { ACT } from '../support/actor.ts';
 import { freshFolder } from '../support/app.ts';
+import { notesOn } from '../support/write-notes.ts';
 
 let folder: string;
 let native: Database;
-let audit: AuditTrail;
+let notes: WriteNotes;
 let writer: GroupWriter;
 beforeEach(() => {
   folder = freshFolder();
   native = new Database(join(folder, 'gatepost.db'), { create: true, strict: true });
   migrate(native);
   const db = new Connection(native);
-  audit = new AuditTrail(db);
-  writer = new GroupWriter(db, 100, { notes: [audit] });
+  notes = notesOn(db);
+  writer = new GroupWriter(db, 100, { notes: batchNotes(notes) });
 });
 afterEach(() => {
   native.close();
@@ -34,9 +36,9 @@ const deed = (id: number): Deed => ({ action: 'distribution.block', object: { id
 /** A write that notes a deed; then the next one, or a fault of its own. */
 const write = (id: number, then: () => void = () => undefined) =>
   writer.run(() => {
-    audit.note(ACT, deed(id));
+    notes.audit(ACT, deed(id));
     then();
-    audit.note(ACT, deed(id + 100));
+    notes.audit(ACT, deed(id + 100));
   });
 
 const failing = () => {

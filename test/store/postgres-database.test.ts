@@ -3,8 +3,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { sql } from 'drizzle-orm';
 import { StoreAway, WriteFailed } from '../../src/core/port/store.ts';
+import { FigureCounter } from '../../src/store/noun/figure-counter.ts';
 import { Database } from '../../src/store/postgres/database.ts';
-import { FigureTrail } from '../../src/store/postgres/figure-trail.ts';
 import { TurnGroup } from '../../src/store/postgres/group.ts';
 import { onBehalfOf } from '../../src/store/postgres/party.ts';
 import { Sealer } from '../../src/store/postgres/sealer.ts';
@@ -64,7 +64,7 @@ describePostgres('the way to PostgreSQL', () => {
 
   function saving<T>(db: Database, work: (w: Write) => Promise<T>): Promise<T> {
     const sealer = new Sealer(db, () => Promise.reject(new Error('nothing is noted here')));
-    const parts = { db, figures: new FigureTrail(), sealer, signals: new Signals() };
+    const parts = { db, figures: new FigureCounter(), sealer, signals: new Signals() };
     return write({ ...parts, observers: {}, statementMs: 5_000 }, work);
   }
 

@@ -5,17 +5,18 @@ import { hashOfBlock, NO_ANCHOR } from '../../src/core/audit/chain.ts';
 import type { AuditEntry, Deed } from '../../src/core/audit/entry.ts';
 import type { AuditBlock } from '../../src/core/port/audit.ts';
 import type { Happening } from '../../src/core/port/event.ts';
+import { figureNoun } from '../../src/store/noun/figure.ts';
+import { FigureCounter } from '../../src/store/noun/figure-counter.ts';
 import { auditStore } from '../../src/store/postgres/audit.ts';
+import { postgresBackend } from '../../src/store/postgres/backend.ts';
 import type { Context } from '../../src/store/postgres/context.ts';
 import { Database } from '../../src/store/postgres/database.ts';
 import { DatabaseClock } from '../../src/store/postgres/database-clock.ts';
-import { OutcomeUnknown } from '../../src/store/postgres/fault.ts';
-import { saveFigures } from '../../src/store/postgres/figure.ts';
-import { FigureTrail } from '../../src/store/postgres/figure-trail.ts';
 import { nodeStore } from '../../src/store/postgres/node.ts';
 import { Sealer } from '../../src/store/postgres/sealer.ts';
 import { Signals } from '../../src/store/postgres/signals.ts';
-import { type Write, write } from '../../src/store/postgres/write.ts';
+import { NOTES, type Write, write } from '../../src/store/postgres/write.ts';
+import { OutcomeUnknown } from '../../src/store/refusal.ts';
 import { ACT } from '../support/actor.ts';
 import { describePostgres } from '../support/needs.ts';
 import { placeOf } from '../support/place.ts';
@@ -53,7 +54,7 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     const db = new Database(placeOf(database.url));
     nodes.push(db);
     const context: Context = {
-      ...{ db, figures: new FigureTrail(), signals: new Signals(), statementMs: 10_000 },
+      ...{ db, figures: new FigureCounter(), signals: new Signals(), statementMs: 10_000 },
       write: (work) => write(context, work),
       sealer: new Sealer(db, (work) => context.write(work)),
       observers: { onOutbox: () => signals.push(countOf('event')) },
@@ -217,7 +218,7 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     await addWebhook(1);
     await addWebhook(2, { kinds: 'link.created' });
     await one.write(async (w) => {
-      for (const id of [2, 1]) w.events.note(PROVIDER, NOW_MS, async () => linkFull(id));
+      for (const id of [2, 1]) w.events.note(PROVIDER, NOW_MS, () => linkFull(id));
       w.events.note(null, NOW_MS, () => linkFull(3));
     });
     const told = ['link.full {"install_id":2}', 'link.full {"install_id":1}'];
@@ -268,6 +269,9 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
     expect(await countOf('outbox')).toBe(0);
   });
 
+  const saveFigures = (node: Context) =>
+    figureNoun(postgresBackend(node), node.figures, NOTES.events).saveFigures();
+
   test('figures of several nodes add up, whoever saves them at the same time', async () => {
     const nodes = [one, open(), open()];
     for (const node of nodes) {
@@ -292,11 +296,14 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
 
   test('figures of which nobody knows whether they were saved count once at most', async () => {
     one.figures.note(PROVIDER, 'links', NOW_MS);
-    const saved = one.figures.save(async (work) => {
-      await one.write(work);
-      throw new OutcomeUnknown('the connection went');
-    });
-    await Promise.allSettled([saved]);
+    const failing: Context = {
+      ...one,
+      write: async (work) => {
+        await one.write(work);
+        throw new OutcomeUnknown('the connection went');
+      },
+    };
+    await Promise.allSettled([saveFigures(failing)]);
     await saveFigures(one);
     const rows = await database.sql`SELECT links::integer AS links FROM provider_day`;
     expect(Array.from(rows)).toEqual([{ links: 1 }]);

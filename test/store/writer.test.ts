@@ -103,8 +103,9 @@ describe('what the writes of a batch note', () => {
     const notes: BatchNotes = {
       mark: () => words.length,
       undo: (mark) => {
-        words = words.slice(0, mark);
+        words = words.slice(0, Number(mark));
       },
+      endWrite: () => undefined,
       seal: () => sealed.push(words),
       clear: () => {
         words = [];
@@ -115,7 +116,7 @@ describe('what the writes of a batch note', () => {
 
   test('is saved without what a write noted that was taken back', async () => {
     const { notes, sealed, say } = noteBook();
-    const writer = new GroupWriter(new Connection(at.db), 100, { notes: [notes] });
+    const writer = new GroupWriter(new Connection(at.db), 100, { notes });
     await Promise.allSettled([
       writer.run(() => say('first')),
       writer.run(() => {
@@ -129,7 +130,7 @@ describe('what the writes of a batch note', () => {
 
   test('is forgotten with a batch that was lost', async () => {
     const { notes, sealed, say } = noteBook();
-    const writer = new GroupWriter(new Connection(at.db), 100, { notes: [notes] });
+    const writer = new GroupWriter(new Connection(at.db), 100, { notes });
     await faultOf(
       writer.run(() => {
         say('lost');

@@ -8,7 +8,7 @@ import { type EntryText, entryText } from '../../core/audit/entry.ts';
 import type { Act, AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
 import { OperatorError } from '../../operator-error.ts';
 import { makeOwnFile } from '../../permissions.ts';
-import { AuditChain } from '../sqlite/audit-trail.ts';
+import { AuditChain } from '../sqlite/audit-chain.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { findDamage } from '../sqlite/file/copy.ts';
 import {

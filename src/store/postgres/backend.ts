@@ -1,104 +1,23 @@
-/** PostgreSQL as the nouns see it: each statement of a step is waited for. */
+/** PostgreSQL as the nouns see it. */
 
-import { type SQL, sql } from 'drizzle-orm';
-import type { Backend, Dialect, Notes, Prepared, Step, Values } from '../backend.ts';
+import type { Backend, Notes } from '../backend.ts';
 import type { Context } from './context.ts';
-import { type Bound, prepare, type Runner, type Statement, value } from './statement.ts';
+import { runOn, STATEMENTS } from './dialect.ts';
 import type { Write } from './write.ts';
 
-/** What a step on PostgreSQL yields, and is resumed with the result of. */
-type Wait = (on: Runner) => Promise<unknown>;
-
-/** Makes a step of something that runs on the connection of the step. */
-export function* waitFor<T>(wait: (on: Runner) => Promise<T>): Generator<Wait, T, unknown> {
-  return (yield wait) as T;
-}
-
-/** Runs a step to its end. */
-export async function runOn<T>(on: Runner, step: Step<T>): Promise<T> {
-  const running = step[Symbol.iterator]() as Iterator<Wait, T, unknown>;
-  let next = running.next();
-  while (next.done !== true) {
-    let result: unknown;
-    try {
-      result = await next.value(on);
-    } catch (fault) {
-      if (running.throw === undefined) throw fault;
-      next = running.throw(fault);
-      continue;
-    }
-    next = running.next(result);
-  }
-  return next.value;
-}
-
-function preparedOf<Row>(statement: Statement<Row>): Prepared<Row> {
-  const bound = (values: Values = {}) => values as Record<string, Bound>;
-  return {
-    all: (values) => waitFor((on) => statement.all(on, bound(values))),
-    get: (values) => waitFor((on) => statement.get(on, bound(values))),
-    run: (values) => waitFor((on) => statement.run(on, bound(values))),
-    insert: (values) => waitFor((on) => statement.insert(on, bound(values))),
-  };
-}
-
-export const DIALECT: Dialect = {
-  locked: sql.raw('FOR NO KEY UPDATE'),
-  lockedUnlessBusy: sql.raw('FOR NO KEY UPDATE SKIP LOCKED'),
-  join: sql.raw('JOIN'),
-  returningId: sql.raw('RETURNING id'),
-  once: (name) => sql`${value(name)}`,
-  among: (name, type = 'bigint') => sql`= ANY(${value(name)}::${sql.raw(type)}[])`,
-  rows: (name, columns) => {
-    const read = Object.entries(columns).map(
-      ([column, type]) => `(value->>'${column}')::${type} AS "${column}"`,
-    );
-    return sql`(SELECT n - 1 AS n, ${sql.raw(read.join(', '))}
-      FROM jsonb_array_elements(${value(name)}::text::jsonb) WITH ORDINALITY AS t(value, n))`;
-  },
-  idOrNext: (name, table) => sql`coalesce(${value(name)}, nextval('${sql.raw(table)}_id_seq'))`,
-  greatest: (a, b) => sql`greatest(${a}, ${b})`,
-  least: (a, b) => sql`least(${a}, ${b})`,
-  bytes: (name) => sql`decode(${value(name)}::text, 'hex')`,
-  hex: (column) => sql.raw(`encode(${column}, 'hex')`),
-};
-
-const lockProvider = prepare(sql`
-    SELECT id FROM provider WHERE id = ${value('providerId')} FOR NO KEY UPDATE`);
+export { DIALECT, runOn, waitFor } from './dialect.ts';
 
 export function postgresBackend(context: Context): Backend {
   const { db } = context;
   return {
-    ...DIALECT,
-    prepare: <Row>(query: SQL) => preparedOf(prepare<Row>(query)),
-    write: (step) => context.write((w) => runOn(w, step(notesOf(w)))),
+    ...STATEMENTS,
+    write: (step) => context.write((w) => runOn(w, step(w.notes))),
     change: (step) => runOn(db.writing, step()),
     read: (step) => runOn(db, step()),
-    together: <T extends readonly unknown[]>(steps: readonly (() => Step<unknown>)[]) =>
-      waitFor(
-        async (on) => (await Promise.all(steps.map((step) => runOn(on, step())))) as never as T,
-      ),
-    lockProvider: (providerId) =>
-      waitFor((on) => lockProvider.run(on, { providerId }).then(() => undefined)),
-    lockOnly: (query) => preparedOf(prepare(query)),
     storeNowMs: () => context.storeNowMs(),
     storeMs: (atMs) => context.storeMs(atMs),
   };
 }
 
 /** The notes of a transaction. */
-export function notesOf(w: Write): Notes {
-  return {
-    audit: (act, deed, providerId) => w.audit.note(act, deed, providerId),
-    event: (providerId, atMs, happening) => w.events.note(providerId, atMs, happening),
-    isWanted: (providerId, kind) => waitFor(() => w.events.isWanted(providerId, kind)),
-    quota: (providerId, quota, share, atMs) => w.events.noteQuota(providerId, quota, share, atMs),
-    disableWebhook: (id, why, atMs) => waitFor(() => w.events.disableWebhook(id, why, atMs)),
-    forgetWebhooks: () => w.events.forgetWebhooks(),
-    figure: (providerId, figure, atMs, by) => w.figures.note(providerId, figure, atMs, by),
-    outbox: () => w.raiseOutbox(),
-    ended: (status) => w.noteEnd(status),
-    changed: (deviceIds) => w.notify(deviceIds),
-    refuse: (result) => w.refuse(result),
-  };
-}
+export const notesOf = (w: Write): Notes => w.notes;

@@ -10,15 +10,9 @@ import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
 import { type Countdown, Deadlines } from '../../deadline.ts';
 import { type Leave, Places } from '../../queue.ts';
+import { OutcomeUnknown } from '../refusal.ts';
 import { type Ban, type DatabaseOptions, transactionsOf } from './database-options.ts';
-import {
-  isConflict,
-  isLost,
-  isRefusedBefore,
-  isStorageFault,
-  OutcomeUnknown,
-  retryReason,
-} from './fault.ts';
+import { isConflict, isLost, isRefusedBefore, isStorageFault, retryReason } from './fault.ts';
 import { TOO_LONG, TOO_MANY } from './group.ts';
 import { Outages } from './outage.ts';
 import { currentParty } from './party.ts';

@@ -7,9 +7,6 @@ import { SQL } from 'bun';
 import { StoreAway, WriteFailed } from '../../core/port/store.ts';
 import { OperatorError } from '../../operator-error.ts';
 
-/** The connection went while a COMMIT was under way: it was saved, or it was not. */
-export class OutcomeUnknown extends WriteFailed {}
-
 /** SQLSTATE of a fault; empty: it has none, as it is of the connection or none of PostgreSQL's. */
 export function sqlStateOf(fault: unknown): string {
   return fault instanceof SQL.PostgresError ? String(fault.errno ?? '') : '';

@@ -8,6 +8,8 @@ import { sql } from 'drizzle-orm';
 import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';
 import type { EntryText } from '../../core/audit/entry.ts';
 import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
+import type { Step } from '../backend.ts';
+import { waitFor } from './dialect.ts';
 import { prepare, type Runner, value } from './statement.ts';
 
 /** Time after which what was written is sealed, though nobody reads it, ms. */
@@ -39,6 +41,12 @@ const chain = {
 };
 
 const pending = {
+  add: prepare(sql`
+      INSERT INTO audit_pending (at_ms, entry)
+      SELECT x.at_ms, x.entry
+      FROM unnest(${value('times')}::bigint[], ${value('entries')}::text[])
+        WITH ORDINALITY AS x(at_ms, entry, n)
+      ORDER BY x.n`),
   /** In the order of the index: what was sealed lies about in the table until it is vacuumed. */
   isThere: prepare<{ id: number }>(sql`SELECT id FROM audit_pending ORDER BY xact, id LIMIT 1`),
   oldest: prepare<Pending>(sql`
@@ -76,7 +84,14 @@ export class Sealer {
     this.#transact = transact;
   }
 
-  /** Notes that a commit left entries: they are sealed within a second. */
+  /** Adds entries of a write, within its transaction. */
+  add(entries: readonly EntryText[]): Step<void> {
+    const times = entries.map(({ atMs }) => atMs);
+    const texts = entries.map(({ text }) => text);
+    return waitFor((on) => pending.add.run(on, { times, entries: texts }).then(() => undefined));
+  }
+
+  /** Seals the entries of a commit within a second or two. */
   raise(): void {
     if (this.#timer !== null || this.#isClosed) return;
     this.#timer = setTimeout(() => void this.#sealInTime(), SEAL_AFTER_MS);

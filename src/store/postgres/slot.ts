@@ -7,6 +7,7 @@ import type { AdmittedLink, NoLink, SlotKey, SlotStore, TurnedAway } from '../..
 import { isWelcome, judge, type Welcome } from '../../core/slot.ts';
 import { admitTogether } from './admission.ts';
 import type { Context } from './context.ts';
+import { waitFor } from './dialect.ts';
 import { type DoorHere, findDoorLocked, findDoors } from './door.ts';
 import { TurnGroup } from './group.ts';
 import { linkRows } from './install-rows.ts';
@@ -39,10 +40,12 @@ const on = {
 function tell(w: Write, link: AdmittedLink, deviceId: number, isLast: boolean, nowMs: number) {
   const { installId: id, providerId, installLimit, deviceCount } = link;
   const facts = { id, installLimit, deviceCount };
-  w.events.note(providerId, nowMs, async () => {
-    const device = await on.hwidOf.get(w, { deviceId });
-    return happenings.deviceAdmitted(facts, device?.hwid ?? '');
-  });
+  w.events.note(providerId, nowMs, () =>
+    waitFor(async () => {
+      const device = await on.hwidOf.get(w, { deviceId });
+      return happenings.deviceAdmitted(facts, device?.hwid ?? '');
+    }),
+  );
   if (isLast) w.events.note(providerId, nowMs, () => happenings.linkFull(facts));
 }
 

@@ -4,6 +4,9 @@ import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { domainNoun } from '../noun/domain.ts';
+import { eventNoun } from '../noun/event.ts';
+import { figureNoun } from '../noun/figure.ts';
+import { FigureCounter } from '../noun/figure-counter.ts';
 import { linkNoun } from '../noun/link.ts';
 import { providerNoun } from '../noun/provider.ts';
 import { auditStore } from './audit.ts';
@@ -16,10 +19,7 @@ import { DatabaseClock } from './database-clock.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { deviceStore } from './device.ts';
 import { distributionStore } from './distribution.ts';
-import { eventStore } from './event.ts';
 import { exportStore } from './export.ts';
-import { figureStore, saveFigures } from './figure.ts';
-import { FigureTrail } from './figure-trail.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
@@ -43,7 +43,7 @@ import { slotStore } from './slot.ts';
 import { targetStore } from './targets.ts';
 import { Watching } from './watch.ts';
 import { webhookStore } from './webhook.ts';
-import { write } from './write.ts';
+import { NOTES, write } from './write.ts';
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
 export async function openPostgresStore(
@@ -68,7 +68,7 @@ export async function openPostgresStore(
   const context: Context = {
     db,
     write: (work) => write(context, work),
-    figures: new FigureTrail(options.onFigure),
+    figures: new FigureCounter(options.onFigure),
     sealer: new Sealer(db, (work) => context.write(work)),
     signals: new Signals(),
     observers: options,
@@ -89,7 +89,7 @@ export async function openPostgresStore(
     close: async () => {
       watching.close();
       // Nobody hears of it any more: figures that are lost are no reason to stay.
-      await saveFigures(context).catch(() => undefined);
+      await store.saveFigures?.().catch(() => undefined);
       await context.sealer.close();
       await db.close();
     },
@@ -112,14 +112,14 @@ function nounsOf(context: Context): Partial<Store> {
     ...registrationStore(context),
     ...keepingStore(context),
     ...auditStore(context),
-    ...figureStore(context),
+    ...figureNoun(backend, context.figures, NOTES.events),
     ...distributionStore(context),
     ...laneStore(context),
     ...recipientStore(context),
     ...namedStore(context),
     ...ledgerStore(context),
     ...outboxStore(context),
-    ...eventStore(context),
+    ...eventNoun(backend, NOTES.events),
     ...webhookStore(context),
     ...importStore(context, backend),
     ...exportStore(context),

@@ -9,16 +9,21 @@
  */
 
 import { systemClock } from '../../clock.ts';
+import type { Deed } from '../../core/audit/entry.ts';
+import type { Quota } from '../../core/event/quota.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type { EventKind } from '../../core/port/event.ts';
+import type { Figure } from '../../core/port/figure.ts';
 import { StoreAway, StoreBusy, WriteFailed } from '../../core/port/store.ts';
 import type { Countdown } from '../../deadline.ts';
+import type { MakeHappening, QuotaShare } from '../backend.ts';
 import type { StoreOptions } from '../kind.ts';
+import type { FigureCounter } from '../noun/figure-counter.ts';
+import { noteStatements, WriteNotes } from '../noun/notes.ts';
 import { Refusal } from '../refusal.ts';
-import { AuditNotes } from './audit-trail.ts';
 import type { Database } from './database.ts';
-import { EventNotes } from './event-trail.ts';
+import { runOn, STATEMENTS, waitFor } from './dialect.ts';
 import { isConflict, isLost, isStorageFault, retryReason } from './fault.ts';
-import { FigureNotes, type FigureTrail } from './figure-trail.ts';
-import type { Raising } from './notes.ts';
 import type { Sealer } from './sealer.ts';
 import type { Signals } from './signals.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
@@ -33,7 +38,7 @@ export interface WriteParts {
   /** Reads, and (`db.writing`) statements that write by themselves. */
   db: Database;
   /** Counts what was saved. */
-  figures: FigureTrail;
+  figures: FigureCounter;
   /** Links what was noted in the audit log. */
   sealer: Sealer;
   /** Tells other nodes. */
@@ -43,24 +48,25 @@ export interface WriteParts {
   statementMs: number;
 }
 
-/** A transaction, as the steps of the nouns see it. */
-export class Write implements Raising {
-  readonly audit: AuditNotes;
-  readonly events: EventNotes;
-  readonly figures: FigureNotes;
+/** Statements of notes, the same in every transaction. */
+export const NOTES = noteStatements(STATEMENTS);
+
+/** A transaction with its notes. */
+export class Write implements Runner {
+  readonly notes: WriteNotes;
   readonly #on: Runner;
-  readonly #parts: WriteParts;
-  readonly #endStatuses: number[] = [];
-  readonly #deviceIds = new Set<number>();
-  #putCount = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: WriteParts, on: Runner) {
-    this.#parts = parts;
+  constructor({ figures, sealer, signals, observers }: WriteParts, on: Runner) {
     this.#on = on;
-    this.audit = new AuditNotes(parts.sealer);
-    this.events = new EventNotes(this);
-    this.figures = new FigureNotes(parts.figures);
+    this.notes = new WriteNotes(NOTES, {
+      figures,
+      addEntries: (entries) => sealer.add(entries),
+      signal: (deviceIds) => waitFor((runner) => signals.notify(runner, deviceIds)),
+      onEntries: () => sealer.raise(),
+      onOutbox: observers.onOutbox,
+      onDistributionEnd: observers.onDistributionEnd,
+    });
   }
 
   ask<Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> {
@@ -74,41 +80,43 @@ export class Write implements Raising {
     return done;
   }
 
-  /** Takes the write back, which answers `value` all the same. */
+  /** Saves what was noted. */
+  async seal(): Promise<void> {
+    await runOn(this, this.notes.endWrite());
+    await runOn(this, this.notes.seal());
+  }
+
+  // The notes as nouns call them that are not written for both databases yet.
+  readonly audit = {
+    note: (act: Act, deed: Deed | null, providerId?: number) =>
+      this.notes.audit(act, deed, providerId),
+  };
+  readonly figures = {
+    note: (providerId: number, figure: Figure, atMs: number, by?: number) =>
+      this.notes.figure(providerId, figure, atMs, by),
+  };
+  readonly events = {
+    note: (providerId: number | null, atMs: number, happening: MakeHappening) =>
+      this.notes.event(providerId, atMs, happening),
+    isWanted: (providerId: number | null, kind: EventKind) =>
+      runOn(this, this.notes.isWanted(providerId, kind)),
+    noteQuota: (providerId: number, quota: Quota, share: QuotaShare, atMs: number) =>
+      this.notes.quota(providerId, quota, share, atMs),
+    disableWebhook: (id: number, why: string, atMs: number) =>
+      runOn(this, this.notes.disableWebhook(id, why, atMs)),
+    forgetWebhooks: () => this.notes.forgetWebhooks(),
+  };
   refuse(value: unknown): never {
     throw new Refusal(value);
   }
-
-  /** Notes that something was put into the outbox. */
   raiseOutbox(): void {
-    this.#putCount += 1;
+    this.notes.outbox();
   }
-
-  /** Notes the status with which a distribution ended. */
   noteEnd(status: number): void {
-    this.#endStatuses.push(status);
+    this.notes.ended(status);
   }
-
-  /** Notes devices for which other nodes have something to do: see watch.ts. */
   notify(deviceIds: readonly number[]): void {
-    for (const id of deviceIds) this.#deviceIds.add(id);
-  }
-
-  /** Saves what was noted. */
-  async seal(): Promise<void> {
-    await this.events.seal();
-    await this.audit.seal(this);
-    await this.#parts.signals.notify(this, [...this.#deviceIds]);
-  }
-
-  /** The transaction is over. */
-  clear(isSaved: boolean): void {
-    this.audit.clear(isSaved);
-    this.figures.clear(isSaved);
-    if (!isSaved) return;
-    const { observers } = this.#parts;
-    if (this.#putCount > 0) observers.onOutbox?.();
-    for (const status of this.#endStatuses) observers.onDistributionEnd?.(status);
+    this.notes.changed(deviceIds);
   }
 }
 
@@ -141,13 +149,13 @@ async function repeating<T>(
         await own.seal();
         return done;
       }, call);
-      (own as Write | null)?.clear(true);
+      (own as Write | null)?.notes.clear(true);
       const tookMs = systemClock.steadyMs() - beganMs;
       observers.onCommit?.(1, tookMs, true);
       observers.onStatement?.('transaction', tookMs, 1);
       return value;
     } catch (fault) {
-      (own as Write | null)?.clear(false);
+      (own as Write | null)?.notes.clear(false);
       if (fault instanceof Refusal) return fault.value as T;
       if (isRepeatable(fault) && attempt < ATTEMPTS_MAX && call.leftMs() > 0) {
         observers.onRetry?.(retryReason(fault));

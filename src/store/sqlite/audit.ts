@@ -1,11 +1,11 @@
-/** The audit log: reading it, pruning it; audit-trail.ts writes it. */
+/** The audit log: reading it, pruning it; audit-chain.ts writes it. */
 
 import { sql } from 'drizzle-orm';
 import { NO_ANCHOR } from '../../core/audit/chain.ts';
 import * as deeds from '../../core/audit/deeds.ts';
 import { blocksToPrune } from '../../core/audit/prune.ts';
 import type { AuditBlock, AuditStore, PruneBounds } from '../../core/port/audit.ts';
-import { anchorStatement } from './audit-trail.ts';
+import { anchorStatement } from './audit-chain.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
 

@@ -110,12 +110,11 @@ export function slotEnder(context: Context) {
     if (last !== undefined && another === undefined) on.setApart.run({ ...last });
     const { nowMs, forDeviceId, why } = circumstances;
     context.figures.note(providerId, 'freed', nowMs);
-    context.events.note(providerId, nowMs, () => {
-      const row = on.ended.get({ slotId, forDeviceId }) as EndedRow;
-      const { installLimit, deviceCount, ...slot } = row;
-      const link = { id: installId, installLimit, deviceCount: deviceCount - 1 };
-      return slotEnded({ link, ...slot }, why);
-    });
+    // Read before the slot goes: the event is made at the end of the write.
+    const row = on.ended.get({ slotId, forDeviceId }) as EndedRow;
+    const { installLimit, deviceCount, ...ended } = row;
+    const link = { id: installId, installLimit, deviceCount: deviceCount - 1 };
+    context.events.note(providerId, nowMs, () => slotEnded({ link, ...ended }, why));
     on.end.run({ slotId });
     on.trimLink.run({ installId });
     const count = on.count.get({ providerId })?.slotEndCount ?? 0;

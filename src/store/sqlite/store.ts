@@ -5,24 +5,24 @@ import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
 import { domainNoun } from '../noun/domain.ts';
+import { eventNoun } from '../noun/event.ts';
+import { figureNoun } from '../noun/figure.ts';
+import { FigureCounter } from '../noun/figure-counter.ts';
 import { linkNoun } from '../noun/link.ts';
+import { noteStatements, WriteNotes } from '../noun/notes.ts';
 import { providerNoun } from '../noun/provider.ts';
-import { Announcements } from './announcements.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { auditStore } from './audit.ts';
-import { AuditTrail } from './audit-trail.ts';
-import { sqliteBackend } from './backend.ts';
+import { AuditChain } from './audit-chain.ts';
+import { batchNotes, sqliteBackend } from './backend.ts';
 import { Checkpoints } from './checkpoint.ts';
 import { Connection } from './connection.ts';
-import type { Context } from './context.ts';
+import { type Context, callsOf } from './context.ts';
 import { countStore } from './count.ts';
 import { deviceStore } from './device.ts';
+import { Done, NOTHING, sqliteStatements } from './dialect.ts';
 import { distributionStore } from './distribution.ts';
-import { eventStore } from './event.ts';
-import { EventTrail } from './event-trail.ts';
 import { exportStore } from './export.ts';
-import { figureStore } from './figure.ts';
-import { FigureTrail } from './figure-trail.ts';
 import { LOCK_FILE, openDatabase } from './file/open.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
@@ -35,7 +35,6 @@ import { ledgerStore } from './ledger.ts';
 import { namedStore } from './named.ts';
 import { nodeStore, Processes } from './node.ts';
 import { outboxStore } from './outbox.ts';
-import { OutboxSignal } from './outbox-signal.ts';
 import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
@@ -59,20 +58,30 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const opened = openDatabase(dataDir, create, migrates);
   const index = WalIndex.of(opened.db);
   const db = new Connection(opened.db, index);
-  const audit = new AuditTrail(db);
+  const chain = new AuditChain(db);
+  const on = noteStatements(sqliteStatements(db));
+  const figures = new FigureCounter(onFigure);
+  const notes = new WriteNotes(on, {
+    figures,
+    addEntries: (entries) => new Done(chain.add(entries)),
+    // Another process sees the commit: see watch.ts.
+    signal: () => NOTHING,
+    onOutbox,
+    onDistributionEnd,
+  });
   const others = knockAt(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
-  const outbox = new OutboxSignal(onOutbox);
-  const events = new EventTrail(db, outbox);
-  const ends = new Announcements(onDistributionEnd);
-  const figures = new FigureTrail(db, () => clock.steadyMs(), onFigure, events);
-  // Figures are last: they note events while they are saved.
-  const notes = [audit, events, outbox, ends, figures];
-  const writer = new GroupWriter(db, commitBatchMax, { notes, upkeep, onCommit, others });
-  const context: Context = { db, writer, audit, figures, events, outbox, ends, clock };
+  const writer = new GroupWriter(db, commitBatchMax, {
+    notes: batchNotes(notes),
+    upkeep,
+    onCommit,
+    others,
+  });
+  const context: Context = { ...callsOf(notes), db, writer, notes, clock };
   const backend = sqliteBackend(context);
   const providers = providerNoun(backend);
   const knownProviders = new AnswerCache(db, (code) => providers.findProvider(code));
+  const figureStore = figureNoun(backend, figures, on.events);
   const processes = new Processes(context, dataDir);
   return {
     ...providers,
@@ -96,9 +105,9 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...healthStore(context, dataDir),
     ...importStore(context, backend),
     ...countStore(context),
-    ...figureStore(context),
+    ...figureStore,
     ...outboxStore(context),
-    ...eventStore(context),
+    ...eventNoun(backend, on.events),
     ...webhookStore(context),
     ...exportStore(dataDir),
     ...watchStore(context, processes),
@@ -111,7 +120,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
       writer.hasten(LAST_WAIT_MS);
       try {
         // Nobody hears of it any more: figures that are lost are no reason to stay.
-        await figures.save(writer).catch(() => undefined);
+        await figureStore.saveFigures().catch(() => undefined);
         db.close();
       } finally {
         processes.close();

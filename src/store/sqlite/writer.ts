@@ -23,17 +23,27 @@ const LISTEN_INTERVAL_MS = 20;
 /** … and for how long it then leaves the lock to them, ms: longer than they pause. */
 const GIVE_WAY_MS = 5;
 
-/** Notes of the writes of a batch, to be saved with them in one piece. */
-export interface BatchNotes {
-  /** Length of the notes now. */
-  mark(): number;
+/** Notes of the writes of a batch, saved in its transaction. */
+export interface BatchNotes<Mark = unknown> {
+  /** Returns the state of the notes, for {@link undo}. */
+  mark(): Mark;
   /** Forgets what was noted since `mark`: the write that noted it was taken back. */
-  undo(mark: number): void;
-  /** Saves what is noted, within the transaction. */
+  undo(mark: Mark): void;
+  /** Saves what is saved at the end of each write. */
+  endWrite(): void;
+  /** Saves what is saved at the end of the batch. */
   seal(): void;
   /** The batch is over. */
   clear(isSaved: boolean): void;
 }
+
+const NO_NOTES: BatchNotes = {
+  mark: () => null,
+  undo: () => undefined,
+  endWrite: () => undefined,
+  seal: () => undefined,
+  clear: () => undefined,
+};
 
 interface Job {
   work: () => unknown;
@@ -48,7 +58,7 @@ interface Upkeep {
 }
 
 export interface WriterOptions {
-  notes?: readonly BatchNotes[];
+  notes?: BatchNotes;
   upkeep?: Upkeep | null;
   onCommit?: CommitObserver | null | undefined;
   /** Other processes that write. */
@@ -74,7 +84,7 @@ export class GroupWriter {
   #onIdle: (() => void)[] = [];
   readonly #db: Connection;
   readonly #batchMax: number;
-  readonly #notes: readonly BatchNotes[];
+  readonly #notes: BatchNotes;
   readonly #upkeep: Upkeep | null;
   readonly #onCommit: CommitObserver | null;
   readonly #others: Knock;
@@ -87,7 +97,7 @@ export class GroupWriter {
   constructor(db: Connection, batchMax: number, options: WriterOptions = {}) {
     this.#db = db;
     this.#batchMax = batchMax;
-    this.#notes = options.notes ?? [];
+    this.#notes = options.notes ?? NO_NOTES;
     this.#upkeep = options.upkeep ?? null;
     this.#onCommit = options.onCommit ?? null;
     this.#others = options.others ?? NOBODY_ELSE;
@@ -206,20 +216,20 @@ export class GroupWriter {
     let isSaved = false;
     try {
       if (isRepeated) results = batch.map((job) => this.#runInSavepoint(job));
-      else if (!runAll(batch, results)) {
+      else if (!this.#runAll(batch, results)) {
         this.#db.rollBack();
         return false;
       }
       // A full disk can make SQLite roll the whole transaction back by itself.
       if (!this.#db.inTransaction) throw lostTransaction(results);
-      for (const notes of this.#notes) notes.seal();
+      this.#notes.seal();
       this.#sql.commit.run();
       isSaved = true;
     } catch (cause) {
       fault = new WriteFailed('the commit failed', { cause });
       this.#db.rollBack();
     } finally {
-      for (const notes of this.#notes) notes.clear(isSaved);
+      this.#notes.clear(isSaved);
     }
     this.#endedMs = this.#steadyMs();
     this.#onCommit?.(batch.length, this.#endedMs - this.#beganMs, isSaved);
@@ -228,17 +238,31 @@ export class GroupWriter {
     return true;
   }
 
+  /** Runs the writes in turn. Returns false if one threw: those behind it did not run. */
+  #runAll(batch: Job[], results: Result[]): boolean {
+    try {
+      for (const job of batch) {
+        results.push({ value: job.work() });
+        this.#notes.endWrite();
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   #runInSavepoint(job: Job): Result {
     // An earlier job lost the transaction; #save tells everybody.
     if (!this.#db.inTransaction) return { fault: null };
-    const marks = this.#notes.map((notes) => notes.mark());
+    const mark = this.#notes.mark();
     try {
       this.#sql.savepoint.run();
       const value = job.work();
+      this.#notes.endWrite();
       this.#sql.release.run();
       return { value };
     } catch (error) {
-      for (const [n, notes] of this.#notes.entries()) notes.undo(marks[n] as number);
+      this.#notes.undo(mark);
       if (this.#db.inTransaction) {
         this.#sql.rollbackTo.run();
         this.#sql.release.run();
@@ -254,16 +278,6 @@ export class GroupWriter {
 }
 
 type Result = { value: unknown } | { fault: unknown };
-
-/** Runs the writes one after the other. False: one threw, and the others behind it did not run. */
-function runAll(batch: Job[], results: Result[]): boolean {
-  try {
-    for (const job of batch) results.push({ value: job.work() });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 function answer(batch: Job[], results: Result[]): void {
   batch.forEach((job, i) => {

@@ -4,7 +4,7 @@ import { Database } from 'bun:sqlite';
 import { restoreDatabase } from '../../../core/audit/deeds.ts';
 import { entryText } from '../../../core/audit/entry.ts';
 import type { Act } from '../../../core/port/audit.ts';
-import { AuditChain } from '../audit-trail.ts';
+import { AuditChain } from '../audit-chain.ts';
 import { Connection } from '../connection.ts';
 import { tableNames } from './copy.ts';
 

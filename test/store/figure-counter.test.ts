@@ -4,25 +4,32 @@ import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../src/clock.ts';
 import { utcDay } from '../../src/core/calendar.ts';
 import { GATHERED_LINKS_MAX, GatheredFigures } from '../../src/core/figures.ts';
-import type { Figure } from '../../src/core/port/figure.ts';
+import type { Figure, FigureStore } from '../../src/core/port/figure.ts';
 import { nextTurn } from '../../src/core/turn.ts';
+import { figureNoun } from '../../src/store/noun/figure.ts';
+import { FigureCounter } from '../../src/store/noun/figure-counter.ts';
+import { noteStatements, type WriteNotes } from '../../src/store/noun/notes.ts';
+import { batchNotes, sqliteBackend } from '../../src/store/sqlite/backend.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
-import { FigureTrail } from '../../src/store/sqlite/figure-trail.ts';
+import { callsOf } from '../../src/store/sqlite/context.ts';
+import { sqliteStatements } from '../../src/store/sqlite/dialect.ts';
 import { migrate } from '../../src/store/sqlite/file/migrate.ts';
 import { openSqliteStore } from '../../src/store/sqlite/store.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { freshFolder } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
+import { notesOn } from '../support/write-notes.ts';
 import { addProvider, NOW_MS } from './contract/fixture.ts';
 import { send } from './contract/message-fixture.ts';
 
 const PROVIDER = 1;
 let folder: string;
 let native: Database;
-let steadyMs: number;
-let figures: FigureTrail;
+let notes: WriteNotes;
+let figures: FigureStore;
 let writer: GroupWriter;
 
 beforeEach(() => {
@@ -33,9 +40,11 @@ beforeEach(() => {
   native.run(`INSERT INTO provider (id, code, name, plan, key_hash, created_at_ms)
     VALUES (1, 'Provide1', 'one', 'basic', zeroblob(32), 0)`);
   const db = new Connection(native);
-  steadyMs = 0;
-  figures = new FigureTrail(db, () => steadyMs);
-  writer = new GroupWriter(db, 100, { notes: [figures] });
+  const counter = new FigureCounter();
+  notes = notesOn(db, { figures: counter });
+  writer = new GroupWriter(db, 100, { notes: batchNotes(notes) });
+  const backend = sqliteBackend({ ...callsOf(notes), db, writer, notes, clock: systemClock });
+  figures = figureNoun(backend, counter, noteStatements(sqliteStatements(db)).events);
 });
 
 afterEach(() => {
@@ -46,7 +55,7 @@ afterEach(() => {
 /** A write that counts; then a fault of its own, if it has one. */
 const write = (figure: Figure = 'links', then: () => void = () => undefined) =>
   writer.run(() => {
-    figures.note(PROVIDER, figure, NOW_MS);
+    notes.figure(PROVIDER, figure, NOW_MS);
     then();
   });
 
@@ -65,85 +74,54 @@ const losing = () => {
     VALUES (99, 'LinkCode0001', 1, 10, 0)`);
 };
 
-describe('commits', () => {
-  test('carry figures no more than once a second, and then all of them', async () => {
-    await write();
-    steadyMs = 999;
-    await write();
-    expect(saved()).toBeNull();
-    steadyMs = 1_000;
-    await write();
-    expect(saved()).toBe(3);
-    steadyMs = 1_999;
-    await write();
-    expect(saved()).toBe(3);
-    steadyMs = 2_000;
-    await write();
-    expect(saved()).toBe(5);
-  });
+test('a write that is done again beside one that throws counts once', async () => {
+  await Promise.allSettled([write(), write('links', failing), write(), write('links', failing)]);
+  await figures.saveFigures();
+  expect(saved()).toBe(2);
+  await figures.saveFigures();
+  expect(saved()).toBe(2);
+});
 
-  test('carry none for a second after they were saved because somebody asked', async () => {
-    await write();
-    await figures.save(writer);
-    await write();
-    expect(saved()).toBe(1);
-  });
+test('a commit that fails counts nothing, and loses nothing of what was counted before', async () => {
+  await write();
+  const [lost] = await Promise.allSettled([write('links', losing)]);
+  expect(lost?.status).toBe('rejected');
+  expect(saved()).toBeNull();
+  await figures.saveFigures();
+  expect(saved()).toBe(1);
+});
 
-  test('that are done again for a write that throws count each of the others once', async () => {
-    steadyMs = 1_000;
-    await Promise.allSettled([write(), write('links', failing), write(), write('links', failing)]);
-    expect(saved()).toBe(2);
-    await figures.save(writer);
-    expect(saved()).toBe(2);
-  });
+test('figures that cannot be saved wait', async () => {
+  native.run(`CREATE TEMP TRIGGER refusal BEFORE INSERT ON provider_day BEGIN
+    SELECT RAISE(ABORT, 'no'); END`);
+  await write();
+  const [fault] = await Promise.allSettled([figures.saveFigures()]);
+  expect(fault?.status).toBe('rejected');
+  native.run('DROP TRIGGER refusal');
+  await write();
+  await figures.saveFigures();
+  expect(saved()).toBe(2);
+});
 
-  test('that fail count nothing, and lose nothing of what was counted before', async () => {
-    await write();
-    for (steadyMs of [0, 1_000]) {
-      const [lost] = await Promise.allSettled([write('links', losing)]);
-      expect(lost?.status).toBe('rejected');
-      expect(saved()).toBeNull();
-    }
-    await figures.save(writer);
-    expect(saved()).toBe(1);
-  });
+test('figures are saved whole or not at all', async () => {
+  native.run(`INSERT INTO install (id, provider_id, install_code, install_limit, status,
+    created_at_ms) VALUES (1, 1, 'LinkCode0001', 1, 10, 0)`);
+  native.run(`CREATE TEMP TRIGGER refusal BEFORE INSERT ON install_refusal BEGIN
+    SELECT RAISE(ABORT, 'no'); END`);
+  await write();
+  figures.countRefusal({ installId: 1, providerId: PROVIDER }, 'link_disabled', NOW_MS);
+  const [fault] = await Promise.allSettled([figures.saveFigures()]);
+  expect(fault?.status).toBe('rejected');
+  expect(saved()).toBeNull();
+  native.run('DROP TRIGGER refusal');
+  await figures.saveFigures();
+  expect(saved()).toBe(1);
+});
 
-  test('do not fail with figures that cannot be saved: those wait', async () => {
-    native.run(`CREATE TEMP TRIGGER refusal BEFORE INSERT ON provider_day BEGIN
-      SELECT RAISE(ABORT, 'no'); END`);
-    await write();
-    steadyMs = 1_000;
-    await writer.run(() => native.run(`UPDATE provider SET name = 'changed'`));
-    expect(native.query('SELECT name FROM provider').get()).toEqual({ name: 'changed' });
-    const [fault] = await Promise.allSettled([figures.save(writer)]);
-    expect(fault).toMatchObject({ status: 'rejected', reason: { name: 'WriteFailed' } });
-    native.run('DROP TRIGGER refusal');
-    await write();
-    await figures.save(writer);
-    expect(saved()).toBe(2);
-  });
-
-  test('carry figures whole or not at all', async () => {
-    native.run(`INSERT INTO install (id, provider_id, install_code, install_limit, status,
-      created_at_ms) VALUES (1, 1, 'LinkCode0001', 1, 10, 0)`);
-    native.run(`CREATE TEMP TRIGGER refusal BEFORE INSERT ON install_refusal BEGIN
-      SELECT RAISE(ABORT, 'no'); END`);
-    await write();
-    figures.refuse({ installId: 1, providerId: PROVIDER }, 'link_disabled', NOW_MS);
-    const [fault] = await Promise.allSettled([figures.save(writer)]);
-    expect(fault?.status).toBe('rejected');
-    expect(saved()).toBeNull();
-    native.run('DROP TRIGGER refusal');
-    await figures.save(writer);
-    expect(saved()).toBe(1);
-  });
-
-  test('of nothing that counts write no figures', async () => {
-    steadyMs = 9_000;
-    await writer.run(() => native.run(`UPDATE provider SET name = 'changed'`));
-    await figures.save(writer);
-    expect(saved()).toBeNull();
-  });
+test('a commit saves no figures by itself', async () => {
+  await write();
+  await writer.run(() => native.run(`UPDATE provider SET name = 'changed'`));
+  expect(saved()).toBeNull();
 });
 
 describe('a process', () => {

@@ -6,17 +6,19 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { WAITING_COUNT_MAX } from '../../src/core/event/wanted.ts';
 import type { Happening } from '../../src/core/port/event.ts';
+import type { WriteNotes } from '../../src/store/noun/notes.ts';
+import { batchNotes } from '../../src/store/sqlite/backend.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
-import { EventTrail } from '../../src/store/sqlite/event-trail.ts';
+import { runNow } from '../../src/store/sqlite/dialect.ts';
 import { migrate } from '../../src/store/sqlite/file/migrate.ts';
-import { OutboxSignal } from '../../src/store/sqlite/outbox-signal.ts';
 import { GroupWriter } from '../../src/store/sqlite/writer.ts';
 import { freshFolder } from '../support/app.ts';
+import { notesOn } from '../support/write-notes.ts';
 
 const PROVIDER = 1;
 let folder: string;
 let native: Database;
-let events: EventTrail;
+let notes: WriteNotes;
 let writer: GroupWriter;
 /** Events on disk at each signal, as another connection sees them. */
 let signals: number[];
@@ -31,14 +33,14 @@ beforeEach(() => {
   native.run(`INSERT INTO provider (id, code, name, plan, key_hash, created_at_ms)
     VALUES (1, 'Provide1', 'one', 'basic', zeroblob(32), 0)`);
   signals = [];
-  const signal = new OutboxSignal(() => {
+  const onOutbox = () => {
     const beside = new Database(file, { readonly: true });
     signals.push(countOf('event', beside));
     beside.close();
-  });
+  };
   const db = new Connection(native);
-  events = new EventTrail(db, signal);
-  writer = new GroupWriter(db, 100, { notes: [events, signal] });
+  notes = notesOn(db, { onOutbox });
+  writer = new GroupWriter(db, 100, { notes: batchNotes(notes) });
 });
 
 afterEach(() => {
@@ -66,7 +68,7 @@ const linkFull = (id: number): Happening => ({ kind: 'link.full', data: { instal
 /** A write that notes an event; then a fault of its own, if it has one. */
 const write = (id: number, then: () => void = () => undefined) =>
   writer.run(() => {
-    events.note(PROVIDER, 5, () => linkFull(id));
+    notes.event(PROVIDER, 5, () => linkFull(id));
     then();
   });
 
@@ -117,7 +119,7 @@ test('a commit that fails leaves none, and signals no signal', async () => {
 test('where nobody listens no event is even made', async () => {
   let madeCount = 0;
   const note = () =>
-    events.note(PROVIDER, 5, () => {
+    notes.event(PROVIDER, 5, () => {
       madeCount += 1;
       return linkFull(1);
     });
@@ -128,8 +130,8 @@ test('where nobody listens no event is even made', async () => {
 test('a webhook that a failed write added is told nothing by those beside it', async () => {
   const adding = writer.run(() => {
     addWebhook(1);
-    events.forgetWebhooks();
-    events.note(PROVIDER, 5, () => linkFull(1));
+    notes.forgetWebhooks();
+    notes.event(PROVIDER, 5, () => linkFull(1));
     failing();
   });
   const settled = await Promise.allSettled([adding, write(2)]);
@@ -144,7 +146,7 @@ test('a write hears of webhooks that one before it in the commit changed', async
     writer.run(() => {
       native.run(`UPDATE webhook SET disabled_at_ms = 1, disabled_why = 'x' WHERE id = 1`);
       addWebhook(2);
-      events.forgetWebhooks();
+      notes.forgetWebhooks();
     }),
     write(2),
   ]);
@@ -156,7 +158,7 @@ test('one that is disabled hears of nothing behind that in the commit', async ()
   addWebhook(2);
   await Promise.all([
     write(1),
-    writer.run(() => events.disableWebhook(1, 'it answered 410', 5)),
+    writer.run(() => runNow(notes.disableWebhook(1, 'it answered 410', 5))),
     write(2),
   ]);
   expect(told(1)).toEqual([1]);

@@ -1,0 +1,108 @@
+/** Notes the entries of the audit log within the write of the changes that they are of. */
+
+import { sql } from 'drizzle-orm';
+import { type Deed, type EntryText, entryText } from '../../core/audit/entry.ts';
+import { type ChangeCount, countDeed, isCounted } from '../../core/audit/listed.ts';
+import type { Act } from '../../core/port/audit.ts';
+import { type Statements, type Step, value } from '../backend.ts';
+
+interface Note {
+  act: Act;
+  deed: Deed;
+  /** Provider that the entry names; null: none. */
+  providerId: number | null;
+}
+
+export type AuditStatements = ReturnType<typeof auditStatements>;
+
+export function auditStatements(statements: Statements) {
+  return {
+    changesOf: statements.prepare<ChangeCount>(sql`
+        SELECT changes_from_ms AS "fromMs", change_count AS count, unlisted_count AS unlisted
+        FROM provider WHERE code = ${value('name')} ${statements.locked}`),
+    setChanges: statements.prepare(sql`
+        UPDATE provider SET changes_from_ms = ${value('fromMs')}, change_count = ${value('count')},
+          unlisted_count = ${value('unlisted')}
+        WHERE code = ${value('name')}`),
+    codes: statements.prepare<{ id: number; code: string }>(sql`
+        SELECT id, code FROM provider WHERE id ${statements.among('ids')}`),
+  };
+}
+
+export class AuditNotes {
+  #notes: Note[] = [];
+  readonly #on: AuditStatements;
+
+  constructor(on: AuditStatements) {
+    this.#on = on;
+  }
+
+  get count(): number {
+    return this.#notes.length;
+  }
+
+  /**
+   * A provider's repeatable deed writes the provider's row at the end: such a write has locked it
+   * before all others. Throws if the caller that `act` names is gone by now.
+   */
+  add(act: Act, deed: Deed | null, providerId?: number): void {
+    if (deed === null) return;
+    const { actor, atMs } = act;
+    const isOwn = providerId === undefined || actor.kind === 'provider';
+    this.#notes.push({ act: { actor, atMs }, deed, providerId: isOwn ? null : providerId });
+  }
+
+  /** Forgets those behind the first `count`. */
+  trim(count: number): void {
+    this.#notes.length = count;
+  }
+
+  /** Makes the entries, within the transaction. */
+  *entries(): Step<EntryText[]> {
+    if (this.#notes.length === 0) return [];
+    const codes = yield* this.#codes();
+    const listed = yield* this.#listed();
+    return listed.map(({ act, deed, providerId }) => {
+      const provider = providerId === null ? undefined : codes.get(providerId);
+      return entryText(act, provider === undefined ? deed : { ...deed, provider });
+    });
+  }
+
+  *#codes(): Step<Map<number, string>> {
+    const ids = this.#notes.flatMap(({ providerId }) => providerId ?? []);
+    if (ids.length === 0) return new Map();
+    const found = yield* this.#on.codes.all({ ids: [...new Set(ids)] });
+    return new Map(found.map(({ id, code }) => [id, code]));
+  }
+
+  /** The notes that have an entry, each with the number of those before it that have none. */
+  *#listed(): Step<Note[]> {
+    const counts = yield* this.#counts();
+    const listed: Note[] = [];
+    for (const note of this.#notes) {
+      const { act, deed } = note;
+      const before = isCounted(act.actor, deed) ? counts.get(act.actor.name) : undefined;
+      if (before === undefined) {
+        listed.push(note);
+        continue;
+      }
+      const counted = countDeed(before, act.atMs, deed);
+      counts.set(act.actor.name, counted.after);
+      if (counted.listed !== null) listed.push({ ...note, deed: counted.listed });
+    }
+    for (const [name, count] of counts) yield* this.#on.setChanges.run({ name, ...count });
+    return listed;
+  }
+
+  /** Counted changes of the providers that made some, by code. */
+  *#counts(): Step<Map<string, ChangeCount>> {
+    const counts = new Map<string, ChangeCount>();
+    for (const { act, deed } of this.#notes) {
+      const { name } = act.actor;
+      if (!isCounted(act.actor, deed) || counts.has(name)) continue;
+      const found = yield* this.#on.changesOf.get({ name });
+      if (found !== null) counts.set(name, found);
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * Notes events within the write of the change that they tell of: they are rows of its transaction,
+ * so what takes the change back takes them back. Few owners have a webhook, so the end of a write
+ * looks for those of all its events at once, and without any it makes nothing, not even the event.
+ */
+
+import { sql } from 'drizzle-orm';
+import { quotaReached, webhookDisabled } from '../../core/event/happenings.ts';
+import { levelAfter, type Quota } from '../../core/event/quota.ts';
+import { splitByRoom, WHY_FULL, wantsKind } from '../../core/event/wanted.ts';
+import type { EventKind, Happening } from '../../core/port/event.ts';
+import { type QuotaShare, type Statements, type Step, value } from '../backend.ts';
+import { kindsIn } from '../webhook-row.ts';
+import { noticeMarks } from './notice.ts';
+
+/** An enabled webhook. */
+interface EnabledWebhook {
+  /** 0: the operator's. */
+  owner: number;
+  webhookId: number;
+  destinationId: number;
+  kinds: readonly EventKind[];
+  waitingCount: number;
+}
+
+interface Note {
+  /** 0: the operator. */
+  owner: number;
+  atMs: number;
+  /** Null: no event after all. */
+  happening: () => Happening | Step<Happening | null>;
+}
+
+/** An event with the webhooks that get it. */
+interface Delivery {
+  owner: number;
+  atMs: number;
+  happening: Happening;
+  takers: readonly EnabledWebhook[];
+}
+
+export type EventStatements = ReturnType<typeof eventStatements>;
+
+export function eventStatements(statements: Statements) {
+  const { join } = statements;
+  const enabled = sql`
+    SELECT coalesce(w.provider_id, 0) AS owner, w.id AS "webhookId", d.id AS "destinationId",
+      w.events AS events, d.waiting_count AS "waitingCount"
+    FROM webhook w ${join} destination d ON d.webhook_id = w.id
+    WHERE w.disabled_at_ms IS NULL`;
+  return {
+    ofProviders: statements.prepare<EnabledRow>(sql`
+        ${enabled} AND w.provider_id ${statements.among('owners')} ORDER BY w.id`),
+    ofOperator: statements.prepare<EnabledRow>(sql`
+        ${enabled} AND w.provider_id IS NULL ORDER BY w.id`),
+    add: statements.prepare(sql`
+        INSERT INTO event (provider_id, kind, at_ms, data)
+        VALUES (${value('providerId')}, ${value('kind')}, ${value('atMs')}, ${value('data')})
+        ${statements.returningId}`),
+    lockQueues: statements.lockOnly(sql`
+        SELECT id FROM destination WHERE id ${statements.among('destinationIds')}
+        ORDER BY id ${statements.locked}`),
+    /** Nothing for a destination that is gone by now. */
+    put: statements.prepare(sql`
+        INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
+        SELECT id, 0, CAST(${value('atMs')} AS bigint), CAST(${value('eventId')} AS bigint)
+        FROM destination WHERE id = ${value('destinationId')}`),
+    disable: statements.prepare<{ providerId: number | null; target: string }>(sql`
+        UPDATE webhook SET disabled_at_ms = ${value('atMs')}, disabled_why = ${value('why')}
+        WHERE id = ${value('id')} AND disabled_at_ms IS NULL
+        RETURNING provider_id AS "providerId", kind AS target`),
+    marks: noticeMarks(statements),
+    together: statements.together,
+  };
+}
+
+type EnabledRow = Omit<EnabledWebhook, 'kinds'> & { events: string };
+
+/** Returns a step that tells whether an enabled webhook of the owner wants the kind by now. */
+export function* isWantedNow(
+  on: EventStatements,
+  providerId: number | null,
+  kind: EventKind,
+): Step<boolean> {
+  const found = yield* enabledOf(on, [providerId ?? 0]);
+  return found.some(({ kinds }) => wantsKind(kinds, kind));
+}
+
+function* enabledOf(on: EventStatements, owners: readonly number[]): Step<EnabledWebhook[]> {
+  const rows: EnabledRow[] = [];
+  const providers = owners.filter((owner) => owner !== 0);
+  if (providers.length > 0) rows.push(...(yield* on.ofProviders.all({ owners: providers })));
+  if (providers.length < owners.length) rows.push(...(yield* on.ofOperator.all()));
+  return rows.map(({ events, ...row }) => ({ ...row, kinds: kindsIn(events) }));
+}
+
+export class EventNotes {
+  #notes: Note[] = [];
+  /** Enabled webhooks by owner, as the commit found them. */
+  readonly #byOwner = new Map<number, EnabledWebhook[]>();
+  readonly #on: EventStatements;
+  readonly #onPut: () => void;
+
+  /** `onPut` is called when something was put into the outbox. */
+  constructor(on: EventStatements, onPut: () => void) {
+    this.#on = on;
+    this.#onPut = onPut;
+  }
+
+  add(providerId: number | null, atMs: number, happening: Note['happening']): void {
+    this.#notes.push({ owner: providerId ?? 0, atMs, happening });
+  }
+
+  addQuota(providerId: number, quota: Quota, share: QuotaShare, atMs: number): void {
+    this.add(providerId, atMs, () => this.#quotaReached(providerId, quota, share));
+  }
+
+  *isWanted(providerId: number | null, kind: EventKind): Step<boolean> {
+    const owner = providerId ?? 0;
+    yield* this.#look([owner]);
+    return this.#enabledOf(owner).some(({ kinds }) => wantsKind(kinds, kind));
+  }
+
+  *disableWebhook(id: number, why: string, atMs: number): Step<void> {
+    const disabled = yield* this.#on.disable.get({ id, why, atMs });
+    if (disabled === null) return;
+    const { providerId, target } = disabled;
+    this.forgetWebhooks();
+    this.add(providerId, atMs, () => webhookDisabled(id, target, why));
+  }
+
+  forgetWebhooks(): void {
+    this.#byOwner.clear();
+  }
+
+  /** Forgets all notes: the write was taken back, or is over. */
+  clear(): void {
+    this.#notes = [];
+    this.forgetWebhooks();
+  }
+
+  /** Makes the events that are wanted, within the transaction. */
+  *save(): Step<void> {
+    // A full queue disables its webhook, which is an event too.
+    while (this.#notes.length > 0) {
+      const notes = this.#notes;
+      this.#notes = [];
+      yield* this.#look(notes.map(({ owner }) => owner));
+      const deliveries: Delivery[] = [];
+      const full = new Set<EnabledWebhook>();
+      for (const note of notes) {
+        const delivery = yield* this.#deliveryOf(note, full);
+        if (delivery !== null) deliveries.push(delivery);
+      }
+      yield* this.#put(deliveries);
+      const atMs = notes.at(-1)?.atMs ?? 0;
+      for (const { webhookId } of full) yield* this.disableWebhook(webhookId, WHY_FULL, atMs);
+    }
+  }
+
+  #enabledOf(owner: number): readonly EnabledWebhook[] {
+    return this.#byOwner.get(owner) ?? [];
+  }
+
+  *#look(owners: readonly number[]): Step<void> {
+    const unknown = [...new Set(owners)].filter((owner) => !this.#byOwner.has(owner));
+    if (unknown.length === 0) return;
+    const found = yield* enabledOf(this.#on, unknown);
+    const byOwner = Map.groupBy(found, ({ owner }) => owner);
+    for (const owner of unknown) this.#byOwner.set(owner, byOwner.get(owner) ?? []);
+  }
+
+  /** Returns null if no webhook takes it; adds those that have no room to `full`. */
+  *#deliveryOf({ owner, atMs, happening: make }: Note, full: Set<EnabledWebhook>) {
+    const webhooks = this.#enabledOf(owner);
+    if (webhooks.length === 0) return null;
+    const made = make();
+    const happening = Symbol.iterator in made ? yield* made : made;
+    if (happening === null) return null;
+    const split = splitByRoom(webhooks, happening.kind);
+    for (const webhook of split.full) full.add(webhook);
+    for (const webhook of split.takers) webhook.waitingCount += 1;
+    return split.takers.length === 0 ? null : { owner, atMs, happening, takers: split.takers };
+  }
+
+  *#quotaReached(
+    providerId: number,
+    quota: Quota,
+    { used, limit }: QuotaShare,
+  ): Step<Happening | null> {
+    if (!(yield* this.isWanted(providerId, 'quota.reached'))) return null;
+    const { marks } = this.#on;
+    const subject = `quota ${quota}`;
+    const before = Number((yield* marks.get(providerId, subject)) ?? 0);
+    const level = levelAfter(before, used, limit);
+    if (level === before) return null;
+    yield* marks.set(providerId, subject, String(level));
+    return level > before ? quotaReached(quota, level, used, limit) : null;
+  }
+
+  *#put(deliveries: readonly Delivery[]): Step<void> {
+    if (deliveries.length === 0) return;
+    const on = this.#on;
+    const ids = yield* on.together<number[]>(
+      deliveries.map(({ owner, atMs, happening: { kind, data } }) => () => {
+        const providerId = owner === 0 ? null : owner;
+        return on.add.insert({ providerId, kind, atMs, data: JSON.stringify(data) });
+      }),
+    );
+    const rows = deliveries.flatMap(({ atMs, takers }, n) =>
+      takers.map(({ destinationId }) => ({ destinationId, atMs, eventId: ids[n] ?? 0 })),
+    );
+    const destinationIds = rows.map(({ destinationId }) => destinationId);
+    yield* on.lockQueues.run({ destinationIds });
+    yield* on.together(rows.map((row) => () => on.put.run(row)));
+    this.#onPut();
+  }
+}

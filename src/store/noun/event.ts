@@ -1,0 +1,146 @@
+/** Events that no other write is about, notices, and the end of events. See event-notes.ts. */
+
+import { type SQL, sql } from 'drizzle-orm';
+import type {
+  EventBounds,
+  EventStore,
+  NewEvent,
+  WatchedSubscription,
+} from '../../core/port/event.ts';
+import { type Backend, type Step, value } from '../backend.ts';
+import { cursorAt, positionOf } from '../cursor.ts';
+import { type EventStatements, isWantedNow } from './event-notes.ts';
+import { ofOwner } from './owner.ts';
+
+/** Events that a step looks at or deletes: some 5 ms. */
+const LOOK_COUNT = 200;
+
+/** Position of a look: at those that are too old, then at those of one owner after the other. */
+interface Position {
+  stage: 'old' | 'many';
+  /** Owner whose events are looked at; 0: the operator. */
+  owner: number;
+  atMs: number;
+  id: number;
+}
+
+const BEGINNING: Position = { stage: 'old', owner: 0, atMs: 0, id: 0 };
+
+interface Found {
+  id: number;
+  atMs: number;
+  /** 1: nothing waits for it but what is disabled. */
+  isOver: number;
+}
+
+function statements(backend: Backend) {
+  const { join } = backend;
+  const isOver = sql`NOT EXISTS (
+    SELECT 1 FROM outbox o ${join} destination d ON d.id = o.destination_id
+      ${join} webhook w ON w.id = d.webhook_id
+    WHERE o.event_id = e.id AND w.disabled_at_ms IS NULL)`;
+  const found = (which: SQL) => sql`
+      SELECT e.id AS id, e.at_ms AS "atMs", CAST(${isOver} AS integer) AS "isOver"
+      FROM event e WHERE ${which}`;
+  return {
+    subscriptions: backend.prepare<WatchedSubscription>(sql`
+        SELECT p.id AS "providerId", p.active_until_ms AS "activeUntilMs",
+          (SELECT mark FROM notice
+           WHERE provider_id = p.id AND subject = ${value('subject')}) AS mark
+        FROM provider p
+        WHERE p.active_until_ms > 0 AND p.active_until_ms < ${value('endsBeforeMs')} AND EXISTS (
+          SELECT 1 FROM webhook w WHERE w.provider_id = p.id AND w.disabled_at_ms IS NULL)
+        ORDER BY p.id`),
+    old: backend.prepare<Found>(
+      found(sql`
+        e.at_ms < ${value('beforeMs')} AND (e.at_ms, e.id) > (${value('atMs')}, ${value('id')})
+        ORDER BY e.at_ms, e.id LIMIT ${LOOK_COUNT}`),
+    ),
+    /** The newest event of an owner of those that are too many. */
+    lastOfMany: ofOwner<{ lastId: number }>(
+      backend,
+      (isOwners) => sql`
+        SELECT id AS "lastId" FROM event WHERE ${isOwners}
+        ORDER BY id DESC LIMIT 1 OFFSET ${value('countMax')}`,
+    ),
+    many: ofOwner<Found>(backend, (isOwners) =>
+      found(sql`
+        ${isOwners} AND e.id > ${value('id')} AND e.id <= ${value('lastId')}
+        ORDER BY e.id LIMIT ${LOOK_COUNT}`),
+    ),
+    nextOwner: backend.prepare<{ owner: number | null }>(sql`
+        SELECT min(provider_id) AS owner FROM event WHERE provider_id > ${value('owner')}`),
+    /** Those that are put into a queue at this moment are left out. */
+    lock: backend.prepare<{ id: number }>(sql`
+        SELECT id FROM event WHERE id ${backend.among('ids')}
+        ORDER BY id ${backend.deletableUnlessBusy}`),
+    forget: backend.prepare(sql`
+        DELETE FROM event AS e WHERE id ${backend.among('ids')} AND ${isOver}`),
+  };
+}
+
+export function eventNoun(backend: Backend, events: EventStatements): EventStore {
+  const on = statements(backend);
+  const { marks } = events;
+
+  /** The events to look at next, and where to continue behind them; null: there are none left. */
+  function* look(at: Position, { beforeMs, countMax }: EventBounds) {
+    const { stage, owner, atMs, id } = at;
+    if (stage === 'old') {
+      const found = yield* on.old.all({ beforeMs, atMs, id });
+      const last = found.at(-1);
+      const isLast = last === undefined || found.length < LOOK_COUNT;
+      const next: Position = isLast ? { ...BEGINNING, stage: 'many' } : { ...at, ...last };
+      return { found, next };
+    }
+    const providerId = owner === 0 ? null : owner;
+    const last = yield* on.lastOfMany(providerId).get({ providerId, countMax });
+    const lastId = last?.lastId ?? 0;
+    const found = lastId > id ? yield* on.many(providerId).all({ providerId, id, lastId }) : [];
+    if (found.length === LOOK_COUNT) return { found, next: { ...at, id: found.at(-1)?.id ?? 0 } };
+    const nextOwner = (yield* on.nextOwner.get({ owner }))?.owner ?? null;
+    return { found, next: nextOwner === null ? null : { ...at, owner: nextOwner, id: 0 } };
+  }
+
+  function* isNews({ providerId, kind }: NewEvent, subject: string, mark: string): Step<boolean> {
+    if ((yield* marks.get(providerId, subject)) === mark) return false;
+    return yield* isWantedNow(events, providerId, kind);
+  }
+
+  return {
+    addEvent: async ({ providerId, atMs, kind, data }) => {
+      if (!(await backend.read(() => isWantedNow(events, providerId, kind)))) return;
+      await backend.write(function* (notes) {
+        notes.event(providerId, atMs, () => ({ kind, data }));
+      });
+    },
+
+    addNotice: async (event, subject, mark) => {
+      const { providerId, atMs, kind, data } = event;
+      // Looking costs no write.
+      if (!(await backend.read(() => isNews(event, subject, mark)))) return false;
+      return backend.write(function* (notes) {
+        if (!(yield* notes.isWanted(providerId, kind))) return false;
+        if (!(yield* marks.set(providerId, subject, mark))) return false;
+        notes.event(providerId, atMs, () => ({ kind, data }));
+        return true;
+      });
+    },
+
+    listWatchedSubscriptions: async (endsBeforeMs, subject) =>
+      backend.read(() => on.subscriptions.all({ endsBeforeMs, subject })),
+
+    forgetEvents: async (bounds, after) => {
+      const at = positionOf(after, BEGINNING);
+      const { found, next } = await backend.read(() => look(at, bounds));
+      const over = found.filter(({ isOver }) => isOver === 1).map(({ id }) => id);
+      if (over.length > 0) {
+        await backend.write(function* () {
+          const locked = yield* on.lock.all({ ids: over });
+          yield* on.forget.run({ ids: locked.map(({ id }) => id) });
+        });
+      }
+      return next && cursorAt(next);
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** Figures that this process has counted and not saved. */
+
+import {
+  FIGURE_OF_REFUSAL,
+  type FigureRows,
+  GatheredFigures,
+  type GatheredRefusals,
+} from '../../core/figures.ts';
+import type { Figure, KnownLink, RefusalReason } from '../../core/port/figure.ts';
+import type { FigureObserver } from '../kind.ts';
+import { OutcomeUnknown } from '../refusal.ts';
+
+/** Rows that are saved in one step: some 2 ms on SQLite. */
+const SAVE_COUNT = 250;
+
+/** Refusals of a link on a day, those of all nodes. */
+export interface SavedRefusals extends Pick<GatheredRefusals, 'installId' | 'day'> {
+  dayCount: number;
+}
+
+/** Adds rows to those that are saved, in one write. */
+type SaveRows = (rows: FigureRows) => Promise<readonly SavedRefusals[]>;
+
+export class FigureCounter {
+  readonly #gathered = new GatheredFigures();
+  /** Settles when the saves that were asked for before are over. */
+  #saved: Promise<void> = Promise.resolve();
+  readonly #onFigure: FigureObserver;
+
+  constructor(onFigure: FigureObserver = () => {}) {
+    this.#onFigure = onFigure;
+  }
+
+  /** Counts what a write that was saved did. */
+  note(providerId: number, figure: Figure, atMs: number, by = 1): void {
+    if (by <= 0) return;
+    this.#gathered.add(providerId, figure, atMs, by);
+    this.#onFigure(figure, by);
+  }
+
+  /** Counts a refusal, which no write is about. Returns true if it may be an event. */
+  addRefusal(link: KnownLink, reason: RefusalReason, atMs: number): boolean {
+    this.#onFigure(FIGURE_OF_REFUSAL[reason], 1);
+    return this.#gathered.addRefusal(link, reason, atMs);
+  }
+
+  /** Saves all that has been counted, in steps. Rejects with `WriteFailed` if it cannot. */
+  save(saveRows: SaveRows): Promise<void> {
+    const saved = this.#saved.catch(() => undefined).then(() => this.#saveAll(saveRows));
+    this.#saved = saved;
+    return saved;
+  }
+
+  async #saveAll(saveRows: SaveRows): Promise<void> {
+    const stepCount = Math.ceil(this.#gathered.rowCount / SAVE_COUNT);
+    for (let step = 0; step < stepCount; step++) {
+      const rows = this.#gathered.take(SAVE_COUNT);
+      try {
+        const saved = await saveRows(rows);
+        for (const row of saved) this.#gathered.noteSaved(row, row.dayCount);
+      } catch (fault) {
+        // Figures may be lost, but nothing counts twice.
+        if (!(fault instanceof OutcomeUnknown)) this.#gathered.putBack(rows);
+        throw fault;
+      }
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/** Figures by day and provider. What is counted is saved by adding, so that several nodes may. */
+
+import { type SQL, sql } from 'drizzle-orm';
+import { linkRefused } from '../../core/event/happenings.ts';
+import { type FigureRows, numbersReached } from '../../core/figures.ts';
+import {
+  FIGURES,
+  type FigureStore,
+  type Figures,
+  type LinkRefusals,
+} from '../../core/port/figure.ts';
+import { PromptSave } from '../../core/prompt-save.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { type EventStatements, isWantedNow } from './event-notes.ts';
+import type { FigureCounter, SavedRefusals } from './figure-counter.ts';
+
+/** Rows that a step deletes. */
+const FORGET_COUNT = 1_000;
+
+const each = (write: (figure: string) => string): SQL => sql.raw(FIGURES.map(write).join(', '));
+const COLUMNS = each((figure) => figure);
+
+/** Only if the provider, or the link, is still there. */
+function savingStatements(backend: Backend) {
+  const days = backend.rows('days', {
+    providerId: 'bigint',
+    day: 'bigint',
+    ...Object.fromEntries(FIGURES.map((figure) => [figure, 'bigint'] as const)),
+  });
+  const refusals = backend.rows('refusals', {
+    installId: 'bigint',
+    count: 'bigint',
+    refusedAtMs: 'bigint',
+    reason: 'text',
+    day: 'bigint',
+  });
+  return {
+    addDays: backend.prepare(sql`
+        INSERT INTO provider_day AS d (provider_id, day, ${COLUMNS})
+        SELECT p.id, x.day, ${each((figure) => `x.${figure}`)}
+        FROM ${days} x ${backend.join} provider p ON p.id = x."providerId"
+        WHERE true ORDER BY p.id, x.day ${backend.keyLocked('p')}
+        ON CONFLICT (provider_id, day) DO UPDATE
+        SET ${each((figure) => `${figure} = d.${figure} + excluded.${figure}`)}`),
+    addRefusals: backend.prepare<SavedRefusals>(sql`
+        INSERT INTO install_refusal AS r (install_id, refused_count, refused_at_ms, reason, day,
+          day_count)
+        SELECT i.id, x.count, x."refusedAtMs", x.reason, x.day, x.count
+        FROM ${refusals} x ${backend.join} install i ON i.id = x."installId"
+        WHERE true ORDER BY i.id ${backend.keyLocked('i')}
+        ON CONFLICT (install_id) DO UPDATE SET
+          day_count = CASE WHEN excluded.day = r.day THEN r.day_count + excluded.day_count
+            WHEN excluded.day > r.day THEN excluded.day_count ELSE r.day_count END,
+          day = ${backend.greatest(sql`r.day`, sql`excluded.day`)},
+          refused_count = r.refused_count + excluded.refused_count,
+          reason = CASE WHEN excluded.refused_at_ms >= r.refused_at_ms THEN excluded.reason
+            ELSE r.reason END,
+          refused_at_ms = ${backend.greatest(sql`r.refused_at_ms`, sql`excluded.refused_at_ms`)}
+        RETURNING install_id AS "installId", day, day_count AS "dayCount"`),
+  };
+}
+
+function readingStatements(backend: Backend) {
+  const sums = each((figure) => `CAST(sum(${figure}) AS bigint) AS ${figure}`);
+  const inDays = sql`day BETWEEN ${value('fromDay')} AND ${value('toDay')}`;
+  const isOver = sql`day < ${value('beforeDay')}`;
+  return {
+    list: backend.prepare<Figures & { day: number }>(sql`
+        SELECT day, ${COLUMNS} FROM provider_day
+        WHERE provider_id = ${value('providerId')} AND ${inDays} ORDER BY day`),
+    listAll: backend.prepare<Figures & { day: number }>(sql`
+        SELECT day, ${sums} FROM provider_day WHERE ${inDays} GROUP BY day ORDER BY day`),
+    sum: backend.prepare<Figures & { providerCode: string }>(sql`
+        SELECT p.code AS "providerCode", ${sums}
+        FROM provider_day d ${backend.join} provider p ON p.id = d.provider_id
+        WHERE ${inDays} GROUP BY p.id ORDER BY p.id`),
+    refusals: backend.prepare<LinkRefusals>(sql`
+        SELECT i.install_code AS "installCode", r.refused_count AS "refusedCount",
+          r.refused_at_ms AS "refusedAtMs", r.reason AS reason
+        FROM install_refusal r ${backend.join} install i ON i.id = r.install_id
+        WHERE i.provider_id = ${value('providerId')} AND r.refused_at_ms >= ${value('sinceMs')}
+        ORDER BY r.refused_count DESC, i.id LIMIT ${value('countMax')}`),
+    oldest: backend.prepare<{ day: number }>(sql`
+        SELECT day FROM provider_day WHERE ${isOver} LIMIT 1`),
+    /** Rows that another node deletes at the same time are left to it. */
+    forget: backend.prepare(sql`
+        WITH gone AS (
+          SELECT provider_id, day FROM provider_day WHERE ${isOver}
+          ORDER BY day, provider_id LIMIT ${FORGET_COUNT} ${backend.deletableUnlessBusy})
+        DELETE FROM provider_day WHERE (provider_id, day) IN (SELECT provider_id, day FROM gone)`),
+  };
+}
+
+export function figureNoun(
+  backend: Backend,
+  counter: FigureCounter,
+  events: EventStatements,
+): FigureStore {
+  const saving = savingStatements(backend);
+  const on = readingStatements(backend);
+
+  function* addRows(notes: Notes, { days, refusals }: FigureRows): Step<SavedRefusals[]> {
+    if (days.length > 0) yield* saving.addDays.run({ days: JSON.stringify(days) });
+    const saved: SavedRefusals[] = [];
+    // A statement takes each link once.
+    for (const [day, rows] of Map.groupBy(refusals, (row) => row.day)) {
+      const added = yield* saving.addRefusals.all({ refusals: JSON.stringify(rows) });
+      saved.push(...added);
+      const byLink = new Map(added.map((row) => [row.installId, row]));
+      for (const { installId, providerId, count, refusedAtMs, reason } of rows) {
+        const after = byLink.get(installId);
+        // An earlier day than that of the row: its refusals are counted no more.
+        if (after?.day !== day) continue;
+        for (const number of numbersReached(after.dayCount - count, after.dayCount)) {
+          const refused = () => linkRefused(installId, reason, number, day);
+          notes.event(providerId, refusedAtMs, refused);
+        }
+      }
+    }
+    return saved;
+  }
+
+  const save = () => counter.save((rows) => backend.write((notes) => addRows(notes, rows)));
+  const prompt = new PromptSave({
+    isWanted: (providerId) => backend.read(() => isWantedNow(events, providerId, 'link.refused')),
+    save,
+  });
+  return {
+    countRefusal: (link, reason, atMs) => {
+      if (counter.addRefusal(link, reason, atMs)) prompt.ask(link.providerId);
+    },
+    saveFigures: save,
+    listFigures: async (providerId, fromDay, toDay) =>
+      backend.read(() =>
+        providerId === null
+          ? on.listAll.all({ fromDay, toDay })
+          : on.list.all({ providerId, fromDay, toDay }),
+      ),
+    sumFigures: async (fromDay, toDay) => backend.read(() => on.sum.all({ fromDay, toDay })),
+    listRefusals: async (providerId, sinceMs, countMax) =>
+      backend.read(() => on.refusals.all({ providerId, sinceMs, countMax })),
+    forgetFigures: async (beforeDay) => {
+      if ((await backend.read(() => on.oldest.get({ beforeDay }))) === null) return false;
+      return (await backend.change(() => on.forget.run({ beforeDay }))) > 0;
+    },
+  };
+}

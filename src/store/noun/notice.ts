@@ -1,0 +1,38 @@
+/** Marks of notices: for which state of each subject a notice was given last. */
+
+import { sql } from 'drizzle-orm';
+import { type Statements, type Step, value } from '../backend.ts';
+import { ofOwner } from './owner.ts';
+
+export interface NoticeMarks {
+  /** Returns the mark of a provider's subject, or (null) of the operator's; null: none. */
+  get(providerId: number | null, subject: string): Step<string | null>;
+  /** Sets the mark, within a write. Returns false if it is the mark already. */
+  set(providerId: number | null, subject: string, mark: string): Step<boolean>;
+}
+
+export function noticeMarks(statements: Statements): NoticeMarks {
+  const find = ofOwner<{ mark: string }>(
+    statements,
+    (isOwners) => sql`SELECT mark FROM notice WHERE ${isOwners} AND subject = ${value('subject')}`,
+  );
+  /** Each index is of one kind of owner alone. */
+  const setting = (key: string) =>
+    statements.prepare(sql`
+        INSERT INTO notice AS n (provider_id, subject, mark)
+        VALUES (${value('providerId')}, ${value('subject')}, ${value('mark')})
+        ON CONFLICT ${sql.raw(key)} DO UPDATE SET mark = excluded.mark
+          WHERE n.mark <> excluded.mark`);
+  const setOfProvider = setting('(provider_id, subject) WHERE provider_id IS NOT NULL');
+  const setOfOperator = setting('(subject) WHERE provider_id IS NULL');
+  return {
+    *get(providerId, subject) {
+      const found = yield* find(providerId).get({ providerId, subject });
+      return found?.mark ?? null;
+    },
+    *set(providerId, subject, mark) {
+      const on = providerId === null ? setOfOperator : setOfProvider;
+      return (yield* on.run({ providerId, subject, mark })) > 0;
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** Steps and statements on PostgreSQL: each statement of a step is waited for. */
+
+import { type SQL, sql } from 'drizzle-orm';
+import type { Dialect, Prepared, Statements, Step, Values } from '../backend.ts';
+import { type Bound, prepare, type Runner, type Statement, value } from './statement.ts';
+
+/** What a step on PostgreSQL yields, and is resumed with the result of. */
+type Wait = (on: Runner) => Promise<unknown>;
+
+/** Makes a step of something that runs on the connection of the step. */
+export function* waitFor<T>(wait: (on: Runner) => Promise<T>): Generator<Wait, T, unknown> {
+  return (yield wait) as T;
+}
+
+/** Runs a step to its end. */
+export async function runOn<T>(on: Runner, step: Step<T>): Promise<T> {
+  const running = step[Symbol.iterator]() as Iterator<Wait, T, unknown>;
+  let next = running.next();
+  while (next.done !== true) {
+    let result: unknown;
+    try {
+      result = await next.value(on);
+    } catch (fault) {
+      if (running.throw === undefined) throw fault;
+      next = running.throw(fault);
+      continue;
+    }
+    next = running.next(result);
+  }
+  return next.value;
+}
+
+function preparedOf<Row>(statement: Statement<Row>): Prepared<Row> {
+  const bound = (values: Values = {}) => values as Record<string, Bound>;
+  return {
+    all: (values) => waitFor((on) => statement.all(on, bound(values))),
+    get: (values) => waitFor((on) => statement.get(on, bound(values))),
+    run: (values) => waitFor((on) => statement.run(on, bound(values))),
+    insert: (values) => waitFor((on) => statement.insert(on, bound(values))),
+  };
+}
+
+export const DIALECT: Dialect = {
+  locked: sql.raw('FOR NO KEY UPDATE'),
+  lockedUnlessBusy: sql.raw('FOR NO KEY UPDATE SKIP LOCKED'),
+  deletableUnlessBusy: sql.raw('FOR UPDATE SKIP LOCKED'),
+  keyLocked: (alias) => sql.raw(`FOR KEY SHARE OF ${alias}`),
+  join: sql.raw('JOIN'),
+  returningId: sql.raw('RETURNING id'),
+  once: (name) => sql`${value(name)}`,
+  among: (name, type = 'bigint') => sql`= ANY(${value(name)}::${sql.raw(type)}[])`,
+  rows: (name, columns) => {
+    const read = Object.entries(columns).map(
+      ([column, type]) => `(value->>'${column}')::${type} AS "${column}"`,
+    );
+    return sql`(SELECT n - 1 AS n, ${sql.raw(read.join(', '))}
+      FROM jsonb_array_elements(${value(name)}::text::jsonb) WITH ORDINALITY AS t(value, n))`;
+  },
+  idOrNext: (name, table) => sql`coalesce(${value(name)}, nextval('${sql.raw(table)}_id_seq'))`,
+  greatest: (a, b) => sql`greatest(${a}, ${b})`,
+  least: (a, b) => sql`least(${a}, ${b})`,
+  bytes: (name) => sql`decode(${value(name)}::text, 'hex')`,
+  hex: (column) => sql.raw(`encode(${column}, 'hex')`),
+};
+
+const lockProvider = prepare(sql`
+    SELECT id FROM provider WHERE id = ${value('providerId')} FOR NO KEY UPDATE`);
+
+export const STATEMENTS: Statements = {
+  ...DIALECT,
+  prepare: <Row>(query: SQL) => preparedOf(prepare<Row>(query)),
+  lockOnly: (query) => preparedOf(prepare(query)),
+  lockProvider: (providerId) =>
+    waitFor((on) => lockProvider.run(on, { providerId }).then(() => undefined)),
+  together: <T extends readonly unknown[]>(steps: readonly (() => Step<unknown>)[]) =>
+    waitFor(
+      async (on) => (await Promise.all(steps.map((step) => runOn(on, step())))) as never as T,
+    ),
+};

@@ -1,0 +1,44 @@
+/** The chain of the audit log: each commit adds its entries as one block behind the newest one. */
+
+import { sql } from 'drizzle-orm';
+import { blockAfter, NO_ANCHOR } from '../../core/audit/chain.ts';
+import type { EntryText } from '../../core/audit/entry.ts';
+import type { AuditAnchor, AuditBlock } from '../../core/port/audit.ts';
+import type { Connection } from './connection.ts';
+import { value } from './statement.ts';
+
+/** Statements about the log alone, which every schema that has one takes. */
+function chainStatements(db: Connection) {
+  return {
+    newest: db.prepare<Pick<AuditBlock, 'number' | 'hash'>>(sql`
+        SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`),
+    anchor: anchorStatement(db),
+    add: db.prepare(sql`
+        INSERT INTO audit (last_number, at_ms, prev_hash, hash, entries)
+        VALUES (${value('number')}, ${value('atMs')}, ${value('prevHash')}, ${value('hash')},
+          ${value('entries')})`),
+  };
+}
+
+export const anchorStatement = (db: Connection) =>
+  db.prepare<AuditAnchor>(sql`
+      SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`);
+
+/**
+ * The end of the chain, also in a database of an older schema. The write lock orders processes, so
+ * that the newest block that is read within a write is the newest there is.
+ */
+export class AuditChain {
+  readonly #on: ReturnType<typeof chainStatements>;
+
+  constructor(db: Connection) {
+    this.#on = chainStatements(db);
+  }
+
+  /** Adds the entries as one block, within a write. */
+  add(entries: readonly EntryText[]): void {
+    if (entries.length === 0) return;
+    const newest = this.#on.newest.get() ?? this.#on.anchor.get() ?? NO_ANCHOR;
+    this.#on.add.run({ ...blockAfter(newest, entries) });
+  }
+}

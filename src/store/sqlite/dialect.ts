@@ -1,0 +1,80 @@
+/** Steps and statements on SQLite: a step waits for nothing, so it runs through in one go. */
+
+import { type SQL, sql } from 'drizzle-orm';
+import type { Dialect, Prepared, Statements, Step } from '../backend.ts';
+import type { Connection } from './connection.ts';
+import { once, type Statement, value } from './statement.ts';
+
+/** A step that has run. */
+export class Done<T> implements Step<T>, Iterator<never, T> {
+  readonly #value: T;
+
+  constructor(result: T) {
+    this.#value = result;
+  }
+
+  next(): IteratorReturnResult<T> {
+    return { done: true, value: this.#value };
+  }
+
+  [Symbol.iterator](): Iterator<never, T> {
+    return this;
+  }
+}
+
+export const NOTHING = new Done<void>(undefined);
+
+/** Runs a step to its end. Throws if it waits for something. */
+export function runNow<T>(step: Step<T>): T {
+  const result = step[Symbol.iterator]().next();
+  if (result.done !== true) throw new Error('a step on SQLite waits for nothing');
+  return result.value;
+}
+
+function preparedOn<Row>(on: Statement<Row>): Prepared<Row> {
+  return {
+    all: (values) => new Done(on.all(values)),
+    get: (values) => new Done(on.get(values)),
+    run: (values) => new Done(on.run(values)),
+    insert: (values) => new Done(on.insert(values)),
+  };
+}
+
+const NO_LOCK: Prepared<unknown> = {
+  all: () => new Done([]),
+  get: () => new Done(null),
+  run: () => new Done(0),
+  insert: () => new Done(0),
+};
+
+const EMPTY = sql.raw('');
+
+export const DIALECT: Dialect = {
+  locked: EMPTY,
+  lockedUnlessBusy: EMPTY,
+  deletableUnlessBusy: EMPTY,
+  keyLocked: () => EMPTY,
+  join: sql.raw('CROSS JOIN'),
+  returningId: EMPTY,
+  once,
+  among: (name) => sql`IN (SELECT value FROM json_each(${value(name)}))`,
+  rows: (name, columns) => {
+    const read = Object.keys(columns).map((column) => `value->>'${column}' AS "${column}"`);
+    return sql`(SELECT key AS n, ${sql.raw(read.join(', '))} FROM json_each(${value(name)}))`;
+  },
+  idOrNext: (name) => sql`${value(name)}`,
+  greatest: (a, b) => sql`max(${a}, ${b})`,
+  least: (a, b) => sql`min(${a}, ${b})`,
+  bytes: (name) => sql`unhex(${value(name)})`,
+  hex: (column) => sql.raw(`lower(nullif(hex(${column}), ''))`),
+};
+
+export function sqliteStatements(db: Connection): Statements {
+  return {
+    ...DIALECT,
+    prepare: <Row>(query: SQL) => preparedOn(db.prepare<Row>(query)),
+    lockOnly: () => NO_LOCK,
+    lockProvider: () => NOTHING,
+    together: (steps) => new Done(steps.map((step) => runNow(step())) as never),
+  };
+}
