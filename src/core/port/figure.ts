@@ -28,8 +28,8 @@ export interface LinkRefusals {
 }
 
 /**
- * Steps of other parts of the port count each change that they commit once, in memory. A later
- * commit, `saveFigures` or `close` saves the counts: a killed process loses those since.
+ * Steps of other parts of the port count each change that they commit once, in memory.
+ * `saveFigures` and `close` save the counts: a killed process loses those since.
  */
 export interface FigureStore {
   /** Counts a refusal, which writes nothing else. Never waits, never throws. */

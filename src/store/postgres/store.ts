@@ -2,6 +2,7 @@
 
 import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
+import type { Backend } from '../backend.ts';
 import type { StoreOptions } from '../kind.ts';
 import { domainNoun } from '../noun/domain.ts';
 import { eventNoun } from '../noun/event.ts';
@@ -79,8 +80,11 @@ export async function openPostgresStore(
   };
   const watching = new Watching(context);
   const self: Self = { nodeId: null, clock: databaseClock };
+  const backend = postgresBackend(context);
+  const figures = figureNoun(backend, context.figures, NOTES.events);
   const store: Partial<Store> = {
-    ...nounsOf(context),
+    ...nounsOf(context, backend),
+    ...figures,
     ...(database.set === false ? {} : fastPathsOf(context)),
     ...healthStore(context, self),
     ...nodeStore(context, self),
@@ -89,7 +93,7 @@ export async function openPostgresStore(
     close: async () => {
       watching.close();
       // Nobody hears of it any more: figures that are lost are no reason to stay.
-      await store.saveFigures?.().catch(() => undefined);
+      await figures.saveFigures().catch(() => undefined);
       await context.sealer.close();
       await db.close();
     },
@@ -97,8 +101,7 @@ export async function openPostgresStore(
   return store as Store;
 }
 
-function nounsOf(context: Context): Partial<Store> {
-  const backend = postgresBackend(context);
+function nounsOf(context: Context, backend: Backend): Partial<Store> {
   return {
     ...providerNoun(backend),
     ...removalStore(context),
@@ -112,7 +115,6 @@ function nounsOf(context: Context): Partial<Store> {
     ...registrationStore(context),
     ...keepingStore(context),
     ...auditStore(context),
-    ...figureNoun(backend, context.figures, NOTES.events),
     ...distributionStore(context),
     ...laneStore(context),
     ...recipientStore(context),

@@ -37,14 +37,6 @@ export interface BatchNotes<Mark = unknown> {
   clear(isSaved: boolean): void;
 }
 
-const NO_NOTES: BatchNotes = {
-  mark: () => null,
-  undo: () => undefined,
-  endWrite: () => undefined,
-  seal: () => undefined,
-  clear: () => undefined,
-};
-
 interface Job {
   work: () => unknown;
   resolve: (value: unknown) => void;
@@ -84,7 +76,7 @@ export class GroupWriter {
   #onIdle: (() => void)[] = [];
   readonly #db: Connection;
   readonly #batchMax: number;
-  readonly #notes: BatchNotes;
+  readonly #notes: BatchNotes | null;
   readonly #upkeep: Upkeep | null;
   readonly #onCommit: CommitObserver | null;
   readonly #others: Knock;
@@ -97,7 +89,7 @@ export class GroupWriter {
   constructor(db: Connection, batchMax: number, options: WriterOptions = {}) {
     this.#db = db;
     this.#batchMax = batchMax;
-    this.#notes = options.notes ?? NO_NOTES;
+    this.#notes = options.notes ?? null;
     this.#upkeep = options.upkeep ?? null;
     this.#onCommit = options.onCommit ?? null;
     this.#others = options.others ?? NOBODY_ELSE;
@@ -222,14 +214,14 @@ export class GroupWriter {
       }
       // A full disk can make SQLite roll the whole transaction back by itself.
       if (!this.#db.inTransaction) throw lostTransaction(results);
-      this.#notes.seal();
+      this.#notes?.seal();
       this.#sql.commit.run();
       isSaved = true;
     } catch (cause) {
       fault = new WriteFailed('the commit failed', { cause });
       this.#db.rollBack();
     } finally {
-      this.#notes.clear(isSaved);
+      this.#notes?.clear(isSaved);
     }
     this.#endedMs = this.#steadyMs();
     this.#onCommit?.(batch.length, this.#endedMs - this.#beganMs, isSaved);
@@ -243,7 +235,7 @@ export class GroupWriter {
     try {
       for (const job of batch) {
         results.push({ value: job.work() });
-        this.#notes.endWrite();
+        this.#notes?.endWrite();
       }
       return true;
     } catch {
@@ -254,15 +246,15 @@ export class GroupWriter {
   #runInSavepoint(job: Job): Result {
     // An earlier job lost the transaction; #save tells everybody.
     if (!this.#db.inTransaction) return { fault: null };
-    const mark = this.#notes.mark();
+    const mark = this.#notes?.mark();
     try {
       this.#sql.savepoint.run();
       const value = job.work();
-      this.#notes.endWrite();
+      this.#notes?.endWrite();
       this.#sql.release.run();
       return { value };
     } catch (error) {
-      this.#notes.undo(mark);
+      this.#notes?.undo(mark);
       if (this.#db.inTransaction) {
         this.#sql.rollbackTo.run();
         this.#sql.release.run();

@@ -3,27 +3,35 @@ import type { MutatedFile } from '../mutation.ts';
 /** Events: told if, and only if, the change was made, to who wants to know, and within bounds. */
 export const events: readonly MutatedFile[] = [
   {
-    file: 'src/store/sqlite/event-trail.ts',
-    tests: ['test/store/event-trail.test.ts', 'test/jobs/notice.test.ts'],
+    file: 'src/store/noun/event-notes.ts',
+    tests: ['test/store/event-notes.test.ts', 'test/jobs/notice.test.ts'],
     changes: [
-      ['AND w.disabled_at_ms IS NULL\n', '\n'],
-      ['  undo(): void {\n    this.forgetWebhooks();', '  undo(): void {'],
-      ['  clear(): void {\n    this.forgetWebhooks();', '  clear(): void {'],
-      ['        webhook.waitingCount += 1;\n', ''],
-      ['      this.#outbox.raise();\n', ''],
-      ['if (known === null) return;', 'if (known === null) throw new Error();'],
-      [
-        '    this.#on.disable.run({ id, why, atMs });\n    this.forgetWebhooks();',
-        '    this.#on.disable.run({ id, why, atMs });',
-      ],
+      ['WHERE w.disabled_at_ms IS NULL`', 'WHERE true`'],
+      ['    this.#notes = [];\n    this.forgetWebhooks();', '    this.#notes = [];'],
+      ['    for (const webhook of split.takers) webhook.waitingCount += 1;\n', ''],
+      ['    this.#onPut();\n', ''],
+      ['if (disabled === null) return;', 'if (disabled === null) throw new Error();'],
+      ['target } = disabled;\n    this.forgetWebhooks();', 'target } = disabled;'],
+      ['if (webhooks.length === 0) return null;', ''],
     ],
   },
   {
-    file: 'src/store/sqlite/outbox-signal.ts',
-    tests: ['test/store/event-trail.test.ts'],
+    file: 'src/store/noun/notes.ts',
+    tests: [
+      'test/store/event-notes.test.ts',
+      'test/store/figure-counter.test.ts',
+      'test/store/audit-rollback.test.ts',
+      'test/store/distribution-end.test.ts',
+    ],
     changes: [
-      ['if (isSaved && isPut)', 'if (isPut)'],
+      ['if (this.#putCount > 0) onOutbox', 'onOutbox'],
       ['    this.#putCount = 0;\n', ''],
+      ['    this.#putCount = puts;\n', ''],
+      ['    this.#figures.length = figures;\n', ''],
+      ['    this.#endStatuses.length = ends;\n', ''],
+      ['    this.#audit.trim(entries);\n', ''],
+      ['    this.#figures = [];\n    this.#endStatuses', '    this.#endStatuses'],
+      ['    if (isSaved) {', '    {'],
     ],
   },
   {
@@ -61,20 +69,13 @@ export const events: readonly MutatedFile[] = [
     changes: [['Math.max(0, ...days)', 'Math.min(...days)']],
   },
   {
-    file: 'src/store/sqlite/event.ts',
+    file: 'src/store/noun/event.ts',
     tests: ['test/store/contract/event.test.ts'],
     changes: [
-      ['if (isTold() || !events.isWanted(providerId, kind)) return false;', ''],
+      ['if (!(yield* notes.isWanted(providerId, kind))) return false;', ''],
       ['o.event_id = e.id AND w.disabled_at_ms IS NULL', 'o.event_id = e.id'],
       ["e.id <= ${value('lastId')}", "e.id < ${value('lastId')}"],
-      ['if (isOver === 1) on.forget', 'on.forget'],
-    ],
-  },
-  {
-    file: 'src/store/sqlite/figure-trail.ts',
-    tests: ['test/store/contract/provider.test.ts'],
-    changes: [
-      ['WHEN excluded.day > day THEN excluded.day_count', 'WHEN excluded.day > day THEN day_count'],
+      ['filter(({ isOver }) => isOver === 1)', 'filter(() => true)'],
     ],
   },
 ];

@@ -2,44 +2,26 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const figures: readonly MutatedFile[] = [
   {
-    file: 'src/store/sqlite/figure-trail.ts',
-    tests: ['test/store/figure-trail.test.ts', 'test/store/contract/provider.test.ts'],
+    file: 'src/store/noun/figure-counter.ts',
+    tests: ['test/store/figure-counter.test.ts', 'test/store/contract/provider.test.ts'],
     changes: [
-      ['nowMs - this.#savedMs < SAVE_INTERVAL_MS) return;', 'nowMs < this.#savedMs) return;'],
-      ['if (!this.#mustSave && nowMs', 'if (nowMs'],
-      ['    this.#savedMs = nowMs;\n', ''],
-      ['    this.#noted.length = mark;', ''],
-      ['      this.#add(rowsOf(this.#noted));\n', ''],
-      ['      this.#saving = rows;\n', ''],
-      ['      this.#gathered.putBack(rows);\n', ''],
-      ['      this.#gathered.putBack(this.#saving);', ''],
-      ['      if (isSaved) gather(this.#noted', '      gather(this.#noted'],
-      ['      this.#on.rollbackTo.run();\n', ''],
-      ['    this.#mustSave = false;', ''],
-      ["WHERE id = ${value('providerId')}\n", 'WHERE true\n'],
-      ['excluded.refused_at_ms >= refused_at_ms', 'excluded.refused_at_ms > 0'],
-      [
-        'refused_at_ms = max(refused_at_ms, excluded.refused_at_ms)',
-        'refused_at_ms = excluded.refused_at_ms',
-      ],
-      [
-        'refused_count = refused_count + excluded.refused_count,',
-        'refused_count = excluded.refused_count,',
-      ],
-      ['raw(`${figure} = ${figure} + excluded', 'raw(`${figure} = excluded'],
+      ['if (!(fault instanceof OutcomeUnknown)) this.#gathered.putBack(rows);', ''],
+      ['        for (const row of saved) this.#gathered.noteSaved(row, row.dayCount);\n', ''],
+      ['    this.#gathered.add(providerId, figure, atMs, by);\n', ''],
+      ['    this.#saved = saved;\n', ''],
     ],
   },
   {
     file: 'src/store/sqlite/store.ts',
-    tests: ['test/store/figure-trail.test.ts'],
+    tests: ['test/store/figure-counter.test.ts'],
     changes: [
       ['      writer.hasten(LAST_WAIT_MS);\n', ''],
-      ['        await figures.save(writer).catch(() => undefined);\n', ''],
-      ['figures.save(writer).catch(() => undefined);', 'figures.save(writer);'],
+      ['        await figureStore.saveFigures().catch(() => undefined);\n', ''],
+      ['saveFigures().catch(() => undefined);', 'saveFigures();'],
     ],
   },
   {
-    file: 'src/store/sqlite/figure.ts',
+    file: 'src/store/noun/figure.ts',
     tests: ['test/store/contract/provider.test.ts'],
     changes: [
       ["BETWEEN ${value('fromDay')} AND", "BETWEEN ${value('fromDay')} + 1 AND"],
@@ -47,16 +29,15 @@ export const figures: readonly MutatedFile[] = [
       ['r.refused_count DESC', 'r.refused_count ASC'],
       ['AND r.refused_at_ms >= ', 'AND r.refused_at_ms > '],
       ["WHERE i.provider_id = ${value('providerId')} AND", 'WHERE'],
-      [
-        'if (figures.refuse(link, reason, atMs)) prompt.ask',
-        'figures.refuse(link, reason, atMs);\n      if (false) prompt.ask',
-      ],
+      ['if (counter.addRefusal(link, reason, atMs)) prompt', 'prompt'],
+      ['WHEN excluded.day > r.day THEN excluded.day_count', 'WHEN excluded.day > r.day THEN 0'],
+      ['excluded.refused_at_ms >= r.refused_at_ms', 'excluded.refused_at_ms > 0'],
     ],
   },
   {
     file: 'src/core/figures.ts',
     tests: [
-      'test/store/figure-trail.test.ts',
+      'test/store/figure-counter.test.ts',
       'test/store/contract/provider.test.ts',
       'test/cli/stats.test.ts',
     ],

@@ -2,17 +2,24 @@ import type { MutatedFile } from '../mutation.ts';
 
 export const storeReads: readonly MutatedFile[] = [
   {
-    file: 'src/store/sqlite/audit-trail.ts',
+    file: 'src/store/sqlite/audit-chain.ts',
     tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
     changes: [
       [
         'SELECT last_number AS number, hash FROM audit ORDER BY last_number DESC LIMIT 1`',
         'SELECT last_number AS number, hash FROM audit ORDER BY last_number ASC LIMIT 1`',
       ],
+    ],
+  },
+  {
+    file: 'src/store/noun/audit-notes.ts',
+    tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
+    changes: [
       [
-        `const isOwn = providerId === undefined || act.actor.kind === 'provider';`,
-        `const isOwn = providerId !== undefined || act.actor.kind === 'provider';`,
+        `const isOwn = providerId === undefined || actor.kind === 'provider';`,
+        `const isOwn = providerId !== undefined || actor.kind === 'provider';`,
       ],
+      ['      if (after.unlisted > 0) continue;\n', ''],
     ],
   },
   {

@@ -89,7 +89,7 @@ export const storeWrites: readonly MutatedFile[] = [
       'test/store/writer-lock.test.ts',
     ],
     changes: [
-      ['this.#notes = options.notes ?? [];', 'this.#notes = [];'],
+      ['this.#notes = options.notes ?? null;', 'this.#notes = null;'],
       [
         'const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs;',
         'const isInTime = nowMs + this.#waitingSinceMs < this.#lockWaitMaxMs;',
