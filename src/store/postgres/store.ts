@@ -4,12 +4,8 @@ import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
 import type { StoreOptions } from '../kind.ts';
-import { domainNoun } from '../noun/domain.ts';
-import { eventNoun } from '../noun/event.ts';
-import { figureNoun } from '../noun/figure.ts';
 import { FigureCounter } from '../noun/figure-counter.ts';
-import { linkNoun } from '../noun/link.ts';
-import { providerNoun } from '../noun/provider.ts';
+import { nounsOf } from '../noun/nouns.ts';
 import { auditStore } from './audit.ts';
 import { postgresBackend } from './backend.ts';
 import { findBan } from './ban.ts';
@@ -81,10 +77,10 @@ export async function openPostgresStore(
   const watching = new Watching(context);
   const self: Self = { nodeId: null, clock: databaseClock };
   const backend = postgresBackend(context);
-  const figures = figureNoun(backend, context.figures, NOTES.events);
+  const nouns = nounsOf(backend, { figures: context.figures, events: NOTES.events });
   const store: Partial<Store> = {
-    ...nounsOf(context, backend),
-    ...figures,
+    ...nouns,
+    ...unconvertedOf(context, backend),
     ...(database.set === false ? {} : fastPathsOf(context)),
     ...healthStore(context, self),
     ...nodeStore(context, self),
@@ -93,7 +89,7 @@ export async function openPostgresStore(
     close: async () => {
       watching.close();
       // Nobody hears of it any more: figures that are lost are no reason to stay.
-      await figures.saveFigures().catch(() => undefined);
+      await nouns.saveFigures().catch(() => undefined);
       await context.sealer.close();
       await db.close();
     },
@@ -101,14 +97,11 @@ export async function openPostgresStore(
   return store as Store;
 }
 
-function nounsOf(context: Context, backend: Backend): Partial<Store> {
+function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
   return {
-    ...providerNoun(backend),
     ...removalStore(context),
     ...installStore(context),
-    ...linkNoun(backend),
     ...slotStore(context),
-    ...domainNoun(backend),
     ...deviceStore(context),
     ...targetStore(context),
     ...inboxStore(context),
@@ -121,7 +114,6 @@ function nounsOf(context: Context, backend: Backend): Partial<Store> {
     ...namedStore(context),
     ...ledgerStore(context),
     ...outboxStore(context),
-    ...eventNoun(backend, NOTES.events),
     ...webhookStore(context),
     ...importStore(context, backend),
     ...exportStore(context),

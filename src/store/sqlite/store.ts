@@ -4,13 +4,9 @@ import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { StoreOptions } from '../kind.ts';
-import { domainNoun } from '../noun/domain.ts';
-import { eventNoun } from '../noun/event.ts';
-import { figureNoun } from '../noun/figure.ts';
 import { FigureCounter } from '../noun/figure-counter.ts';
-import { linkNoun } from '../noun/link.ts';
 import { noteStatements, WriteNotes } from '../noun/notes.ts';
-import { providerNoun } from '../noun/provider.ts';
+import { nounsOf } from '../noun/nouns.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { auditStore } from './audit.ts';
 import { AuditChain } from './audit-chain.ts';
@@ -79,18 +75,15 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   });
   const context: Context = { ...callsOf(notes), db, writer, notes, clock };
   const backend = sqliteBackend(context);
-  const providers = providerNoun(backend);
-  const knownProviders = new AnswerCache(db, (code) => providers.findProvider(code));
-  const figureStore = figureNoun(backend, figures, on.events);
+  const nouns = nounsOf(backend, { figures, events: on.events });
+  const knownProviders = new AnswerCache(db, (code) => nouns.findProvider(code));
   const processes = new Processes(context, dataDir);
   return {
-    ...providers,
+    ...nouns,
     findProvider: (code) => knownProviders.get(code),
     ...removalStore(context),
     ...installStore(context),
-    ...linkNoun(backend),
     ...slotStore(context),
-    ...domainNoun(backend),
     ...deviceStore(context),
     ...targetStore(context),
     ...distributionStore(context),
@@ -105,9 +98,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...healthStore(context, dataDir),
     ...importStore(context, backend),
     ...countStore(context),
-    ...figureStore,
     ...outboxStore(context),
-    ...eventNoun(backend, on.events),
     ...webhookStore(context),
     ...exportStore(dataDir),
     ...watchStore(context, processes),
@@ -120,7 +111,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
       writer.hasten(LAST_WAIT_MS);
       try {
         // Nobody hears of it any more: figures that are lost are no reason to stay.
-        await figureStore.saveFigures().catch(() => undefined);
+        await nouns.saveFigures().catch(() => undefined);
         db.close();
       } finally {
         processes.close();
