@@ -19,7 +19,7 @@ export const storeReads: readonly MutatedFile[] = [
         `const isOwn = providerId === undefined || actor.kind === 'provider';`,
         `const isOwn = providerId !== undefined || actor.kind === 'provider';`,
       ],
-      ['      if (after.unlisted > 0) continue;\n', ''],
+      ['if (counted.listed !== null) listed', 'if (counted.listed === null) listed'],
     ],
   },
   {
