@@ -1,11 +1,11 @@
-/** Backups by the clock: the ring, the lines in the log, and the history of the last ones. */
+/** Scheduled backups: when they are made, what is logged, and the last success and failure. */
 
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';
 import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 
-/** A backup that a ring made. */
+/** A scheduled backup. */
 export interface Made {
   file: string;
   bytes: number;
@@ -13,34 +13,34 @@ export interface Made {
 }
 
 interface BackupJobDeps {
-  /** Settings as they are now; `backupAt` is a cron pattern in UTC, or empty: never. */
+  /** Current settings; `backupAt` is a cron pattern in UTC, or empty: never. */
   settings: { readonly backupAt: string };
-  /** Finds the newest that lies there already; null: there is none. May throw. */
+  /** Finds the newest backup on disk; null: there is none. May throw. */
   newest(): { file: string; atMs: number; bytes: number } | null;
-  /** Makes one; null: another process does it. Throws `OperatorError`. */
+  /** Makes a backup; null: another process makes it. Throws `OperatorError`. */
   make(nowMs: number, signal: AbortSignal): Promise<Made | null>;
-  /** Hears of one that failed, unless that is because the job was stopped. */
+  /** Receives a failure, unless the job was stopped. */
   onFailure(reason: string, atMs: number): Promise<void>;
   clock: Clock;
   log: Log;
 }
 
 export interface BackupHistory {
-  /** Newest good one; `tookMs` is null if another process, or an earlier run of this, made it. */
+  /** The newest backup; `tookMs` is null if another process, or this one before, made it. */
   lastSuccess: { atMs: number; tookMs: number | null; bytes: number; file: string } | null;
   lastFailure: { atMs: number; reason: string } | null;
 }
 
 export interface BackupJob {
-  /** History for metrics: the last good one also before the start, failures since then. */
+  /** History for metrics: the newest backup on disk, and failures since the start. */
   readonly history: Readonly<BackupHistory>;
-  /** Time at which the next is due, UTC ms; null: never. */
+  /** Returns the time at which the next is due, UTC ms; null: never. */
   nextMs(): number | null;
-  /** Makes one now; a failure is logged and remembered. */
-  ring(): Promise<void>;
-  /** Takes up settings that may have changed. */
+  /** Makes a backup now, or waits for the one in progress; a failure is logged. */
+  run(): Promise<void>;
+  /** Applies a schedule that may have changed. */
   reschedule(): void;
-  /** Ends one that is being made, and rings no more. */
+  /** Aborts a backup in progress, and starts no further one. */
   stop(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function startBackupJob(deps: BackupJobDeps): BackupJob {
       const made = await make(atMs, stopping.signal);
       if (made === null) {
         log.debug('backup_made_elsewhere');
-        lookAround();
+        noteNewest();
         return;
       }
       const { file, bytes, removed } = made;
@@ -69,11 +69,11 @@ export function startBackupJob(deps: BackupJobDeps): BackupJob {
       const reason = fault instanceof OperatorError ? fault.message : reasonOf(fault);
       history.lastFailure = { atMs, reason };
       log.error('backup_failed', { reason });
-      if (!stopping.signal.aborted) await tell(reason, atMs);
+      if (!stopping.signal.aborted) await report(reason, atMs);
     }
   }
 
-  async function tell(reason: string, atMs: number): Promise<void> {
+  async function report(reason: string, atMs: number): Promise<void> {
     try {
       await onFailure(reason, atMs);
     } catch (fault) {
@@ -81,8 +81,8 @@ export function startBackupJob(deps: BackupJobDeps): BackupJob {
     }
   }
 
-  /** Finds the age of the last one, after a restart and beside another server. */
-  function lookAround(): void {
+  /** Notes the newest backup that another process, or this one before a restart, made. */
+  function noteNewest(): void {
     try {
       const found = newest();
       if (found === null || found.atMs <= (history.lastSuccess?.atMs ?? 0)) return;
@@ -92,7 +92,7 @@ export function startBackupJob(deps: BackupJobDeps): BackupJob {
     }
   }
 
-  function ring(): Promise<void> {
+  function run(): Promise<void> {
     running ??= work().finally(() => {
       running = null;
     });
@@ -103,15 +103,15 @@ export function startBackupJob(deps: BackupJobDeps): BackupJob {
     if (settings.backupAt === pattern) return;
     cron?.stop();
     pattern = settings.backupAt;
-    cron = pattern === '' ? null : new Cron(pattern, { timezone: 'UTC' }, ring);
+    cron = pattern === '' ? null : new Cron(pattern, { timezone: 'UTC' }, run);
   }
 
-  lookAround();
+  noteNewest();
   reschedule();
   return {
     history,
     nextMs: () => cron?.nextRun()?.getTime() ?? null,
-    ring,
+    run,
     reschedule,
     stop: async () => {
       cron?.stop();

@@ -1,7 +1,7 @@
 /**
- * Housekeeping, in small steps: what nobody fetched expires, what is old of ledger and audit log is
- * pruned, and devices that belong to nobody are forgotten. Each is left between two steps when its
- * signal says so; the next ring goes on.
+ * Housekeeping: expires messages, and prunes whatever is older than its setting. Every function
+ * works in small steps with a turn of the event loop between two, and returns early when `signal`
+ * is aborted; the next run of its job continues.
  */
 
 import { auditHead, headText } from '../core/audit/chain.ts';
@@ -15,7 +15,23 @@ import type { FinishedCursor, StrangerCursor } from '../core/port/keeping.ts';
 import { nextTurn } from '../core/turn.ts';
 import type { Log } from '../log.ts';
 
-/** Marks the recipients expired whose message nobody fetched in time. */
+/** Settings that bound what is kept, in days or entries. */
+export interface KeepSettings {
+  readonly ledgerDays: number;
+  readonly distributionDays: number;
+  readonly deviceDays: number;
+  readonly strangersMax: number;
+  readonly webhookKeepDays: number;
+  readonly auditDays: number;
+  readonly auditEntriesMax: number;
+}
+
+/** Days for which the story of a link shows that a slot ended. */
+const STORY_DAYS = 90;
+/** Events of one owner that are kept although no webhook waits for them. */
+const EVENTS_MAX = 100_000;
+
+/** Marks messages as expired that their devices did not fetch in time. */
 export async function expireMessages(
   core: Core,
   nowMs: number,
@@ -24,7 +40,7 @@ export async function expireMessages(
   await repeat(async () => (await core.store.expireRecipients(nowMs)) !== null, signal);
 }
 
-/** Ends distributions that wait for gateways alone, and in vain. */
+/** Ends distributions that wait for nothing but gateways, and have expired. */
 export async function endHandedOver(
   core: Core,
   nowMs: number,
@@ -33,145 +49,94 @@ export async function endHandedOver(
   await repeat(() => core.store.endHandedOver(nowMs), signal);
 }
 
-/** Forgets push services for which nothing waits. */
-export async function forgetDestinations(core: Core, signal?: AbortSignal): Promise<void> {
+/** Prunes what is kept for days: ledgers, distributions, visits, stories, figures, destinations. */
+export async function prune(
+  core: Core,
+  settings: Pick<KeepSettings, 'ledgerDays' | 'distributionDays' | 'deviceDays'>,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  await pruneDistributions(core, settings, nowMs, signal);
+  await repeat(() => core.store.forgetVisits(nowMs - settings.deviceDays * DAY_MS), signal);
+  await repeat(() => core.store.forgetSlotEnds(nowMs - STORY_DAYS * DAY_MS), signal);
+  const { fromDay } = lastDays(FIGURE_DAYS, nowMs);
+  await repeat(() => core.store.forgetFigures(fromDay), signal);
   await repeat(() => core.store.forgetDestinations(), signal);
 }
 
-/** Days for which things are remembered that are over. */
-export interface KeepDays {
-  readonly ledgerDays: number;
-  readonly distributionDays: number;
-  readonly deviceDays: number;
-}
-
-/**
- * Deletes the ledger of what finished more than `ledgerDays` days ago, and what it said; after
- * `distributionDays` the rest of it.
- */
-export async function pruneDistributions(
+/** Deletes ledger and content `ledgerDays` after the end, and the rest after `distributionDays`. */
+async function pruneDistributions(
   core: Core,
-  { ledgerDays, distributionDays }: KeepDays,
+  { ledgerDays, distributionDays }: Pick<KeepSettings, 'ledgerDays' | 'distributionDays'>,
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
   const finishedBeforeMs = nowMs - ledgerDays * DAY_MS;
-  let at: FinishedCursor | null = null;
-  await repeat(async () => {
-    at = await core.store.pruneLedger(finishedBeforeMs, nowMs, at);
-    return at !== null;
-  }, signal);
+  await repeatFrom<FinishedCursor>(
+    (at) => core.store.pruneLedger(finishedBeforeMs, nowMs, at),
+    signal,
+  );
   const forgetBeforeMs = nowMs - Math.max(ledgerDays, distributionDays) * DAY_MS;
   await repeat(() => core.store.forgetDistributions(forgetBeforeMs), signal);
 }
 
-/** Deletes what devices said where they do not belong and were not seen for `deviceDays` days. */
-export async function forgetVisits(
-  core: Core,
-  { deviceDays }: KeepDays,
-  nowMs: number,
-  signal?: AbortSignal,
-): Promise<void> {
-  await repeat(() => core.store.forgetVisits(nowMs - deviceDays * DAY_MS), signal);
-}
-
-/** Days for which the story of a link tells of a slot that ended. */
-const STORY_DAYS = 90;
-
-/** Deletes the ends of slots from the stories of links that are older than {@link STORY_DAYS}. */
-export async function forgetStories(
-  core: Core,
-  nowMs: number,
-  signal?: AbortSignal,
-): Promise<void> {
-  await repeat(() => core.store.forgetSlotEnds(nowMs - STORY_DAYS * DAY_MS), signal);
-}
-
-/** Deletes figures of the days before the last {@link FIGURE_DAYS}. */
-export async function forgetFigures(
-  core: Core,
-  nowMs: number,
-  signal?: AbortSignal,
-): Promise<void> {
-  const { fromDay } = lastDays(FIGURE_DAYS, nowMs);
-  await repeat(() => core.store.forgetFigures(fromDay), signal);
-}
-
-/** Bounds of the devices that belong to nobody and are remembered. */
-export interface StrangerBounds extends Pick<KeepDays, 'deviceDays'> {
-  readonly strangersMax: number;
-}
-
 /**
- * Forgets strangers not seen for `deviceDays` days or more than `strangersMax`. Of too many those
- * that hold a token go last: tokens are counted by address, while a provider can put any number of
- * HWIDs on a link and take them off again.
+ * Deletes devices on no link that were not seen for `deviceDays` days or exceed `strangersMax`. Of
+ * those in excess, devices with a token go last: tokens are bounded by address, while a provider
+ * can put any number of HWIDs on a link and take them off again.
  */
 export async function forgetStrangers(
   core: Core,
-  { deviceDays, strangersMax: countMax }: StrangerBounds,
+  { deviceDays, strangersMax: countMax }: Pick<KeepSettings, 'deviceDays' | 'strangersMax'>,
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
   const bounds = { seenBeforeMs: nowMs - deviceDays * DAY_MS, countMax };
-  let at: StrangerCursor | null = null;
-  await repeat(async () => {
-    at = await core.store.forgetStrangers(bounds, at);
-    return at !== null;
-  }, signal);
+  await repeatFrom<StrangerCursor>((at) => core.store.forgetStrangers(bounds, at), signal);
 }
 
-/** Days for which events are kept. */
-export interface EventDays {
-  readonly webhookKeepDays: number;
-}
-
-/** Events of one owner that are kept at most though nothing waits for them. */
-const EVENTS_MAX = 100_000;
-
-/**
- * Deletes events that are older than `webhookKeepDays` days or more than {@link EVENTS_MAX}, and
- * secrets of webhooks that sign no longer.
- */
+/** Deletes old and excess events, and secrets of webhooks whose time after a rotation is over. */
 export async function forgetEvents(
   core: Core,
-  { webhookKeepDays }: EventDays,
+  { webhookKeepDays }: Pick<KeepSettings, 'webhookKeepDays'>,
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<void> {
   const bounds = { beforeMs: nowMs - webhookKeepDays * DAY_MS, countMax: EVENTS_MAX };
-  let at: EventCursor | null = null;
-  await repeat(async () => {
-    at = await core.store.forgetEvents(bounds, at);
-    return at !== null;
-  }, signal);
+  await repeatFrom<EventCursor>((at) => core.store.forgetEvents(bounds, at), signal);
   await repeat(() => core.store.forgetOldSecrets(nowMs), signal);
 }
 
-/** Takes small steps while there are any, everybody else's turn in between, until `signal`. */
+/** Deletes entries of the audit log that are older than `auditDays` or exceed the maximum. */
+export async function keepAuditBounded(
+  core: Core,
+  { auditDays, auditEntriesMax }: Pick<KeepSettings, 'auditDays' | 'auditEntriesMax'>,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const bounds = { beforeMs: nowMs - auditDays * DAY_MS, entriesMax: auditEntriesMax };
+  await pruneAudit(core, bounds, actAt(core, nowMs), signal);
+}
+
+/** Logs the head of the audit chain: a copy of the log elsewhere proves the chain. */
+export async function logAuditHead(core: Core, log: Log): Promise<void> {
+  const head = await auditHead(core);
+  if (head !== null) log.info('audit_head', { head: headText(head) });
+}
+
+/** Repeats a step until it returns false. */
 async function repeat(step: () => Promise<boolean>, signal?: AbortSignal): Promise<void> {
   while (!signal?.aborted && (await step())) await nextTurn();
 }
 
-/** Bounds of the audit log. */
-export interface AuditBounds {
-  readonly auditDays: number;
-  readonly auditEntriesMax: number;
-}
-
-/** Deletes what is older than `auditDays` days or more than `auditEntriesMax` entries. */
-export async function keepAuditBounded(
-  core: Core,
-  { auditDays, auditEntriesMax: entriesMax }: AuditBounds,
-  nowMs: number,
+/** Repeats a step from the cursor that it returned last, until that is null. */
+async function repeatFrom<Cursor>(
+  step: (at: Cursor | null) => Promise<Cursor | null>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const bounds = { beforeMs: nowMs - auditDays * DAY_MS, entriesMax };
-  await pruneAudit(core, bounds, actAt(core, nowMs), signal);
-}
-
-/** Tells the log where the chain ends: wherever the log goes, the chain can be held against it. */
-export async function logAuditHead(core: Core, log: Log): Promise<void> {
-  const head = await auditHead(core);
-  if (head !== null) log.info('audit_head', { head: headText(head) });
+  let at: Cursor | null = null;
+  await repeat(async () => {
+    at = await step(at);
+    return at !== null;
+  }, signal);
 }

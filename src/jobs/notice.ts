@@ -1,6 +1,6 @@
 /**
- * Notices: what no write makes happen, but the clock. Each state is told once, also by several
- * processes and after a restart; a look that finds nothing new writes nothing.
+ * Events that the clock causes, not a write. Each state causes one event, also with several
+ * processes and after a restart; a check that finds no new state writes nothing.
  */
 
 import { DAY_MS } from '../core/calendar.ts';
@@ -14,13 +14,13 @@ import {
 import { nextTurn } from '../core/turn.ts';
 
 export interface NoticeSettings {
-  /** Days before the end of a subscription at which its provider is told. */
+  /** Days before the end of a subscription at which its provider gets an event. */
   readonly webhookEndingDays: readonly number[];
 }
 
 const SUBSCRIPTION = 'subscription';
 
-/** Tells providers whose subscription ends, or has ended. */
+/** Adds events of providers whose subscription ends soon or has ended. */
 export async function noticeSubscriptions(
   core: Core,
   { webhookEndingDays: days }: NoticeSettings,
@@ -33,14 +33,14 @@ export async function noticeSubscriptions(
     if (signal?.aborted) return;
     const notice = subscriptionNotice(activeUntilMs, days, nowMs);
     if (notice === null || notice.mark === mark) continue;
-    await give(core, providerId, SUBSCRIPTION, notice, nowMs);
+    await addNotice(core, providerId, SUBSCRIPTION, notice, nowMs);
     await nextTurn();
   }
 }
 
 /**
- * Tells the operator that the served certificate ends, or that the disk of the data is low;
- * `certificateExpiresAtMs` null: plain HTTP.
+ * Adds events of the operator: the served certificate ends soon, or the disk of the data is nearly
+ * full. `certificateExpiresAtMs` is null for plain HTTP.
  */
 export async function noticeAppliance(
   core: Core,
@@ -49,13 +49,13 @@ export async function noticeAppliance(
 ): Promise<void> {
   const expiry =
     certificateExpiresAtMs === null ? null : certificateNotice(certificateExpiresAtMs, nowMs);
-  if (expiry !== null) await give(core, null, 'certificate', expiry, nowMs);
+  if (expiry !== null) await addNotice(core, null, 'certificate', expiry, nowMs);
   const { diskFreeBytes } = await core.store.readStorageFacts();
   const low = diskFreeBytes === null ? null : diskNotice(diskFreeBytes, nowMs);
-  if (low !== null) await give(core, null, 'disk', low, nowMs);
+  if (low !== null) await addNotice(core, null, 'disk', low, nowMs);
 }
 
-async function give(
+async function addNotice(
   core: Core,
   providerId: number | null,
   subject: string,

@@ -1,4 +1,4 @@
-/** Jobs by the clock. croner only rings; the work is plain functions of the core and a time. */
+/** Jobs by the clock: croner starts them, the work is functions of the core and a time. */
 
 import { Cron } from 'croner';
 import type { Clock } from '../clock.ts';
@@ -8,21 +8,14 @@ import { isAway } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
 import type { Worker } from './deliver.ts';
 import {
-  type AuditBounds,
-  type EventDays,
   endHandedOver,
   expireMessages,
-  forgetDestinations,
   forgetEvents,
-  forgetFigures,
-  forgetStories,
   forgetStrangers,
-  forgetVisits,
-  type KeepDays,
+  type KeepSettings,
   keepAuditBounded,
   logAuditHead,
-  pruneDistributions,
-  type StrangerBounds,
+  prune,
 } from './keep.ts';
 import { type NoticeSettings, noticeAppliance, noticeSubscriptions } from './notice.ts';
 import type { Outbox } from './outbox/worker.ts';
@@ -35,23 +28,23 @@ interface JobDeps {
   outbox: Pick<Outbox, 'tick'>;
   /** Null: plain HTTP. */
   tls: { look(): Promise<void>; expiresAtMs(): number } | null;
-  /** This process, as others that share its database know it. */
+  /** This process, as other nodes on its database see it. */
   node: NodeFacts;
-  /** Settings, read whenever a job runs: a change holds at once. */
-  settings: AuditBounds & EventDays & KeepDays & NoticeSettings & StrangerBounds;
+  /** Read at each run: a change applies at once. */
+  settings: KeepSettings & NoticeSettings;
 }
 
 interface Job {
   name: string;
   /** A cron pattern with seconds. */
   pattern: string;
-  /** Leaves off between two steps when the signal says so. */
+  /** Returns early, between two steps, when the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps): Job[] {
   return [
-    // No deferred work waits for longer than a second.
+    // Work that was put off waits for a second at most.
     { name: 'deliver', pattern: '* * * * * *', run: () => worker.tick() },
     { name: 'outbox', pattern: '* * * * * *', run: async () => outbox.tick() },
     { name: 'node', pattern: '*/5 * * * * *', run: () => core.store.noteNode(node) },
@@ -71,25 +64,19 @@ function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps
     {
       name: 'prune',
       pattern: '40 7 * * * *',
-      run: async (signal) => {
-        await pruneDistributions(core, settings, clock.nowMs(), signal);
-        await forgetVisits(core, settings, clock.nowMs(), signal);
-        await forgetStories(core, clock.nowMs(), signal);
-        await forgetFigures(core, clock.nowMs(), signal);
-        await forgetDestinations(core, signal);
-      },
+      run: (signal) => prune(core, settings, clock.nowMs(), signal),
     },
-    // Without a commit they would wait for one; a kill loses no more than ten seconds of them.
+    // Else figures wait for the next commit; a kill loses ten seconds of them at most.
     { name: 'figures', pattern: '*/10 * * * * *', run: () => core.store.saveFigures() },
     {
       name: 'forget-strangers',
-      // Each minute, as anybody can make them.
+      // Each minute, as any caller can add devices.
       pattern: '10 * * * * *',
       run: (signal) => forgetStrangers(core, settings, clock.nowMs(), signal),
     },
     {
       name: 'prune-audit',
-      // Each minute, so that a flood of changes is no more than a minute over the bound.
+      // Each minute: a flood of changes exceeds the bound for a minute at most.
       pattern: '50 * * * * *',
       run: (signal) => keepAuditBounded(core, settings, clock.nowMs(), signal),
     },
@@ -103,7 +90,7 @@ function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps
     },
     {
       name: 'forget-events',
-      // Each minute, as a provider can make them at full speed.
+      // Each minute, as a provider can cause events at full speed.
       pattern: '25 * * * * *',
       run: (signal) => forgetEvents(core, settings, clock.nowMs(), signal),
     },

@@ -198,10 +198,10 @@ test('the job tells the log, and remembers how it went', async () => {
     at.backupAt = '30 3 * * *';
     job.reschedule();
     expect(new Date(job.nextMs() ?? 0).toISOString()).toEndWith('T03:30:00.000Z');
-    await job.ring();
+    await job.run();
     expect(job.history.lastSuccess).toMatchObject({ bytes: 6, tookMs: 1_500 });
     isFull = true;
-    await job.ring();
+    await job.run();
     expect(job.history.lastFailure).toMatchObject({ reason: 'no space left' });
     expect(lines.join('')).toContain('info backup_made file=x.backup bytes=6 took_ms=1500');
     expect(lines.join('')).toContain('error backup_failed reason="no space left"');

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
 import { KEPT_BYTES_EACH } from '../../src/core/message/send.ts';
 import type { Credentials } from '../../src/core/provider.ts';
-import { forgetStrangers, forgetVisits, pruneDistributions } from '../../src/jobs/keep.ts';
+import { forgetStrangers, prune } from '../../src/jobs/keep.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
 import { addLink, bind, enter, HASH } from '../support/shop.ts';
 import { takeSnapshot } from '../support/snapshot.ts';
@@ -105,11 +105,11 @@ describe('sends', () => {
     expect((await send(other)).json.rc).toBe(1);
     await app.deliver();
     app.clock.advance(91 * DAY_MS);
-    await pruneDistributions(app.core, DAYS, app.clock.nowMs());
+    await prune(app.core, DAYS, app.clock.nowMs());
     expect((await send()).json.rc).toBe(1);
     expect((await get('/remote/list', own)).json.data).toHaveLength(5);
     app.clock.advance(366 * DAY_MS);
-    await pruneDistributions(app.core, DAYS, app.clock.nowMs());
+    await prune(app.core, DAYS, app.clock.nowMs());
     expect((await get('/remote/list', own)).json.data).toHaveLength(1);
   });
 
@@ -138,7 +138,7 @@ describe('devices of nobody', () => {
 
   const bounds = { deviceDays: 180, strangersMax: 3 };
   const keep = async () => {
-    await forgetVisits(app.core, DAYS, app.clock.nowMs());
+    await prune(app.core, DAYS, app.clock.nowMs());
     await forgetStrangers(app.core, bounds, app.clock.nowMs());
   };
   const ofDevices = async () => {

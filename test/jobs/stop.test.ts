@@ -149,7 +149,7 @@ test('a backup in a process that does not listen', async () => {
       return null;
     },
   });
-  const ringing = backups.ring();
+  const ringing = backups.run();
   await until('it runs', () => existsSync(begun));
   await backups.stop();
   await ringing;

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { DAY_MS } from '../../src/core/calendar.ts';
-import { forgetStories } from '../../src/jobs/keep.ts';
+import { prune } from '../../src/jobs/keep.ts';
 import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
 import { openBeside } from '../support/database.ts';
@@ -15,6 +15,9 @@ import {
   OTHER_CODE,
   removeProvider,
 } from './contract/fixture.ts';
+
+// Slots that ended stay for 90 days, whatever is set for the rest.
+const DAYS = { ledgerDays: 365, distributionDays: 365, deviceDays: 365 };
 
 let app: TestApp;
 beforeAll(async () => {
@@ -80,9 +83,9 @@ test('each end says whose slot it was, why it ended, who ended it and for whom',
     },
   ]);
 
-  await forgetStories(app.core, NOW_MS + 3 + 90 * DAY_MS);
+  await prune(app.core, DAYS, NOW_MS + 3 + 90 * DAY_MS);
   expect(story(installId)).toHaveLength(4);
-  await forgetStories(app.core, NOW_MS + 4 + 90 * DAY_MS);
+  await prune(app.core, DAYS, NOW_MS + 4 + 90 * DAY_MS);
   expect(story(installId)).toHaveLength(3);
   expect(countOf(providerId)).toEqual({ told: 3, counted: 3 });
   await removeProvider(store, 'Provide1');

@@ -5,7 +5,7 @@ import { LEASE_MS } from '../../../src/core/message/deliver.ts';
 import { BLOCKED, statusesBefore } from '../../../src/core/message/status.ts';
 import { removeProvider } from '../../../src/core/provider.ts';
 import { nextTurn } from '../../../src/core/turn.ts';
-import { expireMessages, pruneDistributions } from '../../../src/jobs/keep.ts';
+import { expireMessages, prune } from '../../../src/jobs/keep.ts';
 import { ACT } from '../../support/actor.ts';
 import { WIDE_LIMITS } from '../../support/bounds.ts';
 import {
@@ -185,7 +185,7 @@ describe('expiry', () => {
 describe('pruning', () => {
   const LEDGER_DAYS = 90;
   const DAYS = { ledgerDays: LEDGER_DAYS, distributionDays: 365, deviceDays: 180 };
-  const prune = () => pruneDistributions(engine.core, DAYS, engine.clock.nowMs());
+  const pruneAll = () => prune(engine.core, DAYS, engine.clock.nowMs());
 
   test('the rows go after the time, in steps; the distribution and its counts stay', async () => {
     const { provider, first } = await seed(2_500);
@@ -193,7 +193,7 @@ describe('pruning', () => {
     await deliver(engine);
     engine.clock.advance(LEDGER_DAYS * DAY_MS);
     await expireMessages(engine.core, engine.clock.nowMs());
-    await prune();
+    await pruneAll();
     expect(recipients()).toBe(2_500);
 
     engine.clock.advance(1);
@@ -202,7 +202,7 @@ describe('pruning', () => {
     await engine.core.store.pruneLedger(beforeMs, nowMs, null);
     expect(recipients()).toBeGreaterThan(0);
     expect(recipients()).toBeLessThan(2_500);
-    await prune();
+    await pruneAll();
     expect(recipients()).toBe(0);
     expect(await ledgerOf(engine, id)).toMatchObject({
       ...{ status: 100, isPruned: true, recipientCount: 2_500, sentCount: 2_500 },
@@ -222,7 +222,7 @@ describe('pruning', () => {
     await deliver(engine);
     const waiting = await notify(engine, provider, { dueInMs: 200 * DAY_MS });
     engine.clock.advance(100 * DAY_MS);
-    await prune();
+    await pruneAll();
     expect(await inboxOf(engine, first)).toEqual([open]);
     expect(await ledgerOf(engine, waiting)).toMatchObject({ isPruned: false });
   });
@@ -232,10 +232,10 @@ describe('pruning', () => {
     const id = await notify(engine, provider, { expireDays: 1 });
     await deliver(engine);
     engine.clock.advance(365 * DAY_MS);
-    await prune();
+    await pruneAll();
     expect(await ledgerOf(engine, id)).toMatchObject({ isPruned: true, payload: 'null' });
     engine.clock.advance(1);
-    await prune();
+    await pruneAll();
     expect(await engine.core.store.findDistribution(id, 1)).toBeNull();
   });
 });
