@@ -2,7 +2,7 @@
 # each target does its own set-up first.
 
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup run build release deb package-test check format test migration generate bench \
+.PHONY: FORCE help setup run build release deb package-test check format test test-long migration generate bench \
 	bench-fairness bench-peers bench-stores bench-nodes bench-tools failover failover-tools test-tools fuzz mutation clean
 
 # The Bun that package.json pins, whatever else the machine has. Installs dependencies if need be.
@@ -56,6 +56,9 @@ format: ## put the sources into the common format
 
 test: build ## run every test; the last line is the count
 	@$(BUN) test/run.ts
+
+test-long: build ## run every test; kills, races and models for longer (half an hour or more)
+	@TEST_LONG=1 FUZZ_SECONDS=$${FUZZ_SECONDS:-300} $(BUN) test/run.ts
 
 # Without them the tests that need them are skipped, and say so. What was installed does not stay up.
 test-tools: ## install the proxies that tests put in front of a panel (Debian, Ubuntu; as root)

@@ -1,14 +1,18 @@
 /**
- * Runs every test file in a process of its own, some side by side, and ends with one line that
- * people and machines read the same way.
+ * Runs every test file in a process of its own, several at a time. Prints the slowest files and, as
+ * the last line, the count: `N passed, N failed[, N skipped]`.
  *
  *   bun test/run.ts [PART OF A PATH …] [-- OPTION OF bun test …]
  *
- * Some files run a second time with PostgreSQL as the store, on a server that is started for all of
- * them (by hand: `TEST_STORE=postgres bun test ./test/FILE`).
+ * Some files run a second time with PostgreSQL as the store, on one server that all files share (by
+ * hand: `TEST_STORE=postgres bun test ./test/FILE`).
  *
- * `TEST_WORKERS` says how many at a time: by default one more than there are processors, as most of
- * the long tests wait for a disk or another process.
+ * | Variable | Effect |
+ * |---|---|
+ * | `TEST_WORKERS` | files at a time; default: processors + 1, because long tests wait for a disk |
+ * | `TEST_LONG=1` | kills, races and models run for longer (test/support/scale.ts) |
+ * | `STORE_SET=off` | the PostgreSQL store runs without its grouped statements |
+ * | `TEST_POSTGRES` | the port of a running server; default: one is started |
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +21,7 @@ import { join } from 'node:path';
 import { noPostgres, startPostgres } from './support/postgres.ts';
 import { binary } from './support/process.ts';
 
-interface Ran {
+interface Counts {
   passed: number;
   failed: number;
   skipped: number;
@@ -46,7 +50,6 @@ const ON_BOTH = new Set([
   'e2e/race.test.ts',
   'e2e/slot-life.test.ts',
   'http/bounds.test.ts',
-  'http/coverage.test.ts',
   'http/credentials.test.ts',
   'http/messaging-ack.test.ts',
   'http/messaging-inbox.test.ts',
@@ -58,12 +61,13 @@ const ON_BOTH = new Set([
   'http/stream.test.ts',
   'http/webhook-replay.test.ts',
 ]);
-/** All of these folders, too. */
-const FOLDERS_ON_BOTH = ['store/contract/'];
-/** The longest begin first, so that nobody waits for one that began last. */
-const LONG = /^(?:fuzz|e2e|cli|http\/slow|store|tls)/;
-/** No file may take longer, s: each test has a limit of its own, what hangs after it has none. */
+/** Folders whose files run on both. */
+const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];
+/** Which files start first: the run must not end with one long file alone. */
+const START_ORDER = [/^fuzz/, /^(?:e2e|store|http\/coverage|core\/message)/, /^(?:cli|backup|tls)/];
+/** The time after which a file is killed, s. Each test has a limit; code after the tests has none. */
 const FILE_SECONDS_MAX = 1_800;
+const SLOWEST_SHOWN = 10;
 
 const root = join(import.meta.dir, '..');
 const words = process.argv.slice(2);
@@ -71,7 +75,7 @@ const dashes = words.includes('--') ? words.indexOf('--') : words.length;
 const [wanted, options] = [words.slice(0, dashes), words.slice(dashes + 1)];
 const workerCount = Number(process.env['TEST_WORKERS'] ?? navigator.hardwareConcurrency + 1);
 
-// Before two files find at once that it is old.
+// Built once, before several files find it missing or old.
 binary();
 const folder = mkdtempSync(join(tmpdir(), 'gatepost-test-'));
 const running = new Set<{ kill(signal: 'SIGTERM'): void }>();
@@ -86,26 +90,32 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 interface Run {
   file: string;
   store: 'sqlite' | 'postgres';
+  seconds: number;
 }
 
 const files = [...new Bun.Glob('**/*.test.ts').scanSync(join(root, 'test'))]
   .filter((file) => wanted.length === 0 || wanted.some((part) => `test/${file}`.includes(part)))
-  .sort((a, b) => Number(LONG.test(b)) - Number(LONG.test(a)) || a.localeCompare(b));
+  .sort((a, b) => startRank(a) - startRank(b) || a.localeCompare(b));
 const runs: Run[] = files.flatMap((file) => [
-  { file, store: 'sqlite' },
-  ...(isOnBoth(file) && noPostgres === null ? [{ file, store: 'postgres' } as const] : []),
+  { file, store: 'sqlite', seconds: 0 },
+  ...(isOnBoth(file) && noPostgres === null
+    ? [{ file, store: 'postgres', seconds: 0 } as const]
+    : []),
 ]);
-// One for all: each file would start its own.
-const isAsked = runs.some(({ file, store }) => store === 'postgres' || file.includes('postgres'));
+// One server for all: each file would start its own.
+const needsPostgres = runs.some(
+  ({ file, store }) => store === 'postgres' || file.includes('postgres'),
+);
 const port =
   process.env['TEST_POSTGRES'] ??
-  (isAsked && noPostgres === null ? String((await startPostgres()).port) : undefined);
-const total: Ran = { passed: 0, failed: 0, skipped: 0 };
+  (needsPostgres && noPostgres === null ? String((await startPostgres()).port) : undefined);
+const total: Counts = { passed: 0, failed: 0, skipped: 0 };
 const failedFiles: string[] = [];
 let next = 0;
 await Promise.all(Array.from({ length: workerCount }, work));
 rmSync(folder, { recursive: true, force: true });
 
+printSlowest();
 if (failedFiles.length > 0) console.log(`\nfailed in: ${failedFiles.join(', ')}`);
 const { passed, failed, skipped } = total;
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
@@ -115,13 +125,28 @@ function isOnBoth(file: string): boolean {
   return ON_BOTH.has(file) || FOLDERS_ON_BOTH.some((folder) => file.startsWith(folder));
 }
 
+function startRank(file: string): number {
+  const rank = START_ORDER.findIndex((pattern) => pattern.test(file));
+  return rank < 0 ? START_ORDER.length : rank;
+}
+
+function printSlowest(): void {
+  const slowest = runs.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST_SHOWN);
+  console.log(`\nslowest of ${runs.length} files, s:`);
+  for (const run of slowest) {
+    console.log(`${run.seconds.toFixed(1).padStart(6)}  ${nameOf(run)}`);
+  }
+}
+
 async function work(): Promise<void> {
   for (let run = runs[next++]; run !== undefined; run = runs[next++]) {
-    const ran = await runFile(run);
-    total.passed += ran.passed;
-    total.failed += ran.failed;
-    total.skipped += ran.skipped;
-    if (ran.failed > 0) failedFiles.push(nameOf(run));
+    const startMs = performance.now();
+    const counts = await runFile(run);
+    run.seconds = (performance.now() - startMs) / 1000;
+    total.passed += counts.passed;
+    total.failed += counts.failed;
+    total.skipped += counts.skipped;
+    if (counts.failed > 0) failedFiles.push(nameOf(run));
   }
 }
 
@@ -129,8 +154,8 @@ function nameOf({ file, store }: Run): string {
   return `test/${file}${store === 'postgres' ? ' on PostgreSQL' : ''}`;
 }
 
-/** Runs one file and prints what it printed, in one piece. */
-async function runFile(run: Run): Promise<Ran> {
+/** Runs one file and prints its output in one piece. */
+async function runFile(run: Run): Promise<Counts> {
   const { file, store } = run;
   const report = join(folder, `${store}+${file.replaceAll('/', '+')}.xml`);
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
@@ -157,19 +182,19 @@ async function runFile(run: Run): Promise<Ran> {
   if (store === 'postgres') console.log(`\n${nameOf(run)}:`);
   process.stdout.write(`${stderr.trim()}\n${stdout.replace(/^bun test v.*\n/, '')}`);
   const { exitCode, signalCode } = child;
-  const ran = read(report);
-  // A crash is a failure, even if no test says so.
-  if (exitCode === 0 || ran.failed > 0) return ran;
-  console.log(`${nameOf(run)} ended with ${exitCode ?? signalCode}, and no test says why`);
-  return { ...ran, failed: 1 };
+  const counts = readReport(report);
+  // A crash is a failure, even if every test passed.
+  if (exitCode === 0 || counts.failed > 0) return counts;
+  console.log(`${nameOf(run)} exited with ${exitCode ?? signalCode}, and no test failed`);
+  return { ...counts, failed: 1 };
 }
 
-function read(report: string): Ran {
+function readReport(report: string): Counts {
   let text = '';
   try {
     text = readFileSync(report, 'utf8');
   } catch {
-    // It ended before it could write one: its exit code says so.
+    // There is no report after a crash; the exit code shows it.
   }
   const line = /<testsuites [^>]*>/.exec(text)?.[0] ?? '';
   const count = (name: string) => Number(new RegExp(`${name}="(\\d+)"`).exec(line)?.[1] ?? 0);

@@ -3,7 +3,7 @@
  * SQLite in a fresh folder; with `TEST_STORE=postgres` a fresh database of PostgreSQL.
  */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Core, Limits } from '../../src/core/core.ts';
@@ -29,6 +29,7 @@ import { DATABASE_FILE } from '../../src/store/sqlite/file/open.ts';
 import { ACT } from './actor.ts';
 import { WIDE_LIMITS } from './bounds.ts';
 import { FakeClock } from './clock.ts';
+import { emptyFile } from './database.ts';
 import { openPlace, type Place, STORE } from './place.ts';
 import { freshDatabase, type TestDatabase } from './postgres-data.ts';
 import { strictStore } from './strict-store.ts';
@@ -57,6 +58,11 @@ export interface TestApp {
   server: RunningServer;
   /** The log will hold a fault with this reason. */
   expectFault(reason: string): void;
+  /**
+   * Makes the appliance what it was when it started: data, clock and log. For a file with many short
+   * tests: to start an appliance takes longer than such a test. Throws as {@link close} does.
+   */
+  reset(): Promise<void>;
   /** Stops everything; throws if the log holds a fault that was not expected, or lacks one. */
   close(): Promise<void>;
 }
@@ -82,22 +88,27 @@ export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), 'gatepost-'));
 }
 
-let emptyDatabase: Uint8Array | null = null;
+let emptyFolder: Promise<string> | null = null;
 
 /**
- * A fresh folder with an empty database in it. Its schema is made once for a process: to make it is
- * most of what starting costs.
+ * Returns a folder with an empty database, which nothing opens. It is made once for a process: to
+ * make the schema is most of what starting costs.
  */
-export async function freshData(): Promise<string> {
-  if (emptyDatabase === null) {
+function emptyData(): Promise<string> {
+  emptyFolder ??= (async () => {
     const dataDir = freshFolder();
+    process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
     const store = await openPlace({ dataDir, databaseUrl: null }, OPENING);
     await store.close();
-    emptyDatabase = readFileSync(join(dataDir, DATABASE_FILE));
-    rmSync(dataDir, { recursive: true });
-  }
+    return dataDir;
+  })();
+  return emptyFolder;
+}
+
+/** Returns a fresh folder with an empty database. */
+async function freshData(): Promise<string> {
   const dataDir = freshFolder();
-  writeFileSync(join(dataDir, DATABASE_FILE), emptyDatabase, { mode: 0o600 });
+  copyFileSync(join(await emptyData(), DATABASE_FILE), join(dataDir, DATABASE_FILE));
   return dataDir;
 }
 
@@ -193,7 +204,8 @@ export async function startTestApp(
     settings,
   });
   const { nowMs } = clock;
-  const sources = { nowMs, startedAtMs: nowMs(), store: served.store, tallies, log };
+  const startedAtMs = nowMs();
+  const sources = { nowMs, startedAtMs, store: served.store, tallies, log };
   const metrics = makeMetrics({
     ...sources,
     http: () => server,
@@ -217,6 +229,15 @@ export async function startTestApp(
     worker,
     server,
     expectFault: (reason) => expectedFaults.push(reason),
+    reset: async () => {
+      // Counts in memory are of rows that go.
+      await store.saveFigures();
+      if (database === null) emptyFile(dataDir, await emptyData());
+      else await database.empty();
+      clock.set(startedAtMs);
+      const [lines, expected] = [logLines.splice(0), expectedFaults.splice(0)];
+      checkFaults(lines, expected);
+    },
     close: async () => {
       await server.stop();
       await worker?.stop();

@@ -15,3 +15,29 @@ export function openBeside(dataDir: string): Database {
   db.run('PRAGMA foreign_keys = ON');
   return db;
 }
+
+/** Makes every table of an open database what it is in `emptyDir`, as another process would. */
+export function emptyFile(dataDir: string, emptyDir: string): void {
+  const db = openBeside(dataDir);
+  try {
+    db.run('PRAGMA foreign_keys = OFF');
+    db.run('ATTACH ? AS fresh', [join(emptyDir, DATABASE_FILE)]);
+    const names = (type: string) =>
+      db
+        .query<{ name: string; sql: string }, [string]>(
+          "SELECT name, sql FROM main.sqlite_schema WHERE type = ? AND name <> 'sqlite_stat1'",
+        )
+        .all(type);
+    const triggers = names('trigger');
+    db.transaction(() => {
+      for (const { name } of triggers) db.run(`DROP TRIGGER "${name}"`);
+      for (const { name } of names('table')) {
+        db.run(`DELETE FROM main."${name}"`);
+        db.run(`INSERT INTO main."${name}" SELECT * FROM fresh."${name}"`);
+      }
+      for (const { sql } of triggers) db.run(sql);
+    }).immediate();
+  } finally {
+    db.close();
+  }
+}

@@ -15,6 +15,10 @@ export class Faults {
     this.#error = error;
   }
 
+  disarm(): void {
+    this.#method = null;
+  }
+
   wrap = (core: Core): Core => ({
     ...core,
     pushKey: () => {

@@ -20,9 +20,15 @@ export interface TestDatabase {
   url: string;
   /** A superuser's look at it from outside, past the store. One connection. */
   sql: SQL;
-  /** Gives it back: emptied, it is somebody else's fresh one. */
+  /** Makes it what it was when it was copied. Connections to it stay open. */
+  empty(): Promise<void>;
+  /** Ends its connections and empties it: the next test gets it as a fresh one. */
   drop(): Promise<void>;
 }
+
+const END_CONNECTIONS = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid();`;
 
 let made = 0;
 const unused: TestDatabase[] = [];
@@ -49,8 +55,11 @@ export async function freshDatabase(server?: Postgres): Promise<TestDatabase> {
   const sql = on.connect(name);
   const database: TestDatabase = {
     ...{ name, port: on.port, url: urlOf(on, name), sql },
-    drop: async () => {
+    empty: async () => {
       await sql.unsafe(emptying);
+    },
+    drop: async () => {
+      await sql.unsafe(END_CONNECTIONS + emptying);
       if (server === undefined) unused.push(database);
       else await sql.close();
     },
@@ -69,7 +78,8 @@ export async function bareDatabase(server?: Postgres): Promise<TestDatabase> {
     await sql.close();
     await withAdmin(on, (db) => db.unsafe(`DROP DATABASE ${name} WITH (FORCE)`));
   };
-  return { name, port: on.port, url: urlOf(on, name), sql, drop };
+  const empty = () => Promise.reject(new Error(`${name} has no template`));
+  return { name, port: on.port, url: urlOf(on, name), sql, empty, drop };
 }
 
 const urlOf = ({ port }: Postgres, name: string) => `postgres://${ROLE}@127.0.0.1:${port}/${name}`;
@@ -123,8 +133,6 @@ async function emptyingOf(db: SQL): Promise<string> {
   }
   const filled = tables.filter(({ rows }) => rows !== null);
   return `
-    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid();
     SET session_replication_role = replica;
     DO $$ DECLARE name regclass; BEGIN
       FOREACH name IN ARRAY ARRAY[${tables.map((table) => `'${table.name}'`)}]::regclass[] LOOP

@@ -28,8 +28,10 @@ export type Given = (app: TestApp) => Promise<void>;
 export interface Scenario {
   name: string;
   path: string;
-  /** What the appliance is set to otherwise. */
+  /** Settings that differ from the usual ones: the scenario gets an appliance of its own. */
   options?: TestAppOptions;
+  /** It gets an appliance of its own, because it uses up what the server counts in memory. */
+  isAlone?: true;
   /** The answer of the endpoint's record that the scenario provokes. */
   says: MessageKey;
   given?: readonly Given[];

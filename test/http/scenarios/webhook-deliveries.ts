@@ -54,6 +54,7 @@ const testScenarios: Scenario[] = [
   },
   {
     name: 'a seventh within a minute',
+    isAlone: true,
     path: TEST,
     says: 'too_many_requests',
     given: [aWebhook(), ...Array<Given>(6).fill(asked(TEST, OWN, { id: 1 }))],
@@ -187,6 +188,7 @@ const replayScenarios: Scenario[] = [
   },
   {
     name: 'a seventh within a minute',
+    isAlone: true,
     path: REPLAY,
     says: 'too_many_requests',
     given: [aWebhook(), ...Array<Given>(6).fill(asked(REPLAY, OWN, { id: 1, since: SINCE }))],

@@ -20,7 +20,7 @@ export const coreDevices: readonly MutatedFile[] = [
     tests: [
       'test/http/device-calls.test.ts',
       'test/core/device.test.ts',
-      'test/http/coverage.test.ts',
+      'test/http/coverage',
       'test/http/messaging-register.test.ts',
     ],
     changes: [
@@ -78,7 +78,7 @@ export const coreDevices: readonly MutatedFile[] = [
       'test/http/stream-life.test.ts',
       'test/http/messaging-inbox.test.ts',
       'test/http/messaging-register.test.ts',
-      'test/http/coverage.test.ts',
+      'test/http/coverage',
       'test/store/contract/device.test.ts',
     ],
     changes: [
@@ -96,7 +96,7 @@ export const coreDevices: readonly MutatedFile[] = [
       'test/core/door.test.ts',
       'test/core/door-figures.test.ts',
       'test/core/model.test.ts',
-      'test/http/coverage.test.ts',
+      'test/http/coverage',
     ],
     changes: [
       [

@@ -21,7 +21,7 @@ export const coreLinks: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/message/device-input.ts',
-    tests: ['test/http/messaging-register.test.ts', 'test/http/coverage.test.ts'],
+    tests: ['test/http/messaging-register.test.ts', 'test/http/coverage'],
     changes: [
       [
         `if (isRefused(hwid)) return new Refused('hwid_required');`,

@@ -71,7 +71,7 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/audit/entry.ts',
-    tests: ['test/cli/audit.test.ts', 'test/http/coverage.test.ts'],
+    tests: ['test/cli/audit.test.ts', 'test/http/coverage'],
     changes: [
       [
         'const differing = Object.keys(after).filter((name) => before[name] !== after[name]);',
@@ -147,7 +147,7 @@ export const coreRules: readonly MutatedFile[] = [
     tests: [
       'test/core/message/send-interval.test.ts',
       'test/core/message/deliver.test.ts',
-      'test/http/coverage.test.ts',
+      'test/http/coverage',
     ],
     changes: [
       ['const added = await saving<', 'const added = saving<'],
@@ -163,17 +163,17 @@ export const coreRules: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/port/distribution.ts',
-    tests: ['test/http/coverage.test.ts'],
+    tests: ['test/http/coverage'],
     changes: [['export const PUSH = 10;', 'export const PUSH = 11;']],
   },
   {
     file: 'src/core/port/domain.ts',
-    tests: ['test/http/coverage.test.ts'],
+    tests: ['test/http/coverage'],
     changes: [['export const DOMAIN_DISABLED = 5;', 'export const DOMAIN_DISABLED = 6;']],
   },
   {
     file: 'src/core/domain.ts',
-    tests: ['test/http/coverage.test.ts'],
+    tests: ['test/http/coverage'],
     changes: [
       ["await saving('domain_save_error', step)", 'await step'],
       [

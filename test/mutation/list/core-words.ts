@@ -31,11 +31,7 @@ export const coreWords: readonly MutatedFile[] = [
   },
   {
     file: 'src/core/provider.ts',
-    tests: [
-      'test/core/provider.test.ts',
-      'test/http/credentials.test.ts',
-      'test/http/coverage.test.ts',
-    ],
+    tests: ['test/core/provider.test.ts', 'test/http/credentials.test.ts', 'test/http/coverage'],
     changes: [
       [
         'return provider.activeUntilMs === null || nowMs < provider.activeUntilMs;',

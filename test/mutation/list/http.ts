@@ -3,7 +3,7 @@ import type { MutatedFile } from '../mutation.ts';
 export const http: readonly MutatedFile[] = [
   {
     file: 'src/http/request/param-reader.ts',
-    tests: ['test/http/older-calls.test.ts', 'test/http/coverage.test.ts'],
+    tests: ['test/http/older-calls.test.ts', 'test/http/coverage'],
     changes: [
       [`const raw = given || (`, `const raw = (`],
       [`readInteger(raw) ?? raw : null;`, `readInteger(raw) : null;`],
@@ -21,7 +21,7 @@ export const http: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/endpoints/install.ts',
-    tests: ['test/http/coverage.test.ts'],
+    tests: ['test/http/coverage'],
     changes: [
       ['(value === DEFAULT ? null : value)', 'value as T'],
       ['(id === null || link.id === id) && ', ''],
@@ -30,7 +30,7 @@ export const http: readonly MutatedFile[] = [
   },
   {
     file: 'src/http/endpoints/hwid.ts',
-    tests: ['test/http/coverage.test.ts'],
+    tests: ['test/http/coverage'],
     changes: [['details === 1 && {', 'details !== null && {']],
   },
   {

@@ -85,7 +85,7 @@ export const storeDevices: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/sqlite/install.ts',
-    tests: ['test/store/contract/link.test.ts', 'test/http/coverage.test.ts'],
+    tests: ['test/store/contract/link.test.ts', 'test/http/coverage'],
     changes: [
       ['if (id === null) return on.list.all({ providerId, beforeId: bound, countMax });', ''],
       ['audit.note(act, deeds.freeSlot(link.id, hwid), providerId);', ''],

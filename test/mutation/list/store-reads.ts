@@ -101,7 +101,7 @@ export const storeReads: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/domain.ts',
-    tests: ['test/store/contract/link.test.ts', 'test/http/coverage.test.ts'],
+    tests: ['test/store/contract/link.test.ts', 'test/http/coverage'],
     changes: [
       ['ORDER BY domain.id DESC LIMIT', 'ORDER BY domain.id ASC LIMIT'],
       [`if (bound !== null) return { outcome: 'exists', id: bound.id };`, ''],

@@ -1,0 +1,34 @@
+/** Every scenario. */
+
+import { deviceScenarios } from './device.ts';
+import { domainScenarios } from './domain.ts';
+import { hwidScenarios } from './hwid.ts';
+import { installScenarios } from './install.ts';
+import { installTermScenarios } from './install-terms.ts';
+import { messagingScenarios } from './messaging.ts';
+import { registerScenarios } from './register.ts';
+import { remoteScenarios } from './remote.ts';
+import { commandScenarios } from './remote-command.ts';
+import { formScenarios } from './remote-form.ts';
+import { notificationScenarios } from './remote-notification.ts';
+import type { Scenario } from './scenario.ts';
+import { statsScenarios } from './stats.ts';
+import { webhookScenarios } from './webhook.ts';
+import { deliveryScenariosOfWebhooks } from './webhook-deliveries.ts';
+
+export const scenarios: readonly Scenario[] = [
+  ...installScenarios,
+  ...installTermScenarios,
+  ...hwidScenarios,
+  ...domainScenarios,
+  ...deviceScenarios,
+  ...notificationScenarios,
+  ...formScenarios,
+  ...commandScenarios,
+  ...remoteScenarios,
+  ...registerScenarios,
+  ...messagingScenarios,
+  ...statsScenarios,
+  ...webhookScenarios,
+  ...deliveryScenariosOfWebhooks,
+];
