@@ -65,7 +65,7 @@ const ON_BOTH = new Set([
 const FOLDERS_ON_BOTH = ['http/coverage/', 'store/contract/'];
 /** Which files start first: the run must not end with one long file alone. */
 const START_ORDER = [/^fuzz/, /^(?:e2e|store|http\/coverage|core\/message)/, /^(?:cli|backup|tls)/];
-/** The time after which a file is killed, s. Each test has a limit; code after the tests has none. */
+/** The time after which a file is killed, s. Tests have limits; code after them has none. */
 const FILE_SECONDS_MAX = 1_800;
 const SLOWEST_SHOWN = 10;
 

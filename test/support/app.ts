@@ -59,8 +59,8 @@ export interface TestApp {
   /** The log will hold a fault with this reason. */
   expectFault(reason: string): void;
   /**
-   * Makes the appliance what it was when it started: data, clock and log. For a file with many short
-   * tests: to start an appliance takes longer than such a test. Throws as {@link close} does.
+   * Makes the appliance what it was when it started: data, clock and log. For a file with many
+   * short tests: to start an appliance takes longer than such a test. Throws as {@link close} does.
    */
   reset(): Promise<void>;
   /** Stops everything; throws if the log holds a fault that was not expected, or lacks one. */

@@ -47,7 +47,7 @@ export const FILES = {
   device: /^\/(?:device\/|install$|provider$)/,
 };
 
-/** Tests every answer of these endpoints. Call it once in a file: an appliance serves all of them. */
+/** Tests every answer of a file's endpoints. One appliance serves all of them. */
 export function playScenarios(file: keyof typeof FILES): void {
   afterAll(closeShared);
   for (const { path } of endpoints.filter((endpoint) => FILES[file].test(endpoint.path))) {
