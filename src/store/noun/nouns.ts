@@ -2,6 +2,7 @@
 
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
+import { distributionNoun } from './distribution.ts';
 import { domainNoun } from './domain.ts';
 import { eventNoun } from './event.ts';
 import type { EventStatements } from './event-notes.ts';
@@ -21,6 +22,7 @@ export function nounsOf(backend: Backend, { figures, events }: NounParts) {
     ...providerNoun(backend),
     ...linkNoun(backend),
     ...domainNoun(backend),
+    ...distributionNoun(backend),
     ...eventNoun(backend, events),
     ...figureNoun(backend, figures, events),
   } satisfies Partial<Store>;

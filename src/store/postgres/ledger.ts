@@ -3,16 +3,11 @@
 import { sql } from 'drizzle-orm';
 import { WHY_BLOCKED } from '../../core/message/push-failure.ts';
 import { BLOCKED } from '../../core/message/status.ts';
-import type {
-  DistributionDetail,
-  LedgerRow,
-  LedgerTotals,
-  PushState,
-} from '../../core/port/distribution.ts';
+import type { LedgerRow, LedgerTotals, PushState } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
+import { DETAIL_COLUMNS, type DetailRow, detailOf } from '../noun/distribution.ts';
 import { FINAL, literal } from '../status.ts';
 import type { Context } from './context.ts';
-import { DETAIL_COLUMNS } from './distribution.ts';
 import { failRun } from './push-steps.ts';
 import { nextRun, StepSize } from './recipient-steps.ts';
 import { prepare, type Runner, value } from './statement.ts';
@@ -57,7 +52,7 @@ const on = {
   moved: prepare(sql`
       UPDATE distribution SET cursor_id = ${value('cursorId')},
         expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
-  detail: prepare<DistributionDetail>(sql`
+  detail: prepare<DetailRow>(sql`
       SELECT ${DETAIL_COLUMNS} FROM distribution x JOIN provider p ON p.id = x.provider_id
       WHERE x.id = ${value('id')}`),
   totals: prepare<TotalsRow>(sql`
@@ -132,7 +127,7 @@ export function ledgerStore(context: Context): LedgerStore {
       if (distribution === null || totals === null) return null;
       const { pushQueued: queued, pushAccepted: accepted, pushFailed: failed, ...inbox } = totals;
       return {
-        distribution,
+        distribution: detailOf(distribution),
         totals: { ...inbox, atGateway: { queued, accepted, failed } },
         missing: missing.map(({ pushState, pushProblem, ...row }) => ({
           ...row,

@@ -15,7 +15,6 @@ import { Database } from './database.ts';
 import { DatabaseClock } from './database-clock.ts';
 import { type DatabaseOptions, poolOptions } from './database-options.ts';
 import { deviceStore } from './device.ts';
-import { distributionStore } from './distribution.ts';
 import { exportStore } from './export.ts';
 import { healthStore } from './health.ts';
 import { importStore } from './import.ts';
@@ -34,6 +33,7 @@ import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
 import { Sealer } from './sealer.ts';
+import { acceptanceInGroups } from './set/acceptance.ts';
 import { lookUps } from './set/look-ups.ts';
 import { Signals } from './signals.ts';
 import { slotStore } from './slot.ts';
@@ -108,7 +108,6 @@ function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
     ...registrationStore(context),
     ...keepingStore(context),
     ...auditStore(context),
-    ...distributionStore(context),
     ...laneStore(context),
     ...recipientStore(context),
     ...namedStore(context),
@@ -125,5 +124,6 @@ function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
 function fastPathsOf(context: Context): Partial<Store> {
   return {
     ...lookUps(context),
+    ...acceptanceInGroups(context),
   };
 }

@@ -3,16 +3,11 @@
 import { sql } from 'drizzle-orm';
 import { WHY_BLOCKED } from '../../core/message/push-failure.ts';
 import { BLOCKED } from '../../core/message/status.ts';
-import type {
-  DistributionDetail,
-  LedgerRow,
-  LedgerTotals,
-  PushState,
-} from '../../core/port/distribution.ts';
+import type { LedgerRow, LedgerTotals, PushState } from '../../core/port/distribution.ts';
 import type { Store } from '../../core/port/store.ts';
+import { DETAIL_COLUMNS, type DetailRow, detailOf } from '../noun/distribution.ts';
 import { FINAL, literal } from '../status.ts';
 import type { Context } from './context.ts';
-import { DETAIL_COLUMNS } from './distribution.ts';
 import { pushSteps } from './push-steps.ts';
 import { value } from './statement.ts';
 
@@ -80,7 +75,7 @@ function keeperStatements({ db }: Context) {
     expireMoved: db.prepare(sql`
         UPDATE distribution SET cursor_id = ${value('cursorId')},
           expired_at_ms = ${value('expiredAtMs')} WHERE id = ${value('id')}`),
-    detail: db.prepare<Omit<DistributionDetail, 'isPruned'> & { isPruned: number }>(sql`
+    detail: db.prepare<DetailRow>(sql`
         SELECT ${DETAIL_COLUMNS} FROM distribution x CROSS JOIN provider p ON p.id = x.provider_id
         WHERE x.id = ${value('id')}`),
     totals: db.prepare<TotalsRow>(sql`
@@ -136,7 +131,7 @@ export function ledgerStore(context: Context): LedgerStore {
       if (found === null || totals === null) return null;
       const { pushQueued: queued, pushAccepted: accepted, pushFailed: failed, ...inbox } = totals;
       return {
-        distribution: { ...found, isPruned: found.isPruned === 1 },
+        distribution: detailOf(found),
         totals: { ...inbox, atGateway: { queued, accepted, failed } },
         missing: keeper.missing.all({ id, countMax }).map(({ pushState, pushProblem, ...row }) => ({
           ...row,

@@ -17,7 +17,6 @@ import { type Context, callsOf } from './context.ts';
 import { countStore } from './count.ts';
 import { deviceStore } from './device.ts';
 import { Done, NOTHING, sqliteStatements } from './dialect.ts';
-import { distributionStore } from './distribution.ts';
 import { exportStore } from './export.ts';
 import { LOCK_FILE, openDatabase } from './file/open.ts';
 import { healthStore } from './health.ts';
@@ -86,7 +85,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...slotStore(context),
     ...deviceStore(context),
     ...targetStore(context),
-    ...distributionStore(context),
     ...laneStore(context),
     ...recipientStore(context),
     ...namedStore(context),

@@ -11,6 +11,7 @@ import { gate } from './gate.ts';
 import { gateways } from './gateways.ts';
 import { http } from './http.ts';
 import { known } from './known.ts';
+import { nounMessages } from './noun-messages.ts';
 import { outbox } from './outbox.ts';
 import { outgoing } from './outgoing.ts';
 import { storeDevices } from './store-devices.ts';
@@ -32,6 +33,7 @@ export const mutatedFiles: readonly MutatedFile[] = [
   ...coreDevices,
   ...coreLinks,
   ...storeMessages,
+  ...nounMessages,
   ...storeDevices,
   ...figures,
   ...events,

@@ -49,12 +49,6 @@ export const storeMessages: readonly MutatedFile[] = [
     changes: [['${FREE} AND ${IS_BEFORE_SCHEDULED} AS "isNext"', '${FREE} AS "isNext"']],
   },
   {
-    file: 'src/store/postgres/acceptance.ts',
-    tests: ['test/store/contract/distribution.test.ts'],
-    store: 'postgres',
-    changes: [['usage.keptBytes += keptBytesOf(draft, guards.bounds);', '']],
-  },
-  {
     file: 'src/store/sqlite/watch.ts',
     tests: ['test/store/contract/node.test.ts'],
     changes: [

@@ -77,29 +77,6 @@ export const storeReads: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/distribution.ts',
-    tests: [
-      'test/store/contract/distribution.test.ts',
-      'test/core/message/cancel.test.ts',
-      'test/cli/audit.test.ts',
-    ],
-    changes: [
-      [
-        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`",
-        "SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} `",
-      ],
-      [
-        "ORDER BY x.id DESC LIMIT ${value('countMax')}`),\n    block: db.prepare(",
-        "ORDER BY x.id ASC LIMIT ${value('countMax')}`),\n    block: db.prepare(",
-      ],
-      ['on.setCount.run({ providerId, ...counted });', ''],
-      [
-        'deeds.blockDistribution({ id, status }, { id, status: BLOCKED });',
-        'deeds.blockDistribution({ id, status }, { id, status });',
-      ],
-    ],
-  },
-  {
     file: 'src/store/noun/domain.ts',
     tests: ['test/store/contract/link.test.ts', 'test/http/coverage'],
     changes: [

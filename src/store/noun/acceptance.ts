@@ -1,0 +1,164 @@
+/**
+ * The acceptance of sends. Those that come together are accepted in one write: on PostgreSQL they
+ * wait once for the row of their provider and for the commit (postgres/set/acceptance.ts).
+ */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import { countSend, keptBytesOf } from '../../core/message/send-bounds.ts';
+import { CREATED } from '../../core/message/status.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type {
+  DistributionGuards,
+  NewDistribution,
+  SendUsage,
+} from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import { literal } from '../status.ts';
+
+/** A send to accept. */
+export interface Offer {
+  draft: NewDistribution;
+  guards: DistributionGuards;
+  act: Act;
+}
+
+export type Acceptance = Awaited<ReturnType<Store['addDistribution']>>;
+type Refusal = Extract<Acceptance, string>;
+type Usage = Omit<SendUsage, 'unboundCount'>;
+
+function statements(backend: Backend) {
+  const usage = sql`
+      SELECT last_general_at_ms AS "lastGeneralAtMs", sends_from_ms AS "sendsFromMs",
+        send_count AS "sendCount", kept_bytes AS "keptBytes", ledger_count AS "ledgerCount"
+      FROM provider WHERE id = ${value('providerId')}`;
+  return {
+    usage: backend.prepare<Usage>(usage),
+    lockUsage: backend.prepare<Usage>(sql`${usage} ${backend.locked}`),
+    setCount: backend.prepare(sql`
+        UPDATE provider SET last_general_at_ms = ${value('lastGeneralAtMs')},
+          sends_from_ms = ${value('sendsFromMs')}, send_count = ${value('sendCount')}
+        WHERE id = ${value('providerId')}`),
+    add: backend.prepare(sql`
+        INSERT INTO distribution (provider_id, notification_type, status, target_os, target_hwid,
+          payload, created_at_ms, due_at_ms, expires_at_ms, reaches_unbound, unbound_count)
+        VALUES (${value('providerId')}, ${value('notificationType')}, ${literal(CREATED)},
+          ${value('targetOs')}, ${value('targetHwid')}, ${value('payload')},
+          ${value('createdAtMs')}, ${value('dueAtMs')}, ${value('expiresAtMs')},
+          ${value('reachesUnbound')}, ${value('unboundCount')})
+        ${backend.returningId}`),
+    unboundBetween: backend.prepare<{ count: number }>(sql`
+        SELECT CAST(coalesce(sum(unbound_count), 0) AS bigint) AS count FROM distribution
+        WHERE provider_id = ${value('providerId')} AND unbound_count > 0
+          AND created_at_ms > ${value('sinceMs')} AND created_at_ms < ${value('untilMs')}`),
+  };
+}
+
+/** Returns the step that accepts or refuses sends, each on top of those before it. */
+export function acceptance(backend: Backend) {
+  const on = statements(backend);
+
+  /**
+   * Counts the unbound recipients of the provider's sends around the time of an offer, `before`
+   * included. A send by a clock that was ahead counts only for as long as the quota looks back.
+   */
+  function* unboundAround({ draft, guards }: Offer, before: readonly Offer[]): Step<number> {
+    const { providerId, createdAtMs } = draft;
+    const sinceMs = guards.unboundQuota?.sinceMs ?? null;
+    if (sinceMs === null) return 0;
+    const untilMs = createdAtMs + (createdAtMs - sinceMs);
+    let count = (yield* on.unboundBetween.get({ providerId, sinceMs, untilMs }))?.count ?? 0;
+    for (const { draft: other } of before) {
+      const isAround = other.createdAtMs > sinceMs && other.createdAtMs < untilMs;
+      if (other.providerId === providerId && isAround) count += other.unboundCount;
+    }
+    return count;
+  }
+
+  /** Counts the offers of a provider, and notes what it keeps by then. */
+  function* acceptOf(notes: Notes, providerId: number, own: readonly Offer[]) {
+    const usage = yield* on.lockUsage.get({ providerId });
+    if (usage === null) throw new Error(`provider ${providerId} was removed meanwhile`);
+    const accepted: Offer[] = [];
+    const refusals = new Map<Offer, Refusal>();
+    for (const offer of own) {
+      const { draft, guards } = offer;
+      const unboundCount = yield* unboundAround(offer, accepted);
+      const counted = countSend({ ...usage, unboundCount }, draft, guards);
+      if (typeof counted === 'string') {
+        refusals.set(offer, counted);
+        continue;
+      }
+      accepted.push(offer);
+      Object.assign(usage, counted);
+      usage.keptBytes += keptBytesOf(draft, guards.bounds);
+    }
+    const ids = yield* save(notes, providerId, usage, accepted);
+    yield* noteUsage(notes, own.at(-1) as Offer, [...refusals.values()]);
+    return own.map(
+      (offer) => refusals.get(offer) ?? { id: ids[accepted.indexOf(offer)] as number },
+    );
+  }
+
+  /** Adds accepted sends in their order, which is the order of the lane; returns their ids. */
+  function* save(
+    notes: Notes,
+    providerId: number,
+    { lastGeneralAtMs, sendsFromMs, sendCount }: Usage,
+    accepted: readonly Offer[],
+  ): Step<number[]> {
+    if (accepted.length === 0) return [];
+    const drafts = accepted.map(({ draft }) => ({ ...draft, ...timesOf(draft) }));
+    const [, ...ids] = yield* backend.together([
+      () => on.setCount.run({ providerId, lastGeneralAtMs, sendsFromMs, sendCount }),
+      ...drafts.map((draft) => () => on.add.insert(draft)),
+    ]);
+    for (const [n, { draft, act }] of accepted.entries()) {
+      notes.audit(act, deeds.send(ids[n] as number, draft), providerId);
+      notes.figure(providerId, 'sends', draft.createdAtMs);
+    }
+    return ids;
+  }
+
+  /** Returns the times of a send by the store's clock, the same for every node. */
+  function timesOf({ createdAtMs, dueAtMs, reachesUnbound }: NewDistribution) {
+    const atMs = backend.storeMs(createdAtMs);
+    // It is scheduled only if its time has not come when the database takes it in.
+    const isScheduled = dueAtMs !== null && dueAtMs > atMs;
+    return {
+      createdAtMs: atMs,
+      dueAtMs: isScheduled ? dueAtMs : atMs,
+      reachesUnbound: Number(reachesUnbound),
+    };
+  }
+
+  /** Notes how much the provider keeps, also if that refused one more. */
+  function* noteUsage(
+    notes: Notes,
+    { draft, guards }: Offer,
+    refusals: readonly Refusal[],
+  ): Step<void> {
+    const { providerId, createdAtMs } = draft;
+    const { keptBytesMax, ledgerRowsMax } = guards.bounds;
+    if (!(yield* notes.isWanted(providerId, 'quota.reached'))) return;
+    const usage = yield* on.usage.get({ providerId });
+    if (usage === null) return;
+    // A refused send did not fit, so the quota counts as used up although some room is left.
+    const used = refusals.includes('kept_bytes_full') ? keptBytesMax : usage.keptBytes;
+    notes.quota(providerId, 'kept_bytes', { used, limit: keptBytesMax }, createdAtMs);
+    const rows = { used: usage.ledgerCount, limit: ledgerRowsMax };
+    notes.quota(providerId, 'ledger_rows', rows, createdAtMs);
+  }
+
+  return function* accept(notes: Notes, offers: readonly Offer[]): Step<Acceptance[]> {
+    const byProvider = Map.groupBy(offers, ({ draft }) => draft.providerId);
+    const answers = new Map<Offer, Acceptance>();
+    // In the order of their ids, as every write locks providers.
+    for (const [providerId, own] of [...byProvider].sort(([a], [b]) => a - b)) {
+      const accepted = yield* acceptOf(notes, providerId, own);
+      for (const [n, offer] of own.entries()) answers.set(offer, accepted[n] as Acceptance);
+    }
+    return offers.map((offer) => answers.get(offer) as Acceptance);
+  };
+}

@@ -1,0 +1,25 @@
+/** The end of distributions, as an event for the webhooks of their providers. */
+
+import { sql } from 'drizzle-orm';
+import { distributionEnded, type EndedDistribution } from '../../core/event/happenings.ts';
+import type { Notes, Statements, Step } from '../backend.ts';
+import { FINAL } from '../status.ts';
+
+/**
+ * Returns the step that notes the end of distributions. The write that ends them runs it once their
+ * counts are final. It notes nothing of those that have not ended.
+ */
+export function distributionEnds(statements: Statements) {
+  const ended = statements.prepare<EndedDistribution & { providerId: number }>(sql`
+      SELECT id, provider_id AS "providerId", status, notification_type AS "notificationType",
+        recipient_count AS "recipientCount", sent_count AS "sentCount",
+        failed_count AS "failedCount"
+      FROM distribution WHERE id ${statements.among('ids')} AND status >= ${FINAL}
+      ORDER BY id`);
+  return function* (notes: Notes, ids: readonly number[], nowMs: number): Step<void> {
+    for (const found of yield* ended.all({ ids })) {
+      notes.ended(found.status);
+      notes.event(found.providerId, nowMs, () => distributionEnded(found));
+    }
+  };
+}

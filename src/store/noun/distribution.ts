@@ -1,0 +1,117 @@
+/** Distributions: accepted, listed, cancelled and blocked; lane.ts moves them on. */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import { BLOCKED, CANCELLED } from '../../core/message/status.ts';
+import type { Distribution, DistributionDetail } from '../../core/port/distribution.ts';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, value } from '../backend.ts';
+import { literal, unscheduled } from '../status.ts';
+import { type Acceptance, acceptance } from './acceptance.ts';
+import { distributionEnds } from './distribution-end.ts';
+
+type DistributionNoun = Pick<
+  Store,
+  | 'addDistribution'
+  | 'listDistributions'
+  | 'cancelDistribution'
+  | 'listAllDistributions'
+  | 'blockDistribution'
+>;
+
+const COLUMNS = sql.raw(`
+  x.id AS id, notification_type AS "notificationType", x.status AS status,
+  target_os AS "targetOs", target_hwid AS "targetHwid", x.created_at_ms AS "createdAtMs",
+  coalesce(began_at_ms, due_at_ms) AS "sentAtMs"`);
+
+export const DETAIL_COLUMNS = sql`${COLUMNS}, ${sql.raw(`
+  p.code AS "providerCode", payload, due_at_ms AS "dueAtMs", expires_at_ms AS "expiresAtMs",
+  began_at_ms AS "beganAtMs", finished_at_ms AS "finishedAtMs",
+  recipient_count AS "recipientCount", sent_count AS "sentCount",
+  failed_count AS "failedCount", handed_over_at_ms AS "handedOverAtMs",
+  CAST(pruned_at_ms IS NOT NULL AS integer) AS "isPruned"`)}`;
+
+export type DetailRow = Omit<DistributionDetail, 'isPruned'> & { isPruned: number };
+
+export const selectDetails = ({ join }: Backend) => sql`
+  SELECT ${DETAIL_COLUMNS} FROM distribution x ${join} provider p ON p.id = x.provider_id`;
+
+export const detailOf = (row: DetailRow): DistributionDetail => ({
+  ...row,
+  isPruned: row.isPruned === 1,
+});
+
+function statements(backend: Backend) {
+  const ofProvider = sql`provider_id = ${value('providerId')}`;
+  return {
+    find: backend.prepare<Distribution>(sql`
+        SELECT ${COLUMNS} FROM distribution x WHERE x.id = ${value('id')} AND ${ofProvider}`),
+    list: backend.prepare<Distribution>(sql`
+        SELECT ${COLUMNS} FROM distribution x WHERE ${ofProvider} AND x.id < ${value('beforeId')}
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+    lock: backend.prepare<{ status: number; providerId: number }>(sql`
+        SELECT status, provider_id AS "providerId" FROM distribution WHERE id = ${value('id')}
+        ${backend.locked}`),
+    cancel: backend.prepare(sql`
+        UPDATE distribution SET status = ${literal(CANCELLED)}, finished_at_ms = ${value('nowMs')}
+        WHERE id = ${value('id')} AND ${ofProvider} AND NOT ${unscheduled()}
+          AND due_at_ms >= ${value('dueFromMs')} AND status ${backend.among('from')}`),
+    listAll: backend.prepare<DetailRow>(sql`
+        ${selectDetails(backend)}
+        WHERE CAST(${value('providerCode')} AS text) IS NULL OR p.code = ${value('providerCode')}
+        ORDER BY x.id DESC LIMIT ${value('countMax')}`),
+    block: backend.prepare(sql`
+        UPDATE distribution
+        SET status = ${literal(BLOCKED)}, finished_at_ms = ${value('nowMs')}, lease_owner = NULL,
+          cursor_id = 0
+        WHERE id = ${value('id')} AND status ${backend.among('from')}`),
+  };
+}
+
+export function distributionNoun(backend: Backend): DistributionNoun {
+  const on = statements(backend);
+  const accept = acceptance(backend);
+  const noteEnds = distributionEnds(backend);
+
+  return {
+    addDistribution: (draft, guards, act) =>
+      backend.write(function* (notes) {
+        const [accepted] = yield* accept(notes, [{ draft, guards, act }]);
+        return accepted as Acceptance;
+      }),
+
+    listDistributions: async (providerId, { id, beforeId, countMax }) => {
+      const bound = beforeId ?? Number.MAX_SAFE_INTEGER;
+      if (id !== null) return id < bound ? backend.read(() => on.find.all({ providerId, id })) : [];
+      return backend.read(() => on.list.all({ providerId, beforeId: bound, countMax }));
+    },
+
+    cancelDistribution: (providerId, id, { from, dueFromMs, nowMs }, act) =>
+      backend.write(function* (notes) {
+        const known = yield* on.lock.get({ id });
+        if (known?.providerId !== providerId) return 'notification_not_found';
+        const { status } = known;
+        const wanted = { providerId, id, from, dueFromMs: backend.storeMs(dueFromMs), nowMs };
+        if ((yield* on.cancel.run(wanted)) === 0) return status;
+        const deed = deeds.cancelDistribution({ id, status }, { id, status: CANCELLED });
+        notes.audit(act, deed, providerId);
+        yield* noteEnds(notes, [id], nowMs);
+        return 'ok';
+      }),
+
+    listAllDistributions: async ({ providerCode, countMax }) =>
+      (await backend.read(() => on.listAll.all({ providerCode, countMax }))).map(detailOf),
+
+    blockDistribution: (id, from, nowMs, act) =>
+      backend.write(function* (notes) {
+        const known = yield* on.lock.get({ id });
+        if (known === null) return 'distribution_not_found';
+        const { status, providerId } = known;
+        if ((yield* on.block.run({ id, from, nowMs })) === 0) return status;
+        const deed = deeds.blockDistribution({ id, status }, { id, status: BLOCKED });
+        notes.audit(act, deed, providerId);
+        yield* noteEnds(notes, [id], nowMs);
+        return 'ok';
+      }),
+  };
+}
