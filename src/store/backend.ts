@@ -95,6 +95,8 @@ export interface Dialect {
   keyLocked(alias: string): SQL;
   /** `JOIN` in the order in which the tables stand (SQLite's planner would choose another). */
   readonly join: SQL;
+  /** The column by which rows of a table without an id of its own are in order of arrival. */
+  readonly arrival: SQL;
   /** Behind an INSERT for {@link Prepared.insert}. */
   readonly returningId: SQL;
   /** A value that a planner must not look at: see `once` of sqlite/statement.ts. */

@@ -3,7 +3,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { DeviceAtProvider } from '../../core/port/device.ts';
 import { DOMAIN_ACTIVE } from '../../core/port/domain.ts';
-import { type Backend, type Dialect, value } from '../backend.ts';
+import { type Dialect, type Statements, value } from '../backend.ts';
 
 /** Time at which the slot `s` was last seen; row `p` has its device at the provider. */
 export const slotSeen = ({ greatest }: Dialect): SQL =>
@@ -38,7 +38,7 @@ export function atProvider<Row extends RowAtProvider>(row: Row) {
   return { ...row, isRegistered: row.isRegistered === 1 };
 }
 
-export function lookUpStatements({ prepare }: Backend) {
+export function lookUpStatements({ prepare }: Statements) {
   return {
     deviceId: prepare<{ id: number }>(sql`SELECT id FROM device WHERE hwid = ${value('hwid')}`),
     atProvider: prepare<RowAtProvider>(sql`

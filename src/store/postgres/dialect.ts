@@ -46,6 +46,7 @@ export const DIALECT: Dialect = {
   deletableUnlessBusy: sql.raw('FOR UPDATE SKIP LOCKED'),
   keyLocked: (alias) => sql.raw(`FOR KEY SHARE OF ${alias}`),
   join: sql.raw('JOIN'),
+  arrival: sql.raw('id'),
   returningId: sql.raw('RETURNING id'),
   once: (name) => sql`${value(name)}`,
   among: (name, type = 'bigint') => sql`= ANY(${value(name)}::${sql.raw(type)}[])`,

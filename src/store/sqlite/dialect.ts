@@ -55,6 +55,7 @@ export const DIALECT: Dialect = {
   deletableUnlessBusy: EMPTY,
   keyLocked: () => EMPTY,
   join: sql.raw('CROSS JOIN'),
+  arrival: sql.raw('rowid'),
   returningId: EMPTY,
   once,
   among: (name) => sql`IN (SELECT value FROM json_each(${value(name)}))`,

@@ -1,0 +1,169 @@
+/**
+ * Steps by which a device becomes known: its HWID, what it reports to a provider, and the bindings
+ * that it named. The row of `device` is the lock of all that belongs to it: each of these writes
+ * takes it first, so what is read after it stays as it is.
+ */
+
+import { sql } from 'drizzle-orm';
+import { sameUtcDay } from '../../core/calendar.ts';
+import { mergeFacts, mergeUnproven, TIES_MAX } from '../../core/device.ts';
+import type { DeviceAtProvider, DeviceFacts } from '../../core/port/device.ts';
+import { type Notes, type Statements, type Step, value } from '../backend.ts';
+import { atProvider, lookUpStatements } from './look-ups.ts';
+
+/** The columns of facts, in the order of their values in statements. */
+export const FACT_COLUMNS = sql.raw('os, os_version, device_name, app_version, user_agent');
+const FACT_VALUES = sql`${value('os')}, ${value('osVersion')}, ${value('deviceName')},
+  ${value('appVersion')}, ${value('userAgent')}`;
+const SET_FACTS = sql`os = ${value('os')}, os_version = ${value('osVersion')},
+  device_name = ${value('deviceName')}, app_version = ${value('appVersion')},
+  user_agent = ${value('userAgent')}`;
+
+function statements({ prepare, arrival, greatest, least }: Statements) {
+  const ofPair = sql`device_id = ${value('deviceId')} AND provider_id = ${value('providerId')}`;
+  const firstSeen = sql.raw('excluded.first_seen_at_ms');
+  const lastSeen = sql.raw('excluded.last_seen_at_ms');
+  const add = sql`
+    INSERT INTO device AS d (hwid, ${FACT_COLUMNS}, first_seen_at_ms, last_seen_at_ms)
+    VALUES (${value('hwid')}, '', '', '', '', '', ${value('firstSeenAtMs')},
+      ${value('lastSeenAtMs')})
+    ON CONFLICT (hwid) DO UPDATE SET`;
+  return {
+    see: prepare<{ id: number }>(sql`${add} last_seen_at_ms = ${lastSeen} RETURNING id`),
+    seeElsewhere: prepare<{ id: number }>(sql`
+        ${add} first_seen_at_ms = ${least(sql.raw('d.first_seen_at_ms'), firstSeen)},
+          last_seen_at_ms = ${greatest(sql.raw('d.last_seen_at_ms'), lastSeen)}
+        RETURNING id`),
+    ownFacts: prepare<DeviceFacts>(sql`
+        SELECT os, os_version AS "osVersion", device_name AS "deviceName",
+          app_version AS "appVersion", user_agent AS "userAgent"
+        FROM device WHERE id = ${value('id')}`),
+    setOwnFacts: prepare(sql`UPDATE device SET ${SET_FACTS} WHERE id = ${value('id')}`),
+    addAtProvider: prepare(sql`
+        INSERT INTO device_provider (device_id, provider_id, ${FACT_COLUMNS}, last_seen_at_ms)
+        VALUES (${value('deviceId')}, ${value('providerId')}, ${FACT_VALUES},
+          ${value('lastSeenAtMs')})`),
+    setAtProvider: prepare(sql`
+        UPDATE device_provider SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}
+        WHERE ${ofPair}`),
+    checkIn: prepare(sql`
+        UPDATE device_provider SET checked_in_at_ms = ${value('nowMs')} WHERE ${ofPair}`),
+    isTied: prepare<{ one: number }>(sql`
+        SELECT 1 AS one FROM device_domain
+        WHERE device_id = ${value('deviceId')} AND domain_id = ${value('domainId')}`),
+    tie: prepare(sql`
+        INSERT INTO device_domain (device_id, domain_id, provider_id, linked_at_ms)
+        SELECT CAST(${value('deviceId')} AS bigint), id, provider_id,
+          CAST(${value('nowMs')} AS bigint)
+        FROM domain WHERE id = ${value('domainId')}
+        ON CONFLICT DO NOTHING`),
+    dropOldestTies: prepare(sql`
+        DELETE FROM device_domain WHERE ${ofPair} AND ${arrival} <= (
+          SELECT ${arrival} FROM device_domain WHERE ${ofPair}
+          ORDER BY ${arrival} DESC LIMIT 1 OFFSET ${TIES_MAX})`),
+  };
+}
+
+/** A choice between the facts that are known of a device and those that it reports. */
+type Merge = (known: DeviceAtProvider, reported: DeviceFacts) => DeviceFacts;
+
+/** Counts a device that a provider sees, once a UTC day; `seenBeforeMs` null: never before. */
+export function countSeen(
+  notes: Pick<Notes, 'figure'>,
+  providerId: number,
+  seenBeforeMs: number | null,
+  nowMs: number,
+): void {
+  const isFirst = seenBeforeMs === null || !sameUtcDay(seenBeforeMs, nowMs);
+  if (isFirst) notes.figure(providerId, 'seen', nowMs);
+}
+
+/** Returns the steps, which belong to writes. */
+export function knownDeviceSteps(backend: Statements) {
+  const on = statements(backend);
+  const find = lookUpStatements(backend);
+
+  /** Adds or updates a device by its HWID, locks it and returns its id. */
+  function* see(hwid: string, nowMs: number): Step<number> {
+    const row = yield* on.see.get({ hwid, firstSeenAtMs: nowMs, lastSeenAtMs: nowMs });
+    return (row as { id: number }).id;
+  }
+
+  /** {@link see} for a device whose times are those of an import, which may be long ago. */
+  function* seeElsewhere(hwid: string, firstSeenAtMs: number, lastSeenAtMs: number): Step<number> {
+    const row = yield* on.seeElsewhere.get({ hwid, firstSeenAtMs, lastSeenAtMs });
+    return (row as { id: number }).id;
+  }
+
+  /**
+   * Keeps what a device reports to a provider, which may not have known it. Returns when the
+   * provider saw it before; null: never.
+   */
+  function* keepFacts(
+    deviceId: number,
+    providerId: number,
+    reported: DeviceFacts,
+    lastSeenAtMs: number,
+    merge: Merge,
+  ): Step<number | null> {
+    const key = { deviceId, providerId, lastSeenAtMs };
+    const row = yield* find.atProvider.get({ deviceId, providerId });
+    if (row === null) yield* on.addAtProvider.run({ ...key, ...reported });
+    else yield* on.setAtProvider.run({ ...key, ...merge(atProvider(row), reported) });
+    return row === null ? null : row.lastSeenAtMs;
+  }
+
+  /** Keeps what a device reports to a provider that sees it now. */
+  function* seeAt(
+    notes: Notes,
+    deviceId: number,
+    providerId: number,
+    reported: DeviceFacts,
+    nowMs: number,
+    merge: Merge,
+  ): Step<void> {
+    const seenBeforeMs = yield* keepFacts(deviceId, providerId, reported, nowMs, merge);
+    countSeen(notes, providerId, seenBeforeMs, nowMs);
+  }
+
+  return {
+    see,
+    seeElsewhere,
+    keepFacts,
+    seeAt,
+
+    /** Keeps what a device reports to a provider without proof; returns the device's id. */
+    *visit(
+      notes: Notes,
+      hwid: string,
+      providerId: number,
+      reported: DeviceFacts,
+      nowMs: number,
+    ): Step<number> {
+      const deviceId = yield* see(hwid, nowMs);
+      yield* seeAt(notes, deviceId, providerId, reported, nowMs, mergeUnproven);
+      return deviceId;
+    },
+
+    /** Keeps what a device reports to no provider. */
+    *keepOwnFacts(id: number, reported: DeviceFacts): Step<void> {
+      const known = yield* on.ownFacts.get({ id });
+      if (known !== null) yield* on.setOwnFacts.run({ id, ...mergeFacts(known, reported) });
+    },
+
+    /** Records that a device called a provider that knows it, without naming a link. */
+    checkIn: (deviceId: number, providerId: number, nowMs: number): Step<number> =>
+      on.checkIn.run({ deviceId, providerId, nowMs }),
+
+    /** Attaches a device to a binding, unless it is; detaches it from the oldest of too many. */
+    *tie(deviceId: number, providerId: number, domainId: number, nowMs: number): Step<void> {
+      if ((yield* on.tie.run({ deviceId, domainId, nowMs })) === 0) return;
+      yield* on.dropOldestTies.run({ deviceId, providerId });
+    },
+
+    /** Returns true if a device is attached to a binding. */
+    *isTied(deviceId: number, domainId: number): Step<boolean> {
+      return (yield* on.isTied.get({ deviceId, domainId })) !== null;
+    },
+  };
+}
