@@ -34,9 +34,14 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/known-device.ts',
-    tests: ['test/store/contract/link.test.ts'],
+    file: 'src/store/noun/known-device.ts',
+    tests: ['test/store/contract/link.test.ts', 'test/store/contract/device.test.ts'],
     changes: [
+      ['LIMIT 1 OFFSET ${TIES_MAX})', 'LIMIT 1 OFFSET ${TIES_MAX + 1})'],
+      ['ORDER BY ${arrival} DESC LIMIT 1', 'ORDER BY ${arrival} LIMIT 1'],
+      ["${least(sql.raw('d.first_seen_at_ms'), firstSeen)}", '${firstSeen}'],
+      ["${greatest(sql.raw('d.last_seen_at_ms'), lastSeen)}", '${lastSeen}'],
+      ['|| !sameUtcDay(seenBeforeMs, nowMs)', ''],
       // When a provider last saw a device that was on its link already.
       ["SET ${SET_FACTS}, last_seen_at_ms = ${value('lastSeenAtMs')}", 'SET ${SET_FACTS}'],
     ],
