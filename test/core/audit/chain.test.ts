@@ -203,6 +203,20 @@ describe('a pruned log', () => {
     expect(await verify()).toMatchObject({ count: 1, problem: null });
   });
 
+  test('holds although it was pruned while it was verified', async () => {
+    await makeChain();
+    let readCount = 0;
+    const store: Parameters<typeof verifyAudit>[0]['store'] = {
+      readAudit: async (after, countMax) => {
+        readCount += 1;
+        if (readCount === 2) await prune();
+        return app.core.store.readAudit(after, countMax);
+      },
+    };
+    const measure = { expected: [], nowMs: app.clock.nowMs(), ...BOUNDS };
+    expect(await verifyAudit({ store }, measure)).toMatchObject({ prunedCount: 3, problem: null });
+  });
+
   for (const [column, value] of Object.entries(ANCHOR_COLUMNS)) {
     test(`does not hold with another ${column} in the anchor`, async () => {
       await makeChain();
@@ -213,7 +227,7 @@ describe('a pruned log', () => {
     });
   }
 
-  test('does not hold when rows were deleted otherwise, even with an anchor to suit', async () => {
+  test('does not hold when blocks were deleted otherwise, even with a fitting anchor', async () => {
     await makeChain();
     await tamper(`INSERT INTO audit_anchor (id, last_number, hash, until_ms)
       SELECT 1, last_number, hash, at_ms FROM audit WHERE last_number = 2`);
