@@ -1,6 +1,7 @@
 /**
- * Which addresses somebody else may have us call: those of the public Internet, and those that the
- * operator lists. Ranges by the IANA registries of special-purpose addresses (RFC 6890).
+ * Addresses from providers and devices: calls go to the public Internet, and to the networks that
+ * the operator allows. The ranges are those of the IANA registries of special-purpose addresses
+ * (RFC 6890).
  */
 
 import { type Misfit, malformed } from '../outcome.ts';
@@ -12,10 +13,10 @@ interface Address {
 }
 
 const V4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
-/** The first 96 bits of IPv4 in IPv6 clothes. */
+/** The first 96 bits of an IPv4-mapped IPv6 address. */
 const MAPPED = 0xffffn;
 
-/** Reads `10.0.0.0/8`, `fd00::/8`, or a single address; null: it is none of them. */
+/** Reads `10.0.0.0/8`, `fd00::/8` or a single address. Returns null if the text is malformed. */
 export function readNetwork(text: string): Network | null {
   const [, head = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = parseAddress(head);
@@ -27,23 +28,22 @@ export function readNetwork(text: string): Network | null {
   return { isV6: address.isV6, prefix: address.value >> shift, shift };
 }
 
-/** IPv4 that is nobody's on the Internet, or a machine's way to speak to its own provider. */
+/** IPv4 that is not public. */
 const SPECIAL_V4 = networks(
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
   ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16'],
   ...['198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-  // A cloud's own services, under an address that reads like a public one.
+  // The services of a cloud under an address that looks public.
   '168.63.129.16/32',
 );
-/** All IPv6 that is routed; outside are also `::1`, NAT64, ULA, link-local and multicast. */
+/** Routed IPv6: excludes `::1`, NAT64, ULA, link-local and multicast too. */
 const GLOBAL_V6 = networks('2000::/3');
-/** Parts of it that are special: protocols, Teredo, documentation, 6to4. */
+/** Special parts of it: protocols, Teredo, documentation, 6to4. */
 const SPECIAL_V6 = networks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 /**
- * Tells whether an IP address, as text without brackets, is a public one or in a network that the
- * operator lists. One that cannot be read is not. IPv4 in IPv6 clothes (`::ffff:…`) is judged as
- * what it is.
+ * Returns true if an IP address, without brackets, is public or in an allowed network; false for a
+ * malformed one. An IPv4-mapped address (`::ffff:…`) counts as IPv4.
  */
 export function isCallable(address: string, allow: readonly Network[]): boolean {
   const read = parseAddress(address);
@@ -52,15 +52,15 @@ export function isCallable(address: string, allow: readonly Network[]): boolean 
   return read.isV6 ? isIn(read, GLOBAL_V6) && !isIn(read, SPECIAL_V6) : !isIn(read, SPECIAL_V4);
 }
 
-/** Longest address: push services need some hundred signs. */
+/** Longest URL: push services need some hundred characters. */
 const URL_LENGTH_MAX = 2048;
-/** An address without anything that URL parsers drop, turn round or stop at. */
+/** A URL without characters that URL parsers drop or convert. */
 const WEB_URL = /^https?:\/\/[^\s\p{Cc}\\/?#][^\s\p{Cc}\\]*$/iu;
 
 /**
- * Reads an address that anybody supplied, before it is stored: by its form alone, as a name is
- * looked up and checked whenever it is called. Refuses what is no address of the web, has a user in
- * it, needs TLS and has none, or leads to this machine or a private network on the face of it.
+ * Reads a URL from a provider or a device. Returns a misfit as {@link readOperatorUrl} does, and
+ * for a URL without TLS that needs it, or with an address that is not public. Host names are
+ * checked at each call instead.
  */
 export function readPublicUrl(text: string, reach: Reach): URL | Misfit {
   const url = readOperatorUrl(text);
@@ -76,7 +76,7 @@ export function readPublicUrl(text: string, reach: Reach): URL | Misfit {
   return url;
 }
 
-/** Reads an address that the operator chose: any http or https one without a user in it. */
+/** Reads a URL of the operator. Returns a misfit unless it is http or https without a user. */
 export function readOperatorUrl(text: string): URL | Misfit {
   const fits = text.length <= URL_LENGTH_MAX && WEB_URL.test(text) && text.isWellFormed();
   const url = fits ? URL.parse(text) : null;
@@ -88,13 +88,13 @@ export function readOperatorUrl(text: string): URL | Misfit {
 }
 
 /**
- * The address that a URL's host name stands for without any look-up, without brackets. Null: it is
- * a name that has to be looked up.
+ * Returns the address of a URL's host without a look-up and without brackets; null: the host is a
+ * name that needs a look-up.
  */
 export function addressOf(hostname: string): string | null {
   const host = hostname.replace(/^\[|\]$/g, '');
   if (parseAddress(host) !== null) return host;
-  // RFC 6761: never looked up, wherever it seems to lead.
+  // RFC 6761: this name is never looked up.
   return /(?:^|\.)localhost\.?$/i.test(host) ? '127.0.0.1' : null;
 }
 
@@ -111,7 +111,7 @@ function isIn(address: Address, among: readonly Network[]): boolean {
 function parseAddress(text: string): Address | null {
   if (V4.test(text)) return { isV6: false, value: numberOf(text.split('.').map(Number), 8n) };
   if (!/^[\da-f:.]{2,45}$/i.test(text) || !text.includes(':')) return null;
-  // A URL parser writes groups of hexadecimal digits, whatever form it read.
+  // URL parsers normalise addresses to groups of hexadecimal digits.
   const host = URL.parse(`http://[${text}]`)?.hostname.slice(1, -1);
   if (host === undefined) return null;
   const [head = [], tail = []] = host.split('::').map((part) => part.split(':').filter(Boolean));

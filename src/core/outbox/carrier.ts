@@ -1,7 +1,6 @@
 /**
- * The port between the outbox and those who hand things over: a gateway to devices, and whoever
- * tells webhooks. They know protocols, and judge each answer by one table; the outbox knows when to
- * try again.
+ * The port between the outbox and its carriers: gateways send pushes, event senders call webhooks.
+ * A carrier knows its protocol and maps each answer to a verdict; the outbox decides on retries.
  */
 
 import type { StoredEvent } from '../port/event.ts';
@@ -9,42 +8,43 @@ import type { PushContent } from '../port/outbox.ts';
 import type { PushAddress, PushGateway } from '../port/registration.ts';
 import type { Webhook, WebhookTarget } from '../port/webhook.ts';
 
-/** The outcome of an attempt, by the gateway's table of answers. `problem` is plain English. */
+/** The outcome of an attempt, by the carrier's table of answers. */
 export type Verdict =
   | { verdict: 'accepted' }
   /**
-   * Not now. `afterMs`: as the other side asked, from its `Retry-After`; null: it did not say.
-   * `isOfOne`: the answer is about this address alone, and the other side is well.
+   * The attempt failed for now. `afterMs`: the wait that `Retry-After` asks for; null: none.
+   * `isOfOne`: the answer concerns this address alone, and the other side is healthy.
    */
   | { verdict: 'retry'; afterMs: number | null; problem: string; isOfOne?: true }
-  /** Too much for now (429), and when to come again: no attempt. `isOfOne` as above. */
+  /** The other side asks for a wait (429): not an attempt. `isOfOne` as above. */
   | { verdict: 'wait'; afterMs: number; problem: string; isOfOne?: true }
-  /** No place became free in time, so that nothing was sent: no attempt. */
+  /** No connection became free in time: not an attempt. */
   | { verdict: 'busy'; problem: string }
   /**
-   * The address is dead: no push to it will ever arrive; of a webhook: it wants no more. `asOfMs`:
-   * since when; `movedTo`: what the chat is called now.
+   * The address is dead: no dispatch to it will ever arrive. `asOfMs`: since when; `movedTo`: the
+   * new id of the chat.
    */
   | { verdict: 'dead'; problem: string; asOfMs?: number; movedTo?: string }
-  /** Our credentials are wrong: nothing gets through until somebody mends them. */
+  /** The other side rejects our credentials: all dispatches would fail. */
   | { verdict: 'credentials'; problem: string }
-  /** This one is wrong, and will be. */
+  /** This dispatch will never be accepted. */
   | { verdict: 'failed'; problem: string };
 
-/** A way to devices. */
+/** A carrier of pushes. */
 export interface Gateway {
-  /** Most pushes that are under way at a time to one destination. */
+  /** Most pushes in flight to one destination. */
   readonly concurrency: number;
-  /** Hands a push over once. Never throws; leaves off, with `retry`, when the signal says so. */
+  /** Sends a push once. Never throws; returns `retry` when the signal aborts. */
   send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<Verdict>;
 }
 
-/** Tells webhooks of events. */
+/** A carrier of events. */
 export interface EventSender {
+  /** Most events in flight to one destination. */
   readonly concurrency: number;
   /** Least time between two calls to one destination, ms. */
   readonly spacingMs: number;
-  /** Tells once. Never throws. */
+  /** Sends an event once. Never throws; returns `retry` when the signal aborts. */
   deliver(
     webhook: Webhook,
     event: StoredEvent,
@@ -53,8 +53,8 @@ export interface EventSender {
   ): Promise<Verdict>;
 }
 
-/** Gateways that are set up. */
+/** The gateways that are configured. */
 export type Gateways = Readonly<Partial<Record<PushGateway, Gateway>>>;
 
-/** Those who tell, by the kind of target. */
+/** The senders of events by kind of target. */
 export type EventSenders = Readonly<Record<WebhookTarget['kind'], EventSender>>;

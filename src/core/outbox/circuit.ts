@@ -1,13 +1,12 @@
 /**
- * The circuit of a destination: when nothing gets through for a while, nothing is tried for as long
- * as it has been failing, and then one dispatch as a probe. A destination from which nothing is
- * known yet counts as one that fails: see {@link UNPROVEN_COUNT}.
+ * The circuit breaker of a destination. After a series of failures it pauses for as long as the
+ * destination has been failing, then one dispatch probes it. A new push service starts as failing.
  */
 
 import type { DestinationHealth } from '../port/outbox.ts';
 import type { Random } from './retry.ts';
 
-/** Failures in a row, and the time without a good attempt, after which the circuit opens. */
+/** Failures in a row, and time without a good attempt, after which the circuit opens. */
 const FAILURES_MIN = 10;
 const FAILING_MIN_MS = 3_000;
 
@@ -15,7 +14,7 @@ const FAILING_MIN_MS = 3_000;
 const PAUSE_MIN_MS = 5_000;
 const PAUSE_MAX_MS = 5 * 60_000;
 
-/** Failures that a destination begins with that took nothing yet: it is tried with care. */
+/** Failures with which a destination starts that has accepted no dispatch so far. */
 export const UNPROVEN_COUNT = 1;
 
 export const HEALTHY: DestinationHealth = {
@@ -26,9 +25,9 @@ export const HEALTHY: DestinationHealth = {
   problem: null,
 };
 
-/** Health after an attempt that the other side answered as it should, whatever it said of it. */
+/** Returns the health after an attempt that the other side answered properly. */
 export function afterGood(health: DestinationHealth): DestinationHealth {
-  // What is stopped stays so until somebody mends it.
+  // A stopped destination stays stopped until its trial or a reload of the settings.
   if (health.stoppedAtMs !== null || isWell(health)) return health;
   return HEALTHY;
 }
@@ -37,10 +36,7 @@ function isWell({ failureCount, retryAtMs, problem }: DestinationHealth): boolea
   return failureCount === 0 && retryAtMs === 0 && problem === null;
 }
 
-/**
- * Health after an attempt that failed. `pauseMs`: as the other side asked of us for all that it is
- * told; 0: it did not.
- */
+/** Returns the health after a failed attempt. `pauseMs`: the pause that the other side asks for. */
 export function afterFailure(
   health: DestinationHealth,
   failure: { nowMs: number; problem: string; pauseMs: number },
@@ -59,8 +55,8 @@ export function afterFailure(
 }
 
 /**
- * Health after a receiver asked for a pause: it is no failure. `isLong`: nobody keeps the
- * destination until the pause is over.
+ * Returns the health after a receiver asked for a pause, which is no failure. `isLong`: the lease
+ * of the destination ends before the pause.
  */
 export function afterPause(
   health: DestinationHealth,
@@ -72,12 +68,12 @@ export function afterPause(
   return { ...health, failingSinceMs, retryAtMs, problem };
 }
 
-/** Pause after a trial that said nothing of our credentials, ms. */
+/** Pause after a trial without an answer about our credentials, ms. */
 const TRIAL_PAUSE_MS = 5 * 60_000;
 
 /**
- * Health of a stopped destination after one attempt; `judged`: as if it was not stopped.
- * `isAnswered`: by the other side, to us as one whom it knows or does not.
+ * Returns the health of a stopped destination after its trial. `judged`: the health without the
+ * stop; `isAnswered`: the answer shows whether our credentials are accepted.
  */
 export function afterTrial(
   stopped: DestinationHealth,
@@ -90,7 +86,7 @@ export function afterTrial(
   return { ...judged, stoppedAtMs, retryAtMs: nowMs + TRIAL_PAUSE_MS };
 }
 
-/** Health after our credentials were refused: nothing is tried until somebody mends them. */
+/** Returns the health after our credentials were rejected: the destination is stopped. */
 export function afterStop(
   health: DestinationHealth,
   nowMs: number,

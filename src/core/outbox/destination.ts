@@ -1,18 +1,15 @@
-/** Whom a push goes to. */
+/** The destinations of pushes. */
 
 import type { PushAddress, PushGateway } from '../port/registration.ts';
 
-/** The key of a gateway's destination: there is one for each push service of Web Push. */
+/** The key of a gateway's destination; Web Push has one for each push service. */
 export interface GatewayKey {
   kind: PushGateway;
-  /** Of the push service; else empty. */
+  /** Origin of the push service; else empty. */
   origin: string;
 }
 
-/**
- * The destination of an address; null: it is none that can be sent to, as rows of before 0.6.0 may
- * have it.
- */
+/** Returns the destination of an address; null: rows from before 0.6.0 may have none. */
 export function destinationOf({ gateway, token }: PushAddress): GatewayKey | null {
   if (gateway !== 'webpush') {
     return typeof token === 'string' ? { kind: gateway, origin: '' } : null;

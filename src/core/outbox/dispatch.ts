@@ -1,4 +1,4 @@
-/** Dispatches as stores read them: which are due, in which order, and what each is by now. */
+/** Dispatches as stores read them: the order of due ones, and rows as records. */
 
 import type { StoredEvent } from '../port/event.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import type { PushAddress } from '../port/registration.ts';
 import { destinationOf } from './destination.ts';
 
-/** Dispatches of a destination behind a place, up to a time. */
+/** Dispatches after a position and up to a time. */
 export interface DueRange {
   afterMs: number;
   afterId: number;
@@ -19,9 +19,9 @@ export interface DueRange {
 }
 
 /**
- * Ranges of what is due behind `after` (null: from the beginning), in the order in which it is
- * tried: first what was tried already, which is older, and of which there is an end, as attempts
- * are counted; what was to be tried later by a clock that was set back since; what is new.
+ * Returns the ranges of due dispatches after a position (null: all), in the order of attempts:
+ * retries, which end as attempts are counted; retries that a clock set back since has put too far
+ * ahead; new ones.
  */
 export function dueRanges(
   kind: DestinationKind,
@@ -41,23 +41,24 @@ export function dueRanges(
     : [{ ...setBack, ...behind }, fresh];
 }
 
-/** A push as it lies in a store. */
+/** A push as a row. */
 export interface PushRow extends DispatchCursor {
   queuedAtMs: number;
   attemptCount: number;
   distributionId: number;
   deviceId: number;
-  /** The message was blocked. */
+  /** True: the message was blocked. */
   isBlocked: boolean;
   expiresAtMs: number;
-  /** The token that reads it, with its address as JSON; null: none does. */
+  /** The token that reads it; null: none does. */
   tokenId: number | null;
+  /** The token's push address as JSON; null: it has none. */
   push: string | null;
   pushAtMs: number | null;
   locale: string | null;
 }
 
-/** The push at one of its destinations. */
+/** Reads the row of a push in the queue of a destination. */
 export function pushDispatch(
   row: PushRow,
   to: { kind: string; origin: string },
@@ -74,7 +75,7 @@ export function pushDispatch(
   return { kind: 'push', ...dispatch, token, moot };
 }
 
-/** An event as it lies in a store. */
+/** An event as a row. */
 export type EventRow = Omit<EventDispatch, 'kind' | 'event'> &
   Pick<StoredEvent, 'providerId' | 'atMs'> & {
     eventId: number;
@@ -83,6 +84,7 @@ export type EventRow = Omit<EventDispatch, 'kind' | 'event'> &
     data: string;
   };
 
+/** Reads the row of an event. */
 export function eventDispatch(row: EventRow): EventDispatch {
   const { eventId, eventKind, providerId, atMs, data, ...dispatch } = row;
   const event = { id: eventId, kind: eventKind, providerId, atMs, data: JSON.parse(data) };

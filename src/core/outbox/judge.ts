@@ -1,4 +1,4 @@
-/** The rule of what becomes of a dispatch, and of its destination, after an attempt. */
+/** The consequences of an attempt for its dispatch, its destination and its webhook. */
 
 import { DAY_MS, HOUR_MS } from '../calendar.ts';
 import type {
@@ -20,21 +20,21 @@ import {
   waitMs,
 } from './retry.ts';
 
-/** Failures in a row from which on a destination fails as a whole. */
+/** Failures in a row from which a destination counts as failing as a whole. */
 const FAILING_COUNT_MIN = 5;
-/** Age at which a push is given up for which the gateway never was well, ms. */
+/** Age at which a push fails although its gateway has been failing as a whole, ms. */
 const PUSH_AGE_MAX_MS = DAY_MS;
-/** Age before which no event is given up, ms: the ten attempts are planned over some 76 hours. */
+/** Least age at which an event fails, ms: its ten attempts are planned over some 76 hours. */
 const EVENT_AGE_MIN_MS = 60 * HOUR_MS;
-/** Longest pause of a receiver for which its run keeps it, ms. */
+/** Longest pause of a receiver during which its run keeps the lease, ms. */
 export const KEPT_PAUSE_MAX_MS = 10_000;
 
-/** The consequences of an attempt. */
 export interface Judgement {
-  /** Null: no attempt is counted, and the dispatch keeps its place in the queue. */
+  /** Null: the attempt does not count, and the dispatch keeps its place in the queue. */
   settlement: Settlement | null;
+  /** Health of the destination after the attempt. */
   health: DestinationHealth;
-  /** Why the webhook is disabled; null: it is not. */
+  /** Reason to disable the webhook; null: it stays enabled. */
   disables: string | null;
 }
 
@@ -42,9 +42,9 @@ interface Attempt<D extends Dispatch = Dispatch> {
   dispatch: D;
   kind: DestinationKind;
   verdict: Verdict;
-  /** Time at which the answer was there, UTC ms. */
+  /** Time of the answer, UTC ms. */
   nowMs: number;
-  /** Time after which nobody needs it, UTC ms; null: there is none. */
+  /** Time after which the message is useless, UTC ms; null: it is always of use. */
   expiresAtMs: number | null;
 }
 
@@ -60,7 +60,7 @@ export function judgeAttempt(
     : judgeEvent({ ...attempt, dispatch }, health, random);
 }
 
-/** Judges the first attempt at a destination that was stopped: it asks if it still has to be. */
+/** Judges the trial of a stopped destination, which starts it again if it is answered. */
 export function judgeTrial(
   attempt: Attempt,
   stopped: DestinationHealth,
@@ -73,111 +73,102 @@ export function judgeTrial(
 }
 
 function judgePush(
-  { dispatch, kind, verdict, nowMs, expiresAtMs }: Attempt<PushDispatch>,
+  attempt: Attempt<PushDispatch>,
   health: DestinationHealth,
   random: Random,
 ): Judgement {
+  const { dispatch, kind, verdict, nowMs } = attempt;
   const { id, token } = dispatch;
-  const good = { health: afterGood(health), disables: null };
+  const judged = (settlement: Settlement | null, after = afterGood(health)): Judgement => ({
+    ...{ settlement, health: after, disables: null },
+  });
   switch (verdict.verdict) {
     case 'accepted':
-      return { ...good, settlement: { id, outcome: 'accepted' } };
+      return judged({ id, outcome: 'accepted' });
     case 'failed':
-      return { ...good, settlement: { id, outcome: 'failed', problem: verdict.problem } };
+      return judged(failed(id, verdict.problem));
     case 'dead': {
       const { problem, asOfMs = null } = verdict;
-      if (token?.push == null) return { ...good, settlement: { id, outcome: 'failed', problem } };
+      if (token?.push == null) return judged(failed(id, problem));
       const { id: tokenId, push, pushAtMs } = token;
       if (asOfMs !== null && pushAtMs !== null && pushAtMs > asOfMs) {
         const again = `${problem}; the app has registered it again since`;
         const later = { verdict: 'retry', afterMs: null, problem: again, isOfOne: true } as const;
-        return judgePush({ dispatch, kind, verdict: later, nowMs, expiresAtMs }, health, random);
+        return judgePush({ ...attempt, verdict: later }, health, random);
       }
-      return { ...good, settlement: { id, outcome: 'dead', problem, tokenId, push, asOfMs } };
+      return judged({ id, outcome: 'dead', problem, tokenId, push, asOfMs });
     }
-    case 'credentials': {
-      const { problem } = verdict;
-      // Whose key a subscription is for was the device's choice: it stops nobody else's.
-      if (kind === 'webpush') return { ...good, settlement: { id, outcome: 'failed', problem } };
-      return { settlement: null, health: afterStop(health, nowMs, problem), disables: null };
-    }
-    case 'wait': {
-      const { problem, afterMs, isOfOne } = verdict;
-      const failure = { nowMs, problem, pauseMs: 0 };
-      const after = isOfOne ? afterGood(health) : afterFailure(health, failure, random);
-      const settlement = askedPush({ dispatch, nowMs, expiresAtMs }, afterMs, problem);
-      return { settlement, health: after, disables: null };
-    }
+    case 'credentials':
+      // A device chooses the key of its own subscription: that must not stop the push service.
+      if (kind === 'webpush') return judged(failed(id, verdict.problem));
+      return judged(null, afterStop(health, nowMs, verdict.problem));
     case 'busy': {
-      const isOver = expiresAtMs !== null && nowMs >= expiresAtMs;
-      const settlement = isOver ? tooLate(id, verdict.problem) : null;
-      return { settlement, health, disables: null };
+      const isOver = attempt.expiresAtMs !== null && nowMs >= attempt.expiresAtMs;
+      return judged(isOver ? expired(id, verdict.problem) : null, health);
     }
+    case 'wait':
     case 'retry': {
-      const { problem, afterMs } = verdict;
-      const failure = { nowMs, problem, pauseMs: 0 };
-      // Whoever has such addresses registered, by the hundred, must not close the gateway to all.
-      const healthAfter = verdict.isOfOne
+      // A device can register many addresses with such answers: those must not open the circuit.
+      const after = verdict.isOfOne
         ? afterGood(health)
-        : afterFailure(health, failure, random);
-      const after = { health: healthAfter, disables: null };
-      const nextAtMs = nowMs + waitMs('push', dispatch.attemptCount + 1, afterMs, random);
-      const gaveUp = whyNoMorePush({ dispatch, kind, verdict, nowMs, expiresAtMs }, health);
-      if (gaveUp !== null) {
-        return {
-          ...after,
-          settlement: { id, outcome: 'failed', problem: `${gaveUp}: ${problem}` },
-        };
-      }
-      if (expiresAtMs !== null && nextAtMs >= expiresAtMs) {
-        return { ...after, settlement: tooLate(id, problem) };
-      }
-      return { ...after, settlement: { id, outcome: 'retry', nextAtMs, problem } };
+        : afterFailure(health, { nowMs, problem: verdict.problem, pauseMs: 0 }, random);
+      if (verdict.verdict === 'wait') return judged(afterWait(attempt, verdict), after);
+      return judged(afterRetry(attempt, verdict, health, random), after);
     }
   }
 }
 
-function tooLate(id: number, problem: string): Settlement {
-  const late = `the message ends before another attempt: ${problem}`;
-  return { id, outcome: 'failed', problem: late };
-}
+/** Fails a push whose next attempt would come after the message has expired. */
+const expired = (id: number, problem: string) =>
+  failed(id, `the message ends before another attempt: ${problem}`);
 
-/** Has a push wait as its gateway asked, or fail after it waited for too long. */
-function askedPush(
-  {
-    dispatch: { id, queuedAtMs },
-    nowMs,
-    expiresAtMs,
-  }: Pick<Attempt<PushDispatch>, 'dispatch' | 'nowMs' | 'expiresAtMs'>,
-  askedMs: number,
-  problem: string,
+const failed = (id: number, problem: string): Settlement => ({ id, outcome: 'failed', problem });
+
+/** Postpones a push as its gateway asked, or fails it after three days of that. */
+function afterWait(
+  { dispatch: { id, queuedAtMs }, nowMs, expiresAtMs }: Attempt<PushDispatch>,
+  { afterMs, problem }: Verdict & { verdict: 'wait' },
 ): Settlement {
-  if (nowMs - queuedAtMs >= ASKED_WAITS_MAX_MS) {
-    return { id, outcome: 'failed', problem: `${WAITED_ENOUGH}: ${problem}` };
-  }
-  const nextAtMs = askedWaitEndMs(queuedAtMs, askedMs, nowMs);
-  if (expiresAtMs !== null && nextAtMs >= expiresAtMs) return tooLate(id, problem);
+  if (nowMs - queuedAtMs >= ASKED_WAITS_MAX_MS) return failed(id, `${WAITED_ENOUGH}: ${problem}`);
+  const nextAtMs = askedWaitEndMs(queuedAtMs, afterMs, nowMs);
+  if (expiresAtMs !== null && nextAtMs >= expiresAtMs) return expired(id, problem);
   return { id, outcome: 'wait', nextAtMs, problem };
 }
 
 const WAITED_ENOUGH = 'it was asked to wait for three days, the last time';
 
-/** Why a push that failed once more is given up; null: it is tried again. */
+/** Postpones a push after a failed attempt, or fails it. */
+function afterRetry(
+  attempt: Attempt<PushDispatch>,
+  { afterMs, problem }: Verdict & { verdict: 'retry' },
+  health: DestinationHealth,
+  random: Random,
+): Settlement {
+  const { dispatch, nowMs, expiresAtMs } = attempt;
+  const { id, attemptCount } = dispatch;
+  const nextAtMs = nowMs + waitMs('push', attemptCount + 1, afterMs, random);
+  const gaveUp = whyNoMorePush(attempt, health);
+  if (gaveUp !== null) return failed(id, `${gaveUp}: ${problem}`);
+  if (expiresAtMs !== null && nextAtMs >= expiresAtMs) return expired(id, problem);
+  return { id, outcome: 'retry', nextAtMs, problem };
+}
+
+/** Returns why a push gets no further attempt; null: it gets one. */
 function whyNoMorePush(
   { dispatch, kind, verdict, nowMs }: Attempt<PushDispatch>,
   { failureCount }: DestinationHealth,
 ): string | null {
-  // Also of one that is old, as its gateway was stopped for days.
+  // An old push too gets all attempts: its gateway may have been stopped for days.
   if (dispatch.attemptCount + 1 < ATTEMPTS_MAX) return null;
   const gaveUp = `${ATTEMPTS_MAX} attempts failed, the last`;
-  // Anybody may name a push service that never answers, and all wait for the end of a message.
+  // A device may name a push service that never answers.
   if (kind === 'webpush') return gaveUp;
   if (nowMs - dispatch.queuedAtMs >= PUSH_AGE_MAX_MS) {
     return 'no attempt of a day went well, the last';
   }
-  // Such an answer may be about our set-up, which somebody mends within a day.
+  // The cause may be our set-up, which the operator can correct within a day.
   if (verdict.verdict === 'retry' && verdict.isOfOne) return null;
-  // While nothing at all gets through it is no fault of this one.
+  // While the gateway fails as a whole, the push is not the cause.
   return failureCount >= FAILING_COUNT_MIN ? null : gaveUp;
 }
 
@@ -186,53 +177,49 @@ function judgeEvent(
   health: DestinationHealth,
   random: Random,
 ): Judgement {
-  const { id } = dispatch;
-  const good = afterGood(health);
+  const { id, queuedAtMs, attemptCount } = dispatch;
+  const judged = (
+    settlement: Settlement | null,
+    after = afterGood(health),
+    disables: string | null = null,
+  ): Judgement => ({ settlement, health: after, disables });
   switch (verdict.verdict) {
     case 'accepted':
-      return { settlement: { id, outcome: 'accepted' }, health: good, disables: null };
-    case 'failed': {
-      const { problem } = verdict;
-      return { settlement: { id, outcome: 'failed', problem }, health: good, disables: null };
-    }
+      return judged({ id, outcome: 'accepted' });
+    case 'failed':
+      return judged(failed(id, verdict.problem));
     case 'dead':
-    // A webhook's credentials are its owner's to mend, who sees why it is disabled.
-    case 'credentials': {
-      const { problem } = verdict;
-      return { settlement: { id, outcome: 'failed', problem }, health: good, disables: problem };
-    }
+    // The owner corrects the credentials, and sees why the webhook is disabled.
+    case 'credentials':
+      return judged(failed(id, verdict.problem), afterGood(health), verdict.problem);
     case 'wait': {
       const { problem } = verdict;
-      const leftMs = dispatch.queuedAtMs + ASKED_WAITS_MAX_MS - nowMs;
+      const leftMs = queuedAtMs + ASKED_WAITS_MAX_MS - nowMs;
       if (leftMs > 0) {
         const pauseMs = Math.min(verdict.afterMs, leftMs);
         const pause = { nowMs, problem, pauseMs, isLong: pauseMs > KEPT_PAUSE_MAX_MS };
-        return { settlement: null, health: afterPause(health, pause), disables: null };
+        return judged(null, afterPause(health, pause));
       }
       const gaveUp = `${WAITED_ENOUGH}: ${problem}`;
-      const settlement = { id, outcome: 'failed', problem: gaveUp } as const;
       const { failingSinceMs } = health;
-      // Of a receiver that takes others, only this one waited for too long.
+      // A receiver that accepts other events stays enabled.
       const hasTakenNone = failingSinceMs !== null && nowMs - failingSinceMs >= EVENT_AGE_MIN_MS;
-      return { settlement, health, disables: hasTakenNone ? gaveUp : null };
+      return judged(failed(id, gaveUp), health, hasTakenNone ? gaveUp : null);
     }
     case 'busy':
-      return { settlement: null, health, disables: null };
+      return judged(null, health);
     case 'retry': {
       const { problem, afterMs } = verdict;
-      // One receiver is behind a webhook: who asks for a pause asks for all of its events.
+      // The destination is one receiver: its `Retry-After` applies to all of its events.
       const pauseMs = heededMs('event', afterMs);
       const after = afterFailure(health, { nowMs, problem, pauseMs }, random);
-      const hasHadAll = dispatch.attemptCount + 1 >= ATTEMPTS_MAX;
-      // Of a receiver that is up and down all the time, attempts come sooner than planned.
-      if (hasHadAll && nowMs - dispatch.queuedAtMs >= EVENT_AGE_MIN_MS) {
+      // A receiver that alternates between up and down uses up attempts sooner than planned.
+      if (attemptCount + 1 >= ATTEMPTS_MAX && nowMs - queuedAtMs >= EVENT_AGE_MIN_MS) {
         const gaveUp = `${ATTEMPTS_MAX} attempts over three days failed, the last: ${problem}`;
-        const settlement = { id, outcome: 'failed', problem: gaveUp } as const;
-        return { settlement, health: after, disables: gaveUp };
+        return judged(failed(id, gaveUp), after, gaveUp);
       }
-      const nextAtMs = nowMs + waitMs('event', dispatch.attemptCount + 1, afterMs, random);
-      const settlement = { id, outcome: 'retry', nextAtMs, problem } as const;
-      return { settlement, health: after, disables: null };
+      const nextAtMs = nowMs + waitMs('event', attemptCount + 1, afterMs, random);
+      return judged({ id, outcome: 'retry', nextAtMs, problem }, after);
     }
   }
 }

@@ -58,7 +58,7 @@ function judge(verdict: Verdict, given: Given = {}): Judgement {
 
 const failing: DestinationHealth = {
   ...HEALTHY,
-  ...{ failureCount: 4, failingSinceMs: NOW_MS - SECOND_MS, problem: 'nobody answers' },
+  ...{ failureCount: 4, failingSinceMs: NOW_MS - SECOND_MS, problem: 'no answer' },
 };
 const retry = (afterMs: number | null = null): Verdict => ({
   ...{ verdict: 'retry', afterMs, problem: 'it is busy' },
@@ -91,13 +91,13 @@ describe('waits', () => {
 });
 
 describe('a push', () => {
-  test('that was accepted', () => {
+  test('that was accepted leaves the outbox', () => {
     const { settlement, health } = judge({ verdict: 'accepted' }, { health: failing });
     expect(settlement).toEqual({ id: 7, outcome: 'accepted' });
     expect(health).toEqual(HEALTHY);
   });
 
-  test('that failed for now is tried again, and the destination counts it', () => {
+  test('that failed for now is retried, and the destination counts the failure', () => {
     const { settlement, health } = judge(retry(), { dispatch: push(2) });
     const nextAtMs = NOW_MS + 2 * SECOND_MS;
     expect(settlement).toEqual({ id: 7, outcome: 'retry', nextAtMs, problem: 'it is busy' });
@@ -107,14 +107,14 @@ describe('a push', () => {
     });
   });
 
-  test('that failed for the tenth time', () => {
+  test('that failed for the tenth time fails for good', () => {
     const { settlement, disables } = judge(retry(), { dispatch: push(9) });
     const problem = '10 attempts failed, the last: it is busy';
     expect(settlement).toEqual({ id: 7, outcome: 'failed', problem });
     expect(disables).toBeNull();
   });
 
-  test('is tried on while the gateway as a whole is away, until a day is over', () => {
+  test('is retried for a day while the whole gateway is failing', () => {
     const away = { ...failing, failureCount: 40 };
     const waited = judge(retry(), { dispatch: push(200), health: away }).settlement;
     expect(waited).toMatchObject({ outcome: 'retry', nextAtMs: NOW_MS + 5 * MINUTE_MS });
@@ -124,7 +124,7 @@ describe('a push', () => {
     expect(ended).toEqual({ id: 7, outcome: 'failed', problem });
   });
 
-  test('to a push service has ten attempts, whatever is wrong there', () => {
+  test('to a push service has ten attempts at most', () => {
     const away = { ...failing, failureCount: 40 };
     for (const verdict of [retry(), { ...retry(), isOfOne: true } as Verdict]) {
       const tried = (nth: number) =>
@@ -135,7 +135,7 @@ describe('a push', () => {
     }
   });
 
-  test('that waits for its own sake closes the gateway to nobody', () => {
+  test('with a failure of its own does not open the circuit', () => {
     const own: Verdict = { ...retry(), isOfOne: true } as Verdict;
     let health = HEALTHY;
     for (let nth = 0; nth < 40; nth++) {
@@ -148,19 +148,19 @@ describe('a push', () => {
     expect(judge(own, { dispatch: old }).settlement).toMatchObject({ outcome: 'failed' });
   });
 
-  test('that waited for days, as its gateway was stopped, has all its attempts', () => {
+  test('that waited for days at a stopped gateway has all its attempts', () => {
     const old = { ...push(8), queuedAtMs: NOW_MS - 3 * DAY_MS };
     const { settlement } = judge(retry(), { dispatch: old, expiresAtMs: null });
     expect(settlement).toMatchObject({ outcome: 'retry' });
   });
 
-  test('is never tried when its message has ended', () => {
+  test('is not retried after its message has expired', () => {
     const { settlement } = judge(retry(MINUTE_MS), { expiresAtMs: NOW_MS + MINUTE_MS });
     const problem = 'the message ends before another attempt: it is busy';
     expect(settlement).toEqual({ id: 7, outcome: 'failed', problem });
   });
 
-  test('to a dead address: the token loses it, the gateway is well', () => {
+  test('to a dead address: the token loses it, the gateway stays healthy', () => {
     const { settlement, health } = judge({ verdict: 'dead', problem: 'gone' }, { health: failing });
     const as = { outcome: 'dead', problem: 'gone', asOfMs: null } as const;
     const dead = { ...as, tokenId: 11, push: ADDRESS };
@@ -168,7 +168,7 @@ describe('a push', () => {
     expect(health).toEqual(HEALTHY);
   });
 
-  test('to an address that was dead before the app registered it again is tried again', () => {
+  test('to an address that was dead before the app registered it again is retried', () => {
     const dead = (asOfMs: number) => judge({ verdict: 'dead', problem: 'gone', asOfMs }).settlement;
     expect(dead(NOW_MS - DAY_MS)).toMatchObject({ outcome: 'dead', asOfMs: NOW_MS - DAY_MS });
     expect(dead(NOW_MS - DAY_MS - 1)).toMatchObject({
@@ -176,19 +176,19 @@ describe('a push', () => {
     });
   });
 
-  test('that is wrong fails alone', () => {
+  test('that the gateway rejects fails alone', () => {
     const { settlement, health } = judge({ verdict: 'failed', problem: 'too long' });
     expect(settlement).toEqual({ id: 7, outcome: 'failed', problem: 'too long' });
     expect(health).toEqual(HEALTHY);
   });
 
-  test('by wrong credentials stops the gateway, and no attempt is counted', () => {
+  test('with rejected credentials stops the gateway and does not count as an attempt', () => {
     const { settlement, health } = judge({ verdict: 'credentials', problem: 'who are you?' });
     expect(settlement).toBeNull();
     expect(health).toEqual({ ...HEALTHY, stoppedAtMs: NOW_MS, problem: 'who are you?' });
   });
 
-  test('to a browser stops nobody else, whatever its push service says of us', () => {
+  test('to a browser does not stop its push service', () => {
     const verdict: Verdict = { verdict: 'credentials', problem: 'another key' };
     const { settlement, health } = judge(verdict, { kind: 'webpush' });
     expect(settlement).toEqual({ id: 7, outcome: 'failed', problem: 'another key' });
@@ -199,7 +199,7 @@ describe('a push', () => {
 describe('an event', () => {
   const told = { dispatch: event(), kind: 'webhook', expiresAtMs: null } as const;
 
-  test('of which nobody was told is tried again', () => {
+  test('that failed for now is retried', () => {
     const { settlement, disables } = judge(retry(), told);
     const nextAtMs = NOW_MS + 5 * SECOND_MS;
     expect(settlement).toEqual({ id: 8, outcome: 'retry', nextAtMs, problem: 'it is busy' });
@@ -214,7 +214,7 @@ describe('an event', () => {
     expect(disables).toBe(problem);
   });
 
-  test('of a receiver that is up and down all the time is given up no sooner', () => {
+  test('of a receiver that alternates between up and down fails no sooner', () => {
     const { settlement, disables } = judge(retry(), { ...told, dispatch: event(30) });
     expect(settlement).toMatchObject({ outcome: 'retry', nextAtMs: NOW_MS + DAY_MS });
     expect(disables).toBeNull();
@@ -227,14 +227,14 @@ describe('an event', () => {
     expect(health.stoppedAtMs).toBeNull();
   });
 
-  test('whose receiver asks for a pause: all of its events wait', () => {
+  test('whose receiver asks for a pause delays all of its events', () => {
     const { health } = judge(retry(7 * SECOND_MS), told);
     expect(health.retryAtMs).toBe(NOW_MS + 7 * SECOND_MS);
     expect(judge(retry(), told).health.retryAtMs).toBe(0);
   });
 });
 
-describe('who is asked to wait', () => {
+describe('asked to wait', () => {
   const wait = (afterMs: number, isOfOne?: true): Verdict => ({
     ...{ verdict: 'wait', afterMs, problem: 'too many' },
     ...(isOfOne && { isOfOne }),
@@ -243,7 +243,7 @@ describe('who is asked to wait', () => {
   const told = { dispatch: event(9), kind: 'webhook', expiresAtMs: null } as const;
   const since = (ageMs: number) => NOW_MS - ageMs;
 
-  test('a push waits for as long, and has lost no attempt', () => {
+  test('a push waits for as long, which counts as no attempt', () => {
     const { settlement, health } = judge(wait(40 * SECOND_MS, true), { dispatch: push(9) });
     const nextAtMs = NOW_MS + 40 * SECOND_MS;
     expect(settlement).toEqual({ id: 7, outcome: 'wait', nextAtMs, problem: 'too many' });
@@ -252,7 +252,7 @@ describe('who is asked to wait', () => {
     expect(judge(wait(SECOND_MS)).health.failureCount).toBe(1);
   });
 
-  test('a push waits the longer the older it is, and three days at most', () => {
+  test('an older push waits for longer, and three days at most', () => {
     const at = (ageMs: number) =>
       judge(wait(0, true), {
         dispatch: { ...push(), queuedAtMs: since(ageMs) },
@@ -268,7 +268,7 @@ describe('who is asked to wait', () => {
     expect(late).toMatchObject({ outcome: 'failed', problem: expect.stringContaining('ends') });
   });
 
-  test('an event keeps its place; the receiver rests, for long at its destination', () => {
+  test('an event keeps its place; a long pause ends the lease', () => {
     const short = judge(wait(SECOND_MS), told);
     expect(short).toMatchObject({ settlement: null, disables: null });
     expect(short.health).toEqual({ ...HEALTHY, failingSinceMs: NOW_MS, problem: 'too many' });
@@ -279,7 +279,7 @@ describe('who is asked to wait', () => {
     expect(judge(wait(HOUR_MS), old).health.retryAtMs).toBe(NOW_MS + MINUTE_MS);
   });
 
-  test('an event waits for three days; a receiver that took none meanwhile is disabled', () => {
+  test('an event waits for three days; a receiver that accepted none meanwhile is disabled', () => {
     const old = { ...told, dispatch: { ...event(), queuedAtMs: since(3 * DAY_MS) } };
     const problem = 'it was asked to wait for three days, the last time: too many';
     const others = judge(wait(SECOND_MS), { ...old, health: failing });
@@ -289,7 +289,7 @@ describe('who is asked to wait', () => {
     expect(judge(wait(SECOND_MS), { ...old, health: never }).disables).toBe(problem);
   });
 
-  test('who found no place has made no attempt', () => {
+  test('a dispatch without a free connection counts as no attempt', () => {
     for (const given of [{ dispatch: push(9) }, told]) {
       const judged = judge(busy, { ...given, health: failing });
       expect(judged).toEqual({ settlement: null, health: failing, disables: null });
@@ -301,7 +301,7 @@ describe('who is asked to wait', () => {
 
 describe('the circuit', () => {
   const fail = (health: DestinationHealth, nowMs: number, random = () => 0.5) =>
-    afterFailure(health, { nowMs, problem: 'nobody answers', pauseMs: 0 }, random);
+    afterFailure(health, { nowMs, problem: 'no answer', pauseMs: 0 }, random);
 
   function failTimes(count: number, everyMs: number, health = HEALTHY): DestinationHealth {
     let failed = health;
@@ -330,7 +330,7 @@ describe('the circuit', () => {
     expect(fail(open, laterMs, least).retryAtMs).toBe(laterMs + 30 * SECOND_MS);
   });
 
-  test('a clock that was set back begins the count anew', () => {
+  test('a clock that was set back restarts the time of failing', () => {
     const open = failTimes(20, SECOND_MS);
     const backMs = NOW_MS - DAY_MS;
     const failed = fail(open, backMs);
@@ -338,7 +338,7 @@ describe('the circuit', () => {
     expect(fail(failed, backMs + 6 * SECOND_MS).retryAtMs).toBe(backMs + 12 * SECOND_MS);
   });
 
-  test('what is stopped is not started by what was under way', () => {
+  test('a stopped destination is not started by an attempt in flight', () => {
     const stopped = afterStop(HEALTHY, NOW_MS, 'who are you?');
     expect(afterGood(stopped)).toEqual(stopped);
   });
