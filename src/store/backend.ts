@@ -129,6 +129,8 @@ export interface Statements extends Dialect {
    * SQLite, whose writes run one after the other.
    */
   lockProvider(providerId: number): Step<void>;
+  /** Lets no other write seal or prune the audit log, nor change webhooks of the operator. */
+  lockAuditLog(): Step<void>;
   /** Runs steps that do not depend on each other; PostgreSQL runs them without waiting between. */
   together<T extends readonly unknown[]>(
     steps: {

@@ -5,9 +5,9 @@ import { hashOfBlock, NO_ANCHOR } from '../../src/core/audit/chain.ts';
 import type { AuditEntry, Deed } from '../../src/core/audit/entry.ts';
 import type { AuditBlock } from '../../src/core/port/audit.ts';
 import type { Happening } from '../../src/core/port/event.ts';
+import { auditNoun } from '../../src/store/noun/audit.ts';
 import { figureNoun } from '../../src/store/noun/figure.ts';
 import { FigureCounter } from '../../src/store/noun/figure-counter.ts';
-import { auditStore } from '../../src/store/postgres/audit.ts';
 import { postgresBackend } from '../../src/store/postgres/backend.ts';
 import type { Context } from '../../src/store/postgres/context.ts';
 import { Database } from '../../src/store/postgres/database.ts';
@@ -77,7 +77,9 @@ describePostgres('what a write tells of itself on PostgreSQL', () => {
 
   /** The ids of the deeds by block; the chain must hold. */
   async function chain(context: Context): Promise<number[][]> {
-    const { blocks } = await auditStore(context).readAudit(0, 10_000);
+    const { blocks } = await auditNoun(postgresBackend(context), () =>
+      context.sealer.seal(),
+    ).readAudit(0, 10_000);
     let before: Pick<AuditBlock, 'number' | 'hash'> = NO_ANCHOR;
     return blocks.map((block) => {
       const entries = JSON.parse(block.entries) as AuditEntry[];

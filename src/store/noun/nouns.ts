@@ -1,7 +1,9 @@
 /** The nouns of the store, each written once for both databases. */
 
+import type { Maybe } from '../../core/port/maybe.ts';
 import type { Store } from '../../core/port/store.ts';
 import type { Backend } from '../backend.ts';
+import { auditNoun } from './audit.ts';
 import { distributionNoun } from './distribution.ts';
 import { domainNoun } from './domain.ts';
 import { eventNoun } from './event.ts';
@@ -10,20 +12,25 @@ import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
 import { linkNoun } from './link.ts';
 import { providerNoun } from './provider.ts';
+import { webhookNoun } from './webhook.ts';
 
 /** What this process has counted, and the statements of the notes of writes. */
 export interface NounParts {
   figures: FigureCounter;
   events: EventStatements;
+  /** Makes blocks of all entries of the audit log that are committed. */
+  seal(): Maybe<void>;
 }
 
-export function nounsOf(backend: Backend, { figures, events }: NounParts) {
+export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) {
   return {
     ...providerNoun(backend),
     ...linkNoun(backend),
     ...domainNoun(backend),
     ...distributionNoun(backend),
     ...eventNoun(backend, events),
+    ...auditNoun(backend, seal),
+    ...webhookNoun(backend),
     ...figureNoun(backend, figures, events),
   } satisfies Partial<Store>;
 }

@@ -67,12 +67,18 @@ export const DIALECT: Dialect = {
 const lockProvider = prepare(sql`
     SELECT id FROM provider WHERE id = ${value('providerId')} FOR NO KEY UPDATE`);
 
+const lockAuditHead = prepare(sql`SELECT id FROM audit_head FOR UPDATE`);
+
 export const STATEMENTS: Statements = {
   ...DIALECT,
   prepare: <Row>(query: SQL) => preparedOf(prepare<Row>(query)),
   lockOnly: (query) => preparedOf(prepare(query)),
   lockProvider: (providerId) =>
     waitFor((on) => lockProvider.run(on, { providerId }).then(() => undefined)),
+  *lockAuditLog() {
+    const head = yield* waitFor((on) => lockAuditHead.get(on));
+    if (head === null) throw new Error('audit_head has lost its row');
+  },
   together: <T extends readonly unknown[]>(steps: readonly (() => Step<unknown>)[]) =>
     waitFor(
       async (on) => (await Promise.all(steps.map((step) => runOn(on, step())))) as never as T,

@@ -6,7 +6,6 @@ import type { Backend } from '../backend.ts';
 import type { StoreOptions } from '../kind.ts';
 import { FigureCounter } from '../noun/figure-counter.ts';
 import { nounsOf } from '../noun/nouns.ts';
-import { auditStore } from './audit.ts';
 import { postgresBackend } from './backend.ts';
 import { findBan } from './ban.ts';
 import type { Context } from './context.ts';
@@ -39,7 +38,6 @@ import { Signals } from './signals.ts';
 import { slotStore } from './slot.ts';
 import { targetStore } from './targets.ts';
 import { Watching } from './watch.ts';
-import { webhookStore } from './webhook.ts';
 import { NOTES, write } from './write.ts';
 
 /** Opens the store. Throws `OperatorError` with the reason when it cannot. */
@@ -77,7 +75,11 @@ export async function openPostgresStore(
   const watching = new Watching(context);
   const self: Self = { nodeId: null, clock: databaseClock };
   const backend = postgresBackend(context);
-  const nouns = nounsOf(backend, { figures: context.figures, events: NOTES.events });
+  const nouns = nounsOf(backend, {
+    figures: context.figures,
+    events: NOTES.events,
+    seal: () => context.sealer.seal(),
+  });
   const store: Partial<Store> = {
     ...nouns,
     ...unconvertedOf(context, backend),
@@ -107,13 +109,11 @@ function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
     ...inboxStore(context),
     ...registrationStore(context),
     ...keepingStore(context),
-    ...auditStore(context),
     ...laneStore(context),
     ...recipientStore(context),
     ...namedStore(context),
     ...ledgerStore(context),
     ...outboxStore(context),
-    ...webhookStore(context),
     ...importStore(context, backend),
     ...exportStore(context),
     ...countStore(context),

@@ -76,6 +76,7 @@ export function sqliteStatements(db: Connection): Statements {
     prepare: <Row>(query: SQL) => preparedOn(db.prepare<Row>(query)),
     lockOnly: () => NO_LOCK,
     lockProvider: () => NOTHING,
+    lockAuditLog: () => NOTHING,
     together: (steps) => new Done(steps.map((step) => runNow(step())) as never),
   };
 }

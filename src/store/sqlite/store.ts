@@ -8,7 +8,6 @@ import { FigureCounter } from '../noun/figure-counter.ts';
 import { noteStatements, WriteNotes } from '../noun/notes.ts';
 import { nounsOf } from '../noun/nouns.ts';
 import { AnswerCache } from './answer-cache.ts';
-import { auditStore } from './audit.ts';
 import { AuditChain } from './audit-chain.ts';
 import { batchNotes, sqliteBackend } from './backend.ts';
 import { Checkpoints } from './checkpoint.ts';
@@ -37,7 +36,6 @@ import { slotStore } from './slot.ts';
 import { targetStore } from './targets.ts';
 import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
-import { webhookStore } from './webhook.ts';
 import { GroupWriter } from './writer.ts';
 
 /** Longest wait for another process's lock when figures alone are left to be saved, ms. */
@@ -74,7 +72,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   });
   const context: Context = { ...callsOf(notes), db, writer, notes, clock };
   const backend = sqliteBackend(context);
-  const nouns = nounsOf(backend, { figures, events: on.events });
+  const nouns = nounsOf(backend, { figures, events: on.events, seal: () => undefined });
   const knownProviders = new AnswerCache(db, (code) => nouns.findProvider(code));
   const processes = new Processes(context, dataDir);
   return {
@@ -92,12 +90,10 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...registrationStore(context),
     ...inboxStore(context),
     ...keepingStore(context),
-    ...auditStore(context),
     ...healthStore(context, dataDir),
     ...importStore(context, backend),
     ...countStore(context),
     ...outboxStore(context),
-    ...webhookStore(context),
     ...exportStore(dataDir),
     ...watchStore(context, processes),
     ...nodeStore(processes),

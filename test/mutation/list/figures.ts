@@ -16,7 +16,7 @@ export const figures: readonly MutatedFile[] = [
     tests: ['test/store/figure-counter.test.ts'],
     changes: [
       ['      writer.hasten(LAST_WAIT_MS);\n', ''],
-      ['        await figureStore.saveFigures().catch(() => undefined);\n', ''],
+      ['        await nouns.saveFigures().catch(() => undefined);\n', ''],
       ['saveFigures().catch(() => undefined);', 'saveFigures();'],
     ],
   },

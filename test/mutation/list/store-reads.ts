@@ -23,9 +23,34 @@ export const storeReads: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/audit.ts',
+    file: 'src/store/noun/audit.ts',
     tests: ['test/store/contract/audit.test.ts', 'test/cli/audit.test.ts'],
-    changes: [['audit.note(act, deeds.pruneAudit(anchor, last));', '']],
+    changes: [
+      ['notes.audit(act, deeds.pruneAudit(anchor, last));', ''],
+      ["last_number < ${value('number')}", "last_number <= ${value('number')}"],
+      ['return !isAll;', 'return isAll;'],
+    ],
+  },
+  {
+    file: 'src/store/noun/webhook.ts',
+    tests: ['test/store/contract/event.test.ts'],
+    changes: [
+      ['if (count >= countMax) return', 'if (count > countMax) return'],
+      ['      notes.outbox();\n    }\n    notes.forget', '    }\n    notes.forget'],
+      ['    notes.audit(act, deeds.updateWebhook(before, after), owner);\n', ''],
+      ['      await empty(id);\n', ''],
+      ["previous_until_ms <= ${value('nowMs')} LIMIT 1`", 'previous_until_ms > 0 LIMIT 1`'],
+    ],
+  },
+  {
+    file: 'src/store/noun/webhook-delivery.ts',
+    tests: ['test/store/contract/event.test.ts', 'test/http/webhook-replay.test.ts'],
+    changes: [
+      ['if (eventIds.length >= room) return', 'if (eventIds.length > room) return'],
+      ['if (isWaiting === 0) eventIds', 'eventIds'],
+      ['    if (!isWanted) continue;\n', ''],
+      ["o.event_id < ${value('beforeId')}", "o.event_id <= ${value('beforeId')}"],
+    ],
   },
   {
     file: 'src/store/sqlite/connection.ts',

@@ -1,0 +1,108 @@
+/** The audit log: reading and pruning. audit-notes.ts notes its entries. */
+
+import { sql } from 'drizzle-orm';
+import { NO_ANCHOR } from '../../core/audit/chain.ts';
+import * as deeds from '../../core/audit/deeds.ts';
+import { blocksToPrune } from '../../core/audit/prune.ts';
+import type { AuditAnchor, AuditBlock, AuditStore, PruneBounds } from '../../core/port/audit.ts';
+import type { Maybe } from '../../core/port/maybe.ts';
+import { type Backend, value } from '../backend.ts';
+
+/** Blocks and entries that a step of pruning deletes: it must not hold up the writes of others. */
+const STEP = { blocks: 500, entries: 5_000 };
+
+const COLUMNS = sql.raw(
+  'last_number AS number, at_ms AS "atMs", prev_hash AS "prevHash", hash, entries',
+);
+
+/** The anchor and a block; a field is null if there is none. */
+interface Row extends Omit<AuditBlock, 'number'> {
+  number: number | null;
+  anchorNumber: number | null;
+  anchorHash: Uint8Array;
+  anchorUntilMs: number;
+}
+
+function statements(backend: Backend) {
+  return {
+    /** In one statement, as both are of one moment. A row at least. */
+    after: backend.prepare<Row>(sql`
+        SELECT a.last_number AS "anchorNumber", a.hash AS "anchorHash",
+          a.until_ms AS "anchorUntilMs", b.*
+        FROM (SELECT 1) one LEFT JOIN audit_anchor a ON true LEFT JOIN (
+          SELECT ${COLUMNS} FROM audit
+          WHERE last_number > coalesce(CAST(${value('number')} AS bigint), -1)
+          ORDER BY last_number LIMIT ${value('countMax')}) b ON true
+        ORDER BY b.number`),
+    before: backend.prepare<AuditBlock>(sql`
+        SELECT ${COLUMNS} FROM audit WHERE last_number < ${value('number')}
+        ORDER BY last_number DESC LIMIT ${value('countMax')}`),
+    oldest: backend.prepare<Pick<AuditBlock, 'number' | 'atMs' | 'hash'>>(sql`
+        SELECT last_number AS number, at_ms AS "atMs", hash FROM audit
+        ORDER BY last_number LIMIT ${STEP.blocks}`),
+    anchor: backend.prepare<AuditAnchor>(sql`
+        SELECT last_number AS number, hash, until_ms AS "untilMs" FROM audit_anchor`),
+    newestNumber: backend.prepare<{ number: number | null }>(
+      sql`SELECT max(last_number) AS number FROM audit`,
+    ),
+    drop: backend.prepare(sql`DELETE FROM audit WHERE last_number <= ${value('number')}`),
+    moveAnchor: backend.prepare(sql`
+        INSERT INTO audit_anchor (id, last_number, hash, until_ms)
+        VALUES (1, ${value('number')}, ${value('hash')}, ${value('untilMs')})
+        ON CONFLICT (id) DO UPDATE SET last_number = excluded.last_number, hash = excluded.hash,
+          until_ms = excluded.until_ms`),
+  };
+}
+
+/** `seal` makes blocks of all entries that are committed; PostgreSQL does that later. */
+export function auditNoun(backend: Backend, seal: () => Maybe<void>): AuditStore {
+  const on = statements(backend);
+
+  /** The blocks that are pruned next. */
+  function* next(bounds: PruneBounds) {
+    const anchor = (yield* on.anchor.get()) ?? NO_ANCHOR;
+    const oldest = yield* on.oldest.all();
+    const newest = (yield* on.newestNumber.get())?.number ?? 0;
+    const { gone, isAll } = blocksToPrune({ anchor, oldest, newest }, bounds, STEP);
+    return { anchor, last: gone.at(-1), isAll };
+  }
+
+  return {
+    readAudit: async (afterNumber, countMax) => {
+      await seal();
+      const number = Number.isFinite(afterNumber) ? afterNumber : null;
+      const rows = await backend.read(() => on.after.all({ number, countMax }));
+      return { anchor: anchorIn(rows), blocks: rows.flatMap(blockIn) };
+    },
+
+    readAuditBack: async (number, countMax) => {
+      await seal();
+      return backend.read(() => on.before.all({ number, countMax }));
+    },
+
+    pruneAudit: async (bounds, act) => {
+      await seal();
+      // Looking costs no write.
+      if ((await backend.read(() => next(bounds))).last === undefined) return false;
+      return backend.write(function* (notes) {
+        yield* backend.lockAuditLog();
+        const { anchor, last, isAll } = yield* next(bounds);
+        if (last === undefined) return false;
+        const { number, hash, atMs: untilMs } = last;
+        yield* on.drop.run({ number });
+        yield* on.moveAnchor.run({ number, hash, untilMs });
+        notes.audit(act, deeds.pruneAudit(anchor, last));
+        return !isAll;
+      });
+    },
+  };
+}
+
+function anchorIn([row]: readonly Row[]): AuditAnchor {
+  if (row === undefined || row.anchorNumber === null) return NO_ANCHOR;
+  return { number: row.anchorNumber, hash: row.anchorHash, untilMs: row.anchorUntilMs };
+}
+
+function blockIn({ number, atMs, prevHash, hash, entries }: Row): AuditBlock[] {
+  return number === null ? [] : [{ number, atMs, prevHash, hash, entries }];
+}

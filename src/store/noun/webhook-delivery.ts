@@ -1,0 +1,149 @@
+/** Deliveries of events to webhooks: those that wait or ended, and those that are to go again. */
+
+import { sql } from 'drizzle-orm';
+import { WAITING_COUNT_MAX, wantsKind } from '../../core/event/wanted.ts';
+import type { EventKind } from '../../core/port/event.ts';
+import type { Delivery, Webhook, WebhookStore } from '../../core/port/webhook.ts';
+import { type Backend, type Step, value } from '../backend.ts';
+import { ofOwner } from './owner.ts';
+
+/** Events that a step of a replay looks at. */
+const REPLAY_STEP = 500;
+
+interface Found {
+  id: number;
+  kind: EventKind;
+  /** 1: it waits in the webhook's queue already. */
+  isWaiting: number;
+}
+
+/** Locks the destination of a webhook, and with it its queue. */
+export const queueLock = (backend: Backend) =>
+  backend.prepare<{ id: number; waitingCount: number }>(sql`
+      SELECT id, waiting_count AS "waitingCount" FROM destination
+      WHERE webhook_id = ${value('webhookId')} ${backend.locked}`);
+
+function statements(backend: Backend) {
+  const { join } = backend;
+  const isWaiting = sql`CAST(EXISTS (
+    SELECT 1 FROM outbox o
+    WHERE o.event_id = e.id AND o.destination_id = ${value('destinationId')}) AS integer)
+    AS "isWaiting"`;
+  return {
+    /** Those that wait and those that ended, of one moment. */
+    list: backend.prepare<Delivery>(sql`
+        SELECT * FROM (
+          SELECT * FROM (
+            SELECT e.id AS "eventId", e.kind AS kind, e.at_ms AS "atMs", 'waiting' AS state,
+              o.attempt_count AS "attemptCount", o.next_at_ms AS "stateAtMs", o.problem AS problem
+            FROM destination d ${join} outbox o ON o.destination_id = d.id
+              ${join} event e ON e.id = o.event_id
+            WHERE ${value('listsWaiting')} = 1 AND d.webhook_id = ${value('webhookId')}
+              AND o.event_id < ${value('beforeId')}
+            ORDER BY o.event_id DESC LIMIT ${value('countMax')}) waiting
+          UNION ALL
+          SELECT * FROM (
+            SELECT e.id, e.kind, e.at_ms,
+              CASE WHEN r.is_delivered = 1 THEN 'delivered' ELSE 'failed' END, r.attempt_count,
+              r.ended_at_ms, r.problem
+            FROM webhook_delivery r ${join} event e ON e.id = r.event_id
+            WHERE r.webhook_id = ${value('webhookId')} AND r.event_id < ${value('beforeId')}
+              AND r.is_delivered ${backend.among('ended')}
+            ORDER BY r.event_id DESC LIMIT ${value('countMax')}) ended) deliveries
+        ORDER BY "eventId" DESC LIMIT ${value('countMax')}`),
+    event: ofOwner<Found>(
+      backend,
+      (isOwners) => sql`
+        SELECT e.id AS id, e.kind AS kind, ${isWaiting} FROM event e
+        WHERE e.id = ${value('eventId')} AND ${isOwners}`,
+    ),
+    eventsSince: ofOwner<Found>(
+      backend,
+      (isOwners) => sql`
+        SELECT e.id AS id, e.kind AS kind, ${isWaiting} FROM event e
+        WHERE ${isOwners} AND e.id > ${value('afterEventId')} AND e.at_ms >= ${value('sinceMs')}
+        ORDER BY e.id LIMIT ${REPLAY_STEP}`,
+    ),
+    lockQueue: queueLock(backend),
+    /** An event that is gone by now is left out. */
+    put: backend.prepare<{ eventId: number }>(sql`
+        INSERT INTO outbox (destination_id, next_at_ms, queued_at_ms, event_id)
+        SELECT CAST(${value('destinationId')} AS bigint), 0, CAST(${value('nowMs')} AS bigint), e.id
+        FROM event e WHERE e.id ${backend.among('eventIds')}
+        ORDER BY e.id ${backend.keyLocked('e')}
+        ON CONFLICT DO NOTHING RETURNING event_id AS "eventId"`),
+    dropEnds: backend.prepare(sql`
+        DELETE FROM webhook_delivery
+        WHERE webhook_id = ${value('webhookId')} AND event_id ${backend.among('eventIds')}`),
+  };
+}
+
+/** Values of `is_delivered` that have the state. */
+const ENDED: Readonly<Record<Delivery['state'] | 'all', readonly number[]>> = {
+  waiting: [],
+  delivered: [1],
+  failed: [0],
+  all: [0, 1],
+};
+
+type DeliveryMethods = Pick<WebhookStore, 'listDeliveries' | 'replayEvents'>;
+
+export function deliveryMethods(backend: Backend): DeliveryMethods {
+  const on = statements(backend);
+
+  /** Lists kept events of the owner, and whether the replay is about them. */
+  function* replayable(
+    { providerId, events }: Webhook,
+    which: Parameters<WebhookStore['replayEvents']>[1],
+    destinationId: number,
+  ): Step<(Found & { isWanted: boolean })[]> {
+    const values = { providerId, destinationId, ...which };
+    if ('eventId' in which) {
+      const found = yield* on.event(providerId).all(values);
+      return found.map((event) => ({ ...event, isWanted: true }));
+    }
+    const found = yield* on.eventsSince(providerId).all(values);
+    return found.map((event) => ({ ...event, isWanted: wantsKind(events, event.kind) }));
+  }
+
+  return {
+    listDeliveries: async (webhookId, state, beforeEventId, countMax) =>
+      backend.read(() =>
+        on.list.all({
+          ...{ webhookId, countMax },
+          beforeId: beforeEventId ?? Number.MAX_SAFE_INTEGER,
+          listsWaiting: Number(state === null || state === 'waiting'),
+          ended: ENDED[state ?? 'all'],
+        }),
+      ),
+
+    replayEvents: (webhook, which, nowMs) =>
+      backend.write(function* (notes) {
+        const { id: webhookId } = webhook;
+        const destination = yield* on.lockQueue.get({ webhookId });
+        if (destination === null) return { count: 0, next: null, isFull: false };
+        const { id: destinationId, waitingCount } = destination;
+        const found = yield* replayable(webhook, which, destinationId);
+        const { eventIds, isFull } = fitting(found, WAITING_COUNT_MAX - waitingCount);
+        const put = yield* on.put.all({ destinationId, nowMs, eventIds });
+        if (put.length > 0) {
+          const putIds = put.map(({ eventId }) => eventId);
+          yield* on.dropEnds.run({ webhookId, eventIds: putIds });
+          notes.outbox();
+        }
+        const isMore = !isFull && found.length === REPLAY_STEP;
+        return { count: put.length, next: isMore ? (found.at(-1)?.id ?? null) : null, isFull };
+      }),
+  };
+}
+
+/** Lists the events to put into the queue as long as it has room. */
+function fitting(found: readonly (Found & { isWanted: boolean })[], room: number) {
+  const eventIds: number[] = [];
+  for (const { id, isWanted, isWaiting } of found) {
+    if (!isWanted) continue;
+    if (eventIds.length >= room) return { eventIds, isFull: true };
+    if (isWaiting === 0) eventIds.push(id);
+  }
+  return { eventIds, isFull: false };
+}

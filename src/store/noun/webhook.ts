@@ -1,0 +1,264 @@
+/**
+ * Webhooks; webhook-delivery.ts has the deliveries of their events. A write that changes one locks
+ * its provider first, then its destination, and with that the queue.
+ */
+
+import { sql } from 'drizzle-orm';
+import * as deeds from '../../core/audit/deeds.ts';
+import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
+import type { Act } from '../../core/port/audit.ts';
+import type { EventKind } from '../../core/port/event.ts';
+import type { Webhook, WebhookChange, WebhookStore } from '../../core/port/webhook.ts';
+import { nextTurn } from '../../core/turn.ts';
+import { type Backend, type Notes, type Step, value } from '../backend.ts';
+import {
+  changedWebhook,
+  isAnother,
+  rowOf,
+  WEBHOOK_COLUMNS,
+  type WebhookRow,
+  webhookIn,
+} from '../webhook-row.ts';
+import { ofOwner } from './owner.ts';
+import { deliveryMethods, queueLock } from './webhook-delivery.ts';
+
+/** Dispatches that are tried at once when a webhook is enabled. */
+const RETRY_COUNT = 1_000;
+/** Rows of a webhook that a step deletes, or looks at to delete them. */
+const REMOVE_STEP = 500;
+/** Webhooks whose old secrets a step deletes. */
+const FORGET_COUNT = 200;
+
+const UNPROVEN = sql.raw(String(UNPROVEN_COUNT));
+
+function rowStatements(backend: Backend) {
+  return {
+    count: ofOwner<{ count: number }>(
+      backend,
+      (isOwners) => sql`SELECT count(*) AS count FROM webhook WHERE ${isOwners}`,
+    ),
+    add: backend.prepare(sql`
+      INSERT INTO webhook (provider_id, kind, address, events, scheme, secret, locale,
+        created_at_ms)
+      VALUES (${value('providerId')}, ${value('kind')}, ${value('address')}, ${value('events')},
+        ${value('scheme')}, ${value('secret')}, ${value('locale')}, ${value('createdAtMs')})
+      ${backend.returningId}`),
+    addDestination: backend.prepare(sql`
+      INSERT INTO destination (kind, origin, webhook_id, failure_count)
+      VALUES (${value('kind')}, '', ${value('id')}, ${UNPROVEN})`),
+    list: ofOwner<WebhookRow>(
+      backend,
+      (isOwners) => sql`SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE ${isOwners} ORDER BY id`,
+    ),
+    find: backend.prepare<WebhookRow>(sql`
+      SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = ${value('id')}`),
+    lock: ofOwner<WebhookRow>(
+      backend,
+      (isOwners) => sql`
+      SELECT ${WEBHOOK_COLUMNS} FROM webhook WHERE id = ${value('id')} AND ${isOwners}
+      ${backend.locked}`,
+    ),
+    change: backend.prepare(sql`
+      UPDATE webhook SET kind = ${value('kind')}, address = ${value('address')},
+        events = ${value('events')}, scheme = ${value('scheme')}, secret = ${value('secret')},
+        previous_secret = ${value('previousSecret')},
+        previous_until_ms = ${value('previousUntilMs')}, locale = ${value('locale')},
+        disabled_at_ms = ${value('disabledAtMs')}, disabled_why = ${value('disabledWhy')}
+      WHERE id = ${value('id')}`),
+    changeKind: backend.prepare(sql`
+      UPDATE destination SET kind = ${value('kind')} WHERE webhook_id = ${value('id')}`),
+    remove: backend.prepare(sql`DELETE FROM webhook WHERE id = ${value('id')}`),
+  };
+}
+
+function secretStatements(backend: Backend) {
+  return {
+    old: backend.prepare<{ id: number }>(sql`
+      SELECT id FROM webhook WHERE previous_until_ms <= ${value('nowMs')} LIMIT 1`),
+    forgetOld: backend.prepare(sql`
+      WITH old AS (
+        SELECT id FROM webhook WHERE previous_until_ms <= ${value('nowMs')}
+        ORDER BY id LIMIT ${FORGET_COUNT} ${backend.lockedUnlessBusy})
+      UPDATE webhook SET previous_secret = NULL, previous_until_ms = NULL
+      WHERE id IN (SELECT id FROM old)`),
+  };
+}
+
+function queueStatements(backend: Backend) {
+  const { join } = backend;
+  return {
+    /** A worker that has leased it keeps its lease. */
+    recover: backend.prepare(sql`
+      UPDATE destination SET failure_count = ${UNPROVEN}, failing_since_ms = NULL,
+        retry_at_ms = 0, stopped_at_ms = NULL, problem = NULL
+      WHERE webhook_id = ${value('id')}`),
+    /** Few have been tried: while attempts fail, one is made at a time. */
+    retry: backend.prepare(sql`
+      WITH tried AS MATERIALIZED (
+        SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
+        WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
+        ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT})
+      UPDATE outbox SET next_at_ms = 0, attempt_count = 0 WHERE id IN (SELECT id FROM tried)`),
+    /** What was put off, and would be tried if the destination was. */
+    putOff: backend.prepare<{ id: number }>(sql`
+      SELECT d.id AS id FROM webhook w ${join} destination d ON d.webhook_id = w.id
+      WHERE w.id = ${value('id')} AND w.disabled_at_ms IS NULL
+        AND (d.retry_at_ms > 0 AND d.waiting_count > 0 OR EXISTS (
+          SELECT 1 FROM outbox o WHERE o.destination_id = d.id AND o.next_at_ms > 0))`),
+    hasten: backend.prepare(sql`
+      WITH tried AS MATERIALIZED (
+        SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
+        WHERE d.webhook_id = ${value('id')} AND o.next_at_ms > 0
+        ORDER BY o.next_at_ms LIMIT ${RETRY_COUNT})
+      UPDATE outbox SET next_at_ms = 0 WHERE id IN (SELECT id FROM tried)`),
+    page: backend.prepare<{ id: number; eventId: number; kind: EventKind }>(sql`
+      SELECT o.id AS id, o.event_id AS "eventId", e.kind AS kind
+      FROM destination d ${join} outbox o ON o.destination_id = d.id
+        ${join} event e ON e.id = o.event_id
+      WHERE d.webhook_id = ${value('id')} AND o.event_id > ${value('afterEventId')}
+      ORDER BY o.event_id LIMIT ${REMOVE_STEP}`),
+    drop: backend.prepare(sql`DELETE FROM outbox WHERE id ${backend.among('ids')}`),
+    dropWaiting: backend.prepare(sql`
+      WITH gone AS MATERIALIZED (
+        SELECT o.id AS id FROM destination d ${join} outbox o ON o.destination_id = d.id
+        WHERE d.webhook_id = ${value('id')} LIMIT ${REMOVE_STEP})
+      DELETE FROM outbox WHERE id IN (SELECT id FROM gone)`),
+    dropEnded: backend.prepare(sql`
+      WITH gone AS MATERIALIZED (
+        SELECT event_id FROM webhook_delivery WHERE webhook_id = ${value('id')}
+        LIMIT ${REMOVE_STEP})
+      DELETE FROM webhook_delivery
+      WHERE webhook_id = ${value('id')} AND event_id IN (SELECT event_id FROM gone)`),
+  };
+}
+
+export function webhookNoun(backend: Backend): WebhookStore {
+  const rows = rowStatements(backend);
+  const secrets = secretStatements(backend);
+  const queue = queueStatements(backend);
+  const lockQueue = queueLock(backend);
+
+  /** Returns a webhook of the owner, locked with its queue. */
+  function* lockWebhook(id: number, providerId: number | null): Step<Webhook | null> {
+    if (providerId !== null) yield* backend.lockProvider(providerId);
+    yield* lockQueue.get({ webhookId: id });
+    const row = yield* rows.lock(providerId).get({ id, providerId });
+    return row && webhookIn(row);
+  }
+
+  function* update(notes: Notes, before: Webhook, change: WebhookChange, act: Act): Step<Webhook> {
+    const { id, providerId } = before;
+    const { rotation } = change;
+    const after = changedWebhook(before, change);
+    yield* rows.change.run({ ...rowOf(after) });
+    yield* rows.changeKind.run({ id, kind: after.target.kind });
+    if (after.disabled === null && isAnother(before, after)) {
+      yield* queue.recover.run({ id });
+      yield* queue.retry.run({ id });
+      notes.outbox();
+    }
+    notes.forgetWebhooks();
+    const owner = providerId ?? undefined;
+    notes.audit(act, deeds.updateWebhook(before, after), owner);
+    if (rotation) notes.audit(act, deeds.rotateWebhook(id, rotation.previousUntilMs), owner);
+    return after;
+  }
+
+  /** Empties the queue of a webhook that takes no more, in steps. */
+  async function empty(id: number): Promise<void> {
+    for (const step of [queue.dropWaiting, queue.dropEnded]) {
+      const drop = () =>
+        backend.write(function* () {
+          yield* lockQueue.get({ webhookId: id });
+          return yield* step.run({ id });
+        });
+      while ((await drop()) > 0) await nextTurn();
+    }
+  }
+
+  return {
+    ...deliveryMethods(backend),
+
+    addWebhook: (draft, countMax, act) =>
+      backend.write(function* (notes) {
+        const { providerId } = draft;
+        // The operator has no row: the audit log stands for it.
+        if (providerId === null) yield* backend.lockAuditLog();
+        else yield* backend.lockProvider(providerId);
+        const count = (yield* rows.count(providerId).get({ providerId }))?.count ?? 0;
+        if (count >= countMax) return 'webhook_limit_reached';
+        const row = rowOf({ ...draft, id: 0, previous: null, disabled: null });
+        const id = yield* rows.add.insert({ ...row });
+        yield* rows.addDestination.run({ id, kind: row.kind });
+        notes.forgetWebhooks();
+        notes.audit(act, deeds.addWebhook({ ...draft, id }), providerId ?? undefined);
+        return { id };
+      }),
+
+    listWebhooks: async (providerId) =>
+      (await backend.read(() => rows.list(providerId).all({ providerId }))).map(webhookIn),
+
+    findWebhook: async (id, providerId) => {
+      const row = await backend.read(() => rows.find.get({ id }));
+      const isOwners = row !== null && (providerId === undefined || row.providerId === providerId);
+      return isOwners ? webhookIn(row) : null;
+    },
+
+    updateWebhook: (id, providerId, change, act) =>
+      backend.write(function* (notes) {
+        const known = yield* lockWebhook(id, providerId);
+        return known === null ? 'webhook_not_found' : yield* update(notes, known, change, act);
+      }),
+
+    resumeWebhook: async (id) => {
+      if ((await backend.read(() => queue.putOff.get({ id }))) === null) return false;
+      return backend.write(function* (notes) {
+        yield* lockQueue.get({ webhookId: id });
+        if ((yield* queue.putOff.get({ id })) === null) return false;
+        yield* queue.recover.run({ id });
+        yield* queue.hasten.run({ id });
+        notes.outbox();
+        return true;
+      });
+    },
+
+    dropUnwanted: async (id, wanted, afterEventId) => {
+      const page = await backend.read(() => queue.page.all({ id, afterEventId }));
+      const ids = page.filter(({ kind }) => !wanted.includes(kind)).map((row) => row.id);
+      if (ids.length > 0) {
+        await backend.write(function* () {
+          yield* lockQueue.get({ webhookId: id });
+          yield* queue.drop.run({ ids });
+        });
+      }
+      return page.length === REMOVE_STEP ? (page.at(-1)?.eventId ?? null) : null;
+    },
+
+    forgetOldSecrets: async (nowMs) => {
+      if ((await backend.read(() => secrets.old.get({ nowMs }))) === null) return false;
+      return (await backend.change(() => secrets.forgetOld.run({ nowMs }))) > 0;
+    },
+
+    removeWebhook: async (id, providerId, act) => {
+      const disabled = { atMs: act.atMs, why: 'it is being removed' };
+      const isThere = await backend.write(function* (notes) {
+        const known = yield* lockWebhook(id, providerId);
+        if (known === null) return false;
+        // From now on nothing is put into its queue, which is emptied in steps.
+        yield* rows.change.run({ ...rowOf({ ...known, disabled }) });
+        notes.forgetWebhooks();
+        return true;
+      });
+      if (!isThere) return 'webhook_not_found';
+      await empty(id);
+      return backend.write(function* (notes) {
+        if ((yield* lockWebhook(id, providerId)) === null) return 'webhook_not_found';
+        yield* rows.remove.run({ id });
+        // It may have been enabled meanwhile.
+        notes.forgetWebhooks();
+        notes.audit(act, deeds.removeWebhook(id), providerId ?? undefined);
+        return 'ok';
+      });
+    },
+  };
+}
