@@ -63,7 +63,8 @@ interface EndedSlot {
   newHwid: string | null;
 }
 
-const KIND_OF_END: Readonly<Record<EndReason, EventKind>> = {
+/** The kind of event of each end. */
+export const KIND_OF_END: Readonly<Record<EndReason, EventKind>> = {
   deleted: 'device.removed',
   forgotten: 'device.removed',
   inactive: 'device.inactive',

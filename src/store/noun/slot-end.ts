@@ -1,0 +1,158 @@
+/** Ends of slots, as steps of writes: with the slots that are taken, the history of a link. */
+
+import { sql } from 'drizzle-orm';
+import { DAY_MS } from '../../core/calendar.ts';
+import { KIND_OF_END, slotEnded } from '../../core/event/happenings.ts';
+import type { EndReason } from '../../core/port/slot.ts';
+import { type Notes, type Statements, type Step, value } from '../backend.ts';
+import { slotSeen } from './look-ups.ts';
+
+/** Ends that the history of a link keeps, and those of all links of a provider. */
+const LINK_COUNT_MAX = 100;
+const PROVIDER_COUNT_MAX = 100_000;
+
+export interface SlotRow {
+  slotId: number;
+  installId: number;
+  providerId: number;
+}
+
+/** The circumstances of an end. */
+interface Circumstances {
+  why: EndReason;
+  /** Name of the actor as in the audit log; `device`: a newcomer. */
+  actor: string;
+  /** The newcomer that takes the slot; null: none. */
+  forDeviceId: number | null;
+  nowMs: number;
+}
+
+interface EndedRow {
+  hwid: string;
+  installLimit: number;
+  /** With the slot that ends. */
+  deviceCount: number;
+  lastSeenAtMs: number;
+  newHwid: string | null;
+}
+
+/** Statements about one slot, before its row is deleted. */
+function slotStatements(backend: Statements) {
+  const { join } = backend;
+  const seen = slotSeen(backend);
+  const withDevice = sql`${join} device_provider p
+    ON p.device_id = s.device_id AND p.provider_id = s.provider_id`;
+  const ofSameDevice = sql`install_device s ${join} install_device l
+    ON l.device_id = s.device_id AND l.provider_id = s.provider_id`;
+  const isSlot = sql`s.id = ${value('slotId')}`;
+  return {
+    record: backend.prepare(sql`
+        INSERT INTO slot_end (install_id, provider_id, device_id, registered_at_ms,
+          last_seen_at_ms, ended_at_ms, why, actor, for_device_id)
+        SELECT s.install_id, s.provider_id, s.device_id, s.registered_at_ms, ${seen},
+          ${value('nowMs')}, ${value('why')}, ${value('actor')}, ${value('forDeviceId')}
+        FROM install_device s ${withDevice} WHERE ${isSlot}`),
+    /** Up to two other slots of the device at the provider. */
+    left: backend.prepare<{ leftId: number }>(sql`
+        SELECT l.id AS "leftId" FROM ${ofSameDevice} AND l.id <> s.id WHERE ${isSlot} LIMIT 2`),
+    /** The only slot that is left may have been seen before the device was: see look-ups.ts. */
+    setApart: backend.prepare(sql`
+        UPDATE device_provider AS p SET seen_apart =
+          (SELECT CAST(p.last_seen_at_ms / ${DAY_MS} > ${seen} / ${DAY_MS} AS integer)
+           FROM install_device s WHERE s.id = ${value('leftId')})
+        WHERE (p.device_id, p.provider_id) = (
+          SELECT device_id, provider_id FROM install_device WHERE id = ${value('leftId')})`),
+    /**
+     * While this slot was taken, messages to the device were not for the links of later slots to
+     * claim. The slot that claimed a registration keeps its mark.
+     */
+    claimFromNow: backend.prepare(sql`
+        UPDATE install_device SET after_recipient_id = (SELECT coalesce(max(id), 0) FROM recipient)
+        WHERE id IN (
+          SELECT l.id FROM ${ofSameDevice} AND l.id > s.id ${withDevice}
+          WHERE ${isSlot} AND p.claim_install_id IS NULL)`),
+    ended: backend.prepare<EndedRow>(sql`
+        SELECT d.hwid AS hwid, i.install_limit AS "installLimit", i.device_count AS "deviceCount",
+          ${seen} AS "lastSeenAtMs",
+          (SELECT hwid FROM device WHERE id = ${value('forDeviceId')}) AS "newHwid"
+        FROM install_device s ${join} device d ON d.id = s.device_id
+          ${join} install i ON i.id = s.install_id ${withDevice}
+        WHERE ${isSlot}`),
+    end: backend.prepare(sql`DELETE FROM install_device WHERE id = ${value('slotId')}`),
+  };
+}
+
+function statements(backend: Statements) {
+  const { among, join } = backend;
+  const ofLink = sql`install_id = ${value('installId')}`;
+  return {
+    ...slotStatements(backend),
+    lockProviders: backend.lockOnly(sql`
+        SELECT id FROM provider WHERE id ${among('ids')} ORDER BY id ${backend.locked}`),
+    lockLinks: backend.lockOnly(sql`
+        SELECT id FROM install WHERE id ${among('ids')} ORDER BY id ${backend.locked}`),
+    lockDevices: backend.lockOnly(sql`
+        SELECT d.id FROM device d WHERE d.id IN (
+          SELECT device_id FROM install_device WHERE id ${among('slotIds')})
+        ORDER BY d.hwid ${backend.locked}`),
+    trimLink: backend.prepare(sql`
+        DELETE FROM slot_end WHERE ${ofLink} AND id <= (
+          SELECT id FROM slot_end WHERE ${ofLink}
+          ORDER BY id DESC LIMIT 1 OFFSET ${LINK_COUNT_MAX})`),
+    trimProvider: backend.prepare(sql`
+        DELETE FROM slot_end WHERE id = (
+          SELECT e.id FROM provider o ${join} slot_end e ON e.provider_id = o.id
+          WHERE o.id = ${value('providerId')} AND o.slot_end_count > ${PROVIDER_COUNT_MAX}
+          ORDER BY e.id LIMIT 1)`),
+  };
+}
+
+export function slotEndSteps(backend: Statements) {
+  const on = statements(backend);
+  return {
+    /**
+     * Locks all rows that the ends of these slots change, in the order of locks. A step that
+     * depends on the slots reads them afterwards.
+     */
+    *lockSlots(slots: readonly SlotRow[]): Step<void> {
+      yield* on.lockProviders.run({ ids: slots.map(({ providerId }) => providerId) });
+      yield* on.lockLinks.run({ ids: slots.map(({ installId }) => installId) });
+      yield* on.lockDevices.run({ slotIds: slots.map(({ slotId }) => slotId) });
+    },
+
+    /** Ends a slot, unless it has ended. The write has locked the rows that this changes. */
+    *endSlot(notes: Notes, slot: SlotRow, circumstances: Circumstances): Step<void> {
+      const { slotId, installId, providerId } = slot;
+      const { nowMs, forDeviceId, why } = circumstances;
+      const [recorded, [last, another]] = yield* backend.together([
+        () => on.record.run({ slotId, ...circumstances }),
+        () => on.left.all({ slotId }),
+      ]);
+      if (recorded === 0) return;
+      if (last !== undefined) yield* on.claimFromNow.run({ slotId });
+      if (last !== undefined && another === undefined) yield* on.setApart.run({ ...last });
+      notes.figure(providerId, 'freed', nowMs);
+      if (yield* notes.isWanted(providerId, KIND_OF_END[why])) {
+        const row = yield* on.ended.get({ slotId, forDeviceId });
+        if (row === null) throw new Error(`slot ${slotId} is gone`);
+        const { installLimit, deviceCount, ...ended } = row;
+        const link = { id: installId, installLimit, deviceCount: deviceCount - 1 };
+        notes.event(providerId, nowMs, () => slotEnded({ link, ...ended }, why));
+      }
+      yield* backend.together([
+        () => on.end.run({ slotId }),
+        () => on.trimLink.run({ installId }),
+        () => on.trimProvider.run({ providerId }),
+      ]);
+    },
+  };
+}
+
+/** Statements that take a device out of the histories of links, some rows at a time. */
+export const historyStatements = ({ prepare }: Statements) =>
+  ['device_id', 'for_device_id'].map((column) =>
+    prepare(sql`
+        UPDATE slot_end SET ${sql.raw(column)} = NULL WHERE id IN (
+          SELECT id FROM slot_end WHERE ${sql.raw(column)} = ${value('id')}
+          LIMIT ${value('countMax')})`),
+  );
