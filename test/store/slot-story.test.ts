@@ -5,7 +5,7 @@ import { DAY_MS } from '../../src/core/calendar.ts';
 import { prune } from '../../src/jobs/keep.ts';
 import { ACT } from '../support/actor.ts';
 import { startTestApp, type TestApp } from '../support/app.ts';
-import { openBeside } from '../support/database.ts';
+import { besideOf } from '../support/beside.ts';
 import {
   addDoor,
   CODE,
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 function ask(sql: string): unknown[] {
-  const db = openBeside(app.dataDir);
+  const db = besideOf(app);
   try {
     return db.query(sql).all();
   } finally {
@@ -106,7 +106,7 @@ test('a link remembers its newest 100 ends, a provider 100,000', async () => {
   expect(countOf(providerId)).toEqual({ told: 100, counted: 100 });
 
   // Another link of the provider has the rest, older and newer than those.
-  const db = openBeside(app.dataDir);
+  const db = besideOf(app);
   db.run(`INSERT INTO install (provider_id, install_code, install_limit, status, created_at_ms)
     VALUES (${providerId}, 'LinkCode0009', 1, 10, 0)`);
   db.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 99980)

@@ -74,18 +74,20 @@ export const storeDevices: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/slot-end.ts',
+    file: 'src/store/noun/slot-end.ts',
     tests: [
       'test/store/slot-story.test.ts',
-      'test/core/slot-model.test.ts',
-      'test/core/message/registration-histories.test.ts',
+      'test/store/contract/link.test.ts',
+      'test/http/slot-end-inbox.test.ts',
+      'test/http/coverage.test.ts',
     ],
     changes: [
-      ['on.trimLink.run({ installId });', ''],
-      ['if (count > PROVIDER_COUNT_MAX) on.dropOldest.run({ providerId });', ''],
-      ['on.tell.run({ slotId, ...circumstances });', ''],
+      ['() => on.trimLink.run({ installId }),', ''],
+      ['() => on.trimProvider.run({ providerId }),', ''],
+      ['if (recorded === 0) return;', 'if (recorded > 0) return;'],
+      ["notes.figure(providerId, 'freed', nowMs);", ''],
       ['if (last !== undefined && another === undefined)', 'if (false)'],
-      ['if (last !== undefined) on.claimFromNow.run({ slotId });', ''],
+      ['if (last !== undefined) yield* on.claimFromNow.run({ slotId });', ''],
     ],
   },
   {
