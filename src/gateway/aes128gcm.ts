@@ -1,4 +1,4 @@
-/** Encryption of Web Push (RFC 8291): a message that the push service cannot read. */
+/** Encryption of Web Push (RFC 8291): the push service cannot read the message. */
 
 import { createCipheriv, createECDH, type ECDH, hkdfSync, randomBytes } from 'node:crypto';
 import type { ReceiverKeys } from '../core/message/push-address.ts';
@@ -8,12 +8,12 @@ const KEY_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const POINT_BYTES = 65;
-/** Bytes of the one record, and of what a push service takes. */
+/** Bytes of the one record; a push service accepts no more. */
 const RECORD_BYTES = 4096;
 /** Ends the last record (RFC 8188). */
 const LAST_RECORD = Buffer.of(2);
 
-/** Bytes of text that fit: salt, record size, length of the key and key come before them. */
+/** Most bytes of text: salt, record size, length of the key and key come before them. */
 export const PLAINTEXT_BYTES_MAX =
   RECORD_BYTES - (SALT_BYTES + 4 + 1 + POINT_BYTES) - TAG_BYTES - LAST_RECORD.length;
 

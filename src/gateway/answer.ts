@@ -1,21 +1,26 @@
-/** How answers of gateways are judged: by a table, first row first. */
+/** Judges answers of gateways by their tables; the first row that fits applies. */
 
 import type { Verdict } from '../core/outbox/carrier.ts';
 import { type OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
 
-/** The meaning of an answer. */
+/**
+ * The meaning of an answer: a verdict, or one of
+ *
+ * | meaning | |
+ * |---|---|
+ * | `token` | our access token is rejected; a new one may be accepted |
+ * | `foreign` | the address belongs to another app, or the gateway is configured for another app |
+ * | `throttled` | this address gets too many messages; others do not |
+ * | `unclear` | it may be about the address or not, which is never dropped for it |
+ */
 export type Meaning =
   | Exclude<Verdict['verdict'], 'wait' | 'busy'>
-  /** The token that we showed is not taken any more: another one may be. */
   | 'token'
-  /** The address is not one of our app, or the gateway is set up for another app. */
   | 'foreign'
-  /** The address gets more than it may; others do not. */
   | 'throttled'
-  /** Not said of the address for sure, so that it is never dropped for it. */
   | 'unclear';
 
-/** Meanings of answers that are given only to who is known. */
+/** Meanings of answers that a gateway gives only after it has accepted our token. */
 const TAKES_TOKEN: ReadonlySet<Meaning> = new Set<Meaning>([
   'accepted',
   'dead',
@@ -23,156 +28,135 @@ const TAKES_TOKEN: ReadonlySet<Meaning> = new Set<Meaning>([
   'foreign',
 ]);
 
-/** A row of a table of answers. */
 export interface AnswerRow {
-  /** A status, or the first and last of some. */
+  /** A status, or the first and last of a range. */
   status: number | readonly [number, number];
   /** The gateway's own code; null: any, or none. */
   code: string | null;
   means: Meaning;
-  /** One sentence in plain English, for the ledger and the operator; empty for `accepted`. */
+  /** One sentence for the ledger and the operator; empty for `accepted`. */
   problem: string;
 }
 
-/** How answers of a service are read. */
-export interface AnswerBook {
-  /** Its name in problems. */
+/** Makes a row of a table of answers. */
+export const row = (
+  status: AnswerRow['status'],
+  code: string | null,
+  means: Meaning,
+  problem: string,
+): AnswerRow => ({ status, code, means, problem });
+
+export interface AnswerTable {
+  /** The name of the service in problems. */
   service: string;
   rows: readonly AnswerRow[];
-  /** The service's own code in an answer; null: it has none. */
+  /** Returns the service's own code in an answer; null: it has none. */
   codeOf(answer: OutgoingAnswer): string | null;
-  /** Since when an address is dead, UTC ms; null: the answer does not say. */
+  /** Returns the time since which an address is dead, UTC ms; null: the answer has none. */
   deadSinceMs?(answer: OutgoingAnswer): number | null;
 }
 
-/** The token that a call showed, as its answer is noted. */
-export interface ShownToken {
-  /** Notes that it was taken. */
-  worked(): void;
-  /** Notes that it was refused, and says what that means. */
-  refused(problem: string): Verdict;
+/** The access token of a call, which learns from the answer. */
+export interface UsedToken {
+  onAccepted(): void;
+  /** Returns the verdict on the call. */
+  onRejected(problem: string): Verdict;
 }
 
-/** The row that an answer belongs to; null: none, so the table is of no help. */
-function rowFor(
-  table: readonly AnswerRow[],
-  status: number,
-  code: string | null,
-): AnswerRow | null {
-  const fits = (row: AnswerRow) => {
-    const [from, to] = typeof row.status === 'number' ? [row.status, row.status] : row.status;
-    return status >= from && status <= to && (row.code === null || row.code === code);
-  };
-  return table.find(fits) ?? null;
-}
-
-/** Longest code that a problem repeats: the other side chose it. */
+/** Longest code of the other side that a problem repeats. */
 const CODE_LENGTH_MAX = 60;
 
-/** A code as a problem may repeat it; null: it is none. */
+/** Returns a code as a problem may repeat it; null: it is none. */
 export function asCode(value: unknown): string | null {
   return typeof value === 'string' && /^\w+$/.test(value) ? value.slice(0, CODE_LENGTH_MAX) : null;
 }
 
 /** Longest sentence of the other side that a problem repeats. */
-const WORDS_LENGTH_MAX = 200;
+const SENTENCE_LENGTH_MAX = 200;
 
-/** A sentence of the other side in printable ASCII, for a problem; null: there is none. */
-export function asWords(value: unknown): string | null {
+/** Returns a sentence in printable ASCII, as a problem may repeat it; null: there is none. */
+export function asSentence(value: unknown): string | null {
   const words = typeof value === 'string' ? value.replace(/[^\x20-\x7e]+/g, ' ').trim() : '';
-  return words === '' ? null : words.slice(0, WORDS_LENGTH_MAX);
+  return words === '' ? null : words.slice(0, SENTENCE_LENGTH_MAX);
 }
 
-/** The problem of a row with what was answered, so that it can be looked up. */
-function problemOf(row: AnswerRow, status: number, code: string | null): string {
-  return `${row.problem} (${status}${code === null ? '' : ` ${code}`})`;
-}
-
-/**
- * The verdict of an answer that broke off, or that is longer than any should be: not even its
- * status says whether the message was taken. A repeat has the same id.
- */
-function brokenOff(service: string, status: number): Verdict {
-  const problem = `the answer of ${service} broke off (${status})`;
-  return { verdict: 'retry', afterMs: null, problem };
-}
-
-/** The verdict of an answer that is in no table: of a proxy, or of a page in place of a service. */
-function strange(service: string, status: number): Verdict {
-  const problem = `what answers in place of ${service} is something else (${status})`;
-  return { verdict: 'retry', afterMs: null, problem };
-}
-
-/** The verdict of an answer, if its row leaves no doubt. */
-function verdictOf(
-  means: Exclude<Meaning, 'token' | 'foreign' | 'throttled' | 'unclear'>,
-  problem: string,
-  { status, retryAfterMs }: Pick<OutgoingAnswer, 'status' | 'retryAfterMs'>,
-): Verdict {
-  if (means === 'accepted') return { verdict: 'accepted' };
-  if (means === 'retry' && status === 429 && retryAfterMs !== null) {
-    return { verdict: 'wait', afterMs: retryAfterMs, problem };
-  }
-  if (means === 'retry') return { verdict: 'retry', afterMs: retryAfterMs, problem };
-  return { verdict: means, problem };
-}
-
-/** The verdict of a call that got no answer. */
+/** Returns the verdict on a call without an answer. */
 export function verdictOfFailure({ kind, problem }: OutgoingFailure): Verdict {
-  // Nothing was sent, and nothing will be: but what the operator allows may change, so the address
-  // stays.
+  // The call can never be sent; but the operator may change what is allowed, so the address stays.
   if (kind === 'address' || kind === 'unsendable') return { verdict: 'failed', problem };
   if (kind === 'busy') return { verdict: 'busy', problem };
   return { verdict: 'retry', afterMs: null, problem };
 }
 
-/** Wait before an address is tried again of which nothing is sure: more is known by then, ms. */
-const UNSURE_WAIT_MS = 15 * 60_000;
+/** The wait before an address is tried again after an unclear answer, ms. */
+const UNCLEAR_WAIT_MS = 15 * 60_000;
 
 /**
- * What is known of whether our side is set up right, by what the other side accepted since. A
- * foreign address is any device's doing; a gateway that is set up for another app finds all of them
- * foreign, and must not drop them. So an address is dead only once another one was accepted.
+ * Judges the answers of one gateway, and remembers whether it has accepted a message. A gateway
+ * that is configured for another app calls every address foreign; so a foreign address is dead only
+ * once the gateway has accepted another one.
  */
-export class Experience {
-  #hasWorked = false;
+export class AnswerJudge {
+  #hasAccepted = false;
 
-  /** The verdict of a call by its answer. `token` null: it shows none that is fetched anew. */
-  judge(
-    answer: OutgoingAnswer | OutgoingFailure,
-    book: AnswerBook,
-    token: ShownToken | null,
-  ): Verdict {
+  constructor(private readonly table: AnswerTable) {}
+
+  /** Returns the verdict on a call. `token` is null if the call has no access token. */
+  judge(answer: OutgoingAnswer | OutgoingFailure, token: UsedToken | null): Verdict {
     if (answer instanceof OutgoingFailure) return verdictOfFailure(answer);
-    const { service, rows } = book;
+    const { service, rows, codeOf, deadSinceMs } = this.table;
     const { status } = answer;
-    if (!answer.isWhole) return brokenOff(service, status);
-    const code = book.codeOf(answer);
-    const row = rowFor(rows, status, code);
-    if (row === null) return strange(service, status);
-    const problem = problemOf(row, status, code);
-    if (TAKES_TOKEN.has(row.means)) token?.worked();
-    const verdict = this.#judgeRow(row, problem, answer, token);
-    const asOfMs = verdict.verdict === 'dead' ? book.deadSinceMs?.(answer) : null;
+    if (!answer.isWhole) {
+      // Its status does not prove that the message was accepted. A repeat has the same id.
+      return retry(`the answer of ${service} broke off (${status})`);
+    }
+    const code = codeOf(answer);
+    const found = rows.find((each) => fits(each, status, code));
+    // A proxy or a page in place of the service answered.
+    if (found === undefined) return retry(`this is no answer of ${service} (${status})`);
+    const problem = `${found.problem} (${status}${code === null ? '' : ` ${code}`})`;
+    if (TAKES_TOKEN.has(found.means)) token?.onAccepted();
+    const verdict = this.#verdictOf(found.means, problem, answer, token);
+    const asOfMs = verdict.verdict === 'dead' ? deadSinceMs?.(answer) : null;
     return asOfMs == null ? verdict : { ...verdict, verdict: 'dead', problem, asOfMs };
   }
 
-  #judgeRow(
-    { means }: AnswerRow,
+  #verdictOf(
+    means: Meaning,
     problem: string,
-    answer: Pick<OutgoingAnswer, 'status' | 'retryAfterMs'>,
-    token: ShownToken | null,
+    { status, retryAfterMs }: OutgoingAnswer,
+    token: UsedToken | null,
   ): Verdict {
-    if (means === 'token') return token?.refused(problem) ?? { verdict: 'failed', problem };
-    if (means === 'accepted') this.#hasWorked = true;
-    if (means === 'foreign' && this.#hasWorked) return { verdict: 'dead', problem };
-    if (means !== 'foreign' && means !== 'throttled' && means !== 'unclear') {
-      return verdictOf(means, problem, answer);
+    switch (means) {
+      case 'accepted':
+        this.#hasAccepted = true;
+        return { verdict: 'accepted' };
+      case 'token':
+        return token?.onRejected(problem) ?? { verdict: 'failed', problem };
+      case 'retry':
+        return status === 429 && retryAfterMs !== null
+          ? { verdict: 'wait', afterMs: retryAfterMs, problem }
+          : { verdict: 'retry', afterMs: retryAfterMs, problem };
+      case 'throttled':
+        return retryAfterMs === null
+          ? { verdict: 'retry', afterMs: null, problem, isOfOne: true }
+          : { verdict: 'wait', afterMs: retryAfterMs, problem, isOfOne: true };
+      case 'foreign':
+        if (this.#hasAccepted) return { verdict: 'dead', problem };
+        return { verdict: 'retry', afterMs: UNCLEAR_WAIT_MS, problem, isOfOne: true };
+      case 'unclear':
+        return { verdict: 'retry', afterMs: UNCLEAR_WAIT_MS, problem, isOfOne: true };
+      default:
+        return { verdict: means, problem };
     }
-    if (means === 'throttled' && answer.retryAfterMs !== null) {
-      return { verdict: 'wait', afterMs: answer.retryAfterMs, problem, isOfOne: true };
-    }
-    const afterMs = means === 'throttled' ? null : UNSURE_WAIT_MS;
-    return { verdict: 'retry', afterMs, problem, isOfOne: true };
   }
+}
+
+function fits(row: AnswerRow, status: number, code: string | null): boolean {
+  const [from, to] = typeof row.status === 'number' ? [row.status, row.status] : row.status;
+  return status >= from && status <= to && (row.code === null || row.code === code);
+}
+
+function retry(problem: string): Verdict {
+  return { verdict: 'retry', afterMs: null, problem };
 }

@@ -6,24 +6,17 @@ import { isApnsToken } from '../core/message/push-address.ts';
 import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
-import { type AnswerBook, Experience } from './answer.ts';
+import { AnswerJudge } from './answer.ts';
 import { APNS_ANSWERS, apnsDeadSinceMs, apnsReason } from './apns-answers.ts';
-import { fitted, KeptTexts, PAYLOAD_BYTES_MAX } from './fit.ts';
+import { fitted, PAYLOAD_BYTES_MAX, PayloadCache } from './fit.ts';
 import { GATEWAY_CALL, type GatewayParts, NO_ADDRESS } from './parts.ts';
 import { TokenKeeper } from './token.ts';
 
 const CONCURRENCY = 64;
-/** Apple takes a signature for an hour, and another one after 20 minutes at the earliest, ms. */
+/** Apple accepts a signature for an hour, and a new one after 20 minutes at the earliest, ms. */
 const TOKEN_LIFE_MS = 45 * 60_000;
 
-const BOOK: AnswerBook = {
-  service: 'APNs',
-  rows: APNS_ANSWERS,
-  codeOf: ({ status, text }) => (status === 200 ? null : apnsReason(text)),
-  deadSinceMs: ({ status, text }) => (status === 410 ? apnsDeadSinceMs(text) : null),
-};
-
-/** The key with which Apple knows us, and the app. */
+/** The signing key of the team, and the app. */
 export interface ApnsAccount {
   key: KeyObject;
   keyId: string;
@@ -33,20 +26,23 @@ export interface ApnsAccount {
 
 export class Apns implements Gateway {
   readonly concurrency = CONCURRENCY;
-  readonly #account: ApnsAccount;
-  readonly #url: string;
-  /** Apple takes a connection for one key and topic: with another key it answers 403 there. */
+  /** Apple binds a connection to one key and topic: with another key it answers 403 there. */
   readonly #connections: { pool: string };
-  readonly #parts: GatewayParts;
   readonly #tokens: TokenKeeper;
-  readonly #experience = new Experience();
-  readonly #texts = new KeptTexts();
+  readonly #answers = new AnswerJudge({
+    service: 'APNs',
+    rows: APNS_ANSWERS,
+    codeOf: ({ status, text }) => (status === 200 ? null : apnsReason(text)),
+    deadSinceMs: ({ status, text }) => (status === 410 ? apnsDeadSinceMs(text) : null),
+  });
+  readonly #payloads = new PayloadCache();
 
-  constructor(account: ApnsAccount, endpoint: string, parts: GatewayParts) {
-    this.#account = account;
-    this.#url = `${endpoint}/3/device/`;
-    this.#connections = { pool: `apns ${nameOf(account)}` };
-    this.#parts = parts;
+  constructor(
+    private readonly account: ApnsAccount,
+    private readonly endpoint: string,
+    private readonly parts: GatewayParts,
+  ) {
+    this.#connections = { pool: `apns ${fingerprintOf(account)}` };
     this.#tokens = new TokenKeeper((nowMs) => this.#sign(nowMs), parts.clock.nowMs);
   }
 
@@ -55,23 +51,23 @@ export class Apns implements Gateway {
     if (typeof token !== 'string' || !isApnsToken(token)) return NO_ADDRESS;
     const signature = await this.#tokens.get(signal);
     if (typeof signature !== 'string') return signature;
-    const answer = await this.#parts.outgoing.send(
+    const url = `${this.endpoint}/3/device/${token}`;
+    const answer = await this.parts.outgoing.send(
       {
-        ...GATEWAY_CALL,
-        ...{ url: `${this.#url}${token}`, trust: 'operator', http2: this.#connections },
+        ...{ ...GATEWAY_CALL, url, trust: 'operator', http2: this.#connections },
         headers: { authorization: `bearer ${signature}`, ...this.#headersOf(token, content) },
-        body: this.#texts.of(content, 0, () => fitted(content, PAYLOAD_BYTES_MAX, compose)),
+        body: this.#payloads.of(content, 0, () => fitted(content, PAYLOAD_BYTES_MAX, compose)),
         originConcurrency: CONCURRENCY,
       },
       signal,
     );
-    return this.#experience.judge(answer, BOOK, this.#tokens.shown(signature));
+    return this.#answers.judge(answer, this.#tokens.used(signature));
   }
 
   #headersOf(token: string, { id, kind, isUrgent, expiresAtMs }: PushContent) {
     return {
       'content-type': 'application/json',
-      'apns-topic': this.#account.topic,
+      'apns-topic': this.account.topic,
       'apns-push-type': kind === 'command' ? 'background' : 'alert',
       'apns-priority': isUrgent ? '10' : '5',
       'apns-expiration': String(Math.floor(expiresAtMs / 1000)),
@@ -81,7 +77,7 @@ export class Apns implements Gateway {
   }
 
   async #sign(nowMs: number) {
-    const { key, keyId, teamId } = this.#account;
+    const { key, keyId, teamId } = this.account;
     const value = await new SignJWT({})
       .setProtectedHeader({ alg: 'ES256', kid: keyId })
       .setIssuer(teamId)
@@ -91,15 +87,15 @@ export class Apns implements Gateway {
   }
 }
 
-/** A name for the key and the topic, which gives away neither. */
-function nameOf({ key, keyId, teamId, topic }: ApnsAccount): string {
+/** Returns a name for key and topic that reveals neither. */
+function fingerprintOf({ key, keyId, teamId, topic }: ApnsAccount): string {
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'pem' });
   return Bun.CryptoHasher.hash('sha256', `${publicKey} ${keyId} ${teamId} ${topic}`, 'hex');
 }
 
 /**
- * The id of a message to one device: the same in every attempt. A UUID of version 8 (RFC 9562),
- * whose last 48 bits are the distribution's id; the others tell devices apart.
+ * Returns the id of a message to one device, the same in every attempt: a UUID of version 8
+ * (RFC 9562) that ends in the id of the distribution (48 bits); the rest is a hash of the token.
  */
 export function apnsId(distributionId: number, token: string): string {
   const hash = Bun.CryptoHasher.hash('sha256', token, 'hex');
@@ -107,7 +103,7 @@ export function apnsId(distributionId: number, token: string): string {
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${id}`;
 }
 
-/** The payload: Apple's own part, and beside it what the app reads. */
+/** Returns the payload: Apple's part in `aps`, and the fields that the app reads. */
 function compose(content: PushContent): Record<string, unknown> {
   const { id, kind, title, body, image, link, isUrgent, inboxMessage } = content;
   const alert = { ...(title !== null && { title }), ...(body !== null && { body }) };

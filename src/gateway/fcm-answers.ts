@@ -2,81 +2,37 @@
 
 import { isRecord, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
-import { type AnswerRow, asCode } from './answer.ts';
+import { type AnswerRow, asCode, row } from './answer.ts';
 import { ANSWER_BOUNDS } from './parts.ts';
 
-/** Our own code for INVALID_ARGUMENT that is about the token and not about the message. */
+/** The code given here to an INVALID_ARGUMENT that is about the token and not the message. */
 const INVALID_TOKEN = 'INVALID_TOKEN';
 
-/** By Firebase's "ErrorCode" and the answers that FCM was seen to give. */
+const OTHER_PUSH =
+  'FCM cannot reach this device for the app: upload the key of Apple (or the Web Push certificate) in the Firebase console';
+const OUR_TOKEN = 'FCM does not take the access tokens that it gets for the service account';
+const OTHER_PROJECT = 'the token belongs to another Firebase project than the service account';
+const OUR_ROLE =
+  'the service account may not send: enable the Firebase Cloud Messaging API for its project, and give it the role Firebase Cloud Messaging API Admin';
+const UNCLEAR =
+  'FCM does not say that the token is dead: is the project of the service account gone, or does something else answer in its place?';
+
+/** By Firebase's "ErrorCode", and answers that FCM was seen to give. */
 export const FCM_ANSWERS: readonly AnswerRow[] = [
-  { status: [200, 299], code: null, means: 'accepted', problem: '' },
-  {
-    status: 400,
-    code: INVALID_TOKEN,
-    means: 'dead',
-    problem: 'FCM says that this is no token of its own',
-  },
-  {
-    status: 400,
-    code: null,
-    means: 'failed',
-    problem: 'FCM finds a mistake in the message',
-  },
-  {
-    status: 401,
-    code: 'THIRD_PARTY_AUTH_ERROR',
-    means: 'failed',
-    problem:
-      'FCM cannot reach this device for the app: upload the key of Apple (or the Web Push certificate) in the Firebase console',
-  },
-  {
-    status: 401,
-    code: null,
-    means: 'token',
-    problem: 'FCM does not take the access tokens that it gets for the service account',
-  },
-  {
-    status: 403,
-    code: 'SENDER_ID_MISMATCH',
-    means: 'foreign',
-    problem: 'the token belongs to another Firebase project than the service account',
-  },
-  {
-    status: 403,
-    code: null,
-    means: 'credentials',
-    problem:
-      'the service account may not send: enable the Firebase Cloud Messaging API for its project, and give it the role Firebase Cloud Messaging API Admin',
-  },
-  {
-    status: 404,
-    code: 'UNREGISTERED',
-    means: 'dead',
-    problem: 'the app was removed from the device, or has another token by now',
-  },
-  {
-    status: 404,
-    code: null,
-    means: 'unclear',
-    problem:
-      'FCM does not say that the token is dead: is the project of the service account gone, or does something else answer in its place?',
-  },
-  {
-    status: 429,
-    code: null,
-    means: 'retry',
-    problem: 'FCM gets more messages than it takes',
-  },
-  {
-    status: [500, 599],
-    code: null,
-    means: 'retry',
-    problem: 'FCM is out of order for now',
-  },
+  row([200, 299], null, 'accepted', ''),
+  row(400, INVALID_TOKEN, 'dead', 'FCM does not know this token'),
+  row(400, null, 'failed', 'FCM rejects the message as invalid'),
+  row(401, 'THIRD_PARTY_AUTH_ERROR', 'failed', OTHER_PUSH),
+  row(401, null, 'token', OUR_TOKEN),
+  row(403, 'SENDER_ID_MISMATCH', 'foreign', OTHER_PROJECT),
+  row(403, null, 'credentials', OUR_ROLE),
+  row(404, 'UNREGISTERED', 'dead', 'the app was removed from the device, or has a new token'),
+  row(404, null, 'unclear', UNCLEAR),
+  row(429, null, 'retry', 'too many messages for FCM'),
+  row([500, 599], null, 'retry', 'FCM is temporarily unavailable'),
 ];
 
-/** The code of an answer: FCM's own, else the general one of Google's services; null: none. */
+/** Returns the code of an answer: FCM's own, else the one of Google's services; null: none. */
 export function fcmCode(text: string): string | null {
   const answer = readJsonObject(text, ANSWER_BOUNDS, 'the answer');
   const error = isRefused(answer) ? null : answer['error'];
@@ -87,7 +43,7 @@ export function fcmCode(text: string): string | null {
   return code === 'INVALID_ARGUMENT' && isAboutToken(error, details) ? INVALID_TOKEN : code;
 }
 
-/** INVALID_ARGUMENT is the code for both: the field that is wrong tells, else the words. */
+/** Tells by the invalid field, or else by the message, whether INVALID_ARGUMENT means the token. */
 function isAboutToken(
   error: Record<string, unknown>,
   details: readonly Record<string, unknown>[],

@@ -1,4 +1,4 @@
-/** FCM HTTP v1: pushes to Android, and to whatever else a Firebase project reaches. */
+/** FCM HTTP v1: pushes to Android, and to every other platform that a Firebase project reaches. */
 
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
@@ -7,32 +7,26 @@ import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
 import { isRefused } from '../core/outcome.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
-import { OutgoingFailure } from '../outgoing/call.ts';
-import { type AnswerBook, asCode, asWords, Experience, verdictOfFailure } from './answer.ts';
+import { type OutgoingAnswer, OutgoingFailure } from '../outgoing/call.ts';
+import { AnswerJudge, asCode, asSentence, verdictOfFailure } from './answer.ts';
 import { FCM_ANSWERS, fcmCode } from './fcm-answers.ts';
-import { fitted, KeptTexts, PAYLOAD_BYTES_MAX } from './fit.ts';
+import { fitted, PAYLOAD_BYTES_MAX, PayloadCache } from './fit.ts';
 import { ANSWER_BOUNDS, GATEWAY_CALL, type GatewayParts, NO_ADDRESS, ttlSeconds } from './parts.ts';
 import { type NewToken, TokenKeeper } from './token.ts';
 
 const CONCURRENCY = 64;
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
-/** Longest time for an access token, for which a push waits before its own call, ms. */
+/** The timeout of a request for an access token, for which a push waits, ms. */
 const EXCHANGE_MAX_MS = 5_000;
-/** The life of an assertion, s; the longest that Google takes. */
+/** The life of an assertion, s; the longest that Google accepts. */
 const ASSERTION_SECONDS = 3_600;
-/** Time before the end of an access token at which another one is fetched, ms. */
+/** The time before the end of an access token at which another one is requested, ms. */
 const RENEWAL_MS = 300_000;
 /** The least time for which an access token is used, ms. */
 const TOKEN_LIFE_MIN_MS = 60_000;
 
-const BOOK: AnswerBook = {
-  service: 'FCM',
-  rows: FCM_ANSWERS,
-  codeOf: ({ status, text }) => (status < 300 ? null : fcmCode(text)),
-};
-
-/** A key of a service account, as Google gives it out. */
+/** A key of a service account, as Google issues it. */
 export interface ServiceAccount {
   projectId: string;
   clientEmail: string;
@@ -42,26 +36,25 @@ export interface ServiceAccount {
   tokenUri: string;
 }
 
-/** Reads the file of a service account; or returns what is wrong with it, behind its name. */
+/** Reads the file of a service account; or returns what is wrong, to follow the file's name. */
 export function readServiceAccount(text: string): ServiceAccount | string {
   const account = readJsonObject(text, ANSWER_BOUNDS, 'it');
   if (isRefused(account)) return 'is not the JSON file of a service account';
   const fields = ['project_id', 'client_email', 'private_key', 'token_uri'] as const;
   const missing = fields.find((name) => typeof account[name] !== 'string' || account[name] === '');
   if (missing !== undefined) return `is not the JSON file of a service account: no ${missing}`;
-  const [projectId, clientEmail, pem, tokenUri] = fields.map((name) => String(account[name]));
-  if (!/^[\w.:-]+$/.test(projectId ?? '')) return 'names no project that could be one';
-  if (!/^https:\/\//.test(tokenUri ?? '') || !URL.canParse(tokenUri ?? '')) {
+  const [projectId = '', clientEmail = '', pem = '', tokenUri = ''] = fields.map((name) =>
+    String(account[name]),
+  );
+  if (!/^[\w.:-]+$/.test(projectId)) return 'names no project that could be one';
+  if (!/^https:\/\//.test(tokenUri) || !URL.canParse(tokenUri)) {
     return 'has a token_uri that is no https address';
   }
   try {
-    const key = createPrivateKey(pem ?? '');
+    const key = createPrivateKey(pem);
     if (key.asymmetricKeyType !== 'rsa') return 'has a private key that is no RSA key';
     const keyId = typeof account['private_key_id'] === 'string' ? account['private_key_id'] : null;
-    return {
-      ...{ projectId: projectId ?? '', clientEmail: clientEmail ?? '' },
-      ...{ keyId, key, tokenUri: tokenUri ?? '' },
-    };
+    return { projectId, clientEmail, keyId, key, tokenUri };
   } catch {
     return 'has a private key that cannot be read';
   }
@@ -69,24 +62,22 @@ export function readServiceAccount(text: string): ServiceAccount | string {
 
 export class Fcm implements Gateway {
   readonly concurrency = CONCURRENCY;
-  readonly #account: ServiceAccount;
-  /** Empty: the app's own. */
-  readonly #channelId: string;
   readonly #url: string;
-  readonly #parts: GatewayParts;
   readonly #tokens: TokenKeeper;
-  readonly #experience = new Experience();
-  readonly #texts = new KeptTexts();
+  readonly #answers = new AnswerJudge({
+    service: 'FCM',
+    rows: FCM_ANSWERS,
+    codeOf: ({ status, text }) => (status < 300 ? null : fcmCode(text)),
+  });
+  readonly #payloads = new PayloadCache();
 
+  /** `channelId` is empty for the app's own channel. */
   constructor(
-    account: ServiceAccount,
-    { endpoint, channelId }: { endpoint: string; channelId: string },
-    parts: GatewayParts,
+    private readonly account: ServiceAccount,
+    private readonly options: { endpoint: string; channelId: string },
+    private readonly parts: GatewayParts,
   ) {
-    this.#account = account;
-    this.#channelId = channelId;
-    this.#url = `${endpoint}/v1/projects/${account.projectId}/messages:send`;
-    this.#parts = parts;
+    this.#url = `${options.endpoint}/v1/projects/${account.projectId}/messages:send`;
     this.#tokens = new TokenKeeper((nowMs) => this.#exchange(nowMs), parts.clock.nowMs);
   }
 
@@ -94,7 +85,7 @@ export class Fcm implements Gateway {
     if (typeof address.token !== 'string') return NO_ADDRESS;
     const access = await this.#tokens.get(signal);
     if (typeof access !== 'string') return access;
-    const answer = await this.#parts.outgoing.send(
+    const answer = await this.parts.outgoing.send(
       {
         ...GATEWAY_CALL,
         ...{ url: this.#url, trust: 'operator', http2: { pool: 'fcm' } },
@@ -104,21 +95,21 @@ export class Fcm implements Gateway {
       },
       signal,
     );
-    return this.#experience.judge(answer, BOOK, this.#tokens.shown(access));
+    return this.#answers.judge(answer, this.#tokens.used(access));
   }
 
   #bodyOf(token: string, content: PushContent): string {
-    const ttl = ttlSeconds(content, this.#parts.clock.nowMs());
-    const message = this.#texts.of(content, ttl, () =>
-      fitted(content, PAYLOAD_BYTES_MAX, (what) => composeMessage(what, ttl, this.#channelId)),
+    const ttl = ttlSeconds(content, this.parts.clock.nowMs());
+    const message = this.#payloads.of(content, ttl, () =>
+      fitted(content, PAYLOAD_BYTES_MAX, (fit) => compose(fit, ttl, this.options.channelId)),
     );
-    // The token is no part of what is measured.
+    // FCM does not count the token as part of the payload.
     return `{"message":{"token":${JSON.stringify(token)},${message.slice(1)}}`;
   }
 
-  /** Fetches an access token (RFC 7523). */
+  /** Requests an access token (RFC 7523). */
   async #exchange(nowMs: number): Promise<NewToken | Verdict> {
-    const { clientEmail, key, keyId, tokenUri } = this.#account;
+    const { clientEmail, key, keyId, tokenUri } = this.account;
     const iat = Math.floor(nowMs / 1000);
     const assertion = await new SignJWT({ scope: SCOPE })
       .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(keyId !== null && { kid: keyId }) })
@@ -127,38 +118,33 @@ export class Fcm implements Gateway {
       .setIssuedAt(iat)
       .setExpirationTime(iat + ASSERTION_SECONDS)
       .sign(key);
-    const answer = await this.#parts.outgoing.send(
+    const answer = await this.parts.outgoing.send(
       {
         ...{ ...GATEWAY_CALL, url: tokenUri, trust: 'operator', timeoutMs: EXCHANGE_MAX_MS },
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: new URLSearchParams({ grant_type: GRANT_TYPE, assertion }).toString(),
         originConcurrency: CONCURRENCY,
       },
-      // Whoever asked first is not the only one who waits for it.
+      // Several pushes wait for the token: one that is aborted does not abort the request.
       new AbortController().signal,
     );
     return answer instanceof OutgoingFailure ? verdictOfFailure(answer) : readExchange(answer);
   }
 }
 
-/** The token in an answer of Google's authorization server (RFC 6749, 5.1 and 5.2). */
-function readExchange(answer: {
-  status: number;
-  text: string;
-  retryAfterMs: number | null;
-}): NewToken | Verdict {
-  const { status, retryAfterMs } = answer;
-  const body = readJsonObject(answer.text, ANSWER_BOUNDS, 'the answer');
+/** Reads an answer of Google's authorization server (RFC 6749, 5.1 and 5.2). */
+function readExchange({ status, text, retryAfterMs }: OutgoingAnswer): NewToken | Verdict {
+  const body = readJsonObject(text, ANSWER_BOUNDS, 'the answer');
   const fields = isRefused(body) ? {} : body;
-  const { access_token: value, expires_in: seconds, error, error_description: words } = fields;
+  const { access_token: value, expires_in: seconds } = fields;
   if (status === 200 && typeof value === 'string' && /^[\x21-\x7e]+$/.test(value)) {
     const wholeMs = typeof seconds === 'number' ? seconds * 1000 : 0;
     return { value, lifeMs: Math.max(wholeMs - RENEWAL_MS, TOKEN_LIFE_MIN_MS) };
   }
-  const code = asCode(error);
-  const said = [code, asWords(words)].filter((part) => part !== null).join(': ');
-  const problem = `${status}${said === '' ? '' : ` ${said}`}`;
-  // A page without a code is of something in between, such as a captive portal.
+  const code = asCode(fields['error']);
+  const details = [code, asSentence(fields['error_description'])].filter((part) => part !== null);
+  const problem = `${status}${details.length === 0 ? '' : ` ${details.join(': ')}`}`;
+  // An answer without a code is not Google's, but a captive portal's for example.
   if (code !== null && status >= 400 && status < 500 && status !== 429 && status !== 408) {
     return {
       verdict: 'credentials',
@@ -172,12 +158,8 @@ function readExchange(answer: {
   return { verdict: 'retry', afterMs: retryAfterMs, problem: outage };
 }
 
-/** The fields of a message beside its token; `ttl` in seconds. */
-function composeMessage(
-  content: PushContent,
-  ttl: number,
-  channelId: string,
-): Record<string, unknown> {
+/** Returns the fields of a message beside its token; `ttl` in seconds. */
+function compose(content: PushContent, ttl: number, channelId: string): Record<string, unknown> {
   const { kind, title, body, image, link, isUrgent, inboxMessage } = content;
   const id = String(content.id);
   const isSilent = kind === 'command';
@@ -186,22 +168,21 @@ function composeMessage(
     ...(link !== null && { link }),
     ...(inboxMessage !== null && { message: inboxMessage }),
   };
-  // Apple takes a silent message at low priority alone.
-  const priority = isUrgent ? '10' : '5';
-  const expiration = String(Math.floor(content.expiresAtMs / 1000));
-  const headers = {
-    ...{ 'apns-priority': priority, 'apns-push-type': isSilent ? 'background' : 'alert' },
-    ...{ 'apns-collapse-id': id, 'apns-expiration': expiration },
+  const apnsHeaders = {
+    // Apple accepts a silent message at low priority only.
+    'apns-priority': isUrgent ? '10' : '5',
+    'apns-push-type': isSilent ? 'background' : 'alert',
+    'apns-collapse-id': id,
+    'apns-expiration': String(Math.floor(content.expiresAtMs / 1000)),
   };
   const aps = isSilent
     ? { 'content-available': 1 }
     : { 'mutable-content': 1, ...(isUrgent && { sound: 'default' }) };
-  const shown = { title, body, image };
   const notification = Object.fromEntries(
-    Object.entries(shown).filter(([, value]) => value !== null),
+    Object.entries({ title, body, image }).filter(([, value]) => value !== null),
   );
-  // A repeat takes the place of what is shown already.
-  const onAndroid = {
+  const androidNotification = {
+    // A repeat replaces the notification on the screen.
     tag: id,
     ...(channelId !== '' && { channel_id: channelId }),
     ...(isUrgent && { sound: 'default' }),
@@ -211,9 +192,9 @@ function composeMessage(
     ...(!isSilent && { notification }),
     android: {
       ...{ collapse_key: id, priority: isUrgent ? 'high' : 'normal', ttl: `${ttl}s` },
-      ...(!isSilent && { notification: onAndroid }),
+      ...(!isSilent && { notification: androidNotification }),
     },
-    apns: { headers, payload: { aps } },
+    apns: { headers: apnsHeaders, payload: { aps } },
     webpush: {
       headers: { TTL: String(ttl), Urgency: isUrgent ? 'high' : 'normal', Topic: id },
     },

@@ -1,16 +1,16 @@
-/** The size of what travels: gateways refuse a message that is too large. */
+/** Cuts payloads to the size that gateways accept. */
 
 import { byteLength } from '../core/json-input.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 
-/** Bytes of a payload at FCM and APNs. */
+/** Most bytes of a payload at FCM and APNs. */
 export const PAYLOAD_BYTES_MAX = 4096;
 
 const CUT = '\u2026';
 
 /**
- * Writes a content as JSON of at most `bytesMax` bytes. What does not fit is left out in this
- * order: the whole message, the end of the body, picture and link, the end of the title.
+ * Writes a content as JSON of at most `bytesMax` bytes. To fit, it leaves out in this order: the
+ * whole message, the end of the body, picture and link, the end of the title.
  */
 export function fitted(
   content: PushContent,
@@ -30,7 +30,7 @@ export function fitted(
   return longest(content.title, (title) => write({ ...bare, title, body: CUT }), fits);
 }
 
-/** The JSON with as much of a text as fits; with next to nothing of it if even that does not. */
+/** Returns the JSON with the longest beginning of a text that fits; with none if none does. */
 function longest(
   text: string | null,
   write: (text: string | null) => string,
@@ -38,7 +38,7 @@ function longest(
 ): string {
   const whole = write(text);
   if (text === null || fits(whole)) return whole;
-  // Characters, not UTF-16 units: half of one is none.
+  // Characters, not UTF-16 units: a surrogate pair must not be cut in two.
   const characters = [...text];
   let [least, most] = [0, characters.length];
   const cut = (count: number) => write(`${characters.slice(0, count).join('').trimEnd()}${CUT}`);
@@ -50,16 +50,16 @@ function longest(
   return cut(least);
 }
 
-/** Texts of contents that go to many devices, one after the other: each is written once. */
-export class KeptTexts {
-  readonly #kept = new WeakMap<PushContent, { mark: number; text: string }>();
+/** A cache of payloads: a content that goes to many devices is written once. */
+export class PayloadCache {
+  readonly #entries = new WeakMap<PushContent, { ttl: number; text: string }>();
 
-  /** The text of a content, as `write` gave it last for the same `mark`. */
-  of(content: PushContent, mark: number, write: () => string): string {
-    const kept = this.#kept.get(content);
-    if (kept?.mark === mark) return kept.text;
+  /** Returns the text that `write` made of a content for the same TTL, s. */
+  of(content: PushContent, ttl: number, write: () => string): string {
+    const entry = this.#entries.get(content);
+    if (entry?.ttl === ttl) return entry.text;
     const text = write();
-    this.#kept.set(content, { mark, text });
+    this.#entries.set(content, { ttl, text });
     return text;
   }
 }

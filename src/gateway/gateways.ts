@@ -1,4 +1,4 @@
-/** The gateways that are set up. */
+/** Makes the gateways that are configured. */
 
 import { join } from 'node:path';
 import type { Gateway, Gateways } from '../core/outbox/carrier.ts';
@@ -7,15 +7,14 @@ import { OperatorError } from '../operator-error.ts';
 import { readSecretFile } from '../permissions.ts';
 import { Apns } from './apns.ts';
 import { Fcm, readServiceAccount } from './fcm.ts';
-import type { GatewayParts } from './parts.ts';
-import { readSigningKey } from './signing-key.ts';
+import { type GatewayParts, readSigningKey } from './parts.ts';
 import { makeVapidFile, VapidKey } from './vapid.ts';
 import { WebPush } from './webpush.ts';
 
-/** The settings of gateways; docs/configuration.md says what each means. */
+/** The settings of gateways, which docs/configuration.md explains. */
 export interface GatewaySettings {
   readonly dataDir: string;
-  /** Null: the data is this node's alone. */
+  /** Null: no other node uses the database. */
   readonly databaseUrl: object | null;
   readonly fcmServiceAccount: string;
   readonly fcmEndpoint: string;
@@ -32,11 +31,11 @@ export interface GatewaySettings {
 
 export interface GatewaySet {
   readonly all: Gateways;
-  /** The public VAPID key; null: Web Push is not set up. */
+  /** The public VAPID key; null: Web Push is not configured. */
   readonly pushKey: string | null;
-  /** The file of a VAPID key that was made just now; null: none was. */
+  /** The file of a VAPID key that was just made; null: none was. */
   readonly newKeyFile: string | null;
-  /** For each gateway all that it was made of: while that stays, so does the gateway. */
+  /** The files and settings of each gateway: while they stay, the gateway is reused. */
   readonly madeOf: Readonly<Partial<Record<PushGateway, string>>>;
 }
 
@@ -48,10 +47,10 @@ interface Plan {
 }
 
 /**
- * Makes the gateways that the settings name, from the files that they name. Those of `before` whose
- * files and settings are the same are kept, with what they know: Apple takes a new signature no
- * more than once in 20 minutes. A VAPID key that is not there is made. Throws `OperatorError`, one
- * sentence, if a gateway cannot be made so.
+ * Makes the gateways of the settings from their files, and a VAPID key if the file is missing.
+ * Reuses the gateways of `before` whose files and settings have not changed, with their tokens:
+ * Apple accepts a new signature once in 20 minutes. Throws `OperatorError`, one sentence, if a
+ * setting or a file is wrong.
  */
 export function makeGateways(
   settings: GatewaySettings,
@@ -76,7 +75,7 @@ export function makeGateways(
   return { all, madeOf, pushKey, newKeyFile: vapid?.newKeyFile ?? null };
 }
 
-/** HTTP/2, and what we are known by, go over TLS alone. */
+/** HTTP/2 and our credentials need TLS. */
 const isSafe = (url: string) => url.startsWith('https://');
 const SAFE = 'an https address';
 
@@ -102,7 +101,7 @@ function planFcm(settings: GatewaySettings, parts: GatewayParts): Plan | null {
 const APPLE = 'https://api.push.apple.com';
 const APPLE_SANDBOX = 'https://api.sandbox.push.apple.com';
 const APPLE_ID = /^[A-Z0-9]{10}$/;
-/** A bundle id, perhaps with the ending of another kind of push. */
+/** A bundle id, which may end in the name of another kind of push. */
 const TOPIC = /^[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+$/;
 
 function planApns(settings: GatewaySettings, parts: GatewayParts): Plan | null {
@@ -121,13 +120,13 @@ function planApns(settings: GatewaySettings, parts: GatewayParts): Plan | null {
   };
 }
 
-/** Where APNs answers. */
+/** Returns the endpoint of APNs. */
 export function apnsEndpointOf({ apnsEndpoint, apnsSandbox }: GatewaySettings): string {
   if (apnsEndpoint !== '') return apnsEndpoint;
   return apnsSandbox ? APPLE_SANDBOX : APPLE;
 }
 
-/** The file of the VAPID key. */
+/** Returns the path of the VAPID key. */
 export function vapidFileOf({ dataDir, webpushKeyFile }: GatewaySettings): string {
   return webpushKeyFile === '' ? join(dataDir, 'vapid.key') : webpushKeyFile;
 }
@@ -142,7 +141,7 @@ function planWebPush(
     throw wrong('webpush.subject', 'given beside gateway.webpush.key_file');
   }
   const path = vapidFileOf(settings);
-  // Nodes that share a database share the key: each would make another.
+  // Nodes on one database share the key, of which each would make another.
   const newKeyFile = settings.databaseUrl === null && makeVapidFile(path) ? path : null;
   const { text, value: key } = readFile('gateway.webpush.key_file', path, VapidKey.read);
   return {
@@ -151,7 +150,7 @@ function planWebPush(
   };
 }
 
-/** Reads the file that a setting names. Throws `OperatorError`. */
+/** Reads the file of a setting. Throws `OperatorError`. */
 function readFile<T>(
   setting: string,
   path: string,

@@ -1,37 +1,48 @@
-/** What gateways have in common. */
+/** What the gateways share. */
 
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Verdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { Outgoing } from '../outgoing/outgoing.ts';
 
-/** The means of a gateway. */
 export interface GatewayParts {
   outgoing: Pick<Outgoing, 'send'>;
   clock: Pick<Clock, 'nowMs'>;
 }
 
-/** Size and number of values that an answer of a gateway may have. */
+/** Bounds of an answer of a gateway. */
 export const ANSWER_BOUNDS = { bytesMax: 16 * 1024, valuesMax: 200 };
 
-/** The same in every call to a gateway. */
+/** The options of every call to a gateway. */
 export const GATEWAY_CALL = {
   method: 'POST',
   timeoutMs: 10_000,
   answerBytesMax: ANSWER_BOUNDS.bytesMax,
 } as const;
 
-/** The verdict of an address that is none of the gateway's: rows from before it was checked. */
+/** The verdict on an address of another gateway, in rows from before addresses were checked. */
 export const NO_ADDRESS: Verdict = {
   verdict: 'dead',
-  problem: 'what the device registered is no address of this gateway',
+  problem: 'the registered address is not one of this gateway',
 };
 
-/** FCM and push services keep nothing for longer: four weeks, s. */
+/** The longest time for which FCM and push services keep a message: four weeks, s. */
 const TTL_SECONDS_MAX = 2_419_200;
 
-/** Time for which FCM or a push service is to keep a message for its device, s. */
+/** Returns the time for which FCM or a push service is to keep a message, s. */
 export function ttlSeconds({ expiresAtMs }: PushContent, nowMs: number): number {
   const leftSeconds = Math.floor((expiresAtMs - nowMs) / 1000);
   return Math.min(Math.max(leftSeconds, 0), TTL_SECONDS_MAX);
+}
+
+/** Reads a key that signs by ES256; or returns what is wrong with it, to follow the file's name. */
+export function readSigningKey(text: string): KeyObject | string {
+  try {
+    const key = createPrivateKey(text);
+    const isP256 = key.asymmetricKeyDetails?.namedCurve === 'prime256v1';
+    return isP256 ? key : 'holds another kind of key: it must be one of the curve P-256';
+  } catch {
+    return 'holds no private key in PEM';
+  }
 }

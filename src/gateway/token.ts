@@ -1,73 +1,73 @@
-/** The token by which a gateway knows us: one for all calls, until it ages or is refused. */
+/** The access token of a gateway: one for all calls, until it expires or is rejected. */
 
 import type { Verdict } from '../core/outbox/carrier.ts';
+import { unless } from '../deadline.ts';
 import { messageOf } from '../operator-error.ts';
-import type { ShownToken } from './answer.ts';
+import type { UsedToken } from './answer.ts';
 
 export interface NewToken {
   value: string;
-  /** Time for which it is used, ms. */
+  /** The time for which it is used, ms. */
   lifeMs: number;
 }
 
 interface HeldToken {
   value: string;
-  /** Time until which it is used, UTC ms; a clock set back by more than its life makes another. */
+  /** UTC ms. A clock that is set back to before `fromMs` makes another token. */
   fromMs: number;
   untilMs: number;
 }
 
-/** Tokens that may be refused one after the other before it is our credentials that are wrong. */
-const REFUSED_MAX = 2;
+/** Tokens in a row that are rejected before the credentials count as wrong. */
+const REJECTED_MAX = 2;
 
-/** Keeps a token, makes another when need be: one at a time, however many wait for it. */
+const ABORTED: Verdict = { verdict: 'retry', afterMs: null, problem: 'the attempt was aborted' };
+
 export class TokenKeeper {
   #held: HeldToken | null = null;
-  #making: Promise<string | Verdict> | null = null;
-  #refusedInARow = 0;
+  /** The request for a token that is in progress, which all calls share. */
+  #request: Promise<string | Verdict> | null = null;
+  #rejectedInARow = 0;
 
   constructor(
     private readonly make: (nowMs: number) => Promise<NewToken | Verdict>,
     private readonly nowMs: () => number,
   ) {}
 
-  /** The token, or the verdict of a push that cannot go out without one. Never throws. */
+  /** Returns the token, or the verdict on a push that cannot be sent without one. Never throws. */
   async get(signal: AbortSignal): Promise<string | Verdict> {
     const nowMs = this.nowMs();
     const held = this.#held;
     if (held !== null && nowMs >= held.fromMs && nowMs < held.untilMs) return held.value;
-    this.#making ??= this.#makeOne(nowMs).finally(() => {
-      this.#making = null;
+    this.#request ??= this.#make(nowMs).finally(() => {
+      this.#request = null;
     });
-    return orStopped(this.#making, signal);
+    return (await unless(signal, this.#request)) ?? ABORTED;
   }
 
-  /** A token that a call shows. */
-  shown(value: string): ShownToken {
+  /** Returns the token as a call uses it. */
+  used(value: string): UsedToken {
     return {
-      worked: () => {
-        if (this.#held?.value === value) this.#refusedInARow = 0;
+      onAccepted: () => {
+        if (this.#held?.value === value) this.#rejectedInARow = 0;
       },
-      refused: (problem) => this.#verdictOfRefusal(value, problem),
+      onRejected: (problem) => this.#reject(value, problem),
     };
   }
 
-  /**
-   * Drops a token that was refused. The next one may be taken; if the last ones were refused too,
-   * each as soon as it was made, it is our credentials that are wrong.
-   */
-  #verdictOfRefusal(value: string, problem: string): Verdict {
-    // An answer to a token that was dropped meanwhile says nothing of the present one.
+  /** Drops a rejected token: the next one may be accepted, or the credentials are wrong. */
+  #reject(value: string, problem: string): Verdict {
+    // An answer to a former token says nothing of the present one.
     if (this.#held?.value === value) {
       this.#held = null;
-      this.#refusedInARow += 1;
+      this.#rejectedInARow += 1;
     }
-    return this.#refusedInARow >= REFUSED_MAX
+    return this.#rejectedInARow >= REJECTED_MAX
       ? { verdict: 'credentials', problem }
       : { verdict: 'retry', afterMs: 0, problem };
   }
 
-  async #makeOne(nowMs: number): Promise<string | Verdict> {
+  async #make(nowMs: number): Promise<string | Verdict> {
     try {
       const made = await this.make(nowMs);
       if ('verdict' in made) return made;
@@ -76,22 +76,5 @@ export class TokenKeeper {
     } catch (error) {
       return { verdict: 'credentials', problem: `no token could be signed: ${messageOf(error)}` };
     }
-  }
-}
-
-/** Waits, but not for longer than the signal lets it. */
-async function orStopped(
-  token: Promise<string | Verdict>,
-  signal: AbortSignal,
-): Promise<string | Verdict> {
-  const stopped: Verdict = { verdict: 'retry', afterMs: null, problem: 'the sending was stopped' };
-  if (signal.aborted) return stopped;
-  const { promise, resolve } = Promise.withResolvers<Verdict>();
-  const stop = () => resolve(stopped);
-  signal.addEventListener('abort', stop);
-  try {
-    return await Promise.race([token, promise]);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

@@ -1,4 +1,4 @@
-/** The VAPID key (RFC 8292): by it push services know who sends. */
+/** The VAPID key (RFC 8292), which proves to push services that this server sends. */
 
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -6,20 +6,20 @@ import { dirname, join } from 'node:path';
 import { SignJWT } from 'jose';
 import { messageOf, OperatorError } from '../operator-error.ts';
 import { giveToOwnerOfFolder } from '../permissions.ts';
-import { readSigningKey } from './signing-key.ts';
+import { readSigningKey } from './parts.ts';
 
-/** Life of a signature, s; a day is the longest that push services take. */
+/** The life of a signature, s; push services accept a day at most. */
 const TOKEN_SECONDS = 12 * 3_600;
-/** The least that a signature still lives when it is used, s. */
+/** The least life that a signature still has when it is used, s. */
 const TOKEN_SECONDS_MIN = 3_600;
-/** Push services whose signature is kept; of more it is made again. */
+/** Push services whose signature is cached. */
 const ORIGINS_MAX = 200;
 
 export class VapidKey {
   /** The public key as apps subscribe with it: a point of P-256, uncompressed, in base64url. */
   readonly publicKey: string;
   readonly #key: KeyObject;
-  /** Signatures by the origin that they are for, in the order in which they were made. */
+  /** Signatures by origin and subject, in the order in which they were made. */
   readonly #tokens = new Map<string, { value: string; fromSeconds: number }>();
 
   private constructor(key: KeyObject) {
@@ -27,13 +27,13 @@ export class VapidKey {
     this.publicKey = pointOf(key).toString('base64url');
   }
 
-  /** Reads a key; or returns what is wrong with its text, behind the file's name. */
+  /** Reads a key; or returns what is wrong with it, to follow the file's name. */
   static read(text: string): VapidKey | string {
     const key = readSigningKey(text);
     return typeof key === 'string' ? key : new VapidKey(key);
   }
 
-  /** The header `Authorization` for an origin (RFC 8292 section 3). */
+  /** Returns the header `Authorization` for an origin (RFC 8292 section 3). */
   async authorization(origin: string, subject: string, nowMs: number): Promise<string> {
     const nowSeconds = Math.floor(nowMs / 1000);
     const name = `${origin} ${subject}`;
@@ -62,12 +62,12 @@ function pointOf(key: KeyObject): Buffer {
 }
 
 /**
- * Makes the file with a new key, for its owner alone, and tells whether it did. One that is there
- * stays: whoever was first, also of two processes, made the key that subscriptions are bound to.
- * Throws `OperatorError`.
+ * Makes the file with a new key, readable by its owner alone. Returns false if there is one, also
+ * one that another process makes at the same time: subscriptions are bound to the first key. Throws
+ * `OperatorError`.
  */
 export function makeVapidFile(path: string): boolean {
-  // In a folder that we may not write, or on a full disk, the key is as good as before.
+  // An existing key serves also in a read-only folder or on a full disk.
   if (existsSync(path)) return false;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
@@ -81,7 +81,7 @@ export function makeVapidFile(path: string): boolean {
       closeSync(file);
     }
     giveToOwnerOfFolder(draft);
-    // Unlike a rename, it replaces nothing.
+    // Unlike a rename, a link replaces no file.
     linkSync(draft, path);
     return true;
   } catch (error) {

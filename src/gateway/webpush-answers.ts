@@ -1,42 +1,22 @@
-/** Answers of push services: RFC 8030, and what browsers' services add to it. */
+/** Answers of push services: RFC 8030, and what services of browsers add. */
 
-import type { AnswerRow } from './answer.ts';
+import { type AnswerRow, row } from './answer.ts';
 
 const REFUSED =
   'the push service does not let us send here: the subscription was made with another VAPID key, or gateway.webpush.subject is no contact that it takes';
-const THROTTLED = 'the device gets more than its push service takes';
+const THROTTLED = 'too many messages for the device';
 
-/** The statuses of RFC 8030; 406 is how Microsoft's service says that it is too much. */
+/** The statuses of RFC 8030; Microsoft's service answers 406 to too many messages. */
 export const WEBPUSH_ANSWERS: readonly AnswerRow[] = [
-  { status: [200, 299], code: null, means: 'accepted', problem: '' },
-  { status: 401, code: null, means: 'foreign', problem: REFUSED },
-  { status: 403, code: null, means: 'foreign', problem: REFUSED },
-  {
-    status: 404,
-    code: null,
-    means: 'dead',
-    problem: 'the push service knows no such subscription',
-  },
-  { status: 406, code: null, means: 'throttled', problem: THROTTLED },
-  { status: 408, code: null, means: 'retry', problem: 'the push service waited for too long' },
-  { status: 410, code: null, means: 'dead', problem: 'the subscription was ended' },
-  {
-    status: 413,
-    code: null,
-    means: 'failed',
-    problem: 'the message is too large for the push service',
-  },
-  { status: 429, code: null, means: 'throttled', problem: THROTTLED },
-  {
-    status: [400, 499],
-    code: null,
-    means: 'failed',
-    problem: 'the push service finds a mistake in the message',
-  },
-  {
-    status: [500, 599],
-    code: null,
-    means: 'retry',
-    problem: 'the push service is out of order for now',
-  },
+  row([200, 299], null, 'accepted', ''),
+  row(401, null, 'foreign', REFUSED),
+  row(403, null, 'foreign', REFUSED),
+  row(404, null, 'dead', 'the push service knows no such subscription'),
+  row(406, null, 'throttled', THROTTLED),
+  row(408, null, 'retry', 'the push service timed out'),
+  row(410, null, 'dead', 'the subscription was ended'),
+  row(413, null, 'failed', 'the message is too large for the push service'),
+  row(429, null, 'throttled', THROTTLED),
+  row([400, 499], null, 'failed', 'the push service rejects the message as invalid'),
+  row([500, 599], null, 'retry', 'the push service is temporarily unavailable'),
 ];

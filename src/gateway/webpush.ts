@@ -1,35 +1,32 @@
-/** Web Push (RFC 8030), which UnifiedPush speaks too: to whichever service a subscription names. */
+/** Web Push (RFC 8030), which UnifiedPush speaks too: to the push service of a subscription. */
 
 import { readKeys } from '../core/message/push-address.ts';
 import type { Gateway, Verdict } from '../core/outbox/carrier.ts';
 import type { PushContent } from '../core/port/outbox.ts';
 import type { PushAddress } from '../core/port/registration.ts';
 import { encrypt, PLAINTEXT_BYTES_MAX } from './aes128gcm.ts';
-import { type AnswerBook, Experience } from './answer.ts';
+import { AnswerJudge } from './answer.ts';
 import { fitted } from './fit.ts';
 import { GATEWAY_CALL, type GatewayParts, NO_ADDRESS, ttlSeconds } from './parts.ts';
 import type { VapidKey } from './vapid.ts';
 import { WEBPUSH_ANSWERS } from './webpush-answers.ts';
 
 const CONCURRENCY = 4;
-/** Push services of which it is known whether they take our key; of more it is found out again. */
+/** Push services whose answers are remembered. */
 const ORIGINS_MAX = 1_000;
 
-const BOOK: AnswerBook = { service: 'the push service', rows: WEBPUSH_ANSWERS, codeOf: () => null };
+const TABLE = { service: 'the push service', rows: WEBPUSH_ANSWERS, codeOf: () => null };
 
 export class WebPush implements Gateway {
   readonly concurrency = CONCURRENCY;
-  readonly #parts: GatewayParts;
-  /** By origin: any device can name a service of its own, which proves nothing of others. */
-  readonly #experiences = new Map<string, Experience>();
+  /** By origin, in the order of use: any device can name a service, which says nothing of others. */
+  readonly #answers = new Map<string, AnswerJudge>();
 
   constructor(
     readonly key: VapidKey,
     private readonly subject: string,
-    parts: GatewayParts,
-  ) {
-    this.#parts = parts;
-  }
+    private readonly parts: GatewayParts,
+  ) {}
 
   async send(address: PushAddress, content: PushContent, signal: AbortSignal): Promise<Verdict> {
     const { token } = address;
@@ -37,8 +34,8 @@ export class WebPush implements Gateway {
     const keys = readKeys(token.keys.p256dh, token.keys.auth);
     const url = URL.parse(token.endpoint);
     if (keys === null || url === null) return NO_ADDRESS;
-    const nowMs = this.#parts.clock.nowMs();
-    const answer = await this.#parts.outgoing.send(
+    const nowMs = this.parts.clock.nowMs();
+    const answer = await this.parts.outgoing.send(
       {
         ...GATEWAY_CALL,
         ...{ url: token.endpoint, trust: 'anybody' },
@@ -55,22 +52,20 @@ export class WebPush implements Gateway {
       },
       signal,
     );
-    return this.#experienceOf(url.origin).judge(answer, BOOK, null);
+    return this.#answersOf(url.origin).judge(answer, null);
   }
 
-  #experienceOf(origin: string): Experience {
-    const found = this.#experiences.get(origin) ?? new Experience();
-    this.#experiences.delete(origin);
-    this.#experiences.set(origin, found);
-    const [oldest] = this.#experiences.keys();
-    if (this.#experiences.size > ORIGINS_MAX && oldest !== undefined) {
-      this.#experiences.delete(oldest);
-    }
+  #answersOf(origin: string): AnswerJudge {
+    const found = this.#answers.get(origin) ?? new AnswerJudge(TABLE);
+    this.#answers.delete(origin);
+    this.#answers.set(origin, found);
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > ORIGINS_MAX && oldest !== undefined) this.#answers.delete(oldest);
     return found;
   }
 }
 
-/** What the app decrypts. */
+/** Returns the fields that the app decrypts. */
 function compose(content: PushContent): Record<string, unknown> {
   const { id, kind, title, body, image, link, isUrgent, inboxMessage } = content;
   const shown = Object.entries({ title, body, link, image }).filter(([, value]) => value !== null);

@@ -115,14 +115,14 @@ test('a service account that Google does not know', async () => {
 test('an app that was removed', async () => {
   await servers.behave('apns', { always: { kind: 'refuse', name: 'Unregistered' } });
   expect(await failureOf('apns', '--hwid', 'tablet')).toBe(
-    'test_failed: the address of this device is dead, and is dropped with the next push: the app was removed from the device, or has another token by now (410 Unregistered). The app gets another one when it registers again',
+    'test_failed: the address of this device is dead, and is dropped with the next push: the app was removed from the device, or has a new token (410 Unregistered). The app gets another one when it registers again',
   );
 });
 
 test('the token of another app: both reasons are named', async () => {
   await servers.behave('apns', { always: { kind: 'refuse', name: 'BadDeviceToken' } });
   expect(await failureOf('apns', '--hwid', 'tablet')).toContain(
-    'APNs says that this is no token of its own; or the app is a development build, and gateway.apns.sandbox says otherwise (400 BadDeviceToken)',
+    'APNs does not know this token; or the app is a development build, and gateway.apns.sandbox says otherwise (400 BadDeviceToken)',
   );
 });
 

@@ -92,17 +92,17 @@ const FCM_SAID: [status: number, body: unknown, means: string, problem: string][
       400,
       fcmBody(400, 'INVALID_ARGUMENT', 'INVALID_ARGUMENT', { message: BAD_TOKEN }),
     ] as const),
-    ...(['dead', 'FCM says that this is no token of its own (400 INVALID_TOKEN)'] as const),
+    ...(['dead', 'FCM does not know this token (400 INVALID_TOKEN)'] as const),
   ],
   [
     ...([400, fcmBody(400, 'INVALID_ARGUMENT', null, badField('message.token'))] as const),
-    ...(['dead', 'FCM says that this is no token of its own (400 INVALID_TOKEN)'] as const),
+    ...(['dead', 'FCM does not know this token (400 INVALID_TOKEN)'] as const),
   ],
   [
     ...([400, fcmBody(400, 'INVALID_ARGUMENT', null, badField('message.data'))] as const),
-    ...(['failed', 'FCM finds a mistake in the message (400 INVALID_ARGUMENT)'] as const),
+    ...(['failed', 'FCM rejects the message as invalid (400 INVALID_ARGUMENT)'] as const),
   ],
-  [400, '<html>', 'failed', 'FCM finds a mistake in the message (400)'],
+  [400, '<html>', 'failed', 'FCM rejects the message as invalid (400)'],
   [
     ...([401, fcmBody(401, 'UNAUTHENTICATED', 'THIRD_PARTY_AUTH_ERROR')] as const),
     'failed',
@@ -126,7 +126,7 @@ const FCM_SAID: [status: number, body: unknown, means: string, problem: string][
   [
     ...([404, fcmBody(404, 'NOT_FOUND', 'UNREGISTERED')] as const),
     'dead',
-    'the app was removed from the device, or has another token by now (404 UNREGISTERED)',
+    'the app was removed from the device, or has a new token (404 UNREGISTERED)',
   ],
   [
     ...([404, fcmBody(404, 'NOT_FOUND', null), 'retry'] as const),
@@ -138,19 +138,19 @@ const FCM_SAID: [status: number, body: unknown, means: string, problem: string][
   ],
   [
     ...([429, fcmBody(429, 'RESOURCE_EXHAUSTED', 'QUOTA_EXCEEDED'), 'retry'] as const),
-    'FCM gets more messages than it takes (429 QUOTA_EXCEEDED)',
+    'too many messages for FCM (429 QUOTA_EXCEEDED)',
   ],
   [
     ...([500, fcmBody(500, 'INTERNAL', 'INTERNAL'), 'retry'] as const),
-    'FCM is out of order for now (500 INTERNAL)',
+    'FCM is temporarily unavailable (500 INTERNAL)',
   ],
-  [502, '<html>', 'retry', 'FCM is out of order for now (502)'],
+  [502, '<html>', 'retry', 'FCM is temporarily unavailable (502)'],
   [
     ...([503, fcmBody(503, 'UNAVAILABLE', 'UNAVAILABLE'), 'retry'] as const),
-    'FCM is out of order for now (503 UNAVAILABLE)',
+    'FCM is temporarily unavailable (503 UNAVAILABLE)',
   ],
-  [302, '', 'retry', 'what answers in place of FCM is something else (302)'],
-  [418, '', 'retry', 'what answers in place of FCM is something else (418)'],
+  [302, '', 'retry', 'this is no answer of FCM (302)'],
+  [418, '', 'retry', 'this is no answer of FCM (418)'],
 ];
 
 test.each(FCM_SAID)('FCM %d %j: %s', async (status, body, verdict, problem) => {

@@ -28,13 +28,11 @@ export const gateways: readonly MutatedFile[] = [
     changes: [
       ['row.code === null || row.code === code', 'true'],
       ['if (!answer.isWhole)', 'if (false as boolean)'],
-      ["if (means === 'accepted') this.#hasWorked = true;", 'this.#hasWorked = true;'],
+      ['        this.#hasAccepted = true;\n', ''],
       ['status >= from && status <= to', 'status >= from && status < to'],
-      ['afterMs: retryAfterMs, problem };\n  }\n', 'afterMs: 0, problem };\n  }\n'],
-      [
-        "means === 'throttled' ? null : UNSURE_WAIT_MS",
-        "means !== 'foreign' ? null : UNSURE_WAIT_MS",
-      ],
+      ['status === 429 && retryAfterMs !== null', 'false'],
+      ['return retryAfterMs === null', 'return true'],
+      ['if (this.#hasAccepted) return', 'return'],
       ["  'foreign',\n]", ']'],
       ["  'dead',\n", ''],
       ["kind === 'address' || kind === 'unsendable'", "kind === 'address'"],
@@ -44,10 +42,10 @@ export const gateways: readonly MutatedFile[] = [
     file: 'src/gateway/token.ts',
     tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
     changes: [
-      ['const REFUSED_MAX = 2;', 'const REFUSED_MAX = 1;'],
+      ['const REJECTED_MAX = 2;', 'const REJECTED_MAX = 1;'],
       ['nowMs >= held.fromMs && ', ''],
-      ['this.#making ??= ', 'this.#making = '],
-      ['if (this.#held?.value === value) this.#refusedInARow = 0;', ''],
+      ['this.#request ??= ', 'this.#request = '],
+      ['if (this.#held?.value === value) this.#rejectedInARow = 0;', ''],
     ],
   },
   {
@@ -63,6 +61,9 @@ export const gateways: readonly MutatedFile[] = [
       ['...(!isSilent && { notification }),', '...{ notification },'],
       ['status !== 429 && ', ''],
       ["priority: isUrgent ? 'high' : 'normal', ttl", "priority: 'high', ttl"],
+      ["'apns-priority': isUrgent ? '10' : '5'", "'apns-priority': '10'"],
+      ["Urgency: isUrgent ? 'high' : 'normal'", "Urgency: 'high'"],
+      ["'apns-push-type': isSilent ? 'background' : 'alert'", "'apns-push-type': 'alert'"],
     ],
   },
   {
@@ -81,8 +82,8 @@ export const gateways: readonly MutatedFile[] = [
     tests: ['test/gateway/answers.test.ts', 'test/gateway/strict.test.ts'],
     changes: [
       [
-        'this.#experiences.get(origin) ?? new Experience()',
-        'this.#experiences.get("") ?? new Experience()',
+        'this.#answers.get(origin) ?? new AnswerJudge(TABLE)',
+        'this.#answers.get("") ?? new AnswerJudge(TABLE)',
       ],
       ['fitted(content, PLAINTEXT_BYTES_MAX', 'fitted(content, PLAINTEXT_BYTES_MAX + 1'],
       ["urgency: content.isUrgent ? 'high' : 'normal'", "urgency: 'high'"],
