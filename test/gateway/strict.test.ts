@@ -80,6 +80,8 @@ describe('FCM', () => {
         ...{ collapse_key: '7', priority: 'high' },
         notification: { tag: '7', sound: 'default' },
       },
+      apns: { headers: { 'apns-priority': '10', 'apns-push-type': 'alert' } },
+      webpush: { headers: { Urgency: 'high', Topic: '7' } },
     });
     const { ttl } = content['android'] as { ttl: string };
     expect(Number.parseInt(ttl, 10)).toBeWithin(3_590, 3_601);
@@ -93,6 +95,10 @@ describe('FCM', () => {
     expect(content['data']).toEqual({ id: '7', kind: 'command' });
     expect(content['notification']).toBeUndefined();
     expect(content['android']).toMatchObject({ priority: 'normal' });
+    expect(content).toMatchObject({
+      apns: { headers: { 'apns-priority': '5', 'apns-push-type': 'background' } },
+      webpush: { headers: { Urgency: 'normal' } },
+    });
     expect((content['android'] as object) && 'notification' in (content['android'] as object)).toBe(
       false,
     );
