@@ -19,7 +19,7 @@ const TABLE = { service: 'the push service', rows: WEBPUSH_ANSWERS, codeOf: () =
 
 export class WebPush implements Gateway {
   readonly concurrency = CONCURRENCY;
-  /** By origin, in the order of use: any device can name a service, which says nothing of others. */
+  /** By origin, in the order of use: what one service accepts proves nothing of another. */
   readonly #answers = new Map<string, AnswerJudge>();
 
   constructor(
