@@ -97,6 +97,8 @@ export interface Dialect {
   readonly join: SQL;
   /** The column by which rows of a table without an id of its own are in order of arrival. */
   readonly arrival: SQL;
+  /** Behind a subquery that is to run by itself: PostgreSQL's planner merges it with none. */
+  readonly fence: SQL;
   /** Behind an INSERT for {@link Prepared.insert}. */
   readonly returningId: SQL;
   /** A value that a planner must not look at: see `once` of sqlite/statement.ts. */

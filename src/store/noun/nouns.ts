@@ -12,6 +12,7 @@ import { figureNoun } from './figure.ts';
 import type { FigureCounter } from './figure-counter.ts';
 import { linkNoun } from './link.ts';
 import { providerNoun } from './provider.ts';
+import { targetNoun } from './targets.ts';
 import { webhookNoun } from './webhook.ts';
 
 /** What this process has counted, and the statements of the notes of writes. */
@@ -25,6 +26,7 @@ export interface NounParts {
 export function nounsOf(backend: Backend, { figures, events, seal }: NounParts) {
   return {
     ...providerNoun(backend),
+    ...targetNoun(backend),
     ...linkNoun(backend),
     ...domainNoun(backend),
     ...distributionNoun(backend),

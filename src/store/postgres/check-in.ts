@@ -7,14 +7,15 @@ import { sql } from 'drizzle-orm';
 import { TIES_MAX } from '../../core/device.ts';
 import type { CheckInKey, DeviceFacts } from '../../core/port/device.ts';
 import type { Store } from '../../core/port/store.ts';
+import { linkedRow } from '../noun/targets.ts';
 import { ACTIVE_BINDING } from '../status.ts';
 import type { Context } from './context.ts';
+import { DIALECT } from './dialect.ts';
 import { TurnGroup } from './group.ts';
 import { countSeen, FACT_COLUMNS, keep, mergedUnproven } from './known-device.ts';
 import { ALL_SEEN, lookups } from './lookups.ts';
 import { inRounds } from './rounds.ts';
 import { prepare, value } from './statement.ts';
-import { LINKED } from './targets.ts';
 
 type CheckInStore = Pick<Store, 'findCheckIn' | 'recordCheckIn'>;
 
@@ -52,7 +53,7 @@ const BINDING_OF_CALL = sql`
 const on = {
   look: prepare<Look>(sql`
       SELECT o.id AS "providerId", ${ALL_SEEN} AS "seenAtMs",
-        coalesce(${LINKED}, false) AS "isLinked",
+        coalesce(${linkedRow(DIALECT)}, false) AS "isLinked",
         m.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM device_domain b
           WHERE b.device_id = d.id AND b.domain_id = m.id OFFSET 0) AS "isNewLink"
       FROM unnest(${value('codes')}::text[], ${value('hashes')}::text[],

@@ -47,6 +47,7 @@ export const DIALECT: Dialect = {
   keyLocked: (alias) => sql.raw(`FOR KEY SHARE OF ${alias}`),
   join: sql.raw('JOIN'),
   arrival: sql.raw('id'),
+  fence: sql.raw('OFFSET 0'),
   returningId: sql.raw('RETURNING id'),
   once: (name) => sql`${value(name)}`,
   among: (name, type = 'bigint') => sql`= ANY(${value(name)}::${sql.raw(type)}[])`,

@@ -11,12 +11,13 @@ import { type SQL, sql } from 'drizzle-orm';
 import { BLOCKED } from '../../core/message/status.ts';
 import type { Message, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
+import { linkedRow } from '../noun/targets.ts';
 import { literal } from '../status.ts';
 import { acknowledger } from './acknowledgement.ts';
 import type { Context } from './context.ts';
+import { DIALECT } from './dialect.ts';
 import { TurnGroup } from './group.ts';
 import { prepare, value } from './statement.ts';
-import { LINKED } from './targets.ts';
 
 type InboxStore = Pick<Store, 'listInbox' | 'acknowledge'>;
 
@@ -68,7 +69,7 @@ const looks = {
             SELECT f.* FROM (
               SELECT * FROM device_provider WHERE token_id = t.id OFFSET 0) p CROSS JOIN LATERAL (
               ${waitingIn(sql`r.inbox = p.provider_id AND r.id > p.after_recipient_id`)}) AS f
-            WHERE ${LINKED}
+            WHERE ${linkedRow(DIALECT)}
             UNION ALL
             SELECT f.* FROM (
               ${waitingIn(sql`r.inbox < 0 AND r.id > t.nobody_after_recipient_id

@@ -5,13 +5,15 @@ import { LOAD, LOAD_FROM, SENDING } from '../../core/message/status.ts';
 import type { Lease, ServeOutcome } from '../../core/port/distribution.ts';
 import type { PushGateway } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
+import { inRange, linked, targetRanges } from '../noun/targets.ts';
 import type { Context } from './context.ts';
+import { DIALECT, runOn, STATEMENTS } from './dialect.ts';
 import { HELD, held } from './lane.ts';
 import { expireNext } from './ledger.ts';
 import { queue } from './push-queue.ts';
 import { StepSize } from './recipient-steps.ts';
 import { prepare, value } from './statement.ts';
-import { inRange, linked, nextRange } from './targets.ts';
+
 import type { Write } from './write.ts';
 
 type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
@@ -66,6 +68,8 @@ const WORK = sql.raw(`provider_id AS "providerId", target_os AS "targetOs",
   target_hwid AS "targetHwid", cursor_source AS source, cursor_id AS "cursorId",
   reaches_unbound = 1 AS "reachesUnbound", expires_at_ms AS "expiresAtMs"`);
 
+const nextRange = targetRanges(STATEMENTS);
+
 const on = {
   find: prepare<InHand>(sql`SELECT ${WORK} FROM distribution WHERE ${IN_HAND}`),
   hold: prepare<InHand>(sql`
@@ -75,7 +79,7 @@ const on = {
   loadRange: prepare(sql`
       INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
       SELECT ${value('id')}::bigint, p.device_id, 1, p.provider_id, 0, ${value('nowMs')}::bigint
-      FROM ${inRange} ORDER BY p.device_id
+      FROM ${inRange(DIALECT)} ORDER BY p.device_id
       ON CONFLICT DO NOTHING`),
   /**
    * A named device that is not the provider's any more fails, unless the message may reach it:
@@ -90,7 +94,7 @@ const on = {
         CASE WHEN d.is_served THEN NULL ELSE ${value('nowMs')}::bigint END,
         CASE WHEN d.is_served THEN NULL ELSE 'not linked to the provider any more' END
       FROM (SELECT e.*, e.linked OR ${value('reachesUnbound')}::boolean AS is_served
-            FROM (SELECT y.id AS id, o.id AS provider, ${linked('y.id', 'o.id')} AS linked
+            FROM (SELECT y.id AS id, o.id AS provider, ${linked(DIALECT, 'y.id', 'o.id')} AS linked
                   FROM device y CROSS JOIN provider o
                   WHERE o.id = ${value('providerId')} AND y.hwid = ${value('hwid')}) e) d
       ON CONFLICT DO NOTHING`),
@@ -184,7 +188,7 @@ async function loadNext(
   if (targetOs === null) return cursorId === 0 ? loadNamed(w, work, id, nowMs) : null;
   const from = { source, id: cursorId };
   const systems = targetOs.split(',');
-  const found = await nextRange(w, providerId, systems, from, countMax);
+  const found = await runOn(w, nextRange(providerId, systems, from, countMax));
   if (found === null) return null;
   const added = await on.loadRange.run(w, { id, providerId, nowMs, ...found.range });
   return { source: found.next.source, cursorId: found.next.id, added, failed: 0 };

@@ -36,7 +36,6 @@ import { acceptanceInGroups } from './set/acceptance.ts';
 import { lookUps } from './set/look-ups.ts';
 import { Signals } from './signals.ts';
 import { slotStore } from './slot.ts';
-import { targetStore } from './targets.ts';
 import { Watching } from './watch.ts';
 import { NOTES, write } from './write.ts';
 
@@ -105,7 +104,6 @@ function unconvertedOf(context: Context, backend: Backend): Partial<Store> {
     ...installStore(context),
     ...slotStore(context),
     ...deviceStore(context),
-    ...targetStore(context),
     ...inboxStore(context),
     ...registrationStore(context),
     ...keepingStore(context),

@@ -10,7 +10,9 @@ import type {
 } from '../../core/port/device.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { linkedRow } from '../noun/targets.ts';
 import type { Context } from './context.ts';
+import { DIALECT } from './dialect.ts';
 import { deviceKeeper } from './known-device.ts';
 import {
   ALL_SEEN,
@@ -23,7 +25,6 @@ import {
 } from './lookups.ts';
 import { slotEnder, storyStatements } from './slot-end.ts';
 import { listOnce, value } from './statement.ts';
-import { LINKED } from './targets.ts';
 
 type DeviceStore = Pick<
   Store,
@@ -53,7 +54,7 @@ const devicesAt = (which: SQL) => sql`
 /** The standing of a device with a provider. */
 function standingStatement({ db }: Context) {
   return db.prepare<{ seenAtMs: number; isLinked: number }>(sql`
-      SELECT ${ALL_SEEN} AS "seenAtMs", ${LINKED} AS "isLinked"
+      SELECT ${ALL_SEEN} AS "seenAtMs", ${linkedRow(DIALECT)} AS "isLinked"
       FROM device_provider p
       WHERE p.device_id = ${value('deviceId')} AND p.provider_id = ${value('providerId')}`);
 }

@@ -56,6 +56,7 @@ export const DIALECT: Dialect = {
   keyLocked: () => EMPTY,
   join: sql.raw('CROSS JOIN'),
   arrival: sql.raw('rowid'),
+  fence: EMPTY,
   returningId: EMPTY,
   once,
   among: (name) => sql`IN (SELECT value FROM json_each(${value(name)}))`,

@@ -12,11 +12,12 @@ import { BLOCKED } from '../../core/message/status.ts';
 import type { AckItem, AckState, Message, TokenHolder } from '../../core/port/inbox.ts';
 import type { Store } from '../../core/port/store.ts';
 import { nextTurn } from '../../core/turn.ts';
+import { linkedRow } from '../noun/targets.ts';
 import { literal } from '../status.ts';
 import type { Context } from './context.ts';
+import { DIALECT } from './dialect.ts';
 import { type PushTally, pushSteps } from './push-steps.ts';
 import { once, value } from './statement.ts';
-import { LINKED } from './targets.ts';
 
 type InboxStore = Pick<Store, 'listInbox' | 'acknowledge'>;
 
@@ -55,7 +56,7 @@ function lookStatements({ db }: Context) {
     /** A device that is not the provider's any more reads nothing of what is the provider's. */
     places: db.prepare<{ inbox: number; afterId: number }>(sql`
         SELECT p.provider_id AS inbox, p.after_recipient_id AS "afterId" FROM device_provider p
-        WHERE p.token_id = ${once('tokenId')} AND ${LINKED}`),
+        WHERE p.token_id = ${once('tokenId')} AND ${linkedRow(DIALECT)}`),
     /** The next one of the providers that addressed the device as unbound. */
     nextSender: db.prepare<{ inbox: number | null }>(sql`
         SELECT max(inbox) AS inbox FROM recipient

@@ -11,17 +11,18 @@ import { UNPROVEN_COUNT } from '../../core/outbox/circuit.ts';
 import { destinationOf, type GatewayKey } from '../../core/outbox/destination.ts';
 import { KNOWN_SERVICES_MAX, PUSH_SERVICES_MAX } from '../../core/port/outbox.ts';
 import type { PushAddress, PushGateway } from '../../core/port/registration.ts';
+import { linkedRow } from '../noun/targets.ts';
 import { AT_GATEWAYS } from '../status.ts';
 import type { Context } from './context.ts';
+import { DIALECT } from './dialect.ts';
 import { endNoter } from './distribution-end.ts';
 import { once, value } from './statement.ts';
-import { LINKED } from './targets.ts';
 
 /** The token that reads the message of ledger row `r`. */
 export const READER = sql`iif(r.inbox > 0,
   (SELECT p.token_id FROM device_provider p
    WHERE p.device_id = r.device_id AND p.provider_id = r.inbox AND p.after_recipient_id < r.id
-     AND ${LINKED}),
+     AND ${linkedRow(DIALECT)}),
   (SELECT n.id FROM device_token n
    WHERE n.device_id = r.device_id AND n.nobody_after_distribution_id < r.distribution_id
      AND n.nobody_after_recipient_id < r.id))`;

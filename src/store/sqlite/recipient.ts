@@ -5,12 +5,13 @@ import { LOAD, LOAD_FROM, SENDING } from '../../core/message/status.ts';
 import type { Lease, ServeOutcome } from '../../core/port/distribution.ts';
 import type { PushGateway } from '../../core/port/registration.ts';
 import type { Store } from '../../core/port/store.ts';
+import { inRange, linked, targetRanges } from '../noun/targets.ts';
 import type { Context } from './context.ts';
+import { DIALECT, runNow, sqliteStatements } from './dialect.ts';
 import { HELD, held, RENEWED_UNTIL } from './lane.ts';
 import { expirySteps, STEP_COUNT } from './ledger.ts';
 import { pushSteps } from './push-steps.ts';
 import { once, value } from './statement.ts';
-import { inRange, linked, targetRanges } from './targets.ts';
 
 type RecipientStore = Pick<Store, 'loadRecipients' | 'sendRecipients'>;
 
@@ -58,7 +59,7 @@ function workerStatements({ db }: Context) {
         WHERE ${HELD} AND status IN (SELECT value FROM json_each(${value('statuses')}))`),
     loadRange: db.prepare(sql`
         INSERT INTO recipient (distribution_id, device_id, state, inbox, is_waiting, queued_at_ms)
-        SELECT ${value('id')}, p.device_id, 1, p.provider_id, 0, ${value('nowMs')} FROM ${inRange}
+        SELECT ${value('id')}, p.device_id, 1, p.provider_id, 0, ${value('nowMs')} FROM ${inRange(DIALECT)}
         ON CONFLICT DO NOTHING`),
     /**
      * A named device that is not the provider's any more fails, unless the message may reach it:
@@ -71,7 +72,7 @@ function workerStatements({ db }: Context) {
           iif(d.linked OR NOT ${value('reachesUnbound')}, d.provider, -d.provider), 0, ${value('nowMs')},
           iif(d.linked OR ${value('reachesUnbound')}, NULL, ${value('nowMs')}),
           iif(d.linked OR ${value('reachesUnbound')}, NULL, 'not linked to the provider any more')
-        FROM (SELECT y.id AS id, o.id AS provider, ${linked('y.id', 'o.id')} AS linked
+        FROM (SELECT y.id AS id, o.id AS provider, ${linked(DIALECT, 'y.id', 'o.id')} AS linked
               FROM device y CROSS JOIN provider o ON o.id = ${value('providerId')}
               WHERE y.hwid = ${value('hwid')}) d
         WHERE true ON CONFLICT DO NOTHING`),
@@ -137,7 +138,7 @@ export function recipientSteps(context: Context) {
   const { figures, events, clock } = context;
   const on = workerStatements(context);
   const expiry = expirySteps(context);
-  const nextRange = targetRanges(context);
+  const nextRange = targetRanges(sqliteStatements(context.db));
   const pushes = pushSteps(context);
 
   /** All at once: there are five at most. Devices that are not known any more only count. */
@@ -217,7 +218,7 @@ export function recipientSteps(context: Context) {
         tellLedger(providerId, ledgerRowsMax, nowMs);
         return { isDone: true };
       }
-      const found = nextRange(providerId, targetOs.split(','), { source, id: cursorId });
+      const found = runNow(nextRange(providerId, targetOs.split(','), { source, id: cursorId }));
       if (found === null) return { isDone: true };
       const added = on.loadRange.run({ id, providerId, nowMs, ...found.range });
       const at = { source: found.next.source, cursorId: found.next.id };

@@ -33,7 +33,6 @@ import { recipientStore } from './recipient.ts';
 import { registrationStore } from './registration.ts';
 import { removalStore } from './removal.ts';
 import { slotStore } from './slot.ts';
-import { targetStore } from './targets.ts';
 import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
 import { GroupWriter } from './writer.ts';
@@ -82,7 +81,6 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...installStore(context),
     ...slotStore(context),
     ...deviceStore(context),
-    ...targetStore(context),
     ...laneStore(context),
     ...recipientStore(context),
     ...namedStore(context),

@@ -43,4 +43,21 @@ export const nounMessages: readonly MutatedFile[] = [
     store: 'postgres',
     changes: [['usage.keptBytes += keptBytesOf(draft, guards.bounds);', '']],
   },
+  {
+    file: 'src/store/noun/targets.ts',
+    tests: ['test/store/contract/device.test.ts', 'test/store/contract/recipient.test.ts'],
+    changes: [
+      [
+        'WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id AND',
+        'WHERE b.device_id = p.device_id AND',
+      ],
+      ['THEN 1 ELSE 1 + 2 * tie_count END', 'THEN 1 ELSE 1 END'],
+      ['isLinked: device.isLinked === 1', 'isLinked: true'],
+      [
+        'for (let { source, id: afterId } = from; ; source += 1, afterId = 0)',
+        'for (let { source, id: afterId } = from; ; source += 1)',
+      ],
+      ['ORDER BY device_id LIMIT ${statements', 'ORDER BY device_id DESC LIMIT ${statements'],
+    ],
+  },
 ];

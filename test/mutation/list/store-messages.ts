@@ -72,24 +72,6 @@ export const storeMessages: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/targets.ts',
-    tests: ['test/store/contract/device.test.ts'],
-    changes: [
-      [
-        'WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id',
-        'WHERE b.device_id = p.device_id ',
-      ],
-      [
-        'SELECT device_id AS id, iif(slot_count > 0, 1, 1 + 2 * tie_count) AS rows',
-        'SELECT device_id AS id, iif(slot_count > 0, 1, 1 - 2 * tie_count) AS rows',
-      ],
-      [
-        'return found && { id: found.id, isLinked: found.isLinked === 1 };',
-        'return found || { id: found.id, isLinked: found.isLinked === 1 };',
-      ],
-    ],
-  },
-  {
     file: 'src/store/sqlite/named.ts',
     tests: ['test/store/contract/distribution.test.ts'],
     changes: [

@@ -1,0 +1,124 @@
+/** The devices of a provider: found by HWID, or searched in bounded steps. */
+
+import { sql } from 'drizzle-orm';
+import type { Store } from '../../core/port/store.ts';
+import { type Backend, type Dialect, type Statements, type Step, value } from '../backend.ts';
+import { cursorAt, positionOf } from '../cursor.ts';
+import { ACTIVE_BINDING } from '../status.ts';
+
+type TargetNoun = Pick<Store, 'findTargets' | 'scanTargets'>;
+
+/** Devices of one step of a search, however few are linked: some 5 ms on SQLite. */
+const SCAN_DEVICES = 2_000;
+/** Nearly always one of the first devices is linked. */
+const FIRST_SCAN_DEVICES = 50;
+/** Rows for each of them: a device that is on no link is looked up in each of its bindings. */
+const ROWS_EACH = 3;
+
+/**
+ * Condition: the device of row `p` of `device_provider` is linked there. Reads 16 bindings at most,
+ * by their keys.
+ */
+export const linkedRow = ({ fence }: Dialect) => sql`(p.slot_count > 0
+  OR p.tie_count > 0 AND EXISTS (
+    SELECT 1 FROM device_domain b
+    WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id AND ${ACTIVE_BINDING} =
+      (SELECT m.status FROM domain m WHERE m.id = b.domain_id)
+    ${fence}))`;
+
+/** Condition: `deviceId` is linked to provider `providerId`, both expressions of SQL. */
+export const linked = (dialect: Dialect, deviceId: string, providerId: string) => sql`EXISTS (
+  SELECT 1 FROM device_provider p WHERE p.device_id = ${sql.raw(deviceId)}
+    AND p.provider_id = ${sql.raw(providerId)} AND ${linkedRow(dialect)} ${dialect.fence})`;
+
+/** Devices of a provider with one operating system, in a range of ids. */
+interface TargetRange {
+  os: string;
+  afterId: number;
+  toId: number;
+}
+
+/** `FROM` and `WHERE` of the linked devices `p` in a range. */
+export const inRange = (dialect: Dialect) => sql`
+  device_provider p
+  WHERE p.provider_id = ${dialect.once('providerId')} AND p.os = ${dialect.once('os')}
+    AND p.device_id > ${dialect.once('afterId')} AND p.device_id <= ${dialect.once('toId')}
+    AND ${linkedRow(dialect)}`;
+
+/** Position of a search through a provider's devices, one operating system after another. */
+interface TargetPosition {
+  /** Place of the operating system among those that were asked for. */
+  source: number;
+  /** The last device that was looked at. */
+  id: number;
+}
+
+const BEGINNING: TargetPosition = { source: 0, id: 0 };
+
+/** Cuts a provider's devices into ranges that are quick to look at. */
+export function targetRanges(statements: Statements) {
+  const end = statements.prepare<{ toId: number | null; rows: number }>(sql`
+      SELECT max(id) AS "toId", CAST(coalesce(sum(rows), 0) AS bigint) AS rows FROM (
+        SELECT device_id AS id, CASE WHEN slot_count > 0 THEN 1 ELSE 1 + 2 * tie_count END AS rows
+        FROM device_provider
+        WHERE provider_id = ${value('providerId')} AND os = ${value('os')}
+          AND device_id > ${value('afterId')}
+        ORDER BY device_id LIMIT ${statements.once('countMax')}) AS step`);
+
+  /** Finds the last device of a range whose rows are no more than are quick to look at. */
+  function* endOf(key: { providerId: number; os: string; afterId: number }, countMax: number) {
+    const rowsMax = ROWS_EACH * Math.max(countMax, SCAN_DEVICES);
+    for (let count = countMax; ; count = Math.ceil(count / 2)) {
+      const found = yield* end.get({ ...key, countMax: count });
+      if (found === null || found.rows <= rowsMax || count === 1) return found?.toId ?? null;
+    }
+  }
+
+  /** Returns the range that begins at `from`, and the position after it; null: the end. */
+  return function* next(
+    providerId: number,
+    systems: readonly string[],
+    from: TargetPosition,
+    countMax = SCAN_DEVICES,
+  ): Step<{ range: TargetRange; next: TargetPosition } | null> {
+    for (let { source, id: afterId } = from; ; source += 1, afterId = 0) {
+      const os = systems[source];
+      if (os === undefined) return null;
+      const toId = yield* endOf({ providerId, os, afterId }, countMax);
+      if (toId !== null) return { range: { os, afterId, toId }, next: { source, id: toId } };
+    }
+  };
+}
+
+export function targetNoun(backend: Backend): TargetNoun {
+  const nextRange = targetRanges(backend);
+  const find = backend.prepare<{ id: number; hwid: string; isLinked: number }>(sql`
+      SELECT d.id AS id, d.hwid AS hwid,
+        CAST(${linked(backend, 'd.id', 'o.id')} AS integer) AS "isLinked"
+      FROM device d ${backend.join} provider o ON o.id = ${backend.once('providerId')}
+      WHERE d.hwid ${backend.among('hwids', 'text')}`);
+  const any = backend.prepare<{ one: number }>(
+    sql`SELECT 1 AS one FROM ${inRange(backend)} LIMIT 1`,
+  );
+
+  return {
+    findTargets: async (providerId, hwids) => {
+      const rows = await backend.read(() => find.all({ providerId, hwids }));
+      const found = new Map(rows.map(({ id, hwid, isLinked }) => [hwid, { id, isLinked }]));
+      return hwids.map((hwid) => {
+        const device = found.get(hwid);
+        return device === undefined ? null : { id: device.id, isLinked: device.isLinked === 1 };
+      });
+    },
+
+    scanTargets: async (providerId, systems, after) =>
+      backend.read(function* () {
+        const from = positionOf(after, BEGINNING);
+        const countMax = from.id === 0 ? FIRST_SCAN_DEVICES : SCAN_DEVICES;
+        const found = yield* nextRange(providerId, systems, from, countMax);
+        if (found === null) return { hasMatch: false, next: null };
+        const match = yield* any.get({ providerId, ...found.range });
+        return { hasMatch: match !== null, next: cursorAt(found.next) };
+      }),
+  };
+}
