@@ -45,7 +45,7 @@ export const nounMessages: readonly MutatedFile[] = [
   },
   {
     file: 'src/store/noun/targets.ts',
-    tests: ['test/store/contract/device.test.ts', 'test/store/contract/recipient.test.ts'],
+    tests: ['test/store/contract/device.test.ts', 'test/store/contract/inbox.test.ts'],
     changes: [
       [
         'WHERE b.device_id = p.device_id AND b.provider_id = p.provider_id AND',
