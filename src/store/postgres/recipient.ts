@@ -41,7 +41,6 @@ interface InHand {
   expiresAtMs: number;
 }
 
-/** A step of loading: where the next one goes on, and how many it added, and of these failed. */
 interface Loaded {
   source: number;
   cursorId: number;
@@ -168,7 +167,6 @@ async function loadNamed(w: Write, work: InHand, id: number, nowMs: number): Pro
   const { providerId, reachesUnbound, source } = work;
   const hwids = work.targetHwid.split(',');
   const all = { id, providerId, reachesUnbound, nowMs };
-  // One right behind the other, without waiting for answers.
   const adding = hwids.map((hwid) => on.loadHwid.run(w, { ...all, hwid }));
   const [failedRows, ...added] = await Promise.all([on.failedOf.get(w, { id }), ...adding]);
   const found = added.reduce((sum, count) => sum + count, 0);
@@ -176,7 +174,6 @@ async function loadNamed(w: Write, work: InHand, id: number, nowMs: number): Pro
   return { source, cursorId: NAMED_LOADED, added: hwids.length, failed };
 }
 
-/** The next step of loading; null: all are there. */
 async function loadNext(
   w: Write,
   work: InHand,
@@ -194,7 +191,6 @@ async function loadNext(
   return { source: found.next.source, cursorId: found.next.id, added, failed: 0 };
 }
 
-/** Notes for the provider how many rows its ledgers have by now. */
 async function tellLedger(w: Write, providerId: number, limit: number, nowMs: number) {
   if (!(await w.events.isWanted(providerId, 'quota.reached'))) return;
   const used = (await on.ledgerOf.get(w, { providerId }))?.count ?? 0;
@@ -251,7 +247,6 @@ async function expire(w: Write, { id, nowMs }: Lease, cursorId: number, countMax
   return { toId, deviceIds: [], sent: 0, queued: 0, failed: expiredCount, isDone };
 }
 
-/** The end of serving, after the last recipient. */
 async function outcomeOf(w: Write, id: number, nowMs: number): Promise<ServeOutcome> {
   const settled = await on.settled.get(w, { id });
   if (settled === null) return null;
