@@ -58,7 +58,7 @@ test: build ## run every test; the last line is the count
 	@$(BUN) test/run.ts
 
 test-long: build ## run every test; kills, races and models for longer (half an hour or more)
-	@TEST_LONG=1 FUZZ_SECONDS=$${FUZZ_SECONDS:-300} $(BUN) test/run.ts
+	@TEST_LONG=1 $(BUN) test/run.ts
 
 # Without them the tests that need them are skipped, and say so. What was installed does not stay up.
 test-tools: ## install the proxies that tests put in front of a panel (Debian, Ubuntu; as root)

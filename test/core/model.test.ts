@@ -7,6 +7,7 @@ import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { ACT } from '../support/actor.ts';
 import { call, seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import { playModel } from '../support/model.ts';
 import { STORE } from '../support/place.ts';
 import { Model } from './model.ts';
 
@@ -201,22 +202,20 @@ async function compareLists({ app, ask, model }: World): Promise<void> {
 }
 
 test('whatever happens, answers and lists are those of the model', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
-      async (steps) => {
-        const world = await makeWorld();
-        try {
-          await take(world, { do: 'addDomain', owner: 0, hash: 'a'.repeat(64), name: '' });
-          for (const now of steps) {
-            await take(world, now);
-            await compareLists(world);
-          }
-        } finally {
-          await world.app.close();
+  await playModel(
+    fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
+    async (steps) => {
+      const world = await makeWorld();
+      try {
+        await take(world, { do: 'addDomain', owner: 0, hash: 'a'.repeat(64), name: '' });
+        for (const now of steps) {
+          await take(world, now);
+          await compareLists(world);
         }
-      },
-    ),
-    { numRuns: STORE === 'sqlite' ? 40 : 12 },
+      } finally {
+        await world.app.close();
+      }
+    },
+    { runsMin: 8, runsMax: STORE === 'sqlite' ? 40 : 12, seconds: 8 },
   );
-}, 120_000);
+}, 240_000);

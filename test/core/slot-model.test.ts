@@ -12,12 +12,12 @@ import { admitDevice } from '../../src/core/door.ts';
 import { addInstall, freeSlot, updateInstall } from '../../src/core/install.ts';
 import type { Policy } from '../../src/core/port/slot.ts';
 import { seedProvider, startTestApp, type TestApp } from '../support/app.ts';
+import { playModel } from '../support/model.ts';
 
 const FACTS = { os: 'ios', osVersion: '', deviceName: '', appVersion: '', userAgent: '' };
 const HASH = 'a'.repeat(64);
 const HOUR_MS = DAY_MS / 24;
 const START_MS = Date.UTC(2026, 10, 20, 12);
-const RUNS = 40;
 
 interface ModelSlot {
   hwid: string;
@@ -198,5 +198,5 @@ async function play(steps: readonly Step[]): Promise<void> {
 
 test('slots, sights and ends are those of the model', async () => {
   const steps = fc.array(step, { minLength: 10, maxLength: 60 });
-  await fc.assert(fc.asyncProperty(steps, play), { numRuns: RUNS });
-}, 120_000);
+  await playModel(steps, play, { runsMin: 10, runsMax: 40, seconds: 8 });
+}, 240_000);

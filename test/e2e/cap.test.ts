@@ -13,13 +13,14 @@ import type { Credentials } from '../../src/core/provider.ts';
 import { call } from '../support/app.ts';
 import { plainEnv, ROOT, type ServerProcess } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { scaleOf } from '../support/scale.ts';
 import { addLink, HASH, type Link, openShop } from '../support/shop.ts';
 import { SlotHistory } from '../support/slot-history.ts';
 import type { SlotWorkerOrder, SlotWorkerReport } from '../support/slot-worker.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SCALE = Number(process.env['CAP_SCALE'] ?? 1);
+const SCALE = scaleOf('CAP_SCALE', { short: 1, long: 20 });
 const SEED = Number(process.env['CAP_SEED'] ?? 7);
 
 useProcesses(2 * PATIENCE_MS * SCALE);

@@ -19,11 +19,12 @@ import { openPlace } from '../support/place.ts';
 import { freshDatabase } from '../support/postgres-data.ts';
 import { run, type ServerProcess, startServe, temporaryFolder } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
 const INBOXES = Number(process.env['ORDER_INBOXES'] ?? 16);
-const KILLS = Number(process.env['ORDER_KILLS'] ?? 2);
+const KILLS = scaleOf('ORDER_KILLS', { short: 2, long: 10 });
 const SEED = Number(process.env['ORDER_SEED'] ?? 3);
 const SENDS_EACH = 8;
 const APART_MS = [1_500, -1_500];

@@ -13,11 +13,12 @@ import { call } from '../support/app.ts';
 import { Beliefs } from '../support/belief.ts';
 import { lookedAt, run, type ServerProcess, startServe } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { isAskedFor, scaleOf } from '../support/scale.ts';
 import { HASH, type Link, openShop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const KILLS = Number(process.env['CRASH_KILLS'] ?? 20);
+const KILLS = scaleOf('CRASH_KILLS', { short: 8, long: 100 });
 const SEED = Number(process.env['CRASH_SEED'] ?? 11);
 const SERVERS = 2;
 const CLIENTS = 16;
@@ -195,7 +196,7 @@ test('no acknowledged change is missing after servers were killed at random', as
   await servers[0]?.stop();
   expect(invariantProblems(await lookedAt(dataDir))).toEqual([]);
   await expectAuditOf(dataDir, installs.length);
-  if (process.env['CRASH_KILLS']) {
+  if (isAskedFor('CRASH_KILLS')) {
     const { answers, lost } = scene;
     console.log({ kills: KILLS + SERVERS, answers, lost, installs: installs.length });
   }

@@ -13,7 +13,6 @@ import { call } from '../support/app.ts';
 import { type Beside, besideOf } from '../support/beside.ts';
 import { bindDevices, makeDevices, putOnLinks } from '../support/delivery.ts';
 import { DOMAIN_HASH, LiveDevice, Traffic } from '../support/delivery-traffic.ts';
-import { STORE } from '../support/place.ts';
 import {
   addProviderByCommand,
   lookedAt,
@@ -22,10 +21,11 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { isAskedFor, scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const KILLS = Number(process.env['DELIVERY_KILLS'] ?? (STORE === 'sqlite' ? 12 : 8));
+const KILLS = scaleOf('DELIVERY_KILLS', { short: 8, long: 40 });
 const SEED = Number(process.env['DELIVERY_SEED'] ?? 5);
 const PROVIDERS = 2;
 /** So many that writing recipients and sending take several steps. */
@@ -135,7 +135,7 @@ test(`${KILLS} kills in every status`, async () => {
   checkDistributions(traffic, db);
   checkDevices(traffic, db);
   expect(invariantProblems(await lookedAt(dataDir))).toEqual([]);
-  if (process.env['DELIVERY_KILLS']) {
+  if (isAskedFor('DELIVERY_KILLS')) {
     console.log({
       ...{ accepted: traffic.sent.size, cancelled: traffic.cancelled.size },
       ...{ answers: traffic.answers, lost: traffic.lost },

@@ -42,10 +42,11 @@ import {
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
 import { Lane, type RawAnswer } from '../support/raw-http.ts';
+import { isAskedFor, scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 10_000);
+const REQUESTS = scaleOf('HOSTILE_REQUESTS', { short: 10_000, long: 50_000 });
 const SEED = Number(process.env['HOSTILE_SEED'] ?? 3);
 const LANES = 8;
 /** After so many of the requests, everything that grows once has grown. */
@@ -113,7 +114,7 @@ test(`${REQUESTS} hostile requests: the envelope or a known refusal, flat memory
   expect(problems).toEqual([]);
   expect(seen.size).toBeGreaterThan(20);
   const endMib = await residentMib(server.pid);
-  if (process.env['HOSTILE_REQUESTS']) {
+  if (isAskedFor('HOSTILE_REQUESTS')) {
     console.log({ requests: REQUESTS, seconds, warmMib, peakMib, endMib });
     for (const [kind, statuses] of [...seen].sort()) console.log(kind, [...statuses].join(' '));
   }

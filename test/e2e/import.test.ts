@@ -26,11 +26,12 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { isAskedFor, scaleOf } from '../support/scale.ts';
 import { enter, openShop } from '../support/shop.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SCALE = Number(process.env['IMPORT_SCALE'] ?? 0.02);
+const SCALE = scaleOf('IMPORT_SCALE', { short: 0.02, long: 0.2 });
 const LINKS = Math.round(20_000 * SCALE);
 const HWIDS = Math.round(60_000 * SCALE);
 const DOMAINS = Math.max(5, Math.round(500 * SCALE));
@@ -238,7 +239,7 @@ test('killed twice on the way, everything arrives', async () => {
     end: { installs: LINKS, hwids: HWIDS, domains: DOMAINS },
   });
 
-  if (process.env['IMPORT_SCALE']) {
+  if (isAskedFor('IMPORT_SCALE')) {
     const totalMs = performance.now() - filling;
     console.log({
       LINKS,

@@ -22,10 +22,11 @@ import {
   temporaryFolder,
 } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SECONDS = Number(process.env['STALE_SECONDS'] ?? 2);
+const SECONDS = scaleOf('STALE_SECONDS', { short: 2, long: 20 });
 const SEED = Number(process.env['STALE_SEED'] ?? 3);
 const READERS_OF_EACH = 4;
 const WRITERS = 4;

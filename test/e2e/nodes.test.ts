@@ -14,10 +14,11 @@ import { Ordeal } from '../ha/ordeal.ts';
 import { testPostgres, testWith } from '../support/needs.ts';
 import { freshDatabase } from '../support/postgres-data.ts';
 import { Random } from '../support/random.ts';
+import { isAskedFor, scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SECONDS = Number(process.env['NODES_SECONDS'] ?? 3);
+const SECONDS = scaleOf('NODES_SECONDS', { short: 3, long: 60 });
 const SEED = Number(process.env['NODES_SEED'] ?? 7);
 const NODES = 2;
 const PROVIDERS = 4;
@@ -49,7 +50,7 @@ testNodes(`${NODES} nodes for ${SECONDS} s, seed ${SEED}`, async () => {
   await nodes.stop();
 
   const figures = ordeal.figures();
-  if (process.env['NODES_SECONDS']) console.log({ kills, terminated, ...figures });
+  if (isAskedFor('NODES_SECONDS')) console.log({ kills, terminated, ...figures });
   expect(problems.slice(0, 20)).toEqual([]);
   expect(figures['rounds']).toBeGreaterThan(0);
   expect(figures['refusals']).toBeGreaterThan(0);

@@ -25,11 +25,12 @@ import {
 import { addPushDevices, pushToken } from '../support/push-devices.ts';
 import { Random } from '../support/random.ts';
 import { addWebhook, expectNoViolations } from '../support/reach.ts';
+import { scaleOf } from '../support/scale.ts';
 import { bind, expectOk, HASH } from '../support/shop.ts';
 import { PATIENCE_MS, until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const KILLS = Number(process.env['OUTBOX_KILLS'] ?? 5);
+const KILLS = scaleOf('OUTBOX_KILLS', { short: 3, long: 30 });
 const SEED = Number(process.env['OUTBOX_SEED'] ?? 7);
 /** Devices at each of FCM and APNs, all of which get each command. */
 const DEVICES = Number(process.env['OUTBOX_DEVICES'] ?? 150);

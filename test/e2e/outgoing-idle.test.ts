@@ -20,11 +20,12 @@ import {
 } from '../support/process.ts';
 import { pushToken } from '../support/push-devices.ts';
 import { addWebhook, ended, expectNoViolations, metricsOf } from '../support/reach.ts';
+import { scaleOf } from '../support/scale.ts';
 import { addLink, bind } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SECONDS = Number(process.env['IDLE_SECONDS'] ?? 4);
+const SECONDS = scaleOf('IDLE_SECONDS', { short: 4, long: 60 });
 /** Calls of the system that two idle servers may differ by, a second: timers of the runtime. */
 const CALLS_A_SECOND_MAX = 3;
 

@@ -22,11 +22,12 @@ import {
 } from '../support/process.ts';
 import { addPushDevices, pushToken } from '../support/push-devices.ts';
 import { ended, expectNoViolations, metricsOf, statusOf } from '../support/reach.ts';
+import { scaleOf } from '../support/scale.ts';
 import { expectOk, HASH } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const COUNT = Number(process.env['PUSH_COUNT'] ?? 1_500);
+const COUNT = scaleOf('PUSH_COUNT', { short: 1_500, long: 10_000 });
 const isBig = COUNT > 10_000;
 /** A gateway that fails is asked again after seconds, some pushes several times. */
 const STORM_MS = 60_000 + COUNT * 2;

@@ -13,11 +13,12 @@ import { invariantProblems } from '../fuzz/invariants.ts';
 import { call, read } from '../support/app.ts';
 import { lookedAt, run, type ServerProcess, startServe } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { isAskedFor, scaleOf } from '../support/scale.ts';
 import { HASH, type Link, openShop, type Shop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SECONDS = Number(process.env['RACE_SECONDS'] ?? 3);
+const SECONDS = scaleOf('RACE_SECONDS', { short: 2, long: 40 });
 const SEED = Number(process.env['RACE_SEED'] ?? 5);
 const SERVERS = 3;
 const CALLERS = 24;
@@ -164,7 +165,7 @@ test(`${SERVERS} servers for ${SECONDS} s, seed ${SEED}`, async () => {
   race.problems.push(...invariantProblems(await lookedAt(dataDir)));
   expect(race.problems).toEqual([]);
   expect(await run(['audit', 'verify', '--data', dataDir])).toMatchObject({ code: 0 });
-  if (process.env['RACE_SECONDS']) {
+  if (isAskedFor('RACE_SECONDS')) {
     console.log({ kills, lost: race.lost, ...Object.fromEntries(race.answers) });
   }
   expect(race.heard).toBeGreaterThan(HEARD_MIN);

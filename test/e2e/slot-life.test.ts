@@ -14,11 +14,12 @@ import { call } from '../support/app.ts';
 import { type Beside, besideOf } from '../support/beside.ts';
 import { lookedAt, startServe } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { scaleOf } from '../support/scale.ts';
 import { enter, HASH, openShop, type Shop } from '../support/shop.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 import { useProcesses } from '../support/use-processes.ts';
 
-const SCALE = Number(process.env['SLOT_LIFE_SCALE'] ?? 1);
+const SCALE = scaleOf('SLOT_LIFE_SCALE', { short: 1, long: 10 });
 const SEED = Number(process.env['SLOT_LIFE_SEED'] ?? 3);
 const LIMIT = 7;
 

@@ -10,10 +10,11 @@ import { openBeside } from '../support/database.ts';
 import type { EventMakerOrder } from '../support/event-maker.ts';
 import { plainEnv } from '../support/process.ts';
 import { Random } from '../support/random.ts';
+import { scaleOf } from '../support/scale.ts';
 import { addProvider, bind, HASH } from './contract/fixture.ts';
 import { addWebhook } from './contract/webhook.ts';
 
-const KILLS = Number(process.env['EVENT_KILLS'] ?? 6);
+const KILLS = scaleOf('EVENT_KILLS', { short: 4, long: 40 });
 const PROCESSES = 2;
 
 let dataDir: string;

@@ -17,9 +17,10 @@ import { describePostgres } from '../support/needs.ts';
 import { placeOf } from '../support/place.ts';
 import { bareDatabase, type TestDatabase } from '../support/postgres-data.ts';
 import { Random } from '../support/random.ts';
+import { scaleOf } from '../support/scale.ts';
 import { PATIENCE_MS } from '../support/until.ts';
 
-const SECONDS = Number(process.env['ROUTING_SECONDS'] ?? 3);
+const SECONDS = scaleOf('ROUTING_SECONDS', { short: 2, long: 20 });
 const SEED = Number(process.env['ROUTING_SEED'] ?? 7);
 const ASKERS = 48;
 /** Between two ends of connections, and between two cancels, ms. */

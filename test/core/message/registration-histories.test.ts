@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Engine, openEngine } from '../../support/delivery.ts';
 import { STORE } from '../../support/place.ts';
 import { Random } from '../../support/random.ts';
+import { scaleOf } from '../../support/scale.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
 import {
   type ActorName,
@@ -24,7 +25,10 @@ import {
 } from './registration-model.ts';
 import { beginWalk, CROWD, check, walkAll } from './registration-walk.ts';
 
-const COUNT = Number(process.env['HISTORIES'] ?? (STORE === 'sqlite' ? 500 : 100));
+const COUNT = scaleOf('HISTORIES', {
+  short: STORE === 'sqlite' ? 500 : 100,
+  long: STORE === 'sqlite' ? 5_000 : 1_000,
+});
 const SEED = Number(process.env['HISTORIES_SEED'] ?? 19);
 const LENGTH = 16;
 const LINKS: readonly LinkName[] = ['own', 'others', 'ofM'];

@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Engine, openEngine } from '../../support/delivery.ts';
 import { STORE } from '../../support/place.ts';
+import { scaleOf } from '../../support/scale.ts';
 import { PATIENCE_MS } from '../../support/until.ts';
 import {
   type ActorName,
@@ -29,7 +30,7 @@ setDefaultTimeout(4 * PATIENCE_MS);
  * So many operations lead to a world at most, and one more is tried in it. `MODEL_DEPTH=3` tries
  * 35,000 and takes ten seconds of a processor.
  */
-const DEPTH = Number(process.env['MODEL_DEPTH'] ?? 2);
+const DEPTH = scaleOf('MODEL_DEPTH', { short: 2, long: STORE === 'sqlite' ? 3 : 2 });
 const MESSAGES_MAX = 2;
 const registers = (actor: ActorName, shown: ShownModel, ...withTokens: boolean[]): OpModel[] =>
   withTokens.map((withToken) => ({ op: 'register', actor, shown, withToken }));
