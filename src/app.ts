@@ -214,7 +214,7 @@ async function startParts(beginning: Beginning): Promise<App> {
       void outbox.resume();
       backups.reschedule();
       current = next;
-      void tls?.look();
+      void tls?.check();
       void bindUpstreams(core, settings.gateUpstreams, clock, log);
       return change;
     },

@@ -1,52 +1,50 @@
 /**
- * A polite caller of the provider API of another server: not too often, patient with faults that
- * pass, and distrustful of what comes back. It knows the documented API, and of ours the one reader
- * of JSON from outside.
+ * A client of the provider API of another server: with a bounded rate, retries after temporary
+ * failures, and bounds on all answers. It uses the documented API alone.
  */
 
 import { type JsonBounds, readJsonObject } from '../core/json-input.ts';
 import { isRefused } from '../core/outcome.ts';
 
 export interface ProviderClientOptions {
-  /** The base address; paths are appended to it. */
+  /** The base URL; paths are appended to it. */
   url: string;
   providerCode: string;
   authKey: string;
-  /** The most calls that begin in a second. */
+  /** Calls that start per second. */
   callsPerSecondMax: number;
   userAgent: string;
-  /** The time for a call, ms. */
+  /** The time limit of a call, ms. */
   timeoutMs: number;
   nowMs(): number;
   sleep(ms: number): Promise<void>;
-  /** Ends pauses and calls under way; they then throw {@link CallFailed}. */
+  /** Ends pauses and calls in progress; they throw {@link CallFailed}. */
   signal: AbortSignal;
-  /** Hears that a call failed and will be made again after a pause. */
+  /** Called when a call failed and is retried after a pause. */
   onPause?(why: string, pauseMs: number): void;
 }
 
-/** The server cannot be used; the message is one sentence without credentials. */
+/** A failure that no retry can fix; the message is one sentence without credentials. */
 export class CallFailed extends Error {
   override readonly name = 'CallFailed';
 }
 
-/** The attempts before a call has failed. */
 const ATTEMPTS_MAX = 8;
-/** The `Unknown error`s that are believed to be faults that pass. */
+/** How often `Unknown error` is retried as a temporary fault. */
 const UNKNOWN_ERRORS_MAX = 3;
 /** Pauses between attempts, ms: doubled from the first to the last, each times 0.5 to 1.5. */
 const PAUSE_FIRST_MS = 500;
 const PAUSE_LAST_MS = 30_000;
-/** A server that asks for a longer pause than this has shut us out. */
+/** A server that asks for a longer pause has locked the client out, ms. */
 const RETRY_AFTER_MAX_MS = 10 * 60_000;
 /** 5000 records with notes of 255 characters, each written as twelve, are 17 MB. */
 const LIST_BOUNDS: JsonBounds = { bytesMax: 24 * 1024 ** 2, valuesMax: 200_000 };
-/** One link, or the HWIDs of one, 100 at most; several such calls run at once. */
+/** The bounds of one link, or of its HWIDs, 100 at most: several such calls run at once. */
 const PART_BOUNDS: JsonBounds = { bytesMax: 1024 ** 2, valuesMax: 10_000 };
 const SHOWN_LENGTH_MAX = 200;
 const BASE_ADDRESS = 'is it the base address of the API?';
 
-/** An attempt that may go better another time. `afterMs`: as the server asks. */
+/** A failed attempt that is worth a retry, after `afterMs` if the server asks for a pause. */
 interface Again {
   why: string;
   afterMs: number | null;
@@ -56,18 +54,13 @@ type Query = Readonly<Record<string, string | number>>;
 type Answer = { data: unknown[] } | { refusal: string };
 
 export class ProviderClient {
-  readonly #options: ProviderClientOptions;
-  /** The earliest moment at which the next call may begin. */
+  /** The earliest start of the next call. */
   #nextAtMs = 0;
   readonly #stopped: Promise<void>;
-  /**
-   * The server has answered as this API does. Until then what another attempt could mend is more
-   * likely a mistyped address, which is reported at once.
-   */
+  /** False until the first answer of this API: a failure before it hints at a mistyped URL. */
   #hasAnswered = false;
 
-  constructor(options: ProviderClientOptions) {
-    this.#options = options;
+  constructor(private readonly options: ProviderClientOptions) {
     const { signal } = options;
     this.#stopped = new Promise((resolve) => {
       if (signal.aborted) resolve();
@@ -76,12 +69,12 @@ export class ProviderClient {
   }
 
   /**
-   * The `data` of a list, or the text of a refusal. Throws {@link CallFailed} when the credentials
-   * or the subscription are refused, when the server does not answer as specified, and when it
-   * fails again and again.
+   * Returns the `data` of a list, or the text of a refusal. Throws {@link CallFailed} if the
+   * credentials or the subscription are refused, if an answer is not as specified, and after
+   * {@link ATTEMPTS_MAX} failures.
    */
   async list(path: string, query: Query): Promise<unknown[] | { refusal: string }> {
-    // A server may have no better word for an id that is nobody's.
+    // A server may answer an unknown id with this text.
     let faultsLeft = query['id'] === undefined ? UNKNOWN_ERRORS_MAX : 1;
     for (let attempt = 1; ; attempt++) {
       await this.#turn();
@@ -96,15 +89,15 @@ export class ProviderClient {
     }
   }
 
-  /** Waits for this call's turn. */
+  /** Waits until the next call may start. */
   async #turn(): Promise<void> {
-    const { nowMs, callsPerSecondMax } = this.#options;
+    const { nowMs, callsPerSecondMax } = this.options;
     const atMs = Math.max(nowMs(), this.#nextAtMs);
     this.#nextAtMs = atMs + 1000 / callsPerSecondMax;
     await this.#sleep(atMs - nowMs());
   }
 
-  /** A pause that the server asked for is one for all calls. */
+  /** Waits before a retry. A pause that the server asked for delays all calls. */
   async #pause(why: string, attempt: number, afterMs: number | null): Promise<void> {
     if (afterMs !== null && afterMs > RETRY_AFTER_MAX_MS) {
       const minutes = Math.ceil(afterMs / 60_000);
@@ -112,27 +105,27 @@ export class ProviderClient {
     }
     const growing = Math.min(PAUSE_FIRST_MS * 2 ** (attempt - 1), PAUSE_LAST_MS);
     const pauseMs = Math.max(afterMs ?? 0, growing * (0.5 + Math.random()));
-    const { onPause, nowMs } = this.#options;
+    const { onPause, nowMs } = this.options;
     onPause?.(why, pauseMs);
     if (afterMs !== null) this.#nextAtMs = Math.max(this.#nextAtMs, nowMs() + afterMs);
     await this.#sleep(pauseMs);
   }
 
   async #sleep(ms: number): Promise<void> {
-    const { signal, sleep } = this.#options;
+    const { signal, sleep } = this.options;
     if (ms > 0 && !signal.aborted) await Promise.race([sleep(ms), this.#stopped]);
     if (signal.aborted) throw new CallFailed('stopped');
   }
 
   async #attempt(path: string, query: Query): Promise<Answer | Again> {
-    const { url, providerCode, authKey, userAgent, timeoutMs, signal } = this.#options;
+    const { url, providerCode, authKey, userAgent, timeoutMs, signal } = this.options;
     const search = new URLSearchParams({ provider_code: providerCode, auth_key: authKey });
     for (const [name, value] of Object.entries(query)) search.set(name, String(value));
     const patience = AbortSignal.timeout(timeoutMs);
     try {
       const response = await fetch(`${url}${path}?${search}`, {
         headers: { accept: 'application/json', 'user-agent': userAgent },
-        // The credentials are in the address: no other server may get them.
+        // The credentials are in the URL: no other server may get them.
         redirect: 'manual',
         signal: AbortSignal.any([signal, patience]),
       });
@@ -141,39 +134,35 @@ export class ProviderClient {
         await response.body?.cancel();
         return passing;
       }
-      return this.#read(
-        path,
-        response.status,
-        await boundedBytes(response, boundsOf(query)),
-        query,
-      );
+      const bounds = boundsOf(query);
+      return this.#read(path, response.status, await boundedBytes(response, bounds), bounds);
     } catch (error) {
       if (error instanceof CallFailed) throw error;
       if (signal.aborted) throw new CallFailed('stopped');
       if (patience.aborted) {
         return this.#again(`the source took longer than ${timeoutMs / 1000} s`, 'is it there?');
       }
-      // The error itself may hold the address, and with it the key.
+      // The error may contain the URL, and with it the key.
       const code = (error as { code?: unknown }).code;
       const reason = typeof code === 'string' && /^\w{1,40}$/.test(code) ? ` (${code})` : '';
       return this.#again(`the source cannot be reached${reason}`, 'is its address right?');
     }
   }
 
-  /** Throws before the first answer, with a question that may lead to the mistake. */
+  /** Returns a failure worth a retry; throws before the first answer, with a hint. */
   #again(why: string, question: string): Again {
     if (!this.#hasAnswered) throw new CallFailed(`${why}: ${question}`);
     return { why, afterMs: null };
   }
 
-  /** Null: there is an answer to be read. Throws when another attempt would not help. */
+  /** Returns a temporary failure by status; null: the answer can be read. Throws for a redirect. */
   #passing(response: Response): Again | null {
     const { status, headers } = response;
     const why = `the source answers HTTP ${status}`;
     if (status === 408 || status === 429 || status >= 500) {
       return { why, afterMs: this.#retryAfterMs(headers.get('retry-after')) };
     }
-    const target = URL.parse(headers.get('location') ?? '', this.#options.url);
+    const target = URL.parse(headers.get('location') ?? '', this.options.url);
     if (status >= 300 && status < 400 && target !== null) {
       const origin = target.origin.slice(0, SHOWN_LENGTH_MAX);
       throw new CallFailed(
@@ -188,14 +177,14 @@ export class ProviderClient {
     if (value === null) return null;
     if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
     const atMs = Date.parse(value);
-    return Number.isNaN(atMs) ? null : Math.max(0, atMs - this.#options.nowMs());
+    return Number.isNaN(atMs) ? null : Math.max(0, atMs - this.options.nowMs());
   }
 
-  #read(path: string, status: number, bytes: Uint8Array, query: Query): Answer | Again {
-    const read = readJsonObject(bytes, boundsOf(query), `what the source answers to ${path}`);
+  #read(path: string, status: number, bytes: Uint8Array, bounds: JsonBounds): Answer | Again {
+    const read = readJsonObject(bytes, bounds, `what the source answers to ${path}`);
     if (isRefused(read) && read.says === 'over_bounds') throw new CallFailed(read.detail);
     const body = !isRefused(read) && Number.isInteger(read['rc']) ? read : null;
-    // Earlier editions of the API answered refusals with other statuses.
+    // Earlier versions of the API answered refusals with other statuses.
     if (body === null && status !== 200) {
       const question = this.#hasAnswered ? '' : `: ${BASE_ADDRESS}`;
       throw new CallFailed(`the source answers HTTP ${status} to ${path}${question}`);
@@ -221,10 +210,10 @@ export class ProviderClient {
     return { refusal };
   }
 
-  /** The words of a foreign server, fit for a terminal. */
+  /** Returns a text of the other server, safe for a terminal. */
   #shown(text: unknown): string {
     if (typeof text !== 'string') return 'nothing';
-    const line = text.replaceAll(this.#options.authKey, '***').replace(/[^\x20-\x7e]+/g, ' ');
+    const line = text.replaceAll(this.options.authKey, '***').replace(/[^\x20-\x7e]+/g, ' ');
     return line.slice(0, SHOWN_LENGTH_MAX);
   }
 }

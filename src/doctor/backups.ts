@@ -1,4 +1,4 @@
-/** The check of backups: whether they are made, are recent, and would survive the disk. */
+/** Checks that backups are scheduled, recent, and on another disk than the database. */
 
 import { existsSync, statSync } from 'node:fs';
 import { Cron } from 'croner';
@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 
 interface BackupsReport {
   findings: Finding[];
-  /** Moment of the newest scheduled one, UTC ms; null: there is none. */
+  /** The time of the newest scheduled backup, UTC ms; null: there is none. */
   newestMs: number | null;
 }
 
@@ -44,7 +44,7 @@ function age(pattern: string, newestMs: number | null, nowMs: number, folder: st
     const wait = "wait for the first, or look for backup_failed in the log of 'gatepost serve'";
     return [say.warning(`${folder} holds none yet`, wait)];
   }
-  // Two rings later it was surely missed.
+  // By the second scheduled time after it, at least one backup was missed.
   const [, second] = cron.nextRuns(2, new Date(newestMs));
   const shown = new Date(newestMs).toISOString();
   if (second !== undefined && second.getTime() + HOUR_MS < nowMs) {

@@ -1,4 +1,4 @@
-/** The check of the operator's certificate: whether, and how long, `serve` would start with it. */
+/** Checks whether `serve` would start with the operator's certificate, and for how long. */
 
 import { type Stats, statSync } from 'node:fs';
 import { about, type Finding } from '../finding.ts';
@@ -9,7 +9,7 @@ import { operatorCertificate, type TlsSettings } from '../tls/tls.ts';
 
 const say = about('certificate');
 
-/** Checks the certificate of the operator's files; one from an authority has no finding. */
+/** Checks the certificate in the operator's files; one from ACME has no finding. */
 export function checkCertificate(settings: TlsSettings, nowMs: number, uid: number): Finding[] {
   try {
     const certificate = operatorCertificate(settings, nowMs);
@@ -27,7 +27,7 @@ export function checkCertificate(settings: TlsSettings, nowMs: number, uid: numb
   }
 }
 
-/** Names that a served certificate holds for; null: there is none, or it cannot be read. */
+/** Returns the names of the served certificate; null: there is none, or it cannot be read. */
 export function certifiedNames(settings: TlsSettings, nowMs: number): readonly string[] | null {
   if (settings.acmeDomains.length > 0) return settings.acmeDomains;
   try {
@@ -38,7 +38,7 @@ export function certifiedNames(settings: TlsSettings, nowMs: number): readonly s
   }
 }
 
-/** Finds a key that root reads, and the service's user, who owns the data directory, does not. */
+/** Finds a key that root can read and the service's user, the owner of the data, cannot. */
 function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Finding | null {
   const service = statSync(dataDir, { throwIfNoEntry: false });
   if (uid !== 0 || service === undefined || service.uid === 0) return null;
@@ -50,7 +50,7 @@ function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Findi
   );
 }
 
-/** Tells whether a user may read a file. Groups are unknown here: any group's right will do. */
+/** Returns whether a user may read a file. Groups are unknown: the right of any group counts. */
 function mayRead(uid: number, { uid: owner, mode }: Stats): boolean {
   return uid === owner ? (mode & 0o400) !== 0 : (mode & 0o044) !== 0;
 }

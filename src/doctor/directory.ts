@@ -1,4 +1,4 @@
-/** The check of the data directory: whether it is there, whose it is, whether it takes writes. */
+/** Checks the data directory: presence, owner, mode, and whether it can be written to. */
 
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ export function checkDirectory(dataDir: string, uid: number): Finding[] {
   return findings.length > 0 ? findings : [say.ok(`${dataDir} is private and can be written to`)];
 }
 
-/** Warns of another user than that of the service: what one may do says little of the other. */
+/** Warns if the doctor does not run as the user of the service: their rights may differ. */
 function checkUser(dataDir: string, { uid: owner }: Stats, uid: number): Finding[] {
   if (uid === owner) return [];
   return [
@@ -54,13 +54,13 @@ function checkMode(dataDir: string): Finding[] {
   return findings.map(asFinding);
 }
 
-/** Splits a finding about permissions, which ends with the command that mends it. */
+/** Splits a finding about permissions, which ends with the command that fixes it. */
 function asFinding({ problem, isRefused }: Permission): Finding {
   const [what = problem, todo = 'see docs/limits.md'] = problem.split(': run ');
   return isRefused ? say.problem(what, `run ${todo}`) : say.warning(what, `run ${todo}`);
 }
 
-/** The appliance's own files, with their owners. */
+/** Returns the files of Gatepost with their owners. */
 function filesOf(dataDir: string) {
   try {
     return readdirSync(dataDir)
@@ -68,12 +68,12 @@ function filesOf(dataDir: string) {
       .map((name) => join(dataDir, name))
       .map((path) => ({ path, uid: statSync(path).uid }));
   } catch {
-    // A directory that cannot be read is found when it is written to.
+    // checkWriting reports a directory that cannot be read.
     return [];
   }
 }
 
-/** Finds, as root, files that the appliance's user could not use: root alone uses everything. */
+/** Finds, as root, files that the user of the service could not use. */
 function checkOwners(dataDir: string, { uid: owner }: Stats, uid: number): Finding[] {
   if (uid !== 0) return [];
   return filesOf(dataDir)
@@ -89,7 +89,7 @@ function checkOwners(dataDir: string, { uid: owner }: Stats, uid: number): Findi
 function checkWriting(dataDir: string): Finding[] {
   const probe = join(dataDir, `.gatepost-doctor-${randomBytes(6).toString('hex')}`);
   try {
-    // More than fits beside an inode: a full disk still takes an empty file.
+    // More than fits beside an inode: a full disk still accepts an empty file.
     writeFileSync(probe, Buffer.alloc(8192, 1), { flag: 'wx', mode: 0o600 });
     return [];
   } catch (error) {

@@ -1,4 +1,4 @@
-/** All checks, in the order in which an operator would look. */
+/** All checks of `gatepost doctor`, in their order. */
 
 import { existsSync } from 'node:fs';
 import { backupFolder } from '../backup/shelf.ts';
@@ -15,25 +15,25 @@ import { checkAddress, checkClock, checkDescriptors, checkSpace, readLimits } fr
 
 interface Patient {
   loaded: LoadedConfig;
-  /** Kind of the store that holds the data. */
+  /** The kind of the store that holds the data. */
   kind: StoreKind;
   nowMs: number;
-  /** User that the command runs as. */
+  /** The user that runs the command. */
   uid: number;
 }
 
 const NO_BACKUPS = { findings: [], newestMs: null };
 
 /**
- * Looks at everything; changes nothing but a file that it makes and removes, and asks nobody but
- * the panels behind the gate, and the gateways that are set up.
+ * Runs all checks. Creates and removes one file, changes nothing else, and calls only the panels
+ * behind the gate and the gateways that are set up.
  */
 export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Finding[]> {
   const { config } = loaded;
   const { dataDir } = config;
   const directory = checkDirectory(dataDir, uid);
   const database = await kind.survey(dataDir, config.gateUpstreams);
-  // A server has backups of its own.
+  // Gatepost makes no backups of a PostgreSQL server.
   const backups = kind.file === null ? NO_BACKUPS : checkBackups(config, nowMs);
   const times = [database.newestMs, backups.newestMs].filter((ms) => ms !== null);
   const newestMs = times.length > 0 ? Math.max(...times) : null;
@@ -58,7 +58,7 @@ export async function examine({ loaded, kind, nowMs, uid }: Patient): Promise<Fi
   ];
 }
 
-/** Checks only what loading it has not: mistakes, and secrets that others may read, end that. */
+/** Checks what loading does not: it fails for mistakes and for readable secrets. */
 function checkConfiguration({ file, config }: LoadedConfig): Finding[] {
   const say = about('configuration');
   const path = config.backupPassphraseFile;

@@ -1,4 +1,4 @@
-/** The checks of the gate: its panels, their bindings, the proxies that it believes. */
+/** Checks the gate: its panels, their bindings, and its trusted proxies. */
 
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
@@ -11,13 +11,13 @@ import type { BoundHost } from '../store/kind.ts';
 type Upstream = Config['gateUpstreams'][number];
 
 const say = about('gate');
-/** Time in which a panel that is there says something, ms. */
+/** The time limit of an answer of a panel, ms. */
 const PROBE_MAX_MS = 3_000;
 const SILENCE = 'it says nothing';
-/** A connection that was accepted, and closed without a byte. */
+/** A connection that was accepted and closed without a byte. */
 const DROPPED = 'dropped';
 
-/** Finds proxies that may ask `/gate` though none of them was named for it, or that may not. */
+/** Finds proxies that may ask `/gate` without being set for it, and a gate that none may ask. */
 export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   const { gateProxies, gateUpstreams, trustedProxies } = config;
   if (gateProxies === null && sources.trustedProxies.text !== '') {
@@ -46,7 +46,7 @@ export function checkProxies({ config, sources }: LoadedConfig): Finding[] {
   ];
 }
 
-/** Checks each panel; `bound` has their hosts in the same order, or none if they are unknown. */
+/** Checks each panel; `bound` has their bindings in the same order, or none if unknown. */
 export async function checkUpstreams(
   { gateUpstreams, host, port }: Config,
   bound: readonly BoundHost[],
@@ -88,7 +88,7 @@ function checkBinding({ host, provider }: Upstream, state: BoundHost): Finding {
   }
 }
 
-/** Finds hosts of panels for which the certificate that is served does not hold. */
+/** Finds hosts of panels that the served certificate does not cover. */
 export function checkNames({ gateUpstreams }: Config, names: readonly string[] | null): Finding[] {
   // Plain HTTP: a proxy has the certificate.
   if (names === null) return [];
@@ -137,7 +137,7 @@ async function checkPanel(upstream: Upstream): Promise<Finding> {
     const status = await ask('GET', path, upstream);
     if (typeof status === 'string' || status < 200 || status >= 300) continue;
     return say.warning(
-      `the panel of ${host} answers ${status} for a key at ${text} that nobody has`,
+      `the panel of ${host} answers ${status} for a random key at ${text}`,
       'see that key_path is right and the panel refuses such keys: each one gets a link',
     );
   }
@@ -145,8 +145,8 @@ async function checkPanel(upstream: Upstream): Promise<Finding> {
 }
 
 /**
- * Asks for something that the panel answers, whatever it says. Some, such as the page of Remnawave,
- * close the connection for every path but that of a key which they know; a preflight they answer.
+ * Sends a request that a panel answers with any status. Some, such as the page of Remnawave, close
+ * the connection for every path without a known key, but answer a preflight.
  */
 async function probe(upstream: Upstream): Promise<number | string> {
   const answer = await ask('HEAD', '/', upstream);
@@ -154,9 +154,9 @@ async function probe(upstream: Upstream): Promise<number | string> {
 }
 
 /**
- * Asks for a page as the proxy would: some panels answer no other host, or nobody who names no
- * client. Returns the status, or the fault if there is no answer. Not by `fetch`, which would ask a
- * proxy that the environment names.
+ * Sends a request as the proxy would: some panels answer only their own host, or only requests with
+ * a client address. Returns the status, or the error without an answer. `fetch` would use a proxy
+ * of the environment.
  */
 function ask(
   method: 'GET' | 'HEAD' | 'OPTIONS',
@@ -176,7 +176,7 @@ function ask(
       'access-control-request-method': 'GET',
     }),
   };
-  // Else it would be the host of the header. An address is no name that TLS could ask for.
+  // By default it is the host of the header. TLS sends no address as a server name.
   const servername = isIP(hostname.replace(/^\[|\]$/g, '')) === 0 ? hostname : '';
   return new Promise((settle) => {
     const asked = request(`${url}${path}`, { method, headers, servername, agent: false });

@@ -1,4 +1,4 @@
-/** The checks of gateways: their files, and whether they can be reached from here. */
+/** Checks gateways: their files, and whether this machine reaches them. */
 
 import { existsSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
@@ -12,7 +12,7 @@ import { Outgoing } from '../outgoing/outgoing.ts';
 import type { DatabaseReport } from '../store/kind.ts';
 
 const say = about('gateways');
-/** Time in which a gateway that is there says something, ms. */
+/** The time limit of an answer of a gateway, ms. */
 const PROBE_MAX_MS = 5_000;
 const MEND = "mend it: 'gatepost serve' does not start with it";
 const RELOAD = "mend it, then run 'systemctl reload gatepost'; its pushes wait until then";
@@ -26,8 +26,8 @@ const NONE = {
 };
 
 /**
- * Checks each gateway that is set up; one that is not has no finding. `stopped`: those that a
- * server has stopped, as they refused our credentials. `hasSubscriptions`: a VAPID key is in use.
+ * Checks each gateway that is set up. `stopped` are those that a server has stopped after they
+ * refused its credentials; `hasSubscriptions` is true if a VAPID key is in use.
  */
 export async function checkGateways(
   config: Config,
@@ -40,7 +40,7 @@ export async function checkGateways(
   if (fcmServiceAccount === '' && webpushSubject === '' && !hasApns) return [];
   const outgoing = openOutgoing(config);
   if (!(outgoing instanceof Outgoing)) return [outgoing];
-  /** Checks one alone, so that each has its own finding. */
+  /** Checks one gateway alone, so that each has its own finding. */
   const check = async (name: string, own: Partial<Config>, endpoint: string | null) => {
     const problem = problemOf({ ...config, ...NONE, ...own }, outgoing);
     if (problem !== null) return say.problem(problem, MEND);
@@ -67,7 +67,7 @@ async function checkWebPush(
   check: (name: string, own: Partial<Config>, endpoint: null) => Promise<Finding>,
 ): Promise<Finding> {
   const path = vapidFileOf(config);
-  // To look at it would make it.
+  // The usual check would create the file.
   if (!existsSync(path) && hasSubscriptions) {
     return say.problem(`devices have subscribed with a VAPID key, and ${path} is missing`, FETCH);
   }
@@ -95,7 +95,7 @@ function problemOf(settings: Config, outgoing: Outgoing): string | null {
   }
 }
 
-/** Asks for nothing in particular: whatever it answers, it is there. */
+/** Sends a request to the gateway: any answer shows that it can be reached. */
 async function reach(name: string, endpoint: string, outgoing: Outgoing): Promise<Finding> {
   const answer = await outgoing.send(
     {

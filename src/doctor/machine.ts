@@ -1,4 +1,4 @@
-/** The checks of the machine: space, the time, file descriptors, an address. */
+/** Checks the machine: disk space, the clock, file descriptors, the address. */
 
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -7,14 +7,14 @@ import { about, type Finding } from '../finding.ts';
 import { messageOf } from '../operator-error.ts';
 
 const MIB = 1024 ** 2;
-/** Space below which writes may fail any minute. */
+/** Free space below which writes may soon fail, bytes. */
 const SPACE_BYTES_MIN = 64 * MIB;
 const SPACE_BYTES_LOW = 512 * MIB;
 const INODES_MIN = 1_000;
 
 /**
- * Checks the space on the disk of `folder`, which will have to hold `needBytes` more: a copy while
- * a backup is made, a database while one is restored.
+ * Checks the free space on the disk of `folder`, which needs `needBytes` more: for a copy during a
+ * backup, or for a database that is restored.
  */
 export function checkSpace(name: string, folder: string, needBytes: number): Finding[] {
   const say = about(name);
@@ -39,16 +39,16 @@ export function checkSpace(name: string, folder: string, needBytes: number): Fin
   }
 }
 
-/** The folder itself, or the nearest above it that exists. */
+/** Returns the folder, or the nearest parent that exists. */
 function nearest(folder: string): string {
   const path = resolve(folder);
   return existsSync(path) || dirname(path) === path ? path : nearest(dirname(path));
 }
 
-/** Time at which this was written: no right clock is before. */
+/** The time of this program: a clock before it is wrong. */
 const EARLIEST_MS = Date.UTC(2026, 10, 1);
 const LATEST_MS = Date.UTC(2100, 0, 1);
-/** Difference that one machine's clock may have between two starts, ms. */
+/** The tolerated step back of a clock between two starts, ms. */
 const DRIFT_MAX_MS = 5_000;
 
 /** Checks the clock against `newestMs`, the latest time in database and backups; null: unknown. */
@@ -68,10 +68,10 @@ export function checkClock(nowMs: number, newestMs: number | null): Finding[] {
   return [say.ok(`it says ${shown}, after everything on record`)];
 }
 
-/** Number of files and sockets besides the streams. */
+/** Files and sockets besides the streams. */
 const OTHER_DESCRIPTORS = 256;
 
-/** Checks the bound of open files in `limits`, the text of `/proc/self/limits`. */
+/** Checks the limit of open files in `limits`, the text of `/proc/self/limits`. */
 export function checkDescriptors(limits: string, streamCountMax: number): Finding[] {
   const say = about('open files');
   const found = /^Max open files\s+(\d+|unlimited)/m.exec(limits)?.[1];
@@ -96,7 +96,7 @@ export function readLimits(): string {
   }
 }
 
-/** Checks whether the address is free, and whether TLS covers it. */
+/** Checks whether the address is free, and whether it has TLS if it is not local. */
 export function checkAddress(host: string, port: number, hasTls: boolean): Finding[] {
   const say = about('address');
   const shown = `${host}:${port}`;

@@ -27,7 +27,7 @@ interface JobDeps {
   worker: Worker;
   outbox: Pick<Outbox, 'tick'>;
   /** Null: plain HTTP. */
-  tls: { look(): Promise<void>; expiresAtMs(): number } | null;
+  tls: { check(): Promise<void>; expiresAtMs(): number } | null;
   /** This process, as other nodes on its database see it. */
   node: NodeFacts;
   /** Read at each run: a change applies at once. */
@@ -59,7 +59,7 @@ function jobs({ core, clock, log, worker, outbox, tls, settings, node }: JobDeps
       run: (signal) => expireMessages(core, clock.nowMs(), signal),
     },
     ...(tls
-      ? [{ name: 'certificate', pattern: '50 * * * * *', run: async () => void tls.look() }]
+      ? [{ name: 'certificate', pattern: '50 * * * * *', run: async () => void tls.check() }]
       : []),
     {
       name: 'prune',

@@ -1,4 +1,4 @@
-/** Rows of the table of metrics: what they are made of, and what they are read from. */
+/** The form of a metric's row, and the snapshot from which its values are read. */
 
 import type { QueueFacts, ServerFacts, StorageFacts } from '../core/port/health.ts';
 import type { OutboxTotals } from '../core/port/outbox.ts';
@@ -6,7 +6,7 @@ import type { Counts, Histogram } from '../counts.ts';
 import type { ProcessFacts } from './process.ts';
 import type { Tallies } from './tallies.ts';
 
-/** Figures of the listener for callers. */
+/** Figures of the HTTP server. */
 export interface HttpFacts {
   tallies(): Iterable<{ endpoint: string; answers: Counts; seconds: Histogram }>;
   limited(): Readonly<Record<string, number>>;
@@ -14,22 +14,22 @@ export interface HttpFacts {
   pollCount(): number;
 }
 
-/** The last backup by the clock. */
+/** The last scheduled backup. */
 export interface BackupFacts {
   atMs: number;
-  /** Time that it took, ms; null: another process, or an earlier run of this one, made it. */
+  /** The time that it took, ms; null: another process, or an earlier run, made it. */
   tookMs: number | null;
   bytes: number;
 }
 
-/** Everything that one look gathers. Figures that nobody knows are null, and have no value. */
-export interface Look {
+/** All facts of one scrape. A null is unknown and has no sample. */
+export interface Snapshot {
   nowMs: number;
   startedAtMs: number;
   storage: StorageFacts | null;
-  /** Null: the database is no server's, or does not answer. */
+  /** Null: the database is a file, or the server does not answer. */
   server: ServerFacts | null;
-  /** Null: the database is no server's. */
+  /** Null: the database is a file. */
   isDatabaseUp: boolean | null;
   queue: QueueFacts | null;
   outbox: readonly OutboxTotals[] | null;
@@ -44,7 +44,7 @@ type Labels = Readonly<Record<string, string | number>>;
 interface Sample {
   labels: Labels;
   value: number;
-  /** Name if it is not the metric's, as that of a histogram's part. */
+  /** The name of a histogram's part, if not the metric's. */
   metricName?: string;
 }
 
@@ -53,17 +53,17 @@ export interface MetricRow {
   type: 'counter' | 'gauge' | 'histogram';
   labels: readonly string[];
   help: string;
-  read(look: Look, name: string): Sample[];
+  read(snapshot: Snapshot, name: string): Sample[];
 }
 
-/** One value, or none where it is not known. */
+/** One sample, or none for an unknown value. */
 export const one = (value: number | null | undefined): Sample[] =>
   value === null || value === undefined ? [] : [{ labels: {}, value }];
 
 export const counted = (label: string, counts: Counts): Sample[] =>
   [...counts.entries()].map(([name, value]) => ({ labels: { [label]: name }, value }));
 
-/** The cumulative buckets, sum and count of the exposition format. */
+/** Returns the cumulative buckets, sum and count of a histogram. */
 export function spread(
   name: string,
   { bounds, counts, sum }: Histogram,

@@ -1,4 +1,4 @@
-/** The metrics in one table: name, meaning, and source of the values. */
+/** The table of metrics: name, meaning, and source of the values. */
 
 import { COMMIT, VERSION } from '../version.ts';
 import { counted, type MetricRow, one, row, spread } from './metric-row.ts';
@@ -68,7 +68,7 @@ const DATABASE: MetricRow[] = [
   row({
     name: 'gatepost_database_free_bytes',
     type: 'gauge',
-    help: 'Room inside of the database that new rows will take first.',
+    help: 'Space inside the database that new rows use first.',
     read: ({ storage }) => one(storage?.freeBytes),
   }),
   row({
@@ -80,7 +80,7 @@ const DATABASE: MetricRow[] = [
   row({
     name: 'gatepost_disk_free_bytes',
     type: 'gauge',
-    help: 'Room that the disk of the data directory has left.',
+    help: 'Free space on the disk of the data directory.',
     read: ({ storage }) => one(storage?.diskFreeBytes),
   }),
   row({
@@ -222,25 +222,25 @@ const PROCESS: MetricRow[] = [
     name: 'process_cpu_seconds_total',
     type: 'counter',
     help: 'Processor time of all threads.',
-    read: (look) => one(look.process.cpuSeconds),
+    read: ({ process: facts }) => one(facts.cpuSeconds),
   }),
   row({
     name: 'process_resident_memory_bytes',
     type: 'gauge',
     help: 'Resident memory, the mapped pages of the database included.',
-    read: (look) => one(look.process.residentBytes),
+    read: ({ process: facts }) => one(facts.residentBytes),
   }),
   row({
     name: 'process_open_fds',
     type: 'gauge',
     help: 'Open file descriptors.',
-    read: (look) => one(look.process.openFiles),
+    read: ({ process: facts }) => one(facts.openFiles),
   }),
   row({
     name: 'process_max_fds',
     type: 'gauge',
     help: 'How many file descriptors the process may open.',
-    read: (look) => one(look.process.openFilesMax),
+    read: ({ process: facts }) => one(facts.openFilesMax),
   }),
 ];
 

@@ -1,9 +1,9 @@
-/** Gathers the counts of the process's parts, and writes them as Prometheus reads them. */
+/** Gathers the counts of all parts, and serialises them for Prometheus. */
 
 import { type Metric, Registry } from 'prom-client';
 import { isAway, type Store } from '../core/port/store.ts';
 import { type Log, reasonOf } from '../log.ts';
-import type { BackupFacts, HttpFacts, Look } from './metric-row.ts';
+import type { BackupFacts, HttpFacts, Snapshot } from './metric-row.ts';
 import { METRICS } from './metric-table.ts';
 import { processFacts } from './process.ts';
 import type { Tallies } from './tallies.ts';
@@ -15,13 +15,13 @@ interface MetricSources {
     Store,
     'readStorageFacts' | 'readServerFacts' | 'readQueueFacts' | 'readOutboxTotals'
   >;
-  /** Whether the database answers; null: it is no server's. */
+  /** Returns whether the database answers; null: it is a file. */
   isDatabaseUp?: () => boolean | null;
-  /** Figures of the listener; null: it does not listen yet. */
+  /** Returns the figures of the HTTP server; null: it does not listen yet. */
   http(): HttpFacts | null;
-  /** Time at which the certificate ends, UTC ms; null: plain HTTP. */
+  /** Returns when the certificate ends, UTC ms; null: plain HTTP. */
   certificateExpiresAtMs(): number | null;
-  /** Last good backup; null: there is none. */
+  /** Returns the last good backup; null: there is none. */
   lastBackup(): BackupFacts | null;
   tallies: Tallies;
   log: Log;
@@ -29,32 +29,32 @@ interface MetricSources {
 
 export interface Metrics {
   contentType: string;
-  /** Writes all metrics in Prometheus' text format. */
+  /** Returns all metrics in Prometheus' text format. */
   text(): Promise<string>;
 }
 
 export function makeMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
-  let look: Look;
+  let snapshot: Snapshot;
   for (const { name, help, type, read } of METRICS) {
-    // Read from the parts' own counts: prom-client's metrics look each value up by
-    // its labels, which on the path of a request would cost as much as a look-up in the database.
+    // The parts keep plain counts: prom-client's metrics would find each value by its labels, which
+    // costs a request as much as a read of the database.
     const metric = {
       ...{ name, help, type },
-      get: async () => ({ name, help, type, values: read(look, name), aggregator: 'sum' }),
+      get: async () => ({ name, help, type, values: read(snapshot, name), aggregator: 'sum' }),
     };
     registry.registerMetric(metric as unknown as Metric);
   }
   return {
     contentType: registry.contentType,
     text: async () => {
-      look = await lookAround(sources);
+      snapshot = await takeSnapshot(sources);
       return registry.metrics();
     },
   };
 }
 
-async function lookAround(sources: MetricSources): Promise<Look> {
+async function takeSnapshot(sources: MetricSources): Promise<Snapshot> {
   const { store, http, tallies, log, startedAtMs } = sources;
   const nowMs = sources.nowMs();
   const orNull = (fault: unknown) => {
@@ -68,12 +68,11 @@ async function lookAround(sources: MetricSources): Promise<Look> {
     store.readOutboxTotals().catch(orNull),
     processFacts(),
   ]);
-  const certificateExpiresAtMs = sources.certificateExpiresAtMs();
   return {
     ...{ nowMs, startedAtMs, storage, server, queue, outbox, process: processNow, tallies },
     http: http(),
     isDatabaseUp: sources.isDatabaseUp?.() ?? null,
-    certificateExpiresAtMs,
+    certificateExpiresAtMs: sources.certificateExpiresAtMs(),
     lastBackup: sources.lastBackup(),
   };
 }

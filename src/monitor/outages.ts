@@ -1,9 +1,9 @@
-/** Outages of the database: a line of the log when one begins and when it ends. */
+/** Outages of the database: logs the start and the end of each. */
 
 import type { Log } from '../log.ts';
 
 export class Outages {
-  /** Hears of each change. */
+  /** Called at each change. */
   onChange: () => void = () => undefined;
   #isAway = false;
 
@@ -13,14 +13,14 @@ export class Outages {
     return this.#isAway;
   }
 
-  /** `problem` holds no address and no password. */
+  /** Takes the start of an outage; `problem` holds no address and no password. */
   onAway = (problem: string): void => {
     this.#isAway = true;
     this.log.error('database_away', { problem });
     this.onChange();
   };
 
-  /** `refusedCount`: calls of the store that failed meanwhile. */
+  /** Takes the end of an outage; `refusedCount` calls of the store failed meanwhile. */
   onBack = (awayMs: number, refusedCount: number): void => {
     this.#isAway = false;
     this.log.info('database_back', { ms: Math.round(awayMs), refused: refusedCount });

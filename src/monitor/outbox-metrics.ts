@@ -1,14 +1,14 @@
-/** The metrics of what goes out, by the kind of destination. */
+/** The metrics of the outbox, by the kind of destination. */
 
 import type { OutboxTotals } from '../core/port/outbox.ts';
-import { type Look, type MetricRow, row, spread } from './metric-row.ts';
+import { type MetricRow, row, type Snapshot, spread } from './metric-row.ts';
 
 type Read = (totals: OutboxTotals, nowMs: number) => number;
 
 /** A value for each kind that has destinations. */
 const ofKinds =
   (read: Read) =>
-  ({ outbox, nowMs }: Look) =>
+  ({ outbox, nowMs }: Snapshot) =>
     (outbox ?? []).map((totals) => ({
       labels: { kind: totals.kind },
       value: read(totals, nowMs),

@@ -1,4 +1,4 @@
-/** Figures of this process that the system knows. Linux has most of them, other systems fewer. */
+/** Figures of this process from the system: most of them on Linux, fewer elsewhere. */
 
 import { readdir, readFile } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
@@ -7,7 +7,7 @@ import type { Histogram } from '../counts.ts';
 export interface ProcessFacts {
   cpuSeconds: number;
   residentBytes: number;
-  /** Number of open descriptors and its bound; null where there is no /proc. */
+  /** Open descriptors and their limit; null: there is no /proc. */
   openFiles: number | null;
   openFilesMax: number | null;
 }
@@ -20,16 +20,15 @@ export async function processFacts(): Promise<ProcessFacts> {
   return {
     cpuSeconds: (user + system) / 1e6,
     residentBytes: process.memoryUsage.rss(),
-    // Without the one that lists them.
+    // Without the descriptor of the folder itself.
     openFiles: files && files.length - 1,
     openFilesMax: openFilesMax === undefined ? null : Number(openFilesMax),
   };
 }
 
-/** Interval at which the event loop is watched, ms. */
 const WATCH_INTERVAL_MS = 1_000;
 
-/** Notes once a second how much later than planned a timer rings; returns the end of that. */
+/** Measures the delay of a timer once a second; returns the function that ends it. */
 export function watchEventLoop(clock: Clock, lagSeconds: Histogram): () => void {
   let plannedMs = clock.steadyMs() + WATCH_INTERVAL_MS;
   const timer = setInterval(() => {

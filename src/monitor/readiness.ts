@@ -1,4 +1,4 @@
-/** Readiness of this process for its work, as `/readyz` gives it. */
+/** The readiness of this process, for `/readyz`. */
 
 import type { Clock } from '../clock.ts';
 import { innermostReason } from '../core/outcome.ts';
@@ -6,10 +6,10 @@ import type { Unfitness } from '../core/port/health.ts';
 import type { Store } from '../core/port/store.ts';
 import type { Log } from '../log.ts';
 
-/** Time for which an answer about the database holds, ms: it is asked no more often. */
+/** How long a good or bad result of the database is reused, ms. */
 const GOOD_MS = 5_000;
 const BAD_MS = 1_000;
-/** Time that a write may take before the database counts as not writable, ms. */
+/** The time after which a write counts as failed, ms. */
 const PATIENCE_MS = 3_000;
 
 interface Problem {
@@ -24,7 +24,7 @@ const NEWER = 'a newer version of the program has changed the database: restart 
 const DETAILS: Readonly<Record<Unfitness, string>> = {
   schema_changed: NEWER,
   schema_newer: NEWER,
-  database_unreachable: 'nobody answers at the address of the database',
+  database_unreachable: 'no server answers at the address of the database',
   database_read_only: 'the database takes no writes: it is a standby',
   database_moved: 'the data moved elsewhere, or have not all arrived: see gatepost move-database',
   clock_off: "the clocks of this machine and of the database's are more than 2 s apart",
@@ -48,19 +48,19 @@ export class Readiness {
     this.#phase = 'serving';
   }
 
-  /** Notes that the server stops: no new requests should be sent here. */
+  /** Notes that the server stops: no new requests should arrive. */
   stopping(): void {
     this.#phase = 'stopping';
   }
 
-  /** Forgets what the database said: it went away, or is back. */
+  /** Discards the last result of the database, after the start or the end of an outage. */
   askAgain(): void {
     this.#latest = this.#latest && { ...this.#latest, atMs: Number.NEGATIVE_INFINITY };
   }
 
   /**
-   * Looks for a reason against readiness; null: all is well. Asks the database by writing to it,
-   * and no more often than every few seconds, however often it is called.
+   * Returns the reason why the process is not ready; null: it is. Checks the database by a write,
+   * at most once in some seconds.
    */
   async problem(): Promise<Problem | null> {
     if (this.#phase === 'starting') return STARTING;

@@ -1,13 +1,12 @@
-/** The metrics of a database that is a server's; they have no values where it is a file. */
+/** The metrics of a PostgreSQL server; they have no samples on SQLite. */
 
-import type { ServerFacts } from '../core/port/health.ts';
-import { STATEMENT_KINDS } from '../core/port/health.ts';
-import { counted, type Look, type MetricRow, one, row, spread } from './metric-row.ts';
+import { type ServerFacts, STATEMENT_KINDS } from '../core/port/health.ts';
+import { counted, type MetricRow, one, row, type Snapshot, spread } from './metric-row.ts';
 
-/** A value of what the server itself tells. */
+/** A value that the server reports. */
 const fact =
   (read: (facts: ServerFacts) => number) =>
-  ({ server }: Look) =>
+  ({ server }: Snapshot) =>
     one(server && read(server));
 
 export const SERVER: MetricRow[] = [

@@ -1,4 +1,4 @@
-/** The monitor's own listener: probes and metrics, apart from the callers' address. */
+/** The listener of the monitor: probes and metrics, at an address of their own. */
 
 import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
@@ -8,11 +8,11 @@ import type { Readiness } from './readiness.ts';
 
 export interface MonitorOptions {
   host: string;
-  /** Port; 0 picks a free one. */
+  /** The port; 0 picks a free one. */
   port: number;
-  /** Identity of the data directory, for askers after its server: see whereabouts.ts. */
+  /** The identity of the data directory, for commands that search its server (whereabouts.ts). */
   identity: string;
-  /** Tells whether the operator named the address: one that is taken is then a mistake to mend. */
+  /** True if the operator set the address: it is then an error if it is in use. */
   isChosen: boolean;
   readiness: Readiness;
   metrics: Metrics;
@@ -25,13 +25,12 @@ export interface RunningMonitor {
   stop(): Promise<void>;
 }
 
-/** Bound of bodies, bytes: nothing here reads one. */
+/** The bound of bodies, bytes: no endpoint reads one. */
 const BODY_BYTES_MAX = 1024;
 
 /**
- * Starts to listen. If an address that nobody chose is taken, perhaps by another Gatepost on this
- * machine, a free port is used, and a warning logged. Throws {@link OperatorError} when a chosen
- * address is not free.
+ * Starts to listen. If the default address is in use, perhaps by another Gatepost on this machine,
+ * takes a free port and logs a warning. Throws {@link OperatorError} if a chosen address is in use.
  */
 export function startMonitor(options: MonitorOptions): RunningMonitor {
   const { host, port, isChosen, log } = options;
@@ -71,7 +70,7 @@ async function answer(
   }
   switch (pathOf(request.url)) {
     case '/healthz':
-      // An answer shows that the event loop turns.
+      // Any answer shows that the event loop runs.
       return plain('ok\n');
     case '/readyz': {
       const problem = await readiness.problem();
@@ -88,7 +87,7 @@ async function answer(
   }
 }
 
-/** Path of a request, whose URL has no host if its Host was not valid. */
+/** Returns the path of a URL, which has no host if the `Host` was not valid. */
 function pathOf(url: string): string {
   return url.replace(/^[a-z]+:\/\/[^/]*/, '').replace(/[?#].*$/s, '');
 }

@@ -1,4 +1,4 @@
-/** Counts beside those of requests: commits, deliveries, events of the log. */
+/** Counts of commits, deliveries, log events and more; `http/traffic.ts` counts requests. */
 
 import { STATUS_NAMES } from '../core/message/status.ts';
 import { FIGURES, type Figure } from '../core/port/figure.ts';
@@ -8,12 +8,12 @@ import { type Store, withMethods } from '../core/port/store.ts';
 import { Counts, Histogram } from '../counts.ts';
 import type { LogLevel } from '../log.ts';
 
-/** The event of a backup by the clock that failed. */
+/** The log event of a scheduled backup that failed. */
 export const BACKUP_FAILED = 'backup_failed';
 
 /**
- * Every warning and error that there is, so that each is counted from 0: to an alert, a counter
- * that appears with its first event has not risen.
+ * All warnings and errors, so that each is counted from 0: an alert does not see the rise of a
+ * counter that appears with its first event.
  */
 const WARNINGS = [
   'acme_port_taken',
@@ -70,11 +70,11 @@ export class Tallies {
   readonly acknowledgements = new Counts(['received', 'opened', 'executed', 'failed']);
   /** Figures by day, without the day. */
   readonly figures = new Counts(FIGURES);
-  /** Attempts to hand something over: how they ended, and their lengths, seconds. */
+  /** Attempts of the outbox: their outcomes, and how long they took, s. */
   readonly attempts: Readonly<Record<DestinationKind, AttemptTally>> = attemptTallies();
-  /** Statements to a server, and how many calls shared each; transactions as a whole. */
+  /** Statements to PostgreSQL and the calls that shared each; transactions as a whole. */
   readonly statements: Readonly<Record<StatementKind, StatementTally>> = statementTallies();
-  /** Statements and transactions that were done again, by why. */
+  /** Retried statements and transactions by reason. */
   readonly retries = new Counts(['40001', '40P01', 'connection']);
   /** Signals of other processes. */
   signalCount = 0;
@@ -83,7 +83,7 @@ export class Tallies {
     warn: new Counts(WARNINGS),
     error: new Counts(ERRORS),
   };
-  /** Lateness of the event loop, seconds. */
+  /** The lag of the event loop, s. */
   readonly loopLagSeconds = new Histogram([0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5]);
 
   onCommit = (writeCount: number, tookMs: number, isSaved: boolean): void => {
@@ -111,14 +111,14 @@ export class Tallies {
 
   onFigure = (figure: Figure, by: number): void => this.figures.add(figure, by);
 
-  /** Hears of every distribution that ends, whoever ends it. */
+  /** Counts every distribution that ends. */
   onDistributionEnd = (status: number): void => this.distributions.add(nameOf(status));
 
   onEvent = (level: LogLevel, event: string): void => {
     if (level === 'warn' || level === 'error') this.logEvents[level].add(event);
   };
 
-  /** Wraps a store so that the deliveries of its steps are counted once they are on disk. */
+  /** Wraps a store: counts deliveries once their steps are on disk. */
   counting(store: Store): Store {
     const { deliveries, distributions, acknowledgements } = this;
     return withMethods(store, {
@@ -181,7 +181,7 @@ function attemptTallies(): Record<DestinationKind, AttemptTally> {
   return Object.fromEntries(tallies) as Record<DestinationKind, AttemptTally>;
 }
 
-/** "Sent with errors" as a label has it. */
+/** Returns the name of a status as a label: `sent_with_errors`. */
 function nameOf(status: number): string {
   return (STATUS_NAMES[status] ?? '').toLowerCase().replaceAll(' ', '_');
 }

@@ -1,6 +1,6 @@
 /**
- * Certificates from an ACME authority: one file of key and chain in the data directory, renewed
- * when two thirds of its life are over. Processes on one data directory share file and lock.
+ * Certificates from an ACME authority: one file with key and chain in the data directory, renewed
+ * after two thirds of its lifetime. Processes on one data directory share file and lock.
  */
 
 import { createHash } from 'node:crypto';
@@ -16,7 +16,7 @@ import type { Prover } from './challenge.ts';
 import { makeKey, type OrderOptions, orderCertificate } from './order.ts';
 
 export interface AcmeOptions extends Omit<OrderOptions, 'accountKey'> {
-  /** Folder of its own in the data directory. */
+  /** A folder in the data directory. */
   folder: string;
   prover: Prover;
   clock: Clock;
@@ -26,31 +26,25 @@ export interface AcmeOptions extends Omit<OrderOptions, 'accountKey'> {
 
 export interface Acme {
   files: CertificateFiles;
-  /**
-   * Waits for the first certificate, if there is none to start with. Throws {@link OperatorError}
-   * when it is stopped before.
-   */
+  /** Returns the stored or first certificate. Throws {@link OperatorError} if stopped before. */
   first(): Promise<Certificate>;
-  /** Asks for another if it is time. Never throws; a failure is logged, and retried later. */
+  /** Orders a new certificate if it is due. Never throws; logs a failure and retries later. */
   renewIfDue(): Promise<void>;
-  /** Ends the work under way, hooks included; an order at an authority is given up. */
+  /** Ends the work in progress, hooks included, and abandons an order. */
   stop(): Promise<void>;
 }
 
-/**
- * Pause after a failed attempt, ms, doubled each time: public authorities forgive five failures an
- * hour.
- */
+/** The pause after a failure, ms, doubled each time: public authorities allow five an hour. */
 const FIRST_PAUSE_MS = 5 * 60_000;
 const LONGEST_PAUSE_MS = 6 * 3_600_000;
-/** Interval at which a start looks for a certificate, ms. */
-const FIRST_LOOK_MS = 1_000;
-/** Renewals begin when this part of the life is left … */
+/** The interval at which a start checks for a certificate, ms. */
+const FIRST_CHECK_MS = 1_000;
+/** A renewal is due when this part of the lifetime is left … */
 const LEFT = 1 / 3;
-/** … or up to this part of it earlier, so that many servers do not come at once. */
+/** … or up to this part earlier, so that many servers do not renew at once. */
 const JITTER = 1 / 20;
 
-/** Time of a certificate's renewal, UTC ms; always the same for the same one. */
+/** Returns when a certificate is due for renewal, UTC ms; always the same for a certificate. */
 export function renewalTimeMs({ startsAtMs, expiresAtMs, fingerprint }: Certificate): number {
   const lifeMs = expiresAtMs - startsAtMs;
   const part = Number.parseInt(fingerprint.slice(0, 8), 16) / 0x1_0000_0000;
@@ -60,7 +54,7 @@ export function renewalTimeMs({ startsAtMs, expiresAtMs, fingerprint }: Certific
 export function makeAcme(options: AcmeOptions): Acme {
   const { folder, domains, directory, prover, clock, log, order = orderCertificate } = options;
   makeOwnFolder(folder);
-  // Other names, or another authority, are another certificate.
+  // Each set of names and each authority has its own certificate.
   const path = join(folder, `certificate-${idOf(directory, ...domains.toSorted())}.pem`);
   const accountPath = join(folder, `account-${idOf(directory)}.pem`);
   const files = { certificate: path, key: path };
@@ -72,14 +66,14 @@ export function makeAcme(options: AcmeOptions): Acme {
     const stop = () => reject(new OperatorError('the server stops'));
     stopping.signal.addEventListener('abort', stop);
   });
-  // The stop may come when nobody waits for it.
+  // The stop may come while no promise races it.
   stopped.catch(() => {});
 
   function held(): Certificate | null {
     try {
       return existsSync(path) ? readCertificate(files, clock.nowMs()) : null;
     } catch (error) {
-      // Expired while the program was off, or damaged: another takes its place.
+      // Expired while the program was off, or damaged: a new one replaces it.
       if (error instanceof OperatorError) return null;
       throw error;
     }
@@ -91,19 +85,18 @@ export function makeAcme(options: AcmeOptions): Acme {
   }
 
   async function orderNow(): Promise<void> {
-    // Another process may have been quicker.
+    // Another process may have renewed it.
     if (!isDue()) return;
     log.info('certificate_ordered', { names: domains.join(','), challenge: prover.type });
-    if (!existsSync(accountPath)) writeWhole(accountPath, await makeKey());
+    // Through a draft: no reader ever sees half of a file.
+    if (!existsSync(accountPath)) renameSync(writeDraft(accountPath, await makeKey()), accountPath);
     const accountKey = readFileSync(accountPath, 'utf8');
-    const { expiresAtMs } = takeUp(
-      await Promise.race([order({ ...options, accountKey }), stopped]),
-    );
+    const { expiresAtMs } = save(await Promise.race([order({ ...options, accountKey }), stopped]));
     log.info('certificate_issued', { names: domains.join(','), expires: utc(expiresAtMs) });
   }
 
-  /** The present file stays until the new one has been read back and found good. */
-  function takeUp(pem: string): Certificate {
+  /** Replaces the file once the new one has been read back. Throws if it is no good pair. */
+  function save(pem: string): Certificate {
     const draft = writeDraft(path, pem);
     try {
       const certificate = readCertificate({ certificate: draft, key: draft }, clock.nowMs());
@@ -118,7 +111,7 @@ export function makeAcme(options: AcmeOptions): Acme {
   async function attempt(): Promise<void> {
     try {
       const release = takeLock(join(folder, 'lock'), 'exclusive', 0);
-      // Null: another process is asking.
+      // Null: another process orders.
       if (release !== null) await orderNow().finally(release);
       failures = 0;
     } catch (error) {
@@ -148,7 +141,7 @@ export function makeAcme(options: AcmeOptions): Acme {
         const certificate = held();
         if (certificate) return certificate;
         await renewIfDue();
-        if (held() === null) await Promise.race([clock.sleep(FIRST_LOOK_MS), stopped]);
+        if (held() === null) await Promise.race([clock.sleep(FIRST_CHECK_MS), stopped]);
       }
     },
     stop: async () => {
@@ -159,12 +152,7 @@ export function makeAcme(options: AcmeOptions): Acme {
   };
 }
 
-/** Writes all of a file or nothing, also in the eyes of a reader meanwhile. */
-function writeWhole(path: string, text: string): void {
-  renameSync(writeDraft(path, text), path);
-}
-
-/** Writes a draft of `path` beside it, and returns its name. */
+/** Writes a draft beside `path` and returns its path. */
 function writeDraft(path: string, text: string): string {
   const draft = `${path}.new`;
   writeFileSync(draft, text, { mode: 0o600, flush: true });

@@ -1,4 +1,4 @@
-/** A certificate with its key, as PEM: read, understood, and refused if no client would take it. */
+/** A certificate with its key as PEM: read, parsed, and refused if no client would accept it. */
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -7,20 +7,20 @@ import { OperatorError } from '../operator-error.ts';
 import { checkSecretFile } from '../permissions.ts';
 
 export interface Certificate {
-  /** PEM of the certificate, then of those that lead to its authority. */
+  /** PEM of the certificate, then of its chain. */
   cert: string;
   /** PEM of the private key. */
   key: string;
-  /** DNS names and addresses that it holds for. */
+  /** DNS names and addresses for which it is valid. */
   names: string[];
-  /** End of its life, UTC ms. */
+  /** Its lifetime, UTC ms. */
   startsAtMs: number;
   expiresAtMs: number;
   /** SHA-256 of the certificate, hexadecimal. */
   fingerprint: string;
 }
 
-/** Paths of the two halves; one file may hold both. */
+/** The paths of both parts; one file may hold both. */
 export interface CertificateFiles {
   certificate: string;
   key: string;
@@ -29,7 +29,7 @@ export interface CertificateFiles {
 const CERTIFICATES = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----/;
 
-/** Reads a pair. Throws {@link OperatorError} with one sentence when it cannot be served. */
+/** Reads a pair. Throws {@link OperatorError} with one sentence if it cannot be served. */
 export function readCertificate(files: CertificateFiles, nowMs: number): Certificate {
   const [finding] = checkSecretFile(files.key);
   if (finding) throw new OperatorError(finding.problem);
@@ -72,7 +72,7 @@ function parseCertificate(
     throw new OperatorError(`${files.certificate} expired on ${utc(expiresAtMs)}`);
   }
   const pair = { cert: `${chain.join('\n')}\n`, key: `${keyPem}\n` };
-  // The library refuses to serve some, such as a chain with something else in it.
+  // The library rejects some pairs, such as a chain with a foreign part.
   parse(files.certificate, 'chain of certificates that can be served', () =>
     createSecureContext(pair),
   );
@@ -93,7 +93,7 @@ function isPairOf(pem: string, key: KeyObject): boolean {
   }
 }
 
-/** Words for a fault of the library, whose own could hold a piece of the key. */
+/** Replaces an error of the library, which could hold a part of the key. */
 function parse<T>(path: string, what: string, make: () => T): T {
   try {
     return make();

@@ -1,4 +1,4 @@
-/** Proofs of a certificate's names for the authority: RFC 8555, section 8. */
+/** Proofs for the authority that names belong to this server: RFC 8555, section 8. */
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,33 +7,32 @@ import { OperatorError } from '../operator-error.ts';
 import { makeOwnFolder } from '../permissions.ts';
 import { runHook } from './hook.ts';
 
-/** Puts up the proof for a name, and takes it down. */
 export interface Prover {
   type: 'http-01' | 'dns-01';
-  /** Puts up `proof`, which the authority must find for the challenge `token`. */
+  /** Publishes `proof`, which the authority must find for the challenge `token`. */
   present(domain: string, token: string, proof: string): Promise<void>;
   cleanUp(domain: string, token: string, proof: string): Promise<void>;
-  /** Ends the work under way; nothing is put up or taken down afterwards. */
+  /** Ends the work in progress; publishes and removes nothing afterwards. */
   stop(): Promise<void>;
 }
 
 interface HttpProverOptions {
-  /** Folder of the proofs: as files, any process on the data directory can answer with them. */
+  /** The folder of the proofs: files, so that any process on the data directory can answer. */
   folder: string;
   host: string;
   port: number;
-  /** Names that may be redirected to. */
+  /** Names to which requests may be redirected. */
   domains: readonly string[];
   log: Log;
 }
 
 const PREFIX = '/.well-known/acme-challenge/';
-/** Form of tokens: base64url, section 8.1; nothing else becomes part of a path. */
+/** The form of tokens: base64url, section 8.1; nothing else becomes part of a path. */
 const TOKEN = /^[A-Za-z0-9_-]{1,128}$/;
-/** Paths that carry credentials, which are not redirected: a caller in the clear must notice. */
+/** Paths with credentials are not redirected: a caller without TLS must notice its mistake. */
 const NOT_REDIRECTED = /^\/(?:api|remote|device)(?:\/|$)/;
 
-/** Answers http-01 on a port of its own, and sends everybody else to https. */
+/** Answers http-01 on a port of its own, and redirects all other requests to https. */
 export function makeHttpProver(options: HttpProverOptions): Prover & { port: number | null } {
   const { folder, domains } = options;
   makeOwnFolder(folder);
@@ -86,7 +85,7 @@ function serve(
     });
   } catch (error) {
     const code = String((error as { code?: unknown }).code);
-    // Another gatepost on the same data directory answers from the same files.
+    // Another Gatepost on the same data directory answers from the same files.
     if (code !== 'EADDRINUSE') {
       throw new OperatorError(`cannot listen on ${host}:${port} for acme.challenge: ${code}`);
     }
@@ -99,10 +98,10 @@ function plain(status: number, text: string): Response {
   return new Response(text, { status, headers: { 'content-type': 'text/plain' } });
 }
 
-/** Proves names by TXT records, which a program of the operator's puts up and takes down. */
+/** Proves names by TXT records, which a program of the operator creates and removes. */
 export function makeDnsProver(hook: string): Prover {
   const stopping = new AbortController();
-  // A name and its wildcard share one record set: two at a time could lose one.
+  // A name and its wildcard share one record set: two hooks at a time could lose a record.
   let queue: Promise<void> = Promise.resolve();
   const inTurn = (action: string) => (domain: string, _token: string, proof: string) => {
     const words = [hook, action, `_acme-challenge.${domain}`, proof] as const;

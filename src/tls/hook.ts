@@ -1,20 +1,20 @@
-/** The operator's program that puts up and takes down TXT records, run as a group of processes. */
+/** Runs the operator's program that creates and removes TXT records, as a process group. */
 
 import { OperatorError } from '../operator-error.ts';
 
-/** Time that a hook has, ms: the record should be visible when it ends. */
+/** The time limit of a hook, ms: the record should be visible when it ends. */
 const TIME_MAX_MS = 5 * 60_000;
-/** Time from the order to end until a hook is killed, ms. */
+/** The time from SIGTERM to SIGKILL, ms. */
 const GRACE_MS = 2_000;
-/** Variables that are passed on: the others of the environment may be secret. */
+/** The environment of a hook: other variables may be secret. */
 const HOOK_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
-/** Bytes of its output that are held; a failure is reported with the first line of it. */
+/** Bytes of stderr that are kept; a failure is reported with the first line. */
 const ERRORS_BYTES_MAX = 4096;
 const REASON_LENGTH_MAX = 200;
 
 /**
- * Runs `hook action name value` to its end. With `signal`, or when it takes too long, it is ended
- * with all that it started. Throws {@link OperatorError} unless it exits with 0.
+ * Runs `hook action name value`. Ends it with all its processes on `signal` or after the time
+ * limit. Throws {@link OperatorError} unless it exits with 0.
  */
 export async function runHook(
   words: readonly [hook: string, action: string, name: string, value: string],
@@ -27,7 +27,7 @@ export async function runHook(
     stdin: 'ignore',
     stdout: 'ignore',
     stderr: 'pipe',
-    // A shell does not pass a signal on to the programs that it waits for.
+    // A group of its own: a shell passes no signal on to the programs that it waits for.
     detached: true,
   });
   const errors = firstBytes(child.stderr);
@@ -46,7 +46,7 @@ export async function runHook(
     signal.removeEventListener('abort', end);
   }
   if (child.exitCode === 0) return;
-  // Processes that it left behind would hold its stderr open, and outlive the server.
+  // Processes that it left behind would keep its stderr open and outlive the server.
   endGroup(child.pid, 'SIGKILL');
   const ended =
     child.exitCode === null ? `was ended by ${child.signalCode}` : `exited with ${child.exitCode}`;
@@ -58,11 +58,11 @@ function endGroup(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody of it is left.
+    // The group has ended.
   }
 }
 
-/** Reads to the end, so that nobody is held up, and keeps the beginning. */
+/** Reads a stream to its end, so that its writer never blocks; returns the beginning. */
 async function firstBytes(stream: ReadableStream<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let count = 0;

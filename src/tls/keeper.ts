@@ -1,4 +1,4 @@
-/** Serves the certificate in the operator's files: looks when they change, and each minute. */
+/** Serves the certificate in files; checks them when they change, and each minute. */
 
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,73 +7,67 @@ import { type Log, reasonOf } from '../log.ts';
 import { OperatorError } from '../operator-error.ts';
 import { type Certificate, type CertificateFiles, readCertificate, utc } from './certificate.ts';
 
-/** Time before its end from which a certificate is warned of, ms … */
+/** How long before its end a certificate is warned of, ms … */
 export const WARN_MS = 14 * 86_400_000;
-/** … but for those that never live long, this part of their life. */
+/** … or this part of its lifetime, if that is shorter. */
 const WARN_PART = 1 / 4;
-/** Interval of the warnings, ms. */
+/** The interval of the warnings, ms. */
 const WARN_INTERVAL_MS = 86_400_000;
-/** Time that a change has to settle, ms: two files are written one after the other. */
+/** The time for a change to settle, ms: the two files are written one after the other. */
 const SETTLE_MS = 300;
 
 interface KeeperDeps {
   files: CertificateFiles;
-  /** Certificate that is served. */
+  /** The certificate that is served at the start. */
   first: Certificate;
   clock: Clock;
   log: Log;
-  /** Function that serves another. */
+  /** Serves another certificate. */
   use(certificate: Certificate): Promise<void>;
 }
 
 export class CertificateKeeper {
-  readonly #deps: KeeperDeps;
+  current: Certificate;
   readonly #watchers: FSWatcher[];
-  #current: Certificate;
-  #looking: Promise<void> | null = null;
-  /** Reason of the last refusal; the same is not logged each minute. */
+  #checking: Promise<void> | null = null;
+  /** The reason of the last refusal, so that it is not logged each minute. */
   #refusal = '';
   #warnedMs = Number.NEGATIVE_INFINITY;
   #isSettling = false;
   #isStopped = false;
 
-  constructor(deps: KeeperDeps) {
-    this.#deps = deps;
-    this.#current = deps.first;
+  constructor(private readonly deps: KeeperDeps) {
+    this.current = deps.first;
     const folders = new Set([deps.files.certificate, deps.files.key].map((path) => dirname(path)));
     this.#watchers = [...folders].flatMap((folder) => this.#watch(folder));
   }
 
-  get current(): Certificate {
-    return this.#current;
-  }
-
-  /** Serves the certificate in the files, if it is another and a good one. A bad one is logged. */
-  async look(): Promise<void> {
-    // A caller during a look wants one that begins now.
-    while (this.#looking) await this.#looking;
-    this.#looking = this.#lookOnce().finally(() => {
-      this.#looking = null;
+  /** Serves the certificate in the files if it has changed and is valid; logs an invalid one. */
+  async check(): Promise<void> {
+    // The check in progress may have read the files before the caller's change.
+    while (this.#checking) await this.#checking;
+    this.#checking = this.#checkOnce().finally(() => {
+      this.#checking = null;
     });
-    await this.#looking;
+    await this.#checking;
   }
 
-  /** Serves nothing any more from the moment of the call; waits for a change under way. */
+  /** Starts no further change from now on; waits for the one in progress. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const watcher of this.#watchers) watcher.close();
-    await this.#looking;
+    await this.#checking;
   }
 
-  async #lookOnce(): Promise<void> {
+  async #checkOnce(): Promise<void> {
     if (this.#isStopped) return;
-    const { files, clock, log, use } = this.#deps;
+    const { files, clock, log, use } = this.deps;
     const nowMs = clock.nowMs();
     try {
       const found = readCertificate(files, nowMs);
-      if (found.fingerprint !== this.#current.fingerprint || found.cert !== this.#current.cert) {
+      if (found.fingerprint !== this.current.fingerprint || found.cert !== this.current.cert) {
         await use(found);
-        this.#current = found;
+        this.current = found;
         this.#warnedMs = Number.NEGATIVE_INFINITY;
         const { names, expiresAtMs } = found;
         log.info('certificate_changed', { names: names.join(','), expires: utc(expiresAtMs) });
@@ -90,27 +84,27 @@ export class CertificateKeeper {
   }
 
   #warnOfEnd(nowMs: number): void {
-    const { startsAtMs, expiresAtMs, names } = this.#current;
+    const { startsAtMs, expiresAtMs, names } = this.current;
     const leftMs = expiresAtMs - nowMs;
     const warnMs = Math.min(WARN_MS, (expiresAtMs - startsAtMs) * WARN_PART);
     if (leftMs > warnMs || nowMs - this.#warnedMs < WARN_INTERVAL_MS) return;
     this.#warnedMs = nowMs;
     const days = Math.floor(leftMs / 86_400_000);
-    this.#deps.log.warn('certificate_expires', {
+    this.deps.log.warn('certificate_expires', {
       names: names.join(','),
       expires: utc(expiresAtMs),
       days,
     });
   }
 
-  /** Watches the folder, not the file: a renewal puts another file, or link, in its place. */
+  /** Watches the folder, not the file: a renewal replaces the file or link. */
   #watch(folder: string): FSWatcher[] {
     try {
       const watcher = watch(folder, { persistent: false }, () => void this.#settle());
       watcher.on('error', () => watcher.close());
       return [watcher];
     } catch {
-      // The system has no more watches: the look each minute remains.
+      // The system has no more watches: the check each minute remains.
       return [];
     }
   }
@@ -118,10 +112,10 @@ export class CertificateKeeper {
   async #settle(): Promise<void> {
     if (this.#isSettling) return;
     this.#isSettling = true;
-    await this.#deps.clock.sleep(SETTLE_MS);
+    await this.deps.clock.sleep(SETTLE_MS);
     this.#isSettling = false;
-    await this.look().catch((fault: unknown) => {
-      this.#deps.log.error('certificate_fault', { reason: reasonOf(fault) });
+    await this.check().catch((fault: unknown) => {
+      this.deps.log.error('certificate_fault', { reason: reasonOf(fault) });
     });
   }
 }

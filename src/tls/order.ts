@@ -1,28 +1,28 @@
-/** One certificate from an ACME server: RFC 8555 as acme-client speaks it. */
+/** Orders a certificate from an ACME server (RFC 8555) by acme-client. */
 
 import { messageOf, OperatorError } from '../operator-error.ts';
 import type { Prover } from './challenge.ts';
 
 export interface OrderOptions {
-  /** URL of the directory. */
+  /** The URL of the directory. */
   directory: string;
   domains: readonly string[];
-  /** Mail address of the account; empty: none. */
+  /** The mail address of the account; empty: none. */
   email: string;
   /** External account binding, section 7.3.4; both are empty without one. */
   eabKid: string;
   eabKey: string;
-  /** PEM of the account's key. */
+  /** The PEM of the account's key. */
   accountKey: string;
   prover: Prover;
 }
 
-/** Time that an answer of the authority may take, ms. */
+/** The time limit of an answer of the authority, ms. */
 const ANSWER_TIME_MAX_MS = 30_000;
-/** Number of questions whether the authority is satisfied, and the pauses between them. */
+/** How often the state of an order is polled, and the pauses between, ms. */
 const ASK = { backoffAttempts: 12, backoffMin: 1_000, backoffMax: 15_000 };
 
-/** Loads the library when it is needed: most starts ask for nothing. */
+/** Loads the library when it is needed: most starts order nothing. */
 const library = () => import('acme-client');
 
 /** Makes a private key for accounts and certificates: ECDSA with P-256, PEM. */
@@ -32,8 +32,8 @@ export async function makeKey(): Promise<string> {
 }
 
 /**
- * Returns the PEM of a new key and of the chain. Throws {@link OperatorError} with the words of the
- * authority, or of the proof.
+ * Orders a certificate; returns the PEM of a new key and of the chain. Throws {@link OperatorError}
+ * with the message of the authority or of the proof.
  */
 export async function orderCertificate(options: OrderOptions): Promise<string> {
   const { directory, domains, email, eabKid, eabKey, accountKey, prover } = options;
@@ -52,7 +52,7 @@ export async function orderCertificate(options: OrderOptions): Promise<string> {
       ...(email !== '' && { email }),
       termsOfServiceAgreed: true,
       challengePriority: [prover.type],
-      // The authority looks from outside; from here the name may well lead elsewhere.
+      // Only the authority's view counts; on this machine the name may resolve differently.
       skipChallengeVerification: true,
       challengeCreateFn: async ({ identifier }, { type, token }, proof) => {
         if (type !== prover.type) {
@@ -69,7 +69,7 @@ export async function orderCertificate(options: OrderOptions): Promise<string> {
   }
 }
 
-/** Words for a fault, without a stack, and without the contents of a request. */
+/** Returns the message of an error in one line, without its stack and its request. */
 function oneLine(error: unknown): string {
   return messageOf(error).replaceAll(/\s+/g, ' ').slice(0, 500);
 }

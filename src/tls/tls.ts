@@ -1,4 +1,4 @@
-/** TLS of `gatepost serve`: none, files of the operator's, or ACME. */
+/** TLS of `gatepost serve`: none, files of the operator, or ACME. */
 
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
@@ -7,7 +7,7 @@ import { OperatorError } from '../operator-error.ts';
 import { makeOwnFolder } from '../permissions.ts';
 import { type Acme, makeAcme } from './acme.ts';
 import { type Certificate, type CertificateFiles, readCertificate } from './certificate.ts';
-import { makeDnsProver, makeHttpProver, type Prover } from './challenge.ts';
+import { makeDnsProver, makeHttpProver } from './challenge.ts';
 import { CertificateKeeper } from './keeper.ts';
 
 export interface TlsSettings {
@@ -26,21 +26,21 @@ export interface TlsSettings {
 }
 
 interface Tls {
-  /** Certificate to start with. */
+  /** The certificate to start with. */
   first: Certificate;
-  /** Hands every later one to `use`, from now on. */
+  /** Passes every later certificate to `use`, from now on. */
   begin(use: (certificate: Certificate) => Promise<void>): void;
-  /** Looks for another certificate now; once a minute is often enough. Never throws. */
-  look(): Promise<void>;
-  /** Time at which the served certificate ends, UTC ms. */
+  /** Checks for another certificate now; once a minute is often enough. Never throws. */
+  check(): Promise<void>;
+  /** Returns when the served certificate ends, UTC ms. */
   expiresAtMs(): number;
   stop(): Promise<void>;
 }
 
 /**
- * Begins TLS; null: plain HTTP. With ACME it may wait for the first certificate, until `signal`,
- * and logs that. Throws {@link OperatorError} for settings that do not go together, for files that
- * cannot be served, and when it waited in vain.
+ * Starts TLS; null: plain HTTP. With ACME it may wait for the first certificate, until `signal`.
+ * Throws {@link OperatorError} for conflicting settings, for files that cannot be served, and when
+ * the wait was aborted.
  */
 export async function startTls(
   settings: TlsSettings,
@@ -51,7 +51,7 @@ export async function startTls(
   const first = operatorCertificate(settings, clock.nowMs());
   if (first !== null) return keep(operatorFiles(settings), first, null, clock, log);
   if (settings.acmeDomains.length === 0) return null;
-  const acme = acmeOf(settings, clock, log);
+  const acme = openAcme(settings, clock, log);
   const stop = () => void acme.stop();
   signal?.addEventListener('abort', stop);
   try {
@@ -65,8 +65,8 @@ export async function startTls(
 }
 
 /**
- * Reads the certificate in the operator's files; null: no files are named. Throws
- * {@link OperatorError} when a server could not start with these settings.
+ * Reads the certificate in the operator's files; null: no files are set. Throws
+ * {@link OperatorError} if a server could not start with these settings.
  */
 export function operatorCertificate(settings: TlsSettings, nowMs: number): Certificate | null {
   checkSettings(settings);
@@ -95,26 +95,25 @@ function checkSettings(settings: TlsSettings): void {
   }
 }
 
-function acmeOf(settings: TlsSettings, clock: Clock, log: Log): Acme {
+function openAcme(settings: TlsSettings, clock: Clock, log: Log): Acme {
+  const { acmeChallenge, acmeDnsHook, acmeHttpPort: port, acmeDomains: domains, host } = settings;
   const folder = join(settings.dataDir, 'acme');
   makeOwnFolder(folder);
+  const challenges = join(folder, 'challenges');
   return makeAcme({
     folder,
-    domains: settings.acmeDomains,
+    domains,
     directory: settings.acmeDirectory,
     email: settings.acmeEmail,
     eabKid: settings.acmeEabKid,
     eabKey: settings.acmeEabKey,
-    prover: proverOf(settings, join(folder, 'challenges'), log),
+    prover:
+      acmeChallenge === 'dns-01'
+        ? makeDnsProver(acmeDnsHook)
+        : makeHttpProver({ folder: challenges, host, port, domains, log }),
     clock,
     log,
   });
-}
-
-function proverOf(settings: TlsSettings, folder: string, log: Log): Prover {
-  const { acmeChallenge, acmeDnsHook, acmeHttpPort: port, acmeDomains: domains, host } = settings;
-  if (acmeChallenge === 'dns-01') return makeDnsProver(acmeDnsHook);
-  return makeHttpProver({ folder, host, port, domains, log });
 }
 
 function keep(
@@ -125,10 +124,10 @@ function keep(
   log: Log,
 ): Tls {
   let keeper: CertificateKeeper | null = null;
-  const look = async () => {
+  const check = async () => {
     try {
       await acme?.renewIfDue();
-      await keeper?.look();
+      await keeper?.check();
     } catch (fault) {
       log.error('certificate_fault', { reason: reasonOf(fault) });
     }
@@ -137,9 +136,9 @@ function keep(
     first,
     begin: (use) => {
       keeper = new CertificateKeeper({ files, first, clock, log, use });
-      void look();
+      void check();
     },
-    look,
+    check,
     expiresAtMs: () => (keeper?.current ?? first).expiresAtMs,
     stop: async () => {
       await Promise.all([keeper?.stop(), acme?.stop()]);

@@ -92,11 +92,11 @@ test('what no client would take is refused with one sentence', async () => {
 test('files that change are taken up; the same ones are not', async () => {
   const folder = await folderWith('first');
   const { keeper, served, logLines } = keeperOf(folder);
-  await keeper.look();
+  await keeper.check();
   expect(served).toEqual([]);
   writePair(folder, await selfSigned('second', { names: ['second.example.com'] }));
-  await keeper.look();
-  await keeper.look();
+  await keeper.check();
+  await keeper.check();
   expect(served.map(({ names }) => names)).toEqual([['second.example.com']]);
   expect(keeper.current.names).toEqual(['second.example.com']);
   expect(logLines.filter((line) => line.includes('certificate_changed'))).toHaveLength(1);
@@ -107,7 +107,7 @@ test('a change that comes with the stop is served by nobody', async () => {
   const { keeper, served } = keeperOf(folder);
   writePair(folder, await selfSigned('second'));
   const stopped = keeper.stop();
-  await keeper.look();
+  await keeper.check();
   await stopped;
   expect(served).toEqual([]);
 });
@@ -117,12 +117,12 @@ test('half of a renewal, and a bad one, leave the old certificate and one line e
   const { keeper, served, logLines } = keeperOf(folder);
   const next = await selfSigned('second');
   writeSecret(filesIn(folder).certificate, next.cert);
-  await keeper.look();
-  await keeper.look();
+  await keeper.check();
+  await keeper.check();
   expect(served).toEqual([]);
   expect(logLines.filter((line) => line.includes('certificate_refused'))).toHaveLength(1);
   writeSecret(filesIn(folder).key, next.key);
-  await keeper.look();
+  await keeper.check();
   expect(served).toHaveLength(1);
 });
 
@@ -131,15 +131,15 @@ test('it warns once a day from 14 days before the end', async () => {
   const { keeper, clock, logLines } = keeperOf(folder);
   const warnings = () => logLines.filter((line) => line.includes('certificate_expires'));
   clock.advance(5 * DAY_MS);
-  await keeper.look();
+  await keeper.check();
   expect(warnings()).toEqual([]);
   clock.advance(2 * DAY_MS);
-  await keeper.look();
-  await keeper.look();
+  await keeper.check();
+  await keeper.check();
   expect(warnings()).toHaveLength(1);
   expect(warnings()[0]).toContain('"days":12');
   clock.advance(DAY_MS);
-  await keeper.look();
+  await keeper.check();
   expect(warnings()).toHaveLength(2);
 });
 
