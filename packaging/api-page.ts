@@ -12,7 +12,7 @@ const END = '<!-- written by hand -->';
 /** Answers that the rules at the top of the page have for all calls. */
 const COMMON_ANSWERS = ['auth_error', 'subscription_required', 'device_token_error'];
 /** The fault that any call may have, which these rules have too. */
-const ANY_FAULT = /(?:, or )?something broke inside$/;
+const ANY_FAULT = /(?:, or )?an internal fault$/;
 
 const document = openApiDocument();
 

@@ -45,7 +45,7 @@ function hiddenFromService({ dataDir, tlsKey }: TlsSettings, uid: number): Findi
   const key = statSync(tlsKey);
   if (mayRead(service.uid, key)) return null;
   return say.problem(
-    `${tlsKey} cannot be read by user ${service.uid}, to whom ${dataDir} belongs`,
+    `${tlsKey} cannot be read by user ${service.uid}, the owner of ${dataDir}`,
     `run 'chgrp ${service.gid} ${tlsKey} && chmod 640 ${tlsKey}'`,
   );
 }

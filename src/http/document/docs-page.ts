@@ -1,4 +1,4 @@
-/** The OpenAPI document as one page for people: no script, nothing from anywhere else. */
+/** Renders the OpenAPI document as a page for people, without scripts and foreign resources. */
 
 import { STYLE } from './docs-style.ts';
 import { Html, html, type Part, paragraphs, prose, table } from './html.ts';
@@ -11,7 +11,7 @@ interface Call {
   operation: OpenApiOperation;
 }
 
-/** The page. Every endpoint, message and object has an anchor. */
+/** Renders the page. Every endpoint, message and object has an anchor. */
 export function renderDocsPage(document: OpenApiDocument): string {
   const { components, info, tags } = document;
   const calls = callsOf(document);
@@ -51,7 +51,7 @@ ${Object.entries(components.schemas).map(
   return page.text;
 }
 
-/** The calls by the paths that they go by: older ones stand in the descriptions. */
+/** Returns the calls by their paths; descriptions name the paths of older documents. */
 function callsOf({ paths }: OpenApiDocument): Call[] {
   const calls = Object.entries(paths).flatMap(([path, { get, post }]): Call[] => [
     ...(get ? [{ method: 'GET' as const, path, operation: get }] : []),
@@ -141,7 +141,7 @@ function parameterRow({
   ];
 }
 
-/** Example calls as they are typed into a shell, one for each kind of body. */
+/** Returns example calls for a shell, one for each kind of body. */
 function curls({ operation, path }: Call): string[] {
   const { parameters, requestBody, security } = operation;
   const exemplary = parameters.filter(({ example }) => example !== undefined);
@@ -163,7 +163,7 @@ function curls({ operation, path }: Call): string[] {
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The fields beside `rc` and `msg` that a success has. */
+/** Renders the fields of a success beside `rc` and `msg`. */
 function answerFields({ responses }: OpenApiOperation): Html {
   const { schema } = responses[200].content['application/json'];
   const [success] = schema['oneOf'] as JsonSchema[];
@@ -189,7 +189,7 @@ function messageTable(calls: Call[]): Html {
   return table(['msg', 'rc', 'From'], rows);
 }
 
-/** The look of an object of the document. */
+/** Renders an object of the document. */
 function object(schema: JsonSchema): Html {
   const description = schema['description'] as string | undefined;
   const kinds = schema['oneOf'] as JsonSchema[] | undefined;
@@ -222,7 +222,7 @@ function fieldRow(name: string, field: JsonSchema, isNeeded = false): Part[] {
   ];
 }
 
-/** The type of a value, in few words. */
+/** Renders the type of a value. */
 function typeOf(schema: JsonSchema): Html {
   const { $ref: ref, anyOf, const: only, enum: values, items, maximum, minimum, type } = schema;
   if (typeof ref === 'string') {
@@ -237,7 +237,7 @@ function typeOf(schema: JsonSchema): Html {
   if (Array.isArray(type)) return html`${type.join(' or ')}`;
   const [byKey] = Object.values((schema['patternProperties'] ?? {}) as Record<string, JsonSchema>);
   if (byKey !== undefined) return html`object of ${typeOf(byKey)}`;
-  // A branch that says only in what it differs.
+  // A branch of alternatives, which states the difference alone.
   if (type === undefined) return html`${String(schema['format'] ?? 'anything')}`;
   const isRange = minimum !== undefined && maximum !== undefined && Number(maximum) < 1e6;
   return isRange

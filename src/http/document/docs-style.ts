@@ -1,4 +1,4 @@
-/** The style of the documentation page. The page's policy allows its hash alone. */
+/** The style of the documentation page; the policy of the page allows this style alone. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

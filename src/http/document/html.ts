@@ -1,13 +1,13 @@
-/** HTML put together without a way to forget the escaping. */
+/** HTML templates that escape every value. */
 
-/** Text that may stand in a page as it is. */
+/** Text that needs no escaping. */
 export class Html {
   constructor(readonly text: string) {}
 }
 
 export type Part = string | number | Html | readonly Part[];
 
-/** A template whose values are escaped, unless they are {@link Html} themselves. */
+/** Fills a template; escapes all values but {@link Html}. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return new Html(String.raw({ raw: strings }, ...parts.map(written)));
 }
@@ -18,18 +18,18 @@ function written(part: Part): string {
   return String(part).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
-/** A sentence in which `code` stands between backticks. */
+/** Renders a sentence with `code` between backticks. */
 export function prose(text: string): Html {
   const pieces = text.split('`');
   return html`${pieces.map((piece, at) => (at % 2 === 1 ? html`<code>${piece}</code>` : piece))}`;
 }
 
-/** Paragraphs of {@link prose}, parted by empty lines. */
+/** Renders paragraphs of {@link prose}, separated by empty lines. */
 export function paragraphs(text: string): Html {
   return html`${text.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)}`;
 }
 
-/** A table; rows with nothing in them make none. */
+/** Renders a table; without rows, nothing. */
 export function table(heads: readonly string[], rows: readonly (readonly Part[])[]): Html {
   if (rows.length === 0) return html``;
   const cells = (row: readonly Part[]) =>

@@ -1,24 +1,21 @@
-/** The schemas of the table as JSON Schema 2020-12, and values that fit them. */
+/** Converts the schemas of the table to JSON Schema 2020-12, and makes example values. */
 
 import type { TSchema } from '@sinclair/typebox';
 
 export type JsonSchema = { [keyword: string]: unknown };
 
-/** Keywords whose value holds no schema, whatever it looks like. */
+/** Keywords whose value contains no schema. */
 const DATA_KEYWORDS = [
   ...['const', 'default', 'dependentRequired', 'discriminator', 'enum', 'examples', 'required'],
   'type',
 ];
 
-/**
- * Turns TypeBox's schemas into JSON Schema. One that has a title is put into `components` once, and
- * referred to from wherever it is used.
- */
+/** Converts TypeBox's schemas; a schema with a title becomes a component, used by reference. */
 export class SchemaBook {
   readonly components: Record<string, JsonSchema> = {};
   readonly #sources = new Map<string, TSchema>();
 
-  /** The schema as it stands in the document: itself, or a reference to its component. */
+  /** Returns the schema in the document, or a reference to its component. */
   refer(schema: TSchema): JsonSchema {
     const { title } = schema;
     if (title === undefined) return this.#convert(schema);
@@ -31,7 +28,7 @@ export class SchemaBook {
   }
 
   #convert({ title: _, ...schema }: TSchema): JsonSchema {
-    // A regular expression is TypeBox's own type; not every one of them can be read elsewhere.
+    // RegExp is a type of TypeBox; other languages cannot read every expression.
     if (schema['type'] === 'RegExp') {
       const { source, flags: _flags, documented = { pattern: source }, ...rest } = schema;
       return { ...rest, type: 'string', ...documented };
@@ -60,18 +57,18 @@ export class SchemaBook {
   }
 }
 
-/** The schema of a literal whole number, which TypeBox calls a number. */
+/** Returns the type of a literal; TypeBox knows no literal integers. */
 function typeOf(literal: unknown): string {
   return Number.isInteger(literal) ? 'integer' : typeof literal;
 }
 
-/** The values of a union of literals, or null. */
+/** Returns the values of a union of literals; null: the schema is another one. */
 function literalsOf({ anyOf }: TSchema): unknown[] | null {
   if (!Array.isArray(anyOf) || !anyOf.every((schema) => 'const' in schema)) return null;
   return anyOf.map((schema) => schema.const);
 }
 
-/** A value that fits the schema: its first example, or one made of the examples of its parts. */
+/** Returns the first example of a schema, or one composed of the examples of its parts. */
 export function exampleOf(schema: TSchema): unknown {
   if (schema.examples !== undefined) return (schema.examples as unknown[])[0];
   if ('const' in schema) return schema.const;

@@ -1,4 +1,4 @@
-/** The table of endpoints as an OpenAPI 3.1 document. */
+/** Makes the OpenAPI 3.1 document from the table of endpoints. */
 
 import { type TSchema, Type } from '@sinclair/typebox';
 import { REQUEST_BOUNDS } from '../../core/json-input.ts';
@@ -20,7 +20,7 @@ export interface OpenApiParameter {
   name: string;
   in: 'query' | 'header';
   required: boolean;
-  /** The header is that of older documents. */
+  /** Set for a header of older documents. */
   deprecated?: true;
   description: string;
   schema: JsonSchema;
@@ -50,9 +50,9 @@ export interface OpenApiOperation {
   tags: [string];
   summary: string;
   description: string;
-  /** The path is that of older documents. */
+  /** Set for a path of older documents. */
   deprecated?: true;
-  /** Alternatives: all schemes of one element are needed, and none of an empty one. */
+  /** Alternatives: each needs all its schemes, and an empty one needs none. */
   security: Partial<Record<keyof typeof SECURITY_SCHEMES, never[]>>[];
   parameters: OpenApiParameter[];
   requestBody?: {
@@ -76,7 +76,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** Makes the document. It is the same at every call. */
+/** Makes the document, always the same. */
 export function openApiDocument(): OpenApiDocument {
   const book = new SchemaBook();
   const paths: OpenApiDocument['paths'] = {};
@@ -85,8 +85,9 @@ export function openApiDocument(): OpenApiDocument {
       const operation = operationOf(endpoint, name, book);
       const { method, olderPath, path } = endpoint;
       const at = (one: OpenApiOperation) => (method === 'GET' ? { get: one } : { post: one });
+      const older = { operationId: `${operation.operationId}Older`, deprecated: true } as const;
       paths[path] = at(operation);
-      if (olderPath) paths[olderPath] = at(asOlder(operation));
+      if (olderPath) paths[olderPath] = at({ ...operation, ...older });
     }
   }
   return {
@@ -130,13 +131,7 @@ function operationOf(endpoint: Endpoint, group: string, book: SchemaBook): OpenA
   };
 }
 
-/** The same call under the path of older documents. */
-function asOlder(operation: OpenApiOperation): OpenApiOperation {
-  const { operationId } = operation;
-  return { ...operation, operationId: `${operationId}Older`, deprecated: true };
-}
-
-/** The name of an endpoint: `/api/add-install` is addInstall, `/remote/list` remoteList. */
+/** Returns the name of an endpoint: `/api/add-install` is addInstall, `/remote/list` remoteList. */
 function operationIdOf(path: string): string {
   const words = path.replace(/^\/api/, '').split(/[/-]/);
   return words
@@ -151,7 +146,7 @@ function securityOf({ audience, takesToken }: Endpoint): OpenApiOperation['secur
   return takesToken ? [{}, { deviceToken: [] }] : [];
 }
 
-/** The parameters of an endpoint: those that can come as headers can come in the query too. */
+/** Documents a parameter: in the query, and in its header if it has one. */
 function parametersOf(
   name: string,
   { about, example, header, olderHeader, rule, schema }: Param,
@@ -164,7 +159,7 @@ function parametersOf(
   const content = { schema: book.refer(schema), ...(example !== undefined && { example }) };
   const { schema: referred } = content;
   if (olderHeader !== undefined) {
-    const older = `The same as \`${name}\`, from older apps: counts where that is not given.`;
+    const older = `The same as \`${name}\`, from older apps: read if that is not given.`;
     return [
       { name, in: 'query', required, description, ...content },
       { ...OLDER, name: olderHeader, required, description: older, schema: referred },
@@ -177,7 +172,7 @@ function parametersOf(
       name,
       in: 'query',
       required,
-      description: `The same as the header \`${header}\`, which goes before it.`,
+      description: `The same as the header \`${header}\`, which takes precedence.`,
       schema: referred,
     },
   ];
@@ -218,7 +213,7 @@ function answerOf(endpoint: Endpoint, book: SchemaBook): OpenApiAnswer {
   };
 }
 
-/** One schema for each message with fields of its own, and one for the others of each `rc`. */
+/** Returns a schema for each message with fields, and one for all others of each `rc`. */
 function bodiesOf({ fields }: Endpoint, keys: MessageKey[], book: SchemaBook): JsonSchema[] {
   const withFields = keys.filter((key) => fields?.[key]);
   const others = Map.groupBy(
@@ -234,7 +229,7 @@ function bodiesOf({ fields }: Endpoint, keys: MessageKey[], book: SchemaBook): J
       msg: Type.Union(texts.map((text) => Type.Literal(text))),
     };
     const body = { ...envelope, ...fields?.[first] };
-    // Open, like all that is in answers: a later version may say more.
+    // Further properties are allowed, as in all answers: a later version may add fields.
     return book.refer(Type.Object(body));
   });
 }
@@ -259,16 +254,16 @@ function headersOf(endpoint: Endpoint, keys: MessageKey[]): OpenApiAnswer['heade
   return named;
 }
 
-/** The occasions of an answer: parameters that do not fit, and the message's own detail. */
+/** Returns when an answer is given: for which misfit parameters, and the message's own detail. */
 function meaningOf(endpoint: Endpoint, key: MessageKey): string {
   const { rc, detail: ownDetail = '' } = messages[key];
   const detail = endpoint.details?.[key] ?? ownDetail;
   if (key === 'ok') return 'success';
-  if (rc === 2 && detail === '') return 'it is there already';
+  if (rc === 2 && detail === '') return 'it exists already';
   const misfits = Object.entries(endpoint.params)
     .filter(([name, { misfit }]) => misfit === key && !detail.startsWith(`${name} must`))
     .map(([name]) => `\`${name}\` does not fit`);
   if (key !== 'unknown_error') return [...misfits, detail].join(', or ');
   if (endpoint.method === 'POST') misfits.push('the body does not fit');
-  return [...misfits, 'something broke inside'].join(', or ');
+  return [...misfits, 'an internal fault'].join(', or ');
 }

@@ -1,4 +1,4 @@
-/** Texts that are the same for everybody: the OpenAPI document, its page, and what is at `/`. */
+/** The published texts: the OpenAPI document, its page, and the page at `/`. */
 
 import { renderDocsPage } from './docs-page.ts';
 import { STYLE } from './docs-style.ts';
@@ -6,7 +6,7 @@ import { openApiDocument } from './openapi.ts';
 
 interface Published {
   type: string;
-  /** Its content security policy: the bounds of a browser that shows it. */
+  /** The content security policy. */
   policy: string;
   write(): string;
 }
@@ -16,7 +16,7 @@ const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).dig
 const NO_OTHER_PAGE = "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const CLOSED = `default-src 'none'; ${NO_OTHER_PAGE}`;
 
-/** The page for people who open the address that they were given. It tells nothing about us. */
+/** The page for people who open the address of the server; it reveals no operator. */
 const LANDING_PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -33,7 +33,7 @@ it, and <a href="/openapi.json">openapi.json</a> says so to programs.</p>
 </html>
 `;
 
-/** The texts by path. The page brings its own style and asks for nothing from anywhere. */
+/** The texts by path. The page contains its style and loads nothing. */
 const PUBLISHED: Readonly<Record<string, Published>> = {
   '/': {
     type: 'text/html; charset=utf-8',
@@ -52,7 +52,7 @@ const PUBLISHED: Readonly<Record<string, Published>> = {
   },
 };
 
-/** The answers to requests for the published texts. Each is made when it is first asked for. */
+/** Returns the handlers of the published texts. Each text is made at its first request. */
 export function publishedAnswers(): [path: string, answer: (request: Request) => Response][] {
   return Object.entries(PUBLISHED).map(([path, text]) => [path, publish(text)]);
 }
@@ -62,7 +62,7 @@ function publish({ policy, type, write }: Published): (request: Request) => Resp
   const make = () => {
     const text = write();
     const plain = new TextEncoder().encode(text);
-    // Bun copies bytes for each answer that is not read yet; a Blob is shared by all.
+    // Bun copies bytes for each unread answer; all answers share a Blob.
     return {
       plain: new Blob([plain]),
       gzipped: new Blob([Bun.gzipSync(plain)]),
@@ -76,7 +76,7 @@ function publish({ policy, type, write }: Published): (request: Request) => Resp
     made ??= make();
     const headers: Record<string, string> = {
       'content-type': type,
-      // Kept, and asked for again each time: an upgrade shows at once.
+      // Revalidated at each use, so that an upgrade shows at once.
       'cache-control': 'no-cache',
       'content-security-policy': policy,
       etag: made.tag,
@@ -95,7 +95,7 @@ function publish({ policy, type, write }: Published): (request: Request) => Resp
   };
 }
 
-/** Compares tags weakly: RFC 9110 section 13.1.2. */
+/** Compares tags by weak comparison: RFC 9110, section 13.1.2. */
 function isKnown(tags: string | null, tag: string): boolean {
   if (tags === null) return false;
   const strong = (candidate: string) => candidate.trim().replace(/^W\//, '');

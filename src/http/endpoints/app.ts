@@ -1,4 +1,4 @@
-/** The two calls that existing apps make by themselves; the answers' bodies are ours. */
+/** The two calls of existing apps; the bodies of the answers are an addition of Gatepost. */
 
 import { type TString, Type } from '@sinclair/typebox';
 import { checkIn, STANDINGS } from '../../core/device.ts';
@@ -19,7 +19,7 @@ import {
 } from './params.ts';
 import { replyWith } from './reply.ts';
 
-/** A device is never turned away for what it says of itself. */
+/** Makes the parameter of a fact; no value of a fact refuses a device. */
 const fact = (header: string, rule: string, example?: string) =>
   optional<TString, never>(anyText(rule), { misfit: null, header, ...(example && { example }) });
 
@@ -35,16 +35,16 @@ export const factParams = {
   device_model: fact('x-device-model', 'the model of the device', 'Pixel 9'),
   app_version: fact('x-app-version', 'the version of the app'),
   user_agent: fact('user-agent', 'the name of the app'),
-  device_info: fact('x-device-info', 'what older apps say of themselves, in one text'),
+  device_info: fact('x-device-info', 'the facts of older apps, in one text'),
 };
 
-/** Words of a device about itself. */
+/** The HWID of a device and its facts. */
 export interface DeviceWords {
   hwid: string | null;
   facts: DeviceFacts;
 }
 
-/** The words of a device: those of `device_info` count where there are no others. */
+/** Returns HWID and facts; those in `device_info` count if they are not given otherwise. */
 export function wordsOf(params: Values<typeof factParams>): DeviceWords {
   const older = params.device_info === null ? null : readDeviceInfo(params.device_info);
   return {
@@ -63,9 +63,9 @@ const installEndpoint = appEndpoint({
   method: 'GET',
   path: '/install',
   olderPath: '/api/install',
-  summary: 'Let a device in on a limited link',
+  summary: 'Admit a device to a limited link',
   description:
-    'Asked when a link is added to an app: lets the device in, if a slot is free, and registers its HWID on the link. A HWID that is on the link already takes no second slot. Whether the provider has an active subscription is not looked at.',
+    'Called when a link is added to an app: admits the device, if a slot is free, and registers its HWID on the link. A HWID on the link takes no second slot. The subscription of the provider need not be active.',
   params: {
     ...factParams,
     id: optional(anyText('the SHA-256 of a domain'), {
@@ -108,7 +108,7 @@ const providerEndpoint = appEndpoint({
   olderPath: '/api/provider',
   summary: "A device's daily check with its provider",
   description:
-    'Asked by apps once a day. With the hash of an active binding the device becomes linked to the provider; without one, or with one that is not bound, it is only noted as seen. Repeated on the same UTC day without anything new to link, it writes nothing.',
+    'Called by apps once a day. With the hash of an active binding the device becomes linked to the provider; without one, or with an unbound one, it is only noted as seen. A repetition on the same UTC day without a new link writes nothing.',
   params: {
     ...factParams,
     id: optional(anyText('a provider_code'), {

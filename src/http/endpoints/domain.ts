@@ -27,7 +27,7 @@ const addDomainEndpoint = providerEndpoint({
   path: '/api/add-domain',
   summary: 'Bind a subscription domain to the provider',
   description:
-    'Binds a subscription domain to the provider. A hash that the provider has bound before becomes active again under the same `id`. A `domain_name` given for it replaces the description.',
+    'Binds a subscription domain to the provider. A hash that was bound before becomes active again under the same `id`. A given `domain_name` replaces the description.',
   params: {
     domain_hash: required(forms.domainHash, {
       misfit: 'domain_hash_error',
@@ -68,7 +68,7 @@ const deleteDomainEndpoint = providerEndpoint({
   path: '/api/delete-domain',
   summary: 'Disable a domain',
   description:
-    'Disables a binding: it stays in the list with status 5, and add-domain makes it active again with the same `id`. Doing so twice succeeds.',
+    'Disables a binding: it stays in the list with status 5, and add-domain makes it active again with the same `id`. A repetition succeeds.',
   params: { id: required(forms.id, { misfit: 'domain_not_found', example: 1 }) },
   says: ['ok', 'domain_not_found', 'domain_delete_error'],
   handle: ({ core, provider, params, nowMs }) => deleteDomain(core, provider, params.id, nowMs),

@@ -15,7 +15,7 @@ const LinkedHwid = Type.Object(
     hwid: Type.RegExp(HWID.pattern, { examples: [HWID_EXAMPLE] }),
     date: WireTime,
     device_name: Type.String({
-      description: 'What the app called the model; empty when it did not say.',
+      description: 'The model as the app sent it; empty if it sent none.',
       examples: ['Pixel 9'],
     }),
     last_seen: Type.Optional({
@@ -34,7 +34,7 @@ const listHwidEndpoint = providerEndpoint({
   path: '/api/list-hwid',
   summary: 'List the HWIDs of a limited link, latest registration first',
   description:
-    'Lists the HWIDs on a link. `date` is when the HWID took its slot. When both selectors are given, they must name the same link.',
+    'Lists the HWIDs on a link. `date` is when the HWID took its slot. If both selectors are given, they must name the same link.',
   params: {
     ...selectorParams('install_code_error'),
     hwid: optional(forms.hwid, {
@@ -68,7 +68,7 @@ const deleteHwidEndpoint = providerEndpoint({
   path: '/api/delete-hwid',
   summary: 'Delete a HWID from a limited link',
   description:
-    'Frees the slot that a HWID has on a link. A HWID that is not on the link succeeds with the unchanged count, so that a call can be repeated.',
+    'Frees the slot of a HWID on a link. For a HWID that is not on the link it succeeds with the unchanged count, so that a call can be repeated.',
   params: {
     ...selectorParams('invalid_parameters'),
     hwid: required(forms.hwid, { misfit: 'invalid_parameters', example: HWID_EXAMPLE }),

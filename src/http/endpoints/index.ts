@@ -8,13 +8,13 @@ import { remoteEndpoints } from './remote.ts';
 import { statsEndpoints } from './stats.ts';
 import { webhookEndpoints } from './webhook.ts';
 
-/** Endpoints of one noun, as the documents put them together. */
+/** A group of endpoints in the documents. */
 interface EndpointGroup {
   name: string;
   endpoints: readonly Endpoint[];
 }
 
-/** The table of endpoints: the one place that says what the API is. */
+/** The table of endpoints: the only definition of the API. */
 export const groups = [
   { name: 'Limited links', endpoints: [...installEndpoints, ...hwidEndpoints] },
   { name: 'Domains', endpoints: domainEndpoints },

@@ -39,11 +39,11 @@ const LimitedLink = Type.Object(
 
 type Terms = Pick<LinkChange, 'inactiveDays' | 'whenFull' | 'coolDownHours' | 'subscriptionKey'>;
 
-/** The terms that were given, as the core takes them. */
+/** Returns the given terms in the form of the core. */
 function termsOf(params: Values<ReturnType<typeof termParams>>): Terms {
   const own = <T>(value: T | typeof DEFAULT) => (value === DEFAULT ? null : value);
   const { cool_down_hours, inactive_days, subscription_key, when_full } = params;
-  // Most links have none.
+  // A shortcut: most calls give none.
   if ((cool_down_hours ?? inactive_days ?? subscription_key ?? when_full) === null) return {};
   return {
     ...(inactive_days !== null && { inactiveDays: own(inactive_days) }),
@@ -58,11 +58,11 @@ const addInstallEndpoint = providerEndpoint({
   path: '/api/add-install',
   summary: 'Create a limited link',
   description:
-    'Creates a limited link, active at once. A taken code, or the subscription key of another link, is told before a reached number of links. The parameters from `inactive_days` on are extensions of the public contract.',
+    'Creates a limited link, active at once. A taken code, or the subscription key of another link, is answered before a reached number of links. The parameters from `inactive_days` on are extensions of the public contract.',
   params: {
     install_limit: required(forms.installLimit, {
       misfit: 'install_limit_error',
-      about: 'How many devices the link lets in.',
+      about: 'How many devices the link admits.',
       example: 3,
     }),
     install_code: optional(forms.newInstallCode, {
@@ -97,12 +97,12 @@ const updateInstallEndpoint = providerEndpoint({
   path: '/api/update-install',
   summary: 'Update a limited link',
   description:
-    'Changes a link. What is not given stays; what is given changes together or not at all. With `id` alone it changes nothing and succeeds. The parameters from `inactive_days` on are extensions of the public contract.',
+    'Changes a link: all given parameters together, or none. With `id` alone it changes nothing and succeeds. The parameters from `inactive_days` on are extensions of the public contract.',
   params: {
     id: required(forms.id, { misfit: 'install_not_found', example: 1 }),
     install_limit: optional(forms.installLimit, {
       misfit: 'install_limit_error',
-      about: 'How many devices the link lets in; not below the HWIDs that are on it.',
+      about: 'How many devices the link admits; not below the HWIDs that are on it.',
       example: 5,
     }),
     note: optional(forms.note, {
@@ -112,7 +112,7 @@ const updateInstallEndpoint = providerEndpoint({
     }),
     status: optional(forms.installStatus, {
       misfit: 'install_status_error',
-      about: `${INSTALL_DISABLED} Disabled lets no new device in, ${INSTALL_ACTIVE} is Active.`,
+      about: `${INSTALL_DISABLED} Disabled admits no new device, ${INSTALL_ACTIVE} is Active.`,
     }),
     ...termParams('install_save_error'),
   },
@@ -147,7 +147,7 @@ const listInstallEndpoint = providerEndpoint({
     ...pageParams,
     subscription_key: optional(forms.subscriptionKey, {
       misfit: 'unknown_error',
-      about: 'Only the link that has this key of a subscription.',
+      about: 'Only the link with this subscription key.',
     }),
   },
   fields: { ok: { data: Type.Array(LimitedLink, { maxItems: LIST_COUNT_MAX }) } },
@@ -172,7 +172,7 @@ const listInstallEndpoint = providerEndpoint({
   },
 });
 
-/** Tells whether a link that was found otherwise belongs to a page of the list. */
+/** Returns whether a link that was found by its key belongs to a page of the list. */
 function isOn({ id, beforeId }: Page, link: Install | null): link is Install {
   if (link === null) return false;
   return (id === null || link.id === id) && (beforeId === null || link.id < beforeId);

@@ -1,4 +1,4 @@
-/** Bodies that devices send, as schemas for the documents: see `remote-bodies.ts`. */
+/** Bodies of devices, as schemas for the documents: see `remote-bodies.ts`. */
 
 import { Type } from '@sinclair/typebox';
 import { DOMAIN_HASH, HWID, INSTALL_CODE, PROVIDER_CODE } from '../../core/formats.ts';
@@ -17,7 +17,7 @@ import {
 } from './params.ts';
 
 const ofItself = (what: string, example: string) =>
-  Type.Optional(text(`${what}, as the app calls it; cut to 128 characters.`, example));
+  Type.Optional(text(`${what}, as the app names it; cut to 128 characters.`, example));
 
 /** The sender of RFC 8291, appendix A. */
 export const PUSH_KEY_EXAMPLE =
@@ -52,7 +52,7 @@ const PushAddress = Type.Unsafe<unknown>({
           endpoint: Type.RegExp(/^https:\/\//, {
             format: 'uri',
             description:
-              'An address of the public Internet; also another one, also of `http`, if the operator lists it.',
+              'An `https` URL on the public Internet, or any URL that the operator allows.',
           }),
           keys: Type.Object({
             p256dh: Type.String({
@@ -65,7 +65,7 @@ const PushAddress = Type.Unsafe<unknown>({
         },
         {
           description:
-            'The standard subscription object: `endpoint`, `expirationTime`, and `p256dh` and `auth` in `keys`; nothing else in it is kept.',
+            'The standard subscription object: `endpoint`, `expirationTime`, and `p256dh` and `auth` in `keys`; nothing else in it is stored.',
           examples: [SUBSCRIPTION_EXAMPLE],
         },
       ),
@@ -78,7 +78,7 @@ export const RegistrationInput = Type.Object(
   {
     hwid: Type.RegExp(HWID.pattern, { examples: [HWID_EXAMPLE] }),
     os: Type.Optional(
-      text('`android`, `ios` or another name: what is sent by os goes by it.', 'android'),
+      text('`android`, `ios` or another name: messages by os select devices by it.', 'android'),
     ),
     os_version: ofItself('The version of the operating system', '16'),
     device_name: ofItself('The model', 'Pixel 9'),
@@ -95,7 +95,7 @@ export const RegistrationInput = Type.Object(
     provider_code: Type.Optional(
       Type.RegExp(PROVIDER_CODE.pattern, {
         description:
-          'With `domain_hash`: links the device as `/provider` does; not looked at beside `install_code`.',
+          'With `domain_hash`: links the device as `/provider` does; ignored beside `install_code`.',
         examples: [PROVIDER_EXAMPLE],
       }),
     ),
@@ -125,7 +125,7 @@ export const AckInput = Type.Object(
           id: { ...forms.id.schema, description: 'The id of a message.', examples: [1] },
           state: choice(
             ACK_STATES,
-            '`received`: it is there. `opened`: the user opened it. `executed`: it was carried out. `failed`: it could not be.',
+            '`received`: it arrived. `opened`: the user opened it. `executed`: the command was executed. `failed`: it could not be.',
           ),
           detail: Type.Optional(
             text('Why it failed, one line of up to 255 characters.', 'no room'),

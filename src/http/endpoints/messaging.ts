@@ -1,4 +1,4 @@
-/** The messaging protocol of this project, for apps under a provider's control. */
+/** The messaging protocol of Gatepost, for apps of providers. */
 
 import { Type } from '@sinclair/typebox';
 import { authenticateDevice } from '../../core/device.ts';
@@ -16,7 +16,7 @@ import { AckInput, PUSH_KEY_EXAMPLE, RegistrationInput } from './messaging-bodie
 import { statusOf, WireTime } from './params.ts';
 import { Payload } from './remote-bodies.ts';
 
-/** The longest that a poll may wait, s. */
+/** The longest wait of a poll, s. */
 const WAIT_SECONDS_MAX = 60;
 
 /** A message in an inbox. */
@@ -24,7 +24,7 @@ const Message = Type.Object(
   {
     id: Type.Integer({
       minimum: 1,
-      description: 'The same in every copy, and what is acknowledged.',
+      description: 'The same in every copy; acknowledgements name it.',
       examples: [1],
     }),
     notification_type: statusOf(TYPE_NAMES),
@@ -41,13 +41,13 @@ const registerEndpoint = appEndpoint({
   headers: CORS_HEADERS,
   summary: 'Register a device for messages',
   description:
-    'Registers the HWID for messages and answers with its token, for the only time; the token that was shown dies. A HWID is no secret and opens nothing by itself: a link (`install_code` and `domain_hash`) or a binding (`provider_code` and `domain_hash`) shows whose device it is. A device that still has a token shows it as `Authorization: Bearer` and keeps what that opened.',
+    'Registers the HWID for messages and answers with its token, shown once; a token that the call carries expires. A HWID is no secret and gives no access by itself: a link (`install_code` and `domain_hash`) or a binding (`provider_code` and `domain_hash`) shows its provider. A device with a token sends it as `Authorization: Bearer` and keeps its access.',
   params: {},
   input: RegistrationInput,
   bodyBytesMax: 8 * 1024,
   takesToken: true,
   limitedBy: 'registrations',
-  // The calls of apps have other names for the same fields.
+  // The calls of apps name the same fields differently.
   details: {
     link_not_found:
       'install_code names no limited link, or domain_hash is not actively bound to its provider',
@@ -77,7 +77,7 @@ const registerEndpoint = appEndpoint({
     const registration = readRegistration(body, core.limits);
     if (isRefused(registration)) return registration;
     const register = () => registerDevice(core, { ...registration, token }, nowMs);
-    // A token that is good is never held up.
+    // No limit applies to a device with a valid token.
     const holder = await authenticateDevice(core, token, nowMs);
     const registered =
       holder !== null && holder.hwid === registration.hwid
@@ -98,12 +98,12 @@ const inboxEndpoint = deviceEndpoint({
   method: 'GET',
   path: '/device/inbox',
   headers: CORS_HEADERS,
-  summary: 'Fetch what waits for a device, oldest first',
-  description: `What waits for the device that the token names: at most ${INBOX_LIMITS.countMax} messages, and none after ${INBOX_LIMITS.bytesMax / 1024} KiB of payload. A message stays until it is acknowledged or expires, so a device drops an \`id\` that it has seen.`,
+  summary: 'Fetch the waiting messages of a device, oldest first',
+  description: `Returns the waiting messages of the token's device: at most ${INBOX_LIMITS.countMax}, and none after ${INBOX_LIMITS.bytesMax / 1024} KiB of payload. A message waits until it is acknowledged or expires, so a device ignores an \`id\` that it has seen.`,
   params: {
     wait: optional(waitForm, {
       misfit: 'unknown_error',
-      about: 'How long the answer waits when there is nothing; 0 when omitted.',
+      about: 'How long an empty answer waits for a message, in seconds; 0 when omitted.',
       example: WAIT_SECONDS_MAX,
     }),
   },
@@ -128,7 +128,7 @@ const ackEndpoint = deviceEndpoint({
   headers: CORS_HEADERS,
   summary: 'Acknowledge messages',
   description:
-    'Says what became of messages; every state takes a message out of the inbox. Twice, late or of a message of another device, it changes nothing. If one item does not fit, none is kept.',
+    'Acknowledges messages; every state removes a message from the inbox. A duplicate or late item, or one for a message of another device, changes nothing. If one item is malformed, none is saved.',
   params: {},
   input: AckInput,
   bodyBytesMax: 64 * 1024,
@@ -147,7 +147,7 @@ const pushKeyEndpoint = appEndpoint({
   headers: CORS_HEADERS,
   summary: 'The key by which a browser or UnifiedPush subscribes',
   description:
-    'The public VAPID key (RFC 8292), for `applicationServerKey`: what subscribes without it, or with another one, gets no pushes. It stays the same; a subscription that was made with another key has to be made again.',
+    'The public VAPID key (RFC 8292), for `applicationServerKey`: a subscription without it, or with another one, gets no pushes. The key stays the same; a subscription with another key must be made again.',
   params: {},
   fields: {
     ok: {

@@ -25,7 +25,7 @@ import {
 import { optional, required } from '../endpoint.ts';
 import type { MessageKey } from '../messages.ts';
 
-/** The form of a text; `documented` stands in the documents where few languages read ours. */
+/** Returns the form of a text; `documented` replaces a pattern that few languages can read. */
 const ofText = ({ pattern, rule, tidy }: TextFormat, documented?: object) => ({
   schema: Type.RegExp(pattern, { ...(documented && { documented }) }),
   rule,
@@ -37,12 +37,11 @@ const ofWhole = ({ minimum, maximum, rule }: WholeFormat) => ({
   rule,
 });
 
-/** The word that takes away what a link has of its own. */
+/** The value that removes a link's own term. */
 export const DEFAULT = 'default' as const;
-const OrDefault = Type.Literal(DEFAULT);
 
 const wholeOrDefault = ({ minimum, maximum, rule }: WholeFormat) => ({
-  schema: Type.Union([Type.Integer({ minimum, maximum }), OrDefault]),
+  schema: Type.Union([Type.Integer({ minimum, maximum }), Type.Literal(DEFAULT)]),
   rule: `${rule}, or ${DEFAULT}`,
 });
 
@@ -69,23 +68,23 @@ export const forms = {
     rule: `one of ${WHEN_FULL.values.join(', ')} and ${DEFAULT}`,
   },
   coolDownHours: wholeOrDefault(COOL_DOWN_HOURS),
-  /** `default` has the form of a key, and is none. */
+  /** `default` has the form of a key but means none. */
   subscriptionKey: ofText(SUBSCRIPTION_KEY, {
     ...{ minLength: 1, maxLength: SUBSCRIPTION_KEY_LENGTH_MAX },
-    // Of ASCII what the rule names, and all else.
+    // The ASCII characters of the rule, and all other characters.
     pattern: '^[^\\x00-*,/;<>?\\x5b-\\x5e`\\x7b-\\x7d\\x7f]*$',
   }),
   keepOldHours: ofWhole(KEEP_OLD_HOURS),
   flag: { schema: Type.Union([Type.Literal(0), Type.Literal(1)]), rule: '0 or 1' },
 };
 
-/** One of a few words. */
+/** Returns the form of one of a few words. */
 export const oneOf = <const T extends string>(values: readonly T[]) => ({
   schema: Type.Union(values.map((value) => Type.Literal(value))),
   rule: `one of ${values.join(', ')}`,
 });
 
-/** A text that the core judges. */
+/** Returns the form of a text that the core checks. */
 export const anyText = (rule: string) => ({ schema: Type.String(), rule });
 
 /** Values of the documents' examples. */
@@ -95,29 +94,29 @@ export const PROVIDER_EXAMPLE = 'EXAMPLE1';
 /** SHA-256 of example.com. */
 export const HASH_EXAMPLE = 'a379a6f6eeafb9a55e378c118034e2751e682fab9f2d30ab13d2125586ce1947';
 
-/** Parameters of every list. `before_id` is an extension of ours: it continues further back. */
+/** Parameters of every list. `before_id`, which continues a list, is an extension. */
 export const pageParams = {
   id: optional(forms.id, { misfit: 'unknown_error', about: 'Only this record.' }),
   before_id: optional(forms.id, {
     misfit: 'unknown_error',
-    about: 'Only records with a lower `id`: continues a list that was cut off.',
+    about: 'Only records with a lower `id`: continues a list.',
   }),
 };
 
-/** The webhook that a call is about. */
+/** The webhook of a call. */
 export const webhookIdParam = required(forms.id, { misfit: 'webhook_not_found', example: 1 });
 
-/** Terms that a link may have beside the contract: extensions of ours. */
+/** Terms of a link that extend the contract. */
 export const termParams = <const K extends MessageKey>(misfit: K) => ({
   inactive_days: optional(forms.inactiveDays, {
     misfit,
     about:
-      'Days after which a slot that was not seen is given to a new device, if there is no other; 0 is never. `default` is that of the provider.',
+      'Days after which a new device may take a slot that was not seen, if none is free; 0 is never. `default` is that of the provider.',
   }),
   when_full: optional(forms.whenFull, {
     misfit,
     about:
-      'What a full link does with a new device: `refuse` it, or give it the slot that was not seen for longest. `default` is that of the provider.',
+      'How a full link answers a new device: `refuse` it, or give it the slot that was not seen for longest. `default` is that of the provider.',
   }),
   cool_down_hours: optional(forms.coolDownHours, {
     misfit,
@@ -127,11 +126,11 @@ export const termParams = <const K extends MessageKey>(misfit: K) => ({
   subscription_key: optional(forms.subscriptionKey, {
     misfit,
     about:
-      'The key by which a panel knows the subscription, by which the link is found at the gate; `default` is none. Kept as its SHA-256 alone, and no other link of the provider may have it.',
+      'The key of the subscription at a panel, by which the gate finds the link; `default` is none. Stored as its SHA-256 alone; no other link of the provider may have it.',
   }),
 });
 
-/** The selectors of a link in list-hwid and delete-hwid; `says` answers when neither is given. */
+/** The selectors of a link in list-hwid and delete-hwid; `says` is the answer without both. */
 export const selectorParams = <const K extends MessageKey>(says: K) => ({
   install_code: optional(forms.installCode, {
     misfit: 'install_code_error',
@@ -155,7 +154,7 @@ export const WireTime = Type.String({
 /** The number of HWIDs on a link in an answer. */
 export const CountField = Type.Integer({
   minimum: 0,
-  description: 'How many HWIDs are on the link: at any moment the true number.',
+  description: 'The number of HWIDs on the link, always exact.',
   examples: [1],
 });
 
@@ -168,7 +167,8 @@ export const LimitField = Type.Integer({
 
 /** The id of a record in an answer. */
 export const RecordId = Type.Integer({ minimum: 1, examples: [1] });
-/** A status value with its name. */
+
+/** Returns the schema of a status with the names of its values. */
 export const statusOf = (names: Readonly<Record<number, string>>) =>
   Type.Union(
     Object.keys(names).map((status) => Type.Literal(Number(status))),
@@ -179,13 +179,13 @@ export const statusOf = (names: Readonly<Record<number, string>>) =>
     },
   );
 
-/** One of a few strings. */
+/** Returns the schema of one of a few strings. */
 export const choice = (values: readonly string[], description?: string) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),
     { ...(description && { description }) },
   );
 
-/** A string with its meaning and an example. */
+/** Returns the schema of a string with its meaning and an example. */
 export const text = (description: string, example: string) =>
   Type.String({ description, examples: [example] });

@@ -1,7 +1,7 @@
 /**
- * Bodies that providers send, and the messages that devices get, as schemas for the documents. The
- * core reads bodies more patiently (numbers as digits, lists as text between commas). The schemas
- * are made of its tables, and a test sends what they allow and what they forbid.
+ * Bodies of providers and messages to devices, as schemas for the documents. The core also accepts
+ * values of forms (numbers as digits, lists as text with commas). The schemas use the tables of the
+ * core, and a test sends values that they allow and forbid.
  */
 
 import { type TProperties, Type } from '@sinclair/typebox';
@@ -22,12 +22,12 @@ const BYTE = '(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])';
 const IPV4 = `${BYTE}(?:\\.${BYTE}){3}`;
 const PORT =
   '(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
-/** A host name in ASCII, or an IPv4 address, and perhaps a port. */
+/** A host name in ASCII or an IPv4 address, with an optional port. */
 const HOST_AND_PORT = {
   pattern: `^((${HOST_LABEL}\\.)*[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?|${IPV4})(:${PORT})?$`,
 };
 
-/** Without its anchors, to be put into a longer pattern. */
+/** The pattern of a HWID without its anchors, as a part of longer patterns. */
 const HWID_INSIDE = HWID.pattern.source.slice(1, -1);
 
 const targets = {
@@ -58,13 +58,13 @@ const schedule = {
   send_time: Type.Optional(
     Type.RegExp(TIME_OF_DAY, {
       description:
-        'The minute in UTC+3, not in the past; the one that is running means at once. Only with `send_date`.',
+        'The minute in UTC+3, not in the past; the current one means at once. Only with `send_date`.',
       examples: ['09:30'],
     }),
   ),
 };
 
-/** One without the other is refused. */
+/** Each needs the other. */
 const SCHEDULE_PAIR = { send_date: ['send_time'], send_time: ['send_date'] };
 
 const URL_RULE = 'What to open on a tap: an absolute http or https URL, or a deep link of an app.';
@@ -77,7 +77,7 @@ const html = Type.String({
   examples: ['Tonight, <b>23:00</b>'],
 });
 const URL_EXAMPLE = 'https://example.com/news';
-/** Programs that write it like in the other place are understood. */
+/** Both spellings of the field are accepted. */
 const urlToOpen = (other: string) =>
   uri(`${URL_RULE} \`${other}\` is the same field.`, URL_EXAMPLE);
 
@@ -89,7 +89,7 @@ const Locale = Type.Object(
   },
   {
     title: 'Locale',
-    description: 'One language of a notification: what is missing is as outside.',
+    description: 'One language of a notification; a missing field is taken from outside.',
   },
 );
 
@@ -101,7 +101,7 @@ const LOCALES = {
 };
 const LOCALES_EXAMPLE = { RU: { title: 'Работы', body: 'Сегодня, <b>23:00</b>' } };
 
-/** The content of a notification, as providers send it and devices get it. */
+/** The content of a notification, for providers and devices. */
 const notificationContent = {
   title: Type.Optional(title),
   body: html,
@@ -141,7 +141,7 @@ export const NotificationInput = Type.Object(
   },
   {
     title: 'NotificationInput',
-    description: 'Needs `hwid` or `os`; `os` is not looked at beside `hwid`.',
+    description: 'Needs `hwid` or `os`; `os` is ignored beside `hwid`.',
     anyOf: [{ required: ['hwid'] }, { required: ['os'] }],
     examples: [{ PushNotificationForm: FORM_EXAMPLE, os: ['android'] }],
   },
@@ -151,7 +151,7 @@ export const NotificationInput = Type.Object(
 const NotificationPayload = Type.Object(
   {
     ...notificationContent,
-    // An accepted value goes out as it is; international addresses are no `uri`.
+    // An accepted value is not changed; international URLs are no `uri`.
     link_for_open: Type.Optional(text(URL_RULE, URL_EXAMPLE)),
     background_image: Type.Optional(
       text('An absolute http or https URL.', 'https://example.com/night.png'),
@@ -182,7 +182,7 @@ const change = {
   ),
 };
 
-/** Targets by hwid or by os, as the toggle has it; absent, it is on if `hwid` is given. */
+/** Targets by hwid or os, chosen by the toggle; without it, by hwid if that is given. */
 const COMMAND_TARGETS = [
   { required: ['hwid'], properties: { specific_device_toggle: { const: true } } },
   { required: ['os'], properties: { specific_device_toggle: { const: false } } },
@@ -193,7 +193,7 @@ function commandInput(name: string, action: string, fields: TProperties, example
     'True: by `hwid`; false: by `os`; when absent, true if `hwid` is given. `specific-device-toggle` is the same field.';
   return Type.Object(
     {
-      // In the order in which they are checked.
+      // In the order of the checks.
       action_type: Type.Literal(action),
       specific_device_toggle: Type.Optional(Type.Boolean({ description: toggle })),
       ...targets,
@@ -215,7 +215,7 @@ const ImportData = commandInput(
   {
     import_data: Type.String({
       pattern: '\\S',
-      description: 'What the app is to import; the device gets it in base64 as `input-data`.',
+      description: 'The data for the app to import; the device gets it in base64 as `input-data`.',
       examples: ['https://example.com/sub/1'],
     }),
   },
@@ -282,7 +282,7 @@ export const Payload = Type.Unsafe<unknown>({
         {},
         {
           additionalProperties: SETTING_VALUE,
-          description: 'Keys and values in the types in which they came.',
+          description: 'Keys and values, with their types unchanged.',
           examples: [{ 'fragmentation-enable': true }],
         },
       ),

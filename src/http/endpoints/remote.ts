@@ -17,18 +17,18 @@ const Distribution = Type.Object(
   {
     id: RecordId,
     target_os: Type.Union([Type.String(), Type.Null()], {
-      description: 'Such as `ios,android`; null when it went by HWID.',
+      description: 'Such as `ios,android`; null if it was sent by HWID.',
       examples: [null],
     }),
     target_hwid: Type.String({
-      description: 'HWIDs between commas; empty when it went by os.',
+      description: 'HWIDs between commas; empty if it was sent by os.',
       examples: [HWID_EXAMPLE],
     }),
     status: statusOf(STATUS_NAMES),
     created_at: WireTime,
     sent_at: {
       ...WireTime,
-      description: 'When delivery began; until then, the time for which it is planned.',
+      description: 'When delivery began; until then, the time for which it is scheduled.',
     },
     notification_type: statusOf(TYPE_NAMES),
   },
@@ -40,7 +40,7 @@ const notificationEndpoint = providerEndpoint({
   path: '/remote/notification',
   summary: 'Send a push notification',
   description:
-    'Sends a push notification. `Ok` means that it is on disk: a worker delivers it at once, or when its time has come, after a crash too. The filter keeps the tags and attributes of the contract; what a device gets is the form after the filter, without its schedule, and as JSON in base64 it must not be over 4096 bytes. A notification by `os` may be sent every five minutes.',
+    'Sends a push notification. `Ok` means that it is on disk: a worker delivers it at once or at its time, after a crash too. A filter keeps the tags and attributes of the contract; a device gets the form after the filter, without its schedule, and as JSON in base64 it must not exceed 4096 bytes. A notification by `os` may be sent every five minutes.',
   plan: 'enterprise',
   params: {},
   input: NotificationInput,
@@ -70,7 +70,7 @@ const commandEndpoint = providerEndpoint({
   path: '/remote/command',
   summary: 'Send a command to devices',
   description:
-    'Sends a command to devices; it waits for a device for 30 days. Other than `import-data` it goes to linked devices alone. `import-data` may also go to any HWID that the server knows, to 10 that are not linked within 24 hours, or as many as the operator sets: that is how a new user gets a first subscription. Fields that an action does not need are not looked at.',
+    'Sends a command to devices; it waits for a device for 30 days. All commands but `import-data` go to linked devices alone. `import-data` may also go to any HWID that the server knows: to 10 unlinked ones within 24 hours, unless the operator sets another number. So a new user gets a first subscription. Fields that an action does not need are ignored.',
   plan: 'pro',
   params: {},
   input: CommandInput,

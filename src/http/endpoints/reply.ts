@@ -1,4 +1,4 @@
-/** Replies that handlers give alike: with the fields of one thing, or with a list. */
+/** Replies that several handlers give: with the fields of a record, or with a list. */
 
 import { isRefused, type Refused } from '../../core/outcome.ts';
 import { after, type Maybe } from '../../core/port/maybe.ts';
@@ -9,7 +9,7 @@ import type { Reply } from '../endpoint.ts';
 /** The most records that a list returns (specification, "Limits"). */
 export const LIST_COUNT_MAX = 5000;
 
-/** Replies `ok` with the fields of what the core gives, or with its refusal. */
+/** Replies `ok` with fields of the core's result, or with its refusal. */
 export function replyWith<T extends object, K extends string>(
   outcome: Maybe<T | Refused<K>>,
   fieldsOf: (given: T) => Readonly<Record<string, unknown>>,
@@ -19,7 +19,7 @@ export function replyWith<T extends object, K extends string>(
   );
 }
 
-/** Replies with the list that the parameters ask for, each record as `rowOf` shows it. */
+/** Replies with the list that the parameters select; `rowOf` maps each record. */
 export function replyWithList<T, R extends { readonly id: number }>(
   { id, before_id }: { id: number | null; before_id: number | null },
   readPage: (page: Page) => Maybe<readonly T[]>,

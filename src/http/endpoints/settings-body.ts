@@ -10,7 +10,7 @@ import {
 } from '../../core/message/settings.ts';
 import { choice } from './params.ts';
 
-/** The values of a key, in the form in which clients had better send them. */
+/** Returns the documented form of the values of a key. */
 function settingSchema(setting: SettingKey): TSchema {
   const description = `${setting.key} must be ${settingRule(setting)}.`;
   switch (setting.kind) {
@@ -38,7 +38,7 @@ export const Settings = Type.Object(
     maxProperties: SETTING_COUNT_MAX,
     patternProperties: { [CUSTOM_SETTING_KEY.source]: SETTING_VALUE },
     description:
-      'The known keys, each with what it takes or with `""`, which resets it; and any key that an app of the provider understands, with any value. A key that is neither is left out, and `x-error-detail` says so.',
+      'The known keys, each with one of its values or with `""`, which resets it; and any key that an app of the provider understands, with any value. Any other key is left out and named in `x-error-detail`.',
     examples: [{ 'fragmentation-enable': true, 'ping-type': 'tcp' }],
   },
 );

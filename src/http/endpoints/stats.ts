@@ -1,4 +1,4 @@
-/** Figures by day: an extension of ours, for providers as the contract has its lists. */
+/** Figures by day: an extension of the contract. */
 
 import { type TInteger, Type } from '@sinclair/typebox';
 import { utcDay } from '../../core/calendar.ts';
@@ -14,9 +14,8 @@ import type { RowList } from '../answer/list-text.ts';
 import { optional, providerEndpoint } from '../endpoint.ts';
 import { forms } from './params.ts';
 
-/** Days when the caller asks for no number. */
 const DAYS_DEFAULT = 30;
-/** Days that are read and written in one piece. */
+/** Days of a page. */
 const PIECE_DAYS = 31;
 /** The most bytes of a day in an answer. */
 const DAY_BYTES_MAX = 512;
@@ -49,7 +48,7 @@ const statsEndpoint = providerEndpoint({
   path: '/api/stats',
   summary: 'Figures by day',
   description:
-    'An extension of the public contract: what happened at the provider on each of the last UTC days, the oldest first and today last, with zeros for days without anything. Figures of the last ten seconds may be missing.',
+    'An extension of the public contract: the figures of the provider on each of the last UTC days, the oldest first and today last, days without events included. Figures of the last ten seconds may be missing.',
   params: {
     days: optional(forms.statsDays, {
       misfit: 'unknown_error',

@@ -5,7 +5,7 @@ import { PROVIDER_EVENTS, TEST_EVENT } from '../../core/port/event.ts';
 import { DELIVERY_STATES, SIGNATURE_SCHEMES, WEBHOOK_LOCALES } from '../../core/port/webhook.ts';
 import { choice, RecordId, text, WireTime } from './params.ts';
 
-/** A field that may be null, as in the example. */
+/** Returns the schema of a field that may be null. */
 export const nullable = <S extends TSchema>(schema: S, description?: string) =>
   Type.Union([schema, Type.Null()], { examples: [null], ...(description && { description }) });
 
@@ -16,20 +16,20 @@ export const WebhookRow = Type.Object(
     kind: choice(['webhook', 'telegram']),
     url: nullable(
       Type.String(),
-      'The origin of the URL, and a mark if there is more behind it: a path may be a secret.',
+      'The origin of the URL, and `…` if more follows: a path may be a secret.',
     ),
     url_fingerprint: nullable(Type.String(), 'Eight digits of the SHA-256 of the whole URL.'),
     signature: nullable(choice(SIGNATURE_SCHEMES)),
     public_key: nullable(Type.String(), 'For `v1a`: the key that verifies.'),
     chat: nullable(Type.String(), 'The Telegram chat.'),
-    bot: nullable(Type.String(), 'The number that its token begins with.'),
+    bot: nullable(Type.String(), 'The number at the start of its token.'),
     locale: nullable(choice(WEBHOOK_LOCALES)),
     events: Type.Array(choice(PROVIDER_EVENTS), {
       maxItems: PROVIDER_EVENTS.length,
-      description: 'The kinds that it wants; empty: all.',
+      description: 'The kinds that are sent to it; empty: all.',
     }),
     secret_fingerprint: text('Eight digits of the SHA-256 of the secret, or token.', '0a1b2c3d'),
-    old_secret_until: nullable(WireTime, 'Until then the secret of before signs too.'),
+    old_secret_until: nullable(WireTime, 'Until then the old secret also signs.'),
     created_at: WireTime,
     disabled_at: nullable(WireTime, 'Null: it is enabled.'),
     disabled_why: nullable(Type.String()),
@@ -72,7 +72,7 @@ export const DeliveryRow = Type.Object(
     attempts: Type.Integer({ minimum: 0, examples: [1] }),
     state_at: {
       ...WireTime,
-      description: 'Waiting: when it is tried next. Else: when it was delivered, or given up.',
+      description: 'Waiting: when it is tried next. Else: when it was delivered or abandoned.',
     },
     problem: nullable(Type.String(), 'Why the last attempt failed.'),
   },

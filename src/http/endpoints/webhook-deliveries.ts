@@ -20,12 +20,12 @@ const testEndpoint = providerEndpoint({
   path: '/api/webhook-test',
   summary: 'Send a webhook a test event now',
   description:
-    'Makes one real call at once, with an event of the type `webhook.test`, also to a webhook that is disabled, and answers when its receiver did. It is tried once and not kept. If it gets through, what waits for the webhook is tried at once.',
+    'Makes one real call at once, with an event of the type `webhook.test`, also to a disabled webhook, and answers after its receiver has. It is tried once and not kept. If it succeeds, waiting deliveries become due at once.',
   params: { id: webhookIdParam },
   fields: {
     webhook_test_failed: {
       problem: Type.String({
-        description: 'Why it did not get through.',
+        description: 'Why it failed.',
         examples: ['the receiver answered 404: there is nothing at this URL'],
       }),
     },
@@ -47,7 +47,7 @@ const deliveriesEndpoint = providerEndpoint({
   path: '/api/webhook-deliveries',
   summary: 'List deliveries to a webhook, newest first',
   description:
-    'Lists what waits for a webhook, and what was delivered or given up as long as its event is kept, the highest `id` first.',
+    'Lists waiting deliveries to a webhook, and ended ones as long as their event is kept, the highest `id` first.',
   params: {
     id: webhookIdParam,
     state: optional(oneOf(DELIVERY_STATES), {
@@ -56,7 +56,7 @@ const deliveriesEndpoint = providerEndpoint({
     }),
     before_id: optional(forms.id, {
       misfit: 'invalid_parameters',
-      about: 'Only those with a lower `id`: continues a list that was cut off.',
+      about: 'Only those with a lower `id`: continues a list.',
     }),
   },
   fields: { ok: { data: Type.Array(DeliveryRow, { maxItems: LIST_COUNT_MAX }) } },
@@ -91,7 +91,7 @@ const replayEndpoint = providerEndpoint({
   path: '/api/webhook-replay',
   summary: 'Send kept events again',
   description:
-    'Puts one event into the queue of a webhook again, or all of the kinds that it wants since a time, those that are kept and do not wait already. They have the `webhook-id` that they have had.',
+    'Queues one kept event for a webhook again, or all events of its kinds since a time that do not wait already. They keep their `webhook-id`.',
   params: {
     id: webhookIdParam,
     event_id: optional(forms.id, {
@@ -108,11 +108,11 @@ const replayEndpoint = providerEndpoint({
     ok: {
       count: Type.Integer({
         minimum: 0,
-        description: 'How many were put into the queue.',
+        description: 'How many were queued.',
         examples: [3],
       }),
       is_full: Type.Boolean({
-        description: 'True: some were left out, as so many wait for the webhook already as may.',
+        description: 'True: some were left out, as the queue of the webhook is full.',
         examples: [false],
       }),
     },

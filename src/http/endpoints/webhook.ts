@@ -1,4 +1,4 @@
-/** Webhooks: an extension of ours, for providers as the contract has its calls. */
+/** Webhooks: an extension of the contract. */
 
 import { type Static, Type } from '@sinclair/typebox';
 import { isRefused, Refused } from '../../core/outcome.ts';
@@ -39,7 +39,7 @@ const localeParam = (about: string) =>
 const tokenParam = (about: string) =>
   optional(anyText('the token of a Telegram bot'), { misfit: 'invalid_parameters', about });
 
-/** The keys of a fresh secret as its owner hears of them, this once. */
+/** The fields of a new secret, which is shown once. */
 const secretFields = {
   secret: {
     ...nullable(
@@ -56,7 +56,7 @@ function secretBody(target: WebhookTarget, given: string) {
   return { secret, public_key: publicKey };
 }
 
-/** What the core found malformed is a parameter here. */
+/** Maps the core's `malformed` to `invalid_parameters`. */
 function misfitAsParam<T>(outcome: T) {
   if (!isRefused(outcome) || (outcome as Refused<string>).says !== 'malformed') {
     return outcome as Exclude<T, Refused<'malformed'>>;
@@ -65,7 +65,7 @@ function misfitAsParam<T>(outcome: T) {
   return new Refused('invalid_parameters', { detail });
 }
 
-/** What is missing, or is for the other kind of target; null: nothing. */
+/** Returns what is missing or belongs to the other kind of target; null: nothing. */
 function strayOf(params: Record<'url' | 'signature' | 'bot_token' | 'locale', string | null>) {
   if (params.url === null) {
     if (params.bot_token === null) return 'bot_token is required with chat';
@@ -80,11 +80,11 @@ const addEndpoint = providerEndpoint({
   path: '/api/webhook-add',
   summary: 'Add a webhook or a Telegram chat',
   description:
-    'Adds a URL to which events are sent by the Standard Webhooks specification, or, with `chat` and `bot_token`, a Telegram chat that is told of them. The secret is shown this once.',
+    'Adds a URL to which events are sent by the Standard Webhooks specification, or, with `chat` and `bot_token`, a Telegram chat to which they are written. The secret is shown this once.',
   params: {
     url: optional(anyText('an https address that is public'), {
       misfit: 'invalid_parameters',
-      about: 'Where events are sent: this, or `chat` and `bot_token`.',
+      about: 'The receiver of events: this, or `chat` and `bot_token`.',
       example: URL_EXAMPLE,
     }),
     signature: optional(oneOf(SIGNATURE_SCHEMES), {
@@ -96,7 +96,7 @@ const addEndpoint = providerEndpoint({
     }),
     bot_token: tokenParam('For a chat: the token of the bot that writes to it.'),
     locale: localeParam('For a chat: the language of its texts; `en` when omitted.'),
-    events: eventsParam('The kinds that are wanted; all when omitted.'),
+    events: eventsParam('The kinds to send; all when omitted.'),
   },
   fields: { ok: { id: RecordId, ...secretFields } },
   says: [
@@ -170,7 +170,7 @@ const updateEndpoint = providerEndpoint({
   path: '/api/webhook-update',
   summary: 'Change, disable or enable a webhook',
   description:
-    'Changes what is given; what is not stays. Enabling a webhook, or another URL or chat, lets what waits for it be tried at once.',
+    'Changes the given parameters. Enabling a webhook, or another URL or chat, makes waiting deliveries due at once.',
   params: {
     id: webhookIdParam,
     url: optional(anyText('an https address that is public'), {
@@ -182,10 +182,10 @@ const updateEndpoint = providerEndpoint({
       about: 'Another chat, of the same bot.',
     }),
     locale: localeParam('Another language of the texts in a chat.'),
-    events: eventsParam('The kinds that are wanted from now on; others that wait are dropped.'),
+    events: eventsParam('The kinds to send from now on; waiting deliveries of others are dropped.'),
     enabled: optional(forms.flag, {
       misfit: 'invalid_parameters',
-      about: 'With 0 nothing is sent, and no event noted for it, until it is 1 again.',
+      about: 'With 0 no event is sent or kept for it, until it is 1 again.',
       example: 1,
     }),
   },
@@ -208,7 +208,7 @@ const updateEndpoint = providerEndpoint({
   },
 });
 
-/** Hours for which the old secret signs too when nobody says how many. */
+/** Hours for which the old secret also signs, by default. */
 const KEEP_OLD_DEFAULT = 24;
 
 const rotateEndpoint = providerEndpoint({
@@ -216,12 +216,12 @@ const rotateEndpoint = providerEndpoint({
   path: '/api/webhook-rotate',
   summary: 'Give a webhook a new secret',
   description:
-    'Makes a new secret, or takes the token of another bot for a Telegram chat. For a while both the new and the old secret of a URL sign, so that its receiver can change to the new one without losing an event.',
+    'Makes a new secret, or takes a new bot token for a Telegram chat. For a while both the new and the old secret of a URL sign, so that its receiver can change to the new one without losing an event.',
   params: {
     id: webhookIdParam,
     keep_old_hours: optional(forms.keepOldHours, {
       misfit: 'invalid_parameters',
-      about: `Hours for which the old secret signs too; ${KEEP_OLD_DEFAULT} when omitted.`,
+      about: `Hours for which the old secret also signs; ${KEEP_OLD_DEFAULT} when omitted.`,
     }),
     bot_token: tokenParam('For a chat, and only there: the new token.'),
   },
@@ -242,7 +242,7 @@ const removeEndpoint = providerEndpoint({
   method: 'GET',
   path: '/api/webhook-remove',
   summary: 'Remove a webhook',
-  description: 'Removes a webhook with all that waits for it.',
+  description: 'Removes a webhook and its waiting deliveries.',
   params: { id: webhookIdParam },
   says: ['ok', 'webhook_not_found', 'webhook_save_error'],
   handle: ({ core, provider, params, nowMs }) =>

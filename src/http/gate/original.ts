@@ -39,7 +39,7 @@ export function readOriginal(
     original.uri,
     own.uri,
   );
-  if (uri === null) return UNTOLD;
+  if (uri === null) return UNNAMED;
   if (isRefused(uri)) return uri;
   const isPlain = uri.length <= URI_LENGTH_MAX && !uri.includes('#');
   const path = isPlain ? readPath(uri.split('?', 1)[0] ?? '') : null;
@@ -60,8 +60,8 @@ export function readOriginal(
   return { method: ofClient ?? method, host, path, query, providerCode: own.providerCode };
 }
 
-const UNTOLD = malformed(
-  'the request is told neither by X-Original-URI, X-Original-URL or X-Forwarded-Uri nor by ?uri=',
+const UNNAMED = malformed(
+  'the request is named neither by X-Original-URI, X-Original-URL, X-Forwarded-Uri nor by ?uri=',
 );
 const DISAGREED = malformed('what tells the request does not agree');
 const ODD = malformed('the URI of the request is one that servers read differently');
