@@ -30,7 +30,7 @@ export interface Totals {
   open: number;
   /** Requests that are under way, and the most that ever were. */
   underWay: number;
-  underWayMax: number;
+  inFlightMax: number;
   protocols: Record<string, number>;
   /** Time of the first and of the last delivery, ms since 1970. */
   firstAtMs: number | null;
@@ -57,7 +57,7 @@ export class Ledger {
   #violations: string[] = [];
   #violationCount = 0;
   #underWay = 0;
-  #underWayMax = 0;
+  #inFlightMax = 0;
   #requests = 0;
   #deliveries = 0;
   #pairs = 0;
@@ -67,7 +67,7 @@ export class Ledger {
 
   begin(): void {
     this.#underWay += 1;
-    this.#underWayMax = Math.max(this.#underWayMax, this.#underWay);
+    this.#inFlightMax = Math.max(this.#inFlightMax, this.#underWay);
   }
 
   end(): void {
@@ -109,7 +109,7 @@ export class Ledger {
       connections: this.connections,
       open: this.open,
       underWay: this.#underWay,
-      underWayMax: this.#underWayMax,
+      inFlightMax: this.#inFlightMax,
       protocols: this.#protocols,
       firstAtMs: this.#firstAtMs,
       lastAtMs: this.#lastAtMs,
@@ -141,7 +141,7 @@ export class Ledger {
     this.#deliveries = 0;
     this.#pairs = 0;
     this.#thousandthsAtMs = [];
-    this.#underWayMax = this.#underWay;
+    this.#inFlightMax = this.#underWay;
     this.#firstAtMs = null;
     this.#lastAtMs = null;
   }

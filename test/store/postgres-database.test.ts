@@ -265,7 +265,7 @@ describePostgres('the way to PostgreSQL', () => {
     const db = open({ statementMs: 300 });
     let runCount = 0;
     const group = new TurnGroup<number, number>(db, {
-      ...{ itemsMax: 1, underWayMax: 1 },
+      ...{ itemsMax: 1, inFlightMax: 1 },
       run: (items) => {
         runCount += 1;
         return runCount === 1 ? new Promise(() => undefined) : Promise.resolve(items);
@@ -291,7 +291,7 @@ describePostgres('the way to PostgreSQL', () => {
   test('an item of a group that breaks a constraint takes no other with it', async () => {
     const db = open();
     const group = new TurnGroup<{ id: number; n: number }, boolean>(db, {
-      ...{ itemsMax: 64, underWayMax: 2 },
+      ...{ itemsMax: 64, inFlightMax: 2 },
       run: async (items) => {
         const ids = items.map(({ id }) => id);
         await on.addMany.run(db.writing, { ids, ns: items.map(({ n }) => n) });

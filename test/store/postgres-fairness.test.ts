@@ -87,7 +87,7 @@ describePostgres('parties at PostgreSQL', () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
     const group = new TurnGroup<string, string>(open(2), {
-      ...{ itemsMax: 1, underWayMax: 3 },
+      ...{ itemsMax: 1, inFlightMax: 3 },
       run: async (items) => {
         begun.push(...items);
         await new Promise<void>((resolve) => ends.push(resolve));
@@ -113,7 +113,7 @@ describePostgres('parties at PostgreSQL', () => {
     const db = open(2);
     const runs: string[][] = [];
     const group = new TurnGroup<string, string>(db, {
-      ...{ itemsMax: 3, underWayMax: 1 },
+      ...{ itemsMax: 3, inFlightMax: 1 },
       run: async (items) => {
         runs.push([...items]);
         return items;

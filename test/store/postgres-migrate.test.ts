@@ -103,7 +103,7 @@ describePostgres('a database of something else', () => {
     inBareDatabase(async (database) => {
       await database.sql`REVOKE CREATE ON SCHEMA public FROM public`;
       await database.sql`ALTER SCHEMA public OWNER TO postgres`;
-      expect(await refusal(database)).toStartWith('the role may not make tables');
+      expect(await refusal(database)).toStartWith('the role may not create tables');
     }),
   );
 

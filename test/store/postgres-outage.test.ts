@@ -113,7 +113,7 @@ describePostgres('an outage of PostgreSQL', () => {
     await db.ask('SELECT 1', []);
     let runCount = 0;
     const group = new TurnGroup<number, number>(db, {
-      ...{ itemsMax: 64, underWayMax: 2, isWrite: true },
+      ...{ itemsMax: 64, inFlightMax: 2, isWrite: true },
       run: async (items) => {
         runCount += 1;
         await db.writing.ask('SELECT pg_sleep(5)', []);
@@ -150,7 +150,7 @@ describePostgres('an outage of PostgreSQL', () => {
   test('grouped writes that wait for too long, or are too many, are writes that failed', async () => {
     const group = new TurnGroup<number, number>(
       { callMs: 100, onClose: () => undefined },
-      { itemsMax: 1, underWayMax: 1, isWrite: true, run: () => new Promise(() => undefined) },
+      { itemsMax: 1, inFlightMax: 1, isWrite: true, run: () => new Promise(() => undefined) },
     );
     const faults = await faultsOf(4_010, (n) => group.ask(n));
     expectQuiet(faults);

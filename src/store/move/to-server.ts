@@ -99,7 +99,7 @@ async function refuseUnlessMayCreate(server: ServerSide): Promise<void> {
   );
   if (found?.['may'] === true) return;
   throw new OperatorError(
-    `the role ${found?.['role']} may not make tables: make it the owner of the database`,
+    `the role ${found?.['role']} may not create tables: make it the owner of the database`,
   );
 }
 

@@ -4,12 +4,12 @@ import { sql } from 'drizzle-orm';
 import { type Clock, systemClock } from '../../clock.ts';
 import { prepare, type Runner } from './statement.ts';
 
-/** Answers that are waited for, unless one is quick, ms: a slow one tells little. */
+/** Attempts, unless an answer comes within this time, ms: a slow one is inexact. */
 const ANSWERS_MAX = 3;
 const QUICK_MS = 20;
 
 export class DatabaseClock {
-  /** Time that the database's clock is ahead of this machine's, ms. */
+  /** How far the database's clock is ahead of this machine's, ms. */
   offsetMs = 0;
   readonly #on: Runner;
   readonly #clock: Clock;
@@ -31,10 +31,7 @@ export class DatabaseClock {
     return atMs + this.offsetMs;
   }
 
-  /**
-   * Measures the offset, by the quickest of some answers. A clock that a test moves stands for the
-   * database's too.
-   */
+  /** Measures the offset by the quickest of some answers. A test's clock is the database's too. */
   async measure(): Promise<void> {
     if (this.#clock !== systemClock) return;
     let bestMs = Number.POSITIVE_INFINITY;

@@ -1,7 +1,6 @@
 /**
- * The way to PostgreSQL: pools of connections, and a deadline for every statement. While the
- * database is away every call is refused at once (outage.ts); a read whose connection went is
- * repeated: it changed nothing.
+ * The connections to PostgreSQL, with a deadline for every statement. During an outage calls are
+ * refused at once (outage.ts). A read whose connection was lost is repeated: it changed nothing.
  */
 
 import type { SQL } from 'bun';
@@ -19,15 +18,15 @@ import { currentParty } from './party.ts';
 import { answerOf, type Connection, Pools, sendOn } from './pools.ts';
 import type { Answer, Bound, Runner } from './statement.ts';
 
-/** Calls that may wait for statements by themselves, of all parties, and for transactions. */
+/** Calls of all parties that may wait for single statements, and for transactions. */
 const WAITING_MAX = 8_000;
-/** Statements of a connection that may be under way: while one is answered, the next is there. */
+/** Statements sent on one connection before the first is answered. */
 const STATEMENTS_PER_CONNECTION = 4;
-/** Time that a statement has beyond what the server gives it: then the way there is silent, ms. */
+/** Time beyond the server's own limit for a statement, after which the connection is silent, ms. */
 const SILENCE_MS = 250;
-/** Time that a call has beyond that of a statement, ms: a commit takes some. */
+/** Time of a call beyond that of a statement, ms: its commit needs some. */
 const LAST_MS = 500;
-/** Attempts at a statement of which nothing is kept: it conflicted, or only read. */
+/** Attempts at a statement that conflicted, or that only reads. */
 const ATTEMPTS_MAX = 4;
 
 export class Database implements Runner {
@@ -35,18 +34,18 @@ export class Database implements Runner {
   #onIdle: (() => void)[] = [];
   readonly #pools: Pools;
   readonly #outages: Outages;
-  /** Places of transactions, each a connection, and of statements by themselves. */
+  /** Places of transactions, one for each connection, and of single statements. */
   readonly #transactions: Places;
   readonly #statements: Places;
-  /** Deadlines of statements under way: one that passes says that the way is silent. */
+  /** Deadlines of statements: one that passes means that the connection is silent. */
   readonly #deadlines: Deadlines;
-  /** Deadlines of calls, with all that they wait for: they say nothing about the database. */
+  /** Deadlines of calls, waiting included: they say nothing about the database. */
   readonly #calls: Deadlines;
   #onClose: (() => void)[] = [];
   readonly #options: DatabaseOptions;
-  /** The most time of a call, with all that it waits for, ms. */
+  /** Longest time of a call, waiting included, ms. */
   readonly callMs: number;
-  /** Runs a statement that writes by itself: it is not repeated if it may have run. */
+  /** Runs a statement that is a write of its own: it is not repeated if it may have run. */
   readonly writing: Runner;
 
   constructor(options: DatabaseOptions) {
@@ -58,7 +57,7 @@ export class Database implements Runner {
     this.#pools = new Pools(options);
     const { steadyMs } = systemClock;
     const silenceMs = options.statementMs + SILENCE_MS;
-    this.#deadlines = new Deadlines(silenceMs, steadyMs, () => this.#outages.beSilent());
+    this.#deadlines = new Deadlines(silenceMs, steadyMs, () => this.#outages.noteSilence());
     this.#outages = new Outages({
       pools: this.#pools,
       inTime: (asked) => this.#deadlines.within(() => asked),
@@ -75,17 +74,17 @@ export class Database implements Runner {
     return this.#options.isPooled;
   }
 
-  /** Opens a connection beside the pools. `onLost` is called when it goes. */
+  /** Opens a connection outside the pools. `onLost` is called when it is lost. */
   connectBeside(onLost: () => void): SQL {
     return this.#pools.openBeside(onLost);
   }
 
-  /** The present outage; null: the database answers, and takes what it is asked. */
+  /** The present outage; null: the database answers and takes writes. */
   get outage(): Outages['present'] {
     return this.#outages.present;
   }
 
-  /** Refuses all calls as long as the database has a reason for that. */
+  /** Refuses all calls as long as the database has this reason. */
   ban(reason: Ban): void {
     this.#outages.ban(reason);
   }
@@ -114,7 +113,7 @@ export class Database implements Runner {
     }
   }
 
-  /** Runs something that is to be finished before the pools are closed. */
+  /** Runs `work`, which {@link close} waits for. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#underWay += 1;
     try {
@@ -125,7 +124,7 @@ export class Database implements Runner {
     }
   }
 
-  /** The same for a call, which has one time in all, whatever it does and waits for. */
+  /** The same with one deadline for all that the call does and waits for. */
   within<T>(work: (call: Countdown) => Promise<T>): Promise<T> {
     return this.#calls.within((call) => this.during(() => work(call)));
   }
@@ -135,7 +134,7 @@ export class Database implements Runner {
     this.#onClose.push(end);
   }
 
-  /** Finishes what is under way, and what this turn of the event loop has yet to begin. */
+  /** Waits for calls in flight and those of this turn of the event loop, then closes the pools. */
   async close(): Promise<void> {
     for (let turns = 0; turns < 2; turns++) {
       await nextTurn();
@@ -183,7 +182,7 @@ export class Database implements Runner {
     }
   }
 
-  /** Waits for a place. Throws {@link StoreBusy} if too many wait, or the call for too long. */
+  /** Waits for a place. Throws {@link StoreBusy} if too many wait, or the deadline passes. */
   async #placeIn(places: Places, party: string, call: Countdown): Promise<Leave> {
     const leave = places.takeAtOnce(party) ?? (await places.take(party, call.signal));
     if (typeof leave === 'string') throw new StoreBusy(TOO_MANY);
@@ -213,15 +212,15 @@ export class Database implements Runner {
     let isOver = false;
     let isCommitting = false;
     const ask = <Row>(text: string, params: readonly Bound[]): Promise<Answer<Row>> => {
-      // A step that was left behind must not run in whatever the connection does next.
+      // A step left behind must not run in the next transaction of the connection.
       if (isOver) return Promise.reject(new Error('the transaction is over'));
       const asked = isLate() ? Promise.reject(new StoreBusy(TOO_LONG)) : send<Row>(text, params);
-      // Several may be under way: whoever waits hears of the first that fails.
+      // Several may be in flight: the caller gets the first fault.
       asked.catch(() => undefined);
       return asked;
     };
     try {
-      // Not waited for: the first statement goes right behind it.
+      // Not awaited: the first statement follows at once.
       const begun = ask('BEGIN', []);
       const value = await work({ ask });
       await begun;
@@ -231,7 +230,7 @@ export class Database implements Runner {
       await send('COMMIT');
       return value;
     } catch (fault) {
-      // What steps beside the one that failed go on with must not run behind the end.
+      // Steps beside the failed one must not run behind the rollback.
       isOver = true;
       const isUnanswered = isLost(fault) || fault instanceof StoreAway;
       if (!isLost(fault)) await send('ROLLBACK').catch(() => undefined);
@@ -253,7 +252,7 @@ export class Database implements Runner {
   }
 }
 
-/** Calls that share a statement: it has a value of each in an array. */
+/** Counts the calls that share a statement: an array has a value of each. */
 function callCount(params: readonly Bound[]): number {
   for (const param of params) if (Array.isArray(param)) return param.length;
   return 1;

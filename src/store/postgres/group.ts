@@ -1,8 +1,7 @@
 /**
- * Calls of one turn of the event loop that go to the database together. No more than some runs are
- * under way at a time; what comes meanwhile waits for the next one, so that groups grow with load.
- * A run takes its calls in turns by party, and no party has calls in all runs: another one's call
- * never waits behind all that one of them has.
+ * Groups: calls of one turn of the event loop that share a statement. Few runs are in flight at a
+ * time, and calls wait for the next one, so that groups grow with load. A run takes its calls in
+ * turns by party, and no party has calls in all runs, so that none waits behind all of another's.
  */
 
 import { systemClock } from '../../clock.ts';
@@ -12,32 +11,32 @@ import { PartyQueue } from '../../queue.ts';
 import { isStorageFault } from './fault.ts';
 import { asGroup, currentParty } from './party.ts';
 
-/** Calls that wait for one kind of group, of all parties. */
+/** Calls of all parties that may wait for one group. */
 const WAITING_MAX = 8_000;
-/** Runs at a time: with one less, a party alone keeps the database as busy as it should be. */
+/** Runs in flight; one less, which a party alone may have, keeps the database busy. */
 const UNDER_WAY_MAX = 3;
 
-/** The problem of a call whose time is over. */
+/** The problem of a call whose deadline has passed. */
 export const TOO_LONG = 'it takes too long';
-/** The problem of a call that is refused as too many wait. */
+/** The problem of a call that is refused because too many wait. */
 export const TOO_MANY = 'too many calls wait for the database';
 
 export interface GroupOptions<Item, Answer> {
   /** Answers each item, in their order. */
   run(items: readonly Item[]): Promise<readonly Answer[]>;
-  /** The most items of one run. */
+  /** Most items of one run. */
   itemsMax: number;
-  /** The most runs at a time. */
-  underWayMax?: number;
-  /** True if a run writes: what is given up then is a write that failed. */
+  /** Most runs in flight. */
+  inFlightMax?: number;
+  /** True if a run writes: a call that waits too long is a failed write then. */
   isWrite?: boolean;
-  /** True if a run has calls of one party, which has one run: its calls wait for one lock. */
+  /** True if a run has calls of one party, which has one run: all its calls need the same lock. */
   isOfOneParty?: boolean;
 }
 
 /** The parts of the database that groups need. */
 interface GroupHome {
-  /** The most time from a question to its answer, with all that it waits for, ms. */
+  /** Longest time of a call, waiting included, ms. */
   callMs: number;
   /** Calls `end` when the database is closed. */
   onClose(end: () => void): void;
@@ -52,25 +51,25 @@ interface Call<Item, Answer> {
 
 export class TurnGroup<Item, Answer> {
   readonly #waiting = new PartyQueue<Call<Item, Answer>>(() => ({ waitingMax: WAITING_MAX }));
-  #underWayCount = 0;
-  /** Runs under way with calls of each party. */
+  #inFlightCount = 0;
+  /** Runs in flight with calls of each party. */
   readonly #runsOf = new Map<string, number>();
   #isScheduled = false;
   readonly #calls: Deadlines;
   readonly #options: GroupOptions<Item, Answer>;
-  readonly #underWayMax: number;
+  readonly #inFlightMax: number;
 
   constructor(home: GroupHome, options: GroupOptions<Item, Answer>) {
     const { steadyMs } = systemClock;
-    this.#calls = new Deadlines(home.callMs, steadyMs, () => this.#givenUp(TOO_LONG));
+    this.#calls = new Deadlines(home.callMs, steadyMs, () => this.#busy(TOO_LONG));
     home.onClose(() => this.#calls.close());
     this.#options = options;
-    this.#underWayMax = options.underWayMax ?? UNDER_WAY_MAX;
+    this.#inFlightMax = options.inFlightMax ?? UNDER_WAY_MAX;
   }
 
   /**
-   * Rejects with what its run threw. If too many wait, or it for too long: with {@link StoreBusy},
-   * of a write with {@link WriteFailed}.
+   * Puts an item into a run and returns its answer. Rejects with what the run threw; if too many
+   * wait, or the deadline passes, with {@link StoreBusy}, and of a write with {@link WriteFailed}.
    */
   ask(item: Item): Promise<Answer> {
     const party = currentParty() ?? '';
@@ -78,19 +77,19 @@ export class TurnGroup<Item, Answer> {
       (countdown) =>
         new Promise((resolve, reject) => {
           const call = { item, countdown, resolve, reject };
-          this.#waiting.add(party, call)?.reject(this.#givenUp(TOO_MANY));
+          this.#waiting.add(party, call)?.reject(this.#busy(TOO_MANY));
           this.#schedule();
         }),
     );
   }
 
-  #givenUp(problem: string): StoreBusy | WriteFailed {
+  #busy(problem: string): StoreBusy | WriteFailed {
     const cause = new StoreBusy(problem);
     return this.#options.isWrite ? new WriteFailed(problem, { cause }) : cause;
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#underWayCount >= this.#underWayMax) return;
+    if (this.#isScheduled || this.#inFlightCount >= this.#inFlightMax) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -99,14 +98,14 @@ export class TurnGroup<Item, Answer> {
   }
 
   #begin(): void {
-    while (this.#underWayCount < this.#underWayMax) {
+    while (this.#inFlightCount < this.#inFlightMax) {
       const parties = new Set<string>();
       const calls = this.#take(parties);
       if (calls.length === 0) return;
-      this.#underWayCount += 1;
+      this.#inFlightCount += 1;
       this.#count(parties, 1);
       void this.#serve(calls).finally(() => {
-        this.#underWayCount -= 1;
+        this.#inFlightCount -= 1;
         this.#count(parties, -1);
         if (this.#waiting.size > 0) this.#schedule();
       });
@@ -116,7 +115,7 @@ export class TurnGroup<Item, Answer> {
   /** Takes the calls of a run, and adds their parties. */
   #take(parties: Set<string>): Call<Item, Answer>[] {
     const { isOfOneParty = false } = this.#options;
-    const partyRunsMax = isOfOneParty ? 1 : Math.max(1, this.#underWayMax - 1);
+    const partyRunsMax = isOfOneParty ? 1 : Math.max(1, this.#inFlightMax - 1);
     const partiesMax = isOfOneParty ? 1 : Number.POSITIVE_INFINITY;
     const mayGo = (party: string) =>
       parties.has(party) ||
@@ -125,7 +124,7 @@ export class TurnGroup<Item, Answer> {
     while (calls.length < this.#options.itemsMax) {
       const next = this.#waiting.take(mayGo);
       if (next === null) break;
-      // A call that was answered that it failed is not to be done later.
+      // A call whose deadline passed was answered that it failed.
       if (next.item.countdown.leftMs() <= 0) continue;
       parties.add(next.party);
       calls.push(next.item);
@@ -141,7 +140,7 @@ export class TurnGroup<Item, Answer> {
     }
   }
 
-  /** Never rejects. A fault of one item, such as a broken constraint, takes no other with it. */
+  /** Never rejects. A fault of one item, such as a broken constraint, fails no other. */
   async #serve(calls: readonly Call<Item, Answer>[]): Promise<void> {
     try {
       const answers = await this.#options.run(calls.map(({ item }) => item));

@@ -69,7 +69,7 @@ export function importStore({ db, write }: Context, backend: Backend): ImportSto
     isWrite: true,
     run: (wanted: readonly MovingLink[]) => again(() => write((w) => importLinks(w, wanted))),
     itemsMax: LINKS_MAX,
-    underWayMax: 1,
+    inFlightMax: 1,
   });
   return {
     reserveIds: ({ installId, domainId }) =>

@@ -1,16 +1,15 @@
 /**
- * Listens to what other nodes tell, on a connection of its own. Bun.SQL would connect again by
- * itself, in its own time and with lines of its own: so a connection that went is given up, and the
- * caller opens another.
+ * LISTEN on a connection of its own. Bun.SQL would reconnect by itself, at its own pace and with log
+ * lines of its own: so a lost connection is dropped, and the caller opens another.
  */
 
 import type { SQL } from 'bun';
 import { CHANNEL } from './signals.ts';
 
 export interface ListenerHost {
-  /** Opens a connection; `onLost` is called when it goes. */
+  /** Opens a connection; `onLost` is called when it is lost. */
   connect(onLost: () => void): SQL;
-  /** From now on everything is heard. */
+  /** Called when no later signal is missed. */
   onListening(): void;
   onPayload(payload: string): void;
 }
@@ -24,7 +23,7 @@ export class Listener {
     this.#host = host;
   }
 
-  /** True: it listens, or is about to. */
+  /** True if it listens, or is about to. */
   get isOpen(): boolean {
     return this.#connection !== null;
   }
@@ -35,7 +34,7 @@ export class Listener {
 
   /** Begins to listen. Never rejects. */
   async open(): Promise<void> {
-    const connection = this.#host.connect(() => this.#giveUp(connection));
+    const connection = this.#host.connect(() => this.#drop(connection));
     this.#connection = connection;
     try {
       await connection.listen(
@@ -44,13 +43,13 @@ export class Listener {
         () => this.#begun(connection),
       );
     } catch {
-      this.#giveUp(connection);
+      this.#drop(connection);
     }
   }
 
-  /** Ends it; it may be opened again. */
+  /** Stops listening; it may be opened again. */
   close(): void {
-    if (this.#connection !== null) this.#giveUp(this.#connection);
+    if (this.#connection !== null) this.#drop(this.#connection);
   }
 
   #begun(connection: SQL): void {
@@ -59,7 +58,7 @@ export class Listener {
     this.#host.onListening();
   }
 
-  #giveUp(connection: SQL): void {
+  #drop(connection: SQL): void {
     if (this.#connection !== connection) return;
     this.#connection = null;
     this.#isListening = false;

@@ -1,7 +1,7 @@
 /**
- * Brings a database to this program's schema, in one transaction. Nodes that start at the same time
- * wait for each other at the one row of `gatepost_schema`, which says which schema it is, and the
- * oldest one whose programs can work with it: a node of those goes on while newer ones take over.
+ * Migrates a database to this program's schema, in one transaction. Nodes that start at the same
+ * time wait for each other at the one row of `gatepost_schema`. It holds the version of the schema
+ * and the oldest version whose programs can still use it, for nodes that run during an upgrade.
  */
 
 import { SQL } from 'bun';
@@ -19,48 +19,45 @@ export const MIGRATIONS: readonly string[] = [tables, triggers, laneOrder, claim
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The oldest schema whose programs can work with this one, beside this program. */
+/** The oldest schema whose programs can use this one. */
 export const READABLE_FROM = SCHEMA_VERSION;
 
-/** The oldest PostgreSQL that has what the statements need. */
+/** The oldest PostgreSQL that has all features that the statements need. */
 export const MAJOR_MIN = 15;
 
-/** Longest wait for another node that migrates, and for whoever uses a table, ms. */
+/** Longest wait for another node that migrates, and for a lock on a table, ms. */
 const MIGRATION_WAIT_MS = 60_000;
 const TABLE_WAIT_MS = 5_000;
-/** Attempts when another node makes the first table at the same time. */
+/** Attempts when another node creates the first table at the same time. */
 const ATTEMPTS_MAX = 3;
 
-/**
- * Runs statements, separated by semicolons, on one and the same connection, and answers the rows of
- * a single one.
- */
+/** Runs statements, separated by semicolons, on one connection; returns the rows of a single one. */
 export type Ask = (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
 /**
- * The mark of a database that is not at work: all its rows left for a file, or they are arriving
- * from one and nobody knows yet that all have.
+ * The mark of a database that is not in use: its rows were moved to a file (`left`), or a move from
+ * a file is not finished (`arriving`).
  */
 export type MoveMark = 'left' | 'arriving';
 
-/** What a database says of its schema. */
+/** The schema of a database. */
 export interface SchemaState {
   version: number;
-  /** The oldest schema whose programs can work with it. */
+  /** The oldest schema whose programs can use it. */
   readableFrom: number;
-  /** Null: it is at work. */
+  /** Null: it is in use. */
   move: MoveMark | null;
 }
 
-/** Permission to make the schema in an empty database, and to migrate an older one. */
+/** Permission to create the schema in an empty database, and to migrate an older one. */
 export interface MigrationRights {
   create: boolean;
   migrates: boolean;
-  /** Permission to use one that is not at work: to move rows there, or to finish that. */
+  /** Permission to use a database with a mark, for a move. */
   moves?: boolean;
 }
 
-/** Runs `use` on a connection of its own, which is closed then. */
+/** Runs `use` on a connection of its own, and closes it. */
 export async function withConnection<T>(
   options: SQL.PostgresOrMySQLOptions,
   use: (ask: Ask) => Promise<T>,
@@ -73,7 +70,7 @@ export async function withConnection<T>(
   }
 }
 
-/** The schema of a database; null: Gatepost's is not in it. */
+/** Reads the schema of a database; null: Gatepost's is not in it. */
 export async function schemaOf(ask: Ask): Promise<SchemaState | null> {
   const [found] = await ask(`SELECT to_regclass('gatepost_schema') IS NOT NULL AS "isThere"`);
   if (found?.['isThere'] !== true) return null;
@@ -87,14 +84,14 @@ export async function schemaOf(ask: Ask): Promise<SchemaState | null> {
   };
 }
 
-/** True if this program can work with that schema. */
+/** Returns true if this program can use the schema. */
 export function isUsable({ version, readableFrom }: Omit<SchemaState, 'move'>): boolean {
   return version === SCHEMA_VERSION || (version > SCHEMA_VERSION && readableFrom <= SCHEMA_VERSION);
 }
 
 /**
- * Makes or migrates the schema if need be and allowed. Throws {@link OperatorError} when this
- * program cannot work with the database, and leaves it as it was.
+ * Creates or migrates the schema if needed and allowed. Throws {@link OperatorError}, and changes
+ * nothing, when this program cannot use the database.
  */
 export async function migrate(ask: Ask, rights: MigrationRights): Promise<void> {
   const { create, migrates, moves = false } = rights;
@@ -119,7 +116,8 @@ export async function migrate(ask: Ask, rights: MigrationRights): Promise<void> 
     try {
       return await runMissing(ask);
     } catch (fault) {
-      if (isOfAnother(fault) && attempt < ATTEMPTS_MAX && (await schemaOf(ask)) !== null) continue;
+      if (isByAnotherNode(fault) && attempt < ATTEMPTS_MAX && (await schemaOf(ask)) !== null)
+        continue;
       throw explain(fault);
     }
   }
@@ -135,7 +133,7 @@ function refuseMoved({ move }: SchemaState): void {
   );
 }
 
-/** Refuses what a newer program made that this one cannot work with. */
+/** Throws {@link OperatorError} for the schema of a newer program that this one cannot use. */
 function refuseNewer(state: SchemaState): void {
   if (state.version <= SCHEMA_VERSION || isUsable(state)) return;
   throw new OperatorError(
@@ -144,7 +142,7 @@ function refuseNewer(state: SchemaState): void {
   );
 }
 
-/** Throws {@link OperatorError} if the server is not one that the schema can be made on. */
+/** Throws {@link OperatorError} if the server cannot hold the schema. */
 export async function refuseServer(ask: Ask): Promise<void> {
   const [server] = await ask(`SELECT current_setting('server_version_num')::int / 10000 AS major,
     current_setting('server_version') AS version, current_setting('server_encoding') AS encoding`);
@@ -179,17 +177,17 @@ async function runMissing(ask: Ask): Promise<void> {
         INSERT INTO gatepost_schema (id, version, readable_from) VALUES (1, 0, 0)`);
     }
     await ask('SELECT FROM gatepost_schema FOR UPDATE');
-    // Asked again under the lock: another node may have been faster, and newer.
+    // Read again under the lock: another node may have migrated meanwhile.
     const state = (await schemaOf(ask)) ?? { version: 0, readableFrom: 0, move: null };
     refuseNewer(state);
-    // Whoever waits for a table holds up all that come to it later.
+    // A statement that waits for a table delays all that come to it later.
     await ask(`SET LOCAL lock_timeout = ${TABLE_WAIT_MS}`);
     const missing = MIGRATIONS.slice(state.version);
     for (const migration of missing) await ask(migration);
     if (missing.length > 0) {
       await ask(`UPDATE gatepost_schema
         SET version = ${SCHEMA_VERSION}, readable_from = ${READABLE_FROM}`);
-      // Nodes of older programs look at once whether they may go on.
+      // Nodes of older programs check at once whether they can still use it.
       await ask(`SELECT pg_notify('${CHANNEL}', '${SCHEMA_CHANGED}')`);
     }
     await ask('COMMIT');
@@ -199,8 +197,8 @@ async function runMissing(ask: Ask): Promise<void> {
   }
 }
 
-/** True if it may be that another node made the same tables a moment ago. */
-function isOfAnother(fault: unknown): boolean {
+/** Returns true if another node may have created the same tables a moment ago. */
+function isByAnotherNode(fault: unknown): boolean {
   return /^(23505|42P07|42710|42723|40001|40P01)$/.test(sqlStateOf(fault));
 }
 
@@ -214,7 +212,7 @@ function explain(fault: unknown): unknown {
       );
     case '42501':
       return new OperatorError(
-        `the role may not make tables: make it the owner of the database (${messageOf(fault)})`,
+        `the role may not create tables: make it the owner of the database (${messageOf(fault)})`,
       );
     case '42P07':
     case '42710':
@@ -224,7 +222,7 @@ function explain(fault: unknown): unknown {
       );
     case '0A000':
       return new OperatorError(
-        `the database is not all of a PostgreSQL: it cannot hold the schema (${messageOf(fault)})`,
+        `the database lacks a feature that the schema needs (${messageOf(fault)})`,
       );
     case '25006':
       return new OperatorError('the database takes no writes: it is a standby, or set so');

@@ -1,4 +1,4 @@
-/** The first words with a database: a server that is on its way is waited for. */
+/** Opens a database; waits for a server that is starting. */
 
 import { SQL } from 'bun';
 import { systemClock } from '../../clock.ts';
@@ -8,14 +8,14 @@ import type { StoreOptions } from '../kind.ts';
 import type { DatabaseOptions } from './database-options.ts';
 import { isCrowded, isLost, isUnanswered, isUntrusted } from './fault.ts';
 
-/** Time for which a database that does not answer yet is asked again, ms. */
+/** Time for which an attempt is repeated, ms. */
 const PATIENCE_MS = 5_000;
 /** Pause between two attempts, ms. */
 const PAUSE_MS = 200;
 
 /**
- * Runs `open`, again while there is no connection to be had: for some seconds, or until the signal
- * of `waiting`. Throws `OperatorError` with the reason when it cannot.
+ * Runs `open`, and repeats it while the server does not answer: for some seconds, or until the
+ * signal of `waiting`. Throws `OperatorError` with the reason when that fails.
  */
 export async function openPatiently<T>(
   place: DatabaseOptions,
@@ -23,16 +23,16 @@ export async function openPatiently<T>(
   waiting?: StoreOptions['waiting'],
 ): Promise<T> {
   const untilMs = systemClock.steadyMs() + PATIENCE_MS;
-  let isTold = false;
+  let isReported = false;
   for (;;) {
     try {
       return await open();
     } catch (fault) {
       const isLate = systemClock.steadyMs() > untilMs;
-      const isGivenUp = waiting === undefined ? isLate : waiting.signal.aborted;
-      if (!isAway(fault) || isUntrusted(fault) || isGivenUp) throw explained(place, fault);
-      if (isLate && !isTold) waiting?.onWaiting(messageOf(fault));
-      isTold = isLate;
+      const isOver = waiting === undefined ? isLate : waiting.signal.aborted;
+      if (!isAway(fault) || isUntrusted(fault) || isOver) throw explained(place, fault);
+      if (isLate && !isReported) waiting?.onWaiting(messageOf(fault));
+      isReported = isLate;
       await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
@@ -41,7 +41,7 @@ export async function openPatiently<T>(
 const isAway = (fault: unknown) =>
   fault instanceof StoreAway || isLost(fault) || isUnanswered(fault) || isCrowded(fault);
 
-/** The fault as the operator is to read it. */
+/** Turns a fault into a sentence for the operator. */
 function explained({ host, port, socket }: DatabaseOptions, fault: unknown): unknown {
   const isOfDatabase = fault instanceof SQL.PostgresError || fault instanceof StoreAway;
   if (!isOfDatabase && !isUntrusted(fault)) return fault;

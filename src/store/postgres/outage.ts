@@ -1,12 +1,12 @@
 /**
- * Outages of the database. One begins when calls meet it, is told once, and ends when what they
- * met is gone: one look at a time asks what they would ask. A connection that was lost is no outage
- * while a new one can be made.
+ * Outages of the database. A fault of a call begins one, which is reported once. It ends when a
+ * probe no longer meets that fault. A lost connection is no outage while a new one can be opened.
  */
 
 import { systemClock } from '../../clock.ts';
 import type { Unfitness } from '../../core/port/health.ts';
 import { StoreAway } from '../../core/port/store.ts';
+import { messageOf } from '../../operator-error.ts';
 import type { Ban } from './database-options.ts';
 import {
   isLost,
@@ -20,11 +20,11 @@ import {
 import { answerOf, type Pools, sendOn } from './pools.ts';
 import type { Bound, Runner } from './statement.ts';
 
-/** Pause between two looks at a database that is away, ms. */
-const LOOK_PAUSE_MS = 200;
-/** The same where a look writes, or where what it waits for takes people. */
+/** Pause between two probes, ms. */
+const PROBE_PAUSE_MS = 200;
+/** The same where a probe writes, or where only an operator can end the outage. */
 const SLOW_PAUSE_MS = 1_000;
-/** Time for which no write met a full disk: the look alone may find room where they find none. */
+/** Time without a write that met a full disk: a probe may find room where larger writes do not. */
 const QUIET_MS = 3_000;
 
 const TAKES_NO_WRITES = 'it takes no writes';
@@ -33,24 +33,24 @@ const PROBLEMS: Readonly<Record<Ban, string>> = {
   database_moved: 'its data moved elsewhere, or have not all arrived',
 };
 
-/** Statements by themselves, and transactions, which have pools of their own. */
+/** The pool of a call: single statements, or transactions. */
 export type Place = 'plain' | 'transacting';
 
 interface Outage {
   sinceMs: number;
-  /** Time at which a call met it last. */
+  /** Time of the last call that failed by it. */
   metMs: number;
   refusedCount: number;
   problem: string;
-  /** Null: a server answers, in whose words the problem is. */
+  /** Null: a server answers; `problem` is its message. */
   reason: Unfitness | null;
-  /** Calls that are refused without asking: none where some of them succeed. */
+  /** Calls that are refused without a try; none where some of them succeed. */
   refuses: 'all' | 'transactions' | 'none';
 }
 
 interface OutageOptions {
   pools: Pools;
-  /** Gives a look the time of a statement. */
+  /** Gives a probe the deadline of a statement. */
   inTime: <T>(asked: Promise<T>) => Promise<T>;
   /** Looks for a ban. */
   findBan: ((on: Runner) => Promise<Ban | null>) | undefined;
@@ -58,10 +58,9 @@ interface OutageOptions {
   onBack: ((awayMs: number, refusedCount: number) => void) | undefined;
 }
 
-/** What every write meets, on whichever server the address leads to now. */
-const LOOK = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool
+const PROBE = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool
   AS "takesNoWrites"`;
-/** Takes room on the disk, and gives it back. */
+/** Needs room on the disk, and frees it. */
 const TAKE_ROOM = `CREATE TEMPORARY TABLE gatepost_room ON COMMIT DROP AS
   SELECT repeat('x', 1000) AS filler FROM generate_series(1, 256)`;
 
@@ -69,19 +68,19 @@ export class Outages {
   #present: Outage | null = null;
   #timer: Timer | null = null;
   #isClosed = false;
-  #isSuspecting = false;
+  #isReconnecting = false;
   readonly #options: OutageOptions;
 
   constructor(options: OutageOptions) {
     this.#options = options;
   }
 
-  /** Null: the database answers, and takes what it is asked. */
+  /** Null: the database answers and takes writes. */
   get present(): Readonly<Pick<Outage, 'reason' | 'problem'>> | null {
     return this.#present;
   }
 
-  /** Throws {@link StoreAway} while such a call is not to be tried. */
+  /** Throws {@link StoreAway} if the outage refuses such calls. */
   refuse(place: Place): void {
     const outage = this.#present;
     if (outage === null || outage.refuses === 'none') return;
@@ -90,22 +89,22 @@ export class Outages {
     throw new StoreAway(outage.problem);
   }
 
-  /** The fault as callers are to see it. What it says of the database is noted. */
+  /** Returns the fault for the caller, and notes what it says about the database. */
   meet(fault: unknown, place: Place): unknown {
-    const problem = wordsOf(fault);
+    const problem = messageOf(fault);
     if (isReadOnly(fault)) this.#takesNoWrites();
     else if (isOutOfMeans(fault)) this.#begin({ problem, reason: null, refuses: 'none' });
     else if (isRefusedBefore(fault) && isUnanswered(fault)) this.#unreachable(problem);
-    else if (isRefusedBefore(fault)) this.#keptOut(problem, place);
+    else if (isRefusedBefore(fault)) this.#noConnection(problem, place);
     else if (isTerminated(fault)) return new StoreAway(problem, { cause: fault });
-    else if (isLost(fault)) this.#suspect();
+    else if (isLost(fault)) this.#reconnect();
     else return fault;
     if (this.#present !== null) this.#present.refusedCount += 1;
     return new StoreAway(this.#present?.problem ?? problem, { cause: fault });
   }
 
-  /** Nothing comes back: connections that are there are of no use any more. */
-  beSilent(): StoreAway {
+  /** Begins an outage because no answer comes; replaces all connections. */
+  noteSilence(): StoreAway {
     const problem = 'it does not answer';
     this.#unreachable(problem);
     this.#options.pools.renew();
@@ -113,7 +112,7 @@ export class Outages {
     return new StoreAway(problem);
   }
 
-  /** Refuses all calls until the database has this no more. */
+  /** Refuses all calls until the reason is gone. */
   ban(reason: Ban): void {
     this.#begin({ problem: PROBLEMS[reason], reason, refuses: 'all' });
   }
@@ -128,14 +127,14 @@ export class Outages {
   }
 
   #takesNoWrites(): void {
-    const isNews = this.#present?.problem !== TAKES_NO_WRITES;
+    const isNew = this.#present?.problem !== TAKES_NO_WRITES;
     this.#begin({ problem: TAKES_NO_WRITES, reason: 'database_read_only', refuses: 'all' });
-    // The server behind the address may be another one by now.
-    if (isNews) this.#options.pools.renew();
+    // The address may lead to another server by now.
+    if (isNew) this.#options.pools.renew();
   }
 
-  /** A server answers, and takes no new connection: whoever has one goes on. */
-  #keptOut(problem: string, place: Place): void {
+  /** A server answers and takes no new connection; open ones still work. */
+  #noConnection(problem: string, place: Place): void {
     const refuses = place === 'plain' ? 'all' : 'transactions';
     this.#begin({ problem, reason: null, refuses });
   }
@@ -147,11 +146,11 @@ export class Outages {
     if (this.#present === null) {
       this.#present = { sinceMs: nowMs, metMs: nowMs, refusedCount: 0, ...what };
       onAway?.(what.problem);
-      this.#timer = setTimeout(this.#look, this.#pauseMs());
+      this.#timer = setTimeout(this.#probe, this.#pauseMs());
       return;
     }
     this.#present.metMs = nowMs;
-    // Of two at a time the one that refuses more is told: it ends when both are over.
+    // Of two outages the one that refuses more is kept; it ends when both are over.
     const ranks = ['none', 'transactions', 'all'];
     const isMore = ranks.indexOf(what.refuses) > ranks.indexOf(this.#present.refuses);
     if (isMore) Object.assign(this.#present, what);
@@ -159,37 +158,37 @@ export class Outages {
 
   #pauseMs(): number {
     const isSlow = this.#present?.refuses === 'none' || (this.#present?.reason ?? '') in PROBLEMS;
-    return isSlow ? SLOW_PAUSE_MS : LOOK_PAUSE_MS;
+    return isSlow ? SLOW_PAUSE_MS : PROBE_PAUSE_MS;
   }
 
-  /** A connection was lost: an outage if no new one can be made. */
-  #suspect(): void {
-    if (this.#present?.refuses === 'all' || this.#isSuspecting || this.#isClosed) return;
-    this.#isSuspecting = true;
-    void this.#knock().finally(() => {
-      this.#isSuspecting = false;
+  /** A connection was lost: begins an outage if no new one can be opened. */
+  #reconnect(): void {
+    if (this.#present?.refuses === 'all' || this.#isReconnecting || this.#isClosed) return;
+    this.#isReconnecting = true;
+    void this.#tryConnection().finally(() => {
+      this.#isReconnecting = false;
     });
   }
 
   /** Never rejects. */
-  async #knock(): Promise<void> {
+  async #tryConnection(): Promise<void> {
     const connection = this.#options.pools.openBeside(() => undefined);
     try {
-      const query = sendOn(connection, LOOK);
+      const query = sendOn(connection, PROBE);
       const asked = answerOf<{ takesNoWrites: boolean }>(query);
       const { rows } = await this.#options.inTime(asked);
       if (rows[0]?.takesNoWrites !== false) this.#takesNoWrites();
     } catch (fault) {
-      const isKeptOut = isRefusedBefore(fault) && !isUnanswered(fault);
-      // A newcomer is kept out: those that are in may go on, and find out whether they can.
-      if (!isKeptOut && !isTerminated(fault)) this.#unreachable(wordsOf(fault));
+      const isRefused = isRefusedBefore(fault) && !isUnanswered(fault);
+      // A server that refuses new connections may still serve the open ones.
+      if (!isRefused && !isTerminated(fault)) this.#unreachable(messageOf(fault));
     } finally {
       connection.close({ timeout: 0 }).catch(() => undefined);
     }
   }
 
-  /** Looks whether the outage is over. */
-  #look = async (): Promise<void> => {
+  /** Ends the outage if its fault is gone; else probes again later. */
+  #probe = async (): Promise<void> => {
     const outage = this.#present;
     if (outage === null || this.#isClosed) return;
     try {
@@ -202,22 +201,22 @@ export class Outages {
         return;
       }
     } catch (fault) {
-      this.#goesOn(outage, fault);
+      this.#update(outage, fault);
     }
-    if (!this.#isClosed) this.#timer = setTimeout(this.#look, this.#pauseMs());
+    if (!this.#isClosed) this.#timer = setTimeout(this.#probe, this.#pauseMs());
   };
 
-  /** Asks what calls would. Null: all is well. Throws what they would meet. */
+  /** Runs what the refused calls would. Null: all is well. Throws the fault that they would meet. */
   async #problemNow(outage: Outage): Promise<string | null> {
     const { pools, inTime, findBan } = this.#options;
     const on: Runner = {
       ask: <Row>(text: string, params: readonly Bound[]) =>
         inTime(answerOf<Row>(sendOn(pools.plain, text, params))),
     };
-    const { rows } = await on.ask<{ takesNoWrites: boolean }>(LOOK, []);
+    const { rows } = await on.ask<{ takesNoWrites: boolean }>(PROBE, []);
     if (rows[0]?.takesNoWrites !== false) {
       Object.assign(outage, { problem: TAKES_NO_WRITES, reason: 'database_read_only' });
-      // Behind the address there may be another one, for new connections.
+      // New connections may reach another server.
       pools.renew();
       return TAKES_NO_WRITES;
     }
@@ -233,9 +232,9 @@ export class Outages {
     return null;
   }
 
-  /** The outage goes on, perhaps as another one. */
-  #goesOn(outage: Outage, fault: unknown): void {
-    outage.problem = wordsOf(fault);
+  /** Updates an outage that a probe still met. */
+  #update(outage: Outage, fault: unknown): void {
+    outage.problem = messageOf(fault);
     if (isOutOfMeans(fault)) {
       outage.metMs = systemClock.steadyMs();
       return;
@@ -246,16 +245,11 @@ export class Outages {
   }
 }
 
-/** Throws if there is no room. A role that may make no such table finds out by its writes alone. */
+/** Throws if the disk is full. A role that may not make tables learns that by its writes alone. */
 async function takeRoom(pools: Pools): Promise<void> {
   try {
     await pools.plain.unsafe(TAKE_ROOM).simple();
   } catch (fault) {
     if (sqlStateOf(fault) !== '42501') throw fault;
   }
-}
-
-/** What went wrong, without a password. */
-function wordsOf(fault: unknown): string {
-  return fault instanceof Error ? fault.message : String(fault);
 }

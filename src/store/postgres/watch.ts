@@ -1,7 +1,7 @@
 /**
- * Changes of other nodes. Messages and tokens are told by NOTIFY (signals.ts); work is looked for
- * once a second, as only the end of another node makes it ours. Where nothing can be listened to,
- * the same look finds out whether messages may have come. Nothing is looked at for nobody.
+ * Changes by other nodes. NOTIFY signals messages and tokens (signals.ts). A check once a second
+ * finds work that another node left, and, where LISTEN is not possible, messages that may have
+ * come. Nothing runs without a watcher.
  */
 
 import { sql } from 'drizzle-orm';
@@ -15,16 +15,17 @@ import { prepare, value } from './statement.ts';
 
 type OnChange = Parameters<Store['watch']>[0];
 
-/** Time between two looks, ms. */
-const LOOK_MS = 1_000;
-/** Looks after which somebody who heard nothing speaks to himself, and after which he is deaf. */
-const QUIET_LOOKS = 30;
-const DEAF_LOOKS = 40;
-/** Most looks until it is tried again to listen where that failed. */
-const PAUSE_LOOKS_MAX = 60;
-/** Time after which everybody has heard of a message that was sent, ms. */
-const NEWS_MS = 5_000;
-/** Newest rows in which one is seen whose commit came later than that of a newer one. */
+/** Time between two checks, ms. */
+const CHECK_MS = 1_000;
+/** Checks without a signal after which the node signals itself … */
+const QUIET_CHECKS = 30;
+/** … and after which the connection counts as dead. */
+const DEAF_CHECKS = 40;
+/** Most checks between two attempts to listen. */
+const PAUSE_CHECKS_MAX = 60;
+/** Time after which all nodes have noticed a message, ms. */
+const RECENT_MS = 5_000;
+/** Newest rows that are compared: a row may be committed after one with a higher id. */
 const NEWEST = 100;
 
 const newest = (table: string) =>
@@ -33,7 +34,7 @@ const newest = (table: string) =>
    FROM (SELECT id FROM ${table} ORDER BY id DESC LIMIT ${NEWEST}) newest)`);
 
 const on = {
-  /** What moves when somebody leaves work: a send, a dispatch, a destination that may be tried. */
+  /** Changes when work is left: a send, a dispatch, a destination that may be tried. */
   work: prepare<{ mark: string }>(sql`
       SELECT concat_ws(' ', ${newest('distribution')}, ${newest('outbox')},
         (SELECT concat(count(*), ':', count(d.stopped_at_ms), ':', sum(d.retry_at_ms), ':',
@@ -41,7 +42,7 @@ const on = {
          FROM destination d LEFT JOIN webhook w ON w.id = d.webhook_id
          WHERE d.waiting_count > 0)) AS mark`),
   /** Whether inboxes were filled a moment ago, and the newest token. */
-  news: prepare<{ hasMessages: boolean; tokenId: number | null }>(sql`
+  recent: prepare<{ hasMessages: boolean; tokenId: number | null }>(sql`
       SELECT EXISTS (SELECT 1 FROM distribution WHERE ${HAS_TURN})
         OR EXISTS (SELECT 1 FROM distribution
                    WHERE pruned_at_ms IS NULL AND finished_at_ms > ${value('sinceMs')})
@@ -50,40 +51,40 @@ const on = {
         AS "hasMessages", (SELECT max(id) FROM device_token) AS "tokenId"`),
 };
 
-/** One look after the other, as long as somebody watches. */
+/** Checks and listens as long as there is a watcher. */
 export class Watching {
   readonly #watchers = new Set<{ onChange: OnChange }>();
   readonly #context: Context;
   readonly #listener: Listener;
-  /** Null: nobody watches. */
+  /** Null: there is no watcher. */
   #round: symbol | null = null;
-  /** Null: unknown, so anything may have changed. */
+  /** Null: unknown. */
   #mark: string | null = null;
   #tokenId: number | null = null;
-  /** A look failed: messages may have come and gone unheard. */
+  /** True after a failed check: messages may have come unnoticed. */
   #hasMissed = false;
-  /** Looks since something was heard. */
-  #quietLooks = 0;
-  /** Looks until it is tried to listen, and how many there will be after that. */
-  #pauseLooks = 0;
-  #nextPauseLooks = 0;
+  /** Checks since the last signal. */
+  #quietChecks = 0;
+  /** Checks until the next attempt to listen, and until the one after it. */
+  #pauseChecks = 0;
+  #nextPauseChecks = 0;
 
   constructor(context: Context) {
     this.#context = context;
     this.#listener = new Listener({
       connect: (onLost) => context.db.connectBeside(onLost),
       onListening: () => {
-        this.#quietLooks = 0;
-        this.#nextPauseLooks = 0;
-        // What was told before was for nobody.
-        this.#tell('all');
+        this.#quietChecks = 0;
+        this.#nextPauseChecks = 0;
+        // Signals from before were missed.
+        this.#report('all');
       },
       onPayload: (payload) => {
         context.observers.onSignal?.();
-        this.#quietLooks = 0;
-        if (payload === SCHEMA_CHANGED) void this.#lookForBan().catch(() => undefined);
+        this.#quietChecks = 0;
+        if (payload === SCHEMA_CHANGED) void this.#checkBan().catch(() => undefined);
         const deviceIds = context.signals.devicesOf(payload);
-        if (deviceIds !== null) this.#tell(deviceIds);
+        if (deviceIds !== null) this.#report(deviceIds);
       },
     });
   }
@@ -98,7 +99,7 @@ export class Watching {
     };
   };
 
-  /** Nobody hears anything any more. */
+  /** Ends all watching. */
   close(): void {
     this.#watchers.clear();
     this.#round = null;
@@ -109,29 +110,29 @@ export class Watching {
     const round = Symbol('round');
     this.#round = round;
     this.#mark = null;
-    this.#pauseLooks = 0;
-    this.#nextPauseLooks = 0;
+    this.#pauseChecks = 0;
+    this.#nextPauseChecks = 0;
     this.#listen();
     const { clock } = this.#context;
     const next = async () => {
-      await clock.sleep(LOOK_MS);
+      await clock.sleep(CHECK_MS);
       if (this.#round !== round) return;
-      await this.#look();
+      await this.#check();
       if (this.#round === round) void next();
     };
     void next();
   }
 
-  #tell(deviceIds: readonly number[] | 'all'): void {
+  #report(deviceIds: readonly number[] | 'all'): void {
     for (const { onChange } of this.#watchers) onChange(deviceIds);
   }
 
-  /** Looks once; never rejects. */
-  async #look(): Promise<void> {
+  /** Checks once. Never rejects. */
+  async #check(): Promise<void> {
     try {
-      await this.#lookForBan();
-      await this.#lookForWork();
-      await this.#lookForNews();
+      await this.#checkBan();
+      await this.#checkWork();
+      await this.#checkMessages();
       this.#hasMissed = false;
     } catch {
       this.#mark = null;
@@ -139,44 +140,44 @@ export class Watching {
     }
   }
 
-  /** From the moment that this finds something no call is let through. */
-  async #lookForBan(): Promise<void> {
+  /** Refuses all calls from then on if it finds a ban. */
+  async #checkBan(): Promise<void> {
     const { db } = this.#context;
     const ban = await findBan(db);
     if (ban !== null) db.ban(ban);
   }
 
-  async #lookForWork(): Promise<void> {
+  async #checkWork(): Promise<void> {
     const mark = (await on.work.get(this.#context.db))?.mark ?? null;
     const isMoved = mark !== this.#mark;
     this.#mark = mark;
-    if (isMoved) this.#tell([]);
+    if (isMoved) this.#report([]);
   }
 
-  async #lookForNews(): Promise<void> {
-    this.#quietLooks += 1;
-    if (this.#listener.isListening && this.#quietLooks < DEAF_LOOKS) {
-      // Between here and there a connection may go without a word.
-      if (this.#quietLooks === QUIET_LOOKS) await this.#context.signals.ping(this.#context.db);
+  async #checkMessages(): Promise<void> {
+    this.#quietChecks += 1;
+    if (this.#listener.isListening && this.#quietChecks < DEAF_CHECKS) {
+      // A connection may be lost without notice.
+      if (this.#quietChecks === QUIET_CHECKS) await this.#context.signals.ping(this.#context.db);
       return;
     }
-    if (this.#quietLooks >= DEAF_LOOKS) this.#listener.close();
+    if (this.#quietChecks >= DEAF_CHECKS) this.#listener.close();
     this.#listen();
     const { db, storeNowMs } = this.#context;
-    const news = await on.news.get(db, { sinceMs: storeNowMs() - NEWS_MS });
-    const tokenId = news?.tokenId ?? null;
+    const recent = await on.recent.get(db, { sinceMs: storeNowMs() - RECENT_MS });
+    const tokenId = recent?.tokenId ?? null;
     const isMoved = tokenId !== this.#tokenId || this.#hasMissed;
     this.#tokenId = tokenId;
-    if (isMoved || news?.hasMessages) this.#tell('all');
+    if (isMoved || recent?.hasMessages) this.#report('all');
   }
 
   #listen(): void {
     if (this.#context.db.isPooled || this.#listener.isOpen) return;
-    this.#pauseLooks -= 1;
-    if (this.#pauseLooks >= 0) return;
-    this.#pauseLooks = this.#nextPauseLooks;
-    this.#nextPauseLooks = Math.min(2 * this.#nextPauseLooks + 1, PAUSE_LOOKS_MAX);
-    this.#quietLooks = 0;
+    this.#pauseChecks -= 1;
+    if (this.#pauseChecks >= 0) return;
+    this.#pauseChecks = this.#nextPauseChecks;
+    this.#nextPauseChecks = Math.min(2 * this.#nextPauseChecks + 1, PAUSE_CHECKS_MAX);
+    this.#quietChecks = 0;
     void this.#listener.open();
   }
 }

@@ -193,7 +193,7 @@ export const upstream: readonly MutatedFile[] = [
     file: 'src/store/postgres/group.ts',
     tests: ['test/store/postgres-fairness.test.ts'],
     changes: [
-      ['Math.max(1, this.#underWayMax - 1)', 'this.#underWayMax'],
+      ['Math.max(1, this.#inFlightMax - 1)', 'this.#inFlightMax'],
       ["const party = currentParty() ?? '';", "const party = '';"],
       ['home.onClose(() => this.#calls.close());', ''],
     ],

@@ -15,7 +15,7 @@ export function acceptanceInGroups(context: Context): Pick<Store, 'addDistributi
   const group = new TurnGroup<Offer, Acceptance>(context.db, {
     run: (offers) => context.write((w) => runOn(w, accept(notesOf(w), offers))),
     itemsMax: COUNT_MAX,
-    underWayMax: UNDER_WAY_MAX,
+    inFlightMax: UNDER_WAY_MAX,
     isWrite: true,
     isOfOneParty: true,
   });
