@@ -51,17 +51,17 @@ test('the log is carried when it has taken a thousand pages, not before', () => 
   fill(900);
   expect(upkeep.isDue()).toBe(false);
   fill(200);
-  expect(index.pagesToCarry()).toBeGreaterThan(1_000);
+  expect(index.logPages()).toBeGreaterThan(1_000);
   expect(upkeep.isDue()).toBe(true);
-  upkeep.carry();
-  expect(index.pagesToCarry()).toBe(0);
+  upkeep.run();
+  expect(index.logPages()).toBe(0);
   expect(upkeep.isDue()).toBe(false);
 });
 
 test('a short one lets the log grow further, up to a bound; a long one does not', () => {
   const [short, long] = [checkpoints(1), checkpoints(100)];
   const dueAfter = (upkeep: Checkpoints) => {
-    upkeep.carry();
+    upkeep.run();
     for (let pages = 0; ; pages += 500) {
       if (upkeep.isDue()) return pages;
       fill(500);
@@ -77,15 +77,15 @@ test('what somebody still reads stays in the log, and is tried again a thousand 
   reader.run('BEGIN');
   reader.query('SELECT count(*) FROM page').get();
   fill(1_200);
-  upkeep.carry();
-  const left = index.pagesToCarry();
+  upkeep.run();
+  const left = index.logPages();
   expect(left).toBeGreaterThan(1_000);
   expect(upkeep.isDue()).toBe(false);
   reader.close();
   fill(1_000);
   expect(upkeep.isDue()).toBe(true);
-  upkeep.carry();
-  expect(index.pagesToCarry()).toBe(0);
+  upkeep.run();
+  expect(index.logPages()).toBe(0);
 });
 
 test('what a reader held up is forgotten once somebody else has carried it', () => {
@@ -94,8 +94,8 @@ test('what a reader held up is forgotten once somebody else has carried it', () 
   reader.run('BEGIN');
   reader.query('SELECT count(*) FROM page').get();
   fill(9_000);
-  upkeep.carry();
-  expect(index.pagesToCarry()).toBeGreaterThan(8_000);
+  upkeep.run();
+  expect(index.logPages()).toBeGreaterThan(8_000);
   reader.close();
   native.query('PRAGMA wal_checkpoint(PASSIVE)').all();
   expect(upkeep.isDue()).toBe(false);
@@ -109,7 +109,7 @@ test('one that fails loses nothing, and does not come again at once', () => {
   fill(1_200);
   native.run('BEGIN IMMEDIATE');
   native.run('DELETE FROM page WHERE n = 1');
-  upkeep.carry();
+  upkeep.run();
   expect(upkeep.isDue()).toBe(false);
   native.run('ROLLBACK');
   expect(native.query('SELECT count(*) AS n FROM page').get()).toEqual({ n: 1_200 });
@@ -128,9 +128,9 @@ test('it comes after the answers of the commit that made it due, and before rest
   const real = checkpoints(1);
   const upkeep = {
     isDue: () => real.isDue(),
-    carry: () => {
+    run: () => {
       events.push('carried');
-      real.carry();
+      real.run();
     },
   };
   const writer = new GroupWriter(db, 100, { upkeep });
@@ -138,5 +138,5 @@ test('it comes after the answers of the commit that made it due, and before rest
   await writer.idle();
   await write;
   expect(events).toEqual(['answered', 'carried']);
-  expect(index.pagesToCarry()).toBe(0);
+  expect(index.logPages()).toBe(0);
 });

@@ -50,13 +50,13 @@ describe('while another process holds the database', () => {
     expect(at.visible()).toContain(2);
   });
 
-  test('others are told each time that it was not to be had', async () => {
+  test('requests are told each time that it was not to be had', async () => {
     let knocks = 0;
-    const knock = () => {
+    const request = () => {
       knocks += 1;
     };
-    const others = { knock, hasKnocked: () => false };
-    const { writer, pauses, paused, goOn } = byHand({ others });
+    const requests = { request, takeRequest: () => false };
+    const { writer, pauses, paused, goOn } = byHand({ requests });
     at.beside.run('BEGIN IMMEDIATE');
     const write = writer.run(() => at.add(1));
     await paused(1);
@@ -70,8 +70,8 @@ describe('while another process holds the database', () => {
 
   test('a writer without pauses leaves a gap for who waits, longer than that one pauses', async () => {
     let isWaiting = true;
-    const others = { knock: () => undefined, hasKnocked: () => isWaiting };
-    const { writer, clock, pauses, paused, goOn } = byHand({ others });
+    const requests = { request: () => undefined, takeRequest: () => isWaiting };
+    const { writer, clock, pauses, paused, goOn } = byHand({ requests });
     const write = (n: number) =>
       writer.run(() => {
         at.add(n);
@@ -98,7 +98,7 @@ describe('while another process holds the database', () => {
     at.beside.run('BEGIN IMMEDIATE');
     const first = faultOf(writer.run(() => at.add(1)));
     await paused(1);
-    writer.hasten();
+    writer.limitWait();
     goOn();
     expect(await first).toBeInstanceOf(WriteFailed);
     expect(await faultOf(writer.run(() => at.add(2)))).toBeInstanceOf(WriteFailed);

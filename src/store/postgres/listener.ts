@@ -1,6 +1,6 @@
 /**
- * LISTEN on a connection of its own. Bun.SQL would reconnect by itself, at its own pace and with log
- * lines of its own: so a lost connection is dropped, and the caller opens another.
+ * LISTEN on a connection of its own. Bun.SQL would reconnect by itself, at its own pace and with
+ * log lines of its own: so a lost connection is dropped, and the caller opens another.
  */
 
 import type { SQL } from 'bun';

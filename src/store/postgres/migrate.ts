@@ -31,7 +31,7 @@ const TABLE_WAIT_MS = 5_000;
 /** Attempts when another node creates the first table at the same time. */
 const ATTEMPTS_MAX = 3;
 
-/** Runs statements, separated by semicolons, on one connection; returns the rows of a single one. */
+/** Runs statements, separated by semicolons, on one connection; returns rows of a single one. */
 export type Ask = (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
 /**

@@ -206,7 +206,7 @@ export class Outages {
     if (!this.#isClosed) this.#timer = setTimeout(this.#probe, this.#pauseMs());
   };
 
-  /** Runs what the refused calls would. Null: all is well. Throws the fault that they would meet. */
+  /** Runs what the refused calls would. Null: the outage is over. Throws the fault they would. */
   async #problemNow(outage: Outage): Promise<string | null> {
     const { pools, inTime, findBan } = this.#options;
     const on: Runner = {

@@ -1,9 +1,9 @@
 import type { Connection } from './connection.ts';
 
-/** Number of answers kept; with one more, all are forgotten. */
+/** Most answers kept; one more drops all. */
 const ANSWER_COUNT_MAX = 1_000;
 
-/** Answers of one look-up by a text, each kept until the next commit of anybody. */
+/** Answers of one look-up by a text, kept until the next commit of any process. WORTH_OF_CACHE */
 export class AnswerCache<T> {
   readonly #answers = new Map<string, T>();
   #version = Number.NaN;

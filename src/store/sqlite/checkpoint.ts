@@ -1,25 +1,24 @@
 /**
- * Carries the write-ahead log into the database. SQLite would do so within the commit that makes
- * the log 1000 pages long, before that is answered; this is done between two turns, when the
- * answers of the last commit have left.
+ * Checkpoints of the write-ahead log. SQLite would make them within the commit that makes the log
+ * 1000 pages long, before its answer; these are made between two turns, after the answers.
  */
 
 import type { Connection } from './connection.ts';
 
-/** Pages that the log takes at least before they are carried … */
+/** Pages in the log before a checkpoint: at least … */
 const STEP_PAGES_MIN = 1_000;
-/** … and at most: a log that is read costs the more the longer it is. */
+/** … and at most: reads cost more with a longer log. */
 const STEP_PAGES_MAX = 4_000;
-/** Beyond this SQLite carries them at a commit; only if it must not be done here, pages. */
+/** Pages beyond which SQLite makes one at a commit, in case none can be made here. */
 const STEP_PAGES_AT_COMMIT = 2 * STEP_PAGES_MAX;
 /**
- * Longest time that everybody may wait for it, ms: where the same pages are written again and
- * again, four times the log takes hardly longer, and there are fewer pages to carry in all.
+ * Longest time of a checkpoint, ms. Where the same pages are written again and again, four times
+ * the log takes hardly longer, and there are fewer pages to write in all.
  */
 const TOOK_MAX_MS = 4;
 
 export class Checkpoints {
-  readonly #run: () => void;
+  readonly #checkpoint: () => void;
   #stepPages = STEP_PAGES_MIN;
   /** Pages left in the log by the last one. */
   #leftPages = 0;
@@ -30,30 +29,30 @@ export class Checkpoints {
   ) {
     db.native.run(`PRAGMA wal_autocheckpoint = ${STEP_PAGES_AT_COMMIT}`);
     const statement = db.compile('PRAGMA wal_checkpoint(PASSIVE)');
-    this.#run = () => {
-      db.beFree();
+    this.#checkpoint = () => {
+      db.endAll();
       statement.all();
     };
   }
 
   isDue(): boolean {
-    const pages = this.db.pagesToCarry();
-    // Others carry too, and a log begins anew: what was left is not there for ever.
+    const pages = this.db.logPages();
+    // Other processes make checkpoints too, and a log begins anew.
     if (pages < this.#leftPages) this.#leftPages = Math.max(pages, 0);
     return pages >= this.#leftPages + this.#stepPages;
   }
 
-  /** Carries pages, outside of a write; those that others still read are left for the next time. */
-  carry(): void {
+  /** Makes a checkpoint, outside of a write. Pages that others still read stay in the log. */
+  run(): void {
     const beganMs = this.steadyMs();
     try {
-      this.#run();
+      this.#checkpoint();
     } catch {
-      // The disk is full, say. The log has everything: nothing is lost, and it is tried again.
+      // The disk is full, for example. The log has everything, and the next turn retries.
     }
     const isLong = this.steadyMs() - beganMs > TOOK_MAX_MS;
     const step = isLong ? this.#stepPages / 2 : this.#stepPages * 2;
     this.#stepPages = Math.min(Math.max(step, STEP_PAGES_MIN), STEP_PAGES_MAX);
-    this.#leftPages = this.db.pagesToCarry();
+    this.#leftPages = this.db.logPages();
   }
 }

@@ -1,9 +1,8 @@
 /**
- * A connection whose reads of one turn of the event loop share one snapshot. Outside a transaction,
- * every SELECT takes and drops a lock of its own, which for a look-up by key costs ten times the
- * look-up. A run of code that waits for nothing reads from one snapshot throughout, and none begins
- * with one that is older than a commit of anybody: the header of the WAL index tells. Where that
- * cannot be looked at, a snapshot ends with the run that began it.
+ * A connection whose reads of one turn of the event loop share one snapshot. Outside a transaction
+ * every SELECT takes and drops a lock of its own, which costs ten times a look-up by key. A run of
+ * code without a wait reads from one snapshot, which is never older than the last commit: the
+ * header of the WAL index tells. Where that cannot be read, a snapshot ends with the run.
  */
 
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
@@ -19,13 +18,13 @@ export class Connection {
   readonly #end: Compiled;
   readonly #rollback: Compiled;
   #index: WalIndex | null;
-  /** Moves on with each commit that was noticed. */
+  /** Grows with each commit that was noticed. */
   #version = 0;
   #isReading = false;
-  /** True if the snapshot was looked at in this run of code. */
+  /** True if the snapshot was checked in this run of code. */
   #isCurrent = false;
   #endsWithTurn = false;
-  /** The reason that a failed transaction is still open: nobody may see what it left half done. */
+  /** The fault of a rollback: until it succeeds, reads would see what was left half done. */
   #stuckBy: unknown = null;
 
   constructor(
@@ -55,8 +54,8 @@ export class Connection {
   }
 
   /**
-   * A number that is another after each commit of anybody: what was read at one, outside of a
-   * write, holds for as long as it stays. Not to be asked in the middle of a step.
+   * Returns a number that changes with each commit of any process: what was read at one, outside of
+   * a write, holds as long as it stays. Not for use in the middle of a step.
    */
   version(): number {
     if (this.#index?.isAsNoted() !== true) {
@@ -68,16 +67,16 @@ export class Connection {
     return this.#version;
   }
 
-  /** Number of pages in the log alone; 0 where that is not known. */
-  pagesToCarry(): number {
-    return this.#index?.pagesToCarry() ?? 0;
+  /** Returns the number of pages in the log alone; 0 where that is unknown. */
+  logPages(): number {
+    return this.#index?.logPages() ?? 0;
   }
 
-  /** Sees to a snapshot before a read, unless a transaction is open. */
+  /** Begins or renews the snapshot before a read, unless a transaction is open. */
   read(): void {
     if (this.#isCurrent) return;
     if (!this.#isReading && this.native.inTransaction) {
-      if (this.#stuckBy !== null) this.beFree();
+      if (this.#stuckBy !== null) this.endAll();
       return;
     }
     this.version();
@@ -94,7 +93,7 @@ export class Connection {
     if (this.#index === null) {
       this.endReads();
     } else if (this.#isReading && !this.#endsWithTurn) {
-      // Before the event loop waits: an idle process must not hold up those that tidy the log.
+      // Before the event loop waits: an idle process must not hold back checkpoints.
       this.#endsWithTurn = true;
       setImmediate(this.#endTurn);
     }
@@ -114,15 +113,12 @@ export class Connection {
     try {
       this.#end.run();
     } catch {
-      // A snapshot that stays open would answer for ever with what it saw.
+      // A snapshot that stays open would answer with old rows for ever.
       this.rollBack();
     }
   }
 
-  /**
-   * Takes back what is open. Never throws: if that fails, every read and write does until it has
-   * been taken back.
-   */
+  /** Rolls back. Never throws: if that fails, every read and write throws until it succeeds. */
   rollBack(): void {
     this.#stuckBy = null;
     if (!this.native.inTransaction) return;
@@ -133,8 +129,8 @@ export class Connection {
     }
   }
 
-  /** Ends what is open, so that a write may begin. Throws when it cannot be ended. */
-  beFree(): void {
+  /** Ends the snapshot and rolls back what is open, before a write. Throws when that fails. */
+  endAll(): void {
     this.endReads();
     if (this.#stuckBy !== null) this.rollBack();
     if (this.#stuckBy === null) return;
@@ -142,12 +138,12 @@ export class Connection {
   }
 
   /**
-   * A database with statements left does not really close: its last writes stay in the write-ahead
-   * log, and whoever copies the file alone misses them.
+   * Finalizes all statements and closes. With statements left the file would stay open, its last
+   * writes in the write-ahead log alone.
    */
   close(): void {
     this.endReads();
-    // Closing takes the mapping away.
+    // Closing removes the mapping.
     this.#index = null;
     for (const statement of this.#statements) statement.finalize();
     this.native.close();

@@ -1,8 +1,8 @@
 /**
- * The processes that work on the file. No nodes are listed, as it is a file of this machine; but
- * each process whose workers hold leases has a number, by which their names begin, and holds the
- * lock file of it. The system drops that lock however a process ends: so what a dead one held is
- * known, and released at once, by the process that takes its number next or by one that lives on.
+ * The processes that work on the file. A process whose workers hold leases has a number, with which
+ * the names of its workers begin, and holds that number's lock file. The system drops the lock
+ * however the process ends: so the leases of a dead process are released at once, by the process
+ * that takes its number next or by one that still runs. No nodes are listed.
  */
 
 import { existsSync } from 'node:fs';
@@ -14,23 +14,23 @@ import { IN_LANE } from '../status.ts';
 import type { Context } from './context.ts';
 import { value } from './statement.ts';
 
-/** Processes that are told apart; what a further one leaves is free once its leases have ended. */
+/** Processes with a number; the leases of a further one end by their time. */
 const NUMBER_MAX = 64;
 
 const fileOf = (dataDir: string, number: number) => join(dataDir, `gatepost-${number}.lock`);
 
 interface OwnNumber {
   number: number;
-  letGo: () => void;
+  unlock: () => void;
 }
 
 export class Processes {
   readonly #dataDir: string;
   readonly #release: (owners: string) => Promise<void>;
-  /** The number of this process; null: none was free, or the disk takes no file. */
+  /** Null: no number was free, or the disk takes no file. */
   #own: OwnNumber | null = null;
   #ready: Promise<void> | null = null;
-  /** Numbers whose process is dead, and what it held is released. */
+  /** Numbers of dead processes whose leases are released. */
   readonly #released = new Set<number>();
 
   constructor({ db, writer }: Context, dataDir: string) {
@@ -47,7 +47,7 @@ export class Processes {
       });
   }
 
-  /** Names a worker. What an earlier process held under the same number is released by then. */
+  /** Names a worker, after the leases of an earlier process with its number were released. */
   async nameWorker(): Promise<string> {
     this.#ready ??= this.#begin();
     try {
@@ -59,15 +59,15 @@ export class Processes {
     return `${prefixOf(this.#own?.number ?? 0)}${crypto.randomUUID()}`;
   }
 
-  /** Releases what processes held that died; says whether there was one. */
+  /** Releases the leases of dead processes. Returns true if there was one. */
   async releaseDead(): Promise<boolean> {
     let isOne = false;
     for (let number = 1; number <= NUMBER_MAX; number++) {
       const file = fileOf(this.#dataDir, number);
       if (!existsSync(file)) break;
       if (number === this.#own?.number) continue;
-      const letGo = takeLock(file, 'exclusive', 0);
-      if (letGo === null) {
+      const unlock = takeLock(file, 'exclusive', 0);
+      if (unlock === null) {
         this.#released.delete(number);
         continue;
       }
@@ -77,14 +77,14 @@ export class Processes {
         this.#released.add(number);
         isOne = true;
       } finally {
-        letGo();
+        unlock();
       }
     }
     return isOne;
   }
 
   close(): void {
-    this.#own?.letGo();
+    this.#own?.unlock();
     this.#own = null;
   }
 
@@ -96,8 +96,8 @@ export class Processes {
   #take(): OwnNumber | null {
     for (let number = 1; number <= NUMBER_MAX; number++) {
       try {
-        const letGo = takeLock(fileOf(this.#dataDir, number), 'exclusive', 0);
-        if (letGo !== null) return { number, letGo };
+        const unlock = takeLock(fileOf(this.#dataDir, number), 'exclusive', 0);
+        if (unlock !== null) return { number, unlock };
       } catch {
         // A disk that takes no file takes no lease either.
         return null;
@@ -107,7 +107,7 @@ export class Processes {
   }
 }
 
-/** The beginning of the names of a process's workers. */
+/** The first part of the names of a process's workers. */
 const prefixOf = (number: number) => `p${number}-`;
 
 export function nodeStore(processes: Processes): NodeStore {

@@ -1,7 +1,7 @@
 /**
- * Statements as templates of SQL, prepared once: drizzle writes their text, bun:sqlite runs it, as
- * drizzle's own way would map every row once more. Each is compiled when it first runs: a store has
- * some 300, which took 25 of the 30 ms of processor time of every opening, and a command runs ten.
+ * Statements as templates of SQL: drizzle writes their text, bun:sqlite runs it (drizzle would map
+ * every row once more). Each is compiled when it first runs: a store has some 300, which took 25 of
+ * the 30 ms of processor time of every start, and a command needs ten.
  */
 
 import type { Database, Statement as Native, SQLQueryBindings } from 'bun:sqlite';
@@ -29,7 +29,7 @@ interface Runner {
 
 const dialect = new SQLiteSyncDialect();
 
-/** Compiles a query, runs it once and lets go of it. */
+/** Compiles a query, runs it once and finalizes it. */
 export function listOnce<Row>(db: Runner, query: SQL): Row[] {
   const { sql: text, params } = dialect.sqlToQuery(query);
   const native = db.native.prepare<Row, SQLQueryBindings[]>(text);
@@ -102,7 +102,7 @@ function compile<Row>(db: Runner, query: SQL): Compiled<Row> {
 export const value = sql.placeholder;
 
 /**
- * A value that SQLite cannot see while it plans. With those that it sees, in LIMIT too, it plans a
+ * A value that SQLite's planner does not see. With values that it sees, also in LIMIT, it plans a
  * join anew at each run, which took 37 of 40 us here.
  */
 export const once = (name: string) => sql`(SELECT ${value(name)})`;

@@ -23,9 +23,9 @@ import { importStore } from './import.ts';
 import { inboxStore } from './inbox.ts';
 import { installStore } from './install.ts';
 import { keepingStore } from './keeping.ts';
-import { knockAt } from './knock.ts';
 import { laneStore } from './lane.ts';
 import { ledgerStore } from './ledger.ts';
+import { lockRequestsBy } from './lock-request.ts';
 import { namedStore } from './named.ts';
 import { nodeStore, Processes } from './node.ts';
 import { outboxStore } from './outbox.ts';
@@ -37,13 +37,10 @@ import { WalIndex } from './wal-index.ts';
 import { watchStore } from './watch.ts';
 import { GroupWriter } from './writer.ts';
 
-/** Longest wait for another process's lock when figures alone are left to be saved, ms. */
+/** Longest wait for another process's lock when only figures are left to save, ms. */
 const LAST_WAIT_MS = 1_000;
 
-/**
- * Opens the store. Throws `OperatorError` with the reason when it cannot. All of it happens in the
- * call itself: a promise is what a store over a network would need.
- */
+/** Opens the store, within the call itself. Throws `OperatorError` with the reason if it fails. */
 export async function openSqliteStore(options: StoreOptions): Promise<Store> {
   const { dataDir, create, migrates, commitBatchMax, onCommit, onFigure, onOutbox } = options;
   const { clock = systemClock, onDistributionEnd } = options;
@@ -61,13 +58,13 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     onOutbox,
     onDistributionEnd,
   });
-  const others = knockAt(join(dataDir, LOCK_FILE));
+  const requests = lockRequestsBy(join(dataDir, LOCK_FILE));
   const upkeep = index && new Checkpoints(db, () => clock.steadyMs());
   const writer = new GroupWriter(db, commitBatchMax, {
     notes: batchNotes(notes),
     upkeep,
     onCommit,
-    others,
+    requests,
   });
   const context: Context = { ...callsOf(notes), db, writer, notes, clock };
   const backend = sqliteBackend(context);
@@ -95,14 +92,14 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
     ...exportStore(dataDir),
     ...watchStore(context, processes),
     ...nodeStore(processes),
-    // Nothing waits for a database in the process: calls wait for their turn at the HTTP server.
+    // Calls wait at the HTTP server, not for a database in the process.
     onBehalfOf: (party, _nameOf, work) => work(party),
     close: async () => {
-      writer.hasten();
+      writer.limitWait();
       await writer.idle();
-      writer.hasten(LAST_WAIT_MS);
+      writer.limitWait(LAST_WAIT_MS);
       try {
-        // Nobody hears of it any more: figures that are lost are no reason to stay.
+        // Lost figures are no reason to keep the process.
         await nouns.saveFigures().catch(() => undefined);
         db.close();
       } finally {

@@ -1,27 +1,24 @@
 /**
- * The header of SQLite's WAL index, by which a commit is noticed without asking SQLite: 20 ns
- * instead of 2 us for `PRAGMA data_version` or for a snapshot.
+ * The header of SQLite's WAL index, which shows a commit without a question to SQLite: 20 ns
+ * instead of 2 us for `PRAGMA data_version` or for a snapshot. WORTH_OF_WAL_INDEX
  *
- * The shared memory that all processes map which have a database open begins with two copies of the
- * header (SQLite's documentation, "WAL-mode File Format"). A commit is nothing but a new header.
- * To begin a snapshot SQLite does what is done here: while both copies are the header that it
- * knows, it answers from its own cache. So what was read after a header was noted is what SQLite
- * would answer for as long as that header stands. In particular:
+ * The shared memory of all processes that have a database open begins with two copies of the header
+ * (SQLite's documentation, "WAL-mode File Format"). Each commit writes a new header. SQLite itself
+ * answers from its cache as long as both copies are the header that it knows; this does the same:
  *
- * - A commit, whoever's, is answered after both copies are written. Salts, number of frames and
- *   their running checksum name what is in the log: no header comes back with another content.
- * - A header that is half written, now or by a process that was killed, differs from the noted one
- *   in one copy at least, until SQLite has mended it under its lock from what is in the log.
- * - A checkpoint moves pages to where they count the same; a log that begins anew has a new salt.
- * - A header that changes while it is noted: the snapshot begins afterwards, so is as new at least.
- * - The file is removed, or made anew, when the last connection closes; this one is open. And this
- *   is SQLite's own mapping, none of ours: were it stale, so would be every SELECT.
- * - A restore puts another database in its place only while nobody has it open (lock.ts).
- * - A request that comes after another process's answer comes through the kernel, as that answer
- *   did: no processor that Bun runs on reorders loads and stores across that.
+ * - A commit is answered after both copies are written. Salts, number of frames and their checksum
+ *   identify the log: no header returns with another content.
+ * - A half-written header, also of a killed process, differs from the noted one in at least one
+ *   copy, until SQLite has repaired it from the log under its lock.
+ * - A checkpoint changes no content; a log that begins anew has a new salt.
+ * - If the header changes while it is noted, the snapshot begins later, so it is at least as new.
+ * - The file is removed when the last connection closes, and this one is open. The mapping is
+ *   SQLite's own: were it stale, so would be every SELECT.
+ * - A restore replaces the database only while no process has it open (lock.ts).
+ * - A request after another process's answer passed through the kernel, as that answer did: no
+ *   processor that Bun runs on reorders loads and stores across that.
  *
- * A mapping of our own would need the file to be opened; closing it would drop the locks that
- * SQLite has on it in this process.
+ * A mapping of our own would need the file to be opened; closing it would drop SQLite's locks.
  */
 
 import { type Pointer, toArrayBuffer } from 'bun:ffi';
@@ -32,41 +29,41 @@ const HEADER_WORDS = 12;
 const WORD_BYTES = 4;
 /** Word of the header: the number of pages in the log. */
 const PAGES_WORD = 4;
-/** Word behind both copies: the number of pages that were carried into the database. */
-const CARRIED_WORD = 2 * HEADER_WORDS;
-/** A line of /proc/self/maps with the beginning of a file, shared: where it is and its path. */
+/** Word behind both copies: the number of pages that a checkpoint wrote into the database. */
+const DONE_WORD = 2 * HEADER_WORDS;
+/** A line of /proc/self/maps about the beginning of a shared file: its address and path. */
 const SHARED_START = /^([0-9a-f]+)-[0-9a-f]+ r[-w]-s 0+ \S+ \d+ +(.*)$/;
 
 export class WalIndex {
-  /** Both copies, as they are now, and the word behind them. */
+  /** Both copies in shared memory, and the word behind them. */
   readonly #live: Int32Array;
   readonly #noted = new Int32Array(HEADER_WORDS);
 
   private constructor(address: number) {
-    const bytes = (CARRIED_WORD + 1) * WORD_BYTES;
+    const bytes = (DONE_WORD + 1) * WORD_BYTES;
     this.#live = new Int32Array(toArrayBuffer(address as Pointer, 0, bytes));
   }
 
   /**
-   * The index of a database that was read from. It must not be asked once `native` is closed. Null
-   * where the system does not tell what is mapped, or there is none.
+   * Returns the index of a database that was read from; not for use once `native` is closed. Null
+   * if the system shows no mappings, or none is there.
    */
   static of(native: Database): WalIndex | null {
     const address = addressOf(native.filename);
     return address === null ? null : new WalIndex(address);
   }
 
-  /** Notes the header that stands now. */
+  /** Notes the present header. */
   note(): void {
     this.#noted.set(this.#live.subarray(0, HEADER_WORDS));
   }
 
-  /** Number of pages in the log alone; about so many while somebody writes or carries. */
-  pagesToCarry(): number {
-    return (this.#live[PAGES_WORD] ?? 0) - (this.#live[CARRIED_WORD] ?? 0);
+  /** Returns the number of pages in the log alone, approximately during writes. */
+  logPages(): number {
+    return (this.#live[PAGES_WORD] ?? 0) - (this.#live[DONE_WORD] ?? 0);
   }
 
-  /** True if the header stands that was noted. */
+  /** Returns true if the header is the noted one. */
   isAsNoted(): boolean {
     const live = this.#live;
     const noted = this.#noted;
@@ -87,7 +84,7 @@ function addressOf(file: string): number | null {
       if (path === index && start !== undefined) return Number.parseInt(start, 16);
     }
   } catch {
-    // Not Linux, or a database without a file: SQLite is asked each time.
+    // Not Linux, or a database without a file: each read asks SQLite.
   }
   return null;
 }

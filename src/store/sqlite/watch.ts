@@ -1,20 +1,19 @@
 /**
- * Changes of other processes. SQLite tells nobody of a commit, so a watched database is looked at
- * once a second, by its counter of commits of other connections. One that nobody watches is left
- * alone.
+ * Changes by other processes. SQLite signals no commit, so a check once a second reads its counter
+ * of commits of other connections, as long as there is a watcher.
  */
 
 import type { Store } from '../../core/port/store.ts';
 import type { Context } from './context.ts';
 import type { Processes } from './node.ts';
 
-/** Time between two looks, and so the longest until a change of others takes effect, ms. */
-const LOOK_MS = 1_000;
+/** Time between two checks, and so the longest until another process's change is seen, ms. */
+const CHECK_MS = 1_000;
 
 export function watchStore({ db, clock }: Context, processes: Processes): Pick<Store, 'watch'> {
   const counter = db.compile<{ data_version: number }>('PRAGMA data_version');
 
-  /** Null when it cannot be read: then anything may have changed. */
+  /** Null if it cannot be read: then anything may have changed. */
   function commitCount(): number | null {
     try {
       db.read();
@@ -28,17 +27,17 @@ export function watchStore({ db, clock }: Context, processes: Processes): Pick<S
     watch: (onChange) => {
       let known = commitCount();
       let isOver = false;
-      const look = () => {
+      const check = () => {
         if (isOver) return;
         const count = commitCount();
         if (count === null || count !== known) onChange('all');
         known = count;
-        // What fails is tried again with the next look.
+        // A fault is retried with the next check.
         const released = processes.releaseDead().catch(() => false);
         void released.then((isOne) => isOne && !isOver && onChange([]));
-        void clock.sleep(LOOK_MS).then(look);
+        void clock.sleep(CHECK_MS).then(check);
       };
-      void clock.sleep(LOOK_MS).then(look);
+      void clock.sleep(CHECK_MS).then(check);
       return () => {
         isOver = true;
       };

@@ -1,9 +1,8 @@
 /**
  * Group commit. The writes of one turn of the event loop run in one `BEGIN IMMEDIATE`, and none is
- * answered before the commit is on disk. Under load, one fsync pays for many writes; alone, a write
- * costs what it always did. A write that throws takes no other with it: the batch is taken back and
- * done again, each write in a savepoint of its own. Savepoints in the first place would cost every
- * write what only a fault needs.
+ * answered before the commit is on disk: under load one fsync serves many writes. When a write
+ * throws, the batch is rolled back and repeated with a savepoint for each write, so that no other
+ * fails. Savepoints from the start would cost every write what only a fault needs.
  */
 
 import { SQLiteError } from 'bun:sqlite';
@@ -12,14 +11,14 @@ import { isBusy } from '../../disk/lock.ts';
 import type { CommitObserver } from '../kind.ts';
 import { Refusal } from '../refusal.ts';
 import type { Connection } from './connection.ts';
-import { type Knock, NOBODY_ELSE } from './knock.ts';
+import { type LockRequests, NO_REQUESTS } from './lock-request.ts';
 
 /** Longest wait of a write for another process that holds the database, ms. */
 const LOCK_WAIT_MAX_MS = 10_000;
 /** Pause between two attempts at the lock, ms: between this and three times this, at random. */
 const LOCK_PAUSE_MS = 1;
-/** Interval at which one who writes without a pause listens for others who wait, ms … */
-const LISTEN_INTERVAL_MS = 20;
+/** Interval at which a process that writes without a pause checks for requests of others, ms … */
+const REQUEST_INTERVAL_MS = 20;
 /** … and for how long it then leaves the lock to them, ms: longer than they pause. */
 const GIVE_WAY_MS = 5;
 
@@ -43,18 +42,18 @@ interface Job {
   reject: (reason: unknown) => void;
 }
 
-/** Work to be done now and then between commits, when nobody waits for an answer. */
+/** Work between two turns, when the answers of the last commit have left. */
 interface Upkeep {
   isDue(): boolean;
-  carry(): void;
+  run(): void;
 }
 
 export interface WriterOptions {
   notes?: BatchNotes;
   upkeep?: Upkeep | null;
   onCommit?: CommitObserver | null | undefined;
-  /** Other processes that write. */
-  others?: Knock;
+  /** Requests of other processes for the lock. */
+  requests?: LockRequests;
   /** Longest wait of a batch for the lock, ms. */
   lockWaitMaxMs?: number;
   /** The process's own steady clock. */
@@ -66,11 +65,11 @@ export interface WriterOptions {
 export class GroupWriter {
   #queue: Job[] = [];
   #isScheduled = false;
-  /** Number of the first in the queue that ran beside a write that threw, and are done again. */
+  /** Writes at the head of the queue that ran beside one that threw, and are repeated. */
   #repeatCount = 0;
-  /** Time from which the lock is waited for; null: it is not. */
+  /** Time since which the writer waits for the lock; null: it does not wait. */
   #waitingSinceMs: number | null = null;
-  #listenedMs = Number.NEGATIVE_INFINITY;
+  #checkedMs = Number.NEGATIVE_INFINITY;
   #beganMs = 0;
   #endedMs = Number.NEGATIVE_INFINITY;
   #onIdle: (() => void)[] = [];
@@ -79,20 +78,20 @@ export class GroupWriter {
   readonly #notes: BatchNotes | null;
   readonly #upkeep: Upkeep | null;
   readonly #onCommit: CommitObserver | null;
-  readonly #others: Knock;
+  readonly #requests: LockRequests;
   #lockWaitMaxMs: number;
   readonly #steadyMs: () => number;
   readonly #later: NonNullable<WriterOptions['later']>;
   readonly #sql: TransactionSql;
 
-  /** `batchMax`: the most writes in one commit; 1 is one commit per write. */
+  /** `batchMax`: most writes in one commit; 1 is a commit for each write. */
   constructor(db: Connection, batchMax: number, options: WriterOptions = {}) {
     this.#db = db;
     this.#batchMax = batchMax;
     this.#notes = options.notes ?? null;
     this.#upkeep = options.upkeep ?? null;
     this.#onCommit = options.onCommit ?? null;
-    this.#others = options.others ?? NOBODY_ELSE;
+    this.#requests = options.requests ?? NO_REQUESTS;
     this.#lockWaitMaxMs = options.lockWaitMaxMs ?? LOCK_WAIT_MAX_MS;
     this.#steadyMs = options.steadyMs ?? (() => performance.now());
     this.#later = options.later ?? setTimeout;
@@ -112,13 +111,13 @@ export class GroupWriter {
     });
   }
 
-  /** Settles when everything asked for so far is on disk or has failed. */
+  /** Settles when all writes queued so far are on disk or have failed. */
   async idle(): Promise<void> {
     if (this.#isScheduled) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Lets nothing wait for another process any longer than that; 0: a held lock refuses at once. */
-  hasten(lockWaitMaxMs = 0): void {
+  /** Limits the wait for another process's lock; 0: a held lock refuses at once. */
+  limitWait(lockWaitMaxMs = 0): void {
     this.#lockWaitMaxMs = lockWaitMaxMs;
   }
 
@@ -128,9 +127,9 @@ export class GroupWriter {
   }
 
   #turn(): void {
-    if (this.#upkeep?.isDue()) this.#upkeep.carry();
+    if (this.#upkeep?.isDue()) this.#upkeep.run();
     if (this.#queue.length === 0) {
-      this.#goOn();
+      this.#continue();
       return;
     }
     if (this.#mustGiveWay()) {
@@ -139,18 +138,18 @@ export class GroupWriter {
     }
     const isRepeated = this.#repeatCount > 0;
     const batch = this.#queue.splice(0, isRepeated ? this.#repeatCount : this.#batchMax);
-    const hindrance = this.#begin();
-    if (hindrance === null) {
+    const obstacle = this.#begin();
+    if (obstacle === null) {
       const isSettled = this.#save(batch, isRepeated);
       this.#repeatCount = isSettled ? 0 : batch.length;
       if (!isSettled) this.#queue.unshift(...batch);
-    } else if (this.#mayWait(hindrance)) {
+    } else if (this.#mayWait(obstacle)) {
       this.#queue.unshift(...batch);
-      this.#others.knock();
+      this.#requests.request();
       this.#later(() => this.#turn(), LOCK_PAUSE_MS * (1 + 2 * Math.random()));
       return;
     } else {
-      const cause = hindrance;
+      const cause = obstacle;
       this.#refuse(
         batch,
         new WriteFailed('the database could not be locked for writing', { cause }),
@@ -159,11 +158,10 @@ export class GroupWriter {
       this.#onCommit?.(batch.length, 0, false);
     }
     this.#waitingSinceMs = null;
-    // Writes that came in meanwhile get a chance of their own.
-    this.#goOn();
+    this.#continue();
   }
 
-  #goOn(): void {
+  #continue(): void {
     if (this.#queue.length > 0 || this.#upkeep?.isDue()) {
       this.#schedule();
     } else {
@@ -176,15 +174,15 @@ export class GroupWriter {
   #mustGiveWay(): boolean {
     const nowMs = this.#steadyMs();
     const hasPaused = nowMs - this.#endedMs >= GIVE_WAY_MS || this.#waitingSinceMs !== null;
-    if (hasPaused || nowMs - this.#listenedMs < LISTEN_INTERVAL_MS) return false;
-    this.#listenedMs = nowMs;
-    return this.#others.hasKnocked();
+    if (hasPaused || nowMs - this.#checkedMs < REQUEST_INTERVAL_MS) return false;
+    this.#checkedMs = nowMs;
+    return this.#requests.takeRequest();
   }
 
-  /** Null: the lock is ours; else what was in the way. */
+  /** Takes the lock. Null: it is taken; else the fault. */
   #begin(): unknown {
     try {
-      this.#db.beFree();
+      this.#db.endAll();
       this.#sql.begin.run();
       this.#beganMs = this.#steadyMs();
       return null;
@@ -193,15 +191,15 @@ export class GroupWriter {
     }
   }
 
-  #mayWait(hindrance: unknown): boolean {
+  #mayWait(obstacle: unknown): boolean {
     const nowMs = this.#steadyMs();
-    // The event loop may come late, so adding up the pauses would not give the time.
+    // The event loop may be late, so the sum of the pauses is not the time.
     this.#waitingSinceMs ??= nowMs;
     const isInTime = nowMs - this.#waitingSinceMs < this.#lockWaitMaxMs;
-    return isInTime && isBusy(hindrance);
+    return isInTime && isBusy(obstacle);
   }
 
-  /** Saves a batch. False: a write threw, and it is to be done again with savepoints. */
+  /** Saves a batch. Returns false if a write threw: it is repeated with savepoints. */
   #save(batch: Job[], isRepeated: boolean): boolean {
     let results: Result[] = [];
     let fault: WriteFailed | null = null;
@@ -244,7 +242,7 @@ export class GroupWriter {
   }
 
   #runInSavepoint(job: Job): Result {
-    // An earlier job lost the transaction; #save tells everybody.
+    // An earlier write lost the transaction; #save refuses all.
     if (!this.#db.inTransaction) return { fault: null };
     const mark = this.#notes?.mark();
     try {
@@ -285,7 +283,6 @@ function lostTransaction(results: Result[]): Error {
   return new Error('SQLite rolled the transaction back', { cause });
 }
 
-/** Statements that run with every write, prepared once. */
 function prepareTransactionSql(db: Connection) {
   return {
     begin: db.compile('BEGIN IMMEDIATE'),
@@ -302,7 +299,7 @@ function asWriteFailed(error: unknown): WriteFailed {
   return new WriteFailed('a write failed', { cause: error });
 }
 
-/** The storage gave way, as opposed to a mistake of ours such as a broken constraint. */
+/** Returns true for a fault of the storage, as opposed to a broken constraint. */
 function isStorageFault(error: unknown): boolean {
   return (
     error instanceof SQLiteError &&

@@ -15,7 +15,7 @@ export const figures: readonly MutatedFile[] = [
     file: 'src/store/sqlite/store.ts',
     tests: ['test/store/figure-counter.test.ts'],
     changes: [
-      ['      writer.hasten(LAST_WAIT_MS);\n', ''],
+      ['      writer.limitWait(LAST_WAIT_MS);\n', ''],
       ['        await nouns.saveFigures().catch(() => undefined);\n', ''],
       ['saveFigures().catch(() => undefined);', 'saveFigures();'],
     ],

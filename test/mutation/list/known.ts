@@ -11,7 +11,7 @@ export const known: readonly MutatedFile[] = [
         "const refuses: Outage['refuses'] = 'all';",
       ],
       [
-        'else if (isLost(fault)) this.#suspect();',
+        'else if (isLost(fault)) this.#reconnect();',
         'else if (isLost(fault)) this.#unreachable(problem);',
       ],
     ],

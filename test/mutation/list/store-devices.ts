@@ -79,7 +79,7 @@ export const storeDevices: readonly MutatedFile[] = [
       'test/store/slot-story.test.ts',
       'test/store/contract/link.test.ts',
       'test/http/slot-end-inbox.test.ts',
-      'test/http/coverage.test.ts',
+      'test/http/coverage/device.test.ts',
     ],
     changes: [
       ['() => on.trimLink.run({ installId }),', ''],

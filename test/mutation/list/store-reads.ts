@@ -146,8 +146,8 @@ export const storeReads: readonly MutatedFile[] = [
     ],
   },
   {
-    file: 'src/store/sqlite/knock.ts',
-    tests: ['test/store/knock.test.ts', 'test/store/writer-lock.test.ts'],
-    changes: [['const isNew = timeMs !== heardMs;', 'const isNew = timeMs === heardMs;']],
+    file: 'src/store/sqlite/lock-request.ts',
+    tests: ['test/store/lock-request.test.ts', 'test/store/writer-lock.test.ts'],
+    changes: [['const isNew = timeMs !== seenMs;', 'const isNew = timeMs === heardMs;']],
   },
 ];
